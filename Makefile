@@ -1,0 +1,34 @@
+# make          builds build/bin/gnnc
+# make demo     compiles GAT, runs it on Cora and compares the result with its definition
+# make test     runs every test; the last line is "N passed, N failed"
+# make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
+# On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
+BUILD ?= build
+# The one apt-get installs packages for.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
+
+.PHONY: all setup demo test asan clean
+all: setup
+	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
+	@ninja -C $(BUILD) gnnc
+
+setup:
+	@scripts/setup.sh $(BUILD)
+
+demo: all
+	@scripts/demo.sh $(BUILD)
+
+test: all
+	@ninja -C $(BUILD) unit_tests
+	@$(PYTHON) test/run.py $(BUILD)
+
+asan: setup
+	@test -f $(BUILD)/asan/build.ninja || \
+	    cmake -G Ninja -S . -B $(BUILD)/asan -DCMAKE_BUILD_TYPE=Debug -DGNNC_SANITIZE=ON
+	@ninja -C $(BUILD)/asan gnnc unit_tests
+	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	    $(PYTHON) test/run.py $(BUILD)/asan --param=sanitized=1
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,13 @@
+# Writes OUT: a C file with one table of the text FILES: {name without folder, text, size}, ended by a NULL name.
+set(rows "")
+set(text "// Generated from the files named below.\n#include <stddef.h>\n")
+set(n 0)
+foreach(f IN LISTS FILES)
+  get_filename_component(name ${f} NAME)
+  file(READ ${f} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(APPEND text "static const unsigned char t${n}[] = {${bytes}0};\n")
+  string(APPEND rows "    {\"${name}\", (const char *)t${n}, sizeof t${n} - 1},\n")
+  math(EXPR n "${n} + 1")
+endforeach()
+file(WRITE ${OUT} "${text}typedef struct { const char *name, *text; size_t size; } embedded_file;\nextern const embedded_file ${SYMBOL}_files[];\nconst embedded_file ${SYMBOL}_files[] = {\n${rows}    {NULL, NULL, 0}};\n")

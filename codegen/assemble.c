@@ -1,0 +1,73 @@
+// PTX to a cubin by the first assembler that is here and takes it: nvJitLink, ptxas, the CUDA driver;
+// or by the one that was asked for.
+#include "assemble.h"
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cg_assembler assemblers[] = {
+    {"nvjitlink", cg_nvjitlink_find, cg_nvjitlink_assemble},
+    {"ptxas", cg_ptxas_find, cg_ptxas_assemble},
+    {"driver", cg_driver_find, cg_driver_assemble},
+};
+enum { ASSEMBLER_COUNT = sizeof assemblers / sizeof *assemblers };
+
+static bool absent(diag_set *ds, const char *name) {
+    diagnostic *d = name ? diag(ds, E0701, NO_SPAN, "the assembler '%s' was not found", name)
+                         : diag(ds, E0701, NO_SPAN, "no assembler for PTX was found");
+    diag_note(d, NO_SPAN, "looked for libnvJitLink and ptxas in $GNNC_PTXAS, $PATH, $CUDA_HOME, /usr/local/cuda, Python's "
+                          "site-packages and build/, and for a GPU's driver");
+    diag_help(d, "`pip install nvidia-cuda-nvcc` brings ptxas; --emit=ptx needs no assembler");
+    return false;
+}
+
+static bool refused(diag_set *ds, const cg_assembly *job, const char *name) {
+    diagnostic *d = diag(ds, E0702, NO_SPAN, "%s did not assemble the PTX for %s", name, job->arch->name);
+    diag_note(d, NO_SPAN, "%s: %s", job->path, job->fault);
+    diag_help(d, "it may be older than PTX %u.%u; $GNNC_PTXAS names another", job->arch->ptx / 10, job->arch->ptx % 10);
+    return false;
+}
+
+// An assembler named by path: libraries by their name, anything else is a ptxas.
+static const cg_assembler *by_path(const char *path) {
+    const char *base = strrchr(path, '/');
+    return base ? &assemblers[strstr(base, "nvJitLink") ? 0 : 1] : NULL;
+}
+
+// What was asked for: by the caller, or by the user's $GNNC_PTXAS; NULL: whatever is found.
+static const char *asked(const cg_options *o) {
+    const char *ptxas = getenv("GNNC_PTXAS");
+    return o->assembler ? o->assembler : ptxas && strchr(ptxas, '/') ? ptxas : NULL;
+}
+
+static bool wanted(const char *name, const cg_assembler *x) {
+    return !name || !strcmp(name, x->name) || by_path(name) == x;
+}
+
+bool cg_assemble(arena *a, diag_set *ds, const cg_arch *arch, const cg_options *o, const char *ptx, size_t size, cg_output *out) {
+    cg_assembly first = {0};
+    const char *failed = NULL, *name = asked(o);
+    for (uint32_t k = 0; k < ASSEMBLER_COUNT; k++) {
+        if (!wanted(name, &assemblers[k])) continue;
+        cg_assembly job = {.arena = a, .arch = arch, .options = o, .ptx = ptx, .ptx_size = size};
+        job.path = name && by_path(name) ? name : assemblers[k].find(a);
+        if (!job.path) continue;
+        *out = (cg_output){.log = ""};
+        if (assemblers[k].assemble(&job, out)) return true;
+        if (failed) continue;
+        failed = assemblers[k].name;
+        first = job;
+    }
+    return failed ? refused(ds, &first, failed) : absent(ds, name);
+}
+
+bool cg_assemblers(textbuf *out) {
+    bool any = false;
+    for (uint32_t k = 0; k < ASSEMBLER_COUNT; k++) {
+        const char *path = assemblers[k].find(out->arena);
+        textbuf_printf(out, "%s: %s\n", assemblers[k].name, path ? path : "not found");
+        any |= path != NULL;
+    }
+    return any;
+}

@@ -1,0 +1,38 @@
+// What the assemblers share: where they are looked for, and how they are tried.
+#ifndef GNNC_CODEGEN_ASSEMBLE_H
+#define GNNC_CODEGEN_ASSEMBLE_H
+
+#include "codegen.h"
+
+typedef struct {
+    arena *arena;
+    const cg_arch *arch;
+    const cg_options *options;
+    const char *ptx;
+    size_t ptx_size;
+    const char *path;    // of the library or binary, as its `find` gave it or the user
+    const char *fault;   // out: why it failed
+} cg_assembly;
+
+// One way to make a cubin. `find` gives its path, NULL where it is absent; `assemble` fills out or job->fault.
+typedef struct {
+    const char *name;
+    const char *(*find)(arena *a);
+    bool (*assemble)(cg_assembly *job, cg_output *out);
+} cg_assembler;
+
+const char *cg_nvjitlink_find(arena *a);
+bool cg_nvjitlink_assemble(cg_assembly *job, cg_output *out);
+const char *cg_ptxas_find(arena *a);
+bool cg_ptxas_assemble(cg_assembly *job, cg_output *out);
+const char *cg_driver_find(arena *a);
+bool cg_driver_assemble(cg_assembly *job, cg_output *out);
+
+// Files that match the glob pattern `tail` under the folders where CUDA and pip packages put things.
+typedef VEC(const char *) cg_paths;
+void cg_paths_cuda(arena *a, cg_paths *out, const char *tail);      // "lib64/libnvJitLink.so*"
+void cg_paths_python(arena *a, cg_paths *out, const char *tail);    // "nvidia/*/lib/libnvJitLink.so*"
+const char *cg_path_search(arena *a, const char *name);             // in $PATH; NULL if it is not there
+static inline uint32_t cg_assembler_level(const cg_options *o) { return o->optimise < 2 ? o->optimise : 3; }
+
+#endif

@@ -1,0 +1,59 @@
+// Code generation: simt IR to machine code through LLVM 22, one walk for every target, and a program to its manifest.
+// LLVM stays in this folder; so does the search for an assembler.
+//
+// Enters: verified simt modules, programs. Leaves: text and bytes in the caller's arena. LLVM objects live and die in
+// the file that made them; a fatal error of LLVM becomes a reproducer file and exit status 70.
+//
+//     cg_output ptx = {0};
+//     if (!cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = cg_arch_find("sm_90a")}, CG_PTX, &opts, &ptx)) …
+#ifndef GNNC_CODEGEN_H
+#define GNNC_CODEGEN_H
+
+#include "program.h"
+
+typedef struct {
+    const char *name;      // "sm_90a"
+    uint32_t sm;           // 90
+    const char *features;  // LLVM features, "+ptx80"
+    uint32_t ptx;          // PTX version × 10
+} cg_arch;                 // rows of targets.def
+const cg_arch *cg_arch_find(const char *name);          // NULL if there is none
+const cg_arch *cg_arch_at(uint32_t index);              // NULL past the last: for --print-targets
+
+typedef enum { CG_HOST, CG_CUDA } cg_target_kind;
+typedef struct {
+    cg_target_kind kind;
+    const cg_arch *arch;   // CG_CUDA
+} cg_target;
+
+typedef enum { CG_LLVM, CG_PTX, CG_CUBIN, CG_OBJECT, CG_ASSEMBLY } cg_form;
+typedef struct {
+    uint32_t optimise;         // 0 … 3
+    bool line_info;            // .loc directives (on by default)
+    const source_map *sources;
+    const char *assembler;     // NULL: the first of nvJitLink, ptxas, driver that is found
+    bool verbose_assembler;    // registers, spills and shared bytes of each kernel into log
+} cg_options;
+typedef struct {
+    const char *data;
+    size_t size;
+    const char *log;           // the assembler's remarks, or ""
+} cg_output;
+
+// false: diagnostics tell why.
+bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form, const cg_options *o,
+             cg_output *out);
+// The assemblers found here, a line each, for `gnnc doctor`; and whether there is one.
+bool cg_assemblers(textbuf *out);
+
+// Compiles for this machine and keeps the code in memory. A kernel is called once per block.
+typedef void (*cg_host_kernel)(const uint64_t *args, uint32_t block, uint32_t blocks);
+typedef struct cg_jit cg_jit;
+cg_jit *cg_jit_new(arena *a, diag_set *ds, const simt_module *m, const cg_options *o);   // NULL: diagnostics tell why
+cg_host_kernel cg_jit_kernel(const cg_jit *j, const char *name);
+void cg_jit_free(cg_jit *j);
+
+// The manifest of a program as JSON text (runtime/MANIFEST.md). `block` of each kernel and target go in too.
+void cg_manifest(textbuf *out, const program *p, const cg_target *t);
+
+#endif

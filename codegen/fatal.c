@@ -1,0 +1,48 @@
+// LLVM's fatal errors ("Cannot select …") cannot be caught. The handler writes the simt module that was being compiled
+// to a file that shows the fault again, says so on stderr and ends the process with status 70.
+//
+// LLVM's hook takes no user data, so the module being compiled is the one piece of state this compiler keeps outside
+// its arenas; it is per thread.
+#include "internal.h"
+
+#include <llvm-c/ErrorHandling.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <unistd.h>
+
+enum { FATAL_STATUS = 70 };   // EX_SOFTWARE
+
+static _Thread_local const simt_module *compiling;
+static once_flag installed = ONCE_FLAG_INIT;
+
+static void write_reproducer(const char *reason) {
+    arena *a = arena_new();
+    const char *folder = getenv("TMPDIR");
+    char *path = arena_printf(a, "%s/gnnc-XXXXXX.simt", folder && *folder ? folder : "/tmp");
+    textbuf text = textbuf_new(a);
+    textbuf_puts(&text, "# LLVM: ");
+    for (const char *s = reason; *s; s++) textbuf_putn(&text, *s == '\n' ? "\n# " : s, *s == '\n' ? 3 : 1);
+    textbuf_puts(&text, "\n");
+    simt_print(&text, compiling);
+    int fd = mkstemps(path, 5);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    bool written = f && fwrite(text.data, 1, text.len, f) == text.len;
+    if (f && fclose(f)) written = false;
+    if (written) fprintf(stderr, "gnnc: the module being compiled is in %s; please report it with this message\n", path);
+    else fprintf(stderr, "gnnc: the module being compiled could not be written to %s\n", path);
+    arena_free(a);
+}
+
+static void on_fatal(const char *reason) {
+    fprintf(stderr, "gnnc: internal error in LLVM: %s\n", reason);
+    if (compiling) write_reproducer(reason);
+    fflush(NULL);
+    _exit(FATAL_STATUS);
+}
+
+static void install(void) { LLVMInstallFatalErrorHandler(on_fatal); }
+
+void cg_fatal_watch(const simt_module *m) {
+    call_once(&installed, install);
+    compiling = m;
+}

@@ -1,0 +1,109 @@
+// Structured control to basic blocks: carried values and results become phis.
+#include "internal.h"
+
+static LLVMBasicBlockRef new_block(cg_emitter *e) { return LLVMAppendBasicBlockInContext(e->context, e->function, ""); }
+
+static const simt_instr_info *terminator(const cg_emitter *e, simt_region r) {
+    const simt_region_info *region = &e->func->regions.data[r];
+    return &e->func->instrs.data[region->instrs.data[region->instrs.len - 1]];
+}
+
+static LLVMTypeRef value_type(const cg_emitter *e, simt_value v) { return cg_type(e, simt_typeof(e->func, v)); }
+
+// A phi for each of n values, standing for them from here on.
+static void phis(cg_emitter *e, const simt_value *values, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) e->values[values[k]] = LLVMBuildPhi(e->b, value_type(e, values[k]), "");
+}
+
+static void feed(cg_emitter *e, simt_value phi, cg_value v, LLVMBasicBlockRef from) {
+    LLVMAddIncoming(e->values[phi], &v, &from, 1);
+}
+
+static void feed_all(cg_emitter *e, const simt_value *to, const simt_value *values, uint32_t n, LLVMBasicBlockRef from) {
+    for (uint32_t k = 0; k < n; k++) feed(e, to[k], e->values[values[k]], from);
+}
+
+// The last index that has a successor below hi, plus one: the loop goes on while i is below it. hi - step, but no
+// lower than the least integer, so that nothing wraps for any bounds.
+static cg_value last_round(cg_emitter *e, cg_value hi, cg_value step) {
+    if (LLVMIsAConstantInt(step) && LLVMConstIntGetSExtValue(step) == 1)   // within the loop lo < hi, so hi - 1 is safe
+        return LLVMBuildNSWSub(e->b, hi, step, "");
+    return cg_intrinsic2(e, "llvm.ssub.sat", hi, step);
+}
+
+void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
+    simt_region body = i->regions[0];
+    const simt_value *params = e->func->regions.data[body].params.data;
+    uint32_t n = i->nresults;
+    cg_value lo = e->values[i->args[0]], hi = e->values[i->args[1]], step = e->values[i->args[2]];
+    LLVMBasicBlockRef enter = new_block(e), loop = new_block(e), exit = new_block(e), before = LLVMGetInsertBlock(e->b);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, lo, hi, ""), enter, exit);
+
+    LLVMPositionBuilderAtEnd(e->b, enter);
+    cg_value last = last_round(e, hi, step);
+    LLVMBuildBr(e->b, loop);
+
+    LLVMPositionBuilderAtEnd(e->b, loop);
+    phis(e, params, n + 1);
+    feed(e, params[0], lo, enter);
+    feed_all(e, params + 1, i->args + 3, n, enter);
+    cg_value index = e->values[params[0]];
+    cg_emit_region(e, body);
+    cg_debug_location(e, i->at);
+    const simt_value *yielded = terminator(e, body)->args;
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+    feed(e, params[0], LLVMBuildNSWAdd(e->b, index, step, ""), latch);   // in the last round not used, so it may wrap
+    feed_all(e, params + 1, yielded, n, latch);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop, exit);
+
+    LLVMPositionBuilderAtEnd(e->b, exit);
+    phis(e, i->results, n);
+    feed_all(e, i->results, i->args + 3, n, before);
+    feed_all(e, i->results, yielded, n, latch);
+}
+
+void cg_emit_while(cg_emitter *e, const simt_instr_info *i) {
+    simt_region test = i->regions[0], body = i->regions[1];
+    uint32_t n = i->nresults;
+    const simt_value *params = e->func->regions.data[test].params.data;
+    const simt_value *passed = e->func->regions.data[body].params.data;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+    LLVMBasicBlockRef head = new_block(e), inside = new_block(e), exit = new_block(e);
+    LLVMBuildBr(e->b, head);
+
+    LLVMPositionBuilderAtEnd(e->b, head);
+    phis(e, params, n);
+    feed_all(e, params, i->args, n, before);
+    cg_emit_region(e, test);
+    cg_debug_location(e, i->at);
+    const simt_value *tested = terminator(e, test)->args;   // the condition, then what goes on
+    LLVMBuildCondBr(e->b, e->values[tested[0]], inside, exit);
+    for (uint32_t k = 0; k < n; k++) e->values[passed[k]] = e->values[i->results[k]] = e->values[tested[k + 1]];
+
+    LLVMPositionBuilderAtEnd(e->b, inside);
+    cg_emit_region(e, body);
+    feed_all(e, params, terminator(e, body)->args, n, LLVMGetInsertBlock(e->b));
+    LLVMBuildBr(e->b, head);
+    LLVMPositionBuilderAtEnd(e->b, exit);
+}
+
+// Emits one arm and its jump; returns the block that jumps.
+static LLVMBasicBlockRef arm(cg_emitter *e, simt_region r, LLVMBasicBlockRef start, LLVMBasicBlockRef join) {
+    LLVMPositionBuilderAtEnd(e->b, start);
+    cg_emit_region(e, r);
+    LLVMBuildBr(e->b, join);
+    return LLVMGetInsertBlock(e->b);
+}
+
+void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
+    bool two = i->nregions > 1 && i->regions[1];
+    LLVMBasicBlockRef then_start = new_block(e), else_start = two ? new_block(e) : NULL, join = new_block(e);
+    LLVMBuildCondBr(e->b, e->values[i->args[0]], then_start, two ? else_start : join);
+    LLVMBasicBlockRef then_end = arm(e, i->regions[0], then_start, join);
+    LLVMBasicBlockRef else_end = two ? arm(e, i->regions[1], else_start, join) : NULL;
+    LLVMPositionBuilderAtEnd(e->b, join);
+    if (!two) return;
+    phis(e, i->results, i->nresults);
+    feed_all(e, i->results, terminator(e, i->regions[0])->args, i->nresults, then_end);
+    feed_all(e, i->results, terminator(e, i->regions[1])->args, i->nresults, else_end);
+}

@@ -1,0 +1,99 @@
+// Addresses, loads, stores and atomics.
+#include "internal.h"
+
+cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer, cg_value index) {
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context);
+    LLVMTypeRef step = i->mem.scale > 1 ? LLVMArrayType2(i8, i->mem.scale) : i8;
+    if (!(LLVMIsAConstantInt(index) && LLVMConstIntGetSExtValue(index) == 0))
+        pointer = LLVMBuildGEP2(e->b, step, pointer, &index, 1, "");
+    if (!i->imm.i) return pointer;
+    cg_value offset = LLVMConstInt(LLVMInt64TypeInContext(e->context), (uint64_t)i->imm.i, true);
+    return LLVMBuildGEP2(e->b, i8, pointer, &offset, 1, "");
+}
+
+static uint32_t access_bytes(simt_type t) { return simt_element_bits(t.element) * t.lanes / 8; }
+static uint32_t access_align(const simt_instr_info *i, simt_type t) { return i->mem.align ? i->mem.align : access_bytes(t); }
+
+// Hints only reach PTX, and only global memory has them.
+static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
+    return !e->host && i->mem.cache != SIMT_CACHE_DEFAULT &&
+           simt_typeof(e->func, i->args[0]).element == SIMT_PTR_GLOBAL;
+}
+
+cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
+    if (hinted(e, i)) return cg_emit_hinted_load(e, i, t, pointer, access_align(i, t));
+    cg_value v = LLVMBuildLoad2(e->b, cg_type(e, t), pointer, "");
+    LLVMSetAlignment(v, access_align(i, t));
+    if (i->mem.invariant) {
+        unsigned kind = LLVMGetMDKindIDInContext(e->context, "invariant.load", 14);
+        LLVMSetMetadata(v, kind, LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, NULL, 0)));
+    }
+    return v;
+}
+
+void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
+    if (hinted(e, i)) cg_emit_hinted_store(e, i, t, pointer, v, access_align(i, t));
+    else LLVMSetAlignment(LLVMBuildStore(e->b, v, pointer), access_align(i, t));
+}
+
+static unsigned scope(const cg_emitter *e) { return LLVMGetSyncScopeID(e->context, e->host ? "" : "device", e->host ? 0 : 6); }
+
+static cg_value compare_exchange(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v) {
+    return LLVMBuildAtomicCmpXchgSyncScope(e->b, pointer, expected, v, LLVMAtomicOrderingMonotonic,
+                                           LLVMAtomicOrderingMonotonic, scope(e));
+}
+
+cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v) {
+    return LLVMBuildExtractValue(e->b, compare_exchange(e, pointer, expected, v), 0, "");
+}
+
+static simt_op combining_op(simt_atomic a) {
+    switch (a) {
+    case SIMT_ATOMIC_ADD: return SIMT_ADD;
+    case SIMT_ATOMIC_MIN: return SIMT_MIN;
+    case SIMT_ATOMIC_MAX: return SIMT_MAX;
+    case SIMT_ATOMIC_AND: case SIMT_ATOMIC_OR: case SIMT_ATOMIC_EXCH: case SIMT_ATOMIC_COUNT: break;
+    }
+    ICE("no float operation combines atomically this way");
+}
+
+// The host's 16-bit floats are integers to LLVM: combine by hand, and try until nobody came between.
+static cg_value soft_atomic(cg_emitter *e, simt_op op, simt_type t, cg_value pointer, cg_value v) {
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+    LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    cg_value first = LLVMBuildLoad2(e->b, cg_type(e, t), pointer, "");
+    LLVMSetAlignment(first, 2);
+    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+    LLVMBuildBr(e->b, again);
+    LLVMPositionBuilderAtEnd(e->b, again);
+    cg_value old = LLVMBuildPhi(e->b, cg_type(e, t), "");
+    cg_value r = compare_exchange(e, pointer, old, cg_emit_float_binary(e, op, t, old, v));
+    cg_value seen = LLVMBuildExtractValue(e->b, r, 0, "");
+    LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, r, 1, ""), done, again);
+    LLVMAddIncoming(old, (cg_value[]){first, seen}, (LLVMBasicBlockRef[]){before, again}, 2);
+    LLVMPositionBuilderAtEnd(e->b, done);
+    return old;
+}
+
+static LLVMAtomicRMWBinOp native_op(simt_atomic a, bool is_float) {
+    switch (a) {
+    case SIMT_ATOMIC_ADD: return is_float ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+    case SIMT_ATOMIC_MIN: return is_float ? LLVMAtomicRMWBinOpFMinimum : LLVMAtomicRMWBinOpMin;
+    case SIMT_ATOMIC_MAX: return is_float ? LLVMAtomicRMWBinOpFMaximum : LLVMAtomicRMWBinOpMax;
+    case SIMT_ATOMIC_AND: return LLVMAtomicRMWBinOpAnd;
+    case SIMT_ATOMIC_OR: return LLVMAtomicRMWBinOpOr;
+    case SIMT_ATOMIC_EXCH: return LLVMAtomicRMWBinOpXchg;
+    case SIMT_ATOMIC_COUNT: break;
+    }
+    ICE("an atomic that does not exist");
+}
+
+// Float minimum and maximum become compare-and-swap loops: the tricks with integer atomics lose NaNs of one sign.
+cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
+    simt_atomic a = (simt_atomic)i->aux;
+    bool bitwise = a == SIMT_ATOMIC_AND || a == SIMT_ATOMIC_OR;
+    if (bitwise && cg_is_float(t)) ICE("a bitwise atomic on floats");
+    if (cg_soft(e, t) && a != SIMT_ATOMIC_EXCH) return soft_atomic(e, combining_op(a), t, pointer, v);
+    return LLVMBuildAtomicRMWSyncScope(e->b, native_op(a, cg_is_float(t)), pointer, v, LLVMAtomicOrderingMonotonic, scope(e));
+}

@@ -1,0 +1,85 @@
+// What threads do together: shuffles, votes, barriers, fences; and the special registers. On the host a block is one
+// thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
+#include "internal.h"
+
+static void mark_convergent(cg_emitter *e, cg_value call) {
+    unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->context, kind, 0));
+}
+
+static cg_value convergent(cg_emitter *e, const char *name, const cg_value *args, uint32_t n) {
+    cg_value r = cg_intrinsic(e, name, NULL, 0, args, n);
+    mark_convergent(e, r);
+    return r;
+}
+
+static cg_value i32(const cg_emitter *e, uint32_t x) { return LLVMConstInt(LLVMInt32TypeInContext(e->context), x, false); }
+static cg_value all_lanes(const cg_emitter *e) { return i32(e, 0xffffffff); }
+
+static bool refused_on_host(cg_emitter *e, const simt_instr_info *i) {
+    if (e->host) cg_refuse(e, i, E0703, "a block of the host is one thread, and this needs a warp of 32");
+    return e->host;
+}
+
+static uint32_t width_of(const simt_instr_info *i) { return i->imm.i ? (uint32_t)i->imm.i : 32; }
+
+// One 32-bit piece. PTX's last operand holds the lanes that stay fixed and the lane beyond which nothing comes in.
+static cg_value shuffle_word(cg_emitter *e, const simt_instr_info *i, cg_value word, cg_value lane) {
+    uint32_t fixed = (32 - width_of(i)) << 8, limit = i->op == SIMT_SHFL_UP ? fixed : fixed | 31;
+    const char *name = i->op == SIMT_SHFL_IDX    ? "llvm.nvvm.shfl.sync.idx.i32"
+                       : i->op == SIMT_SHFL_UP   ? "llvm.nvvm.shfl.sync.up.i32"
+                       : i->op == SIMT_SHFL_DOWN ? "llvm.nvvm.shfl.sync.down.i32"
+                                                 : "llvm.nvvm.shfl.sync.bfly.i32";
+    return convergent(e, name, (cg_value[]){all_lanes(e), word, lane, i32(e, limit)}, 4);
+}
+
+cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v, cg_value lane) {
+    if (refused_on_host(e, i)) return v;
+    uint32_t bits = simt_element_bits(t.element) * t.lanes, words = (bits + 31) / 32;
+    cg_value packed = LLVMBuildBitCast(e->b, v, LLVMIntTypeInContext(e->context, bits), "");
+    packed = LLVMBuildZExt(e->b, packed, LLVMIntTypeInContext(e->context, 32 * words), "");
+    packed = LLVMBuildBitCast(e->b, packed, cg_int_type(e, 32, words), "");
+    cg_value moved = LLVMGetPoison(LLVMTypeOf(packed));
+    for (uint32_t k = 0; k < words; k++) {
+        cg_value w = shuffle_word(e, i, cg_lane(e, packed, words, k), lane);
+        moved = words == 1 ? w : LLVMBuildInsertElement(e->b, moved, w, i32(e, k), "");
+    }
+    moved = LLVMBuildBitCast(e->b, moved, LLVMIntTypeInContext(e->context, 32 * words), "");
+    moved = LLVMBuildTrunc(e->b, moved, LLVMIntTypeInContext(e->context, bits), "");
+    return LLVMBuildBitCast(e->b, moved, cg_type(e, t), "");
+}
+
+cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v) {
+    if (refused_on_host(e, i)) return i->op == SIMT_BALLOT || i->op == SIMT_MATCH_ANY ? i32(e, 0) : v;
+    const char *name = i->op == SIMT_BALLOT     ? "llvm.nvvm.vote.ballot.sync"
+                       : i->op == SIMT_VOTE_ANY ? "llvm.nvvm.vote.any.sync"
+                       : i->op == SIMT_VOTE_ALL ? "llvm.nvvm.vote.all.sync"
+                       : t.element == SIMT_I64  ? "llvm.nvvm.match.any.sync.i64"
+                                                : "llvm.nvvm.match.any.sync.i32";
+    return convergent(e, name, (cg_value[]){all_lanes(e), v}, 2);
+}
+
+void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
+    if (e->host) return;
+    cg_value zero = i32(e, 0), full = all_lanes(e);
+    if (i->op == SIMT_BARRIER) convergent(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &zero, 1);
+    else if (i->op == SIMT_WARP_SYNC) convergent(e, "llvm.nvvm.bar.warp.sync", &full, 1);
+    else {
+        bool block = i->aux == SIMT_SCOPE_BLOCK;
+        unsigned scope = LLVMGetSyncScopeID(e->context, block ? "block" : "device", block ? 5 : 6);
+        LLVMBuildFenceSyncScope(e->b, LLVMAtomicOrderingAcquireRelease, scope, "");
+    }
+}
+
+cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r) {
+    if (e->func->kernel && !e->host && r == SREG_NTID) return i32(e, e->func->block);
+    switch (r) {
+    case SREG_TID: return e->host ? i32(e, 0) : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
+    case SREG_NTID: return i32(e, 1);
+    case SREG_CTAID: return e->host ? e->block : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.ctaid.x", NULL, 0, NULL, 0);
+    case SREG_NCTAID: return e->host ? e->blocks : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", NULL, 0, NULL, 0);
+    case SREG_LANEID: return e->host ? i32(e, 0) : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0, NULL, 0);
+    case SREG_COUNT: break;
+    }
+    ICE("a special register that does not exist");
+}

@@ -1,0 +1,234 @@
+// A program to the JSON text of its manifest, in the order and by the names of runtime/MANIFEST.md.
+#include "codegen.h"
+
+#include <string.h>
+
+// ---- JSON ------------------------------------------------------------------------------------------------
+static void string(textbuf *out, const char *s) { textbuf_json_string(out, s, strlen(s)); }
+
+static void key(textbuf *out, const char *name) {   // after another member
+    textbuf_puts(out, ", ");
+    string(out, name);
+    textbuf_puts(out, ": ");
+}
+
+static void member(textbuf *out, const char *name, const char *value) {
+    key(out, name);
+    string(out, value);
+}
+
+static void first(textbuf *out, const char *name, const char *value) {
+    textbuf_puts(out, "{");
+    string(out, name);
+    textbuf_puts(out, ": ");
+    string(out, value);
+}
+
+static void size_member(textbuf *out, const char *name, const program *p, const size_expr *e) {
+    textbuf text = textbuf_new(out->arena);
+    size_print(&text, p, e);
+    member(out, name, text.data ? text.data : "");
+}
+
+// Names of spaces hold no blanks, because they stand in sizes.
+static const char *space_name(textbuf *out, const program *p, uint32_t space) {
+    const char *s = p->spaces.data[space].name;
+    char *name = arena_strdup(out->arena, s), *to = name;
+    for (; *s; s++)
+        if (*s != ' ') *to++ = *s;
+    *to = 0;
+    return name;
+}
+
+// One array of the manifest, a row a line.
+#define ROWS(out, p, name, vector, row)                                                                     \
+    do {                                                                                                    \
+        textbuf_printf(out, ",\n  \"%s\": [", name);                                                        \
+        for (uint32_t k = 0; k < (vector).len; k++) {                                                       \
+            textbuf_puts(out, k ? ",\n    " : "\n    ");                                                    \
+            row(out, p, &(vector).data[k]);                                                                 \
+        }                                                                                                   \
+        textbuf_puts(out, "]");                                                                             \
+    } while (0)
+
+// ---- Rows ------------------------------------------------------------------------------------------------
+static void space_row(textbuf *out, const program *p, const program_space *s) {
+    static const char *const kinds[] = {[SPACE_FREE] = "free", [SPACE_CONST] = "const", [SPACE_EXPR] = "expr",
+                                        [SPACE_COUNT_OF] = "count"};
+    first(out, "name", space_name(out, p, (uint32_t)(s - p->spaces.data)));
+    member(out, "kind", kinds[s->kind]);
+    if (s->kind == SPACE_CONST || s->kind == SPACE_EXPR) size_member(out, "size", p, &s->size);
+    if (s->kind == SPACE_COUNT_OF) {
+        key(out, "prepared");
+        textbuf_printf(out, "%u", s->prepared);
+    }
+    textbuf_puts(out, "}");
+}
+
+static void facts_member(textbuf *out, const program *p, const program_param *x) {
+    static const struct {
+        uint32_t fact;
+        const char *text;
+    } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"}, {FACT_PARTIAL, "partial"}, {FACT_PREFIX, "prefix"},
+                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"}};
+    if (!x->facts) return;
+    key(out, "facts");
+    const char *between = "[";
+    for (uint32_t k = 0; k < sizeof facts / sizeof *facts; k++) {
+        if (!(x->facts & facts[k].fact)) continue;
+        const char *text = facts[k].text;
+        if (facts[k].fact == FACT_SORTED && x->sorted_by >= 0)
+            text = arena_printf(out->arena, "sorted(%s)", p->params.data[x->sorted_by].name);
+        textbuf_puts(out, between);
+        string(out, text);
+        between = ", ";
+    }
+    textbuf_puts(out, "]");
+}
+
+static void axes_member(textbuf *out, const program *p, const program_param *x) {
+    key(out, "axes");
+    textbuf_puts(out, "[");
+    for (uint32_t k = 0; k < x->rank; k++) {
+        if (k) textbuf_puts(out, ", ");
+        string(out, space_name(out, p, x->axes[k]));
+    }
+    textbuf_puts(out, "]");
+}
+
+static void param_row(textbuf *out, const program *p, const program_param *x) {
+    static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor", [PARAM_SCALAR] = "scalar",
+                                        [PARAM_RESULT] = "result"};
+    first(out, "name", x->name);
+    member(out, "role", roles[x->role]);
+    member(out, "type", ir_dtype_text(x->type));
+    facts_member(out, p, x);
+    if (x->align) {
+        key(out, "align");
+        textbuf_printf(out, "%u", x->align);
+    }
+    if (x->role != PARAM_SCALAR) axes_member(out, p, x);
+    if (x->type == DT_INDEX) member(out, "into", space_name(out, p, x->into));
+    if (x->role == PARAM_RESULT && x->inplace >= 0) member(out, "inplace", p->params.data[x->inplace].name);
+    textbuf_puts(out, "}");
+}
+
+static void require_row(textbuf *out, const program *p, const program_require *r) {
+    first(out, "text", r->text);
+    size_member(out, "holds", p, &r->holds);
+    textbuf_puts(out, "}");
+}
+
+static const char *builder_text(prepared_builder b) {
+    switch (b) {
+#define X(name, text) case PREPARED_##name: return text;
+        PREPARED_BUILDERS(X)
+#undef X
+    case PREPARED_BUILDER_COUNT: break;
+    }
+    ICE("a builder that does not exist");
+}
+
+static void prepared_row(textbuf *out, const program *p, const program_prepared *x) {
+    first(out, "name", x->name);
+    member(out, "builder", builder_text(x->builder));
+    key(out, "args");
+    for (uint32_t k = 0; k < x->nargs; k++) {
+        textbuf_puts(out, k ? ", " : "[");
+        program_map_ref m = x->args[k];
+        string(out, m.prepared ? p->prepared.data[m.index].name : p->params.data[m.index].name);
+    }
+    textbuf_puts(out, x->nargs ? "]" : "[]");
+    member(out, "domain", space_name(out, p, x->domain));
+    member(out, "into", space_name(out, p, x->into));
+    textbuf_puts(out, "}");
+}
+
+static void temp_row(textbuf *out, const program *p, const program_temp *t) {
+    first(out, "name", t->name);
+    member(out, "type", ir_dtype_text(t->type));
+    size_member(out, "length", p, &t->length);
+    textbuf_puts(out, "}");
+}
+
+static void kernel_row(textbuf *out, const simt_func *f) {
+    first(out, "name", f->name);
+    textbuf_printf(out, ", \"block\": %u, \"shared\": %u, \"params\": [", f->block, f->shared_bytes);
+    for (uint32_t k = 0; k < f->params.len; k++) {
+        simt_element e = simt_typeof(f, f->params.data[k].value).element;
+        if (k) textbuf_puts(out, ", ");
+        string(out, e >= SIMT_PTR_GLOBAL ? "ptr" : simt_element_text(e));
+    }
+    textbuf_puts(out, "]}");
+}
+
+static void kernels(textbuf *out, const program *p) {
+    bool any = false;
+    textbuf_puts(out, ",\n  \"kernels\": [");
+    for (uint32_t k = 0; k < p->module->funcs.len; k++) {
+        const simt_func *f = p->module->funcs.data[k];
+        if (!f->kernel) continue;
+        textbuf_puts(out, any ? ",\n    " : "\n    ");
+        kernel_row(out, f);
+        any = true;
+    }
+    textbuf_puts(out, "]");
+}
+
+// ---- Steps -----------------------------------------------------------------------------------------------
+static void arg_item(textbuf *out, const program *p, const program_arg *a) {
+    switch (a->kind) {
+    case ARG_DATA: first(out, "data", p->params.data[a->index].name); break;
+    case ARG_STRIDE:
+        first(out, "stride", p->params.data[a->index].name);
+        key(out, "axis");
+        textbuf_printf(out, "%u", a->axis);
+        break;
+    case ARG_VALUE: first(out, "value", p->params.data[a->index].name); break;
+    case ARG_SIZE: first(out, "size", space_name(out, p, a->index)); break;
+    case ARG_PREPARED: first(out, "prepared", p->prepared.data[a->index].name); break;
+    case ARG_TEMP: first(out, "temp", p->temps.data[a->index].name); break;
+    case ARG_STEP: textbuf_puts(out, "{\"step\": true"); break;
+    case ARG_KIND_COUNT: ICE("a kernel argument that does not exist");
+    }
+    textbuf_puts(out, "}");
+}
+
+static void step_row(textbuf *out, const program *p, const program_step *s) {
+    if (s->kind == STEP_END) {
+        textbuf_puts(out, "{\"end\": true}");
+        return;
+    }
+    if (s->kind == STEP_LOOP) {
+        textbuf text = textbuf_new(out->arena);
+        size_print(&text, p, &s->count);
+        first(out, "loop", text.data ? text.data : "");
+        textbuf_puts(out, "}");
+        return;
+    }
+    first(out, "launch", s->kernel);
+    size_member(out, "blocks", p, &s->count);
+    key(out, "args");
+    textbuf_puts(out, "[");
+    for (uint32_t k = 0; k < s->nargs; k++) {
+        if (k) textbuf_puts(out, ", ");
+        arg_item(out, p, &s->args[k]);
+    }
+    textbuf_puts(out, "]}");
+}
+
+void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
+    textbuf_puts(out, "{\n  \"gnnc_manifest\": 1");
+    member(out, "name", p->name);
+    member(out, "source", p->source);
+    member(out, "target", t->kind == CG_CUDA ? t->arch->name : "host");
+    textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, p->deterministic ? "true" : "false");
+    ROWS(out, p, "spaces", p->spaces, space_row);
+    ROWS(out, p, "params", p->params, param_row);
+    ROWS(out, p, "requires", p->requires, require_row);
+    ROWS(out, p, "prepared", p->prepared, prepared_row);
+    ROWS(out, p, "temps", p->temps, temp_row);
+    kernels(out, p);
+    ROWS(out, p, "steps", p->steps, step_row);
+    textbuf_puts(out, "\n}\n");
+}

@@ -1,0 +1,144 @@
+// The gnnc command: reads the command line, hands texts through the compiler and writes what comes out.
+//
+// A verb is a function of the driver alone; it gives an exit status. Diagnostics go to d->ds, files through
+// file_read and output_add, so nothing half written is ever left behind. All memory is the session's arena.
+//
+//     int drive_check(driver *d) {
+//         unit u;
+//         for (uint32_t i = 0; i < d->inputs.len; i++) unit_load(d, d->inputs.data[i], &u);
+//         return driver_status(d);
+//     }
+#ifndef GNNC_DRIVER_H
+#define GNNC_DRIVER_H
+
+#include "codegen/codegen.h"
+#include "frontend/frontend.h"
+#include "passes/passes.h"
+#include "support/support.h"
+#include "tensor.h"
+
+typedef enum {
+    STATUS_GOOD = 0,
+    STATUS_DIAGNOSTICS = 1,
+    STATUS_USAGE = 2,
+    STATUS_IO = 3,
+    STATUS_MISMATCH = 4,   // results differ from their definition
+    STATUS_INTERNAL = 70
+} exit_status;
+
+typedef enum {
+#define FORM(id, name, suffix, target, kind, help) FORM_##id,
+#include "forms.def"
+#undef FORM
+    FORM_COUNT
+} form;
+
+typedef enum {
+#define VERB(id, name, letter, arguments, summary) VERB_##id,
+#include "options.def"
+    VERB_COUNT
+} verb;
+
+typedef enum {
+#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help) OPT_##id,
+#include "options.def"
+    OPT_COUNT
+} option_id;
+
+typedef struct output {
+    const char *path, *data;
+    size_t size;
+} output;
+typedef struct phase_time {
+    const char *name;
+    int64_t ns, began;   // began 0: not running
+} phase_time;
+
+typedef struct driver {
+    arena *arena;
+    source_map *sources;
+    diag_set *ds;
+    VEC(const char *) command;   // argv with response files expanded
+    verb verb;
+    VEC(const char *) inputs;               // arguments that are not options
+    VEC(const char *) values[OPT_COUNT];    // of each option, in order; FLAG: "", SWITCH: "yes" or "no"
+    bool usage_fault, io_fault, mismatch;   // what the exit status tells
+    VEC(output) outputs;
+    VEC(const char *) dependencies;   // files read
+    VEC(phase_time) phases;
+} driver;
+
+// ---- Options (options.c, response.c, settings.c) ---------------------------------------------------------
+// Faults of the command line become diagnostics and d->usage_fault.
+void options_parse(driver *d, int argc, char **argv);
+bool option_given(const driver *d, option_id o);
+bool option_on(const driver *d, option_id o, bool otherwise);                   // SWITCH
+const char *option_text(const driver *d, option_id o, const char *otherwise);   // the last value
+int64_t option_number(const driver *d, option_id o, int64_t otherwise);
+bool option_is(const driver *d, option_id o, const char *word);   // the last value is that word
+diagnostic *usage(driver *d, diag_code code, const char *format, ...) SUP_PRINTF(3, 4);
+void expand_response_files(driver *d, int argc, char **argv);
+void settings_apply(driver *d);   // -W…, colour and format of diagnostics
+frontend_options settings_frontend(driver *d);
+pass_options settings_pass(const driver *d);
+cg_options settings_codegen(const driver *d);
+const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver
+
+// ---- Files (files.c) -------------------------------------------------------------------------------------
+// The text of a file, zero-terminated; "-" is the standard input. NULL: E08xx and d->io_fault.
+const char *file_read(driver *d, const char *path, size_t *length);
+const char *file_read_import(void *user, arena *a, const char *path,
+                             size_t *length);   // frontend_options.read; no diagnostics
+void output_add(driver *d, const char *path, const char *data, size_t size);   // "-": the standard output
+bool output_flush(driver *d);   // writes all that was added, each under a temporary name first
+const char *path_stem(arena *a, const char *path);                              // "a/b.gnn" -> "b"
+const char *path_with_suffix(arena *a, const char *path, const char *suffix);   // "a/b.gnn" -> "a/b.ptx"
+bool path_ends(const char *path, const char *suffix);
+
+// ---- Inputs (unit.c) -------------------------------------------------------------------------------------
+typedef enum { INPUT_GNN, INPUT_TENSOR, INPUT_SIMT } input_kind;
+typedef struct {
+    const char *name;            // "gat_f32"
+    tensor_op *op;               // NULL for .simt
+    program *program;            // made by unit_program
+    const simt_module *module;   // .simt: from the start; else made by unit_program
+} unit_op;
+typedef struct {
+    const char *path;
+    input_kind kind;
+    frontend_unit *frontend;   // INPUT_GNN
+    VEC(unit_op) ops;          // those --op asks for, or all concrete ones
+} unit;
+// Reads a .gnn, .tensor or .simt file to verified tensor or simt IR. false: diagnostics tell why.
+bool unit_load(driver *d, const char *path, unit *u);
+// Plans an op; NULL: diagnostics tell why.
+program *unit_program(driver *d, unit_op *o);
+
+// ---- Reports (report.c, help.c, completion.c) ------------------------------------------------------------
+void phase(driver *d, const char *name);   // a phase begins, the one before ends; NULL: only ends
+void phase_report(driver *d, FILE *out);   // --time-report
+void print_after(driver *d, const char *pass, const unit_op *o);   // --print-after
+void list_passes(FILE *out);
+void check_pass_names(driver *d);
+void print_help(driver *d, FILE *out);
+void print_version(FILE *out);
+void print_targets(FILE *out);
+void print_completion(FILE *out);
+const char *verb_name(verb v);
+char verb_letter(verb v);   // in the verbs column of options.def
+
+// ---- Faults (crash.c) ------------------------------------------------------------------------------------
+void crash_handlers(int argc, char **argv);
+void crash_source(const char *path, const char *text, size_t length);   // goes into the reproducer
+
+// ---- Verbs -----------------------------------------------------------------------------------------------
+int driver_status(driver *d);   // prints pending diagnostics and tells the exit status
+int drive_compile(driver *d);
+int drive_check(driver *d);
+int drive_run(driver *d);
+int drive_fmt(driver *d);
+int drive_explain(driver *d);
+int drive_inspect(driver *d);
+int drive_doctor(driver *d);
+
+#endif

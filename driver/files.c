@@ -1,0 +1,201 @@
+// Reading sources, and writing outputs whole or not at all.
+#define _GNU_SOURCE
+#include "driver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LARGEST_FILE = 64 * 1024 * 1024 };
+
+// ---- Reading ---------------------------------------------------------------------------------------------
+
+// All of an open file, into a buffer of the arena. false: errno tells; EFBIG where it is too large.
+static bool read_all(arena *a, int fd, const char **text, size_t *length) {
+    struct stat info;
+    if (fstat(fd, &info)) return false;
+    errno = S_ISDIR(info.st_mode) ? EISDIR : S_ISREG(info.st_mode) && info.st_size > LARGEST_FILE ? EFBIG : 0;
+    if (errno) return false;
+    size_t cap = S_ISREG(info.st_mode) ? (size_t)info.st_size + 2 : 65536, used = 0;
+    char *data = arena_alloc(a, cap);
+    for (;;) {
+        if (used + 1 == cap) {
+            char *grown = arena_alloc(a, cap * 2);
+            memcpy(grown, data, used);
+            data = grown;
+            cap *= 2;
+        }
+        ssize_t n = read(fd, data + used, cap - used - 1);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        if (!n) break;
+        used += (size_t)n;
+        errno = EFBIG;
+        if (used > LARGEST_FILE) return false;
+    }
+    data[used] = 0;
+    *text = data;
+    *length = used;
+    return true;
+}
+
+static bool read_path(arena *a, const char *path, const char **text, size_t *length) {
+    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+    if (fd < 0) return false;
+    bool good = read_all(a, fd, text, length);
+    int why = errno;
+    close(fd);
+    errno = why;
+    return good;
+}
+
+const char *file_read(driver *d, const char *path, size_t *length) {
+    const char *text;
+    if (read_path(d->arena, path, &text, length)) {
+        if (strcmp(path, "-")) VEC_PUSH(d->arena, &d->dependencies, path);
+        crash_source(path, text, *length);
+        return text;
+    }
+    d->io_fault = true;
+    if (errno == EISDIR) diag(d->ds, E0802, NO_SPAN, "'%s' is a directory", path);
+    else if (errno == EFBIG) diag(d->ds, E0803, NO_SPAN, "'%s' is larger than 64 MiB", path);
+    else diag(d->ds, E0801, NO_SPAN, "cannot read '%s': %s", path, strerror(errno));
+    return NULL;
+}
+
+const char *file_read_import(void *user, arena *a, const char *path, size_t *length) {
+    driver *d = user;
+    const char *text;
+    if (!read_path(a, path, &text, length)) return NULL;
+    VEC_PUSH(d->arena, &d->dependencies, arena_strdup(d->arena, path));
+    crash_source(arena_strdup(d->arena, path), text, *length);
+    return text;
+}
+
+// ---- Writing ---------------------------------------------------------------------------------------------
+
+void output_add(driver *d, const char *path, const char *data, size_t size) {
+    for (uint32_t i = 0; i < d->outputs.len; i++) {
+        if (!strcmp(path, "-") || strcmp(path, d->outputs.data[i].path)) continue;
+        diagnostic *fault = usage(d, E0808, "'%s' would be written more than once", path);
+        diag_help(fault, "take one op with --op, or name a directory with -o DIR/");
+        return;
+    }
+    VEC_PUSH(d->arena, &d->outputs, ((output){path, data, size}));
+}
+
+static bool write_all(int fd, const char *data, size_t size) {
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        data += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+// Devices and pipes are written to as they are: a rename would replace them by a file.
+static bool is_special(const char *path) {
+    struct stat info;
+    return !stat(path, &info) && !S_ISREG(info.st_mode);
+}
+
+static bool write_special(const output *o) {
+    int fd = open(o->path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool good = write_all(fd, o->data, o->size);
+    return !close(fd) && good;
+}
+
+// Writes beside the place the file goes to; gives the temporary name, or NULL.
+static const char *write_temporary(driver *d, const output *o, const char *place) {
+    char *temporary = arena_printf(d->arena, "%s.XXXXXX", place);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) return NULL;
+    struct stat before;
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, stat(place, &before) ? 0666 & ~mask : before.st_mode & 0777);
+    bool good = write_all(fd, o->data, o->size);
+    int why = errno;
+    if (close(fd) && good) {
+        good = false;
+        why = errno;
+    }
+    if (!good) unlink(temporary);
+    errno = why;
+    return good ? temporary : NULL;
+}
+
+static bool cannot_write(driver *d, const char *path) {
+    d->io_fault = true;
+    diag(d->ds, E0804, NO_SPAN, "cannot write %s%s%s: %s", strcmp(path, "-") ? "'" : "",
+         strcmp(path, "-") ? path : "the standard output", strcmp(path, "-") ? "'" : "", strerror(errno));
+    return false;
+}
+
+// A link stays a link: its target is replaced.
+static const char *real_place(driver *d, const char *path) {
+    char *real = realpath(path, NULL);
+    const char *place = real ? arena_strdup(d->arena, real) : path;
+    free(real);
+    return place;
+}
+
+static bool write_direct(driver *d) {
+    for (uint32_t i = 0; i < d->outputs.len; i++) {
+        const output *o = &d->outputs.data[i];
+        bool standard = !strcmp(o->path, "-");
+        if (standard && !write_all(STDOUT_FILENO, o->data, o->size)) return cannot_write(d, o->path);
+        if (!standard && is_special(o->path) && !write_special(o)) return cannot_write(d, o->path);
+    }
+    return true;
+}
+
+bool output_flush(driver *d) {
+    const char **temporary = ARENA_ARRAY(d->arena, const char *, d->outputs.len + 1);
+    const char **place = ARENA_ARRAY(d->arena, const char *, d->outputs.len + 1);
+    bool good = true;
+    for (uint32_t i = 0; good && i < d->outputs.len; i++) {
+        const output *o = &d->outputs.data[i];
+        if (!strcmp(o->path, "-") || is_special(o->path)) continue;
+        place[i] = real_place(d, o->path);
+        temporary[i] = write_temporary(d, o, place[i]);
+        if (!temporary[i]) good = cannot_write(d, o->path);
+    }
+    good = good && write_direct(d);
+    for (uint32_t i = 0; i < d->outputs.len; i++) {
+        if (!temporary[i]) continue;
+        if (good && rename(temporary[i], place[i])) good = cannot_write(d, d->outputs.data[i].path);
+        if (!good) unlink(temporary[i]);
+    }
+    d->outputs.len = 0;
+    return good;
+}
+
+// ---- Names -----------------------------------------------------------------------------------------------
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool path_ends(const char *path, const char *suffix) {
+    size_t n = strlen(path), m = strlen(suffix);
+    return n > m && !strcmp(path + n - m, suffix);
+}
+
+const char *path_stem(arena *a, const char *path) {
+    if (!strcmp(path, "-")) return "out";
+    const char *name = last_part(path), *dot = strrchr(name, '.');
+    return dot && dot > name ? arena_strndup(a, name, (size_t)(dot - name)) : name;
+}
+
+const char *path_with_suffix(arena *a, const char *path, const char *suffix) {
+    size_t folder = (size_t)(last_part(path) - path);
+    return arena_printf(a, "%.*s%s%s", (int)folder, path, path_stem(a, path), suffix);
+}

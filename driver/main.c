@@ -1,0 +1,62 @@
+// The gnnc command: one session from the command line to the exit status.
+#include "driver.h"
+
+#include <string.h>
+
+static int (*const verbs[])(driver *) = {
+#define VERB(id, name, letter, arguments, summary) drive_##name,
+#include "options.def"
+};
+
+// Options that print something and end the session.
+static bool print_only(driver *d) {
+    if (option_given(d, OPT_HELP)) print_help(d, stdout);
+    else if (option_given(d, OPT_VERSION)) print_version(stdout);
+    else if (option_given(d, OPT_COMPLETION)) print_completion(stdout);
+    else if (option_given(d, OPT_PRINT_TARGETS)) print_targets(stdout);
+    else if (option_given(d, OPT_LIST_PASSES)) list_passes(stdout);
+    else return false;
+    return true;
+}
+
+static void check_inputs(driver *d) {
+    bool needed = d->verb != VERB_DOCTOR && !option_given(d, OPT_LIST);
+    if (needed && !d->inputs.len) {
+        diagnostic *fault = usage(d, E0811, "no %s is named",
+                                  d->verb == VERB_EXPLAIN ? "diagnostic" : "file");
+        diag_help(fault, "'gnnc %s --help' says more", verb_name(d->verb));
+    }
+    uint32_t most = d->verb == VERB_DOCTOR ? 0 : d->verb == VERB_RUN ? 1 : UINT32_MAX;
+    if (d->inputs.len > most)
+        usage(d, E0813, "'gnnc %s' has no use for '%s'", verb_name(d->verb), d->inputs.data[most]);
+    check_pass_names(d);
+}
+
+static int session(driver *d, int argc, char **argv) {
+    options_parse(d, argc, argv);
+    settings_apply(d);
+    if (d->usage_fault || d->io_fault) return driver_status(d);
+    if (print_only(d)) {
+        if (!fflush(stdout) && !ferror(stdout)) return STATUS_GOOD;
+        d->io_fault = true;
+        diag(d->ds, E0804, NO_SPAN, "cannot write the standard output");
+        return driver_status(d);
+    }
+    check_inputs(d);
+    if (d->usage_fault) return driver_status(d);
+    int status = verbs[d->verb](d);
+    if (option_given(d, OPT_TIME_REPORT)) phase_report(d, stderr);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    crash_handlers(argc, argv);
+    arena *a = arena_new();
+    driver *d = ARENA_NEW(a, driver);
+    d->arena = a;
+    d->sources = source_map_new(a);
+    d->ds = diag_set_new(a, d->sources);
+    int status = session(d, argc, argv);
+    arena_free(a);
+    return status;
+}

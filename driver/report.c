@@ -1,0 +1,76 @@
+// --time-report, --list-passes and --print-after.
+#define _GNU_SOURCE
+#include "driver.h"
+
+#include <string.h>
+#include <time.h>
+
+static int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + 1;
+}
+
+void phase(driver *d, const char *name) {
+    int64_t time = now();
+    phase_time *named = NULL;
+    for (uint32_t i = 0; i < d->phases.len; i++) {
+        phase_time *p = &d->phases.data[i];
+        if (p->began) p->ns += time - p->began;
+        p->began = 0;
+        if (name && !strcmp(p->name, name)) named = p;
+    }
+    if (named) named->began = time;
+    else if (name) VEC_PUSH(d->arena, &d->phases, ((phase_time){name, 0, time}));
+}
+
+void phase_report(driver *d, FILE *out) {
+    phase(d, NULL);
+    int64_t total = 0;
+    for (uint32_t i = 0; i < d->phases.len; i++) total += d->phases.data[i].ns;
+    for (uint32_t i = 0; i < d->phases.len; i++) {
+        const phase_time *p = &d->phases.data[i];
+        fprintf(out, "%10.3f ms  %s\n", (double)p->ns / 1e6, p->name);
+    }
+    fprintf(out, "%10.3f ms  total\n", (double)total / 1e6);
+}
+
+// ---- Passes ----------------------------------------------------------------------------------------------
+
+static const struct {
+    const char *name, *help;
+} passes[] = {
+    {"lower", "syntax tree to tensor IR in normal form"},
+    {"naive", "tensor IR to a plan and SIMT IR, a thread a point"},
+};
+enum { PASSES = sizeof passes / sizeof *passes };
+
+void list_passes(FILE *out) {
+    for (size_t i = 0; i < PASSES; i++) fprintf(out, "%-8s  %s\n", passes[i].name, passes[i].help);
+}
+
+void check_pass_names(driver *d) {
+    for (uint32_t i = 0; i < d->values[OPT_PRINT_AFTER].len; i++) {
+        const char *name = d->values[OPT_PRINT_AFTER].data[i], *names[PASSES];
+        bool known = false;
+        for (size_t p = 0; p < PASSES; p++) known |= !strcmp(names[p] = passes[p].name, name);
+        if (known) continue;
+        diagnostic *fault = usage(d, E0809, "there is no pass '%s'", name);
+        const char *near = closest_name(name, names, PASSES);
+        if (near) diag_help(fault, "did you mean '%s'?", near);
+        else diag_help(fault, "--list-passes lists them");
+    }
+}
+
+void print_after(driver *d, const char *pass, const unit_op *o) {
+    bool wanted = false;
+    for (uint32_t i = 0; i < d->values[OPT_PRINT_AFTER].len; i++)
+        wanted |= !strcmp(pass, d->values[OPT_PRINT_AFTER].data[i]);
+    if (!wanted) return;
+    textbuf text = textbuf_new(d->arena);
+    textbuf_printf(&text, "// %s after %s\n", o->name, pass);
+    if (o->program) program_print(&text, o->program);
+    if (o->module) simt_print(&text, o->module);
+    else if (o->op) tensor_print(&text, o->op);
+    fwrite(text.data, 1, text.len, stderr);
+}

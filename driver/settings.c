@@ -1,0 +1,117 @@
+// What the options mean to each part of the compiler.
+#include "driver.h"
+
+#include "runtime/gnnrt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- Diagnostics -----------------------------------------------------------------------------------------
+
+static void unknown_warning(driver *d, const char *name) {
+    diagnostic *fault = usage(d, E0809, "-W%s names no warning", name);
+    const char *names[DIAG_COUNT + 2] = {"error", "perf"};
+    uint32_t n = 2;
+    for (uint32_t c = 0; c < DIAG_COUNT; c++)
+        if (diag_table((diag_code)c)->sev != SEV_ERROR) names[n++] = diag_table((diag_code)c)->name;
+    const char *near = closest_name(strncmp(name, "no-", 3) ? name : name + 3, names, n);
+    if (near) diag_help(fault, "did you mean '%s'?", near);
+    else diag_help(fault, "'gnnc explain --list' lists them");
+}
+
+// -Werror, -Wperf, -WNAME, and each with no-.
+static void apply_warning(driver *d, const char *text, diag_options *o, bool *disabled) {
+    bool on = strncmp(text, "no-", 3) != 0;
+    const char *name = on ? text : text + 3;
+    diag_code code;
+    if (!strcmp(name, "error")) o->werror = on;
+    else if (!strcmp(name, "perf")) o->perf = on;
+    else if (diag_find(name, &code) && diag_table(code)->sev != SEV_ERROR) disabled[code] = !on;
+    else unknown_warning(d, text);
+}
+
+static bool wants_color(const driver *d) {
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (option_is(d, OPT_COLOR, "always")) return true;
+    if (option_is(d, OPT_COLOR, "never") || (no_color && *no_color)) return false;
+    return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void settings_apply(driver *d) {
+    bool *disabled = ARENA_ARRAY(d->arena, bool, DIAG_COUNT + 1);
+    diag_options o = {.format = option_is(d, OPT_FORMAT, "json") ? DIAG_JSON : DIAG_TEXT,
+                      .color = wants_color(d),
+                      .max_errors = (uint32_t)(option_number(d, OPT_MAX_ERRORS, 20) & UINT32_MAX),
+                      .disabled = disabled};
+    for (uint32_t i = 0; i < d->values[OPT_WARN].len; i++)
+        apply_warning(d, d->values[OPT_WARN].data[i], &o, disabled);
+    diag_configure(d->ds, o);
+}
+
+// ---- Frontend, passes, code generation -------------------------------------------------------------------
+
+static const frontend_define *defines(driver *d) {
+    uint32_t n = d->values[OPT_DEFINE].len;
+    frontend_define *out = ARENA_ARRAY(d->arena, frontend_define, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *text = d->values[OPT_DEFINE].data[i], *equals = strchr(text, '=');
+        if (!equals || equals == text || !equals[1]) usage(d, E0812, "-D takes NAME=VALUE, not '%s'", text);
+        size_t length = strcspn(text, "=");
+        out[i] = (frontend_define){arena_strndup(d->arena, text, length), equals ? equals + 1 : ""};
+    }
+    return out;
+}
+
+frontend_options settings_frontend(driver *d) {
+    return (frontend_options){.defines = defines(d),
+                              .ndefines = d->values[OPT_DEFINE].len,
+                              .include_dirs = d->values[OPT_INCLUDE].data,
+                              .ninclude_dirs = d->values[OPT_INCLUDE].len,
+                              .read = file_read_import,
+                              .user = d,
+                              .schedule = option_text(d, OPT_SCHEDULE, NULL),
+                              .no_schedule = option_given(d, OPT_NO_SCHEDULE)};
+}
+
+pass_options settings_pass(const driver *d) {
+    return (pass_options){.index_bits = option_is(d, OPT_INDEX, "64") ? 64 : 32};
+}
+
+cg_options settings_codegen(const driver *d) {
+    return (cg_options){.optimise = (uint32_t)option_number(d, OPT_LEVEL, 3),
+                        .line_info = option_on(d, OPT_LINEINFO, true),
+                        .sources = d->sources,
+                        .verbose_assembler = option_given(d, OPT_RESOURCE_USAGE)};
+}
+
+// ---- Architectures ---------------------------------------------------------------------------------------
+
+// The best of our architectures for the GPU here.
+static const cg_arch *native_arch(driver *d) {
+    gnn_context *c = NULL;
+    gnn_device_info info = {0};
+    bool found = !gnn_context_new(&(gnn_context_options){.device = 0}, &c) && !gnn_device_query(c, &info);
+    if (!found) usage(d, E0809, "--arch=native: %s", c ? gnn_context_error(c) : "no GPU is found");
+    gnn_context_free(c);
+    const cg_arch *best = NULL;
+    for (uint32_t i = 0; found && cg_arch_at(i); i++)
+        if (cg_arch_at(i)->sm <= (uint32_t)info.sm) best = cg_arch_at(i);
+    if (found && !best)
+        usage(d, E0809, "--arch=native: the GPU has compute capability %d.%d", info.sm / 10, info.sm % 10);
+    return best;
+}
+
+const cg_arch *settings_arch(driver *d, const char *name) {
+    if (!strcmp(name, "native")) return native_arch(d);
+    const cg_arch *arch = cg_arch_find(name);
+    if (arch) return arch;
+    const char *names[64];
+    uint32_t n = 0;
+    for (; n < 64 && cg_arch_at(n); n++) names[n] = cg_arch_at(n)->name;
+    diagnostic *fault = usage(d, E0809, "'%s' is not an architecture gnnc knows", name);
+    const char *near = closest_name(name, names, n);
+    if (near) diag_help(fault, "did you mean '%s'?", near);
+    else diag_help(fault, "--print-targets lists them");
+    return NULL;
+}

@@ -1,0 +1,152 @@
+// An input file, from text to verified IR, op by op.
+#include "driver.h"
+
+#include <string.h>
+
+static const char *const text_kinds = ".gnn, .tensor or .simt";
+
+static bool kind_of(driver *d, const char *path, input_kind *kind) {
+    if (path_ends(path, ".gnn") || !strcmp(path, "-")) *kind = INPUT_GNN;
+    else if (path_ends(path, ".tensor")) *kind = INPUT_TENSOR;
+    else if (path_ends(path, ".simt")) *kind = INPUT_SIMT;
+    else {
+        usage(d, E0805, "'%s' is not a %s file by its name", path, text_kinds);
+        return false;
+    }
+    return true;
+}
+
+// ---- Which ops -------------------------------------------------------------------------------------------
+
+static bool wanted(const driver *d, const char *name) {
+    for (uint32_t i = 0; i < d->values[OPT_OP].len; i++)
+        if (!strcmp(name, d->values[OPT_OP].data[i])) return true;
+    return false;
+}
+
+typedef struct {
+    VEC(const char *) all, generic;   // names an op of the file has; those without a concrete form
+} op_names;
+
+static bool among(const char *name, const char *const *names, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
+static bool check_op_names(driver *d, const char *path, const op_names *names) {
+    bool good = true;
+    for (uint32_t i = 0; i < d->values[OPT_OP].len; i++) {
+        const char *name = d->values[OPT_OP].data[i];
+        if (among(name, names->generic.data, names->generic.len)) {
+            diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "op '%s' of '%s' has no concrete form", name,
+                                     path);
+            diag_help(fault,
+                      "bind its functions, reducers and sizes with -D, or name a form: op NAME = %s<...>;",
+                      name);
+            good = false;
+        } else if (!among(name, names->all.data, names->all.len)) {
+            diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "'%s' has no op '%s'", path, name);
+            const char *near = closest_name(name, names->all.data, names->all.len);
+            if (near) diag_help(fault, "did you mean '%s'?", near);
+            good = false;
+        }
+    }
+    return good;
+}
+
+// ---- The three kinds -------------------------------------------------------------------------------------
+
+static const source_file *add_source(driver *d, const char *path, const char *text, size_t length) {
+    const source_file *source = source_map_add(d->sources, path, text, length);
+    if (!source) diag(d->ds, E0803, NO_SPAN, "'%s' and the other files are larger than 4 GiB together", path);
+    return source;
+}
+
+// An op the compiler built must verify; tensor_parse has verified those a user wrote.
+static void add_op(driver *d, unit *u, const unit_op *o) {
+    const char *wrong = u->kind == INPUT_GNN && option_on(d, OPT_VERIFY, true)
+                            ? tensor_verify(d->arena, o->op)
+                            : NULL;
+    if (wrong) ICE("op '%s' after lower: %s", o->name, wrong);
+    print_after(d, "lower", o);
+    VEC_PUSH(d->arena, &u->ops, *o);
+}
+
+static bool load_simt(driver *d, unit *u, const source_file *source) {
+    const simt_module *m = simt_parse(d->arena, d->ds, source);
+    if (!m) return false;
+    op_names names = {0};
+    VEC_PUSH(d->arena, &names.all, m->name);
+    if (!check_op_names(d, u->path, &names)) return false;
+    const char *wrong = simt_verify(d->arena, m);
+    if (wrong) diag(d->ds, E0815, (span){source->base, source->base}, "%s", wrong);
+    else VEC_PUSH(d->arena, &u->ops, ((unit_op){.name = m->name, .module = m}));
+    return !wrong;
+}
+
+static bool load_tensor(driver *d, unit *u, const source_file *source) {
+    tensor_ops ops = {0};
+    op_names names = {0};
+    if (!tensor_parse(d->arena, d->ds, source, &ops)) return false;
+    for (uint32_t i = 0; i < ops.len; i++) VEC_PUSH(d->arena, &names.all, ops.data[i]->name);
+    if (!check_op_names(d, u->path, &names)) return false;
+    for (uint32_t i = 0; i < ops.len; i++)
+        if (!option_given(d, OPT_OP) || wanted(d, ops.data[i]->name))
+            add_op(d, u, &(unit_op){.name = ops.data[i]->name, .op = ops.data[i]});
+    return true;
+}
+
+static void lower_gnn(driver *d, unit *u) {
+    for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
+        const frontend_op *op = &u->frontend->ops.data[i];
+        bool take = option_given(d, OPT_OP) ? wanted(d, op->name) : !op->imported && !op->generic_left;
+        tensor_op *lowered = take ? frontend_lower(u->frontend, i) : NULL;
+        if (lowered) add_op(d, u, &(unit_op){.name = lowered->name, .op = lowered});
+    }
+}
+
+static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
+    frontend_options options = settings_frontend(d);
+    u->frontend = frontend_load(d->arena, d->ds, u->path, text, length, &options);
+    if (!u->frontend || diag_errors(d->ds)) return false;
+    op_names names = {0};
+    for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
+        const frontend_op *op = &u->frontend->ops.data[i];
+        VEC_PUSH(d->arena, &names.all, op->name);
+        if (op->generic_left) VEC_PUSH(d->arena, &names.generic, op->name);
+    }
+    if (!check_op_names(d, u->path, &names)) return false;
+    phase(d, "lower");
+    lower_gnn(d, u);
+    return true;
+}
+
+bool unit_load(driver *d, const char *path, unit *u) {
+    *u = (unit){.path = path};
+    phase(d, "read");
+    size_t length;
+    if (!kind_of(d, path, &u->kind)) return false;
+    const char *text = file_read(d, path, &length);
+    if (!text) return false;
+    phase(d, "parse");
+    if (u->kind == INPUT_GNN) return load_gnn(d, u, text, length) && !diag_errors(d->ds);
+    const source_file *source = add_source(d, path, text, length);
+    if (!source) return false;
+    return (u->kind == INPUT_SIMT ? load_simt : load_tensor)(d, u, source) && !diag_errors(d->ds);
+}
+
+program *unit_program(driver *d, unit_op *o) {
+    if (o->program) return o->program;
+    phase(d, "plan");
+    pass_options options = settings_pass(d);
+    o->program = pass_naive(d->arena, d->ds, o->op, &options);
+    if (!o->program) return NULL;
+    o->module = o->program->module;
+    if (option_on(d, OPT_VERIFY, true)) {
+        const char *wrong = simt_verify(d->arena, o->module);
+        if (wrong) ICE("op '%s' after naive: %s", o->name, wrong);
+    }
+    print_after(d, "naive", o);
+    return o->program;
+}

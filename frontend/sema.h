@@ -1,0 +1,233 @@
+// Inside the frontend: from syntax to tensor IR. sema_unit.c gathers files and items; sema_signature.c an op's parameters;
+// sema_space.c spaces; sema_equation.c equations; sema_call.c ops called; sema_infer.c finds the space of each index; sema_expr.c lowers expressions; sema_reduce.c
+// reductions and normalisers; sema_lift.c the stages these become; sema_reducer.c reducers; sema_schedule.c checks schedules.
+#ifndef GNNC_SEMA_H
+#define GNNC_SEMA_H
+
+#include "frontend.h"
+
+typedef struct sema {
+    arena *arena;
+    diag_set *ds;
+    intern_table *names;
+    frontend_options options;
+    VEC(const ast_file *) files;          // the prelude first
+    VEC(const ast_item *) ops, fns, reducers, grads, schedules;
+} sema;
+
+const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
+const char *sema_define(const sema *s, const char *name);   // the value of -D NAME, or NULL
+bool sema_dtype(const char *name, ir_dtype *out);           // f32, i64, bool …
+
+// ---- What a name may stand for ---------------------------------------------------------------------------
+typedef struct index_info {    // an index of an equation or a reduction
+    const char *name;
+    span at;                   // where it is introduced
+    tensor_space space;        // TENSOR_NO_SPACE: not found yet
+    span found_at;             // what told its space
+    tensor_var var;            // once the space is known
+    bool temporary;            // made by inference for one walk
+} index_info;
+
+typedef struct scope scope;
+typedef struct closure {       // an argument of a function: an expression where it was written
+    const ast_expr *expr;
+    const scope *scope;
+    uint64_t lowered_in;       // lowering context (renaming, guards) the cached result belongs to
+    struct value *cached;
+    uint32_t inferred_in;
+} closure;
+typedef struct key_list {      // "by (m, n)" or "over d", passed through functions
+    const ast_names *keys;
+    const scope *scope;
+    bool over;
+} key_list;
+
+typedef enum {
+    ENT_SPACE, ENT_VALUE, ENT_IDENTITY, ENT_INDEX, ENT_CLOSURE, ENT_KEYS, ENT_DTYPE, ENT_FN, ENT_REDUCER,
+    ENT_ARG, ENT_STATE,  // inside a reducer
+    ENT_ERROR            // its declaration was refused: uses are not reported again
+} entity_kind;
+typedef struct entity {
+    entity_kind kind;
+    const char *name;
+    span at;
+    tensor_space space;        // SPACE; IDENTITY
+    tensor_val val;            // VALUE
+    index_info *index;         // INDEX
+    closure *closure;          // CLOSURE
+    key_list *keys;            // KEYS
+    ir_dtype dtype;            // DTYPE
+    const ast_item *item;      // FN, REDUCER (NULL: builtin)
+    tensor_reduce_kind builtin;
+    uint32_t number;           // ARG, STATE
+    tensor_type type;          // ARG, STATE
+    bool primed_too;           // STATE: combine, where the right operand's exists
+    struct entity *next;
+} entity;
+struct scope {
+    const scope *parent;
+    entity *first;
+};
+
+// ---- Lowering --------------------------------------------------------------------------------------------
+typedef struct value {         // a lowered expression
+    tensor_expr expr;
+    enum { VALUE_PLAIN, VALUE_INT, VALUE_FLOAT, VALUE_NONE, VALUE_BAD } kind;   // INT, FLOAT: a literal, typed by its use
+    double number;
+    int64_t integer;
+} value;
+
+typedef struct index_rename {        // inside "R(x by m)" an index stands for the bound one
+    const index_info *from;
+    tensor_var to;
+    const struct index_rename *outer;
+} index_rename;
+
+typedef struct frame {         // a reduction being lowered: guards that hold around it
+    uint32_t guards;           // how many held when it began
+    uint64_t needed;           // bit i: guard i is needed inside
+    bool own;                  // a guard of its own condition was needed
+    struct frame *outer;
+} frame;
+
+typedef struct definition {    // what fills a value: literal positions and the step's offset an axis
+    tensor_val val;
+    uint32_t rank;
+    const int64_t *literals;   // per axis: the literal; -1: an index; -2 - c: a step plus c
+    span at;
+} definition;
+
+typedef struct lowering {
+    sema *s;
+    arena *arena;
+    diag_set *ds;
+    tensor_op *op;
+    ir_dtype real;             // type of int / int: f64 where the op holds an f64, else f32
+    VEC(const ast_item *) active;    // functions, reducers and ops being expanded: recursion is refused
+    uint32_t expansions;       // budget of function expansions
+    // of the equation at hand
+    const char *stage_base;    // names of lifted stages: base.sum, base.sum.2
+    const index_rename *renames;
+    uint64_t context, contexts;      // number of this renaming and these guards; numbers given so far
+    VEC(tensor_var) open;      // variables in scope, outermost first
+    VEC(tensor_expr) guards;   // index expressions known not to be none
+    VEC(tensor_expr) guard_conditions;   // the condition that told each
+    frame *frame;
+    VEC(tensor_key) determined; // keys in force whose right side is a variable
+    uint32_t loop;             // op->loops or TENSOR_NO_LOOP
+    uint32_t infer_round;
+    bool infer_changed;
+    bool conditions;           // lowering a precondition: sizes and statistics only
+    VEC(definition) definitions;
+    bool defaults;             // sizes nobody bound take a default: for checking
+} lowering;
+
+// sema_scope.c
+entity *scope_add(arena *a, scope *s, entity e);
+const entity *scope_find(const scope *s, const char *name);
+// Follows function arguments that merely name something.
+const entity *sema_resolve(const lowering *L, const scope *s, const char *name);
+
+// sema_infer.c
+typedef struct {
+    index_info *index;         // the expression is this bare index
+    tensor_space space;        // it is index-valued
+} inferred;
+inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);
+// Repeats until no index learns its space.
+void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32_t n);
+bool infer_index_known(lowering *L, index_info *i);   // reports an index whose space stays unknown
+
+// sema_expr.c
+value lower_expr(lowering *L, const scope *s, const ast_expr *e);
+tensor_expr value_as(lowering *L, value v, tensor_type t, span at);   // converted; reports what cannot be
+tensor_expr value_number(lowering *L, value v, span at);              // literals take I64 or the op's real type
+tensor_type value_type(lowering *L, value v);
+tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e);
+tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis);
+value value_bad(lowering *L);
+value value_plain(tensor_expr e);
+bool value_join(lowering *L, value a, value b, tensor_type *t);       // the type both convert to without loss
+typedef struct {
+    uint32_t guards;
+    uint64_t context;
+} guards_mark;
+guards_mark guards_push(lowering *L, tensor_expr condition, bool holds);
+void guards_pop(lowering *L, guards_mark mark);
+bool expr_maybe_none(const lowering *L, tensor_expr e);              // whatever the guards say
+const char *type_text(const lowering *L, tensor_type t);
+void lowering_enter(lowering *L);   // a new context: cached arguments do not carry over
+value lower_call_body(lowering *L, const scope *s, const ast_expr *e, const ast_item *fn);
+
+// sema_reduce.c
+typedef struct reduction {     // a reduction lowered up to where its results go
+    uint32_t reducer;
+    tensor_stage stage;        // bound, keys, filters, body, orelse set; targets and left open
+    uint32_t nresults;
+    const tensor_type *types;
+    const char *name;          // of the reducer
+    span at;
+} reduction;
+value lower_reduce(lowering *L, const scope *s, const ast_expr *e);
+value lower_normaliser(lowering *L, const scope *s, const ast_expr *e, const entity *reducer);   // R(x by m), R(x over d)
+bool reducer_find(const lowering *L, const scope *s, const char *name, entity *out);
+bool reduction_lower(lowering *L, const scope *s, const ast_expr *e, reduction *r);   // false: reported
+// sema_lift.c
+// Its results as stages of their own, over the variables it uses: one load each into results. A class variable (else
+// UINT32_MAX) comes first, and the loads are at `own_class`.
+void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results);
+void lift_determine(lowering *L, tensor_key k);   // under a key m[e] == v, v is m[e]
+// Its results stored to targets over the given left variables.
+void reduction_store(lowering *L, const reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft);
+
+// sema_reducer.c
+// The reducer at these argument types, or TENSOR_NO_REDUCER (reported).
+uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint32_t nargs, span at);
+
+// sema_space.c
+tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank, bool partial, span at);
+const char *space_name(const lowering *L, tensor_space s);
+tensor_space space_constant(lowering *L, int64_t size, span at);
+tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at);   // of size s + more
+// The space an axis names: a size in scope, a number, an expression of them; a new name declares a space if `declare`.
+bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out);
+bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);            // proven 0 <= index < size
+uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used);   // marks op->vars that occur, counts new ones
+
+// sema_signature.c
+typedef struct declared {      // a result of the op at hand or of one called in it, before its equations
+    const char *name;          // in the equations
+    const char *target;        // what the outer op calls it
+    tensor_val val;            // where it exists already, else TENSOR_NO_VAL: a stage to be made
+    bool has_axes;
+    uint32_t rank;
+    const tensor_space *axes;
+    span at;
+} declared;
+// Gives the op at hand its spaces and values, and the scope their names.
+bool signature_declare(lowering *L, scope *s, const ast_item *op, const ast_names *generics, const char *shown);
+const char *signature_name(lowering *L, const ast_item *op, const scope *s, const char *shown);
+void signature_require(lowering *L, scope *s, const ast_item *op);
+bool generic_bind(lowering *L, scope *s, const ast_generic *g, const char *name, span at);
+
+// sema_equation.c
+typedef struct equations {     // the equations of one op, or of one called in it
+    scope *scope;
+    const ast_item *op;
+    const char *prefix;        // of stage names; NULL: none
+    VEC(declared) results;
+} equations;
+void equations_lower(lowering *L, equations *q);
+void equations_finish(lowering *L);   // every result and element defined, nothing overwritten before it is read
+
+// sema_call.c
+void call_lower(lowering *L, equations *q, const ast_equation *eq);
+
+// sema_unit.c
+void sema_declare_items(sema *s, const ast_file *file, bool main);
+
+// sema_schedule.c
+void schedule_check(sema *s, const ast_item *schedule);
+
+#endif

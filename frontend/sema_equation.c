@@ -1,0 +1,561 @@
+// Equations: targets, their indices and spaces, and the stages they become.
+#include "sema.h"
+#include <string.h>
+
+// ---- Targets -----------------------------------------------------------------------------------------------
+typedef struct {               // one equation while it is lowered
+    equations *q;
+    const ast_equation *eq;
+    scope scope;
+    VEC(index_info *) left;
+    index_info *step;          // of a recurrence
+    int64_t offset;            // z[t + offset]
+    VEC(tensor_val) vals;
+    VEC(definition) defs;
+} equation;
+
+static declared *find_declared(equations *q, const char *name) {
+    for (uint32_t i = 0; i < q->results.len; i++)
+        if (q->results.data[i].name == name) return &q->results.data[i];
+    return NULL;
+}
+
+static const ast_binder *find_binder(const ast_equation *eq, const char *name) {
+    for (const ast_binder *b = eq->binders; b; b = b->next)
+        if (b->name.text == name) return b;
+    return NULL;
+}
+
+// "t + 2" in a target: the step and its offset.
+static bool step_form(const ast_expr *e, const ast_expr **name, int64_t *offset) {
+    if (e->kind != AST_ADD) return false;
+    const ast_expr *a = e->args, *b = a->next;
+    if (a->kind == AST_NUMBER) { const ast_expr *t = a; a = b, b = t; }
+    if (a->kind != AST_NAME || b->kind != AST_NUMBER || !b->is_integer || b->integer < 1) return false;
+    *name = a;
+    *offset = b->integer;
+    return true;
+}
+
+static bool refuse_scatter(lowering *L, const ast_expr *target, const ast_expr *at) {
+    diagnostic *d = diag(L->ds, E0403, at->at, "a target's index is a variable or a number; this would be a scatter");
+    if (at->kind == AST_REF) {
+        textbuf m = textbuf_new(L->arena);
+        ast_print_expr(&m, at);
+        diag_help(d, "write the sum that gathers: %s[i] = sum{… : %s == i} …", target->name.text, m.data);
+    }
+    return false;
+}
+
+static index_info *add_left(lowering *L, equation *x, ast_name name) {
+    for (uint32_t i = 0; i < x->left.len; i++)
+        if (x->left.data[i]->name == name.text) return x->left.data[i];
+    const entity *old = scope_find(x->q->scope, name.text);
+    if (old) {
+        diagnostic *d = diag(L->ds, E0202, name.at, "index '%s' already names something in this op", name.text);
+        if (old->at.hi) diag_note(d, old->at, "this");
+        return NULL;
+    }
+    index_info *i = ARENA_NEW(L->arena, index_info);
+    *i = (index_info){.name = name.text, .at = name.at, .space = TENSOR_NO_SPACE};
+    const ast_binder *b = find_binder(x->eq, name.text);
+    if (b && b->in && !space_of_axis(L, x->q->scope, b->in, false, &i->space)) return NULL;
+    VEC_PUSH(L->arena, &x->left, i);
+    scope_add(L->arena, &x->scope, (entity){.kind = ENT_INDEX, .name = name.text, .at = name.at, .index = i});
+    return i;
+}
+
+static bool target_step(lowering *L, equation *x, const ast_expr *name, int64_t offset, const ast_expr *at) {
+    const ast_binder *b = find_binder(x->eq, name->name.text);
+    if (!b || !b->in) {
+        diagnostic *d = diag(L->ds, E0404, at->at, "a recurrence says over what it runs");
+        diag_help(d, "end the equation with 'for %s in SIZE'", name->name.text);
+        return false;
+    }
+    if (x->step) return diag(L->ds, E0404, at->at, "a recurrence has one step"), false;
+    x->step = add_left(L, x, name->name);
+    x->offset = offset;
+    return x->step != NULL;
+}
+
+// The positions of one target: distinct variables, numbers, a step.
+static bool target_positions(lowering *L, equation *x, const ast_expr *target, definition *def) {
+    uint32_t n = 0;
+    for (const ast_expr *a = target->args; a; a = a->next) n++;
+    int64_t *literals = ARENA_ARRAY(L->arena, int64_t, n + 1);
+    uint32_t k = 0;
+    for (const ast_expr *a = target->args; a; a = a->next, k++) {
+        const ast_expr *name;
+        int64_t offset;
+        if (a->kind == AST_NUMBER && a->is_integer) {
+            literals[k] = a->integer;
+        } else if (a->kind == AST_NAME) {
+            for (const ast_expr *o = target->args; o != a; o = o->next)
+                if (o->kind == AST_NAME && o->name.text == a->name.text)
+                    return diag(L->ds, E0405, a->at, "'%s' stands twice in this target: its indices are distinct", a->name.text), false;
+            if (!add_left(L, x, a->name)) return false;
+            literals[k] = -1;
+        } else if (step_form(a, &name, &offset)) {
+            if (!target_step(L, x, name, offset, a)) return false;
+            literals[k] = -2 - offset;
+        } else {
+            return refuse_scatter(L, target, a);
+        }
+    }
+    *def = (definition){.val = TENSOR_NO_VAL, .rank = n, .literals = literals, .at = target->at};
+    return true;
+}
+
+// ---- Axes of values that nothing declares --------------------------------------------------------------------
+static const ast_expr *nth(const ast_expr *e, uint32_t k) {
+    while (k-- && e) e = e->next;
+    return e;
+}
+
+// All equations that fill `name` say what axis k is: numbers and a step give a size.
+static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_t k, tensor_space *out, span at) {
+    int64_t most = -1;
+    for (const ast_equation *eq = q->op->equations; eq; eq = eq->next)
+        for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) {
+            const ast_expr *a = t->name.text == name ? nth(t->args, k) : NULL, *step;
+            int64_t offset;
+            if (!a) continue;
+            if (a->kind == AST_NUMBER && a->integer > most) most = a->integer;
+            const ast_binder *b = step_form(a, &step, &offset) ? find_binder(eq, step->name.text) : NULL;
+            tensor_space s;
+            if (b && b->in) return space_of_axis(L, q->scope, b->in, false, &s) && (*out = space_plus(L, s, offset, a->at), true);
+        }
+    *out = space_constant(L, most + 1, at);
+    return true;
+}
+
+static bool axis_space(lowering *L, equation *x, const definition *def, const ast_expr *target, uint32_t k, tensor_space *out) {
+    if (def->literals[k] != -1) return axis_of_numbers(L, x->q, target->name.text, k, out, target->at);
+    const ast_expr *a = nth(target->args, k);
+    for (uint32_t i = 0; i < x->left.len; i++)
+        if (x->left.data[i]->name == a->name.text) *out = x->left.data[i]->space;
+    return true;
+}
+
+static const tensor_space *axes_of(lowering *L, equation *x, const definition *def, const ast_expr *target) {
+    tensor_space *axes = ARENA_ARRAY(L->arena, tensor_space, def->rank + 1);
+    for (uint32_t k = 0; k < def->rank; k++)
+        if (!axis_space(L, x, def, target, k, &axes[k])) return NULL;
+    return axes;
+}
+
+// ---- Earlier definitions of the same value -------------------------------------------------------------------
+static bool overlap(const definition *a, const definition *b) {
+    for (uint32_t k = 0; k < a->rank; k++) {
+        int64_t x = a->literals[k], y = b->literals[k];
+        if (x >= 0 && y >= 0 && x != y) return false;
+        if ((x >= 0 && y <= -2 && x < -2 - y) || (y >= 0 && x <= -2 && y < -2 - x)) return false;
+    }
+    return true;
+}
+
+static bool check_distinct(lowering *L, const definition *def, const char *name) {
+    for (uint32_t i = 0; i < L->definitions.len; i++) {
+        const definition *old = &L->definitions.data[i];
+        if (old->val != def->val || !overlap(old, def)) continue;
+        diagnostic *d = diag(L->ds, E0401, def->at, "'%s' is defined twice", name);
+        diag_note(d, old->at, "first here");
+        diag_help(d, "an element is defined once; several equations may fill different numbers of an axis, as in y[v, 0] and y[v, 1]");
+        return false;
+    }
+    return true;
+}
+
+static bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes) {
+    int64_t have = 0, want = 1, step = -1;
+    bool literal[8] = {false};
+    for (uint32_t i = 0; i < L->definitions.len; i++) {
+        if (L->definitions.data[i].val != val) continue;
+        have++;
+        for (uint32_t k = 0; k < rank; k++) {
+            if (L->definitions.data[i].literals[k] >= 0) literal[k] = true;
+            if (L->definitions.data[i].literals[k] <= -2) step = -2 - L->definitions.data[i].literals[k];
+        }
+    }
+    if (step >= 0) return have == step + 1;
+    for (uint32_t k = 0; k < rank; k++)
+        if (literal[k]) want *= L->op->spaces.data[axes[k]].kind == SPACE_CONST ? L->op->spaces.data[axes[k]].size : INT32_MAX;
+    return have == want;
+}
+
+// Reads of a value that is only partly defined must name parts that are.
+static bool part_defined(const lowering *L, const tensor_node *load, tensor_val val, int64_t below_step) {
+    for (uint32_t i = 0; i < L->definitions.len; i++) {
+        const definition *d = &L->definitions.data[i];
+        bool covers = d->val == val;
+        for (uint32_t k = 0; covers && k < d->rank; k++) {
+            const tensor_node *n = tensor_node_at(L->op, load->args[k]);
+            if (d->literals[k] == -1) continue;
+            if (n->op == TENSOR_INDEX_OP) n = tensor_node_at(L->op, n->args[0]);
+            bool constant = n->op == TENSOR_CONST_OP && n->imm.i == d->literals[k];
+            if (below_step >= 0) {   // in its own recurrence: z[t + c], c below the target's offset; or a number before it
+                const tensor_node *v = n->op == TENSOR_ADD_OP ? tensor_node_at(L->op, n->args[0]) : n;
+                int64_t c = n->op == TENSOR_ADD_OP ? tensor_node_at(L->op, n->args[1])->imm.i : 0;
+                if (v->op == TENSOR_CVT_OP) v = tensor_node_at(L->op, v->args[0]);
+                bool step = v->op == TENSOR_VAR_OP && L->loop != TENSOR_NO_LOOP && (tensor_var)v->imm.i == L->op->loops.data[L->loop].step;
+                constant |= step && c >= 0 && c < below_step;
+            }
+            covers = constant;
+        }
+        if (covers) return true;
+    }
+    return false;
+}
+
+static void check_reads(lowering *L, uint32_t first_expr, tensor_val own, int64_t offset) {
+    for (tensor_expr e = first_expr; e < L->op->exprs.len; e++) {
+        const tensor_node *n = tensor_node_at(L->op, e);
+        if (n->op != TENSOR_LOAD_OP || n->imm.i < 0) continue;
+        tensor_val v = (tensor_val)n->imm.i;
+        const tensor_val_info *i = &L->op->vals.data[v];
+        if (i->role == VAL_MAP || i->role == VAL_TENSOR || i->role == VAL_SCALAR || i->role == VAL_CLASSES) continue;
+        bool partly = false;
+        for (uint32_t k = 0; k < L->definitions.len; k++) partly |= L->definitions.data[k].val == v;
+        if (i->role == VAL_RESULT && !partly) {
+            diag(L->ds, E0402, n->at, "'%s' is read before it is defined", i->name);
+            continue;
+        }
+        if (!partly || (v != own && value_complete(L, v, i->rank, i->axes))) continue;
+        if (!part_defined(L, n, v, v == own ? offset : -1)) {
+            diagnostic *d = diag(L->ds, E0402, n->at, "this reads a part of '%s' that is not defined yet", i->name);
+            if (v == own) diag_help(d, "a recurrence reads its own value at earlier steps only: [t, …] to define [t + 1, …]");
+        }
+    }
+}
+
+// ---- Storing -------------------------------------------------------------------------------------------------
+// Rounded or widened as its target stores it. F64 into a declared f32 narrows; a float never becomes an integer silently.
+static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span at) {
+    tensor_type want = tensor_type_of_storage(to->type, to->into), have = value_type(L, v);
+    if (v.kind == VALUE_PLAIN && have.type == DT_F64 && want.type == DT_F32) return tensor_cvt(L->op, want, v.expr, at);
+    tensor_expr e = value_as(L, v, want, at);
+    if (want.type == DT_INDEX && to->role == VAL_RESULT && !(to->facts & FACT_PARTIAL) && expr_maybe_none(L, e)) {
+        diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and is not declared partial", to->name);
+        diag_note(d, to->at, "declare it '… -> %s partial'", space_name(L, to->into));
+    }
+    return e;
+}
+
+static bool stores_directly(const lowering *L, tensor_type t, tensor_val val) {
+    const tensor_val_info *v = &L->op->vals.data[val];
+    bool none_ok = v->type != DT_INDEX || v->role == VAL_STAGE || (v->facts & FACT_PARTIAL);
+    return none_ok && tensor_type_equal(t, tensor_type_of_storage(v->type, v->into));
+}
+
+static const tensor_expr *target_index(lowering *L, equation *x, const definition *def, const ast_expr *target, tensor_val val) {
+    tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, def->rank + 1);
+    for (uint32_t k = 0; k < def->rank; k++) {
+        const ast_expr *a = nth(target->args, k);
+        tensor_space axis = L->op->vals.data[val].axes[k];
+        if (def->literals[k] == -1) {
+            index[k] = lower_subscript(L, &x->scope, a, axis);
+            continue;
+        }
+        tensor_expr p = tensor_int(L->op, def->literals[k]);
+        if (def->literals[k] <= -2) {
+            tensor_expr t = tensor_cvt(L->op, TENSOR_TYPE(I64), tensor_var_expr(L->op, x->step->var, a->at), a->at);
+            p = tensor_binary(L->op, TENSOR_ADD_OP, t, tensor_int(L->op, x->offset), a->at);
+        }
+        if (!expr_in_space(L, p, axis)) diag(L->ds, E0308, a->at, "this position may lie outside %s", space_name(L, axis));
+        index[k] = tensor_index(L->op, axis, p, a->at);
+    }
+    return index;
+}
+
+static const char *stage_name(lowering *L, equation *x, const char *name) {
+    const ast_equation *first = NULL;
+    uint32_t count = 0, before = 0;
+    for (const ast_equation *e = x->q->op->equations; e; e = e->next)
+        for (const ast_expr *t = e->call ? NULL : e->targets; t; t = t->next)
+            if (t->name.text == name) {
+                if (e == x->eq) first = e, before = count;
+                count++;
+            }
+    declared *d = find_declared(x->q, name);
+    if (d) name = d->target;
+    else if (x->q->prefix) name = arena_printf(L->arena, "%s.%s", x->q->prefix, name);
+    return intern(L->s->names, first && count > 1 ? arena_printf(L->arena, "%s.%u", name, before) : name);
+}
+
+static const char *value_name(lowering *L, equation *x, const char *name) {
+    declared *d = find_declared(x->q, name);
+    if (d) return d->target;
+    return x->q->prefix ? intern(L->s->names, arena_printf(L->arena, "%s.%s", x->q->prefix, name)) : name;
+}
+
+// The value a target writes; made here if it does not exist, of the type that is stored.
+static bool target_value(lowering *L, equation *x, definition *def, const ast_expr *target, tensor_type t) {
+    declared *d = find_declared(x->q, target->name.text);
+    const entity *old = scope_find(x->q->scope, target->name.text);
+    if (d && d->val != TENSOR_NO_VAL) def->val = d->val;
+    else if (!d && old && old->kind == ENT_VALUE && L->op->vals.data[old->val].role == VAL_STAGE) def->val = old->val;
+    if (def->val == TENSOR_NO_VAL) {
+        const tensor_space *axes = d && d->has_axes ? d->axes : axes_of(L, x, def, target);
+        if (!axes) return false;
+        bool may_be_none = t.type == DT_INDEX;
+        def->val = add_stage_value(L, value_name(L, x, target->name.text), t, axes, def->rank, may_be_none, target->name.at);
+        if (d) d->val = def->val;
+    }
+    const tensor_val_info *v = &L->op->vals.data[def->val];
+    if (v->rank != def->rank) {
+        diagnostic *e = diag(L->ds, E0303, target->at, "'%s' has %u ax%s, and is given %u", target->name.text, v->rank, v->rank == 1 ? "is" : "es", def->rank);
+        diag_note(e, v->at, "'%s' is declared here", v->name);
+        return false;
+    }
+    return check_distinct(L, def, target->name.text);
+}
+
+static void publish(lowering *L, equation *x, const definition *def, const ast_expr *target) {
+    const entity *old = scope_find(x->q->scope, target->name.text);
+    if (!old) scope_add(L->arena, x->q->scope, (entity){.kind = ENT_VALUE, .name = target->name.text, .at = target->name.at, .val = def->val});
+    VEC_PUSH(L->arena, &L->definitions, *def);
+}
+
+static const tensor_var *left_vars(lowering *L, equation *x) {
+    tensor_var *left = ARENA_ARRAY(L->arena, tensor_var, x->left.len + 1);
+    for (uint32_t i = 0; i < x->left.len; i++) left[i] = x->left.data[i]->var;
+    return left;
+}
+
+// Equations that fill parts of one value may begin with whole numbers and go on with others: what was stored so far, constants,
+// becomes real.
+static void make_real(lowering *L, tensor_val val) {
+    for (tensor_expr e = 1; e < L->op->exprs.len; e++)
+        if (tensor_node_at(L->op, e)->op == TENSOR_LOAD_OP && (tensor_val)tensor_node_at(L->op, e)->imm.i == val) return;
+    for (int patch = 0; patch < 2; patch++)
+        for (uint32_t i = 0; i < L->op->stages.len; i++) {
+            tensor_stage *st = &L->op->stages.data[i];
+            if (st->targets[0].val != val) continue;
+            const tensor_node n = *tensor_node_at(L->op, st->body[0]);
+            if (st->reducer != TENSOR_NO_REDUCER || n.op != TENSOR_CONST_OP) return;
+            tensor_expr *body = ARENA_NEW(L->arena, tensor_expr);
+            *body = patch ? tensor_float(L->op, L->real, (double)n.imm.i) : st->body[0];
+            st->body = body;
+        }
+    L->op->vals.data[val].type = L->real;
+}
+
+static void store_plain(lowering *L, equation *x, const ast_expr *target, definition *def, value v) {
+    tensor_type t = value_type(L, v);
+    if (v.kind == VALUE_BAD || (v.kind == VALUE_NONE && !find_declared(x->q, target->name.text))) return;
+    if (!target_value(L, x, def, target, t)) return;
+    const tensor_val_info *made = &L->op->vals.data[def->val];
+    if (made->role == VAL_STAGE && made->type == DT_I64 && (t.type == DT_F32 || t.type == DT_F64)) make_real(L, def->val);
+    const tensor_val_info info = L->op->vals.data[def->val];
+    tensor_expr *body = ARENA_NEW(L->arena, tensor_expr);
+    *body = stored(L, v, &info, x->eq->value->at);
+    if (info.role == VAL_STAGE && info.type == DT_INDEX && !expr_maybe_none(L, *body)) L->op->vals.data[def->val].facts &= ~(uint32_t)FACT_PARTIAL;
+    tensor_target *to = ARENA_NEW(L->arena, tensor_target);
+    *to = (tensor_target){def->val, def->rank, target_index(L, x, def, target, def->val)};
+    tensor_stage st = {.name = stage_name(L, x, target->name.text), .ntargets = 1, .targets = to, .nleft = x->left.len, .left = left_vars(L, x),
+                       .reducer = TENSOR_NO_REDUCER, .nbody = 1, .body = body, .loop = L->loop, .at = x->eq->at};
+    VEC_PUSH(L->arena, &L->op->stages, st);
+    publish(L, x, def, target);
+}
+
+// A reduction as the whole right-hand side: its results go straight to the targets where their types allow.
+static void store_reduction(lowering *L, equation *x, reduction *r) {
+    uint32_t n = 0;
+    bool direct = true;
+    tensor_target *to = ARENA_ARRAY(L->arena, tensor_target, r->nresults);
+    for (const ast_expr *t = x->eq->targets; t; t = t->next, n++) {
+        if (!target_value(L, x, &x->defs.data[n], t, r->types[n])) return;
+        direct &= stores_directly(L, r->types[n], x->defs.data[n].val);
+        to[n] = (tensor_target){x->defs.data[n].val, x->defs.data[n].rank, target_index(L, x, &x->defs.data[n], t, x->defs.data[n].val)};
+    }
+    if (direct) {
+        reduction_store(L, r, stage_name(L, x, x->eq->targets->name.text), to, left_vars(L, x), x->left.len);
+        n = 0;
+        for (const ast_expr *t = x->eq->targets; t; t = t->next) publish(L, x, &x->defs.data[n++], t);
+        return;
+    }
+    tensor_expr *results = ARENA_ARRAY(L->arena, tensor_expr, r->nresults);
+    reduction_lift(L, r, UINT32_MAX, 0, results);
+    n = 0;
+    for (const ast_expr *t = x->eq->targets; t; t = t->next, n++) store_plain(L, x, t, &x->defs.data[n], value_plain(results[n]));
+}
+
+// ---- One equation ----------------------------------------------------------------------------------------------
+static bool equation_targets(lowering *L, equation *x) {
+    for (const ast_expr *t = x->eq->targets; t; t = t->next) {
+        const entity *old = scope_find(x->q->scope, t->name.text);
+        bool known = old && old->kind == ENT_VALUE && (L->op->vals.data[old->val].role == VAL_STAGE || L->op->vals.data[old->val].role == VAL_RESULT);
+        if (t->kind != AST_REF || (old && !known)) {
+            diagnostic *d = diag(L->ds, E0408, t->at, "'%s' cannot be defined by an equation", t->name.text);
+            if (old && old->at.hi) diag_note(d, old->at, "it is declared here");
+            return false;
+        }
+        definition def;
+        if (!target_positions(L, x, t, &def)) return false;
+        VEC_PUSH(L->arena, &x->defs, def);
+    }
+    for (const ast_binder *b = x->eq->binders; b; b = b->next) {
+        bool used = false;
+        for (uint32_t i = 0; i < x->left.len; i++) used |= x->left.data[i]->name == b->name.text;
+        if (!used) return diag(L->ds, E0409, b->name.at, "'%s' is no index of the target", b->name.text), false;
+    }
+    return true;
+}
+
+static void learn_axes(lowering *L, equation *x) {
+    uint32_t n = 0;
+    for (const ast_expr *t = x->eq->targets; t; t = t->next, n++) {
+        declared *d = find_declared(x->q, t->name.text);
+        const entity *e = scope_find(x->q->scope, t->name.text);
+        const tensor_space *axes = d && d->has_axes ? d->axes : e && e->kind == ENT_VALUE ? L->op->vals.data[e->val].axes : NULL;
+        uint32_t rank = d && d->has_axes ? d->rank : e && e->kind == ENT_VALUE ? L->op->vals.data[e->val].rank : 0, k = 0;
+        for (const ast_expr *a = t->args; a && axes && k < rank; a = a->next, k++)
+            for (uint32_t i = 0; i < x->left.len; i++)
+                if (a->kind == AST_NAME && x->left.data[i]->name == a->name.text && x->left.data[i]->space == TENSOR_NO_SPACE) {
+                    x->left.data[i]->space = axes[k];
+                    x->left.data[i]->found_at = a->at;
+                }
+    }
+}
+
+static bool find_spaces(lowering *L, equation *x) {
+    learn_axes(L, x);
+    infer_fix(L, &x->scope, (const ast_expr *const *)&x->eq->value, 1);
+    bool ok = true;
+    for (uint32_t i = 0; i < x->left.len; i++) {
+        index_info *l = x->left.data[i];
+        if (!infer_index_known(L, l)) { ok = false; continue; }
+        l->var = tensor_add_var(L->op, l->name, l->space);
+        VEC_PUSH(L->arena, &L->open, l->var);
+    }
+    return ok;
+}
+
+static void begin_loop(lowering *L, const equation *x) {
+    if (!x->step) return;
+    VEC_PUSH(L->arena, &L->op->loops, ((tensor_loop){x->step->var, x->step->space}));
+    L->loop = L->op->loops.len - 1;
+}
+
+static void equation_value(lowering *L, equation *x) {
+    const ast_expr *e = x->eq->value;
+    while (e->kind == AST_PAREN) e = e->args;
+    uint32_t first = L->op->exprs.len, ntargets = x->defs.len;
+    tensor_val own = TENSOR_NO_VAL;
+    if (x->step) {
+        const entity *z = scope_find(x->q->scope, x->eq->targets->name.text);
+        if (z && z->kind == ENT_VALUE) own = z->val;
+    }
+    reduction r;
+    if (e->kind == AST_REDUCE) {
+        if (!reduction_lower(L, &x->scope, e, &r)) return;
+        if (r.nresults != ntargets) {
+            diag(L->ds, E0417, x->eq->at, "'%s' has %u result%s, and %u target%s", e->name.text, r.nresults, r.nresults == 1 ? "" : "s", ntargets, ntargets == 1 ? "" : "s");
+            return;
+        }
+        check_reads(L, first, own, x->offset);
+        store_reduction(L, x, &r);
+        return;
+    }
+    if (ntargets != 1) {
+        diag(L->ds, E0417, x->eq->at, "several targets take a reduction with as many results");
+        return;
+    }
+    value v = lower_expr(L, &x->scope, e);
+    check_reads(L, first, own, x->offset);
+    store_plain(L, x, x->eq->targets, &x->defs.data[0], v);
+}
+
+static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
+    equation x = {.q = q, .eq = eq, .scope = {q->scope, NULL}};
+    L->open.len = 0;
+    L->loop = TENSOR_NO_LOOP;
+    lowering_enter(L);
+    uint32_t errors = diag_errors(L->ds);
+    if (equation_targets(L, &x) && find_spaces(L, &x)) {
+        L->stage_base = stage_name(L, &x, eq->targets->name.text);
+        begin_loop(L, &x);
+        equation_value(L, &x);
+    }
+    for (const ast_expr *t = eq->targets; t && diag_errors(L->ds) != errors; t = t->next)
+        if (!scope_find(q->scope, t->name.text)) scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
+    L->loop = TENSOR_NO_LOOP;
+    L->open.len = 0;
+}
+
+void equations_lower(lowering *L, equations *q) {
+    for (const ast_equation *eq = q->op->equations; eq; eq = eq->next) {
+        if (eq->call) call_lower(L, q, eq);
+        else equation_lower(L, q, eq);
+    }
+}
+
+// ---- What must hold at the end ---------------------------------------------------------------------------------
+static void check_complete(lowering *L) {
+    for (tensor_val v = 0; v < L->op->vals.len; v++) {
+        const tensor_val_info *i = &L->op->vals.data[v];
+        bool some = false;
+        span at = i->at;
+        for (uint32_t k = 0; k < L->definitions.len; k++)
+            if (L->definitions.data[k].val == v) some = true, at = L->definitions.data[k].at;
+        if (i->role == VAL_RESULT && !some) diag(L->ds, E0418, i->at, "result '%s' is never defined", i->name);
+        else if (some && !value_complete(L, v, i->rank, i->axes)) diag(L->ds, E0419, at, "'%s' is not defined everywhere: some numbers of an axis are missing", i->name);
+    }
+}
+
+static bool reads_elsewhere(const lowering *L, tensor_expr e, tensor_val v, const tensor_target *t, bool reduction) {
+    const tensor_node *n = tensor_node_at(L->op, e);
+    if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == v)
+        if (reduction || memcmp(n->args, t->index, n->nargs * sizeof *n->args) != 0) return true;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (reads_elsewhere(L, n->args[i], v, t, reduction)) return true;
+    return false;
+}
+
+static bool stage_reads(const lowering *L, const tensor_stage *st, tensor_val v, const tensor_target *t) {
+    bool reduction = st->reducer != TENSOR_NO_REDUCER, found = false;
+    for (uint32_t i = 0; i < st->nbody; i++) found |= reads_elsewhere(L, st->body[i], v, t, reduction);
+    for (uint32_t i = 0; i < st->nfilters; i++) found |= reads_elsewhere(L, st->filters[i], v, t, true);
+    for (uint32_t i = 0; i < st->nelse; i++) found |= reads_elsewhere(L, st->orelse[i], v, t, false);
+    return found;
+}
+
+// A result that lies where a parameter lies: once it is written, the parameter is only read at the very element written.
+static void check_inplace(lowering *L) {
+    for (tensor_val r = 0; r < L->op->nparams; r++) {
+        const tensor_val_info *i = &L->op->vals.data[r];
+        const tensor_target *writer = NULL;
+        for (uint32_t k = 0; i->inplace != TENSOR_NO_VAL && k < L->op->stages.len; k++) {
+            const tensor_stage *st = &L->op->stages.data[k];
+            static const tensor_target nowhere = {0, 0, NULL};
+            bool writes = false;
+            for (uint32_t t = 0; t < st->ntargets; t++)
+                if (st->targets[t].val == r) writer = &st->targets[t], writes = true;
+            if (writer && stage_reads(L, st, i->inplace, writes ? writer : &nowhere)) {
+                diagnostic *d = diag(L->ds, E0407, st->at, "this reads '%s' where '%s' may have overwritten it", L->op->vals.data[i->inplace].name, i->name);
+                diag_note(d, i->at, "'%s' lies in the same memory", i->name);
+                break;
+            }
+        }
+    }
+}
+
+static void warn_unused(lowering *L) {
+    uint8_t *read = arena_alloc(L->arena, L->op->vals.len + 1);
+    for (tensor_expr e = 1; e < L->op->exprs.len; e++)
+        if (tensor_node_at(L->op, e)->op == TENSOR_LOAD_OP) read[tensor_node_at(L->op, e)->imm.i] = 1;
+    for (tensor_val v = 0; v < L->op->vals.len; v++)
+        for (uint32_t i = 0; i < L->op->vals.data[v].nkeys; i++) read[L->op->vals.data[v].keys[i]] = 1;
+    for (uint32_t k = 0; k < L->op->stages.len; k++) {
+        const tensor_stage *st = &L->op->stages.data[k];
+        bool used = false;
+        for (uint32_t t = 0; t < st->ntargets; t++) used |= L->op->vals.data[st->targets[t].val].role == VAL_RESULT || read[st->targets[t].val];
+        if (!used) diag(L->ds, W0401, st->at, "'%s' is computed and never used", L->op->vals.data[st->targets[0].val].name);
+    }
+}
+
+void equations_finish(lowering *L) {
+    check_complete(L);
+    check_inplace(L);
+    warn_unused(L);
+}

@@ -1,0 +1,228 @@
+// Reductions inside expressions become stages of their own (normal form N1), over the variables they use. Under a key
+// m[e] == v the variable v is m[e]: a stage over both would be a plane, so v is replaced (ir: "determined"). Stages that
+// compute the same are made once.
+#include "sema.h"
+#include <string.h>
+
+// ---- Stages that are the same but for the names of their variables ----------------------------------------
+typedef struct {
+    tensor_op *op;
+    tensor_var *to;            // of the first's variables: the second's, or UINT32_MAX
+    uint32_t budget;
+} renaming;
+
+static bool same_expr(renaming *r, tensor_expr a, tensor_expr b) {
+    const tensor_node *x = tensor_node_at(r->op, a), *y = tensor_node_at(r->op, b);
+    if (!r->budget) return false;
+    r->budget--;
+    if (x->op != y->op || x->nargs != y->nargs || !tensor_type_equal(x->type, y->type) || x->imm2 != y->imm2) return false;
+    if (x->op == TENSOR_VAR_OP) return r->to[x->imm.i] == UINT32_MAX ? a == b : r->to[x->imm.i] == (tensor_var)y->imm.i;
+    if (x->imm.i != y->imm.i) return false;
+    for (uint32_t i = 0; i < x->nargs; i++)
+        if (!same_expr(r, x->args[i], y->args[i])) return false;
+    return true;
+}
+
+static bool same_exprs(renaming *r, const tensor_expr *a, uint32_t na, const tensor_expr *b, uint32_t nb) {
+    if (na != nb) return false;
+    for (uint32_t i = 0; i < na; i++)
+        if (!same_expr(r, a[i], b[i])) return false;
+    return true;
+}
+
+static bool same_vars(renaming *r, const tensor_var *a, uint32_t na, const tensor_var *b, uint32_t nb) {
+    if (na != nb) return false;
+    for (uint32_t i = 0; i < na; i++) {
+        if (r->op->vars.data[a[i]].space != r->op->vars.data[b[i]].space) return false;
+        r->to[a[i]] = b[i];
+    }
+    return true;
+}
+
+static bool same_stage(tensor_op *op, const tensor_stage *a, const tensor_stage *b) {
+    if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop || a->ties != b->ties) return false;
+    renaming r = {op, arena_alloc(op->arena, sizeof(tensor_var) * (op->vars.len + 1)), 4096};
+    memset(r.to, 0xff, sizeof(tensor_var) * op->vars.len);
+    if (!same_vars(&r, a->left, a->nleft, b->left, b->nleft) || !same_vars(&r, a->bound, a->nbound, b->bound, b->nbound)) return false;
+    for (uint32_t i = 0; i < a->nkeys; i++)
+        if (!same_expr(&r, a->keys[i].lhs, b->keys[i].lhs) || !same_expr(&r, a->keys[i].rhs, b->keys[i].rhs)) return false;
+    return same_exprs(&r, a->filters, a->nfilters, b->filters, b->nfilters) && same_exprs(&r, a->body, a->nbody, b->body, b->nbody)
+        && same_exprs(&r, a->orelse, a->nelse, b->orelse, b->nelse);
+}
+
+// ---- Lifting ---------------------------------------------------------------------------------------------
+static void mark_vars(lowering *L, const tensor_stage *st, uint8_t *used) {
+    for (uint32_t i = 0; i < st->nkeys; i++) {
+        expr_vars(L, &st->keys[i].lhs, 1, used);
+        expr_vars(L, &st->keys[i].rhs, 1, used);
+    }
+    expr_vars(L, st->filters, st->nfilters, used);
+    expr_vars(L, st->body, st->nbody, used);
+    expr_vars(L, st->orelse, st->nelse, used);
+    for (uint32_t i = 0; i < st->nbound; i++) used[st->bound[i]] = 0;
+}
+
+static const char *lifted_name(lowering *L, const char *reducer) {
+    const char *base = arena_printf(L->arena, "%s.%s", L->stage_base, reducer), *name = base;
+    for (uint32_t n = 2;; n++) {
+        bool taken = false;
+        for (uint32_t i = 0; i < L->op->vals.len && !taken; i++) taken = !strcmp(L->op->vals.data[i].name, name);
+        if (!taken) return intern(L->s->names, name);
+        name = arena_printf(L->arena, "%s.%u", base, n);
+    }
+}
+
+static bool is_step(const lowering *L, tensor_var v) {
+    return L->loop != TENSOR_NO_LOOP && L->op->loops.data[L->loop].step == v;
+}
+
+// The stage with fresh values as targets over `left`, or an earlier one that computes the same; its targets.
+static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const tensor_var *left, uint32_t nleft) {
+    tensor_stage st = r->stage;
+    st.left = left;
+    st.nleft = nleft;
+    st.loop = L->loop;
+    for (uint32_t i = 0; i < L->op->stages.len; i++)
+        if (L->op->stages.data[i].reducer == st.reducer && same_stage(L->op, &L->op->stages.data[i], &st)) {
+            const tensor_stage *same = &L->op->stages.data[i];
+            bool temporary = true;
+            for (uint32_t k = 0; k < same->ntargets; k++) temporary &= L->op->vals.data[same->targets[k].val].role == VAL_STAGE && same->targets[k].rank == nleft;
+            if (temporary) return same;
+        }
+    tensor_space *axes = ARENA_ARRAY(L->arena, tensor_space, nleft + 1);
+    tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, nleft + 1);
+    for (uint32_t i = 0; i < nleft; i++) {
+        axes[i] = L->op->vars.data[left[i]].space;
+        index[i] = tensor_var_expr(L->op, left[i], r->at);
+    }
+    tensor_target *targets = ARENA_ARRAY(L->arena, tensor_target, r->nresults);
+    const char *name = lifted_name(L, r->name);
+    for (uint32_t k = 0; k < r->nresults; k++) {
+        const char *own = k ? arena_printf(L->arena, "%s'%u", name, k) : name;
+        targets[k] = (tensor_target){add_stage_value(L, own, r->types[k], axes, nleft, true, r->at), nleft, index};
+    }
+    st.name = name;
+    st.targets = targets;
+    st.ntargets = r->nresults;
+    VEC_PUSH(L->arena, &L->op->stages, st);
+    return &L->op->stages.data[L->op->stages.len - 1];
+}
+
+// ---- Variables that a key determines ---------------------------------------------------------------------------
+void lift_determine(lowering *L, tensor_key k) {
+    if (tensor_node_at(L->op, k.rhs)->op == TENSOR_VAR_OP) VEC_PUSH(L->arena, &L->determined, k);
+}
+
+static tensor_expr substitute(lowering *L, tensor_expr e, tensor_expr from, tensor_expr to, tensor_expr *done) {
+    if (e == from) return to;
+    if (done[e]) return done[e];
+    tensor_node n = *tensor_node_at(L->op, e);
+    if (!n.nargs) return done[e] = e;
+    tensor_expr *args = ARENA_ARRAY(L->arena, tensor_expr, n.nargs);
+    bool same = true;
+    for (uint32_t i = 0; i < n.nargs; i++) {
+        args[i] = substitute(L, n.args[i], from, to, done);
+        same &= args[i] == n.args[i];
+    }
+    n.args = args;
+    return done[e] = same ? e : tensor_node_new(L->op, n);
+}
+
+static const tensor_expr *substitute_all(lowering *L, const tensor_expr *e, uint32_t n, tensor_key k, tensor_expr *done) {
+    tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) x[i] = substitute(L, e[i], k.rhs, k.lhs, done);
+    return x;
+}
+
+// The reduction with v replaced by m[e] everywhere. Where m[e] is none no point of the outer reduction reads it.
+static void replace_determined(lowering *L, reduction *r, tensor_key k) {
+    tensor_expr *done = ARENA_ARRAY(L->arena, tensor_expr, L->op->exprs.len + 1);
+    tensor_stage *st = &r->stage;
+    tensor_key *keys = ARENA_ARRAY(L->arena, tensor_key, st->nkeys + 1);
+    for (uint32_t i = 0; i < st->nkeys; i++) keys[i] = (tensor_key){st->keys[i].lhs, substitute(L, st->keys[i].rhs, k.rhs, k.lhs, done)};
+    st->keys = keys;
+    st->body = substitute_all(L, st->body, st->nbody, k, done);
+    st->orelse = substitute_all(L, st->orelse, st->nelse, k, done);
+    VEC(tensor_expr) filters = {0};
+    if (expr_maybe_none(L, k.lhs)) {
+        tensor_expr none = tensor_node_new(L->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(L->op, k.lhs)});
+        VEC_PUSH(L->arena, &filters, tensor_binary(L->op, TENSOR_NE_OP, k.lhs, none, r->at));
+    }
+    const tensor_expr *old = substitute_all(L, st->filters, st->nfilters, k, done);
+    for (uint32_t i = 0; i < st->nfilters; i++) VEC_PUSH(L->arena, &filters, old[i]);
+    st->filters = filters.data;
+    st->nfilters = filters.len;
+}
+
+static bool uses_any(lowering *L, tensor_expr e, const uint8_t *used) {
+    uint8_t *in = arena_alloc(L->arena, L->op->vars.len + 1);
+    expr_vars(L, &e, 1, in);
+    for (uint32_t v = 0; v < L->op->vars.len; v++)
+        if (in[v] && used[v]) return true;
+    return false;
+}
+
+static uint8_t *used_vars(lowering *L, const reduction *r) {
+    uint8_t *used = arena_alloc(L->arena, L->op->vars.len + 1);
+    mark_vars(L, &r->stage, used);
+    return used;
+}
+
+static uint8_t *determine(lowering *L, reduction *r) {
+    uint8_t *used = used_vars(L, r);
+    for (uint32_t i = L->determined.len; i-- > 0;) {
+        tensor_key k = L->determined.data[i];
+        if (!used[tensor_node_at(L->op, k.rhs)->imm.i] || !uses_any(L, k.lhs, used)) continue;
+        replace_determined(L, r, k);
+        used = used_vars(L, r);
+    }
+    return used;
+}
+
+// ---- The order of a lifted stage's axes ------------------------------------------------------------------------
+// Variables that index maps or first axes come first, so that features stay innermost and adjacent.
+static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer, uint8_t *seen) {
+    if (seen[e]) return;
+    seen[e] = 1;
+    const tensor_node *n = tensor_node_at(L->op, e);
+    if (n->op == TENSOR_LOAD_OP && n->nargs) {
+        bool map = L->op->vals.data[n->imm.i].type == DT_INDEX;
+        for (uint32_t i = 0; i < n->nargs && (map || (i == 0 && n->nargs > 1)); i++)
+            if (tensor_node_at(L->op, n->args[i])->op == TENSOR_VAR_OP) outer[tensor_node_at(L->op, n->args[i])->imm.i] = 1;
+    }
+    for (uint32_t i = 0; i < n->nargs; i++) mark_outer(L, n->args[i], outer, seen);
+}
+
+static uint32_t order_left(lowering *L, const reduction *r, const uint8_t *used, tensor_var *left, uint32_t n) {
+    uint8_t *outer = arena_alloc(L->arena, L->op->vars.len + 1), *seen = arena_alloc(L->arena, L->op->exprs.len + 1);
+    for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer, seen);
+    for (int pass = 1; pass >= 0; pass--)
+        for (uint32_t i = 0; i < L->open.len; i++) {
+            tensor_var v = L->open.data[i];
+            if (used[v] && outer[v] == pass && !is_step(L, v)) left[n++] = v;
+        }
+    return n;
+}
+
+void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results) {
+    const uint8_t *used = determine(L, r);
+    tensor_var *left = ARENA_ARRAY(L->arena, tensor_var, L->open.len + 2);
+    tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, L->open.len + 2);
+    uint32_t n = 0;
+    if (class != UINT32_MAX) left[n++] = class;
+    n = order_left(L, r, used, left, n);
+    const tensor_stage *st = stage_lifted(L, r, left, n);
+    for (uint32_t i = 0; i < n; i++) index[i] = left[i] == class ? own_class : tensor_var_expr(L->op, left[i], r->at);
+    for (uint32_t k = 0; k < r->nresults; k++) results[k] = tensor_load(L->op, st->targets[k].val, index, n, r->at);
+}
+
+void reduction_store(lowering *L, const reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft) {
+    tensor_stage st = r->stage;
+    st.name = name;
+    st.targets = targets;
+    st.ntargets = r->nresults;
+    st.left = left;
+    st.nleft = nleft;
+    st.loop = L->loop;
+    VEC_PUSH(L->arena, &L->op->stages, st);
+}

@@ -1,0 +1,391 @@
+// Lowering of reductions. Each becomes a stage of its own over the variables it uses (normal form N1); its condition is split
+// into keys and filters (N2). "R(x by m)" is a reduction over all points with this one's key, read back at it (N4).
+#include "sema.h"
+#include <string.h>
+
+static const ast_expr *strip(const ast_expr *e) {
+    while (e->kind == AST_PAREN) e = e->args;
+    return e;
+}
+
+// ---- Conditions ------------------------------------------------------------------------------------------
+typedef struct {
+    VEC(tensor_key) keys;
+    VEC(tensor_expr) filters;
+} condition;
+
+// Is e over bound variables alone (at least one), and o free of those?
+static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *bound, uint32_t nbound) {
+    uint8_t *in_e = arena_alloc(L->arena, L->op->vars.len + 1), *in_o = arena_alloc(L->arena, L->op->vars.len + 1);
+    uint32_t n = expr_vars(L, &e, 1, in_e), own = 0;
+    expr_vars(L, &o, 1, in_o);
+    for (uint32_t i = 0; i < nbound; i++) {
+        own += in_e[bound[i]];
+        if (in_e[bound[i]] && in_o[bound[i]]) return false;
+    }
+    return own && own == n;
+}
+
+static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_var *bound, uint32_t nbound, bool may_be_key) {
+    const tensor_node *n = tensor_node_at(L->op, e);
+    if (may_be_key && n->op == TENSOR_EQ_OP && tensor_typeof(L->op, n->args[0]).type == DT_INDEX) {
+        tensor_expr a = n->args[0], b = n->args[1];
+        tensor_key k = is_key(L, a, b, bound, nbound) ? (tensor_key){a, b} : is_key(L, b, a, bound, nbound) ? (tensor_key){b, a} : (tensor_key){0, 0};
+        // none == none holds as a comparison, but none matches no key: only where the two agree is it one.
+        if (k.lhs) {
+            VEC_PUSH(L->arena, &c->keys, k);
+            lift_determine(L, k);
+            return;
+        }
+    }
+    VEC_PUSH(L->arena, &c->filters, e);
+}
+
+static void lower_condition(lowering *L, const scope *s, const ast_expr *e, condition *c, const tensor_var *bound, uint32_t nbound) {
+    e = strip(e);
+    if (e->kind == AST_AND) {
+        lower_condition(L, s, e->args, c, bound, nbound);
+        lower_condition(L, s, e->args->next, c, bound, nbound);
+        return;
+    }
+    L->frame->own = false;
+    tensor_expr x = lower_bool(L, s, e);
+    add_conjunct(L, c, x, bound, nbound, !L->frame->own);
+    guards_push(L, x, true);   // until the whole reduction is done
+}
+
+// Guards that stand outside and are needed inside become the first filters.
+static void add_needed(lowering *L, const frame *f, condition *c) {
+    condition all = {0};
+    for (uint32_t i = 0; i < f->guards && i < 64; i++) {
+        tensor_expr g = L->guard_conditions.data[i];
+        bool there = false;
+        for (uint32_t k = 0; k < all.filters.len; k++) there |= all.filters.data[k] == g;
+        if ((f->needed >> i & 1) && !there) VEC_PUSH(L->arena, &all.filters, g);
+    }
+    for (uint32_t i = 0; i < c->filters.len; i++) VEC_PUSH(L->arena, &all.filters, c->filters.data[i]);
+    c->filters.data = all.filters.data;
+    c->filters.len = all.filters.len;
+    c->filters.cap = all.filters.cap;
+}
+
+// ---- Bodies ----------------------------------------------------------------------------------------------
+static const value *lower_arguments(lowering *L, const scope *s, const ast_expr *body, uint32_t *n) {
+    const ast_expr *e = strip(body);
+    bool tuple = e->kind == AST_TUPLE;
+    *n = 0;
+    for (const ast_expr *a = tuple ? e->args : e; a; a = tuple ? a->next : NULL) ++*n;
+    value *v = ARENA_ARRAY(L->arena, value, *n + 1);
+    uint32_t k = 0;
+    for (const ast_expr *a = tuple ? e->args : e; a; a = tuple ? a->next : NULL) v[k++] = lower_expr(L, s, a);
+    return v;
+}
+
+static bool set_body(lowering *L, reduction *r, const entity *reducer, const value *args, uint32_t n, span at) {
+    r->reducer = r->stage.reducer = reducer_instance(L, reducer, args, n, at);
+    if (r->reducer == TENSOR_NO_REDUCER) return false;
+    const tensor_reducer t = L->op->reducers.data[r->reducer];
+    tensor_expr *body = ARENA_ARRAY(L->arena, tensor_expr, n);
+    for (uint32_t i = 0; i < n; i++) body[i] = value_as(L, args[i], t.arg_types[i], at);
+    r->stage.body = body;
+    r->stage.nbody = n;
+    r->nresults = t.nresults;
+    r->types = t.result_types;
+    r->name = t.name;
+    if (reducer->item == NULL) r->name = reducer->name;
+    return true;
+}
+
+static void set_condition(reduction *r, const condition *c) {
+    r->stage.keys = c->keys.data;
+    r->stage.nkeys = c->keys.len;
+    r->stage.filters = c->filters.data;
+    r->stage.nfilters = c->filters.len;
+}
+
+static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *orelse) {
+    if (!orelse) return true;
+    uint32_t n;
+    const value *v = lower_arguments(L, s, orelse, &n);
+    if (n != r->nresults) {
+        diag(L->ds, E0415, orelse->at, "'else' gives %u value%s, and '%s' has %u result%s", n, n == 1 ? "" : "s", r->name, r->nresults, r->nresults == 1 ? "" : "s");
+        return false;
+    }
+    tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, n);
+    for (uint32_t i = 0; i < n; i++) x[i] = value_as(L, v[i], r->types[i], orelse->at);
+    r->stage.orelse = x;
+    r->stage.nelse = n;
+    return true;
+}
+
+// ---- name{binders : guard else orelse} body ----------------------------------------------------------------
+static bool stated_space(lowering *L, const scope *s, const ast_expr *in, tensor_space *out) {
+    const entity *n = in->kind == AST_NAME ? sema_resolve(L, s, in->name.text) : NULL;
+    if (n && n->kind == ENT_SPACE) return *out = n->space, true;
+    if (in->kind == AST_NUMBER && in->is_integer) return *out = space_constant(L, in->integer, in->at), true;
+    diag(L->ds, E0304, in->at, "a space is wanted after 'in'");
+    return false;
+}
+
+static bool add_binders(lowering *L, const scope *outer, scope *s, const ast_expr *e, index_info **infos) {
+    uint32_t k = 0;
+    for (const ast_binder *b = e->binders; b; b = b->next, k++) {
+        const entity *old = scope_find(s, b->name.text);
+        if (old) {
+            diagnostic *d = diag(L->ds, E0202, b->name.at, "'%s' already names something here", b->name.text);
+            if (old->at.hi) diag_note(d, old->at, "this");
+            return false;
+        }
+        index_info *i = infos[k] = ARENA_NEW(L->arena, index_info);
+        *i = (index_info){.name = b->name.text, .at = b->name.at, .space = TENSOR_NO_SPACE};
+        if (b->in && !stated_space(L, outer, b->in, &i->space)) return false;
+        scope_add(L->arena, s, (entity){.kind = ENT_INDEX, .name = b->name.text, .at = b->name.at, .index = i});
+    }
+    const ast_expr *places[] = {e->guard, e->body};
+    infer_fix(L, s, places, 2);
+    bool ok = true;
+    for (uint32_t i = 0; i < k; i++) ok &= infer_index_known(L, infos[i]);
+    return ok;
+}
+
+static bool set_ties(lowering *L, reduction *r, ast_name ties) {
+    if (!ties.text || !strcmp(ties.text, "first")) return r->stage.ties = TIES_FIRST, true;
+    if (!strcmp(ties.text, "split")) return r->stage.ties = TIES_SPLIT, true;
+    if (!strcmp(ties.text, "all")) return r->stage.ties = TIES_ALL, true;
+    diag(L->ds, E0416, ties.at, "ties are 'first', 'split' or 'all'");
+    return false;
+}
+
+// A reduction over a map's domain that no key narrows visits every point for each of its own.
+static void warn_unkeyed(lowering *L, const reduction *r) {
+    for (uint32_t v = 0; v < L->op->nparams && L->open.len > r->stage.nbound; v++) {
+        const tensor_val_info *m = &L->op->vals.data[v];
+        for (uint32_t b = 0; m->role == VAL_MAP && m->rank == 1 && b < r->stage.nbound && !r->stage.nkeys; b++)
+            if (L->op->vars.data[r->stage.bound[b]].space == m->axes[0] && !(m->facts & FACT_PREFIX)) {
+                diagnostic *d = diag(L->ds, P0401, r->at, "this reduction visits all of %s for each of its results", space_name(L, m->axes[0]));
+                diag_help(d, "a condition such as '%s[…] == …' makes it visit only the points of one key", m->name);
+                return;
+            }
+    }
+}
+
+static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const ast_expr *e, reduction *r, const entity *reducer, uint32_t nbound) {
+    index_info **infos = ARENA_ARRAY(L->arena, index_info *, nbound + 1);
+    if (!add_binders(L, outer, s, e, infos) || !set_ties(L, r, e->ties)) return false;
+    tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, nbound + 1);
+    for (uint32_t i = 0; i < nbound; i++) {
+        bound[i] = infos[i]->var = tensor_add_var(L->op, infos[i]->name, infos[i]->space);
+        VEC_PUSH(L->arena, &L->open, bound[i]);
+    }
+    frame f = {.guards = L->guards.len, .outer = L->frame};
+    guards_mark mark = {L->guards.len, L->context};
+    uint32_t determined = L->determined.len;
+    L->frame = &f;
+    lowering_enter(L);
+    condition c = {0};
+    if (e->guard) lower_condition(L, s, e->guard, &c, bound, nbound);
+    uint32_t n;
+    const value *args = lower_arguments(L, s, e->body, &n);
+    bool ok = set_body(L, r, reducer, args, n, e->body->at);
+    L->frame = f.outer;
+    L->determined.len = determined;
+    guards_pop(L, mark);
+    L->open.len -= nbound;
+    add_needed(L, &f, &c);
+    set_condition(r, &c);
+    r->stage.bound = bound;
+    r->stage.nbound = nbound;
+    if (ok) warn_unkeyed(L, r);
+    return ok && set_else(L, outer, r, e->orelse);
+}
+
+bool reduction_lower(lowering *L, const scope *outer, const ast_expr *e, reduction *r) {
+    entity reducer;
+    *r = (reduction){.at = e->at, .stage = {.loop = L->loop, .at = e->at}};
+    if (!reducer_find(L, outer, e->name.text, &reducer)) {
+        diagnostic *d = diag(L->ds, E0204, e->name.at, "there is no reducer '%s'", e->name.text);
+        diag_help(d, "built in are sum, prod, max, min, any, all; the prelude adds count, mean, welford, logsumexp, argmax and more");
+        return false;
+    }
+    uint32_t nbound = 0;
+    for (const ast_binder *b = e->binders; b; b = b->next) nbound++;
+    scope s = {outer, NULL};
+    return reduction_lower_in(L, outer, &s, e, r, &reducer, nbound);
+}
+
+value lower_reduce(lowering *L, const scope *s, const ast_expr *e) {
+    reduction r;
+    if (!reduction_lower(L, s, e, &r)) return value_bad(L);
+    if (r.nresults != 1) {
+        diag(L->ds, E0417, e->at, "'%s' has %u results: give each a target, as in 'a[…], b[…] = %s{…} …'", e->name.text, r.nresults, e->name.text);
+        return value_bad(L);
+    }
+    tensor_expr result;
+    reduction_lift(L, &r, UINT32_MAX, 0, &result);
+    return value_plain(result);
+}
+
+// ---- R(x by m), R(x over d) --------------------------------------------------------------------------------
+static const key_list *resolve_keys(lowering *L, const scope *s, const ast_expr *arg) {
+    key_list *k = ARENA_NEW(L->arena, key_list);
+    *k = (key_list){arg->keys, s, arg->how == AST_OVER};
+    for (;;) {
+        if (!k->keys || k->keys->next) return k;
+        const entity *n = scope_find(k->scope, k->keys->name.text);
+        if (!n || n->kind != ENT_KEYS) return k;
+        k = n->keys;
+    }
+}
+
+static tensor_val classes_of(lowering *L, const tensor_val *keys, uint32_t n, tensor_space domain, span at) {
+    for (uint32_t v = 0; v < L->op->vals.len; v++) {
+        const tensor_val_info *x = &L->op->vals.data[v];
+        if (x->role == VAL_CLASSES && x->nkeys == n && !memcmp(x->keys, keys, n * sizeof *keys)) return v;
+    }
+    textbuf name = textbuf_new(L->arena);
+    textbuf_puts(&name, "classes(");
+    bool partial = false;
+    for (uint32_t i = 0; i < n; i++) {
+        textbuf_printf(&name, "%s%s", i ? "," : "", L->op->vals.data[keys[i]].name);
+        partial |= (L->op->vals.data[keys[i]].facts & FACT_PARTIAL) != 0;
+    }
+    textbuf_puts(&name, ")");
+    tensor_space into = tensor_add_space(L->op, (tensor_space_info){.name = name.data, .kind = SPACE_COUNT_OF, .at = at});
+    tensor_space *axis = ARENA_NEW(L->arena, tensor_space);
+    *axis = domain;
+    tensor_val v = tensor_add_val(L->op, (tensor_val_info){.name = name.data, .role = VAL_CLASSES, .type = DT_INDEX, .into = into, .facts = partial ? FACT_PARTIAL : 0,
+        .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .rank = 1, .axes = axis, .nkeys = n, .keys = keys, .at = at});
+    L->op->spaces.data[into].classes = v;
+    return v;
+}
+
+static bool key_map(lowering *L, const key_list *k, tensor_val *map, tensor_space *domain) {
+    VEC(tensor_val) maps = {0};
+    span at = k->keys->name.at;
+    for (const ast_names *n = k->keys; n; n = n->next) {
+        const entity *x = sema_resolve(L, k->scope, n->name.text);
+        const tensor_val_info *v = x && x->kind == ENT_VALUE ? &L->op->vals.data[x->val] : NULL;
+        if (!v || v->type != DT_INDEX || v->rank != 1 || (v->facts & FACT_PREFIX)) {
+            diag(L->ds, E0420, n->name.at, "'%s' is not a map with one index", n->name.text);
+            return false;
+        }
+        if (maps.len && v->axes[0] != *domain) {
+            diag(L->ds, E0421, n->name.at, "'%s' maps %s, and the maps before it %s", n->name.text, space_name(L, v->axes[0]), space_name(L, *domain));
+            return false;
+        }
+        *domain = v->axes[0];
+        at = span_join(at, n->name.at);
+        VEC_PUSH(L->arena, &maps, x->val);
+    }
+    *map = maps.len == 1 ? maps.data[0] : classes_of(L, maps.data, maps.len, *domain, at);
+    return true;
+}
+
+// The index in scope that runs over the maps' domain.
+static const index_info *reduced_index(lowering *L, const key_list *k, tensor_space domain, span at) {
+    const index_info *found = NULL;
+    for (const scope *s = k->scope; s; s = s->parent)
+        for (const entity *e = s->first; e; e = e->next) {
+            if (e->kind != ENT_INDEX || e->index->space != domain) continue;
+            if (found) {
+                diagnostic *d = diag(L->ds, E0422, at, "two indices run over %s here: '%s' and '%s'", space_name(L, domain), found->name, e->name);
+                diag_help(d, "write the reduction out: R{… : … == …} …");
+                return NULL;
+            }
+            found = e->index;
+        }
+    if (!found) diag(L->ds, E0422, at, "no index over %s is in scope to reduce", space_name(L, domain));
+    return found;
+}
+
+// Lowers x with each of the indices standing for a fresh bound one.
+static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const index_info *const *from, uint32_t n, reduction *r, const entity *reducer, frame *f) {
+    tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, n);
+    const index_rename *outer = L->renames;
+    for (uint32_t i = 0; i < n; i++) {
+        bound[i] = tensor_add_var(L->op, arena_printf(L->arena, "%s'", from[i]->name), from[i]->space);
+        index_rename *one = ARENA_NEW(L->arena, index_rename);
+        *one = (index_rename){from[i], bound[i], L->renames};
+        L->renames = one;
+        VEC_PUSH(L->arena, &L->open, bound[i]);
+    }
+    uint64_t context = L->context;
+    *f = (frame){.guards = L->guards.len, .outer = L->frame};
+    L->frame = f;
+    lowering_enter(L);
+    uint32_t nargs;
+    const value *args = lower_arguments(L, s, x, &nargs);
+    bool ok = set_body(L, r, reducer, args, nargs, x->at);
+    L->frame = f->outer;
+    L->context = context;
+    L->renames = outer;
+    L->open.len -= n;
+    r->stage.bound = bound;
+    r->stage.nbound = n;
+    return ok && r->nresults == 1;
+}
+
+static value normalise_over(lowering *L, const scope *s, const ast_expr *x, const key_list *k, const entity *reducer, reduction *r) {
+    const index_info *from[8];
+    uint32_t n = 0;
+    for (const ast_names *m = k->keys; m; m = m->next) {
+        const entity *e = sema_resolve(L, k->scope, m->name.text);
+        if (!e || e->kind != ENT_INDEX || n == 8) {
+            diag(L->ds, E0423, m->name.at, "'%s' is not an index in scope", m->name.text);
+            return value_bad(L);
+        }
+        from[n++] = e->index;
+    }
+    frame f;
+    condition c = {0};
+    if (!lower_renamed(L, s, x, from, n, r, reducer, &f)) return value_bad(L);
+    add_needed(L, &f, &c);
+    set_condition(r, &c);
+    tensor_expr result;
+    reduction_lift(L, r, UINT32_MAX, 0, &result);
+    return value_plain(result);
+}
+
+static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const key_list *k, const entity *reducer, reduction *r) {
+    tensor_val map;
+    tensor_space domain = TENSOR_NO_SPACE;
+    if (!key_map(L, k, &map, &domain)) return value_bad(L);
+    const index_info *from = reduced_index(L, k, domain, x->at);
+    if (!from) return value_bad(L);
+    tensor_var own = from->var;
+    for (const index_rename *n = L->renames; n; n = n->outer)
+        if (n->from == from) {
+            own = n->to;
+            break;
+        }
+    frame f;
+    if (!lower_renamed(L, s, x, &from, 1, r, reducer, &f)) return value_bad(L);
+    tensor_space classes = L->op->vals.data[map].into;
+    textbuf lower = textbuf_new(L->arena);
+    for (const char *p = space_name(L, classes); *p && *p != '('; p++) textbuf_printf(&lower, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    tensor_var c = tensor_add_var(L->op, lower.data, classes);
+    tensor_expr at_bound = tensor_var_expr(L->op, r->stage.bound[0], r->at), at_own = tensor_var_expr(L->op, own, r->at);
+    tensor_key *key = ARENA_NEW(L->arena, tensor_key);
+    *key = (tensor_key){tensor_load(L->op, map, &at_bound, 1, r->at), tensor_var_expr(L->op, c, r->at)};
+    condition cond = {0};
+    VEC_PUSH(L->arena, &cond.keys, *key);
+    add_needed(L, &f, &cond);
+    set_condition(r, &cond);
+
+    tensor_expr own_class = tensor_load(L->op, map, &at_own, 1, r->at);
+    if (expr_maybe_none(L, own_class)) {
+        diagnostic *d = diag(L->ds, E0310, x->at, "the key '%s' may be none, and has no class then", L->op->vals.data[map].name);
+        diag_help(d, "declare the map without 'partial', or write the reduction out under a condition");
+        return value_bad(L);
+    }
+    tensor_expr result;
+    reduction_lift(L, r, c, own_class, &result);
+    return value_plain(result);
+}
+
+value lower_normaliser(lowering *L, const scope *s, const ast_expr *e, const entity *reducer) {
+    const key_list *k = resolve_keys(L, s, e->args);
+    reduction r = {.at = e->at, .stage = {.loop = L->loop, .at = e->at}};
+    if (!k->keys) return value_bad(L);
+    return k->over ? normalise_over(L, s, e->args, k, reducer, &r) : normalise_by(L, s, e->args, k, reducer, &r);
+}

@@ -1,0 +1,197 @@
+// Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies on its axis.
+#include "sema.h"
+#include <stdlib.h>
+
+const char *space_name(const lowering *L, tensor_space s) {
+    return s == TENSOR_NO_SPACE ? "no space" : L->op->spaces.data[s].name;
+}
+
+tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank, bool partial, span at) {
+    return tensor_add_val(L->op, (tensor_val_info){.name = name, .role = VAL_STAGE, .type = t.type, .into = t.space,
+        .facts = t.type == DT_INDEX && partial ? FACT_PARTIAL : 0, .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .rank = rank, .axes = axes, .at = at});
+}
+
+// ---- Linear sizes: symbol + constant -----------------------------------------------------------------------
+typedef struct {
+    bool known;
+    tensor_space symbol;   // TENSOR_NO_SPACE: none
+    int64_t constant;
+} linear;
+static const linear unknown = {false, TENSOR_NO_SPACE, 0};
+
+static linear linear_constant(int64_t c) { return (linear){true, TENSOR_NO_SPACE, c}; }
+
+static linear linear_add(linear a, linear b, int64_t sign) {
+    if (!a.known || !b.known || (a.symbol != TENSOR_NO_SPACE && b.symbol != TENSOR_NO_SPACE)) return unknown;
+    if (sign < 0 && b.symbol != TENSOR_NO_SPACE) return unknown;
+    linear r = {true, a.symbol != TENSOR_NO_SPACE ? a.symbol : b.symbol, 0};
+    if (__builtin_add_overflow(a.constant, sign * b.constant, &r.constant)) return unknown;
+    return r;
+}
+
+static linear linear_declared(const lowering *L, tensor_space s);
+static linear linear_of_size(const lowering *L, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(L->op, e);
+    switch ((tensor_opcode)n->op) {
+    case TENSOR_CONST_OP: return linear_constant(n->imm.i);
+    case TENSOR_SIZE_OP: return linear_declared(L, (tensor_space)n->imm.i);
+    case TENSOR_ADD_OP: return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), 1);
+    case TENSOR_SUB_OP: return linear_add(linear_of_size(L, n->args[0]), linear_of_size(L, n->args[1]), -1);
+    default: return unknown;
+    }
+}
+
+static linear linear_declared(const lowering *L, tensor_space s) {
+    const tensor_space_info *i = &L->op->spaces.data[s];
+    if (i->kind == SPACE_CONST) return linear_constant(i->size);
+    if (i->kind == SPACE_EXPR) {
+        linear l = linear_of_size(L, i->expr);
+        if (l.known) return l;
+    }
+    return (linear){true, s, 0};
+}
+
+// The other side of a precondition "P == S + 2", where e is its condition and one side is the size of s.
+static bool equal_side(const lowering *L, tensor_expr e, tensor_space s, linear *out) {
+    const tensor_node *n = tensor_node_at(L->op, e);
+    for (int k = 0; n->op == TENSOR_EQ_OP && k < 2; k++) {
+        const tensor_node *side = tensor_node_at(L->op, n->args[k]);
+        if (side->op != TENSOR_SIZE_OP || (tensor_space)side->imm.i != s) continue;
+        *out = linear_of_size(L, n->args[1 - k]);
+        if (out->known && out->symbol != s) return true;
+    }
+    return false;
+}
+
+static linear linear_of_space(const lowering *L, tensor_space s) {
+    linear l = linear_declared(L, s);
+    for (uint32_t i = 0; l.symbol == s && i < L->op->requires.len; i++)
+        if (equal_side(L, L->op->requires.data[i].holds, s, &l)) break;
+    return l;
+}
+
+static bool linear_equal(linear a, linear b) { return a.known && b.known && a.symbol == b.symbol && a.constant == b.constant; }
+
+// ---- Bounds of index expressions ---------------------------------------------------------------------------
+typedef struct {
+    linear low, high;
+} bounds;
+
+static bounds bounds_of(const lowering *L, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(L->op, e);
+    bounds a, b;
+    switch ((tensor_opcode)n->op) {
+    case TENSOR_CONST_OP: return (bounds){linear_constant(n->imm.i), linear_constant(n->imm.i)};
+    case TENSOR_SIZE_OP: a.low = a.high = linear_of_space(L, (tensor_space)n->imm.i); return a;
+    case TENSOR_VAR_OP: return (bounds){linear_constant(0), linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
+    case TENSOR_LOAD_OP:
+        if (n->type.type != DT_INDEX || expr_maybe_none(L, e)) return (bounds){unknown, unknown};
+        return (bounds){linear_constant(0), linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
+    case TENSOR_CVT_OP: case TENSOR_INDEX_OP: return bounds_of(L, n->args[0]);
+    case TENSOR_ADD_OP:
+        a = bounds_of(L, n->args[0]), b = bounds_of(L, n->args[1]);
+        return (bounds){linear_add(a.low, b.low, 1), linear_add(a.high, b.high, 1)};
+    case TENSOR_SUB_OP:
+        a = bounds_of(L, n->args[0]), b = bounds_of(L, n->args[1]);
+        return (bounds){linear_add(a.low, b.high, -1), linear_add(a.high, b.low, -1)};
+    default: return (bounds){unknown, unknown};
+    }
+}
+
+bool expr_in_space(lowering *L, tensor_expr e, tensor_space s) {
+    bounds b = bounds_of(L, e);
+    linear size = linear_of_space(L, s);
+    if (!b.low.known || !b.high.known || !size.known || b.low.constant < 0) return false;   // sizes are never negative
+    bool comparable = b.high.symbol == size.symbol || b.high.symbol == TENSOR_NO_SPACE;
+    return comparable && b.high.constant < size.constant;
+}
+
+// ---- Making spaces -----------------------------------------------------------------------------------------
+tensor_space space_constant(lowering *L, int64_t size, span at) {
+    for (tensor_space s = 0; s < L->op->spaces.len; s++)
+        if (L->op->spaces.data[s].kind == SPACE_CONST && L->op->spaces.data[s].size == size && L->op->spaces.data[s].name[0] == '_') return s;
+    const char *name = arena_printf(L->arena, "_%lld", (long long)size);
+    return tensor_add_space(L->op, (tensor_space_info){.name = name, .kind = SPACE_CONST, .size = size, .classes = TENSOR_NO_VAL, .at = at});
+}
+
+// A space declared equal by a precondition serves, so that its indices fit both.
+static bool space_like(const lowering *L, linear l, tensor_space *out) {
+    for (uint32_t i = 0; i < L->op->requires.len; i++)
+        for (tensor_space s = 0; s < L->op->spaces.len; s++) {
+            linear other;
+            if (L->op->spaces.data[s].kind == SPACE_FREE && equal_side(L, L->op->requires.data[i].holds, s, &other) && linear_equal(l, other))
+                return *out = s, true;
+        }
+    return false;
+}
+
+static tensor_space space_of_size(lowering *L, tensor_expr size, const char *name, span at) {
+    linear l = linear_of_size(L, size);
+    tensor_space s;
+    if (!L->conditions && l.known && space_like(L, l, &s)) return s;
+    if (l.known && l.symbol == TENSOR_NO_SPACE) return space_constant(L, l.constant, at);
+    for (s = 0; l.known && s < L->op->spaces.len; s++)
+        if (linear_equal(l, linear_of_space(L, s))) return s;
+    return tensor_add_space(L->op, (tensor_space_info){.name = name, .kind = SPACE_EXPR, .expr = size, .classes = TENSOR_NO_VAL, .at = at});
+}
+
+tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at) {
+    tensor_expr size = tensor_binary(L->op, TENSOR_ADD_OP, tensor_size(L->op, s, at), tensor_int(L->op, more), at);
+    return space_of_size(L, size, arena_printf(L->arena, "%s+%lld", space_name(L, s), (long long)more), at);
+}
+
+static tensor_space declare_space(lowering *L, scope *s, ast_name name) {
+    tensor_space_info info = {.name = name.text, .kind = SPACE_FREE, .classes = TENSOR_NO_VAL, .at = name.at};
+    const char *given = sema_define(L->s, name.text);
+    if (given) {
+        char *end;
+        info.size = strtoll(given, &end, 10);
+        info.kind = SPACE_CONST;
+        if (*end || end == given || info.size < 0) {
+            diag(L->ds, E0604, name.at, "-D %s=%s is not a size", name.text, given);
+            info.kind = SPACE_FREE;
+        }
+    }
+    tensor_space sp = tensor_add_space(L->op, info);
+    scope_add(L->arena, s, (entity){.kind = ENT_SPACE, .name = name.text, .at = name.at, .space = sp});
+    return sp;
+}
+
+bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out) {
+    if (axis->kind == AST_NUMBER && axis->is_integer) return *out = space_constant(L, axis->integer, axis->at), true;
+    if (axis->kind == AST_NAME) {
+        const entity *n = scope_find(s, axis->name.text);
+        if (n && n->kind == ENT_SPACE) return *out = n->space, true;
+        if (!n && declare) return *out = declare_space(L, s, axis->name), true;
+        diagnostic *d = diag(L->ds, E0304, axis->at, "'%s' is not a space", axis->name.text);
+        if (n && n->at.hi) diag_note(d, n->at, "'%s' is declared here", n->name);
+        return false;
+    }
+    uint32_t errors = diag_errors(L->ds);
+    tensor_expr size = value_as(L, lower_expr(L, s, axis), TENSOR_TYPE(I64), axis->at);
+    if (diag_errors(L->ds) != errors) return false;
+    textbuf text = textbuf_new(L->arena), tight = textbuf_new(L->arena);
+    ast_print_expr(&text, axis);
+    for (const char *p = text.data; *p; p++)
+        if (*p != ' ') textbuf_putn(&tight, p, 1);
+    *out = space_of_size(L, size, tight.data, axis->at);
+    return true;
+}
+
+// ---- Variables of expressions ------------------------------------------------------------------------------
+static uint32_t mark(lowering *L, tensor_expr e, uint8_t *used, uint8_t *seen) {
+    if (seen[e]) return 0;
+    seen[e] = 1;
+    const tensor_node *n = tensor_node_at(L->op, e);
+    uint32_t count = 0;
+    if (n->op == TENSOR_VAR_OP && !used[n->imm.i]) count = used[n->imm.i] = 1;
+    for (uint32_t i = 0; i < n->nargs; i++) count += mark(L, n->args[i], used, seen);
+    return count;
+}
+
+uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used) {
+    uint8_t *seen = arena_alloc(L->arena, L->op->exprs.len + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++) count += mark(L, e[i], used, seen);
+    return count;
+}

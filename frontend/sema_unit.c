@@ -1,0 +1,255 @@
+// A file with what it imports: items by name, the prelude before all, ops listed, one op lowered at a time.
+#include "sema.h"
+#include <string.h>
+
+// ---- The library, embedded in the binary ---------------------------------------------------------------------
+typedef struct {
+    const char *name, *text;
+    size_t size;
+} embedded_file;
+extern const embedded_file stdlib_gnn_files[];
+
+const char *frontend_library_name(uint32_t i) { return stdlib_gnn_files[i].name; }
+
+const char *frontend_library_text(const char *name, size_t *length) {
+    size_t n = strlen(name);
+    for (uint32_t i = 0; stdlib_gnn_files[i].name; i++)
+        if (!strncmp(stdlib_gnn_files[i].name, name, n) && !strcmp(stdlib_gnn_files[i].name + n, ".gnn")) {
+            *length = stdlib_gnn_files[i].size;
+            return stdlib_gnn_files[i].text;
+        }
+    return NULL;
+}
+
+// ---- Files -----------------------------------------------------------------------------------------------------
+typedef struct {
+    sema *s;
+    frontend_unit *u;
+    uint32_t depth;
+} loading;
+
+static bool loaded(const sema *s, const char *path) {
+    for (uint32_t i = 0; i < s->files.len; i++)
+        if (!strcmp(s->files.data[i]->source->path, path)) return true;
+    return false;
+}
+
+static void load_text(loading *l, const char *path, const char *text, size_t length, bool main);
+
+static const char *beside(arena *a, const char *importer, const char *name) {
+    const char *slash = strrchr(importer, '/');
+    return slash ? arena_printf(a, "%.*s/%s.gnn", (int)(slash - importer), importer, name) : arena_printf(a, "%s.gnn", name);
+}
+
+// Looked for beside the importing file, then in -I folders, then in the library.
+static void load_import(loading *l, const ast_item *item, const char *importer) {
+    sema *s = l->s;
+    const char *name = item->name.text;
+    size_t n = strlen(name);
+    if (n > 4 && !strcmp(name + n - 4, ".gnn")) name = arena_strndup(s->arena, name, n - 4);
+    for (uint32_t i = 0; i <= s->options.ninclude_dirs; i++) {
+        const char *path = i ? arena_printf(s->arena, "%s/%s.gnn", s->options.include_dirs[i - 1], name) : beside(s->arena, importer, name);
+        size_t length;
+        if (loaded(s, path)) return;
+        const char *text = s->options.read ? s->options.read(s->options.user, s->arena, path, &length) : NULL;
+        if (!text) continue;
+        VEC_PUSH(s->arena, &l->u->dependencies, path);
+        load_text(l, path, text, length, false);
+        return;
+    }
+    size_t length;
+    const char *text = frontend_library_text(name, &length), *path = arena_printf(s->arena, "<library>/%s.gnn", name);
+    if (text && loaded(s, path)) return;
+    if (text) {
+        load_text(l, path, text, length, false);
+        return;
+    }
+    diagnostic *d = diag(s->ds, E0606, item->name.at, "nothing to import is called '%s'", name);
+    diag_help(d, "looked beside this file, in -I folders and in the library");
+}
+
+static void load_text(loading *l, const char *path, const char *text, size_t length, bool main) {
+    sema *s = l->s;
+    const source_file *source = source_map_add(diag_sources(s->ds), path, text, length);
+    if (!source) {
+        diag(s->ds, E0607, NO_SPAN, "%s: too much source text in one run", path);
+        return;
+    }
+    if (main) l->u->main = source;
+    ast_file *file = ast_parse(s->arena, s->names, s->ds, source);
+    VEC_PUSH(s->arena, &s->files, file);
+    if (++l->depth > 100) diag(s->ds, E0607, NO_SPAN, "%s: imports nest too deeply", path);
+    else
+        for (const ast_item *i = file->items; i; i = i->next)
+            if (i->kind == AST_IMPORT) load_import(l, i, path);
+    l->depth--;
+    sema_declare_items(s, file, main);
+}
+
+// ---- Items -----------------------------------------------------------------------------------------------------
+static bool same_file(const sema *s, span a, span b) {
+    return source_map_file(diag_sources(s->ds), a.lo) == source_map_file(diag_sources(s->ds), b.lo);
+}
+
+static void report_duplicate(sema *s, const ast_item *old, const ast_item *item) {
+    diagnostic *d = diag(s->ds, E0202, item->name.at, "'%s' is declared twice", item->name.text);
+    diag_note(d, old->name.at, "first here");
+}
+
+static bool reserved(const char *name) {
+    static const char *const words[] = {"sum", "prod", "max", "min", "any", "all", "rand", "stop", "inf", "none", "pi", "true", "false", "id"};
+    ir_dtype t;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(name, words[i])) return true;
+    for (tensor_opcode op = 0; op < TENSOR_OP_COUNT; op++)
+        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(name, tensor_op_table(op)->text)) return true;
+    return sema_dtype(name, &t);
+}
+
+typedef VEC(const ast_item *) item_list;
+
+static void declare_named(sema *s, item_list *list, const ast_item *item) {
+    const ast_item *old = sema_find(list->data, list->len, item->name.text);
+    if (old && same_file(s, old->name.at, item->name.at)) {
+        report_duplicate(s, old, item);
+        return;
+    }
+    if (item->kind != AST_OP && item->kind != AST_OP_ALIAS && reserved(item->name.text)) {
+        diag(s->ds, E0202, item->name.at, "'%s' is built in", item->name.text);
+        return;
+    }
+    VEC_PUSH(s->arena, list, item);
+}
+
+void sema_declare_items(sema *s, const ast_file *file, bool main) {
+    (void)main;
+    for (const ast_item *i = file->items; i; i = i->next)
+        switch (i->kind) {
+        case AST_IMPORT: break;
+        case AST_OP: case AST_OP_ALIAS: declare_named(s, (item_list *)&s->ops, i); break;
+        case AST_FN: declare_named(s, (item_list *)&s->fns, i); break;
+        case AST_REDUCER: declare_named(s, (item_list *)&s->reducers, i); break;
+        case AST_GRAD: VEC_PUSH(s->arena, &s->grads, i); break;
+        case AST_SCHEDULE: VEC_PUSH(s->arena, &s->schedules, i); break;
+        }
+}
+
+static const ast_item *op_body(const sema *s, const ast_item *item) {
+    return item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text) : item;
+}
+
+// A size, function or reducer that nothing binds keeps an op a template.
+static bool generic_left(const sema *s, const ast_item *item, bool sizes_too) {
+    const ast_item *op = op_body(s, item);
+    const ast_names *given = item->kind == AST_OP_ALIAS ? item->names : NULL;
+    for (const ast_generic *g = op && op->kind == AST_OP ? op->generics : NULL; g; g = g->next, given = given ? given->next : NULL) {
+        const char *kind = g->kind.text ? g->kind.text : "float";
+        bool value = !strcmp(kind, "fn") || !strcmp(kind, "reducer") || (sizes_too && !strcmp(kind, "size"));
+        if (value && !given && !sema_define(s, g->name.text)) return true;
+    }
+    return false;
+}
+
+static void list_ops(frontend_unit *u) {
+    sema *s = u->sema;
+    for (int imported = 0; imported < 2; imported++)
+        for (uint32_t i = 0; i < s->ops.len; i++) {
+            const ast_item *item = s->ops.data[i];
+            bool elsewhere = source_map_file(diag_sources(s->ds), item->name.at.lo) != u->main;
+            if (elsewhere != imported) continue;
+            frontend_op op = {.name = item->name.text, .item = item, .imported = elsewhere, .generic_left = generic_left(s, item, true)};
+            VEC_PUSH(u->arena, &u->ops, op);
+        }
+}
+
+// ---- Declarations that name ops ----------------------------------------------------------------------------------
+static void check_alias(sema *s, const ast_item *item) {
+    const ast_item *op = op_body(s, item);
+    if (op && op->kind == AST_OP) return;
+    diagnostic *d = diag(s->ds, E0204, item->target.at, op ? "'%s' is itself an alias" : "there is no op '%s'", item->target.text);
+    diag_help(d, "an alias names an op and binds its generics: op name = op<…>;");
+}
+
+static const ast_param *find_param(const ast_item *op, const char *name) {
+    for (const ast_param *p = op->params; p; p = p->next)
+        if (p->name.text == name) return p;
+    return NULL;
+}
+
+static void check_grad(sema *s, const ast_item *g) {
+    const ast_item *op = g->path ? sema_find(s->ops.data, s->ops.len, g->path->name.text) : NULL;
+    const ast_item *body = op ? op_body(s, op) : NULL;
+    if (!body || body->kind != AST_OP) {
+        diag(s->ds, E0204, g->at, "there is no op '%s' to differentiate", g->path ? g->path->name.text : "");
+        return;
+    }
+    for (const ast_names *n = g->names; n; n = n->next) {
+        const ast_param *p = find_param(body, n->name.text);
+        ir_dtype t;
+        bool is_float = p && p->type->kind == AST_TENSOR && (!sema_dtype(p->type->element.text, &t) || ir_dtype_is_float(t));
+        if (is_float) continue;
+        diagnostic *d = diag(s->ds, E0610, n->name.at, p ? "'%s' is no float tensor: it has no gradient" : "'%s' is no parameter of that op", n->name.text);
+        diag_note(d, (p ? p->name : body->name).at, "'%s' is declared here", (p ? p->name : body->name).text);
+    }
+}
+
+static void check_declarations(frontend_unit *u) {
+    sema *s = u->sema;
+    for (uint32_t i = 0; i < s->ops.len; i++)
+        if (s->ops.data[i]->kind == AST_OP_ALIAS) check_alias(s, s->ops.data[i]);
+    for (uint32_t i = 0; i < s->grads.len; i++) check_grad(s, s->grads.data[i]);
+}
+
+frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text, size_t length, const frontend_options *o) {
+    frontend_unit *u = ARENA_NEW(a, frontend_unit);
+    sema *s = u->sema = ARENA_NEW(a, sema);
+    u->arena = s->arena = a;
+    u->ds = s->ds = ds;
+    u->names = s->names = intern_new(a);
+    s->options = *o;
+    loading l = {s, u, 0};
+    size_t n;
+    const char *prelude = frontend_library_text("prelude", &n);
+    if (prelude) load_text(&l, "<library>/prelude.gnn", prelude, n, false);
+    load_text(&l, path, text, length, true);
+    if (!diag_errors(ds)) check_declarations(u);
+    if (!diag_errors(ds)) list_ops(u);
+    return u;
+}
+
+// ---- One op ------------------------------------------------------------------------------------------------------
+static tensor_op *lower(frontend_unit *u, const ast_item *item, bool defaults) {
+    sema *s = u->sema;
+    const ast_item *op = op_body(s, item);
+    lowering L = {.s = s, .arena = u->arena, .ds = u->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .defaults = defaults};
+    L.op = tensor_op_new(u->arena, item->name.text);
+    L.op->source = u->main->path;
+    L.op->at = item->name.at;
+    uint32_t errors = diag_errors(u->ds);
+    scope names = {NULL, NULL};
+    if (!signature_declare(&L, &names, op, item->kind == AST_OP_ALIAS ? item->names : NULL, item->name.text)) return NULL;
+    L.op->name = signature_name(&L, op, &names, item->name.text);
+    equations q = {.scope = &names, .op = op};
+    for (tensor_val v = 0; v < L.op->nparams; v++) {
+        const tensor_val_info *i = &L.op->vals.data[v];
+        if (i->role == VAL_RESULT) VEC_PUSH(u->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
+    }
+    VEC_PUSH(u->arena, &L.active, op);
+    equations_lower(&L, &q);
+    if (diag_errors(u->ds) != errors) return NULL;
+    equations_finish(&L);
+    if (diag_errors(u->ds) != errors) return NULL;
+    const char *fault = tensor_verify(u->arena, L.op);
+    if (fault) ICE("%s: the frontend made tensor IR that does not verify: %s", L.op->name, fault);
+    return L.op;
+}
+
+tensor_op *frontend_lower(frontend_unit *u, uint32_t op) { return lower(u, u->ops.data[op].item, false); }
+
+bool frontend_check(frontend_unit *u) {
+    if (diag_errors(u->ds)) return false;
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        if (!u->ops.data[i].imported && !generic_left(u->sema, u->ops.data[i].item, false)) lower(u, u->ops.data[i].item, true);
+    for (uint32_t i = 0; i < u->sema->schedules.len; i++) schedule_check(u->sema, u->sema->schedules.data[i]);
+    return diag_errors(u->ds) == 0;
+}

@@ -1,0 +1,126 @@
+// The evaluator of tensor IR: what its files share. It shares no code with lowering: an op is computed point by point from
+// its equations, each float with a bound on the error of any correct implementation.
+#ifndef GNNC_EVAL_H
+#define GNNC_EVAL_H
+
+#include "tensor_internal.h"
+
+#include <math.h>
+
+// ---- Numbers ---------------------------------------------------------------------------------------------
+// A float: an implementation has a value within bound of v. bound inf: it may have anything; otherwise an infinity or a NaN
+// stands for exactly that (its bound is 0). Others: i, which an implementation has too where certain.
+typedef struct {
+    double v, bound;
+    int64_t i;
+    bool certain;
+} eval_value;
+
+typedef struct {
+    double u;       // error of one operation, relative: the unit roundoff and what this evaluator adds to it
+    double tiny;    // … absolute, near zero
+    double limit;   // what is beyond rounds to infinity
+} eval_precision;
+extern const eval_precision eval_f32, eval_f64;
+
+static inline eval_value eval_float(double v, double bound) { return (eval_value){.v = v, .bound = bound}; }
+static inline eval_value eval_int(int64_t i, bool certain) { return (eval_value){.i = i, .certain = certain}; }
+// Anything: what an expression has that may not be evaluated, or whose operands are unknown.
+static inline eval_value eval_any(bool is_float) { return is_float ? eval_float(0, (double)INFINITY) : eval_int(0, false); }
+
+eval_value eval_arith(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y);   // floats
+eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y);
+eval_value eval_compare(tensor_opcode op, bool floats, eval_value x, eval_value y);             // bool
+eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y);
+eval_value eval_convert(tensor_type to, tensor_type from, eval_value x);
+eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first);                    // by an uncertain condition
+// r, up to prop off before the operation itself rounds, which it does by at most ulps units in the last place.
+eval_value eval_settle(const eval_precision *p, double r, double prop, double ulps);
+double eval_maths_ulps(tensor_opcode op, bool is_f64);
+
+// x rounded to a storage type, to nearest even.
+double eval_round(ir_dtype to, double x);
+eval_value eval_store(ir_dtype to, eval_value x);                  // what memory holds after storing x
+double eval_read_float(ir_dtype t, const void *data, int64_t at);
+int64_t eval_read_int(ir_dtype t, const void *data, int64_t at);
+
+// ---- Values ----------------------------------------------------------------------------------------------
+typedef struct {
+    const tensor_val_info *info;
+    bool ready;                  // has a shape
+    uint32_t rank;
+    int64_t shape[8], stride[8], points;
+    bool is_float;
+    const void *input;           // parameters
+    double *value, *bound;       // results, stages and classes; as tensor_evaluated
+    int64_t *integer;
+    uint8_t *certain, *written;
+} eval_slot;
+
+typedef struct {
+    const tensor_op *op;
+    const tensor_eval_input *in;
+    arena *results, *scratch;
+    eval_slot *slots;            // per value
+    int64_t *sizes;              // per space; -1: not known yet
+    bool *sizing;                // per space: being found
+    int64_t *vars;               // per variable: its point
+    uint32_t done;               // stages run
+    uint64_t steps;
+    const char *why;             // first fault
+    uint32_t guessing;           // > 0: evaluating what perhaps must not be; faults give anything
+    bool lenient;                // in keys: an index read at none is none
+} evaluator;
+
+SUP_PRINTF(2, 3) void eval_fault(evaluator *ev, const char *format, ...);
+int64_t eval_size(evaluator *ev, tensor_space s);                  // 0 after a fault
+eval_slot *eval_slot_of(evaluator *ev, tensor_val v);              // with its shape; NULL after a fault
+eval_value eval_slot_get(const eval_slot *s, int64_t at);
+void eval_count_step(evaluator *ev);
+
+// ---- Programs --------------------------------------------------------------------------------------------
+// The expressions of a stage (or of a reducer) compiled to an array, arguments first. A node's value is kept until a variable
+// it depends on moves: nodes have the level of their innermost variable, and each level counts its moves.
+typedef struct {
+    uint16_t op;
+    uint16_t nargs;
+    ir_dtype type, from;         // result; first argument
+    bool is_float, contracts;    // contracts: a product an add may swallow (fma), so that its overflow is not certain
+    uint32_t level;
+    const uint32_t *args;
+    int64_t imm;
+    const eval_slot *slot;       // LOAD
+    tensor_space space;          // INDEX, NONE, index-valued
+    int64_t size;                // INDEX: of its space
+    const eval_precision *precision;
+} eval_node;
+
+typedef struct {
+    eval_value value;
+    uint64_t stamp;
+    bool guessed;
+} eval_memo;
+
+typedef struct {
+    evaluator *ev;
+    const char *what;            // "stage 'y'"
+    VEC(eval_node) nodes;
+    eval_memo *memo;
+    uint32_t *local;             // per expression of the op: node + 1
+    uint32_t *var_level;         // per variable of the op; 0: fixed
+    uint64_t *moved;             // per level
+    uint64_t moves;
+    const eval_value *arg, *left, *right;   // of a reducer
+} eval_program;
+
+eval_program *eval_program_new(evaluator *ev, const char *what, uint32_t levels);
+uint32_t eval_compile(eval_program *p, tensor_expr e);             // its node
+static inline void eval_ready(eval_program *p) {                   // after the last eval_compile
+    p->memo = ARENA_ARRAY(p->ev->scratch, eval_memo, p->nodes.len + 1);
+}
+static inline void eval_move(eval_program *p, uint32_t level) { p->moved[level] = ++p->moves; }
+eval_value eval_node_value(eval_program *p, uint32_t node);
+
+void eval_stage(evaluator *ev, const tensor_stage *s);
+
+#endif

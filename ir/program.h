@@ -1,0 +1,159 @@
+// A program: what an op compiles to for one target. It names what the caller hands over, what must be prepared once
+// per graph, and which kernels run in which order over which memory. codegen/ turns its simt module into machine code
+// and the rest into the manifest, which libgnnrt interprets; docs of the manifest: runtime/MANIFEST.md.
+//
+// Enters: built by passes/. Leaves: read-only. Memory: the arena it was made in.
+#ifndef GNNC_PROGRAM_H
+#define GNNC_PROGRAM_H
+
+#include "simt.h"
+
+typedef enum {
+#define DTYPE(name, text, bytes) DT_##name,
+#include "types.def"
+#undef DTYPE
+    DT_COUNT
+} ir_dtype;
+const char *ir_dtype_text(ir_dtype t);
+uint32_t ir_dtype_bytes(ir_dtype t);   // 0 for an index
+static inline bool ir_dtype_is_float(ir_dtype t) { return t <= DT_F16; }
+
+// ---- Sizes -----------------------------------------------------------------------------------------------
+// An integer expression in postfix, evaluated by the runtime when sizes are known, with overflow checks. Text form:
+// tokens between spaces, `E D * 256 ceildiv`.
+#define SIZE_TOKENS(X)                                                                                      \
+    X(CONST, "") X(SPACE, "") /* value: the constant, the index of a space */                               \
+    X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") /* floor */ X(MOD, "%") X(CEILDIV, "ceildiv")           \
+    X(MIN, "min") X(MAX, "max") X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=") X(GT, ">") X(GE, ">=")       \
+    X(AND, "&&") X(OR, "||") X(NOT, "!")                                                                    \
+    X(MAX_PREIMAGE, "max") /* value: param; the largest preimage of a map; text: max(dst) */                \
+    X(MIN_PREIMAGE, "min") X(AVG_PREIMAGE, "avg") /* floor of the mean */                                   \
+    X(SYMMETRIC, "symmetric") /* value: param, value2: param; (src, dst) holds each pair both ways */
+typedef enum {
+#define X(name, text) SZ_##name,
+    SIZE_TOKENS(X)
+#undef X
+    SZ_COUNT
+} size_token_kind;
+typedef struct {
+    size_token_kind kind;
+    int64_t value, value2;
+} size_token;
+typedef VEC(size_token) size_expr;
+
+// ---- What the caller hands over --------------------------------------------------------------------------
+typedef enum { SPACE_FREE, SPACE_CONST, SPACE_EXPR, SPACE_COUNT_OF } space_kind;
+typedef struct {
+    const char *name;
+    space_kind kind;     // FREE: given at plan; CONST, EXPR: size; COUNT_OF: the count a prepared `classes` found
+    size_expr size;      // CONST, EXPR
+    uint32_t prepared;   // COUNT_OF
+} program_space;
+
+typedef enum { PARAM_MAP, PARAM_TENSOR, PARAM_SCALAR, PARAM_RESULT } param_role;
+enum {   // facts of parameters
+    FACT_SORTED = 1, FACT_UNIQUE = 2, FACT_PARTIAL = 4,
+    FACT_PREFIX = 8,     // a map without an array: the identity into a space at least as large
+    FACT_STRIDED = 16, FACT_PACKED = 32
+};
+typedef struct {
+    const char *name;
+    param_role role;
+    ir_dtype type;          // maps and results that hold indices: DT_INDEX
+    uint32_t facts;
+    uint32_t align;         // bytes, 0: of the element
+    uint32_t rank;
+    const uint32_t *axes;   // spaces
+    uint32_t into;          // DT_INDEX: the space its values lie in
+    int32_t sorted_by;      // FACT_SORTED within each preimage of this map; -1: sorted as a whole
+    int32_t inplace;        // results: the parameter whose memory it may be; -1: none
+} program_param;            // axes of scalars: rank 0, passed by value; rank 0 tensors are in memory
+
+typedef struct {
+    const char *text;   // as written: "F % 8 == 0"
+    size_expr holds;
+    span at;
+} program_require;      // a precondition (where, prefix): checked when the plan is made
+
+// ---- What is prepared once per graph ---------------------------------------------------------------------
+// Arrays of the index width. `none` entries are kept out of offsets and come last in orders.
+#define PREPARED_BUILDERS(X)                                                                                \
+    X(OFFSETS, "offsets") /* of map m: E -> V: V + 1 entries; where class v begins in the order of m */     \
+    X(ORDER, "order")     /* of map m: E entries; positions of m sorted by value, stable */                 \
+    X(COMPOSE, "compose") /* of m: E -> V, n: V -> W: E entries, n[m[e]], none where either is none */      \
+    X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
+                             tuples in lexicographic order; none where one is none; also counts them */
+typedef enum {
+#define X(name, text) PREPARED_##name,
+    PREPARED_BUILDERS(X)
+#undef X
+    PREPARED_BUILDER_COUNT
+} prepared_builder;
+typedef struct {
+    bool prepared;    // args: another prepared map (compose, classes); else a parameter
+    uint32_t index;
+} program_map_ref;
+typedef struct {
+    const char *name;   // "offsets(dst)": builder and arguments; equal names are the same thing
+    prepared_builder builder;
+    uint32_t nargs;
+    const program_map_ref *args;
+    uint32_t domain, into;   // spaces: what it is indexed by (offsets: into + 1 entries), what its values lie in
+} program_prepared;
+
+typedef struct {
+    const char *name;   // stage it holds
+    ir_dtype type;
+    size_expr length;   // elements, packed, row-major
+} program_temp;         // workspace; the runtime places it
+
+// ---- What runs -------------------------------------------------------------------------------------------
+// A kernel's parameters, in order; each is eight bytes on the host, its own width on a GPU.
+#define ARG_KINDS(X)                                                                                        \
+    X(DATA, "data")         /* param: base pointer of a map, tensor or result */                            \
+    X(STRIDE, "stride")     /* param, axis: element stride, i64 */                                          \
+    X(VALUE, "value")       /* param: a scalar by value, in its own type (16-bit floats and bools widened:   \
+                               f16, bf16 -> f32; bool, index -> i64) */                                     \
+    X(SIZE, "size")         /* space: its size, i64 */                                                      \
+    X(PREPARED, "prepared") /* prepared: pointer */                                                         \
+    X(TEMP, "temp")         /* temp: pointer */                                                             \
+    X(STEP, "step")         /* number of the innermost loop's round, i64 */
+typedef enum {
+#define X(name, text) ARG_##name,
+    ARG_KINDS(X)
+#undef X
+    ARG_KIND_COUNT
+} arg_kind;
+typedef struct {
+    arg_kind kind;
+    uint32_t index, axis;
+} program_arg;
+
+typedef enum { STEP_LAUNCH, STEP_LOOP, STEP_END } program_step_kind;
+typedef struct {
+    program_step_kind kind;
+    const char *kernel;         // LAUNCH: a kernel of the module
+    size_expr count;            // LAUNCH: blocks (0: nothing runs); LOOP: rounds
+    uint32_t nargs;
+    const program_arg *args;    // LAUNCH
+} program_step;
+
+typedef struct {
+    const char *name;         // the op's, as C spells it: "gat_f32"
+    const char *source;       // path of the .gnn file
+    uint32_t index_bits;      // 32 or 64
+    bool deterministic;
+    simt_module *module;
+    VEC(program_space) spaces;
+    VEC(program_param) params;       // maps, tensors, scalars and results, in the order of the op
+    VEC(program_require) requires;
+    VEC(program_prepared) prepared;
+    VEC(program_temp) temps;
+    VEC(program_step) steps;
+} program;
+
+void size_print(textbuf *out, const program *p, const size_expr *e);
+// The plan as text (--emit=plan): spaces, parameters, prepared structures, temporaries, steps.
+void program_print(textbuf *out, const program *p);
+
+#endif

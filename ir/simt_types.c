@@ -1,0 +1,192 @@
+// Which types each operation of SIMT IR takes and gives.
+#include "simt_internal.h"
+
+enum { INT = 1, FLOAT = 2, PRED = 4, POINTER = 8, DATA = INT | FLOAT, ANY = DATA | PRED | POINTER };
+
+static uint32_t kind_of(simt_element e) {
+    switch (e) {
+    case SIMT_PRED: return PRED;
+    case SIMT_I8: case SIMT_I16: case SIMT_I32: case SIMT_I64: return INT;
+    case SIMT_F16: case SIMT_BF16: case SIMT_F32: case SIMT_F64: return FLOAT;
+    case SIMT_PTR_GLOBAL: case SIMT_PTR_SHARED: case SIMT_PTR_LOCAL: return POINTER;
+    case SIMT_NONE: case SIMT_ELEMENT_COUNT: return 0;
+    }
+    return 0;
+}
+
+bool simt_is_int(simt_element e) { return kind_of(e) == INT; }
+bool simt_is_float(simt_element e) { return kind_of(e) == FLOAT; }
+bool simt_is_pointer(simt_element e) { return kind_of(e) == POINTER; }
+
+bool simt_type_valid(simt_type t) {
+    if (t.element == SIMT_NONE || t.element >= SIMT_ELEMENT_COUNT) return false;
+    if (t.lanes == 1) return true;
+    return !simt_is_pointer(t.element) && (t.lanes == 2 || t.lanes == 4 || t.lanes == 8 || t.lanes == 16);
+}
+
+const char *simt_type_text(arena *a, simt_type t) {
+    const char *element = t.element < SIMT_ELEMENT_COUNT ? simt_element_text(t.element) : "?";
+    return t.lanes == 1 ? element : arena_printf(a, "%sx%u", element, t.lanes);
+}
+
+simt_type simt_rule_type(const simt_func *f, simt_op op, const simt_value *args) {
+    switch ((simt_rule)simt_op_table(op)->rule) {
+    case RULE_NONE: case RULE_GIVEN: return (simt_type){0, 0};
+    case RULE_SAME: case RULE_SAME1: return simt_typeof(f, args[0]);
+    case RULE_SECOND: return simt_typeof(f, args[1]);
+    case RULE_PRED: return (simt_type){SIMT_PRED, simt_typeof(f, args[0]).lanes};
+    case RULE_I32: return SIMT_T(I32);
+    }
+    return (simt_type){0, 0};
+}
+
+// The kinds of the argument that decides the type of the operation.
+static uint32_t kinds_taken(simt_op op) {
+    switch (op) {
+    case SIMT_ADD: case SIMT_SUB: case SIMT_MUL: case SIMT_DIV: case SIMT_NEG: case SIMT_ABS: case SIMT_MIN: case SIMT_MAX:
+        return DATA;
+    case SIMT_MULHI: case SIMT_REM: case SIMT_UDIV: case SIMT_UREM: case SIMT_SHL: case SIMT_LSHR: case SIMT_ASHR:
+    case SIMT_CLZ: case SIMT_ATOM_CAS: case SIMT_MATCH_ANY:
+        return INT;
+    case SIMT_FMA: case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT:
+    case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA:
+        return FLOAT;
+    case SIMT_AND: case SIMT_OR: case SIMT_XOR: case SIMT_NOT: return INT | PRED;
+    case SIMT_CONST: case SIMT_CVT: case SIMT_UCVT: case SIMT_SPLAT: case SIMT_EXTRACT: case SIMT_INSERT: case SIMT_SLICE:
+    case SIMT_CONCAT:
+        return DATA | PRED;
+    case SIMT_BITCAST: case SIMT_LD: case SIMT_ST: case SIMT_ATOM: case SIMT_RED:
+    case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
+        return DATA;
+    case SIMT_CMP: case SIMT_SELECT: return ANY;
+    case SIMT_SHARED: case SIMT_ADDR: return POINTER;
+    case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_IF: return PRED;
+    case SIMT_FOR: return INT;
+    case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
+    case SIMT_RETURN: case SIMT_TRAP: case SIMT_OP_COUNT:
+        return ANY;
+    }
+    return 0;
+}
+
+static bool scalar(simt_type t) { return t.lanes == 1; }
+static bool is_i32(simt_type t) { return simt_type_equal(t, SIMT_T(I32)); }
+static bool word(simt_type t) { return scalar(t) && simt_element_bits(t.element) >= 32; }
+static bool index_type(simt_type t) { return scalar(t) && (t.element == SIMT_I32 || t.element == SIMT_I64); }
+static bool shared_memory(simt_type p) { return p.element == SIMT_PTR_GLOBAL || p.element == SIMT_PTR_SHARED; }
+static uint32_t total_bits(simt_type t) { return simt_element_bits(t.element) * t.lanes; }
+
+// t[0] … t[2]: the arguments; r: the result, {0, 0} where there is none.
+static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
+    switch ((int)op) {
+    case SIMT_CVT: return t[0].lanes == r.lanes ? NULL : "the number of lanes changes";
+    case SIMT_UCVT:
+        if (t[0].lanes != r.lanes) return "the number of lanes changes";
+        return simt_is_float(t[0].element) && simt_is_float(r.element) ? "neither side is an integer" : NULL;
+    case SIMT_BITCAST: return total_bits(t[0]) == total_bits(r) ? NULL : "the number of bits changes";
+    case SIMT_SPLAT:
+        return scalar(t[0]) && !scalar(r) && t[0].element == r.element ? NULL : "it makes a vector of one scalar";
+    case SIMT_EXTRACT:
+        return !scalar(t[0]) && scalar(r) && t[0].element == r.element ? NULL : "it takes one lane of a vector";
+    case SIMT_INSERT:
+        return !scalar(t[0]) && scalar(t[1]) && t[0].element == t[1].element ? NULL : "it puts a scalar into a vector of its kind";
+    case SIMT_SLICE:
+        return t[0].element == r.element && r.lanes < t[0].lanes ? NULL : "it takes fewer lanes of a vector";
+    case SIMT_CONCAT:
+        if (!simt_type_equal(t[0], t[1])) return "the two parts differ in type";
+        return t[0].element == r.element && r.lanes == 2 * t[0].lanes ? NULL : "the result must be twice as wide as a part";
+    case SIMT_SHARED: return r.element == SIMT_PTR_SHARED ? NULL : "the result must be ptr.shared";
+    case SIMT_ADDR: return index_type(t[1]) ? NULL : "the index must be i32 or i64";
+    case SIMT_LD: case SIMT_ST: return simt_is_pointer(t[0].element) ? NULL : "the first argument must be a pointer";
+    case SIMT_ATOM: case SIMT_RED:
+        if (!shared_memory(t[0])) return "the first argument must point to global or shared memory";
+        return scalar(t[1]) && total_bits(t[1]) >= 16 ? NULL : "the value must be a scalar of 16 bits or more";
+    case SIMT_ATOM_CAS:
+        if (!shared_memory(t[0])) return "the first argument must point to global or shared memory";
+        return word(t[1]) && simt_type_equal(t[1], t[2]) ? NULL : "both values must be i32 or both i64";
+    case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
+        return is_i32(t[1]) ? NULL : "the lane must be an i32";
+    case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: return scalar(t[0]) ? NULL : "the argument must be a scalar";
+    case SIMT_MATCH_ANY: return word(t[0]) ? NULL : "the argument must be i32 or i64";
+    case SIMT_SELECT:
+        if (t[0].element != SIMT_PRED) return "the first argument must be a pred";
+        if (t[0].lanes != 1 && t[0].lanes != t[1].lanes) return "the lanes of condition and values differ";
+        return simt_type_equal(t[1], t[2]) ? NULL : "the two values differ in type";
+    }
+    return NULL;   // the arguments only have to be of one type, checked by the caller
+}
+
+static bool args_must_agree(simt_op op) {
+    simt_rule rule = simt_op_table(op)->rule;
+    return (rule == RULE_SAME || rule == RULE_PRED) && op != SIMT_INSERT && op != SIMT_ADDR;
+}
+
+static const char *plain_fault(const simt_func *f, const simt_instr_info *i) {
+    simt_op op = i->op;
+    simt_type t[3] = {{0, 0}}, r = i->nresults ? simt_typeof(f, i->results[0]) : (simt_type){0, 0};
+    for (uint32_t k = 0; k < i->nargs; k++) t[k] = simt_typeof(f, i->args[k]);
+    if (args_must_agree(op))
+        for (uint32_t k = 1; k < i->nargs; k++)
+            if (!simt_type_equal(t[0], t[k])) return "its arguments differ in type";
+    bool by_second = simt_op_table(op)->rule == RULE_SECOND || op == SIMT_ST || op == SIMT_RED;
+    simt_type deciding = by_second ? t[1] : i->nargs ? t[0] : r;
+    if (op != SIMT_LD && !(kind_of(deciding.element) & kinds_taken(op))) return "it does not take values of this type";
+    if ((op == SIMT_LD || op == SIMT_CVT || op == SIMT_UCVT || op == SIMT_BITCAST) && !(kind_of(r.element) & kinds_taken(op)))
+        return "it does not give values of this type";
+    if (i->nresults && simt_op_table(op)->rule != RULE_GIVEN && !simt_type_equal(r, simt_rule_type(f, op, i->args)))
+        return "its result has another type than its arguments ask for";
+    return shape_fault(op, t, r);
+}
+
+static const char *for_fault(const simt_func *f, const simt_instr_info *i) {
+    if (i->nargs != 3u + i->nresults) return "it needs low, high, step and one initial value for each result";
+    simt_type t = simt_typeof(f, i->args[0]);
+    if (!index_type(t)) return "its bounds must be i32 or i64";
+    for (uint32_t k = 1; k < 3; k++)
+        if (!simt_type_equal(t, simt_typeof(f, i->args[k]))) return "its bounds and step differ in type";
+    for (uint32_t k = 0; k < i->nresults; k++)
+        if (!simt_type_equal(simt_typeof(f, i->args[3 + k]), simt_typeof(f, i->results[k])))
+            return "an initial value and its result differ in type";
+    return NULL;
+}
+
+static const char *while_fault(const simt_func *f, const simt_instr_info *i) {
+    if (i->nargs != i->nresults) return "it needs one initial value for each result";
+    for (uint32_t k = 0; k < i->nresults; k++)
+        if (!simt_type_equal(simt_typeof(f, i->args[k]), simt_typeof(f, i->results[k])))
+            return "an initial value and its result differ in type";
+    return NULL;
+}
+
+static const char *call_fault(const simt_func *f, const simt_instr_info *i) {
+    if (i->imm.i < 0 || i->imm.i >= f->module->funcs.len) return "there is no such function";
+    const simt_func *callee = f->module->funcs.data[i->imm.i];
+    if (callee->kernel) return "a kernel cannot be called";
+    if (i->nargs != callee->params.len || i->nresults != callee->results.len)
+        return "the number of arguments or results is not that of the function";
+    for (uint32_t k = 0; k < i->nargs; k++)
+        if (!simt_type_equal(simt_typeof(f, i->args[k]), simt_typeof(callee, callee->params.data[k].value)))
+            return "an argument has another type than the parameter";
+    for (uint32_t k = 0; k < i->nresults; k++)
+        if (!simt_type_equal(simt_typeof(f, i->results[k]), callee->results.data[k]))
+            return "a result has another type than the function gives";
+    return NULL;
+}
+
+const char *simt_types_fault(const simt_func *f, simt_instr instr) {
+    const simt_instr_info *i = &f->instrs.data[instr];
+    const simt_op_info *op = simt_op_table(i->op);
+    if (op->args >= 0 && i->nargs != op->args) return "it has a wrong number of arguments";
+    if (op->results >= 0 && i->nresults != op->results) return "it has a wrong number of results";
+    for (uint32_t k = 0; k < i->nresults; k++)
+        if (!simt_type_valid(simt_typeof(f, i->results[k]))) return "a result has no valid type";
+    if (i->op == SIMT_FOR) return for_fault(f, i);
+    if (i->op == SIMT_WHILE) return while_fault(f, i);
+    if (i->op == SIMT_CALL) return call_fault(f, i);
+    if (i->op == SIMT_IF) {
+        bool pred = simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PRED));
+        return pred ? NULL : "its condition must be a pred";
+    }
+    if (i->op == SIMT_YIELD || i->op == SIMT_RETURN) return NULL;   // what they must give is their region's matter
+    return i->nargs + i->nresults ? plain_fault(f, i) : NULL;
+}

@@ -1,0 +1,128 @@
+// Arena memory, growing vectors and the report of internal faults.
+#define _GNU_SOURCE
+#include "support/support.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST_CHUNK = 64 * 1024, LARGEST_CHUNK = 4 * 1024 * 1024, ALIGNMENT = 16 };
+
+typedef struct chunk chunk;
+struct chunk {
+    chunk *next;
+    size_t used, size;   // bytes of data
+    _Alignas(ALIGNMENT) char data[];
+};
+
+struct arena {
+    chunk *current;   // allocations come from here; older and oversized chunks follow
+    size_t grow;      // size of the next chunk
+};
+
+// The driver's handler of SIGABRT saves a reproducer; without one the status alone must be right.
+void ice_at(const char *file, int line, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    fprintf(stderr, "gnnc: internal fault at %s:%d: ", file, line);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    fflush(NULL);
+    struct sigaction now;
+    if (!sigaction(SIGABRT, NULL, &now) && now.sa_handler != SIG_DFL) raise(SIGABRT);
+    _exit(70);
+}
+
+static chunk *chunk_new(size_t bytes) {
+    chunk *c = bytes <= SIZE_MAX - sizeof(chunk) ? calloc(1, sizeof(chunk) + bytes) : NULL;
+    if (!c) ICE("out of memory: %zu bytes wanted", bytes);
+    c->size = bytes;
+    return c;
+}
+
+arena *arena_new(void) {
+    arena *a = calloc(1, sizeof *a);
+    if (!a) ICE("out of memory");
+    a->grow = FIRST_CHUNK;
+    return a;
+}
+
+void arena_free(arena *a) {
+    if (!a) return;
+    for (chunk *c = a->current, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    free(a);
+}
+
+// Something too large for what is left gets a chunk of its own behind the current one, so that one is still
+// filled.
+static void *alloc_large(arena *a, size_t bytes) {
+    chunk *c = chunk_new(bytes);
+    c->used = bytes;
+    if (a->current) {
+        c->next = a->current->next;
+        a->current->next = c;
+    } else {
+        a->current = c;
+    }
+    return c->data;
+}
+
+void *arena_alloc(arena *a, size_t bytes) {
+    if (bytes > SIZE_MAX - ALIGNMENT) ICE("out of memory: %zu bytes wanted", bytes);
+    size_t size = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (!size) size = ALIGNMENT;
+    chunk *c = a->current;
+    if (!c || c->size - c->used < size) {
+        if (size > a->grow / 4) return alloc_large(a, size);
+        c = chunk_new(a->grow);
+        c->next = a->current;
+        a->current = c;
+        if (a->grow < LARGEST_CHUNK) a->grow *= 2;
+    }
+    void *p = c->data + c->used;
+    c->used += size;
+    return p;
+}
+
+char *arena_strndup(arena *a, const char *s, size_t n) {
+    char *p = arena_alloc(a, n + 1);
+    if (n) memcpy(p, s, n);
+    return p;
+}
+
+char *arena_strdup(arena *a, const char *s) { return arena_strndup(a, s, strlen(s)); }
+
+char *arena_vprintf(arena *a, const char *format, va_list ap) {
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
+    if (n < 0) ICE("bad format '%s'", format);
+    char *p = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(p, (size_t)n + 1, format, again);
+    va_end(again);
+    return p;
+}
+
+char *arena_printf(arena *a, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    char *p = arena_vprintf(a, format, ap);
+    va_end(ap);
+    return p;
+}
+
+void vec_reserve(arena *a, void **data, uint32_t len, uint32_t *cap, size_t element) {
+    if (len < *cap) return;
+    if (*cap > UINT32_MAX / 2) ICE("a vector of more than %u elements", *cap);
+    uint32_t grown = *cap ? *cap * 2 : 8;
+    if (element > SIZE_MAX / grown) ICE("out of memory: %u elements of %zu bytes wanted", grown, element);
+    void *p = arena_alloc(a, element * grown);
+    if (len) memcpy(p, *data, element * len);
+    *data = p;
+    *cap = grown;
+}

@@ -1,0 +1,258 @@
+// Tensor IR: what an op means, as index equations over spaces, maps and tensors. Its f64 evaluator is the meaning of
+// the language and the oracle of every test.
+//
+// Enters: built by frontend/ (names resolved, generics bound, functions and called ops inlined) or read from text.
+// Leaves: the same in normal form: N1 an equation is either one reduction or reduction-free, so inner reductions are
+// stages of their own; N2 a reduction's guard is split into keys (f(bound) == g(free)) and filters; N4 normalisers such as
+// softmax are stages; N5 expressions are shared. Memory: the arena of the op.
+//
+//     spmm:  y.sum[v, f] = sum {e : dst(e) == v} mul(w(e), x(src(e), f))        a reduction
+//            y[v, f]     = y.sum(v, f)                                          stored, rounded to y's type
+// (where nothing follows the reduction, y is the reduction's own target and there is one stage).
+#ifndef GNNC_TENSOR_H
+#define GNNC_TENSOR_H
+
+#include "program.h"   // ir_dtype, facts
+
+// ---- Handles ---------------------------------------------------------------------------------------------
+typedef uint32_t tensor_space;   // into op->spaces
+typedef uint32_t tensor_val;     // into op->vals
+typedef uint32_t tensor_var;     // into op->vars
+typedef uint32_t tensor_expr;    // into op->exprs; 0: none
+#define TENSOR_NO_SPACE UINT32_MAX
+#define TENSOR_NO_VAL UINT32_MAX
+
+// ---- Types -----------------------------------------------------------------------------------------------
+// Expressions have one of F64, F32, I64, BOOL and INDEX (with its space). Values in memory may be narrower: a load widens
+// (bf16, f16 -> f32; i32 -> i64), storing a declared result rounds. Stages hold an expression type: nothing is rounded.
+typedef struct {
+    ir_dtype type;
+    tensor_space space;   // DT_INDEX: where it lies, none (-1) included; else TENSOR_NO_SPACE
+} tensor_type;
+#define TENSOR_TYPE(t) ((tensor_type){DT_##t, TENSOR_NO_SPACE})
+static inline bool tensor_type_equal(tensor_type a, tensor_type b) { return a.type == b.type && a.space == b.space; }
+tensor_type tensor_type_of_storage(ir_dtype storage, tensor_space space);   // what a load of it gives
+
+// ---- Expressions -----------------------------------------------------------------------------------------
+typedef enum { TENSOR_LEAF, TENSOR_ARITH, TENSOR_COMPARE, TENSOR_LOGIC, TENSOR_MATHS, TENSOR_OTHER } tensor_op_kind;
+typedef enum {
+#define TENSOR_OP(op, text, args, kind) TENSOR_##op##_OP,
+#include "tensor.def"
+#undef TENSOR_OP
+    TENSOR_OP_COUNT
+} tensor_opcode;   // TENSOR_ADD_OP …: suffixed so as not to meet the kinds
+typedef struct {
+    const char *text;
+    int8_t args;
+    uint8_t kind;
+} tensor_op_info;
+const tensor_op_info *tensor_op_table(tensor_opcode op);
+
+typedef struct {
+    uint16_t op;              // tensor_opcode
+    uint16_t nargs;
+    tensor_type type;
+    const tensor_expr *args;
+    union {
+        int64_t i;
+        double f;
+    } imm;
+    int64_t imm2;
+    span at;
+} tensor_node;
+
+// rand(seed, i1, …, ik), on 64-bit words that wrap: h = mix(seed + G); h = mix((h ^ ij) + G) for each j; the result is
+// (h >> 40) * 2^-24. G = 0x9e3779b97f4a7c15; mix(z): z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27;
+// z *= 0x94d049bb133111eb; z ^= z >> 31 (splitmix64, Steele et al. 2014).
+
+// ---- Spaces, values, variables ---------------------------------------------------------------------------
+typedef struct {
+    const char *name;      // unique
+    space_kind kind;       // FREE, CONST, EXPR, COUNT_OF (classes)
+    int64_t size;          // CONST
+    tensor_expr expr;      // EXPR: i64 over SIZE and CONST
+    tensor_val classes;    // COUNT_OF
+    span at;
+} tensor_space_info;
+
+typedef enum {
+    VAL_MAP,       // parameter: an index array (facts PREFIX: none, never loaded: see INDEX)
+    VAL_TENSOR,    // parameter in memory
+    VAL_SCALAR,    // parameter by value
+    VAL_RESULT,    // written by stages; of storage type
+    VAL_STAGE,     // written by stages; of expression type
+    VAL_CLASSES    // a map from its domain to the number of the tuple (keys[0](e) … keys[k](e)) among the distinct ones in
+                   // lexicographic order; none where a key is none
+} tensor_role;
+typedef struct {
+    const char *name;
+    tensor_role role;
+    ir_dtype type;               // storage type; DT_INDEX for maps and index-valued stages and results
+    tensor_space into;           // DT_INDEX
+    uint32_t facts;              // FACT_… of program.h
+    uint32_t align;              // bytes; 0: of the element
+    tensor_val sorted_by;        // FACT_SORTED within each preimage of that map; else TENSOR_NO_VAL
+    tensor_val inplace;          // results: parameter whose memory it may share; else TENSOR_NO_VAL
+    uint32_t rank;
+    const tensor_space *axes;
+    uint32_t nkeys;              // CLASSES
+    const tensor_val *keys;      // CLASSES: maps or index-valued stages over axes[0]
+    span at;
+} tensor_val_info;
+
+typedef struct {
+    const char *name;
+    tensor_space space;
+} tensor_var_info;
+
+// ---- Reducers (monoids) ----------------------------------------------------------------------------------
+// combine and finish see LEFT (and RIGHT), lift sees ARG; identity is constant. Pieces are combined in index order unless
+// commutative. kind lets bounds and later rewrites know the common ones; the expressions are complete for every kind.
+typedef enum { REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY, REDUCE_ALL, REDUCE_USER } tensor_reduce_kind;
+typedef struct {
+    const char *name;
+    tensor_reduce_kind kind;
+    bool commutative;
+    uint32_t nargs, nstate, nresults;
+    const tensor_type *arg_types, *state_types, *result_types;
+    const tensor_expr *identity, *lift, *combine, *finish;   // nstate, nstate, nstate, nresults
+    span at;
+} tensor_reducer;
+
+// ---- Stages ----------------------------------------------------------------------------------------------
+typedef struct {
+    tensor_val val;
+    uint32_t rank;
+    const tensor_expr *index;   // per axis: VAR of a left variable, INDEX of a CONST, or INDEX of ADD(CVT VAR step, CONST)
+} tensor_target;
+typedef struct {
+    tensor_expr lhs;   // index(S), over bound variables alone
+    tensor_expr rhs;   // index(S), over left variables and other bound variables; none matches nothing
+} tensor_key;
+#define TENSOR_NO_REDUCER UINT32_MAX
+#define TENSOR_NO_LOOP UINT32_MAX
+typedef struct {
+    const char *name;            // path: "s", "a.max", "y.sum.2"
+    uint32_t ntargets;
+    const tensor_target *targets;
+    uint32_t nleft;
+    const tensor_var *left;      // left-hand variables in order of first appearance (a loop's step may be among them)
+    uint32_t reducer;            // into op->reducers or TENSOR_NO_REDUCER
+    uint32_t nbody;
+    const tensor_expr *body;     // reducer: its arguments; else one per target
+    // reductions only:
+    uint32_t nbound;
+    const tensor_var *bound;     // in binder order: the order of combination is lexicographic in it
+    uint32_t nkeys;
+    const tensor_key *keys;
+    uint32_t nfilters;
+    const tensor_expr *filters;  // bool, in order; a later one is evaluated only where the earlier hold
+    uint32_t nelse;
+    const tensor_expr *orelse;   // 0 or one per target, over left variables: the value where nothing was combined
+    enum { TIES_FIRST, TIES_SPLIT, TIES_ALL } ties;   // for gradients
+    uint32_t loop;               // into op->loops, or TENSOR_NO_LOOP
+    span at;
+} tensor_stage;
+
+// A recurrence: its stages, consecutive in op->stages, run in order for step = 0, 1, … size(space) - 1. A stage inside whose
+// targets do not mention the step is overwritten each round.
+typedef struct {
+    tensor_var step;
+    tensor_space space;
+} tensor_loop;
+
+typedef struct {
+    const char *text;      // as written
+    tensor_expr holds;     // bool, over SIZE, CONST, PREIMAGE, SYMMETRIC and arithmetic on i64 (DIV not allowed)
+    span at;
+} tensor_require;
+
+typedef struct {
+    arena *arena;
+    const char *name;      // "gat_f32"
+    const char *source;    // path of the .gnn file, or ""
+    VEC(tensor_space_info) spaces;
+    VEC(tensor_val_info) vals;       // parameters and results in the op's order come first, then stages and classes
+    uint32_t nparams;                // maps, tensors, scalars and results: the caller's part of vals
+    VEC(tensor_var_info) vars;
+    VEC(tensor_node) exprs;          // [0] unused; arguments before users
+    VEC(tensor_reducer) reducers;
+    VEC(tensor_stage) stages;        // in order of execution
+    VEC(tensor_loop) loops;
+    VEC(tensor_require) requires;
+    span at;
+} tensor_op;
+
+// ---- Building --------------------------------------------------------------------------------------------
+tensor_op *tensor_op_new(arena *a, const char *name);
+tensor_space tensor_add_space(tensor_op *op, tensor_space_info info);
+tensor_val tensor_add_val(tensor_op *op, tensor_val_info info);      // TENSOR_NO_… fields must be set by the caller
+tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space);
+// Expressions are shared: equal nodes get equal handles (the first span stays). Types must fit, or it is an ICE. Constant
+// arguments fold where the result is exact in every target.
+tensor_expr tensor_int(tensor_op *op, int64_t x);
+tensor_expr tensor_bool(tensor_op *op, bool x);
+tensor_expr tensor_float(tensor_op *op, ir_dtype f32_or_f64, double x);
+tensor_expr tensor_var_expr(tensor_op *op, tensor_var v, span at);
+tensor_expr tensor_size(tensor_op *op, tensor_space s, span at);
+tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, uint32_t n, span at);
+tensor_expr tensor_index(tensor_op *op, tensor_space s, tensor_expr x, span at);
+tensor_expr tensor_unary(tensor_op *op, tensor_opcode o, tensor_expr x, span at);
+tensor_expr tensor_binary(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_expr y, span at);
+tensor_expr tensor_select(tensor_op *op, tensor_expr c, tensor_expr x, tensor_expr y, span at);
+tensor_expr tensor_cvt(tensor_op *op, tensor_type to, tensor_expr x, span at);      // x itself where it has that type
+tensor_expr tensor_round(tensor_op *op, ir_dtype through, tensor_expr x, span at);
+tensor_expr tensor_node_new(tensor_op *op, tensor_node n);                           // anything else; n.args is copied
+static inline const tensor_node *tensor_node_at(const tensor_op *op, tensor_expr e) { return &op->exprs.data[e]; }
+static inline tensor_type tensor_typeof(const tensor_op *op, tensor_expr e) { return op->exprs.data[e].type; }
+// The builtin reducer of a kind at a type, made at first use.
+uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_type t);
+
+// ---- Text and verification -------------------------------------------------------------------------------
+void tensor_print(textbuf *out, const tensor_op *op);
+// One op or several from text; each reads back to the same text. false: ds tells why.
+typedef VEC(tensor_op *) tensor_ops;
+bool tensor_parse(arena *a, diag_set *ds, const source_file *text, tensor_ops *out);
+const char *tensor_verify(arena *a, const tensor_op *op);   // NULL, or what is wrong, in words
+
+// ---- The evaluator ---------------------------------------------------------------------------------------
+// Computes an op point by point in f64 (integers in i64) straight from the equations, and beside each float a bound on how
+// far a correct implementation at the op's own precision may be from it, whatever its order of summation: forward
+// error analysis with the unit roundoff of each expression's type, the maths library's stated errors, rounding on
+// stores and the sum of absolute terms of each sum. An integer, index or bool is either certain or not (where a comparison
+// lies within its bound); uncertain ones are not compared.
+typedef struct {
+    ir_dtype type;              // storage; DT_INDEX: int64_t
+    uint32_t rank;
+    int64_t shape[8];
+    void *data;                 // packed, row-major; bool: uint8_t
+} tensor_array;
+typedef struct {
+    uint32_t rank;
+    int64_t shape[8];
+    int64_t points;
+    bool is_float;
+    double *value, *bound;      // floats: bound inf: anything goes there
+    int64_t *integer;           // others
+    uint8_t *certain;           // others
+} tensor_evaluated;
+typedef struct {
+    const int64_t *sizes;                // per space; used for FREE ones
+    const tensor_array *inputs;          // per val below nparams; results and prefix maps ignored
+    uint64_t max_steps;                  // give up after so many point evaluations; 0: never
+} tensor_eval_input;
+// results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
+bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);
+
+typedef struct {
+    int64_t compared, uncertain, wrong;
+    int64_t first_wrong;        // flat position; -1: none
+    double worst_ratio;         // largest |difference| / bound
+    double max_abs_error;
+} tensor_comparison;
+// Compares what an implementation stored (packed, of the result's storage type) with what was evaluated.
+tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual);
+// The size of each space (FREE given in in->sizes; COUNT_OF computed from the inputs) into sizes.
+bool tensor_eval_sizes(arena *a, const tensor_op *op, const tensor_eval_input *in, int64_t *sizes, const char **why);
+
+#endif

@@ -1,0 +1,30 @@
+// What the files of tensor IR share and nobody else sees.
+#ifndef GNNC_TENSOR_INTERNAL_H
+#define GNNC_TENSOR_INTERNAL_H
+
+#include "tensor.h"
+
+// Why a node may not stand in op (its arguments' handles are valid), in words; NULL where it may.
+const char *tensor_node_fault(arena *a, const tensor_op *op, const tensor_node *n);
+// The type that follows from the operation and its arguments, where it does (arithmetic, compares, maths, select, stop, …);
+// for the others the node's own.
+tensor_type tensor_result_type(const tensor_op *op, const tensor_node *n);
+const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t);
+static inline bool tensor_type_is_float(tensor_type t) { return t.type == DT_F64 || t.type == DT_F32; }
+
+// What the (checked) node n is equal to where that is an existing or simpler expression, exactly and on every target; else 0.
+tensor_expr tensor_fold(tensor_op *op, const tensor_node *n);
+
+// Name of the builtin reducer of a kind; NULL for REDUCE_USER.
+const char *tensor_reduce_name(tensor_reduce_kind kind);
+
+// The forms of a target's index.
+typedef enum { TENSOR_AT_VAR, TENSOR_AT_CONST, TENSOR_AT_STEP, TENSOR_AT_OTHER } tensor_at_kind;
+typedef struct {
+    tensor_at_kind kind;
+    tensor_var var;      // VAR, STEP
+    int64_t offset;      // CONST: the literal; STEP: added to the step
+} tensor_at;
+tensor_at tensor_target_at(const tensor_op *op, tensor_expr index);
+
+#endif

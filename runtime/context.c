@@ -1,0 +1,147 @@
+// The context: where it works, host memory through the caller's allocator, the first error.
+#define _POSIX_C_SOURCE 200809L
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_alloc(void *user, size_t bytes, size_t align) {
+    (void)user;
+    if (bytes > SIZE_MAX - align)
+        return NULL;
+    size_t rounded = (bytes + align - 1) / align * align;
+    return aligned_alloc(align, rounded ? rounded : align);
+}
+
+static void default_release(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+gnn_status rt_fail(gnn_context *c, gnn_status s, const char *format, ...) {
+    if (c->status != GNN_OK)
+        return s;
+    c->status = s;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->error, sizeof c->error, format, args);
+    va_end(args);
+    return s;
+}
+
+void *rt_alloc(gnn_context *c, size_t bytes) {
+    void *memory = c->memory.alloc(c->memory.user, bytes ? bytes : 1, 64);
+    if (!memory)
+        rt_fail(c, GNN_NO_MEMORY, "out of memory: %zu bytes asked for", bytes);
+    return memory;
+}
+
+void *rt_alloc_zeroed(gnn_context *c, size_t bytes) {
+    void *memory = rt_alloc(c, bytes);
+    return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+void *rt_alloc_array(gnn_context *c, int64_t count, size_t element) {
+    size_t bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, element, &bytes)) {
+        rt_fail(c, GNN_NO_MEMORY, "no memory holds %lld elements of %zu bytes", (long long)count, element);
+        return NULL;
+    }
+    return rt_alloc(c, bytes);
+}
+
+void *rt_resize(gnn_context *c, void *old, size_t old_bytes, size_t bytes) {
+    void *memory = rt_alloc(c, bytes);
+    if (!memory)
+        return NULL;
+    if (old)
+        memcpy(memory, old, old_bytes < bytes ? old_bytes : bytes);
+    rt_free(c, old);
+    return memory;
+}
+
+void rt_free(gnn_context *c, void *memory) {
+    if (memory)
+        c->memory.release(c->memory.user, memory);
+}
+
+struct rt_heap_node {
+    _Alignas(64) rt_heap_node *before;
+};
+
+void *rt_heap_alloc(rt_heap *h, size_t count, size_t element) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, element, &bytes) || bytes > SIZE_MAX - sizeof(rt_heap_node)) {
+        rt_fail(h->c, GNN_NO_MEMORY, "no memory holds %zu rows of %zu bytes", count, element);
+        return NULL;
+    }
+    rt_heap_node *n = rt_alloc_zeroed(h->c, sizeof *n + bytes);
+    if (!n)
+        return NULL;
+    n->before = h->last;
+    h->last = n;
+    return n + 1;
+}
+
+void rt_heap_free(rt_heap *h) {
+    while (h->last) {
+        rt_heap_node *n = h->last;
+        h->last = n->before;
+        rt_free(h->c, n);
+    }
+}
+
+enum { MOST_THREADS = 1024 };
+
+gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
+    static const gnn_context_options host = {.device = GNN_HOST};
+    if (!out)
+        return GNN_BAD_ARGUMENT;
+    *out = NULL;
+    if (!o)
+        o = &host;
+    if (!o->allocator.alloc != !o->allocator.release)
+        return GNN_BAD_ARGUMENT;
+    gnn_allocator memory = o->allocator;
+    if (!memory.alloc)
+        memory = (gnn_allocator){default_alloc, default_release, NULL};
+    gnn_context *c = memory.alloc(memory.user, sizeof *c, 64);
+    if (!c)
+        return GNN_NO_MEMORY;
+    *c = (gnn_context){.device = o->device, .memory = memory, .parallel_for = o->parallel_for,
+                       .parallel_user = o->parallel_user, .threads = o->threads ? o->threads : rt_cores()};
+    c->threads = c->threads < MOST_THREADS ? c->threads : MOST_THREADS;
+    *out = c;
+    if (o->device < GNN_HOST)
+        return rt_fail(c, GNN_NO_DEVICE, "there is no device %d", o->device);
+    return rt_on_cuda(c) ? rt_cuda_open(c) : GNN_OK;
+}
+
+void gnn_context_free(gnn_context *c) {
+    if (!c)
+        return;
+    rt_pool_stop(c);
+    rt_cuda_close(c);
+    gnn_allocator memory = c->memory;
+    memory.release(memory.user, c);
+}
+
+const char *gnn_context_error(const gnn_context *c) {
+    return c ? c->error : "";
+}
+
+gnn_status gnn_context_status(const gnn_context *c) {
+    return c ? c->status : GNN_BAD_ARGUMENT;
+}
+
+void gnn_context_clear_error(gnn_context *c) {
+    if (!c)
+        return;
+    c->status = GNN_OK;
+    c->error[0] = 0;
+}
+
+int gnn_context_device(const gnn_context *c) {
+    return c ? c->device : GNN_HOST;
+}

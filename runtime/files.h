@@ -1,0 +1,177 @@
+// What the readers and generators share: bytes of untrusted files, lines of text, .npy arrays, members of
+// archives, and the making of rows from edges in any order.
+//
+// Messages name file, place and value: "g.npz: col[123] = 99 is outside U (34)",
+// "g.mtx:17: expected two integers, got 'x'". Memory for a text file of B bytes stays below 4 B + 64 MiB; what
+// a member of an archive takes is bounded by its shape, which must agree with its size, which must be one that
+// its compressed bytes can give.
+#ifndef GNNRT_FILES_H
+#define GNNRT_FILES_H
+
+#include "internal.h"
+
+// ---- read_source.c: bytes --------------------------------------------------------------------------------
+// A regular file, memory, or a member of an archive; read in order.
+struct zip;
+struct zip_file;
+typedef struct {
+    gnn_context *c;
+    const char *name;             // in messages
+    const unsigned char *bytes;   // memory
+    struct zip_file *member;
+    int fd;                       // a file: neither of the two
+    uint64_t size, at;
+} rt_source;
+gnn_status rt_source_open(gnn_context *c, const char *path, rt_source *out);
+rt_source rt_source_memory(gnn_context *c, const char *name, const void *bytes, size_t size);
+void rt_source_close(rt_source *s);
+void rt_source_rewind(rt_source *s);   // not of a member
+// Reads n bytes, fewer only at the end.
+gnn_status rt_source_read(rt_source *s, void *to, size_t n, size_t *got);
+gnn_status rt_source_read_all(rt_source *s, void *to, size_t n, const char *what);   // fewer are an error
+uint64_t rt_source_left(const rt_source *s);
+const char *rt_short_name(const char *name);   // the end of a long one, so that messages keep their place
+
+// How many nodes a file of that size may declare without listing them.
+int64_t rt_node_limit(uint64_t file_size);
+
+// ---- read_lines.c: text ----------------------------------------------------------------------------------
+enum { RT_LINE_BUFFER = 1 << 18, RT_QUOTE = 40 };
+typedef struct {
+    rt_source *s;
+    char *buffer;
+    size_t length, next;
+    int64_t number;             // of the line, from 1
+    const char *at, *end;       // the line, without its end
+    const char *comments;       // characters that start one
+    gnn_status status;
+} rt_lines;
+gnn_status rt_lines_open(rt_source *s, const char *comments, rt_lines *out);
+void rt_lines_close(rt_lines *l);
+void rt_lines_rewind(rt_lines *l);
+bool rt_next_line(rt_lines *l);      // false: the end, or a failure in status
+bool rt_next_content(rt_lines *l);   // skips comments and blank lines
+bool rt_is_comment(const rt_lines *l);
+gnn_status rt_line_fail(rt_lines *l, const char *format, ...) RT_PRINTF(2, 3);   // "name:line: ..."
+// What stands at p, up to a separator, made fit for a message.
+const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE]);
+
+const char *rt_skip_blanks(const char *p, const char *end);
+// Each returns the position after the number, or NULL where there is none or it does not fit.
+const char *rt_parse_count(const char *p, const char *end, int64_t *out);      // digits alone
+const char *rt_parse_real(const char *p, const char *end, double *out);        // finite
+bool rt_ends_token(const char *p, const char *end);   // blank, comma or end of line
+
+// ---- graph_rows.c: rows from edges -----------------------------------------------------------------------
+// Edges are told twice in the same order: first they are counted, then placed.
+//
+//     rt_rows_new(c, name, rows, &r);  each edge: rt_rows_count(&r, row);
+//     rt_rows_place_all(&r, weighted);  each edge: rt_rows_place(&r, row, col, weight);
+//     rt_rows_finish(&r, graph);   // or rt_rows_free
+typedef struct {
+    gnn_context *c;
+    const char *name;
+    int64_t nodes, edges, placed, capacity;   // capacity: of offsets
+    int64_t *offsets;
+    int64_t *col;
+    double *weight;                           // NULL: none
+    uint64_t seen, seen_again;                // of rows in order: the file may change between the two passes
+    bool strayed;
+} rt_rows;
+gnn_status rt_rows_new(gnn_context *c, const char *name, int64_t nodes, rt_rows *out);
+gnn_status rt_rows_grow(rt_rows *r, int64_t nodes);   // at least that many
+gnn_status rt_rows_place_all(rt_rows *r, bool weighted);
+// Sorts each row, moves the arrays into g and sets its nodes and edges.
+gnn_status rt_rows_finish(rt_rows *r, gnn_graph *g);
+void rt_rows_free(rt_rows *r);
+
+static inline void rt_rows_count(rt_rows *r, int64_t row)
+{
+    r->offsets[row + 1]++;
+    r->edges++;
+    r->seen = (r->seen ^ (uint64_t)row) * 0x100000001b3u;
+}
+
+static inline void rt_rows_place(rt_rows *r, int64_t row, int64_t col, double weight)
+{
+    if (row >= r->nodes || r->placed == r->edges || r->offsets[row] >= r->edges) {
+        r->strayed = true;
+        return;
+    }
+    int64_t e = r->offsets[row]++;
+    r->col[e] = col;
+    if (r->weight)
+        r->weight[e] = weight;
+    r->placed++;
+    r->seen_again = (r->seen_again ^ (uint64_t)row) * 0x100000001b3u;
+}
+
+// ---- graph_sort.c ----------------------------------------------------------------------------------------
+void rt_sort_row(int64_t *col, double *weight, int64_t n);   // by (col, weight); weight may be NULL
+
+// ---- read_npy.c: arrays ----------------------------------------------------------------------------------
+typedef enum { RT_AS_STORED, RT_AS_INDEX } rt_npy_form;   // AS_INDEX: any integers, to i64; others are refused
+// array: its name within the file, or NULL.
+gnn_status rt_array_fail(const rt_source *s, const char *array, gnn_status status, const char *format, ...)
+    RT_PRINTF(4, 5);
+gnn_status rt_npy_read(rt_source *s, const char *array, rt_npy_form form, gnn_array *out);
+
+// ---- read_npy_header.c -----------------------------------------------------------------------------------
+#define RT_NPY_TYPES(X) /* X(name, kind, bytes, read as) */                                                 \
+    X(F8, 'f', 8, GNN_F64) X(F4, 'f', 4, GNN_F32) X(F2, 'f', 2, GNN_F16) X(I8, 'i', 8, GNN_I64)             \
+    X(I4, 'i', 4, GNN_I32) X(I2, 'i', 2, GNN_I32) X(I1, 'i', 1, GNN_I32) X(U8, 'u', 8, GNN_I64)             \
+    X(U4, 'u', 4, GNN_I64) X(U2, 'u', 2, GNN_I32) X(U1, 'u', 1, GNN_I32) X(B1, 'b', 1, GNN_BOOL)
+typedef enum {
+#define X(name, kind, bytes, as) RT_NPY_##name,
+    RT_NPY_TYPES(X)
+#undef X
+    RT_NPY_TYPE_COUNT
+} rt_npy_type;
+typedef struct {
+    rt_npy_type type;
+    char kind;            // as numpy's
+    size_t bytes;         // of an element in the file
+    gnn_dtype read_as;
+    bool fortran;
+    uint32_t rank;
+    int64_t shape[GNN_MAX_RANK];
+    int64_t count;        // elements; count * 8 fits int64
+} rt_npy_header;
+// Leaves the source at the first element; the bytes left are what the shape says.
+gnn_status rt_npy_read_header(rt_source *s, const char *array, rt_npy_header *out);
+
+// ---- read_npz.c: archives --------------------------------------------------------------------------------
+typedef struct {
+    gnn_context *c;
+    const char *name;
+    struct zip *zip;
+    uint64_t size;
+} rt_archive;
+gnn_status rt_archive_open(gnn_context *c, const char *path, rt_archive *out);
+gnn_status rt_archive_memory(gnn_context *c, const char *name, const void *bytes, size_t size,
+                             rt_archive *out);
+void rt_archive_close(rt_archive *a);
+// Absent: out->data is NULL and rank 0, unless required.
+gnn_status rt_archive_read(rt_archive *a, const char *member, bool required, rt_npy_form form,
+                           gnn_array *out);
+
+// ---- read_graph*.c, read_edges.c, read_matrix_market.c ---------------------------------------------------
+gnn_status rt_read_graph_archive(rt_archive *a, gnn_graph *g);
+gnn_status rt_read_graph_features(rt_archive *a, gnn_graph *g);   // x, dense or sparse
+gnn_status rt_read_edge_list(rt_source *s, gnn_graph *g);
+gnn_status rt_read_matrix_market(rt_source *s, gnn_graph *g);
+// Offsets of n classes over total entries: 0 first, total last, never falling.
+gnn_status rt_check_file_offsets(gnn_context *c, const char *file, const char *array, const gnn_array *offsets,
+                                 int64_t n, int64_t total, const char *of);
+gnn_status rt_check_file_indices(gnn_context *c, const char *file, const char *array, const gnn_array *indices,
+                                 int64_t below, const char *space);
+
+// From memory, as the fuzzers and tests want it; name stands in messages, its extension counts as a path's.
+gnn_status rt_npy_from_memory(gnn_context *c, const char *name, const void *bytes, size_t size,
+                              gnn_array *out);
+gnn_status rt_npz_from_memory(gnn_context *c, const char *name, const void *bytes, size_t size,
+                              const char *member, gnn_array *out);
+gnn_status rt_graph_from_memory(gnn_context *c, const char *name, const void *bytes, size_t size,
+                                gnn_graph *out);
+
+#endif

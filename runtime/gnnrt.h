@@ -1,0 +1,324 @@
+// libgnnrt: graphs, tensors and the launching of what gnnc compiled, on a CUDA device or on the cores of this machine.
+//
+// Enters: maps (index arrays), tensors, manifests with their code. Leaves: results in the caller's memory. The caller owns
+// every array handed over; what the library makes, it frees by the call named beside it. The CUDA driver is opened at
+// run time. Every call returns a gnn_status: 0 is good, negatives are the table below; the context keeps the text of the
+// first error. A context and what was made from it belong to one thread at a time.
+//
+//     gnn_context *c;  gnn_program *p;  gnn_plan *plan;
+//     gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &c);
+//     gnn_program_load(c, manifest, manifest_length, &code, &p);
+//     gnn_plan_new(p, &(gnn_plan_options){.maps = maps, .nmaps = 2, .args = args, .nargs = 5}, &plan);   // once per graph
+//     gnn_launch(plan, args, 5, workspace, workspace_bytes, NULL);                                       // every time
+#ifndef GNNRT_H
+#define GNNRT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Status ----------------------------------------------------------------------------------------------
+// X(name, number, text). Numbers never change.
+#define GNN_STATUSES(X)                                                                                     \
+    X(OK, 0, "good")                                                                                        \
+    X(NO_MEMORY, -1, "out of memory")                                                                       \
+    X(BAD_ARGUMENT, -2, "an argument of the call is not valid")                                             \
+    X(BAD_MANIFEST, -3, "the manifest is not valid")                                                        \
+    X(BAD_CODE, -4, "the code does not fit the manifest or the device")                                     \
+    X(NO_DRIVER, -5, "the CUDA driver cannot be opened")                                                    \
+    X(NO_DEVICE, -6, "there is no such device")                                                             \
+    X(CUDA, -7, "the CUDA driver reported an error")                                                        \
+    X(MISSING, -8, "something the program needs was not given")                                             \
+    X(SIZE_MISMATCH, -9, "sizes do not agree")                                                              \
+    X(TOO_LARGE, -10, "a size is too large")                                                                \
+    X(PRECONDITION, -11, "a precondition does not hold")                                                    \
+    X(BAD_INDEX, -12, "an index is outside its space")                                                      \
+    X(NOT_SORTED, -13, "a map is not sorted as declared")                                                   \
+    X(NOT_UNIQUE, -14, "a map is not unique as declared")                                                   \
+    X(BAD_OFFSETS, -15, "offsets are not valid")                                                            \
+    X(BAD_TENSOR, -16, "a tensor does not fit its parameter")                                               \
+    X(MISALIGNED, -17, "memory is not aligned as declared")                                                 \
+    X(OVERLAP, -18, "memory that must be distinct overlaps")                                                \
+    X(BAD_WORKSPACE, -19, "the workspace is too small or misaligned")                                       \
+    X(IO, -20, "a file cannot be read or written")                                                          \
+    X(BAD_FILE, -21, "a file is not in the form expected")                                                  \
+    X(BAD_GENERATOR, -22, "a generator's description is not valid")                                         \
+    X(NO_THREADS, -23, "threads cannot be started")
+typedef enum {
+#define X(name, number, text) GNN_##name = number,
+    GNN_STATUSES(X)
+#undef X
+} gnn_status;
+const char *gnn_status_text(gnn_status s);   // never NULL
+
+// ---- Context ---------------------------------------------------------------------------------------------
+typedef struct gnn_context gnn_context;
+typedef struct CUstream_st *gnn_stream;   // CUDA's own CUstream; NULL: its default stream; NULL on the host
+
+enum { GNN_HOST = -1 };   // a device number: this machine's cores; others are CUDA ordinals
+
+typedef struct {   // of host memory; both or neither
+    void *(*alloc)(void *user, size_t bytes, size_t align);   // NULL: none left; align is a power of two
+    void (*release)(void *user, void *memory);
+    void *user;
+} gnn_allocator;
+
+// Calls body(data, i) once for each i < n, in any order, on any threads, and returns when all have returned.
+typedef void (*gnn_parallel_for)(void *user, uint32_t n, void (*body)(void *data, uint32_t i), void *data);
+
+typedef struct {
+    int device;                     // GNN_HOST, or an ordinal
+    uint32_t threads;               // of the host; 0: one a core
+    gnn_allocator allocator;        // zero: the C library's
+    gnn_parallel_for parallel_for;  // NULL: the context's own threads, started at their first use
+    void *parallel_user;
+} gnn_context_options;
+
+// A CUDA context works in the caller's current CUDA context where it is of that device, else in the device's primary one;
+// the caller's current context stays as it was. On failure *out, where it is not NULL, only tells its error and is freed
+// as any other.
+gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out);
+void gnn_context_free(gnn_context *c);   // after all that was made from it
+const char *gnn_context_error(const gnn_context *c);   // the first error since made or cleared; "" if none
+gnn_status gnn_context_status(const gnn_context *c);   // its status
+void gnn_context_clear_error(gnn_context *c);
+int gnn_context_device(const gnn_context *c);
+
+typedef struct {
+    char name[128];
+    int device, devices;        // GNN_HOST or the ordinal; how many CUDA devices the driver shows
+    int driver_version;         // 13000: CUDA 13.0; 0 on the host
+    int sm;                     // 90: compute capability 9.0; 0 on the host
+    int sms;                    // multiprocessors; on the host, threads
+    int64_t memory;             // bytes; 0 on the host
+    int64_t shared_bytes;       // most a block may ask for; 0 on the host
+    int64_t l2_bytes;           // 0 on the host
+} gnn_device_info;
+gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out);
+
+// ---- Memory, streams, time: of the context's device ------------------------------------------------------
+// Memory is aligned to 256 bytes. Zero bytes are legal and give NULL.
+gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out);
+void gnn_free(gnn_context *c, void *memory);
+gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t bytes, gnn_stream s);
+gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t bytes, gnn_stream s);   // sync before reading
+gnn_status gnn_fill(gnn_context *c, void *device, uint8_t byte, size_t bytes, gnn_stream s);
+gnn_status gnn_sync(gnn_context *c, gnn_stream s);
+gnn_status gnn_stream_new(gnn_context *c, gnn_stream *out);   // NULL on the host
+void gnn_stream_free(gnn_context *c, gnn_stream s);
+
+typedef struct gnn_timer gnn_timer;   // CUDA events; the monotonic clock on the host
+gnn_status gnn_timer_new(gnn_context *c, gnn_timer **out);
+gnn_status gnn_timer_start(gnn_timer *t, gnn_stream s);
+gnn_status gnn_timer_stop(gnn_timer *t, gnn_stream s);
+gnn_status gnn_timer_read(gnn_timer *t, double *milliseconds);   // waits for the stop
+void gnn_timer_free(gnn_timer *t);
+
+// ---- What is handed over ---------------------------------------------------------------------------------
+#define GNN_DTYPES(X) /* X(name, text, bytes) */                                                            \
+    X(F64, "f64", 8) X(F32, "f32", 4) X(BF16, "bf16", 2) X(F16, "f16", 2) X(I32, "i32", 4) X(I64, "i64", 8) \
+    X(BOOL, "bool", 1)
+typedef enum {
+#define X(name, text, bytes) GNN_##name,
+    GNN_DTYPES(X)
+#undef X
+    GNN_DTYPE_COUNT
+} gnn_dtype;
+const char *gnn_dtype_text(gnn_dtype t);
+size_t gnn_dtype_bytes(gnn_dtype t);
+
+enum { GNN_MAX_RANK = 8 };
+
+// An index array between two spaces, as indices or, where it is declared sorted, as offsets alone: codomain + 1 of them,
+// the entries of class v lie from offsets[v] to offsets[v + 1]. None is -1, where declared partial.
+typedef struct {
+    const void *index;     // domain of them, row-major where the domain has several axes; NULL: offsets tell
+    const void *offsets;   // NULL: none; beside an index they are only checked against it
+    uint32_t width;        // 32 or 64, of both arrays
+    bool on_device;        // both arrays lie on the context's device; always false on the host
+    int64_t domain;        // number of entries
+    int64_t codomain;      // size of the space they lie in; -1: unknown, given otherwise
+} gnn_map;
+
+typedef struct {
+    void *data;                      // on the context's device; NULL only where empty
+    gnn_dtype dtype;                 // results that hold indices: I32 or I64, as the program's index width
+    uint32_t rank;
+    bool has_strides;                // false: packed, row-major
+    int64_t shape[GNN_MAX_RANK];
+    int64_t strides[GNN_MAX_RANK];   // in elements, not negative; the last is 1 unless the parameter is declared strided
+} gnn_tensor;
+
+typedef union {   // a scalar by value: f16 and bf16 as f32, bool and index as i64, others in their own member
+    double f64;
+    float f32;
+    int64_t i64;
+    int32_t i32;
+} gnn_scalar;
+
+typedef struct {   // one a parameter, in the program's order; those of maps are left zero
+    const gnn_tensor *tensor;   // tensors and results
+    gnn_scalar scalar;          // scalars
+} gnn_arg;
+
+// ---- Programs --------------------------------------------------------------------------------------------
+typedef struct gnn_program gnn_program;
+
+// Runs one block; args are eight-byte slots, a narrower value in the low bytes.
+typedef void (*gnn_host_fn)(const uint64_t *args, uint32_t block, uint32_t blocks);
+typedef struct {
+    const char *name;
+    gnn_host_fn fn;
+} gnn_host_kernel;
+typedef struct {
+    const void *image;                // CUDA: cubin, fatbin, or PTX ending in a zero byte
+    size_t size;
+    const gnn_host_kernel *kernels;   // host; copied
+    size_t nkernels;
+} gnn_code;
+
+// The form of the manifest is in MANIFEST.md. It is checked whole; code is trusted.
+gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length, const gnn_code *code, gnn_program **out);
+void gnn_program_free(gnn_program *p);   // after its plans
+
+typedef enum { GNN_PARAM_MAP, GNN_PARAM_TENSOR, GNN_PARAM_SCALAR, GNN_PARAM_RESULT } gnn_role;
+typedef struct {
+    const char *name;
+    gnn_role role;
+    gnn_dtype dtype;       // index: I32 or I64, as the program's index width; see is_index
+    bool is_index, sorted, unique, partial, prefix, strided;
+    uint32_t rank;
+    const uint32_t *axes;  // spaces
+    int32_t into;          // is_index: the space its values lie in, or -1
+    int32_t sorted_by;     // sorted within the preimages of this map; -1: as a whole
+    int32_t inplace;       // results: the parameter whose memory it may be, or -1
+    size_t align;          // bytes
+} gnn_param_info;
+typedef struct {
+    const char *name;
+    bool is_free;          // its size is given, or follows from maps and tensors
+} gnn_space_info;
+const char *gnn_program_name(const gnn_program *p);
+const char *gnn_program_target(const gnn_program *p);
+uint32_t gnn_program_index_bits(const gnn_program *p);
+bool gnn_program_deterministic(const gnn_program *p);
+uint32_t gnn_program_params(const gnn_program *p);                          // how many
+gnn_status gnn_program_param(const gnn_program *p, uint32_t i, gnn_param_info *out);
+int gnn_program_param_find(const gnn_program *p, const char *name);         // -1: none
+uint32_t gnn_program_spaces(const gnn_program *p);
+gnn_status gnn_program_space(const gnn_program *p, uint32_t i, gnn_space_info *out);
+
+// ---- Plans: a program on one graph -----------------------------------------------------------------------
+typedef struct gnn_plan gnn_plan;
+typedef struct gnn_cache gnn_cache;
+
+// Prepared structures several plans may share: those of equal maps (same arrays, width and sizes; the arrays must not have
+// changed) by equal recipes. They live until the cache and the last plan with them are freed.
+gnn_status gnn_cache_new(gnn_context *c, gnn_cache **out);
+void gnn_cache_free(gnn_cache *k);
+
+typedef struct {
+    const char *name;   // of a free space
+    int64_t value;
+} gnn_size;
+typedef struct {
+    const char *name;   // of a map parameter
+    gnn_map map;        // the arrays stay unchanged while the plan lives
+} gnn_named_map;
+
+enum { GNN_TRUSTED = 1 };   // flags: maps and arguments are not checked; wrong ones are undefined behaviour
+
+typedef struct {
+    const gnn_size *sizes;   // of free spaces; those that follow from maps or tensors may be left out, and must agree
+    size_t nsizes;
+    const gnn_named_map *maps;   // all but those declared prefix
+    size_t nmaps;
+    const gnn_arg *args;     // optional: tensors whose shapes tell sizes; their data is not looked at
+    size_t nargs;
+    uint32_t flags;
+    gnn_stream stream;       // prepared structures are uploaded there; the call waits for them
+    gnn_cache *cache;        // NULL: shares nothing
+} gnn_plan_options;
+
+// Checks maps and preconditions and builds what the program wants prepared. Reads arrays on the device where they lie there.
+gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **out);
+void gnn_plan_free(gnn_plan *plan);
+size_t gnn_plan_workspace(const gnn_plan *plan);                                        // bytes; 256-byte aligned
+gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out);
+gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out);       // packed, data NULL: to allocate by
+size_t gnn_plan_prepared_bytes(const gnn_plan *plan);                                   // held by the plan, shared or not
+
+// Whether args fit; launches check too, unless the plan was made trusted.
+gnn_status gnn_check(gnn_plan *plan, const gnn_arg *args, size_t nargs);
+// Asynchronous on CUDA: allocates nothing, waits for nothing, may be captured into a CUDA graph. On the host it returns
+// when done.
+gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace, size_t workspace_bytes,
+                      gnn_stream s);
+
+// ---- Files and generators --------------------------------------------------------------------------------
+// Host arrays, zeroed structs when unused. Files are untrusted: malformed ones give BAD_FILE with the place.
+typedef struct {
+    gnn_dtype dtype;
+    uint32_t rank;
+    int64_t shape[GNN_MAX_RANK];
+    void *data;   // packed, row-major; owned
+} gnn_array;
+gnn_status gnn_array_new(gnn_context *c, gnn_dtype t, uint32_t rank, const int64_t *shape, gnn_array *out);   // zeros
+void gnn_array_free(gnn_context *c, gnn_array *a);
+int64_t gnn_array_count(const gnn_array *a);
+gnn_tensor gnn_array_tensor(const gnn_array *a);   // a packed view, for a host context
+
+// .npy: little-endian, C or Fortran order; f8 f4 f2 i8 i4 b1, narrower integers widened to i32, u4 and u8 to i64.
+// bf16 is written as f32.
+gnn_status gnn_array_read_npy(gnn_context *c, const char *path, gnn_array *out);
+gnn_status gnn_array_write_npy(gnn_context *c, const char *path, const gnn_array *a);
+gnn_status gnn_array_read_npz(gnn_context *c, const char *path, const char *member, gnn_array *out);   // "x" or "x.npy"
+
+// A graph in rows: the in-edges of node v are rowptr[v] … rowptr[v + 1], edge e comes from col[e].
+typedef struct {
+    char name[64];
+    int64_t nodes, sources, edges;   // V, U, E
+    int64_t *rowptr;                 // V + 1
+    int64_t *col;                    // E, each below U
+    int64_t *dst;                    // E: the row of each edge; NULL until gnn_graph_expand
+    int64_t types, node_types, graphs;   // sizes of the spaces below; 0 where absent
+    int64_t *etype;                  // E, below types
+    int64_t *ntype;                  // V, below node_types
+    int64_t *graph_ptr;              // graphs + 1: nodes of each graph of a batch
+    int64_t *batch;                  // V: the graph of each node, non-decreasing
+    gnn_array y, x;                  // labels and features, rank 0 where absent
+    gnn_array weight;                // E: third column of a text file (f64) or npz "weight"; rank 0 where absent
+    gnn_array train_idx, val_idx, test_idx;   // nodes, i64; rank 0 where absent
+} gnn_graph;
+
+// By content, then extension: .npz (rowptr, col; where there etype, ntype, batch, graph_ptr, x or sparse x_indptr x_indices
+// x_data x_dim, y, weight, train_idx val_idx test_idx, num_src), Matrix Market (coordinate; row = destination), edge list
+// ("src dst [weight]" a line, # and % comments). Edges of text files are sorted by (row, col, weight), those of npz are kept.
+gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out);
+// Made with integers alone, so the same on every machine; edges are sorted by (row, col, etype). SEED is 1 if left out.
+//   rmat:SCALE:DEGREE[:SEED]        2^SCALE nodes, DEGREE edges a node, a b c d = .57 .19 .19 .05; loops, duplicates stay
+//   er:N:M[:SEED]                   M edges, both ends uniform
+//   hubs:N:M[:SEED]                 M edges; in-degrees follow a power law, node v gets a share of about 1 / (v + 1)
+//   batch:COUNT:MEAN:P[:SEED]       COUNT graphs of 1 to 2 MEAN - 1 nodes, each pair joined with probability P
+//   grid:W:H  clique:N              undirected: both directions of each edge, no loops
+//   star:N  path:N  empty:N         edges v -> 0 for v > 0; edges v -> v + 1; no edges
+// A suffix ",types=R" gives each edge one of R types, uniformly.
+gnn_status gnn_graph_generate(gnn_context *c, const char *description, gnn_graph *out);
+gnn_status gnn_graph_expand(gnn_context *c, gnn_graph *g);   // fills dst
+void gnn_graph_free(gnn_context *c, gnn_graph *g);
+
+typedef struct {   // of rows
+    int64_t max_degree, min_degree, empty_rows, self_loops;
+    double mean_degree, deviation;
+    int64_t quantiles[5];   // degrees at 0.25 0.5 0.75 0.9 0.99
+} gnn_graph_statistics;
+gnn_status gnn_graph_measure(gnn_context *c, const gnn_graph *g, gnn_graph_statistics *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,351 @@
+// What the files of the runtime share: memory and errors of the context, the driver's calls, the tables of a program,
+// the structures of a plan.
+#ifndef GNNRT_INTERNAL_H
+#define GNNRT_INTERNAL_H
+
+#include "gnnrt.h"
+
+#include <stdarg.h>
+
+#define RT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define RT_COUNT(array) (sizeof(array) / sizeof *(array))
+
+// ---- context.c: errors -----------------------------------------------------------------------------------
+// Keeps the text where it is the first error, and returns s: `return rt_fail(c, GNN_IO, "%s: %s", path, why);`
+gnn_status rt_fail(gnn_context *c, gnn_status s, const char *format, ...) RT_PRINTF(3, 4);
+
+// ---- context.c: host memory ------------------------------------------------------------------------------
+// NULL is out of memory, with the error kept. Zero bytes give a pointer that may be freed. Not zeroed.
+void *rt_alloc(gnn_context *c, size_t bytes);
+void *rt_alloc_zeroed(gnn_context *c, size_t bytes);
+void *rt_alloc_array(gnn_context *c, int64_t count, size_t element);   // count * element overflow-checked
+void *rt_resize(gnn_context *c, void *old, size_t old_bytes, size_t bytes);   // on failure old stays
+void rt_free(gnn_context *c, void *memory);   // NULL is fine
+
+// Memory that is freed as a whole, zeroed.
+typedef struct rt_heap_node rt_heap_node;
+typedef struct {
+    gnn_context *c;
+    rt_heap_node *last;
+} rt_heap;
+void *rt_heap_alloc(rt_heap *h, size_t count, size_t element);   // NULL: out of memory, error kept
+void rt_heap_free(rt_heap *h);
+
+// ---- cuda_api.c: the driver ------------------------------------------------------------------------------
+typedef struct CUctx_st *rt_cuda_context;
+typedef struct CUmod_st *rt_cuda_module;
+typedef struct CUfunc_st *rt_cuda_function;
+typedef struct CUevent_st *rt_cuda_event;
+typedef struct {
+#define CU(name, symbol, params) int (*name) params;
+#include "cuda_api.def"
+#undef CU
+} rt_cuda_api;
+
+// ---- threads.c -------------------------------------------------------------------------------------------
+typedef struct rt_pool rt_pool;
+gnn_status rt_pool_start(gnn_context *c);   // nothing to do with a hook, one thread or a running pool
+void rt_pool_stop(gnn_context *c);
+void rt_parallel(gnn_context *c, uint32_t n, void (*body)(void *data, uint32_t i), void *data);
+uint32_t rt_cores(void);
+
+struct gnn_context {
+    int device;
+    gnn_allocator memory;
+    gnn_parallel_for parallel_for;
+    void *parallel_user;
+    uint32_t threads;
+    rt_pool *pool;
+    gnn_status status;
+    char error[512];
+    void *library;   // of the driver
+    rt_cuda_api cuda;
+    rt_cuda_context cuda_context;
+    int cuda_device;
+    bool retained;   // the primary context, to be released
+};
+static inline bool rt_on_cuda(const gnn_context *c) {
+    return c->device != GNN_HOST;
+}
+
+gnn_status rt_cuda_open(gnn_context *c);    // driver, device, context
+void rt_cuda_close(gnn_context *c);
+gnn_status rt_cuda_fail(gnn_context *c, int error, const char *call);
+gnn_status rt_enter(gnn_context *c, bool *pushed);   // makes our CUDA context current where it isn't
+void rt_leave(gnn_context *c, bool pushed);
+// One driver call inside our context: CU_CALL(c, MemFree, (address)).
+#define CU_CALL(c, name, args) rt_cuda_result((c), (c)->cuda.name args, #name)
+gnn_status rt_cuda_result(gnn_context *c, int error, const char *call);
+
+// ---- size_expr.c: integer expressions in postfix ---------------------------------------------------------
+#define RT_OPERATORS(X)                                                                                     \
+    X(ADD, "+", 2) X(SUB, "-", 2) X(MUL, "*", 2) X(DIV, "/", 2) X(MOD, "%", 2) X(CEILDIV, "ceildiv", 2)     \
+    X(MIN, "min", 2) X(MAX, "max", 2) X(EQ, "==", 2) X(NE, "!=", 2) X(LT, "<", 2) X(LE, "<=", 2)            \
+    X(GT, ">", 2) X(GE, ">=", 2) X(AND, "&&", 2) X(OR, "||", 2) X(NOT, "!", 1)
+#define RT_STATISTICS(X) /* X(name, text, number of maps) */                                                \
+    X(MAX_PREIMAGE, "max", 1) X(MIN_PREIMAGE, "min", 1) X(AVG_PREIMAGE, "avg", 1) X(SYMMETRIC, "symmetric", 2)
+typedef enum {
+    RT_CONST, RT_SPACE,   // value; a: the space
+#define X(name, text, n) RT_##name,
+    RT_OPERATORS(X)
+    RT_STATISTICS(X)   // a, b: parameters
+#undef X
+    RT_TOKEN_KINDS
+} rt_token_kind;
+static inline bool rt_is_statistic(rt_token_kind k) {
+    return k >= RT_MAX_PREIMAGE && k <= RT_SYMMETRIC;
+}
+typedef struct {
+    rt_token_kind kind;
+    uint32_t a, b;
+    int64_t value;
+} rt_token;
+typedef struct {
+    const char *text;
+    uint32_t count;
+    rt_token *tokens;
+} rt_expr;
+enum { RT_EXPR_DEPTH = 64 };
+
+// Names in expressions; statistics are told by the plan.
+typedef struct {
+    int (*space)(const void *names, const char *text, size_t length);   // -1: none
+    int (*map)(const void *names, const char *text, size_t length);
+    const void *names;
+} rt_scope;
+// NULL: well formed; else what is wrong with it, of which *at tells the token.
+const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, rt_expr *out, char at[64]);
+typedef struct {
+    const int64_t *sizes;
+    gnn_status (*statistic)(void *user, const rt_token *t, int64_t *out);
+    void *user;
+} rt_values;
+// Division by zero and overflow are errors of the context, unless && or || doesn't want the value.
+gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, int64_t *out);
+
+// ---- manifest_*.c: the tables of a program ---------------------------------------------------------------
+typedef enum { RT_FREE, RT_FIXED, RT_COUNTED } rt_space_kind;   // FIXED: const and expr
+typedef struct {
+    const char *name;
+    rt_space_kind kind;
+    rt_expr size;        // FIXED
+    uint32_t prepared;   // COUNTED
+} rt_space;
+
+enum { RT_SORTED = 1, RT_UNIQUE = 2, RT_PARTIAL = 4, RT_PREFIX = 8, RT_STRIDED = 16, RT_PACKED = 32 };
+typedef struct {
+    const char *name;
+    gnn_role role;
+    gnn_dtype dtype;
+    bool is_index;
+    uint32_t facts, rank;
+    uint32_t *axes;
+    int32_t into;        // -1: none
+    size_t align;        // bytes, at least the element's
+    int32_t sorted_by, inplace;
+} rt_param;
+
+typedef struct {
+    const char *text;
+    rt_expr holds;
+} rt_require;
+
+enum { RT_MAX_MAPS = 16 };   // of a builder
+#define RT_BUILDERS(X) /* X(name, text, least and most maps it takes) */                                    \
+    X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2) X(CLASSES, "classes", 1, RT_MAX_MAPS)
+typedef enum {
+#define X(name, text, least, most) RT_##name,
+    RT_BUILDERS(X)
+#undef X
+    RT_BUILDER_COUNT
+} rt_builder;
+typedef struct {
+    bool prepared;
+    uint32_t index;
+} rt_map_ref;
+typedef struct {
+    const char *name;
+    rt_builder builder;
+    uint32_t nargs;
+    rt_map_ref *args;
+    uint32_t domain, into;   // spaces
+} rt_prepared;
+
+typedef struct {
+    const char *name;
+    size_t bytes;   // of an element
+    rt_expr length;
+} rt_temp;
+
+typedef struct {
+    const char *name;
+    uint32_t block, shared, nparams;
+    gnn_host_fn host;
+    rt_cuda_function cuda;
+    uint32_t dynamic;   // shared bytes a launch asks for
+} rt_kernel;
+
+#define RT_ARGS(X)                                                                                          \
+    X(DATA, "data") X(STRIDE, "stride") X(VALUE, "value") X(SIZE, "size") X(PREPARED, "prepared")           \
+    X(TEMP, "temp") X(STEP, "step")
+typedef enum {
+#define X(name, text) RT_ARG_##name,
+    RT_ARGS(X)
+#undef X
+    RT_ARG_KINDS
+} rt_arg_kind;
+typedef struct {
+    rt_arg_kind kind;
+    uint32_t index, axis;
+} rt_arg;
+enum { RT_MAX_ARGS = 512, RT_MAX_LOOPS = 16, RT_MAX_ROWS = 2048 };   // of a launch; nested; of a table
+
+typedef enum { RT_LAUNCH, RT_LOOP, RT_END } rt_step_kind;
+typedef struct {
+    rt_step_kind kind;
+    rt_expr count;     // LAUNCH: blocks; LOOP: rounds
+    uint32_t kernel;   // LAUNCH
+    uint32_t match;    // LOOP: its END; END: its LOOP
+    uint32_t nargs;
+    rt_arg *args;
+} rt_step;
+
+struct gnn_program {
+    gnn_context *c;
+    rt_heap heap;
+    void *json;   // owns the names
+    const char *name, *target;
+    uint32_t index_bits;
+    bool deterministic;
+    uint32_t nspaces, nparams, nrequires, nprepared, ntemps, nkernels, nsteps;
+    rt_space *spaces;
+    rt_param *params;
+    rt_require *requires;
+    rt_prepared *prepared;
+    rt_temp *temps;
+    rt_kernel *kernels;
+    rt_step *steps;
+    rt_cuda_module module;
+};
+gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length);
+void rt_manifest_free(gnn_program *p);
+
+// ---- prepare.c: arrays of indices and what is built from them --------------------------------------------
+typedef struct {
+    void *data;
+    int64_t count;
+    bool wide;   // 64 bits
+} rt_ints;
+static inline int64_t rt_get(const rt_ints *a, int64_t i) {
+    return a->wide ? ((const int64_t *)a->data)[i] : ((const int32_t *)a->data)[i];
+}
+static inline void rt_set(const rt_ints *a, int64_t i, int64_t value) {
+    if (a->wide)
+        ((int64_t *)a->data)[i] = value;
+    else
+        ((int32_t *)a->data)[i] = (int32_t)value;
+}
+gnn_status rt_ints_new(gnn_context *c, int64_t count, bool wide, rt_ints *out);
+
+typedef struct {
+    rt_ints values;
+    int64_t codomain;
+} rt_map_view;
+// Each allocates *out. Values are none or below the codomain.
+gnn_status rt_build_offsets(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
+gnn_status rt_build_order(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
+gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide, rt_ints *out);
+gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,
+                            int64_t *classes);
+gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide, rt_ints *out);
+
+// ---- statistics.c ----------------------------------------------------------------------------------------
+typedef struct {
+    int64_t max, min, avg;
+} rt_preimages;
+gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out);
+gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst, int64_t *out);
+
+// ---- validate.c: what a map declares ---------------------------------------------------------------------
+typedef struct {
+    const char *name, *into;
+    uint32_t facts, rank;
+    int64_t axes[GNN_MAX_RANK];   // sizes, for positions in messages
+    rt_map_view map;
+} rt_checked;
+gnn_status rt_check_map(gnn_context *c, const rt_checked *m);
+gnn_status rt_check_sorted_by(gnn_context *c, const rt_checked *m, const char *by_name, const rt_map_view *by);
+gnn_status rt_check_offsets(gnn_context *c, const rt_checked *m, const rt_ints *offsets);         // alone
+gnn_status rt_check_agreement(gnn_context *c, const rt_checked *m, const rt_ints *offsets);       // beside the index
+
+// ---- structure.c: an array of a plan, shared by those who want the same ----------------------------------
+typedef struct rt_structure rt_structure;
+struct rt_structure {
+    gnn_context *c;
+    uint32_t owners;
+    rt_structure *next;     // in a cache
+    uint32_t nkey;
+    int64_t *key;           // what it is of: recipe and maps
+    rt_ints host;           // data NULL: not brought to the host
+    bool owns_host, owns_device;
+    const void *device;     // what kernels get; on the host, host.data
+    int64_t codomain, classes;
+    uint32_t checked;       // facts found to hold, as bits, and RT_CHECKED
+};
+enum { RT_CHECKED = 1 << 30 };
+gnn_status rt_structure_new(gnn_context *c, const int64_t *key, uint32_t nkey, rt_structure **out);   // one owner
+void rt_structure_drop(rt_structure *s);
+rt_structure *rt_cache_find(gnn_cache *k, const int64_t *key, uint32_t nkey);   // adds an owner; NULL: none
+void rt_cache_add(gnn_cache *k, rt_structure *s);                              // k may be NULL
+gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream);             // from its host array
+gnn_status rt_structure_fetch(rt_structure *s, gnn_stream stream);              // to a host array, waits
+gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host, gnn_stream stream);   // waits
+
+// ---- plan_*.c --------------------------------------------------------------------------------------------
+struct gnn_plan {
+    gnn_context *c;
+    gnn_program *p;
+    rt_heap heap;
+    uint32_t flags;
+    gnn_stream stream;      // while it is made
+    gnn_cache *cache;       // while it is made
+    int64_t *sizes;         // of spaces
+    bool *known;
+    const char **origin;    // the map or tensor that told the size; NULL: the caller or a formula
+    gnn_map *given;         // by parameter
+    rt_structure **maps;    // by parameter; prefix maps: NULL until somebody reads them
+    rt_structure **prepared;
+    size_t *temps;          // offsets in the workspace
+    size_t workspace;
+    int64_t *counts;        // of steps: blocks, rounds
+};
+gnn_status rt_plan_sizes(gnn_plan *plan, const gnn_plan_options *o);         // binds maps; all sizes but counted ones
+gnn_status rt_plan_fixed_sizes(gnn_plan *plan);                             // those that follow from known ones
+gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out);
+bool rt_plan_domain(const gnn_plan *plan, uint32_t param, int64_t *out);      // product of the axes; false: overflow
+gnn_status rt_plan_maps(gnn_plan *plan);                                     // checked, in the program's index width
+gnn_status rt_plan_map_view(gnn_plan *plan, uint32_t param, rt_map_view *out);   // on the host
+gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);      // the same, as a structure
+gnn_status rt_plan_prepare(gnn_plan *plan);
+gnn_status rt_plan_requires(gnn_plan *plan);
+
+// ---- check.c: whether arguments fit ----------------------------------------------------------------------
+gnn_status rt_check_shape(const gnn_plan *plan, uint32_t param, const gnn_tensor *t);
+gnn_status rt_check_count(const gnn_plan *plan, const gnn_arg *args, size_t nargs);
+gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args, const void *workspace);
+// overlap.c
+bool rt_strides_overlap(const gnn_tensor *t);                    // some element lies where another does
+bool rt_tensors_overlap(const gnn_tensor *a, const gnn_tensor *b);
+bool rt_tensor_hits(const gnn_tensor *t, const void *memory, size_t bytes);
+bool rt_tensor_extent(const gnn_tensor *t, size_t *bytes);       // from data to the last element's end; false: overflow
+int64_t rt_tensor_stride(const gnn_tensor *t, uint32_t axis);
+
+// ---- arithmetic ------------------------------------------------------------------------------------------
+static inline bool rt_add(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool rt_mul(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+#endif

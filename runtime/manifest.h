@@ -1,0 +1,39 @@
+// Reading the rows of a manifest's tables: what its reader and its tables share.
+#ifndef GNNRT_MANIFEST_H
+#define GNNRT_MANIFEST_H
+
+#include "internal.h"
+
+#include <jansson.h>
+
+typedef struct {   // where we are: rows[i] of a table, for messages
+    gnn_program *p;
+    const json_t *object;
+    const char *table;
+    uint32_t i;
+} rt_row;
+
+gnn_status rt_row_bad(const rt_row *r, const char *format, ...) RT_PRINTF(2, 3);
+// Members of the row; absent is bad where there is no fallback.
+gnn_status rt_row_string(const rt_row *r, const char *key, const char **out);
+gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t *out);
+gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback, int64_t *out);
+gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const json_t **out);   // absent: NULL
+gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out);
+// Names, as indices into the tables; every table's rows begin with their name.
+int rt_find(const void *rows, uint32_t count, size_t stride, const char *text, size_t length);   // -1: none
+gnn_status rt_row_space(const rt_row *r, const char *what, const json_t *name, uint32_t *out);
+gnn_status rt_row_param(const rt_row *r, const char *what, const json_t *name, uint32_t *out);
+
+// manifest_rows.c: a row of each table; names are there already.
+gnn_status rt_read_space(const rt_row *r);
+gnn_status rt_read_param(const rt_row *r);
+gnn_status rt_read_require(const rt_row *r);
+gnn_status rt_read_prepared(const rt_row *r);
+gnn_status rt_read_temp(const rt_row *r);
+gnn_status rt_read_kernel(const rt_row *r);
+// manifest_steps.c
+gnn_status rt_read_step(const rt_row *r);
+gnn_status rt_match_loops(gnn_program *p);
+
+#endif

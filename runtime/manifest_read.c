@@ -1,0 +1,228 @@
+// A manifest's text to the tables of a program. The text is untrusted: every reference is checked, every message tells
+// the row. First all names, then what the rows say, as rows of one table name those of others.
+#include "manifest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+gnn_status rt_row_bad(const rt_row *r, const char *format, ...) {
+    char text[300];
+    const char *name = json_string_value(json_object_get(r->object, "name"));
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return rt_fail(r->p->c, GNN_BAD_MANIFEST, "manifest: %s[%u]%s%.60s%s: %s", r->table, r->i, name ? " (" : "",
+                   name ? name : "", name ? ")" : "", text);
+}
+
+// ---- Members ---------------------------------------------------------------------------------------------
+gnn_status rt_row_string(const rt_row *r, const char *key, const char **out) {
+    *out = json_string_value(json_object_get(r->object, key));
+    return *out ? GNN_OK : rt_row_bad(r, "needs a text \"%s\"", key);
+}
+
+gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t *out) {
+    const json_t *j = json_object_get(r->object, key);
+    *out = json_integer_value(j);
+    if (!json_is_integer(j) || *out < low || *out > high)
+        return rt_row_bad(r, "needs an integer \"%s\" from %lld to %lld", key, (long long)low, (long long)high);
+    return GNN_OK;
+}
+
+gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback, int64_t *out) {
+    *out = fallback;
+    return json_object_get(r->object, key) ? rt_row_int(r, key, low, high, out) : GNN_OK;
+}
+
+gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const json_t **out) {
+    *out = json_object_get(r->object, key);
+    if (*out && (!json_is_array(*out) || json_array_size(*out) > most))
+        return rt_row_bad(r, "\"%s\" must be a list of at most %zu", key, most);
+    return GNN_OK;
+}
+
+int rt_find(const void *rows, uint32_t count, size_t stride, const char *text, size_t length) {
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = *(const char *const *)((const char *)rows + i * stride);
+        if (name && !strncmp(name, text, length) && !name[length])
+            return (int)i;
+    }
+    return -1;
+}
+
+static int find_space(const void *program, const char *text, size_t length) {
+    const gnn_program *p = program;
+    return rt_find(p->spaces, p->nspaces, sizeof *p->spaces, text, length);
+}
+
+static int find_map(const void *program, const char *text, size_t length) {
+    const gnn_program *p = program;
+    int i = rt_find(p->params, p->nparams, sizeof *p->params, text, length);
+    return i >= 0 && p->params[i].role == GNN_PARAM_MAP ? i : -1;
+}
+
+gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out) {
+    const char *text;
+    gnn_status s = rt_row_string(r, key, &text);
+    if (s)
+        return s;
+    char at[64];
+    const rt_scope scope = {find_space, find_map, r->p};
+    const char *wrong = rt_expr_parse(&r->p->heap, text, &scope, out, at);
+    if (wrong && !out->tokens)
+        return GNN_NO_MEMORY;
+    return wrong ? rt_row_bad(r, "\"%s\": `%s` %s", key, at, wrong) : GNN_OK;
+}
+
+gnn_status rt_row_space(const rt_row *r, const char *what, const json_t *name, uint32_t *out) {
+    const char *text = json_string_value(name);
+    int i = text ? find_space(r->p, text, strlen(text)) : -1;
+    *out = (uint32_t)i;
+    return i < 0 ? rt_row_bad(r, "%s: there is no space `%.60s`", what, text ? text : "?") : GNN_OK;
+}
+
+gnn_status rt_row_param(const rt_row *r, const char *what, const json_t *name, uint32_t *out) {
+    const char *text = json_string_value(name);
+    int i = text ? rt_find(r->p->params, r->p->nparams, sizeof *r->p->params, text, strlen(text)) : -1;
+    *out = (uint32_t)i;
+    return i < 0 ? rt_row_bad(r, "%s: there is no parameter `%.60s`", what, text ? text : "?") : GNN_OK;
+}
+
+// ---- Tables ----------------------------------------------------------------------------------------------
+typedef struct {
+    const char *key;
+    size_t stride, rows, count;   // of the row; where in gnn_program
+    const char *name;             // the member that names a row; NULL: rows have no name
+    gnn_status (*read)(const rt_row *r);
+} table;
+#define TABLE(key, field, row, name, read) \
+    {key, sizeof(row), offsetof(gnn_program, field), offsetof(gnn_program, n##field), name, read}
+// Roles of parameters are read with the names, so that expressions know maps.
+static const table tables[] = {
+    TABLE("params", params, rt_param, "name", rt_read_param),
+    TABLE("spaces", spaces, rt_space, "name", rt_read_space),
+    TABLE("requires", requires, rt_require, NULL, rt_read_require),
+    TABLE("prepared", prepared, rt_prepared, "name", rt_read_prepared),
+    TABLE("temps", temps, rt_temp, "name", rt_read_temp),
+    TABLE("kernels", kernels, rt_kernel, "name", rt_read_kernel),
+    TABLE("steps", steps, rt_step, NULL, rt_read_step),
+};
+
+static gnn_status name_row(const table *t, const rt_row *r, void *rows) {
+    if (!json_is_object(r->object))
+        return rt_row_bad(r, "is not an object");
+    if (!t->name)
+        return GNN_OK;
+    const char *name;
+    gnn_status s = rt_row_string(r, t->name, &name);
+    if (s)
+        return s;
+    if (!*name || rt_find(rows, r->i, t->stride, name, strlen(name)) >= 0)
+        return rt_row_bad(r, *name ? "the name stands twice" : "the name is empty");
+    *(const char **)((char *)rows + r->i * t->stride) = name;
+    return GNN_OK;
+}
+
+static gnn_status name_rows(gnn_program *p, const table *t) {
+    const json_t *list = json_object_get(p->json, t->key);
+    size_t n = json_array_size(list);
+    if (list && !json_is_array(list))
+        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" is not a list", t->key);
+    if (n > RT_MAX_ROWS)
+        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" has more than %d rows", t->key, RT_MAX_ROWS);
+    void *rows = rt_heap_alloc(&p->heap, n, t->stride);
+    if (!rows)
+        return GNN_NO_MEMORY;
+    memcpy((char *)p + t->rows, &rows, sizeof rows);
+    *(uint32_t *)((char *)p + t->count) = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        gnn_status s = name_row(t, &(rt_row){p, json_array_get(list, i), t->key, (uint32_t)i}, rows);
+        if (s)
+            return s;
+    }
+    return GNN_OK;
+}
+
+static gnn_status read_rows(gnn_program *p, const table *t) {
+    const json_t *list = json_object_get(p->json, t->key);
+    for (uint32_t i = 0; i < *(uint32_t *)((char *)p + t->count); i++) {
+        gnn_status s = t->read(&(rt_row){p, json_array_get(list, i), t->key, i});
+        if (s)
+            return s;
+    }
+    return GNN_OK;
+}
+
+static gnn_status check_counted(gnn_program *p) {
+    for (uint32_t i = 0; i < p->nspaces; i++) {
+        const rt_space *s = &p->spaces[i];
+        if (s->kind == RT_COUNTED && (p->prepared[s->prepared].builder != RT_CLASSES || p->prepared[s->prepared].into != i))
+            return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: spaces[%u] (%.60s): `%.60s` doesn't count it", i, s->name,
+                           p->prepared[s->prepared].name);
+    }
+    return GNN_OK;
+}
+
+static gnn_status read_head(gnn_program *p, const json_t *root) {
+    gnn_context *c = p->c;
+    const json_t *version = json_object_get(root, "gnnc_manifest");
+    if (!json_is_integer(version))
+        return rt_fail(c, GNN_BAD_MANIFEST, "manifest: the text isn't a manifest: it lacks \"gnnc_manifest\"");
+    if (json_integer_value(version) != 1)
+        return rt_fail(c, GNN_BAD_MANIFEST, "manifest: version %lld; this runtime reads version 1",
+                       (long long)json_integer_value(version));
+    p->name = json_string_value(json_object_get(root, "name"));
+    p->target = json_string_value(json_object_get(root, "target"));
+    json_int_t bits = json_integer_value(json_object_get(root, "index_bits"));
+    p->deterministic = json_is_true(json_object_get(root, "deterministic"));
+    if (!p->name || !p->target)
+        return rt_fail(c, GNN_BAD_MANIFEST, "manifest: \"name\" and \"target\" must be texts");
+    if (bits != 32 && bits != 64)
+        return rt_fail(c, GNN_BAD_MANIFEST, "manifest: \"index_bits\" must be 32 or 64");
+    p->index_bits = (uint32_t)bits;
+    return GNN_OK;
+}
+
+static gnn_status read_roles(gnn_program *p) {
+    static const char *const roles[] = {[GNN_PARAM_MAP] = "map", [GNN_PARAM_TENSOR] = "tensor",
+                                        [GNN_PARAM_SCALAR] = "scalar", [GNN_PARAM_RESULT] = "result"};
+    const json_t *list = json_object_get(p->json, "params");
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        const rt_row r = {p, json_array_get(list, i), "params", i};
+        const char *text;
+        gnn_status s = rt_row_string(&r, "role", &text);
+        if (s)
+            return s;
+        int role = rt_find(roles, (uint32_t)RT_COUNT(roles), sizeof *roles, text, strlen(text));
+        if (role < 0)
+            return rt_row_bad(&r, "there is no role `%.60s`", text);
+        p->params[i].role = (gnn_role)role;
+    }
+    return GNN_OK;
+}
+
+gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
+    json_error_t error;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    p->json = root;
+    if (!root && json_error_code(&error) == json_error_out_of_memory)
+        return rt_fail(p->c, GNN_NO_MEMORY, "out of memory reading the manifest");
+    if (!root)
+        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest, line %d: %s", error.line, error.text);
+    gnn_status s = read_head(p, root);
+    for (size_t i = 0; i < RT_COUNT(tables) && !s; i++)
+        s = name_rows(p, &tables[i]);
+    if (!s)
+        s = read_roles(p);
+    for (size_t i = 0; i < RT_COUNT(tables) && !s; i++)
+        s = read_rows(p, &tables[i]);
+    if (!s)
+        s = check_counted(p);
+    return s ? s : rt_match_loops(p);
+}
+
+void rt_manifest_free(gnn_program *p) {
+    json_decref(p->json);
+    rt_heap_free(&p->heap);
+}

@@ -1,0 +1,126 @@
+// The steps of a manifest: launches with their arguments, loops around them.
+#include "manifest.h"
+
+#include <string.h>
+
+static gnn_status read_stride(const rt_row *r, const json_t *arg, rt_arg *out) {
+    const json_t *axis = json_object_get(arg, "axis");
+    json_int_t a = json_integer_value(axis);
+    if (!json_is_integer(axis) || a < 0 || a >= r->p->params[out->index].rank)
+        return rt_row_bad(r, "stride: `%.60s` has no such axis", r->p->params[out->index].name);
+    out->axis = (uint32_t)a;
+    return GNN_OK;
+}
+
+static gnn_status read_of_param(const rt_row *r, const json_t *arg, const json_t *name, rt_arg *out) {
+    gnn_status s = rt_row_param(r, "args", name, &out->index);
+    if (s)
+        return s;
+    const rt_param *q = &r->p->params[out->index];
+    bool scalar = q->role == GNN_PARAM_SCALAR;
+    if (scalar != (out->kind == RT_ARG_VALUE))
+        return rt_row_bad(r, "args: `%.60s` is %s", q->name, scalar ? "a scalar" : "not a scalar");
+    if (q->facts & RT_PREFIX)
+        return rt_row_bad(r, "args: `%.60s` is a prefix map and has no array", q->name);
+    return out->kind == RT_ARG_STRIDE ? read_stride(r, arg, out) : GNN_OK;
+}
+
+static gnn_status read_named(const rt_row *r, const char *what, const json_t *name, const void *rows, uint32_t count,
+                             size_t stride, rt_arg *out) {
+    const char *text = json_string_value(name);
+    int i = text ? rt_find(rows, count, stride, text, strlen(text)) : -1;
+    out->index = (uint32_t)i;
+    return i < 0 ? rt_row_bad(r, "args: there is no %s `%.60s`", what, text ? text : "?") : GNN_OK;
+}
+
+static gnn_status read_arg(const rt_row *r, const json_t *arg, rt_arg *out) {
+    static const char *const kinds[] = {
+#define X(name, text) [RT_ARG_##name] = text,
+        RT_ARGS(X)
+#undef X
+    };
+    const gnn_program *p = r->p;
+    const json_t *value = NULL;
+    uint32_t k = 0;
+    for (; k < RT_ARG_KINDS; k++)
+        if ((value = json_object_get(arg, kinds[k])))
+            break;
+    out->kind = (rt_arg_kind)k;
+    switch (out->kind) {
+    case RT_ARG_DATA: case RT_ARG_STRIDE: case RT_ARG_VALUE: return read_of_param(r, arg, value, out);
+    case RT_ARG_SIZE: return rt_row_space(r, "args", value, &out->index);
+    case RT_ARG_PREPARED: return read_named(r, "prepared", value, p->prepared, p->nprepared, sizeof *p->prepared, out);
+    case RT_ARG_TEMP: return read_named(r, "temp", value, p->temps, p->ntemps, sizeof *p->temps, out);
+    case RT_ARG_STEP: return json_is_true(value) ? GNN_OK : rt_row_bad(r, "args: \"step\" must be true");
+    case RT_ARG_KINDS: break;
+    }
+    return rt_row_bad(r, "args: an argument of no known kind");
+}
+
+static gnn_status read_launch(const rt_row *r, rt_step *step) {
+    const gnn_program *p = r->p;
+    const json_t *list;
+    rt_arg kernel;
+    gnn_status s = read_named(r, "kernel", json_object_get(r->object, "launch"), p->kernels, p->nkernels,
+                              sizeof *p->kernels, &kernel);
+    if (!s)
+        s = rt_row_expr(r, "blocks", &step->count);
+    if (!s)
+        s = rt_row_list(r, "args", RT_MAX_ARGS, &list);
+    if (s)
+        return s;
+    step->kernel = kernel.index;
+    step->nargs = (uint32_t)json_array_size(list);
+    if (step->nargs != p->kernels[step->kernel].nparams)
+        return rt_row_bad(r, "%u arguments for the %u parameters of `%.60s`", step->nargs,
+                          p->kernels[step->kernel].nparams, p->kernels[step->kernel].name);
+    step->args = rt_heap_alloc(&r->p->heap, step->nargs, sizeof *step->args);
+    if (!step->args)
+        return GNN_NO_MEMORY;
+    for (uint32_t i = 0; i < step->nargs && !s; i++)
+        s = read_arg(r, json_array_get(list, i), &step->args[i]);
+    return s;
+}
+
+gnn_status rt_read_step(const rt_row *r) {
+    rt_step *step = &r->p->steps[r->i];
+    if (json_object_get(r->object, "launch")) {
+        step->kind = RT_LAUNCH;
+        return read_launch(r, step);
+    }
+    if (json_object_get(r->object, "loop")) {
+        step->kind = RT_LOOP;
+        return rt_row_expr(r, "loop", &step->count);
+    }
+    step->kind = RT_END;
+    return json_is_true(json_object_get(r->object, "end")) ? GNN_OK : rt_row_bad(r, "is no launch, loop or end");
+}
+
+static bool wants_round(const rt_step *step) {
+    for (uint32_t i = 0; i < step->nargs; i++)
+        if (step->args[i].kind == RT_ARG_STEP)
+            return true;
+    return false;
+}
+
+gnn_status rt_match_loops(gnn_program *p) {
+    uint32_t open[RT_MAX_LOOPS], depth = 0;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        rt_step *step = &p->steps[i];
+        if (step->kind == RT_LOOP) {
+            if (depth == RT_MAX_LOOPS)
+                return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: loops are nested too deeply", i);
+            open[depth++] = i;
+        } else if (step->kind == RT_END) {
+            if (!depth)
+                return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: an end without its loop", i);
+            step->match = open[--depth];
+            p->steps[step->match].match = i;
+        } else if (!depth && wants_round(step)) {
+            return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: a round is asked for outside of loops", i);
+        }
+    }
+    if (depth)
+        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: a loop without its end", open[depth - 1]);
+    return GNN_OK;
+}

@@ -1,0 +1,120 @@
+// Builds what a program wants prepared, in the order of the manifest, or takes it from the cache.
+#include "internal.h"
+
+#include <string.h>
+
+enum { LONGEST_KEY = 65536 };   // words; a manifest can nest recipes so that their keys double
+
+typedef struct {
+    const rt_prepared *q;
+    rt_structure *args[RT_MAX_MAPS];
+    rt_map_view views[RT_MAX_MAPS];
+} recipe;
+
+static gnn_status gather(gnn_plan *plan, recipe *r) {
+    for (uint32_t i = 0; i < r->q->nargs; i++) {
+        const rt_map_ref *ref = &r->q->args[i];
+        r->args[i] = ref->prepared ? plan->prepared[ref->index] : NULL;
+        gnn_status s = ref->prepared ? rt_structure_fetch(r->args[i], plan->stream) : rt_plan_map(plan, ref->index, &r->args[i]);
+        if (s)
+            return s;
+        r->views[i] = (rt_map_view){r->args[i]->host, r->args[i]->codomain};
+    }
+    return GNN_OK;
+}
+
+static gnn_status misfit(gnn_plan *plan, const recipe *r, const char *why) {
+    return rt_fail(plan->c, GNN_BAD_MANIFEST, "%.60s: %s", r->q->name, why);
+}
+
+static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
+    const rt_prepared *q = r->q;
+    const rt_map_view *m = r->views;
+    const uint32_t alike = q->builder == RT_COMPOSE ? 1 : q->nargs;   // maps from the domain
+    if (!plan->known[q->domain] || (q->builder != RT_CLASSES && !plan->known[q->into]))
+        return misfit(plan, r, "its sizes are not known before it");
+    for (uint32_t i = 0; i < alike; i++)
+        if (m[i].values.count != plan->sizes[q->domain])
+            return misfit(plan, r, "its maps have another domain");
+    if (q->builder == RT_OFFSETS && m[0].codomain != plan->sizes[q->into])
+        return misfit(plan, r, "its map goes into another space");
+    if (q->builder == RT_COMPOSE && (m[0].codomain != m[1].values.count || m[1].codomain != plan->sizes[q->into]))
+        return misfit(plan, r, "its maps do not compose");
+    return GNN_OK;
+}
+
+static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint32_t *nkey) {
+    uint32_t n = 4;
+    for (uint32_t i = 0; i < r->q->nargs; i++)
+        n += 1 + r->args[i]->nkey;   // each is at most LONGEST_KEY: no overflow
+    if (n > LONGEST_KEY)
+        return misfit(plan, r, "the recipe is too long");
+    *key = rt_alloc_array(plan->c, n, sizeof **key);
+    if (!*key)
+        return GNN_NO_MEMORY;
+    int64_t *at = *key;
+    *at++ = 'b';
+    *at++ = r->q->builder;
+    *at++ = plan->p->index_bits;
+    *at++ = r->q->nargs;
+    for (uint32_t i = 0; i < r->q->nargs; i++) {
+        *at++ = r->args[i]->nkey;
+        memcpy(at, r->args[i]->key, r->args[i]->nkey * sizeof *at);
+        at += r->args[i]->nkey;
+    }
+    *nkey = n;
+    return GNN_OK;
+}
+
+static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
+    gnn_context *c = plan->c;
+    const rt_map_view *m = r->views;
+    const bool wide = plan->p->index_bits == 64;
+    s->codomain = r->q->builder == RT_COMPOSE ? m[1].codomain : 0;
+    switch (r->q->builder) {
+    case RT_OFFSETS: return rt_build_offsets(c, &m[0], wide, &s->host);
+    case RT_ORDER: return rt_build_order(c, &m[0], wide, &s->host);
+    case RT_COMPOSE: return rt_build_compose(c, &m[0], &m[1], wide, &s->host);
+    case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
+    case RT_BUILDER_COUNT: break;
+    }
+    return misfit(plan, r, "there is no such builder");
+}
+
+static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint32_t nkey, rt_structure **out) {
+    *out = rt_cache_find(plan->cache, key, nkey);
+    if (*out)
+        return GNN_OK;
+    rt_structure *made;
+    gnn_status s = rt_structure_new(plan->c, key, nkey, &made);
+    if (s)
+        return s;
+    *out = made;
+    s = build(plan, r, made);
+    made->owns_host = true;
+    if (!s)
+        s = rt_structure_upload(made, plan->stream);
+    if (!s)
+        rt_cache_add(plan->cache, made);
+    return s;
+}
+
+gnn_status rt_plan_prepare(gnn_plan *plan) {
+    gnn_status s = GNN_OK;
+    for (uint32_t i = 0; i < plan->p->nprepared && !s; i++) {
+        recipe r = {.q = &plan->p->prepared[i]};
+        int64_t *key = NULL;
+        uint32_t nkey = 0;
+        s = gather(plan, &r);
+        if (!s)
+            s = check_fit(plan, &r);
+        if (!s)
+            s = make_key(plan, &r, &key, &nkey);
+        if (!s)
+            s = make(plan, &r, key, nkey, &plan->prepared[i]);
+        rt_free(plan->c, key);
+        if (!s)
+            s = rt_plan_fixed_sizes(plan);
+    }
+    return s;
+}

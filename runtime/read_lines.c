@@ -1,0 +1,253 @@
+// Lines of a text file and the numbers in them.
+#define _POSIX_C_SOURCE 200809L
+#include "files.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+gnn_status rt_lines_open(rt_source *s, const char *comments, rt_lines *out)
+{
+    *out = (rt_lines){.s = s, .comments = comments, .buffer = rt_alloc(s->c, RT_LINE_BUFFER)};
+    return out->buffer ? GNN_OK : GNN_NO_MEMORY;
+}
+
+void rt_lines_close(rt_lines *l)
+{
+    rt_free(l->s->c, l->buffer);
+    l->buffer = NULL;
+}
+
+void rt_lines_rewind(rt_lines *l)
+{
+    rt_source_rewind(l->s);
+    l->length = l->next = 0;
+    l->number = 0;
+}
+
+gnn_status rt_line_fail(rt_lines *l, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    l->status = rt_fail(l->s->c, GNN_BAD_FILE, "%s:%lld: %s", l->s->name, (long long)l->number, text);
+    return l->status;
+}
+
+// Moves what is left to the front and fills up behind it; false: nothing came.
+static bool refill(rt_lines *l)
+{
+    memmove(l->buffer, l->buffer + l->next, l->length - l->next);
+    l->length -= l->next;
+    l->next = 0;
+    size_t got;
+    l->status = rt_source_read(l->s, l->buffer + l->length, RT_LINE_BUFFER - l->length, &got);
+    l->length += got;
+    return !l->status && got > 0;
+}
+
+// Of a comment longer than the buffer only its beginning is kept.
+static bool skip_long_comment(rt_lines *l)
+{
+    char *newline;
+    do {
+        l->next = l->length;
+        if (!refill(l))
+            return false;
+        newline = memchr(l->buffer, '\n', l->length);
+    } while (!newline);
+    l->next = (size_t)(newline - l->buffer) + 1;
+    l->at = l->end = l->buffer;
+    return true;
+}
+
+static bool is_comment(const rt_lines *l, const char *p)
+{
+    return *p && strchr(l->comments, *p);
+}
+
+bool rt_next_line(rt_lines *l)
+{
+    l->number++;
+    size_t searched = 0;
+    for (;;) {
+        char *start = l->buffer + l->next;
+        size_t n = l->length - l->next;
+        char *newline = memchr(start + searched, '\n', n - searched);
+        if (newline) {
+            l->next = (size_t)(newline - l->buffer) + 1;
+            l->at = start;
+            l->end = newline > start && newline[-1] == '\r' ? newline - 1 : newline;
+            return true;
+        }
+        if (n == RT_LINE_BUFFER) {
+            if (is_comment(l, start))
+                return skip_long_comment(l);
+            rt_line_fail(l, "the line is longer than %d bytes", RT_LINE_BUFFER);
+            return false;
+        }
+        searched = n;
+        if (refill(l))
+            continue;
+        l->at = l->buffer;
+        l->end = l->buffer + l->length;
+        if (l->end > l->at && l->end[-1] == '\r')
+            l->end--;
+        l->next = l->length;
+        return !l->status && searched > 0;
+    }
+}
+
+bool rt_is_comment(const rt_lines *l)
+{
+    return l->at < l->end && is_comment(l, l->at);
+}
+
+bool rt_next_content(rt_lines *l)
+{
+    while (rt_next_line(l))
+        if (!rt_is_comment(l) && rt_skip_blanks(l->at, l->end) < l->end)
+            return true;
+    return false;
+}
+
+bool rt_ends_token(const char *p, const char *end)
+{
+    return p == end || *p == ' ' || *p == '\t' || *p == ',';
+}
+
+const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE])
+{
+    p = rt_skip_blanks(p, end);
+    if (p == end)
+        return "the end of the line";
+    char *to = out;
+    *to++ = '\'';
+    do
+        *to++ = *p < 32 || *p > 126 ? '?' : *p;
+    while (++p < end && !rt_ends_token(p, end) && to < out + RT_QUOTE - 5);
+    if (!rt_ends_token(p, end))
+        to = memcpy(to, "...", 3), to += 3;
+    *to++ = '\'';
+    *to = 0;
+    return out;
+}
+
+const char *rt_skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+const char *rt_parse_count(const char *p, const char *end, int64_t *out)
+{
+    const char *start = p;
+    uint64_t value = 0;
+    for (; p < end && is_digit(*p); p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+        if (value > ((uint64_t)INT64_MAX - digit) / 10)
+            return NULL;
+        value = value * 10 + digit;
+    }
+    *out = (int64_t)value;
+    return p > start ? p : NULL;
+}
+
+// ---- Reals -----------------------------------------------------------------------------------------------
+typedef struct {
+    const char *end;    // NULL: not a number
+    uint64_t digits;    // the first 19 significant ones
+    int64_t exponent;   // of ten, for these
+    bool negative, exact;
+} decimal;
+
+static const char *scan_digits(const char *p, const char *end, decimal *d, int64_t step, int *kept)
+{
+    for (; p < end && is_digit(*p); p++) {
+        if (*kept == 19) {
+            d->exact = false;
+            continue;
+        }
+        d->digits = d->digits * 10 + (uint64_t)(*p - '0');
+        *kept += d->digits != 0;
+        d->exponent -= step;
+    }
+    return p;
+}
+
+static const char *scan_exponent(const char *p, const char *end, decimal *d)
+{
+    if (p == end || (*p != 'e' && *p != 'E'))
+        return p;
+    bool negative = ++p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    int64_t e = 0;
+    const char *start = p;
+    for (; p < end && is_digit(*p); p++)
+        e = e < 100000 ? e * 10 + (*p - '0') : e;
+    d->exponent += negative ? -e : e;
+    return p > start ? p : NULL;
+}
+
+static decimal scan_decimal(const char *p, const char *end)
+{
+    decimal d = {.exact = true};
+    d.negative = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    const char *start = p;
+    int kept = 0;
+    p = scan_digits(p, end, &d, 0, &kept);
+    bool point = p < end && *p == '.';
+    if (point)
+        p = scan_digits(p + 1, end, &d, 1, &kept);
+    if (p - start - point > 0)
+        d.end = scan_exponent(p, end, &d);
+    return d;
+}
+
+// Rare shapes: many digits or great exponents. strtod wants the C locale and a terminated string.
+static bool convert_slowly(const char *p, const char *end, double *out)
+{
+    enum { LONGEST = 512 };
+    char text[LONGEST];
+    if (end - p >= LONGEST)
+        return false;
+    memcpy(text, p, (size_t)(end - p));
+    text[end - p] = 0;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return false;
+    locale_t before = uselocale(plain);
+    *out = strtod(text, NULL);
+    uselocale(before);
+    freelocale(plain);
+    return isfinite(*out);
+}
+
+// Digits below 2^53 and powers of ten up to 22 are exact doubles, so one operation rounds rightly.
+const char *rt_parse_real(const char *p, const char *end, double *out)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    decimal d = scan_decimal(p, end);
+    if (!d.end)
+        return NULL;
+    if (!d.exact || d.digits >> 53 || d.exponent > 22 || d.exponent < -22)
+        return convert_slowly(p, d.end, out) ? d.end : NULL;
+    double value = (double)d.digits;
+    value = d.exponent < 0 ? value / powers[-d.exponent] : value * powers[d.exponent];
+    *out = d.negative ? -value : value;
+    return d.end;
+}

@@ -1,0 +1,2 @@
+#include "codegen/codegen.h"
+#include <llvm-c/Core.h>

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Every option of driver/options.def and every diagnostic of ir/support/diag.def must be named by a test."""
+import os
+import re
+import sys
+
+
+def tests(root):
+    for folder, _, files in os.walk(os.path.join(root, "test")):
+        for name in files:
+            if name.endswith((".gnn", ".tensor", ".simt", ".test", ".c", ".py")) and name not in ("coverage.py", "lit.cfg.py", "expect.py"):
+                yield open(os.path.join(folder, name), errors="replace").read()
+
+
+def read(root, path):
+    text = open(os.path.join(root, path)).read()
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+
+
+def main():
+    root = sys.argv[1]
+    text = "\n".join(tests(root))
+    missing = []
+    for name, short in re.findall(r'^OPTION\(\w+, "([\w-]*)", "(\w*)"', read(root, "driver/options.def"), re.M):
+        forms = ["--(?:no-)?" + name + r"(?![\w-])"] if name else []
+        forms += ["(?<![\\w-])-" + short + ("" if len(short) == 1 and short.isupper() else r"(?![\w-])")] if short else []
+        if not re.search("|".join(forms), text):
+            missing.append("option --%s" % name if name else "option -%s" % short)
+    for verb in re.findall(r"^VERB\(\w+,\s*(\w+)", read(root, "driver/options.def"), re.M):
+        if not re.search(r"%%gnnc %s\b" % verb, text):
+            missing.append("verb " + verb)
+    for code in re.findall(r"^DIAG\((\w+)", read(root, "ir/support/diag.def"), re.M):
+        if not re.search(r"\b%s\b" % code, text):
+            missing.append("diagnostic " + code)
+    for thing in missing:
+        print("no test names " + thing)
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

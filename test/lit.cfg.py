@@ -1,0 +1,48 @@
+# lit configuration. `make test` runs it through test/run.py; by hand:
+#   lit -v --param build=build test/frontend
+# A .c file here is a program of its own, built by CMake as build/bin/unit/FOLDER-NAME; it passes by returning 0.
+import os
+import sys
+
+import lit.util
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+build = os.path.abspath(lit_config.params.get("build", os.path.join(root, "build")))
+llvm_bin = os.environ.get("GNNC_LLVM_BIN", "/usr/lib/llvm-22/bin")
+
+
+config.name = "gnnc"
+sys.path.insert(0, os.path.join(root, "test"))
+from unit_format import UnitFormat  # a module of its own: lit hands it to its workers
+
+config.test_format = UnitFormat(root, build)
+config.suffixes = [".gnn", ".tensor", ".simt", ".test", ".c"]
+config.excludes = ["Inputs", "data", "fuzz"]
+config.test_source_root = os.path.join(root, "test")
+config.test_exec_root = os.path.join(build, "test")
+
+gnnc = os.path.join(build, "bin", "gnnc")
+config.substitutions += [
+    ("%gnnc", gnnc),
+    ("%expect", "%s %s/test/expect.py %s" % (sys.executable, root, gnnc)),
+    ("%python", sys.executable),
+    ("%root", root),
+    ("%build", build),
+    ("%data", os.path.join(root, "test", "data")),
+]
+config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
+for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.environment["NO_COLOR"] = "1"
+
+# What a test may ask for: REQUIRES: assembler, gpu, numpy.
+doctor = lit.util.executeCommand([gnnc, "doctor"])[0] if os.path.exists(gnnc) else ""
+if "assembler   none" not in doctor and "assembler" in doctor:
+    config.available_features.add("assembler")
+if "GPU" in doctor and "GPU         none" not in doctor:
+    config.available_features.add("gpu")
+if not lit.util.executeCommand([sys.executable, "-c", "import numpy"])[2]:
+    config.available_features.add("numpy")
+if lit_config.params.get("sanitized"):
+    config.available_features.add("sanitized")

@@ -1,0 +1,100 @@
+// Expressions in postfix: values, floors, what && and || don't want, overflow, what isn't well formed.
+#include "Inputs/harness.h"
+
+static const char *const names[] = {"E", "F", "S+1", "classes(a,b)", "zero", "large"};
+static const int64_t sizes[] = {10, 3, 5, 7, 0, INT64_MAX};
+
+static int space(const void *user, const char *text, size_t length) {
+    (void)user;
+    for (int i = 0; i < 6; i++)
+        if (strlen(names[i]) == length && !memcmp(names[i], text, length))
+            return i;
+    return -1;
+}
+
+static int map(const void *user, const char *text, size_t length) {
+    (void)user;
+    return length == 1 && (*text == 'a' || *text == 'b') ? *text - 'a' : -1;
+}
+
+static gnn_status statistic(void *user, const rt_token *t, int64_t *out) {
+    (void)user;
+    *out = 100 * (t->kind - RT_MAX_PREIMAGE + 1) + 10 * t->a + t->b;
+    return GNN_OK;
+}
+
+static gnn_context *c;
+
+static gnn_status evaluate(const char *text, int64_t *out) {
+    rt_heap h = {c, NULL};
+    rt_expr e;
+    char at[64];
+    const char *wrong = rt_expr_parse(&h, text, &(rt_scope){space, map, NULL}, &e, at);
+    gnn_status s = wrong ? rt_fail(c, GNN_BAD_MANIFEST, "`%s` %s", at, wrong)
+                         : rt_expr_eval(c, &e, &(rt_values){sizes, statistic, NULL}, out);
+    rt_heap_free(&h);
+    return s;
+}
+
+static void gives(const char *text, int64_t wanted) {
+    int64_t got = 0;
+    GOOD(c, evaluate(text, &got));
+    if (got != wanted) {
+        failed = 1;
+        printf("%s: %lld, not %lld\n", text, (long long)got, (long long)wanted);
+    }
+}
+
+static void values(void) {
+    gives("E", 10);
+    gives("E F * 256 ceildiv", 1);
+    gives("S+1 2 -", 3);
+    gives("classes(a,b)", 7);
+    gives("0 7 - 2 /", -4);
+    gives("0 7 - 2 %", 1);
+    gives("7 0 2 - %", -1);
+    gives("0 7 - 2 ceildiv", -3);
+    gives("7 0 2 - /", -4);
+    gives("-9223372036854775807 1 - 3 /", -3074457345618258603);
+    gives("E F min E F max -", -7);
+    gives("F 8 % 0 == !", 1);
+    gives("E 10 == F 4 < && 0 ||", 1);
+    gives("max(b)", 110);
+    gives("symmetric(a,b)", 401);
+    gives("zero 0 != E zero / 3 == &&", 0);   // without the division
+    gives("zero 0 == large large * ||", 1);
+    gives("-9223372036854775807 1 - -1 %", 0);
+}
+
+static void faults(void) {
+    int64_t v;
+    EXPECT(c, evaluate("E zero /", &v), TOO_LARGE, "`E zero /`: division by zero");
+    EXPECT(c, evaluate("E zero / 1 &&", &v), TOO_LARGE, "`E zero / 1 &&`: division by zero");
+    EXPECT(c, evaluate("large 2 *", &v), TOO_LARGE, "`large 2 *`: overflow");
+    EXPECT(c, evaluate("large E + 1 -", &v), TOO_LARGE, "`large E + 1 -`: overflow");
+    EXPECT(c, evaluate("-9223372036854775807 1 - -1 /", &v), TOO_LARGE, "`-9223372036854775807 1 - -1 /`: overflow");
+    EXPECT(c, evaluate("", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space nor a statistic of maps");
+    EXPECT(c, evaluate("E  F", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space nor a statistic of maps");
+    EXPECT(c, evaluate("E F", &v), BAD_MANIFEST, "`F` leaves more than one value");
+    EXPECT(c, evaluate("E +", &v), BAD_MANIFEST, "`+` lacks operands");
+    EXPECT(c, evaluate("!", &v), BAD_MANIFEST, "`!` lacks operands");
+    EXPECT(c, evaluate("max(q)", &v), BAD_MANIFEST,
+           "`max(q)` is neither a number, an operator, a space nor a statistic of maps");
+    EXPECT(c, evaluate("symmetric(a)", &v), BAD_MANIFEST,
+           "`symmetric(a)` is neither a number, an operator, a space nor a statistic of maps");
+    EXPECT(c, evaluate("9223372036854775808", &v), BAD_MANIFEST,
+           "`9223372036854775808` is neither a number, an operator, a space nor a statistic of maps");
+    char deep[400] = "1";
+    for (int i = 0; i < 64; i++)
+        strcat(deep, " 1");
+    EXPECT(c, evaluate(deep, &v), BAD_MANIFEST, "`1` is nested too deeply");
+}
+
+int main(void) {
+    ledger l;
+    c = new_context(&l, 1);
+    values();
+    faults();
+    end_context(c, &l);
+    return failed;
+}
