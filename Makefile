@@ -27,7 +27,8 @@ asan: setup
 	@test -f $(BUILD)/asan/build.ninja || \
 	    cmake -G Ninja -S . -B $(BUILD)/asan -DCMAKE_BUILD_TYPE=Debug -DGNNC_SANITIZE=ON
 	@ninja -C $(BUILD)/asan gnnc unit_tests
-	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	@ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/test/lsan.supp:print_suppressions=0 \
+	    UBSAN_OPTIONS=print_stacktrace=1 \
 	    $(PYTHON) test/run.py $(BUILD)/asan --param=sanitized=1
 
 clean:

@@ -85,6 +85,7 @@ static inline simt_type cg_with(simt_type t, simt_element e) { return (simt_type
 cg_value cg_emit_cvt(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v);
 cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v);                   // host: f16, bf16 to f32
 cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v);                  // host: f32 to f16, bf16
+cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits);
 cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x);         // host: of f16, bf16
 
 // ---- llvm_memory.c ---------------------------------------------------------------------------------------

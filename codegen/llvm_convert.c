@@ -1,5 +1,5 @@
 // Conversions, and on the host the rounding of 16-bit floats, which is written out here so that x86 and GPU give the
-// same bits: round to nearest even, any NaN becomes 0x7fff.
+// same bits: round to nearest even, and a NaN that an operation gives is 0x7fff.
 //
 // Rounding f64 to 16 bits through f32 would round twice. Where that could matter the first rounding is to odd: a
 // result that is not exact gets its last bit set, and the second rounding sees that something was cut (Boldo and
@@ -66,6 +66,21 @@ cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x) {
     return cg_narrow(e, t, f64_to_f32_odd(e, t.lanes, odd));
 }
 
+// 16-bit floats whose sign was set: a NaN becomes 0x7fff, as PTX's neg and abs have it.
+cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits) {
+    LLVMTypeRef i16 = cg_type(e, t);
+    cg_value size = LLVMBuildAnd(e->b, bits, cg_int(e, i16, 0x7fff), "");
+    cg_value infinity = cg_int(e, i16, t.element == SIMT_F16 ? 0x7c00 : 0x7f80);
+    return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntUGT, size, infinity, ""), cg_int(e, i16, 0x7fff), bits, "");
+}
+
+// f64 to 16 bits on a GPU: its NaN is another than that of all other conversions.
+static cg_value f64_to_half_ptx(cg_emitter *e, simt_type to, cg_value v) {
+    cg_value nan = LLVMConstBitCast(cg_int(e, cg_int_type(e, 16, to.lanes), 0x7fff), cg_type(e, to));
+    cg_value is_nan = LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, "");
+    return LLVMBuildSelect(e->b, is_nan, nan, LLVMBuildFPTrunc(e->b, v, cg_type(e, to), ""), "");
+}
+
 static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_value v) {
     if (simt_type_equal(from, to)) return v;
     simt_type f32 = cg_with(from, SIMT_F32);
@@ -75,6 +90,7 @@ static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_v
     }
     if (cg_soft(e, from)) return cg_widen(e, from, v);
     if (cg_soft(e, to)) return cg_narrow(e, to, from.element == SIMT_F64 ? f64_to_f32_odd(e, to.lanes, v) : v);
+    if (from.element == SIMT_F64 && cg_half_width(to)) return f64_to_half_ptx(e, to, v);
     bool wider = simt_element_bits(to.element) > simt_element_bits(from.element);
     return wider ? LLVMBuildFPExt(e->b, v, cg_type(e, to), "") : LLVMBuildFPTrunc(e->b, v, cg_type(e, to), "");
 }
@@ -91,15 +107,21 @@ static cg_value sticky(cg_emitter *e, uint32_t lanes, bool is_unsigned, cg_value
     return LLVMBuildSelect(e->b, large, cut, v, "");
 }
 
+// Before sm_90 there is no conversion to bf16, and LLVM's own goes through f32, rounding twice.
+static bool converts_directly(const cg_emitter *e, simt_type from, simt_type to) {
+    if (!cg_half_width(to)) return true;
+    if (simt_element_bits(from.element) <= 16) return false;   // f32 has them exactly
+    return !e->host && (to.element == SIMT_F16 || e->target->arch->sm >= 90);
+}
+
 static cg_value int_to_float(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
-    simt_type through = to;   // the formats that have it exactly, or as exactly as the next rounding needs
-    if (cg_half_width(to) && (e->host || to.element == SIMT_BF16)) {
-        through = cg_with(to, simt_element_bits(from.element) <= 16 ? SIMT_F32 : SIMT_F64);
-        if (from.element == SIMT_I64) v = sticky(e, from.lanes, is_unsigned, v);
-    }
+    bool direct = converts_directly(e, from, to), narrow = simt_element_bits(from.element) <= 16;
+    simt_type through = direct ? to : cg_with(to, narrow ? SIMT_F32 : SIMT_F64), f32 = cg_with(to, SIMT_F32);
+    if (!direct && from.element == SIMT_I64) v = sticky(e, from.lanes, is_unsigned, v);
     LLVMTypeRef t = cg_type(e, through);
     v = is_unsigned ? LLVMBuildUIToFP(e->b, v, t, "") : LLVMBuildSIToFP(e->b, v, t, "");
-    return float_to_float(e, through, to, v);
+    if (direct || narrow) return float_to_float(e, through, to, v);
+    return float_to_float(e, f32, to, f64_to_f32_odd(e, to.lanes, v));
 }
 
 // PTX saturates by itself, and gives 0 for NaN except for f64 and 64-bit integers.

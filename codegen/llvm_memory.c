@@ -47,18 +47,8 @@ cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, 
     return LLVMBuildExtractValue(e->b, compare_exchange(e, pointer, expected, v), 0, "");
 }
 
-static simt_op combining_op(simt_atomic a) {
-    switch (a) {
-    case SIMT_ATOMIC_ADD: return SIMT_ADD;
-    case SIMT_ATOMIC_MIN: return SIMT_MIN;
-    case SIMT_ATOMIC_MAX: return SIMT_MAX;
-    case SIMT_ATOMIC_AND: case SIMT_ATOMIC_OR: case SIMT_ATOMIC_EXCH: case SIMT_ATOMIC_COUNT: break;
-    }
-    ICE("no float operation combines atomically this way");
-}
-
-// The host's 16-bit floats are integers to LLVM: combine by hand, and try until nobody came between.
-static cg_value soft_atomic(cg_emitter *e, simt_op op, simt_type t, cg_value pointer, cg_value v) {
+// The host's 16-bit floats are integers to LLVM: add by hand, and try until nobody came between.
+static cg_value soft_atomic_add(cg_emitter *e, simt_type t, cg_value pointer, cg_value v) {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
     LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->context, e->function, "");
     LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "");
@@ -68,7 +58,7 @@ static cg_value soft_atomic(cg_emitter *e, simt_op op, simt_type t, cg_value poi
     LLVMBuildBr(e->b, again);
     LLVMPositionBuilderAtEnd(e->b, again);
     cg_value old = LLVMBuildPhi(e->b, cg_type(e, t), "");
-    cg_value r = compare_exchange(e, pointer, old, cg_emit_float_binary(e, op, t, old, v));
+    cg_value r = compare_exchange(e, pointer, old, cg_emit_float_binary(e, SIMT_ADD, t, old, v));
     cg_value seen = LLVMBuildExtractValue(e->b, r, 0, "");
     LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, r, 1, ""), done, again);
     LLVMAddIncoming(old, (cg_value[]){first, seen}, (LLVMBasicBlockRef[]){before, again}, 2);
@@ -92,8 +82,9 @@ static LLVMAtomicRMWBinOp native_op(simt_atomic a, bool is_float) {
 // Float minimum and maximum become compare-and-swap loops: the tricks with integer atomics lose NaNs of one sign.
 cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
     simt_atomic a = (simt_atomic)i->aux;
-    bool bitwise = a == SIMT_ATOMIC_AND || a == SIMT_ATOMIC_OR;
-    if (bitwise && cg_is_float(t)) ICE("a bitwise atomic on floats");
-    if (cg_soft(e, t) && a != SIMT_ATOMIC_EXCH) return soft_atomic(e, combining_op(a), t, pointer, v);
+    if (cg_soft(e, t)) {
+        if (a != SIMT_ATOMIC_ADD) ICE("16-bit floats can only be added atomically");
+        return soft_atomic_add(e, t, pointer, v);
+    }
     return LLVMBuildAtomicRMWSyncScope(e->b, native_op(a, cg_is_float(t)), pointer, v, LLVMAtomicOrderingMonotonic, scope(e));
 }

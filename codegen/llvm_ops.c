@@ -71,10 +71,10 @@ cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x
     ICE("'%s' does not take floats", simt_op_table(op)->text);
 }
 
-// The sign bit alone, so that a NaN keeps its payload everywhere.
 static cg_value soft_sign(cg_emitter *e, simt_op op, simt_type t, cg_value x) {
     LLVMTypeRef i16 = cg_type(e, t);
-    return op == SIMT_NEG ? LLVMBuildXor(e->b, x, cg_int(e, i16, 0x8000), "") : LLVMBuildAnd(e->b, x, cg_int(e, i16, 0x7fff), "");
+    cg_value sign = cg_int(e, i16, 0x8000), rest = cg_int(e, i16, 0x7fff);
+    return cg_soft_canonical(e, t, op == SIMT_NEG ? LLVMBuildXor(e->b, x, sign, "") : LLVMBuildAnd(e->b, x, rest, ""));
 }
 
 static cg_value float_unary(cg_emitter *e, simt_op op, simt_type t, cg_value x) {

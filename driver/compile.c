@@ -119,7 +119,10 @@ static bool generate(job *j, const unit_op *o, const cg_target *t, cg_form form,
     driver *d = j->d;
     cg_output result = {0};
     phase(d, form == CG_CUBIN ? "assemble" : "generate code");
-    if (!cg_emit(d->arena, d->ds, o->module, t, form, &j->options, &result)) return false;
+    if (!cg_emit(d->arena, d->ds, o->module, t, form, &j->options, &result)) {
+        must_tell(d, "code generation");
+        return false;
+    }
     textbuf_putn(out, result.data, result.size);
     if (result.log && j->options.verbose_assembler) textbuf_puts(&j->log, result.log);
     return true;

@@ -111,6 +111,8 @@ typedef struct {
 } unit;
 // Reads a .gnn, .tensor or .simt file to verified tensor or simt IR. false: diagnostics tell why.
 bool unit_load(driver *d, const char *path, unit *u);
+// Whoever fails says why: a fault without a diagnostic is one of ours.
+void must_tell(const driver *d, const char *who);
 // Plans an op; NULL: diagnostics tell why.
 program *unit_program(driver *d, unit_op *o);
 

@@ -75,6 +75,7 @@ static void add_op(driver *d, unit *u, const unit_op *o) {
 
 static bool load_simt(driver *d, unit *u, const source_file *source) {
     const simt_module *m = simt_parse(d->arena, d->ds, source);
+    if (!m) must_tell(d, "simt_parse");
     if (!m) return false;
     op_names names = {0};
     VEC_PUSH(d->arena, &names.all, m->name);
@@ -103,6 +104,7 @@ static void lower_gnn(driver *d, unit *u) {
         bool take = option_given(d, OPT_OP) ? wanted(d, op->name) : !op->imported && !op->generic_left;
         tensor_op *lowered = take ? frontend_lower(u->frontend, i) : NULL;
         if (lowered) add_op(d, u, &(unit_op){.name = lowered->name, .op = lowered});
+        else if (take) must_tell(d, "lower");
     }
 }
 
@@ -117,6 +119,10 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
         if (op->generic_left) VEC_PUSH(d->arena, &names.generic, op->name);
     }
     if (!check_op_names(d, u->path, &names)) return false;
+    if (d->verb == VERB_CHECK && !option_given(d, OPT_OP)) {   // templates too
+        phase(d, "check");
+        if (!frontend_check(u->frontend)) return false;
+    }
     phase(d, "lower");
     lower_gnn(d, u);
     return true;
@@ -136,12 +142,19 @@ bool unit_load(driver *d, const char *path, unit *u) {
     return (u->kind == INPUT_SIMT ? load_simt : load_tensor)(d, u, source) && !diag_errors(d->ds);
 }
 
+void must_tell(const driver *d, const char *who) {
+    if (!diag_errors(d->ds)) ICE("%s failed and does not say why", who);
+}
+
 program *unit_program(driver *d, unit_op *o) {
     if (o->program) return o->program;
     phase(d, "plan");
     pass_options options = settings_pass(d);
     o->program = pass_naive(d->arena, d->ds, o->op, &options);
-    if (!o->program) return NULL;
+    if (!o->program) {
+        must_tell(d, "naive");
+        return NULL;
+    }
     o->module = o->program->module;
     if (option_on(d, OPT_VERIFY, true)) {
         const char *wrong = simt_verify(d->arena, o->module);

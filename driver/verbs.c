@@ -20,8 +20,6 @@ int driver_status(driver *d) {
 static void check_file(driver *d, const char *path) {
     unit u;
     if (!unit_load(d, path, &u)) return;
-    phase(d, "check");
-    if (u.frontend && !option_given(d, OPT_OP) && !frontend_check(u.frontend)) return;
     for (uint32_t i = 0; i < u.ops.len; i++)
         if (u.ops.data[i].op) unit_program(d, &u.ops.data[i]);
 }

@@ -36,6 +36,11 @@ eval_value eval_convert(tensor_type to, tensor_type from, eval_value x);
 eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first);                    // by an uncertain condition
 // r, up to prop off before the operation itself rounds, which it does by at most ulps units in the last place.
 eval_value eval_settle(const eval_precision *p, double r, double prop, double ulps);
+// Whether an operation on exact operands with result r is free of rounding, of which `error` is a measure in f64. (What comes
+// to an f32 when rounded to f64 also rounds to that f32 directly.)
+static inline bool eval_fits(const eval_precision *p, double r, double error) {
+    return p == &eval_f32 ? (double)(float)r == r : error == 0;
+}
 double eval_maths_ulps(tensor_opcode op, bool is_f64);
 
 // x rounded to a storage type, to nearest even.
@@ -60,7 +65,8 @@ typedef struct {
 typedef struct {
     const tensor_op *op;
     const tensor_eval_input *in;
-    arena *results, *scratch;
+    arena *results, *scratch;    // of the caller; of this evaluation
+    arena *temp;                 // of the stage being run
     eval_slot *slots;            // per value
     int64_t *sizes;              // per space; -1: not known yet
     bool *sizing;                // per space: being found
@@ -88,7 +94,7 @@ typedef struct {
     bool is_float, contracts;    // contracts: a product an add may swallow (fma), so that its overflow is not certain
     uint32_t level;
     const uint32_t *args;
-    int64_t imm;
+    int64_t imm, imm2;
     const eval_slot *slot;       // LOAD
     tensor_space space;          // INDEX, NONE, index-valued
     int64_t size;                // INDEX: of its space
@@ -116,10 +122,11 @@ typedef struct {
 eval_program *eval_program_new(evaluator *ev, const char *what, uint32_t levels);
 uint32_t eval_compile(eval_program *p, tensor_expr e);             // its node
 static inline void eval_ready(eval_program *p) {                   // after the last eval_compile
-    p->memo = ARENA_ARRAY(p->ev->scratch, eval_memo, p->nodes.len + 1);
+    p->memo = ARENA_ARRAY(p->ev->temp, eval_memo, p->nodes.len + 1);
 }
 static inline void eval_move(eval_program *p, uint32_t level) { p->moved[level] = ++p->moves; }
 eval_value eval_node_value(eval_program *p, uint32_t node);
+eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE, SYMMETRIC
 
 void eval_stage(evaluator *ev, const tensor_stage *s);
 

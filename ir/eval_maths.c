@@ -28,9 +28,8 @@ static eval_value square_root(const eval_precision *p, eval_value x) {
     double r = sqrt(x.v);
     if (x.v < 0) return x.v + x.bound < 0 ? exact((double)NAN) : unknown(0);
     if (x.bound == 0) {
-        bool fits = p == &eval_f32 ? (double)(float)r == r && (double)(float)(r * r) == x.v && r * r == x.v
-                                   : fma(r, r, -x.v) == 0;
-        return fits || isinf(r) ? exact(r) : eval_settle(p, r, 0, 0.5);
+        bool fits = isinf(r) || eval_fits(p, r, fma(r, r, -x.v));
+        return fits ? exact(r) : eval_settle(p, r, 0, 0.5);
     }
     if (x.v - x.bound < 0) return unknown(r);
     return eval_settle(p, r, x.bound / (r + sqrt(x.v - x.bound)), 0.5);
@@ -62,14 +61,17 @@ static eval_value logarithm(const eval_precision *p, eval_value x, double ulps, 
     return eval_settle(p, r, log_shift(at, x.bound), ulps);
 }
 
+static eval_value exact_power(const eval_precision *p, double x, double y, double r, double ulps) {
+    bool finite = isfinite(x) && isfinite(y) && x != 0;
+    if (!finite || isnan(r) || x == 1 || y == 0) return exact(r);
+    if (y * log(fabs(x)) > 710) return exact(r);
+    return r == 0 ? eval_float(0, p->tiny) : eval_settle(p, r, 0, ulps);
+}
+
 static eval_value power(const eval_precision *p, eval_value x, eval_value y, double ulps) {
     double r = pow(x.v, y.v), size = fabs(x.v);
     bool whole_power = y.bound == 0 && rint(y.v) == y.v;
-    if (x.bound == 0 && y.bound == 0) {
-        bool special = !isfinite(r) && (!isfinite(x.v) || !isfinite(y.v) || isnan(r) || x.v == 0);
-        return special || r == 0 || r == 1 ? (r == 0 && x.v != 0 && isfinite(y.v) && isfinite(x.v) ? eval_settle(p, p->tiny, 0, ulps) : exact(r))
-                                           : eval_settle(p, r, 0, ulps);
-    }
+    if (x.bound == 0 && y.bound == 0) return exact_power(p, x.v, y.v, r, ulps);
     if (!isfinite(x.v) || !isfinite(y.v)) return unknown(r);
     if (whole_power && y.v == 0) return exact(1);
     if (size <= x.bound) {   // the base may be 0

@@ -20,11 +20,6 @@ eval_value eval_settle(const eval_precision *p, double r, double prop, double ul
     return over ? eval_float(copysign((double)INFINITY, r), 0) : eval_float(r, (double)INFINITY);
 }
 
-// Whether an exact operation on exact operands gives r without rounding in the type of p.
-static bool fits(const eval_precision *p, double r, double error) {
-    return p == &eval_f32 ? (double)(float)r == r : error == 0;
-}
-
 static double sum_error(double x, double y, double r) {
     double z = r - x;
     return (x - (r - z)) + (y - z);
@@ -36,7 +31,7 @@ static eval_value add(const eval_precision *p, eval_value x, eval_value y) {
         bool exact = !isfinite(x.v) || !isfinite(y.v) || (is_exact(x) && is_exact(y));
         return eval_float(r, exact ? 0 : (double)INFINITY);
     }
-    if (is_exact(x) && is_exact(y) && fits(p, r, sum_error(x.v, y.v, r))) return eval_float(r, 0);
+    if (is_exact(x) && is_exact(y) && eval_fits(p, r, sum_error(x.v, y.v, r))) return eval_float(r, 0);
     return eval_settle(p, r, x.bound + y.bound, 0.5);
 }
 
@@ -49,10 +44,10 @@ static eval_value mul(const eval_precision *p, eval_value x, eval_value y) {
         bool unsure = (may_be_zero(x) && !is_zero(x)) || (may_be_zero(y) && !is_zero(y));
         return eval_float(r, unsure ? (double)INFINITY : 0);
     }
-    bool normal = r == 0 || fabs(r) > 0x1p-900;
+    bool normal = x.v == 0 || y.v == 0 || fabs(r) > 0x1p-900;
     if (is_exact(x) && is_exact(y)) {
         if (isinf(r)) return eval_float(r, 0);
-        if (normal && fits(p, r, fma(x.v, y.v, -r))) return eval_float(r, 0);
+        if (normal && eval_fits(p, r, fma(x.v, y.v, -r))) return eval_float(r, 0);
     }
     return eval_settle(p, r, fabs(x.v) * y.bound + fabs(y.v) * x.bound + x.bound * y.bound, 0.5);
 }
@@ -67,7 +62,7 @@ static eval_value divide(const eval_precision *p, eval_value x, eval_value y) {
     if (isinf(x.v)) return eval_float(r, 0);
     if (is_exact(x) && is_exact(y)) {
         if (isinf(r)) return eval_float(r, 0);
-        if ((x.v == 0 || fabs(x.v) > 0x1p-900) && fits(p, r, fma(r, y.v, -x.v)) && (double)(float)r == r) return eval_float(r, 0);
+        if ((x.v == 0 || fabs(x.v) > 0x1p-900) && eval_fits(p, r, fma(r, y.v, -x.v))) return eval_float(r, 0);
     }
     return eval_settle(p, r, (x.bound + fabs(r) * y.bound) / (fabs(y.v) - y.bound), 0.5);
 }

@@ -11,7 +11,8 @@ static void append(simt_builder *b, simt_instr i) {
     if (r->instrs.len) {
         const simt_instr_info *last = &f->instrs.data[r->instrs.data[r->instrs.len - 1]];
         if (simt_op_table(last->op)->flags & SIMT_TERMINATOR)
-            ICE("'%s' is built behind the end of a region of '%s'", simt_op_table(f->instrs.data[i].op)->text, f->name);
+            ICE("'%s' is built behind the end of a region of '%s'", simt_op_table(f->instrs.data[i].op)->text,
+                f->name);
     }
     const char *fault = simt_types_fault(f, i);
     if (fault) ICE("'%s' in '%s': %s", simt_op_table(f->instrs.data[i].op)->text, f->name, fault);
@@ -20,11 +21,12 @@ static void append(simt_builder *b, simt_instr i) {
 
 static void check_args(const simt_func *f, simt_op op, const simt_value *args, uint32_t n) {
     for (uint32_t k = 0; k < n; k++)
-        if (!args[k] || args[k] >= f->values.len) ICE("argument %u of '%s' in '%s' is no value", k, simt_op_table(op)->text, f->name);
+        if (!args[k] || args[k] >= f->values.len)
+            ICE("argument %u of '%s' in '%s' is no value", k, simt_op_table(op)->text, f->name);
 }
 
-static simt_instr new_instr(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs, const simt_type *results,
-                            uint32_t nresults) {
+static simt_instr new_instr(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs,
+                            const simt_type *results, uint32_t nresults) {
     check_args(b->func, op, args, nargs);
     simt_instr i = simt_instr_new(b->func, op, args, nargs, results, nresults, b->at);
     bool shuffle = op == SIMT_SHFL_IDX || op == SIMT_SHFL_UP || op == SIMT_SHFL_DOWN || op == SIMT_SHFL_BFLY;
@@ -32,8 +34,8 @@ static simt_instr new_instr(simt_builder *b, simt_op op, const simt_value *args,
     return i;
 }
 
-simt_instr simt_build_op(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs, const simt_type *results,
-                         uint32_t nresults) {
+simt_instr simt_build_op(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs,
+                         const simt_type *results, uint32_t nresults) {
     if (op == SIMT_CALL || op == SIMT_FOR || op == SIMT_WHILE || op == SIMT_IF)
         ICE("'%s' has a builder of its own", simt_op_table(op)->text);
     simt_instr i = new_instr(b, op, args, nargs, results, nresults);
@@ -41,7 +43,8 @@ simt_instr simt_build_op(simt_builder *b, simt_op op, const simt_value *args, ui
     return i;
 }
 
-static simt_value build_one(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs, simt_type result) {
+static simt_value build_one(simt_builder *b, simt_op op, const simt_value *args, uint32_t nargs,
+                            simt_type result) {
     return simt_result(b->func, simt_build_op(b, op, args, nargs, &result, 1), 0);
 }
 
@@ -71,7 +74,8 @@ static simt_value *slot_of(const simt_func *f, const struct simt_constants *t, s
         simt_value v = t->slots[k];
         if (!v) return &t->slots[k];
         bool constant = simt_constant_of(f, v, &other);
-        if (constant && simt_type_equal(other.type, c.type) && constant_bits(other) == constant_bits(c)) return &t->slots[k];
+        if (constant && simt_type_equal(other.type, c.type) && constant_bits(other) == constant_bits(c))
+            return &t->slots[k];
     }
 }
 
@@ -118,7 +122,8 @@ static simt_value build_constant(simt_builder *b, simt_constant c) {
     if (fault) ICE("a constant in '%s': %s", f->name, fault);
     simt_region_add(f, 1, i);
     simt_instr *body = f->regions.data[1].instrs.data;
-    memmove(&body[t->leading + 1], &body[t->leading], (f->regions.data[1].instrs.len - 1 - t->leading) * sizeof *body);
+    memmove(&body[t->leading + 1], &body[t->leading],
+            (f->regions.data[1].instrs.len - 1 - t->leading) * sizeof *body);
     body[t->leading++] = i;
     simt_value v = *slot = simt_result(f, i, 0);
     if (++t->used * 2 > t->mask) constants_grow(f, t, (t->mask + 1) * 2);
@@ -126,12 +131,14 @@ static simt_value build_constant(simt_builder *b, simt_constant c) {
 }
 
 simt_value simt_build_int(simt_builder *b, simt_type t, int64_t x) {
-    if (!simt_is_int(t.element)) ICE("an integer constant cannot be of type '%s'", simt_element_text(t.element));
+    if (!simt_is_int(t.element))
+        ICE("an integer constant cannot be of type '%s'", simt_element_text(t.element));
     return build_constant(b, (simt_constant){.type = t, .i = simt_int_wrap(t.element, x)});
 }
 
 simt_value simt_build_float(simt_builder *b, simt_type t, double x) {
-    if (!simt_is_float(t.element)) ICE("a float constant cannot be of type '%s'", simt_element_text(t.element));
+    if (!simt_is_float(t.element))
+        ICE("a float constant cannot be of type '%s'", simt_element_text(t.element));
     return build_constant(b, (simt_constant){.type = t, .f = simt_float_round(t.element, x)});
 }
 
@@ -182,8 +189,8 @@ simt_value simt_build_cmp(simt_builder *b, simt_predicate p, simt_value x, simt_
     simt_constant cx, cy, folded;
     simt_value args[2] = {x, y};
     check_args(f, SIMT_CMP, args, 2);
-    if (simt_type_equal(simt_typeof(f, x), simt_typeof(f, y)) && simt_constant_of(f, x, &cx) && simt_constant_of(f, y, &cy)
-        && simt_fold_cmp(p, cx, cy, &folded))
+    if (simt_type_equal(simt_typeof(f, x), simt_typeof(f, y)) && simt_constant_of(f, x, &cx)
+        && simt_constant_of(f, y, &cy) && simt_fold_cmp(p, cx, cy, &folded))
         return build_constant(b, folded);
     simt_value v = build_by_rule(b, SIMT_CMP, args, 2);
     b->func->instrs.data[b->func->values.data[v].def].aux = p;
@@ -205,16 +212,24 @@ static simt_value build_conversion(simt_builder *b, simt_op op, simt_type t, sim
     simt_constant c, folded;
     check_args(b->func, op, &x, 1);
     if (simt_type_equal(t, simt_typeof(b->func, x))) return x;
-    if (simt_constant_of(b->func, x, &c) && simt_fold_cvt(op, t, c, &folded)) return build_constant(b, folded);
+    if (simt_constant_of(b->func, x, &c) && simt_fold_cvt(op, t, c, &folded))
+        return build_constant(b, folded);
     return build_one(b, op, &x, 1, t);
 }
 
-simt_value simt_build_cvt(simt_builder *b, simt_type t, simt_value x) { return build_conversion(b, SIMT_CVT, t, x); }
-simt_value simt_build_ucvt(simt_builder *b, simt_type t, simt_value x) { return build_conversion(b, SIMT_UCVT, t, x); }
-simt_value simt_build_bitcast(simt_builder *b, simt_type t, simt_value x) { return build_conversion(b, SIMT_BITCAST, t, x); }
+simt_value simt_build_cvt(simt_builder *b, simt_type t, simt_value x) {
+    return build_conversion(b, SIMT_CVT, t, x);
+}
+simt_value simt_build_ucvt(simt_builder *b, simt_type t, simt_value x) {
+    return build_conversion(b, SIMT_UCVT, t, x);
+}
+simt_value simt_build_bitcast(simt_builder *b, simt_type t, simt_value x) {
+    return build_conversion(b, SIMT_BITCAST, t, x);
+}
 
 // ---- Memory ----------------------------------------------------------------------------------------------
-simt_value simt_build_addr(simt_builder *b, simt_value ptr, simt_value index, uint32_t scale, int64_t offset) {
+simt_value simt_build_addr(simt_builder *b, simt_value ptr, simt_value index, uint32_t scale,
+                           int64_t offset) {
     if (scale > UINT16_MAX) {   // more than the attribute holds: 64-bit arithmetic, as ADDR itself does
         simt_value wide = simt_build_cvt(b, SIMT_T(I64), index);
         index = simt_build_binary(b, SIMT_MUL, wide, simt_build_int(b, SIMT_T(I64), scale));
@@ -228,7 +243,9 @@ simt_value simt_build_addr(simt_builder *b, simt_value ptr, simt_value index, ui
     return v;
 }
 
-simt_value simt_build_load(simt_builder *b, simt_type t, simt_value ptr) { return build_one(b, SIMT_LD, &ptr, 1, t); }
+simt_value simt_build_load(simt_builder *b, simt_type t, simt_value ptr) {
+    return build_one(b, SIMT_LD, &ptr, 1, t);
+}
 
 void simt_build_store(simt_builder *b, simt_value ptr, simt_value x) {
     simt_value args[2] = {ptr, x};
@@ -266,8 +283,8 @@ static simt_builder builder_in(const simt_builder *b, simt_region r) {
     return (simt_builder){.func = b->func, .region = r, .at = b->at};
 }
 
-simt_builder simt_build_for(simt_builder *b, simt_value lo, simt_value hi, simt_value step, const simt_value *init,
-                            uint32_t n, simt_instr *loop) {
+simt_builder simt_build_for(simt_builder *b, simt_value lo, simt_value hi, simt_value step,
+                            const simt_value *init, uint32_t n, simt_instr *loop) {
     simt_func *f = b->func;
     check_args(f, SIMT_FOR, init, n);
     simt_value *args = ARENA_ARRAY(f->module->arena, simt_value, 3 + (size_t)n);
@@ -284,14 +301,18 @@ simt_builder simt_build_for(simt_builder *b, simt_value lo, simt_value hi, simt_
 
 static simt_value region_param_of(const simt_func *f, simt_instr i, uint32_t region, uint32_t k) {
     const simt_region_info *r = &f->regions.data[f->instrs.data[i].regions[region]];
-    if (k >= r->params.len) ICE("a region of '%s' has no parameter %u", simt_op_table(f->instrs.data[i].op)->text, k);
+    if (k >= r->params.len)
+        ICE("a region of '%s' has no parameter %u", simt_op_table(f->instrs.data[i].op)->text, k);
     return r->params.data[k];
 }
 
 simt_value simt_for_index(const simt_func *f, simt_instr loop) { return region_param_of(f, loop, 0, 0); }
-simt_value simt_for_carried(const simt_func *f, simt_instr loop, uint32_t k) { return region_param_of(f, loop, 0, k + 1); }
+simt_value simt_for_carried(const simt_func *f, simt_instr loop, uint32_t k) {
+    return region_param_of(f, loop, 0, k + 1);
+}
 
-simt_instr simt_build_while(simt_builder *b, const simt_value *init, uint32_t n, simt_builder *test, simt_builder *body) {
+simt_instr simt_build_while(simt_builder *b, const simt_value *init, uint32_t n, simt_builder *test,
+                            simt_builder *body) {
     simt_func *f = b->func;
     check_args(f, SIMT_WHILE, init, n);
     simt_type *types = types_of(f, init, n);

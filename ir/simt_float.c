@@ -72,7 +72,8 @@ double simt_float_from_bits(simt_element e, uint64_t bits) {
     bool negative = bits >> (f.bits - 1) & 1;
     if (exponent == top)
         return bits_double((uint64_t)negative << 63 | UINT64_C(0x7ff) << 52 | mantissa << (52 - fraction));
-    double x = exponent ? ldexp((double)(mantissa | UINT64_C(1) << fraction), (int)exponent - f.max_exponent - fraction)
+    double x = exponent ? ldexp((double)(mantissa | UINT64_C(1) << fraction),
+                                (int)exponent - f.max_exponent - fraction)
                         : ldexp((double)mantissa, f.min_exponent - fraction);
     return negative ? -x : x;
 }

@@ -35,7 +35,9 @@ static uint64_t leading_zeros(uint64_t x, uint32_t bits) {
     return n;
 }
 
-static bool on_pred(simt_op op) { return op == SIMT_AND || op == SIMT_OR || op == SIMT_XOR || op == SIMT_NOT; }
+static bool on_pred(simt_op op) {
+    return op == SIMT_AND || op == SIMT_OR || op == SIMT_XOR || op == SIMT_NOT;
+}
 
 static bool fold_unary_float(simt_op op, simt_constant x, simt_constant *out) {
     bool narrow = x.type.element != SIMT_F32 && x.type.element != SIMT_F64;
@@ -207,7 +209,8 @@ bool simt_fold_cvt(simt_op op, simt_type t, simt_constant x, simt_constant *out)
     if (to) return int_to_float(t, as_unsigned, x, out);
     uint32_t bits = simt_element_bits(t.element);
     if (!from) return give_int(t, as_unsigned ? unsigned_of(x) : (uint64_t)x.i, out);
-    return give_int(t, as_unsigned ? saturate_unsigned(x.f, bits) : (uint64_t)saturate_signed(x.f, bits), out);
+    return give_int(t, as_unsigned ? saturate_unsigned(x.f, bits) : (uint64_t)saturate_signed(x.f, bits),
+                    out);
 }
 
 static bool commutes(simt_op op) {
@@ -225,7 +228,12 @@ simt_value simt_fold_identity(const simt_func *f, simt_op op, simt_value x, simt
     if (simt_is_float(e) || (e == SIMT_PRED && !on_pred(op)) || !simt_constant_of(f, y, &c)) return 0;
     bool zero = c.i == 0, one = c.i == 1, ones = c.i == simt_int_wrap(e, -1);
     switch ((int)op) {
-    case SIMT_ADD: case SIMT_SUB: case SIMT_XOR: case SIMT_SHL: case SIMT_LSHR: case SIMT_ASHR: return zero ? x : 0;
+    case SIMT_ADD:
+    case SIMT_SUB:
+    case SIMT_XOR:
+    case SIMT_SHL:
+    case SIMT_LSHR:
+    case SIMT_ASHR: return zero ? x : 0;
     case SIMT_MUL: return one ? x : zero ? y : 0;
     case SIMT_DIV: case SIMT_UDIV: return one ? x : 0;
     case SIMT_AND: return ones ? x : zero ? y : 0;

@@ -10,8 +10,8 @@ enum { SIMT_MAX_DEPTH = 200 };   // of nested regions, in text and in what the v
 simt_region simt_region_new(simt_func *f);
 simt_value simt_region_param(simt_func *f, simt_region r, simt_type t);
 // An instruction that stands in no region yet. Arguments are copied, results made.
-simt_instr simt_instr_new(simt_func *f, simt_op op, const simt_value *args, uint32_t nargs, const simt_type *results,
-                          uint32_t nresults, span at);
+simt_instr simt_instr_new(simt_func *f, simt_op op, const simt_value *args, uint32_t nargs,
+                          const simt_type *results, uint32_t nresults, span at);
 void simt_region_add(simt_func *f, simt_region r, simt_instr i);
 simt_region *simt_instr_regions(simt_func *f, simt_instr i, uint32_t n);   // makes n regions for it
 simt_func *simt_func_add(simt_module *m, const char *name, bool kernel);

@@ -7,7 +7,9 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_inner(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '$'; }
 
-static char at(const simt_lexer *x, uint32_t offset) { return offset < x->file->length ? x->file->text[offset] : 0; }
+static char at(const simt_lexer *x, uint32_t offset) {
+    return offset < x->file->length ? x->file->text[offset] : 0;
+}
 
 span simt_lex_span(const simt_lexer *x, simt_token t) {
     if (!x->file->base) return NO_SPAN;
@@ -59,8 +61,11 @@ static uint32_t name_end(const simt_lexer *x, uint32_t end) {
 
 static void set_token(simt_lexer *x, simt_token_kind kind, uint32_t end) {
     uint32_t skip = kind == TOKEN_VALUE;
-    x->token = (simt_token){.kind = kind, .sign = kind == TOKEN_SIGN ? at(x, x->next) : 0,
-                            .text = x->file->text + x->next + skip, .length = end - x->next - skip, .start = x->next};
+    x->token = (simt_token){.kind = kind,
+                            .sign = kind == TOKEN_SIGN ? at(x, x->next) : 0,
+                            .text = x->file->text + x->next + skip,
+                            .length = end - x->next - skip,
+                            .start = x->next};
     x->next = end;
 }
 
@@ -97,11 +102,14 @@ void simt_lex_expected(simt_lexer *x, const char *what) {
                       (int)(t.length < 60 ? t.length : 60), t.text);
 }
 
-bool simt_lex_is(const simt_lexer *x, char sign) { return x->token.kind == TOKEN_SIGN && x->token.sign == sign; }
+bool simt_lex_is(const simt_lexer *x, char sign) {
+    return x->token.kind == TOKEN_SIGN && x->token.sign == sign;
+}
 
 bool simt_lex_is_word(const simt_lexer *x, const char *word) {
     simt_token t = x->token;
-    return t.kind == TOKEN_NAME && t.text[0] == word[0] && t.length == strlen(word) && !memcmp(t.text, word, t.length);
+    return t.kind == TOKEN_NAME && t.text[0] == word[0] && t.length == strlen(word)
+           && !memcmp(t.text, word, t.length);
 }
 
 bool simt_lex_take(simt_lexer *x, char sign) {
@@ -125,4 +133,6 @@ void simt_lex_need_word(simt_lexer *x, const char *word) {
     if (!simt_lex_take_word(x, word)) simt_lex_expected(x, arena_printf(x->arena, "'%s'", word));
 }
 
-const char *simt_lex_copy(const simt_lexer *x, simt_token t) { return arena_strndup(x->arena, t.text, t.length); }
+const char *simt_lex_copy(const simt_lexer *x, simt_token t) {
+    return arena_strndup(x->arena, t.text, t.length);
+}

@@ -26,7 +26,8 @@ void simt_lex_start(simt_lexer *x, uint32_t offset);   // reads the first token 
 void simt_lex_next(simt_lexer *x);
 span simt_lex_span(const simt_lexer *x, simt_token t);
 // Reports the fault at a token and stops; later faults are not reported. NULL when one was reported before.
-diagnostic *simt_lex_fail(simt_lexer *x, diag_code code, simt_token at, const char *format, ...) SUP_PRINTF(4, 5);
+diagnostic *simt_lex_fail(simt_lexer *x, diag_code code, simt_token at, const char *format, ...)
+    SUP_PRINTF(4, 5);
 void simt_lex_expected(simt_lexer *x, const char *what);   // E0951 at the present token
 bool simt_lex_is(const simt_lexer *x, char sign);
 bool simt_lex_is_word(const simt_lexer *x, const char *word);

@@ -27,7 +27,8 @@ static uint64_t unsigned_literal(simt_lexer *x, uint64_t limit) {
             return 0;
         }
         if (value > (UINT64_MAX - digit) / base || value * base + digit > limit) {
-            simt_lex_fail(x, E0953, t, "'%.*s' is out of range", (int)(t.length < 60 ? t.length : 60), t.text);
+            simt_lex_fail(x, E0953, t, "'%.*s' is out of range", (int)(t.length < 60 ? t.length : 60),
+                          t.text);
             return 0;
         }
         value = value * base + digit;
@@ -69,7 +70,8 @@ static double number_literal(simt_lexer *x, simt_element e) {
         return 0;
     }
     double rounded = simt_float_round(e, value);
-    if (isinf(rounded)) simt_lex_fail(x, E0953, t, "'%.60s' is out of range of %s", text, simt_element_text(e));
+    if (isinf(rounded))
+        simt_lex_fail(x, E0953, t, "'%.60s' is out of range of %s", text, simt_element_text(e));
     simt_lex_next(x);
     return rounded;
 }
@@ -78,9 +80,12 @@ double simt_parse_float(simt_lexer *x, simt_element e) {
     if (simt_lex_take_word(x, "bits")) {
         simt_lex_need(x, ':');
         uint32_t bits = simt_element_bits(e);
-        return simt_float_from_bits(e, unsigned_literal(x, bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1));
+        return simt_float_from_bits(e,
+                                    unsigned_literal(x, bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1));
     }
     bool minus = simt_lex_take(x, '-');
-    double value = simt_lex_take_word(x, "inf") ? INFINITY : simt_lex_take_word(x, "nan") ? NAN : number_literal(x, e);
+    double value = simt_lex_take_word(x, "inf")   ? INFINITY
+                   : simt_lex_take_word(x, "nan") ? NAN
+                                                  : number_literal(x, e);
     return copysign(value, minus ? -1 : 1);
 }

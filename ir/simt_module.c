@@ -77,7 +77,8 @@ simt_value simt_param(simt_func *f, const char *name, simt_type type, uint32_t f
     if (f->params.len >= UINT16_MAX) ICE("too many parameters of '%s'", f->name);
     arena *a = f->module->arena;
     const char *own = name ? arena_strdup(a, name) : NULL;
-    simt_value v = value_new(f, (simt_value_info){.type = type, .index = (uint16_t)f->params.len, .name = own});
+    simt_value v =
+        value_new(f, (simt_value_info){.type = type, .index = (uint16_t)f->params.len, .name = own});
     VEC_PUSH(a, &f->params, ((simt_param_info){own, v, flags}));
     return v;
 }
@@ -95,17 +96,20 @@ simt_value simt_region_param(simt_func *f, simt_region r, simt_type t) {
     return v;
 }
 
-simt_instr simt_instr_new(simt_func *f, simt_op op, const simt_value *args, uint32_t nargs, const simt_type *results,
-                          uint32_t nresults, span at) {
-    if (nargs > UINT16_MAX || nresults > UINT16_MAX) ICE("too many arguments or results of '%s'", simt_op_table(op)->text);
+simt_instr simt_instr_new(simt_func *f, simt_op op, const simt_value *args, uint32_t nargs,
+                          const simt_type *results, uint32_t nresults, span at) {
+    if (nargs > UINT16_MAX || nresults > UINT16_MAX)
+        ICE("too many arguments or results of '%s'", simt_op_table(op)->text);
     arena *a = f->module->arena;
     simt_instr handle = f->instrs.len;
-    simt_instr_info i = {.op = (uint16_t)op, .nargs = (uint16_t)nargs, .nresults = (uint16_t)nresults, .at = at};
+    simt_instr_info i = {
+        .op = (uint16_t)op, .nargs = (uint16_t)nargs, .nresults = (uint16_t)nresults, .at = at};
     i.args = ARENA_ARRAY(a, simt_value, nargs);
     i.results = ARENA_ARRAY(a, simt_value, nresults);
     if (nargs) memcpy(i.args, args, nargs * sizeof *args);
     for (uint32_t k = 0; k < nresults; k++)
-        i.results[k] = value_new(f, (simt_value_info){.type = results[k], .def = handle, .index = (uint16_t)k});
+        i.results[k] =
+            value_new(f, (simt_value_info){.type = results[k], .def = handle, .index = (uint16_t)k});
     VEC_PUSH(a, &f->instrs, i);
     return handle;
 }

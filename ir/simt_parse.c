@@ -18,7 +18,8 @@ static simt_name *name_slot(simt_names *t, const char *text, uint32_t length) {
 static void names_grow(arena *a, simt_names *t) {
     if (t->used * 2 < t->size) return;
     simt_names old = *t;
-    *t = (simt_names){ARENA_ARRAY(a, simt_name, old.size ? old.size * 2 : 32), old.size ? old.size * 2 : 32, old.used};
+    *t = (simt_names){ARENA_ARRAY(a, simt_name, old.size ? old.size * 2 : 32), old.size ? old.size * 2 : 32,
+                      old.used};
     for (uint32_t k = 0; k < old.size; k++)
         if (old.slots[k].value) *name_slot(t, old.slots[k].text, old.slots[k].length) = old.slots[k];
 }
@@ -34,7 +35,8 @@ void simt_parse_bind(simt_parser *p, simt_token t, simt_value v) {
     names_grow(p->lex.arena, p->names);
     simt_name *slot = name_slot(p->names, t.text, t.length);
     if (slot->value) {
-        simt_lex_fail(&p->lex, E0952, t, "'%%%.*s' is defined twice in '%s'", (int)t.length, t.text, p->func->name);
+        simt_lex_fail(&p->lex, E0952, t, "'%%%.*s' is defined twice in '%s'", (int)t.length, t.text,
+                      p->func->name);
         return;
     }
     *slot = (simt_name){t.text, t.length, v};
@@ -45,8 +47,10 @@ void simt_parse_bind(simt_parser *p, simt_token t, simt_value v) {
 simt_token simt_parse_name(simt_parser *p) {
     simt_token t = p->lex.token;
     if (t.kind != TOKEN_VALUE) simt_lex_expected(&p->lex, "a value");
-    else if (t.text[0] >= '0' && t.text[0] <= '9' && !is_number(t)) simt_lex_expected(&p->lex, "a name or a number after '%'");
-    else if (!is_number(t) && (t.text[0] == '.' || t.text[0] == '$')) simt_lex_expected(&p->lex, "a name or a number after '%'");
+    else if (t.text[0] >= '0' && t.text[0] <= '9' && !is_number(t))
+        simt_lex_expected(&p->lex, "a name or a number after '%'");
+    else if (!is_number(t) && (t.text[0] == '.' || t.text[0] == '$'))
+        simt_lex_expected(&p->lex, "a name or a number after '%'");
     else simt_lex_next(&p->lex);
     return t;
 }
@@ -55,12 +59,13 @@ static simt_value look_up(simt_parser *p, simt_token t) {
     names_grow(p->lex.arena, p->names);
     simt_value v = name_slot(p->names, t.text, t.length)->value;
     if (v) return v;
-    diagnostic *d = simt_lex_fail(&p->lex, E0952, t, "'%%%.*s' is not defined before its use in '%s'", (int)t.length, t.text,
-                                  p->func->name);
+    diagnostic *d = simt_lex_fail(&p->lex, E0952, t, "'%%%.*s' is not defined before its use in '%s'",
+                                  (int)t.length, t.text, p->func->name);
     VEC(const char *) known = {0};
     for (uint32_t k = 0; k < p->names->size; k++) {
         const simt_name *n = &p->names->slots[k];
-        if (n->value && n->length < 64) VEC_PUSH(p->lex.arena, &known, arena_strndup(p->lex.arena, n->text, n->length));
+        if (n->value && n->length < 64)
+            VEC_PUSH(p->lex.arena, &known, arena_strndup(p->lex.arena, n->text, n->length));
     }
     const char *near = is_number(t) ? NULL : closest_name(simt_lex_copy(&p->lex, t), known.data, known.len);
     if (near) diag_help(d, "did you mean '%%%s'?", near);
@@ -89,14 +94,16 @@ static bool type_from_text(const char *text, uint32_t length, simt_type *out) {
 
 simt_type simt_parse_type(simt_parser *p) {
     simt_type t = SIMT_T(I32);
-    if (p->lex.token.kind == TOKEN_NAME && type_from_text(p->lex.token.text, p->lex.token.length, &t)) simt_lex_next(&p->lex);
+    if (p->lex.token.kind == TOKEN_NAME && type_from_text(p->lex.token.text, p->lex.token.length, &t))
+        simt_lex_next(&p->lex);
     else simt_lex_expected(&p->lex, "a type");
     return t;
 }
 
 bool simt_parse_more(simt_parser *p, uint32_t so_far) {
     if (!simt_lex_is(&p->lex, ',')) return false;
-    if (so_far >= SIMT_MAX_LIST) simt_lex_fail(&p->lex, E0954, p->lex.token, "a list of more than %d", SIMT_MAX_LIST);
+    if (so_far >= SIMT_MAX_LIST)
+        simt_lex_fail(&p->lex, E0954, p->lex.token, "a list of more than %d", SIMT_MAX_LIST);
     return simt_lex_take(&p->lex, ',');
 }
 

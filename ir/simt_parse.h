@@ -6,7 +6,7 @@
 
 // ---- simt_literal.c --------------------------------------------------------------------------------------
 uint32_t simt_parse_u32(simt_lexer *x, uint32_t limit);
-int64_t simt_parse_int(simt_lexer *x, simt_element e);      // of an integer type: its range, or its bits in hex
+int64_t simt_parse_int(simt_lexer *x, simt_element e); // of an integer type: its range, or its bits in hex
 int64_t simt_parse_offset(simt_lexer *x);                   // + N, - N or nothing
 double simt_parse_float(simt_lexer *x, simt_element e);
 

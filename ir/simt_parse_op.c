@@ -53,8 +53,8 @@ typedef struct {
 
 static void need_results(simt_parser *p, const statement *s) {
     if (s->results.len == s->types.len) return;
-    simt_lex_fail(&p->lex, E0951, s->at, "'%s' gives %u values here, but %u are named", simt_op_table(s->op)->text, s->types.len,
-                  s->results.len);
+    simt_lex_fail(&p->lex, E0951, s->at, "'%s' gives %u values here, but %u are named",
+                  simt_op_table(s->op)->text, s->types.len, s->results.len);
 }
 
 static simt_instr add_instr(simt_parser *p, simt_region r, const statement *s) {
@@ -101,7 +101,8 @@ static void parse_call(simt_parser *p, statement *s) {
             VEC_PUSH(p->lex.arena, &s->types, m->funcs.data[k]->results.data[r]);
     }
     if (!simt_func_find(m, simt_lex_copy(&p->lex, name)))
-        simt_lex_fail(&p->lex, E0952, name, "there is no function '%.*s'", (int)(name.length < 60 ? name.length : 60), name.text);
+        simt_lex_fail(&p->lex, E0952, name, "there is no function '%.*s'",
+                      (int)(name.length < 60 ? name.length : 60), name.text);
     simt_lex_next(&p->lex);
     simt_lex_need(&p->lex, '(');
     if (!simt_lex_is(&p->lex, ')')) parse_arg_list(p, s);
@@ -112,7 +113,8 @@ static void parse_constant(simt_parser *p, statement *s) {
     simt_element e = s->types.data[0].element;
     if (simt_is_float(e)) s->info.imm.f = simt_parse_float(&p->lex, e);
     else if (simt_is_int(e)) s->info.imm.i = simt_parse_int(&p->lex, e);
-    else if (e != SIMT_PRED) simt_lex_expected(&p->lex, "a number or pred constant: pointers have no constants;");
+    else if (e != SIMT_PRED)
+        simt_lex_expected(&p->lex, "a number or pred constant: pointers have no constants;");
     else if (simt_lex_take_word(&p->lex, "true")) s->info.imm.i = 1;
     else simt_lex_need_word(&p->lex, "false");
 }
@@ -127,7 +129,9 @@ static void parse_imm(simt_parser *p, statement *s, simt_written_imm imm) {
         simt_lex_need(x, ',');
         s->info.imm.i = simt_parse_u32(x, UINT32_MAX);
         break;
-    case IMM_WIDTH: s->info.imm.i = simt_lex_take_word(x, "width") ? simt_parse_u32(x, UINT32_MAX) : 32; break;
+    case IMM_WIDTH:
+        s->info.imm.i = simt_lex_take_word(x, "width") ? simt_parse_u32(x, UINT32_MAX) : 32;
+        break;
     case IMM_ADDR:
         s->info.mem.scale = simt_lex_take(x, '*') ? (uint16_t)simt_parse_u32(x, UINT16_MAX) : 1;
         s->info.imm.i = simt_parse_offset(x);
@@ -137,8 +141,10 @@ static void parse_imm(simt_parser *p, statement *s, simt_written_imm imm) {
 
 static void parse_mem(simt_parser *p, statement *s) {
     for (;;) {
-        if (simt_lex_take_word(&p->lex, "align")) s->info.mem.align = (uint16_t)simt_parse_u32(&p->lex, UINT16_MAX);
-        else if (simt_lex_take_word(&p->lex, "cache")) s->info.mem.cache = (uint8_t)parse_word(p, "a cache policy", simt_cache_words());
+        if (simt_lex_take_word(&p->lex, "align"))
+            s->info.mem.align = (uint16_t)simt_parse_u32(&p->lex, UINT16_MAX);
+        else if (simt_lex_take_word(&p->lex, "cache"))
+            s->info.mem.cache = (uint8_t)parse_word(p, "a cache policy", simt_cache_words());
         else if (simt_lex_take_word(&p->lex, "invariant")) s->info.mem.invariant = true;
         else return;
     }
@@ -157,8 +163,9 @@ static void check_written_type(simt_parser *p, const statement *s, simt_written_
     if (p->lex.failed || (written != TYPE_OF_ARG0 && written != TYPE_OF_ARG1)) return;
     simt_type arg = simt_typeof(p->func, s->args.data[written == TYPE_OF_ARG1]);
     if (!simt_type_equal(t, arg))
-        simt_lex_fail(&p->lex, E0951, s->at, "'%s' is written with type %s, but its argument is %s", simt_op_table(s->op)->text,
-                      simt_type_text(p->lex.arena, t), simt_type_text(p->lex.arena, arg));
+        simt_lex_fail(&p->lex, E0951, s->at, "'%s' is written with type %s, but its argument is %s",
+                      simt_op_table(s->op)->text, simt_type_text(p->lex.arena, t),
+                      simt_type_text(p->lex.arena, arg));
 }
 
 static void parse_plain(simt_parser *p, simt_region r, statement *s) {
@@ -233,7 +240,8 @@ static void parse_while(simt_parser *p, simt_region r, statement *s) {
     simt_lex_need_word(&p->lex, "do");
     if (simt_lex_is(&p->lex, '(')) parse_carried(p, &second, NULL);
     if (first.names.len != second.names.len)
-        simt_lex_fail(&p->lex, E0951, s->at, "the regions of 'while' take %u and %u values", first.names.len, second.names.len);
+        simt_lex_fail(&p->lex, E0951, s->at, "the regions of 'while' take %u and %u values", first.names.len,
+                      second.names.len);
     bind_carried(p, regions[1], &second);
     simt_parse_region(p, regions[1]);
     bind_results(p, i, s);

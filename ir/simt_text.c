@@ -44,8 +44,11 @@ static simt_written_imm imm_of(simt_op op) {
 }
 
 simt_syntax simt_syntax_of(simt_op op) {
-    return (simt_syntax){.form = (uint8_t)form_of(op), .type = (uint8_t)type_of(op), .aux = (uint8_t)aux_of(op),
-                         .imm = (uint8_t)imm_of(op), .mem = op == SIMT_LD || op == SIMT_ST};
+    return (simt_syntax){.form = (uint8_t)form_of(op),
+                         .type = (uint8_t)type_of(op),
+                         .aux = (uint8_t)aux_of(op),
+                         .imm = (uint8_t)imm_of(op),
+                         .mem = op == SIMT_LD || op == SIMT_ST};
 }
 
 simt_words simt_aux_words(simt_written_aux aux) {

@@ -73,7 +73,9 @@ static bool scalar(simt_type t) { return t.lanes == 1; }
 static bool is_i32(simt_type t) { return simt_type_equal(t, SIMT_T(I32)); }
 static bool word(simt_type t) { return scalar(t) && simt_element_bits(t.element) >= 32; }
 static bool index_type(simt_type t) { return scalar(t) && (t.element == SIMT_I32 || t.element == SIMT_I64); }
-static bool shared_memory(simt_type p) { return p.element == SIMT_PTR_GLOBAL || p.element == SIMT_PTR_SHARED; }
+static bool shared_memory(simt_type p) {
+    return p.element == SIMT_PTR_GLOBAL || p.element == SIMT_PTR_SHARED;
+}
 static uint32_t total_bits(simt_type t) { return simt_element_bits(t.element) * t.lanes; }
 
 // t[0] … t[2]: the arguments; r: the result, {0, 0} where there is none.
@@ -85,28 +87,38 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
         return simt_is_float(t[0].element) && simt_is_float(r.element) ? "neither side is an integer" : NULL;
     case SIMT_BITCAST: return total_bits(t[0]) == total_bits(r) ? NULL : "the number of bits changes";
     case SIMT_SPLAT:
-        return scalar(t[0]) && !scalar(r) && t[0].element == r.element ? NULL : "it makes a vector of one scalar";
+        return scalar(t[0]) && !scalar(r) && t[0].element == r.element ? NULL
+                                                                       : "it makes a vector of one scalar";
     case SIMT_EXTRACT:
-        return !scalar(t[0]) && scalar(r) && t[0].element == r.element ? NULL : "it takes one lane of a vector";
+        return !scalar(t[0]) && scalar(r) && t[0].element == r.element ? NULL
+                                                                       : "it takes one lane of a vector";
     case SIMT_INSERT:
-        return !scalar(t[0]) && scalar(t[1]) && t[0].element == t[1].element ? NULL : "it puts a scalar into a vector of its kind";
+        return !scalar(t[0]) && scalar(t[1]) && t[0].element == t[1].element
+                   ? NULL
+                   : "it puts a scalar into a vector of its kind";
     case SIMT_SLICE:
         return t[0].element == r.element && r.lanes < t[0].lanes ? NULL : "it takes fewer lanes of a vector";
     case SIMT_CONCAT:
         if (!simt_type_equal(t[0], t[1])) return "the two parts differ in type";
-        return t[0].element == r.element && r.lanes == 2 * t[0].lanes ? NULL : "the result must be twice as wide as a part";
+        return t[0].element == r.element && r.lanes == 2 * t[0].lanes
+                   ? NULL
+                   : "the result must be twice as wide as a part";
     case SIMT_SHARED: return r.element == SIMT_PTR_SHARED ? NULL : "the result must be ptr.shared";
     case SIMT_ADDR: return index_type(t[1]) ? NULL : "the index must be i32 or i64";
-    case SIMT_LD: case SIMT_ST: return simt_is_pointer(t[0].element) ? NULL : "the first argument must be a pointer";
+    case SIMT_LD:
+    case SIMT_ST: return simt_is_pointer(t[0].element) ? NULL : "the first argument must be a pointer";
     case SIMT_ATOM: case SIMT_RED:
         if (!shared_memory(t[0])) return "the first argument must point to global or shared memory";
-        return scalar(t[1]) && total_bits(t[1]) >= 16 ? NULL : "the value must be a scalar of 16 bits or more";
+        return scalar(t[1]) && total_bits(t[1]) >= 16 ? NULL
+                                                      : "the value must be a scalar of 16 bits or more";
     case SIMT_ATOM_CAS:
         if (!shared_memory(t[0])) return "the first argument must point to global or shared memory";
         return word(t[1]) && simt_type_equal(t[1], t[2]) ? NULL : "both values must be i32 or both i64";
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return is_i32(t[1]) ? NULL : "the lane must be an i32";
-    case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: return scalar(t[0]) ? NULL : "the argument must be a scalar";
+    case SIMT_BALLOT:
+    case SIMT_VOTE_ANY:
+    case SIMT_VOTE_ALL: return scalar(t[0]) ? NULL : "the argument must be a scalar";
     case SIMT_MATCH_ANY: return word(t[0]) ? NULL : "the argument must be i32 or i64";
     case SIMT_SELECT:
         if (t[0].element != SIMT_PRED) return "the first argument must be a pred";
@@ -130,10 +142,13 @@ static const char *plain_fault(const simt_func *f, const simt_instr_info *i) {
             if (!simt_type_equal(t[0], t[k])) return "its arguments differ in type";
     bool by_second = simt_op_table(op)->rule == RULE_SECOND || op == SIMT_ST || op == SIMT_RED;
     simt_type deciding = by_second ? t[1] : i->nargs ? t[0] : r;
-    if (op != SIMT_LD && !(kind_of(deciding.element) & kinds_taken(op))) return "it does not take values of this type";
-    if ((op == SIMT_LD || op == SIMT_CVT || op == SIMT_UCVT || op == SIMT_BITCAST) && !(kind_of(r.element) & kinds_taken(op)))
+    if (op != SIMT_LD && !(kind_of(deciding.element) & kinds_taken(op)))
+        return "it does not take values of this type";
+    if ((op == SIMT_LD || op == SIMT_CVT || op == SIMT_UCVT || op == SIMT_BITCAST)
+        && !(kind_of(r.element) & kinds_taken(op)))
         return "it does not give values of this type";
-    if (i->nresults && simt_op_table(op)->rule != RULE_GIVEN && !simt_type_equal(r, simt_rule_type(f, op, i->args)))
+    if (i->nresults && simt_op_table(op)->rule != RULE_GIVEN
+        && !simt_type_equal(r, simt_rule_type(f, op, i->args)))
         return "its result has another type than its arguments ask for";
     return shape_fault(op, t, r);
 }
@@ -187,6 +202,7 @@ const char *simt_types_fault(const simt_func *f, simt_instr instr) {
         bool pred = simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PRED));
         return pred ? NULL : "its condition must be a pred";
     }
-    if (i->op == SIMT_YIELD || i->op == SIMT_RETURN) return NULL;   // what they must give is their region's matter
+    if (i->op == SIMT_YIELD || i->op == SIMT_RETURN)
+        return NULL; // what they must give is their region's matter
     return i->nargs + i->nresults ? plain_fault(f, i) : NULL;
 }

@@ -39,7 +39,8 @@ static bool known_constant(const analysis *s, simt_value v, int64_t *out) {
 
 static bool keeps_low_bits(const analysis *s, simt_value v) {
     if (!is_op(s, v, SIMT_CVT) && !is_op(s, v, SIMT_UCVT)) return false;
-    return simt_is_int(simt_typeof(s->func, v).element) && simt_is_int(simt_typeof(s->func, def_of(s, v)->args[0]).element);
+    return simt_is_int(simt_typeof(s->func, v).element)
+           && simt_is_int(simt_typeof(s->func, def_of(s, v)->args[0]).element);
 }
 
 static bool multiple_of_32(const analysis *s, simt_value v, uint32_t depth) {
@@ -48,9 +49,13 @@ static bool multiple_of_32(const analysis *s, simt_value v, uint32_t depth) {
     if (depth > LOOK_BACK || !s->func->values.data[v].def) return false;
     const simt_instr_info *i = def_of(s, v);
     if (i->op == SIMT_SREG) return i->aux == SREG_NTID && s->func->block % 32 == 0;
-    if (i->op == SIMT_SHL) return known_constant(s, i->args[1], &c) && c >= 5 && c < simt_element_bits(simt_typeof(s->func, v).element);
-    if (i->op == SIMT_MUL) return multiple_of_32(s, i->args[0], depth + 1) || multiple_of_32(s, i->args[1], depth + 1);
-    if (i->op == SIMT_ADD) return multiple_of_32(s, i->args[0], depth + 1) && multiple_of_32(s, i->args[1], depth + 1);
+    if (i->op == SIMT_SHL)
+        return known_constant(s, i->args[1], &c) && c >= 5
+               && c < simt_element_bits(simt_typeof(s->func, v).element);
+    if (i->op == SIMT_MUL)
+        return multiple_of_32(s, i->args[0], depth + 1) || multiple_of_32(s, i->args[1], depth + 1);
+    if (i->op == SIMT_ADD)
+        return multiple_of_32(s, i->args[0], depth + 1) && multiple_of_32(s, i->args[1], depth + 1);
     return keeps_low_bits(s, v) && multiple_of_32(s, i->args[0], depth + 1);
 }
 
@@ -63,7 +68,9 @@ static bool counts_lanes(const analysis *s, simt_value v, uint32_t depth) {
     if (i->op != SIMT_ADD) return false;
     for (uint32_t k = 0; k < 2; k++) {
         simt_value base = i->args[1 - k];
-        if (s->of[base] <= UNIFORM_WARP && multiple_of_32(s, base, depth + 1) && counts_lanes(s, i->args[k], depth + 1)) return true;
+        if (s->of[base] <= UNIFORM_WARP && multiple_of_32(s, base, depth + 1)
+            && counts_lanes(s, i->args[k], depth + 1))
+            return true;
     }
     return false;
 }
@@ -78,9 +85,11 @@ static bool drops_the_lane(const analysis *s, const simt_instr_info *i) {
     if (i->nargs != 2 || !known_constant(s, i->args[1], &c) || !counts_lanes(s, i->args[0], 0)) return false;
     bool by_32s = c > 0 && c % 32 == 0;
     switch ((int)i->op) {
-    case SIMT_LSHR: case SIMT_ASHR: return c >= 5 && c < simt_element_bits(simt_typeof(s->func, i->args[0]).element);
+    case SIMT_LSHR:
+    case SIMT_ASHR: return c >= 5 && c < simt_element_bits(simt_typeof(s->func, i->args[0]).element);
     case SIMT_UDIV: return by_32s;
-    case SIMT_DIV: return by_32s && is_thread_number(s, i->args[0]);   // towards zero: only where it cannot be negative
+    case SIMT_DIV:
+        return by_32s && is_thread_number(s, i->args[0]); // towards zero: only where it cannot be negative
     case SIMT_AND: return (c & 31) == 0;
     }
     return false;

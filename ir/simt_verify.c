@@ -8,8 +8,8 @@
 // ---- Faults ----------------------------------------------------------------------------------------------
 static void set_fault(simt_verifier *v, const char *where, const char *format, va_list ap) {
     if (v->fault) return;
-    v->fault = arena_printf(v->arena, "%s '%s'%s: %s", v->func->kernel ? "kernel" : "function", v->func->name, where,
-                            arena_vprintf(v->arena, format, ap));
+    v->fault = arena_printf(v->arena, "%s '%s'%s: %s", v->func->kernel ? "kernel" : "function", v->func->name,
+                            where, arena_vprintf(v->arena, format, ap));
 }
 
 void simt_verify_fault(simt_verifier *v, const char *format, ...) {
@@ -27,7 +27,8 @@ static const char *value_text(const simt_verifier *v, simt_value value) {
 }
 
 static void put_values(const simt_verifier *v, textbuf *out, const simt_value *values, uint32_t n) {
-    for (uint32_t k = 0; k < n && k < 8; k++) textbuf_printf(out, "%s%s", k ? ", " : "", value_text(v, values[k]));
+    for (uint32_t k = 0; k < n && k < 8; k++)
+        textbuf_printf(out, "%s%s", k ? ", " : "", value_text(v, values[k]));
     if (n > 8) textbuf_puts(out, ", ...");
 }
 
@@ -36,7 +37,8 @@ void simt_verify_fault_at(simt_verifier *v, simt_instr instr, const char *format
     textbuf where = textbuf_new(v->arena);
     textbuf_puts(&where, ", '");
     put_values(v, &where, i->results, i->nresults);
-    textbuf_printf(&where, "%s%s%s", i->nresults ? " = " : "", simt_op_table(i->op)->text, i->nargs ? " " : "");
+    textbuf_printf(&where, "%s%s%s", i->nresults ? " = " : "", simt_op_table(i->op)->text,
+                   i->nargs ? " " : "");
     put_values(v, &where, i->args, i->nargs);
     textbuf_puts(&where, "'");
     va_list ap;
@@ -66,7 +68,9 @@ static void leave_scope(simt_verifier *v, uint32_t length) {
     while (v->scope.len > length) v->visible[v->scope.data[--v->scope.len]] = false;
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static void verify_names(simt_verifier *v) {
     VEC(const char *) names = {0};
@@ -78,11 +82,13 @@ static void verify_names(simt_verifier *v) {
     }
     if (names.len) qsort(names.data, names.len, sizeof *names.data, compare_names);
     for (uint32_t k = 1; k < names.len; k++)
-        if (!strcmp(names.data[k - 1], names.data[k])) simt_verify_fault(v, "two values are called '%%%s'", names.data[k]);
+        if (!strcmp(names.data[k - 1], names.data[k]))
+            simt_verify_fault(v, "two values are called '%%%s'", names.data[k]);
 }
 
 // ---- Regions ---------------------------------------------------------------------------------------------
-static bool types_are(const simt_func *f, const simt_value *values, uint32_t n, const simt_value *like, uint32_t nlike) {
+static bool types_are(const simt_func *f, const simt_value *values, uint32_t n, const simt_value *like,
+                      uint32_t nlike) {
     if (n != nlike) return false;
     for (uint32_t k = 0; k < n; k++)
         if (!simt_type_equal(simt_typeof(f, values[k]), simt_typeof(f, like[k]))) return false;
@@ -97,16 +103,19 @@ static const simt_instr_info *end_of(const simt_func *f, simt_region r) {
 }
 
 // What the region of an instruction yields must be like `values`, behind a pred where one is asked for.
-static void verify_yield(simt_verifier *v, simt_instr instr, simt_region r, bool pred, const simt_value *values, uint32_t n) {
+static void verify_yield(simt_verifier *v, simt_instr instr, simt_region r, bool pred,
+                         const simt_value *values, uint32_t n) {
     if (v->fault) return;
     const simt_instr_info *end = end_of(v->func, r);
     if (pred && (!end->nargs || !simt_type_equal(simt_typeof(v->func, end->args[0]), SIMT_T(PRED))))
         simt_verify_fault_at(v, instr, "its first region must yield a pred, then the values it carries");
     else if (!types_are(v->func, end->args + pred, end->nargs - pred, values, n))
-        simt_verify_fault_at(v, instr, "a region of it yields values of other number or type than it has results");
+        simt_verify_fault_at(v, instr,
+                             "a region of it yields values of other number or type than it has results");
 }
 
-static void verify_params(simt_verifier *v, simt_instr instr, simt_region r, bool index, const simt_value *values, uint32_t n) {
+static void verify_params(simt_verifier *v, simt_instr instr, simt_region r, bool index,
+                          const simt_value *values, uint32_t n) {
     const simt_func *f = v->func;
     const simt_instr_info *i = &f->instrs.data[instr];
     if (v->fault) return;
@@ -122,7 +131,8 @@ static void verify_params(simt_verifier *v, simt_instr instr, simt_region r, boo
         }
     bool indexed = !index || (region->params.len && types_are(f, region->params.data, 1, i->args, 1));
     if (!indexed || !types_are(f, region->params.data + index, region->params.len - index, values, n))
-        simt_verify_fault_at(v, instr, "the parameters of its region differ in number or type from what it carries");
+        simt_verify_fault_at(v, instr,
+                             "the parameters of its region differ in number or type from what it carries");
 }
 
 static void verify_regions(simt_verifier *v, simt_instr instr) {
@@ -132,7 +142,9 @@ static void verify_regions(simt_verifier *v, simt_instr instr) {
     bool one_arm = is_if && i->nregions == 1 && !i->nresults;
     if (i->nregions != most && !one_arm) {
         bool lacks_else = is_if && i->nregions == 1;
-        simt_verify_fault_at(v, instr, lacks_else ? "it gives values, so it needs an else" : "it has a wrong number of regions");
+        simt_verify_fault_at(v, instr,
+                             lacks_else ? "it gives values, so it needs an else"
+                                        : "it has a wrong number of regions");
     }
     for (uint32_t k = 0; k < i->nregions && !v->fault; k++) {
         verify_params(v, instr, i->regions[k], is_for, i->results, is_if ? 0 : i->nresults);
@@ -146,7 +158,8 @@ static bool args_are_visible(simt_verifier *v, simt_instr instr) {
     const simt_instr_info *i = &v->func->instrs.data[instr];
     for (uint32_t k = 0; k < i->nargs; k++) {
         if (i->args[k] && i->args[k] < v->func->values.len && v->visible[i->args[k]]) continue;
-        simt_verify_fault_at(v, instr, "%s is not defined in this region or one around it, before this use", value_text(v, i->args[k]));
+        simt_verify_fault_at(v, instr, "%s is not defined in this region or one around it, before this use",
+                             value_text(v, i->args[k]));
         return false;
     }
     for (uint32_t k = 0; k < i->nresults; k++)
@@ -172,7 +185,8 @@ static void verify_return(simt_verifier *v, simt_instr instr) {
     const simt_instr_info *i = &v->func->instrs.data[instr];
     const simt_func *f = v->func;
     bool same = i->nargs == f->results.len;
-    for (uint32_t k = 0; same && k < i->nargs; k++) same = simt_type_equal(simt_typeof(f, i->args[k]), f->results.data[k]);
+    for (uint32_t k = 0; same && k < i->nargs; k++)
+        same = simt_type_equal(simt_typeof(f, i->args[k]), f->results.data[k]);
     if (!same) simt_verify_fault_at(v, instr, "it returns values of other number or type than the head says");
 }
 
@@ -181,7 +195,8 @@ static void verify_place(simt_verifier *v, simt_instr instr, bool last, bool bod
     const simt_instr_info *i = &v->func->instrs.data[instr];
     bool ends = simt_op_table(i->op)->flags & SIMT_TERMINATOR;
     if (ends && !last) simt_verify_fault_at(v, instr, "instructions follow it in its region");
-    else if (last && !ends) simt_verify_fault_at(v, instr, "its region ends here without '%s'", body ? "return" : "yield");
+    else if (last && !ends)
+        simt_verify_fault_at(v, instr, "its region ends here without '%s'", body ? "return" : "yield");
     else if (ends && (i->op == SIMT_RETURN) != body)
         simt_verify_fault_at(v, instr, body ? "a body ends with 'return'" : "'return' ends the body only");
 }
@@ -199,7 +214,8 @@ static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {
     }
     for (uint32_t k = 0; k < region->instrs.len && !v->fault; k++) {
         simt_instr instr = region->instrs.data[k];
-        if (!instr || instr >= f->instrs.len || v->seen_instr[instr] || f->instrs.data[instr].op >= SIMT_OP_COUNT) {
+        if (!instr || instr >= f->instrs.len || v->seen_instr[instr]
+            || f->instrs.data[instr].op >= SIMT_OP_COUNT) {
             simt_verify_fault(v, "instruction %u is none, or stands twice", instr);
             break;
         }
@@ -217,14 +233,16 @@ static const char *param_fault(const simt_func *f, simt_type t, uint32_t flags) 
     if (!simt_type_valid(t)) return "has no valid type";
     if (flags && !simt_is_pointer(t.element)) return "is no pointer, so cannot be readonly or noalias";
     if (!f->kernel) return simt_is_pointer(t.element) ? "is a pointer, which functions do not take" : NULL;
-    bool stored = t.lanes == 1 && (t.element == SIMT_PTR_GLOBAL || simt_is_int(t.element) || simt_is_float(t.element));
+    bool stored =
+        t.lanes == 1 && (t.element == SIMT_PTR_GLOBAL || simt_is_int(t.element) || simt_is_float(t.element));
     return stored ? NULL : "must be a global pointer or a scalar integer or float, as of a kernel";
 }
 
 static void verify_head(simt_verifier *v) {
     const simt_func *f = v->func;
     if (!simt_name_valid(f->name)) simt_verify_fault(v, "that is no name");
-    if (f->kernel && (f->block < 1 || f->block > 1024)) simt_verify_fault(v, "a block has 1 to 1024 threads, not %u", f->block);
+    if (f->kernel && (f->block < 1 || f->block > 1024))
+        simt_verify_fault(v, "a block has 1 to 1024 threads, not %u", f->block);
     if (f->kernel && f->results.len) simt_verify_fault(v, "a kernel returns nothing");
     for (uint32_t k = 0; k < f->results.len; k++)
         if (!simt_type_valid(f->results.data[k]) || simt_is_pointer(f->results.data[k].element))
@@ -236,7 +254,8 @@ static void verify_head(simt_verifier *v) {
         const char *fault = param_fault(f, simt_typeof(f, p->value), p->flags);
         if (fault) simt_verify_fault(v, "parameter %s %s", value_text(v, p->value), fault);
     }
-    if (f->regions.len < 2 || f->regions.data[1].params.len) simt_verify_fault(v, "it has no body, or one with parameters");
+    if (f->regions.len < 2 || f->regions.data[1].params.len)
+        simt_verify_fault(v, "it has no body, or one with parameters");
 }
 
 static const char *verify_func(arena *a, const simt_func *f) {
@@ -259,7 +278,8 @@ static const char *verify_function_names(arena *a, const simt_module *m) {
     for (uint32_t k = 0; k < m->funcs.len; k++) names[k] = m->funcs.data[k]->name;
     if (m->funcs.len) qsort(names, m->funcs.len, sizeof *names, compare_names);
     for (uint32_t k = 1; k < m->funcs.len; k++)
-        if (!strcmp(names[k - 1], names[k])) return arena_printf(a, "two functions are called '%s'", names[k]);
+        if (!strcmp(names[k - 1], names[k]))
+            return arena_printf(a, "two functions are called '%s'", names[k]);
     return NULL;
 }
 
@@ -270,7 +290,8 @@ typedef struct {
 // Takes away functions all of whose callees are taken away; what stays is in a circle of calls, or leads into one.
 static const char *verify_calls(arena *a, const simt_module *m) {
     uint32_t n = m->funcs.len, taken = 0, ready_count = 0;
-    uint32_t *open = ARENA_ARRAY(a, uint32_t, n), *first = ARENA_ARRAY(a, uint32_t, n), *ready = ARENA_ARRAY(a, uint32_t, n);
+    uint32_t *open = ARENA_ARRAY(a, uint32_t, n), *first = ARENA_ARRAY(a, uint32_t, n),
+             *ready = ARENA_ARRAY(a, uint32_t, n);
     VEC(call_edge) edges = {0};
     VEC_PUSH(a, &edges, (call_edge){0});
     for (uint32_t f = 0; f < n; f++) {
@@ -290,7 +311,8 @@ static const char *verify_calls(arena *a, const simt_module *m) {
         for (uint32_t e = first[ready[taken]]; e; e = edges.data[e].next)
             if (!--open[edges.data[e].caller]) ready[ready_count++] = edges.data[e].caller;
     for (uint32_t f = 0; f < n; f++)
-        if (open[f]) return arena_printf(a, "function '%s': its calls lead into a circle", m->funcs.data[f]->name);
+        if (open[f])
+            return arena_printf(a, "function '%s': its calls lead into a circle", m->funcs.data[f]->name);
     return NULL;
 }
 

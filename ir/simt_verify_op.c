@@ -7,7 +7,8 @@ static bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
 
 static const char *constant_fault(const simt_func *f, const simt_instr_info *i) {
     simt_element e = simt_typeof(f, i->results[0]).element;
-    if (!simt_is_float(e)) return i->imm.i == simt_int_wrap(e, i->imm.i) ? NULL : "its value does not fit its type";
+    if (!simt_is_float(e))
+        return i->imm.i == simt_int_wrap(e, i->imm.i) ? NULL : "its value does not fit its type";
     bool fits = isnan(i->imm.f) || simt_float_round(e, i->imm.f) == i->imm.f;
     return fits ? NULL : "its value is not one of its format";
 }
@@ -16,7 +17,8 @@ static const char *cmp_fault(const simt_func *f, const simt_instr_info *i) {
     simt_element e = simt_typeof(f, i->args[0]).element;
     if (i->aux >= SIMT_PREDICATE_COUNT) return "there is no such predicate";
     if (i->aux >= SIMT_ULT && !simt_is_int(e)) return "unsigned predicates compare integers only";
-    if (i->aux > SIMT_NE && !simt_is_int(e) && !simt_is_float(e)) return "values of this type are equal or not, without order";
+    if (i->aux > SIMT_NE && !simt_is_int(e) && !simt_is_float(e))
+        return "values of this type are equal or not, without order";
     return NULL;
 }
 
@@ -25,7 +27,8 @@ static const char *atomic_fault(const simt_func *f, const simt_instr_info *i) {
     if (i->aux >= SIMT_ATOMIC_COUNT) return "there is no such atomic operation";
     bool narrow = simt_element_bits(e) < 32, bitwise = i->aux == SIMT_ATOMIC_AND || i->aux == SIMT_ATOMIC_OR;
     if (bitwise && !simt_is_int(e)) return "only integers have 'and' and 'or'";
-    if (narrow && (simt_is_int(e) || i->aux != SIMT_ATOMIC_ADD)) return "of values below 32 bits only f16 and bf16 can be added";
+    if (narrow && (simt_is_int(e) || i->aux != SIMT_ATOMIC_ADD))
+        return "of values below 32 bits only f16 and bf16 can be added";
     return NULL;
 }
 
@@ -36,12 +39,15 @@ static const char *lane_fault(const simt_func *f, const simt_instr_info *i) {
 }
 
 static const char *width_fault(const simt_instr_info *i) {
-    return i->imm.i >= 2 && i->imm.i <= 32 && is_power_of_two((uint64_t)i->imm.i) ? NULL : "the width must be 2, 4, 8, 16 or 32";
+    return i->imm.i >= 2 && i->imm.i <= 32 && is_power_of_two((uint64_t)i->imm.i)
+               ? NULL
+               : "the width must be 2, 4, 8, 16 or 32";
 }
 
 static bool writes_readonly(const simt_func *f, simt_value pointer) {
     const simt_value_info *v = &f->values.data[pointer];
-    while (v->def && f->instrs.data[v->def].op == SIMT_ADDR) v = &f->values.data[f->instrs.data[v->def].args[0]];
+    while (v->def && f->instrs.data[v->def].op == SIMT_ADDR)
+        v = &f->values.data[f->instrs.data[v->def].args[0]];
     return !v->def && !v->region && f->params.data[v->index].flags & SIMT_READONLY;
 }
 
@@ -49,7 +55,8 @@ static const char *access_fault(const simt_func *f, const simt_instr_info *i) {
     if (i->mem.align && !is_power_of_two(i->mem.align)) return "the alignment is no power of two";
     if (i->mem.cache > SIMT_CACHE_BYPASS) return "there is no such cache policy";
     bool global = simt_typeof(f, i->args[0]).element == SIMT_PTR_GLOBAL;
-    if (i->mem.invariant && (i->op != SIMT_LD || !global)) return "only loads from global memory can be invariant";
+    if (i->mem.invariant && (i->op != SIMT_LD || !global))
+        return "only loads from global memory can be invariant";
     return NULL;
 }
 
@@ -63,7 +70,9 @@ static const char *attribute_fault(const simt_func *f, const simt_instr_info *i)
     switch ((int)i->op) {
     case SIMT_CONST: return constant_fault(f, i);
     case SIMT_SREG: return i->aux < SREG_COUNT ? NULL : "there is no such special register";
-    case SIMT_SHARED: return i->imm.i >= 0 && i->imm.i < f->shared_bytes ? NULL : "the kernel has not that much shared memory";
+    case SIMT_SHARED:
+        return i->imm.i >= 0 && i->imm.i < f->shared_bytes ? NULL
+                                                           : "the kernel has not that much shared memory";
     case SIMT_CMP: return cmp_fault(f, i);
     case SIMT_EXTRACT: case SIMT_INSERT: case SIMT_SLICE: return lane_fault(f, i);
     case SIMT_ADDR: return i->mem.scale ? NULL : "its scale is 0";
@@ -78,7 +87,8 @@ static const char *attribute_fault(const simt_func *f, const simt_instr_info *i)
 
 // Functions are scalar maths, so that a call may be moved, shared or dropped like any pure operation.
 static bool may_stand_in_function(simt_op op) {
-    if (op == SIMT_FOR || op == SIMT_WHILE || op == SIMT_IF || op == SIMT_YIELD || op == SIMT_RETURN) return true;
+    if (op == SIMT_FOR || op == SIMT_WHILE || op == SIMT_IF || op == SIMT_YIELD || op == SIMT_RETURN)
+        return true;
     return simt_op_table(op)->flags == SIMT_PURE && op != SIMT_SREG && op != SIMT_SHARED && op != SIMT_ADDR;
 }
 

@@ -21,11 +21,14 @@ static void walk(simt_verifier *v, const uint8_t *u, simt_region r, uint8_t cont
         const simt_instr_info *i = &v->func->instrs.data[instr];
         uint8_t flags = simt_op_table(i->op)->flags;
         if (flags & SIMT_BLOCKWIDE && control > UNIFORM_BLOCK)
-            simt_verify_fault_at(v, instr, "not every thread of the block arrives here: control above it may differ between %s",
-                                 over(control));
+            simt_verify_fault_at(
+                v, instr,
+                "not every thread of the block arrives here: control above it may differ between %s",
+                over(control));
         else if (flags & SIMT_CONVERGENT && control > UNIFORM_WARP)
-            simt_verify_fault_at(v, instr, "not every lane of the warp arrives here: control above it may differ between %s",
-                                 over(control));
+            simt_verify_fault_at(
+                v, instr, "not every lane of the warp arrives here: control above it may differ between %s",
+                over(control));
         uint8_t inner = i->nregions ? worse(control, control_of(v->func, u, i)) : control;
         for (uint32_t n = 0; n < i->nregions && !v->fault; n++) walk(v, u, i->regions[n], inner);
     }

@@ -8,8 +8,7 @@
 
 static void *default_alloc(void *user, size_t bytes, size_t align) {
     (void)user;
-    if (bytes > SIZE_MAX - align)
-        return NULL;
+    if (bytes > SIZE_MAX - align) return NULL;
     size_t rounded = (bytes + align - 1) / align * align;
     return aligned_alloc(align, rounded ? rounded : align);
 }
@@ -20,8 +19,7 @@ static void default_release(void *user, void *memory) {
 }
 
 gnn_status rt_fail(gnn_context *c, gnn_status s, const char *format, ...) {
-    if (c->status != GNN_OK)
-        return s;
+    if (c->status != GNN_OK) return s;
     c->status = s;
     va_list args;
     va_start(args, format);
@@ -32,8 +30,7 @@ gnn_status rt_fail(gnn_context *c, gnn_status s, const char *format, ...) {
 
 void *rt_alloc(gnn_context *c, size_t bytes) {
     void *memory = c->memory.alloc(c->memory.user, bytes ? bytes : 1, 64);
-    if (!memory)
-        rt_fail(c, GNN_NO_MEMORY, "out of memory: %zu bytes asked for", bytes);
+    if (!memory) rt_fail(c, GNN_NO_MEMORY, "out of memory: %zu bytes asked for", bytes);
     return memory;
 }
 
@@ -53,17 +50,14 @@ void *rt_alloc_array(gnn_context *c, int64_t count, size_t element) {
 
 void *rt_resize(gnn_context *c, void *old, size_t old_bytes, size_t bytes) {
     void *memory = rt_alloc(c, bytes);
-    if (!memory)
-        return NULL;
-    if (old)
-        memcpy(memory, old, old_bytes < bytes ? old_bytes : bytes);
+    if (!memory) return NULL;
+    if (old) memcpy(memory, old, old_bytes < bytes ? old_bytes : bytes);
     rt_free(c, old);
     return memory;
 }
 
 void rt_free(gnn_context *c, void *memory) {
-    if (memory)
-        c->memory.release(c->memory.user, memory);
+    if (memory) c->memory.release(c->memory.user, memory);
 }
 
 struct rt_heap_node {
@@ -77,8 +71,7 @@ void *rt_heap_alloc(rt_heap *h, size_t count, size_t element) {
         return NULL;
     }
     rt_heap_node *n = rt_alloc_zeroed(h->c, sizeof *n + bytes);
-    if (!n)
-        return NULL;
+    if (!n) return NULL;
     n->before = h->last;
     h->last = n;
     return n + 1;
@@ -96,52 +89,41 @@ enum { MOST_THREADS = 1024 };
 
 gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
     static const gnn_context_options host = {.device = GNN_HOST};
-    if (!out)
-        return GNN_BAD_ARGUMENT;
+    if (!out) return GNN_BAD_ARGUMENT;
     *out = NULL;
-    if (!o)
-        o = &host;
-    if (!o->allocator.alloc != !o->allocator.release)
-        return GNN_BAD_ARGUMENT;
+    if (!o) o = &host;
+    if (!o->allocator.alloc != !o->allocator.release) return GNN_BAD_ARGUMENT;
     gnn_allocator memory = o->allocator;
-    if (!memory.alloc)
-        memory = (gnn_allocator){default_alloc, default_release, NULL};
+    if (!memory.alloc) memory = (gnn_allocator){default_alloc, default_release, NULL};
     gnn_context *c = memory.alloc(memory.user, sizeof *c, 64);
-    if (!c)
-        return GNN_NO_MEMORY;
-    *c = (gnn_context){.device = o->device, .memory = memory, .parallel_for = o->parallel_for,
-                       .parallel_user = o->parallel_user, .threads = o->threads ? o->threads : rt_cores()};
+    if (!c) return GNN_NO_MEMORY;
+    *c = (gnn_context){.device = o->device,
+                       .memory = memory,
+                       .parallel_for = o->parallel_for,
+                       .parallel_user = o->parallel_user,
+                       .threads = o->threads ? o->threads : rt_cores()};
     c->threads = c->threads < MOST_THREADS ? c->threads : MOST_THREADS;
     *out = c;
-    if (o->device < GNN_HOST)
-        return rt_fail(c, GNN_NO_DEVICE, "there is no device %d", o->device);
+    if (o->device < GNN_HOST) return rt_fail(c, GNN_NO_DEVICE, "there is no device %d", o->device);
     return rt_on_cuda(c) ? rt_cuda_open(c) : GNN_OK;
 }
 
 void gnn_context_free(gnn_context *c) {
-    if (!c)
-        return;
+    if (!c) return;
     rt_pool_stop(c);
     rt_cuda_close(c);
     gnn_allocator memory = c->memory;
     memory.release(memory.user, c);
 }
 
-const char *gnn_context_error(const gnn_context *c) {
-    return c ? c->error : "";
-}
+const char *gnn_context_error(const gnn_context *c) { return c ? c->error : ""; }
 
-gnn_status gnn_context_status(const gnn_context *c) {
-    return c ? c->status : GNN_BAD_ARGUMENT;
-}
+gnn_status gnn_context_status(const gnn_context *c) { return c ? c->status : GNN_BAD_ARGUMENT; }
 
 void gnn_context_clear_error(gnn_context *c) {
-    if (!c)
-        return;
+    if (!c) return;
     c->status = GNN_OK;
     c->error[0] = 0;
 }
 
-int gnn_context_device(const gnn_context *c) {
-    return c ? c->device : GNN_HOST;
-}
+int gnn_context_device(const gnn_context *c) { return c ? c->device : GNN_HOST; }

@@ -10,8 +10,8 @@ gnn_status rt_cuda_fail(gnn_context *c, int error, const char *call) {
     c->cuda.GetErrorName(error, &name);
     c->cuda.GetErrorString(error, &text);
     enum { CUDA_ERROR_OUT_OF_MEMORY = 2 };
-    return rt_fail(c, error == CUDA_ERROR_OUT_OF_MEMORY ? GNN_NO_MEMORY : GNN_CUDA, "CUDA driver, %s: %s (%s)", call,
-                   name ? name : "unknown error", text ? text : "no text");
+    return rt_fail(c, error == CUDA_ERROR_OUT_OF_MEMORY ? GNN_NO_MEMORY : GNN_CUDA,
+                   "CUDA driver, %s: %s (%s)", call, name ? name : "unknown error", text ? text : "no text");
 }
 
 gnn_status rt_cuda_result(gnn_context *c, int error, const char *call) {
@@ -19,12 +19,12 @@ gnn_status rt_cuda_result(gnn_context *c, int error, const char *call) {
 }
 
 static gnn_status load_symbols(gnn_context *c) {
-    // ISO C has no conversion from an object pointer to a function's; POSIX promises that the bytes are the same.
+    // ISO C has no conversion from an object pointer to a function's; POSIX promises that the bytes are the
+    // same.
     void *found;
-#define CU(name, symbol, params)                                                                \
-    found = dlsym(c->library, symbol);                                                          \
-    if (!found)                                                                                 \
-        return rt_fail(c, GNN_NO_DRIVER, "libcuda.so.1 has no " symbol ": the driver is too old"); \
+#define CU(name, symbol, params)                                                                             \
+    found = dlsym(c->library, symbol);                                                                       \
+    if (!found) return rt_fail(c, GNN_NO_DRIVER, "libcuda.so.1 has no " symbol ": the driver is too old");   \
     memcpy(&c->cuda.name, &found, sizeof found);
 #include "cuda_api.def"
 #undef CU
@@ -34,8 +34,7 @@ static gnn_status load_symbols(gnn_context *c) {
 static gnn_status find_device(gnn_context *c) {
     int count = 0;
     gnn_status s = CU_CALL(c, DeviceGetCount, (&count));
-    if (s)
-        return s;
+    if (s) return s;
     if (c->device >= count)
         return rt_fail(c, GNN_NO_DEVICE, "there is no CUDA device %d: the driver shows %d", c->device, count);
     return CU_CALL(c, DeviceGet, (&c->cuda_device, c->device));
@@ -44,7 +43,8 @@ static gnn_status find_device(gnn_context *c) {
 static gnn_status find_context(gnn_context *c) {
     int device = -1;
     rt_cuda_context current = NULL;
-    if (!c->cuda.CtxGetCurrent(&current) && current && !c->cuda.CtxGetDevice(&device) && device == c->cuda_device) {
+    if (!c->cuda.CtxGetCurrent(&current) && current && !c->cuda.CtxGetDevice(&device) &&
+        device == c->cuda_device) {
         c->cuda_context = current;
         return GNN_OK;
     }
@@ -55,35 +55,27 @@ static gnn_status find_context(gnn_context *c) {
 
 gnn_status rt_cuda_open(gnn_context *c) {
     c->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!c->library)
-        return rt_fail(c, GNN_NO_DRIVER, "the CUDA driver cannot be opened: %s", dlerror());
+    if (!c->library) return rt_fail(c, GNN_NO_DRIVER, "the CUDA driver cannot be opened: %s", dlerror());
     gnn_status s = load_symbols(c);
-    if (!s)
-        s = CU_CALL(c, Init, (0));
-    if (!s)
-        s = find_device(c);
+    if (!s) s = CU_CALL(c, Init, (0));
+    if (!s) s = find_device(c);
     return s ? s : find_context(c);
 }
 
 void rt_cuda_close(gnn_context *c) {
-    if (c->retained)
-        c->cuda.PrimaryRelease(c->cuda_device);
-    if (c->library)
-        dlclose(c->library);
+    if (c->retained) c->cuda.PrimaryRelease(c->cuda_device);
+    if (c->library) dlclose(c->library);
     c->retained = false;
     c->library = NULL;
 }
 
 gnn_status rt_enter(gnn_context *c, bool *pushed) {
     *pushed = false;
-    if (!rt_on_cuda(c))
-        return GNN_OK;
-    if (!c->cuda_context)
-        return rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
+    if (!rt_on_cuda(c)) return GNN_OK;
+    if (!c->cuda_context) return rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
     rt_cuda_context current = NULL;
     gnn_status s = CU_CALL(c, CtxGetCurrent, (&current));
-    if (s || current == c->cuda_context)
-        return s;
+    if (s || current == c->cuda_context) return s;
     s = CU_CALL(c, CtxPush, (c->cuda_context));
     *pushed = !s;
     return s;
@@ -91,6 +83,5 @@ gnn_status rt_enter(gnn_context *c, bool *pushed) {
 
 void rt_leave(gnn_context *c, bool pushed) {
     rt_cuda_context ours;
-    if (pushed)
-        c->cuda.CtxPop(&ours);
+    if (pushed) c->cuda.CtxPop(&ours);
 }

@@ -4,7 +4,13 @@
 #include <string.h>
 
 // Numbers of CUdevice_attribute.
-enum { ATTRIBUTE_SMS = 16, ATTRIBUTE_L2 = 38, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76, ATTRIBUTE_SHARED_OPTIN = 97 };
+enum {
+    ATTRIBUTE_SMS = 16,
+    ATTRIBUTE_L2 = 38,
+    ATTRIBUTE_MAJOR = 75,
+    ATTRIBUTE_MINOR = 76,
+    ATTRIBUTE_SHARED_OPTIN = 97
+};
 
 static gnn_status attribute(gnn_context *c, int which, int *out) {
     return CU_CALL(c, DeviceGetAttribute, (out, which, c->cuda_device));
@@ -14,18 +20,17 @@ static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
     int major = 0, minor = 0, shared = 0, l2 = 0;
     size_t memory = 0;
     gnn_status s = CU_CALL(c, DeviceGetName, (out->name, (int)sizeof out->name, c->cuda_device));
-    if (!s)
-        s = CU_CALL(c, DeviceGetCount, (&out->devices));
-    if (!s)
-        s = CU_CALL(c, DriverGetVersion, (&out->driver_version));
-    if (!s)
-        s = CU_CALL(c, DeviceTotalMem, (&memory, c->cuda_device));
+    if (!s) s = CU_CALL(c, DeviceGetCount, (&out->devices));
+    if (!s) s = CU_CALL(c, DriverGetVersion, (&out->driver_version));
+    if (!s) s = CU_CALL(c, DeviceTotalMem, (&memory, c->cuda_device));
     const struct {
         int which, *to;
-    } wanted[] = {{ATTRIBUTE_SMS, &out->sms}, {ATTRIBUTE_MAJOR, &major}, {ATTRIBUTE_MINOR, &minor},
-                  {ATTRIBUTE_SHARED_OPTIN, &shared}, {ATTRIBUTE_L2, &l2}};
-    for (size_t i = 0; i < RT_COUNT(wanted) && !s; i++)
-        s = attribute(c, wanted[i].which, wanted[i].to);
+    } wanted[] = {{ATTRIBUTE_SMS, &out->sms},
+                  {ATTRIBUTE_MAJOR, &major},
+                  {ATTRIBUTE_MINOR, &minor},
+                  {ATTRIBUTE_SHARED_OPTIN, &shared},
+                  {ATTRIBUTE_L2, &l2}};
+    for (size_t i = 0; i < RT_COUNT(wanted) && !s; i++) s = attribute(c, wanted[i].which, wanted[i].to);
     out->sm = major * 10 + minor;
     out->memory = (int64_t)memory;
     out->shared_bytes = shared;
@@ -34,11 +39,11 @@ static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
 }
 
 gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out) {
-    if (!c || !out)
-        return GNN_BAD_ARGUMENT;
+    if (!c || !out) return GNN_BAD_ARGUMENT;
     *out = (gnn_device_info){.device = c->device};
     if (rt_on_cuda(c))
-        return c->cuda_context ? query_cuda(c, out) : rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
+        return c->cuda_context ? query_cuda(c, out)
+                               : rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
     strcpy(out->name, "host");
     out->sms = (int)c->threads;
     return GNN_OK;

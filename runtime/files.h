@@ -56,11 +56,37 @@ gnn_status rt_line_fail(rt_lines *l, const char *format, ...) RT_PRINTF(2, 3);  
 // What stands at p, up to a separator, made fit for a message.
 const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE]);
 
-const char *rt_skip_blanks(const char *p, const char *end);
 // Each returns the position after the number, or NULL where there is none or it does not fit.
-const char *rt_parse_count(const char *p, const char *end, int64_t *out);      // digits alone
-const char *rt_parse_real(const char *p, const char *end, double *out);        // finite
-bool rt_ends_token(const char *p, const char *end);   // blank, comma or end of line
+const char *rt_parse_real(const char *p, const char *end, double *out);   // finite
+
+static inline const char *rt_skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p;
+}
+
+static inline bool rt_ends_token(const char *p, const char *end)   // blank, comma or end of line
+{
+    return p == end || *p == ' ' || *p == '\t' || *p == ',';
+}
+
+static inline const char *rt_parse_count(const char *p, const char *end, int64_t *out)   // digits alone
+{
+    enum { CANNOT_OVERFLOW = 18 };
+    const char *start = p, *safe = end - p > CANNOT_OVERFLOW ? p + CANNOT_OVERFLOW : end;
+    int64_t value = 0;
+    for (; p < safe && *p >= '0' && *p <= '9'; p++)
+        value = value * 10 + (*p - '0');
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        int64_t digit = *p - '0';
+        if (value > (INT64_MAX - digit) / 10)
+            return NULL;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return p > start ? p : NULL;
+}
 
 // ---- graph_rows.c: rows from edges -----------------------------------------------------------------------
 // Edges are told twice in the same order: first they are counted, then placed.
@@ -68,6 +94,11 @@ bool rt_ends_token(const char *p, const char *end);   // blank, comma or end of 
 //     rt_rows_new(c, name, rows, &r);  each edge: rt_rows_count(&r, row);
 //     rt_rows_place_all(&r, weighted);  each edge: rt_rows_place(&r, row, col, weight);
 //     rt_rows_finish(&r, graph);   // or rt_rows_free
+enum { RT_PENDING = 64 };
+typedef struct {
+    int64_t row, col;
+    double weight;
+} rt_edge;
 typedef struct {
     gnn_context *c;
     const char *name;
@@ -77,6 +108,8 @@ typedef struct {
     double *weight;                           // NULL: none
     uint64_t seen, seen_again;                // of rows in order: the file may change between the two passes
     bool strayed;
+    uint32_t npending;                        // edges wait here, so that those of one round miss the caches together
+    rt_edge pending[RT_PENDING];
 } rt_rows;
 gnn_status rt_rows_new(gnn_context *c, const char *name, int64_t nodes, rt_rows *out);
 gnn_status rt_rows_grow(rt_rows *r, int64_t nodes);   // at least that many
@@ -85,25 +118,20 @@ gnn_status rt_rows_place_all(rt_rows *r, bool weighted);
 gnn_status rt_rows_finish(rt_rows *r, gnn_graph *g);
 void rt_rows_free(rt_rows *r);
 
+void rt_rows_flush(rt_rows *r);
+
 static inline void rt_rows_count(rt_rows *r, int64_t row)
 {
-    r->offsets[row + 1]++;
-    r->edges++;
-    r->seen = (r->seen ^ (uint64_t)row) * 0x100000001b3u;
+    r->pending[r->npending++].row = row;
+    if (r->npending == RT_PENDING)
+        rt_rows_flush(r);
 }
 
 static inline void rt_rows_place(rt_rows *r, int64_t row, int64_t col, double weight)
 {
-    if (row >= r->nodes || r->placed == r->edges || r->offsets[row] >= r->edges) {
-        r->strayed = true;
-        return;
-    }
-    int64_t e = r->offsets[row]++;
-    r->col[e] = col;
-    if (r->weight)
-        r->weight[e] = weight;
-    r->placed++;
-    r->seen_again = (r->seen_again ^ (uint64_t)row) * 0x100000001b3u;
+    r->pending[r->npending++] = (rt_edge){row, col, weight};
+    if (r->npending == RT_PENDING)
+        rt_rows_flush(r);
 }
 
 // ---- graph_sort.c ----------------------------------------------------------------------------------------

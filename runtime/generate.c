@@ -112,7 +112,7 @@ static bool listed_sizes(generation *m)
 {
     m->nodes = m->arg[0];
     m->edges = m->arg[1];
-    return m->nodes > 0 || m->edges == 0;
+    return true;
 }
 
 static void er_edges(generation *m)
@@ -414,8 +414,9 @@ static gnn_status make(generation *m)
 {
     gnn_status s = parse_description(m);
     if (!s && !m->kind->sizes(m))
-        s = rt_fail(m->c, m->nodes ? GNN_TOO_LARGE : GNN_BAD_GENERATOR, "generator '%.100s': %s",
-                    m->description, m->nodes ? "its sizes do not fit 64 bits" : "edges need nodes");
+        s = rt_fail(m->c, GNN_TOO_LARGE, "generator '%.100s': its sizes do not fit 64 bits", m->description);
+    if (!s && m->edges && !m->nodes)
+        s = bad_description(m, "nodes where there are edges");
     if (!s)
         s = check_memory(m);
     if (!s && m->kind->prepare)

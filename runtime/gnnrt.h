@@ -1,15 +1,17 @@
-// libgnnrt: graphs, tensors and the launching of what gnnc compiled, on a CUDA device or on the cores of this machine.
+// libgnnrt: graphs, tensors and the launching of what gnnc compiled, on a CUDA device or on the cores of this
+// machine.
 //
-// Enters: maps (index arrays), tensors, manifests with their code. Leaves: results in the caller's memory. The caller owns
-// every array handed over; what the library makes, it frees by the call named beside it. The CUDA driver is opened at
-// run time. Every call returns a gnn_status: 0 is good, negatives are the table below; the context keeps the text of the
-// first error. A context and what was made from it belong to one thread at a time.
+// Enters: maps (index arrays), tensors, manifests with their code. Leaves: results in the caller's memory.
+// The caller owns every array handed over; what the library makes, it frees by the call named beside it. The
+// CUDA driver is opened at run time. Every call returns a gnn_status: 0 is good, negatives are the table
+// below; the context keeps the text of the first error. A context and what was made from it belong to one
+// thread at a time.
 //
 //     gnn_context *c;  gnn_program *p;  gnn_plan *plan;
 //     gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &c);
 //     gnn_program_load(c, manifest, manifest_length, &code, &p);
-//     gnn_plan_new(p, &(gnn_plan_options){.maps = maps, .nmaps = 2, .args = args, .nargs = 5}, &plan);   // once per graph
-//     gnn_launch(plan, args, 5, workspace, workspace_bytes, NULL);                                       // every time
+//     gnn_plan_new(p, &(gnn_plan_options){.maps = maps, .nmaps = 2, .args = args, .nargs = 5}, &plan);
+//     gnn_launch(plan, args, 5, workspace, workspace_bytes, NULL);   // as often as wanted
 #ifndef GNNRT_H
 #define GNNRT_H
 
@@ -74,13 +76,13 @@ typedef struct {
     int device;                     // GNN_HOST, or an ordinal
     uint32_t threads;               // of the host; 0: one a core
     gnn_allocator allocator;        // zero: the C library's
-    gnn_parallel_for parallel_for;  // NULL: the context's own threads, started at their first use
+    gnn_parallel_for parallel_for;  // NULL: the context's own threads, started by the first plan
     void *parallel_user;
 } gnn_context_options;
 
-// A CUDA context works in the caller's current CUDA context where it is of that device, else in the device's primary one;
-// the caller's current context stays as it was. On failure *out, where it is not NULL, only tells its error and is freed
-// as any other.
+// A CUDA context works in the caller's current CUDA context where it is of that device, else in the device's
+// primary one; the caller's current context stays as it was. On failure *out, where it is not NULL, only
+// tells its error and is freed as any other.
 gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out);
 void gnn_context_free(gnn_context *c);   // after all that was made from it
 const char *gnn_context_error(const gnn_context *c);   // the first error since made or cleared; "" if none
@@ -105,7 +107,8 @@ gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out);
 gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out);
 void gnn_free(gnn_context *c, void *memory);
 gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t bytes, gnn_stream s);
-gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t bytes, gnn_stream s);   // sync before reading
+// Sync before reading.
+gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t bytes, gnn_stream s);
 gnn_status gnn_fill(gnn_context *c, void *device, uint8_t byte, size_t bytes, gnn_stream s);
 gnn_status gnn_sync(gnn_context *c, gnn_stream s);
 gnn_status gnn_stream_new(gnn_context *c, gnn_stream *out);   // NULL on the host
@@ -133,8 +136,9 @@ size_t gnn_dtype_bytes(gnn_dtype t);
 
 enum { GNN_MAX_RANK = 8 };
 
-// An index array between two spaces, as indices or, where it is declared sorted, as offsets alone: codomain + 1 of them,
-// the entries of class v lie from offsets[v] to offsets[v + 1]. None is -1, where declared partial.
+// An index array between two spaces, as indices or, where it is declared sorted, as offsets alone: codomain +
+// 1 of them, the entries of class v lie from offsets[v] to offsets[v + 1]. None is -1, where declared
+// partial.
 typedef struct {
     const void *index;     // domain of them, row-major where the domain has several axes; NULL: offsets tell
     const void *offsets;   // NULL: none; beside an index they are only checked against it
@@ -150,7 +154,8 @@ typedef struct {
     uint32_t rank;
     bool has_strides;                // false: packed, row-major
     int64_t shape[GNN_MAX_RANK];
-    int64_t strides[GNN_MAX_RANK];   // in elements, not negative; the last is 1 unless the parameter is declared strided
+    // In elements, not negative; the last is 1 unless the parameter is declared strided.
+    int64_t strides[GNN_MAX_RANK];
 } gnn_tensor;
 
 typedef union {   // a scalar by value: f16 and bf16 as f32, bool and index as i64, others in their own member
@@ -182,7 +187,8 @@ typedef struct {
 } gnn_code;
 
 // The form of the manifest is in MANIFEST.md. It is checked whole; code is trusted.
-gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length, const gnn_code *code, gnn_program **out);
+gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length, const gnn_code *code,
+                            gnn_program **out);
 void gnn_program_free(gnn_program *p);   // after its plans
 
 typedef enum { GNN_PARAM_MAP, GNN_PARAM_TENSOR, GNN_PARAM_SCALAR, GNN_PARAM_RESULT } gnn_role;
@@ -216,8 +222,8 @@ gnn_status gnn_program_space(const gnn_program *p, uint32_t i, gnn_space_info *o
 typedef struct gnn_plan gnn_plan;
 typedef struct gnn_cache gnn_cache;
 
-// Prepared structures several plans may share: those of equal maps (same arrays, width and sizes; the arrays must not have
-// changed) by equal recipes. They live until the cache and the last plan with them are freed.
+// Prepared structures several plans may share: those of equal maps (same arrays, width and sizes; the arrays
+// must not have changed) by equal recipes. They live until the cache and the last plan with them are freed.
 gnn_status gnn_cache_new(gnn_context *c, gnn_cache **out);
 void gnn_cache_free(gnn_cache *k);
 
@@ -233,7 +239,8 @@ typedef struct {
 enum { GNN_TRUSTED = 1 };   // flags: maps and arguments are not checked; wrong ones are undefined behaviour
 
 typedef struct {
-    const gnn_size *sizes;   // of free spaces; those that follow from maps or tensors may be left out, and must agree
+    // Of free spaces; those that follow from maps or tensors may be left out, and must agree.
+    const gnn_size *sizes;
     size_t nsizes;
     const gnn_named_map *maps;   // all but those declared prefix
     size_t nmaps;
@@ -244,20 +251,22 @@ typedef struct {
     gnn_cache *cache;        // NULL: shares nothing
 } gnn_plan_options;
 
-// Checks maps and preconditions and builds what the program wants prepared. Reads arrays on the device where they lie there.
+// Checks maps and preconditions and builds what the program wants prepared. Reads arrays on the device where
+// they lie there.
 gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **out);
 void gnn_plan_free(gnn_plan *plan);
-size_t gnn_plan_workspace(const gnn_plan *plan);                                        // bytes; 256-byte aligned
+size_t gnn_plan_workspace(const gnn_plan *plan);   // bytes; 256-byte aligned
 gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out);
-gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out);       // packed, data NULL: to allocate by
-size_t gnn_plan_prepared_bytes(const gnn_plan *plan);                                   // held by the plan, shared or not
+// Packed, data NULL: to allocate by.
+gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out);
+size_t gnn_plan_prepared_bytes(const gnn_plan *plan);   // held by the plan, shared or not
 
 // Whether args fit; launches check too, unless the plan was made trusted.
 gnn_status gnn_check(gnn_plan *plan, const gnn_arg *args, size_t nargs);
-// Asynchronous on CUDA: allocates nothing, waits for nothing, may be captured into a CUDA graph. On the host it returns
-// when done.
-gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace, size_t workspace_bytes,
-                      gnn_stream s);
+// Asynchronous on CUDA: allocates nothing, waits for nothing, may be captured into a CUDA graph. On the host
+// it returns when done.
+gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
+                      size_t workspace_bytes, gnn_stream s);
 
 // ---- Files and generators --------------------------------------------------------------------------------
 // Host arrays, zeroed structs when unused. Files are untrusted: malformed ones give BAD_FILE with the place.
@@ -267,7 +276,8 @@ typedef struct {
     int64_t shape[GNN_MAX_RANK];
     void *data;   // packed, row-major; owned
 } gnn_array;
-gnn_status gnn_array_new(gnn_context *c, gnn_dtype t, uint32_t rank, const int64_t *shape, gnn_array *out);   // zeros
+// Zeros.
+gnn_status gnn_array_new(gnn_context *c, gnn_dtype t, uint32_t rank, const int64_t *shape, gnn_array *out);
 void gnn_array_free(gnn_context *c, gnn_array *a);
 int64_t gnn_array_count(const gnn_array *a);
 gnn_tensor gnn_array_tensor(const gnn_array *a);   // a packed view, for a host context
@@ -276,7 +286,8 @@ gnn_tensor gnn_array_tensor(const gnn_array *a);   // a packed view, for a host 
 // bf16 is written as f32.
 gnn_status gnn_array_read_npy(gnn_context *c, const char *path, gnn_array *out);
 gnn_status gnn_array_write_npy(gnn_context *c, const char *path, const gnn_array *a);
-gnn_status gnn_array_read_npz(gnn_context *c, const char *path, const char *member, gnn_array *out);   // "x" or "x.npy"
+// "x" or "x.npy".
+gnn_status gnn_array_read_npz(gnn_context *c, const char *path, const char *member, gnn_array *out);
 
 // A graph in rows: the in-edges of node v are rowptr[v] … rowptr[v + 1], edge e comes from col[e].
 typedef struct {
@@ -291,15 +302,17 @@ typedef struct {
     int64_t *graph_ptr;              // graphs + 1: nodes of each graph of a batch
     int64_t *batch;                  // V: the graph of each node, non-decreasing
     gnn_array y, x;                  // labels and features, rank 0 where absent
-    gnn_array weight;                // E: third column of a text file (f64) or npz "weight"; rank 0 where absent
+    gnn_array weight;   // E: third column of a text file (f64) or npz "weight"; rank 0 where absent
     gnn_array train_idx, val_idx, test_idx;   // nodes, i64; rank 0 where absent
 } gnn_graph;
 
-// By content, then extension: .npz (rowptr, col; where there etype, ntype, batch, graph_ptr, x or sparse x_indptr x_indices
-// x_data x_dim, y, weight, train_idx val_idx test_idx, num_src), Matrix Market (coordinate; row = destination), edge list
-// ("src dst [weight]" a line, # and % comments). Edges of text files are sorted by (row, col, weight), those of npz are kept.
+// By content, then extension: .npz (rowptr, col; where there etype, ntype, batch, graph_ptr, x or sparse
+// x_indptr x_indices x_data x_dim, y, weight, train_idx val_idx test_idx, num_src), Matrix Market
+// (coordinate; row = destination), edge list ("src dst [weight]" a line, # and % comments). Edges of text
+// files are sorted by (row, col, weight), those of npz are kept.
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out);
-// Made with integers alone, so the same on every machine; edges are sorted by (row, col, etype). SEED is 1 if left out.
+// Made with integers alone, so the same on every machine; edges are sorted by (row, col, etype). SEED is 1 if
+// left out.
 //   rmat:SCALE:DEGREE[:SEED]        2^SCALE nodes, DEGREE edges a node, a b c d = .57 .19 .19 .05; loops, duplicates stay
 //   er:N:M[:SEED]                   M edges, both ends uniform
 //   hubs:N:M[:SEED]                 M edges; in-degrees follow a power law, node v gets a share of about 1 / (v + 1)

@@ -34,6 +34,47 @@ gnn_status rt_rows_grow(rt_rows *r, int64_t nodes)
     return GNN_OK;
 }
 
+static void count_pending(rt_rows *r)
+{
+    for (uint32_t i = 0; i < r->npending; i++) {
+        int64_t row = r->pending[i].row;
+        r->offsets[row + 1]++;
+        r->seen = (r->seen ^ (uint64_t)row) * 0x100000001b3u;
+    }
+    r->edges += r->npending;
+}
+
+// Whatever the second round tells, nothing is written outside the arrays.
+static void place_pending(rt_rows *r)
+{
+    int64_t at[RT_PENDING];
+    for (uint32_t i = 0; i < r->npending; i++) {
+        int64_t row = r->pending[i].row;
+        if (row >= r->nodes || r->placed == r->edges || r->offsets[row] >= r->edges) {
+            r->strayed = true;
+            r->npending = i;
+            break;
+        }
+        at[i] = r->offsets[row]++;
+        __builtin_prefetch(&r->col[at[i]], 1);
+        r->placed++;
+        r->seen_again = (r->seen_again ^ (uint64_t)row) * 0x100000001b3u;
+    }
+    for (uint32_t i = 0; i < r->npending; i++)
+        r->col[at[i]] = r->pending[i].col;
+    for (uint32_t i = 0; i < r->npending && r->weight; i++)
+        r->weight[at[i]] = r->pending[i].weight;
+}
+
+void rt_rows_flush(rt_rows *r)
+{
+    if (r->col)
+        place_pending(r);
+    else
+        count_pending(r);
+    r->npending = 0;
+}
+
 static gnn_status drop_spare_capacity(rt_rows *r)
 {
     if (r->capacity == r->nodes)
@@ -49,6 +90,7 @@ static gnn_status drop_spare_capacity(rt_rows *r)
 
 gnn_status rt_rows_place_all(rt_rows *r, bool weighted)
 {
+    rt_rows_flush(r);
     if (drop_spare_capacity(r))
         return GNN_NO_MEMORY;
     for (int64_t v = 0; v < r->nodes; v++)
@@ -85,6 +127,7 @@ static void move_into(rt_rows *r, gnn_graph *g)
 gnn_status rt_rows_finish(rt_rows *r, gnn_graph *g)
 {
     gnn_status s = GNN_OK;
+    rt_rows_flush(r);
     if (r->strayed || r->placed != r->edges || r->seen != r->seen_again) {
         s = rt_fail(r->c, GNN_IO, "%s: the file changed while it was read", r->name);
     } else {

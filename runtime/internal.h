@@ -1,5 +1,5 @@
-// What the files of the runtime share: memory and errors of the context, the driver's calls, the tables of a program,
-// the structures of a plan.
+// What the files of the runtime share: memory and errors of the context, the driver's calls, the tables of a
+// program, the structures of a plan.
 #ifndef GNNRT_INTERNAL_H
 #define GNNRT_INTERNAL_H
 
@@ -11,7 +11,8 @@
 #define RT_COUNT(array) (sizeof(array) / sizeof *(array))
 
 // ---- context.c: errors -----------------------------------------------------------------------------------
-// Keeps the text where it is the first error, and returns s: `return rt_fail(c, GNN_IO, "%s: %s", path, why);`
+// Keeps the text where it is the first error, and returns s: `return rt_fail(c, GNN_IO, "%s: %s", path,
+// why);`
 gnn_status rt_fail(gnn_context *c, gnn_status s, const char *format, ...) RT_PRINTF(3, 4);
 
 // ---- context.c: host memory ------------------------------------------------------------------------------
@@ -152,7 +153,8 @@ typedef struct {
 
 enum { RT_MAX_MAPS = 16 };   // of a builder
 #define RT_BUILDERS(X) /* X(name, text, least and most maps it takes) */                                    \
-    X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2) X(CLASSES, "classes", 1, RT_MAX_MAPS)
+    X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2)                         \
+    X(CLASSES, "classes", 1, RT_MAX_MAPS)
 typedef enum {
 #define X(name, text, least, most) RT_##name,
     RT_BUILDERS(X)
@@ -254,7 +256,8 @@ typedef struct {
 // Each allocates *out. Values are none or below the codomain.
 gnn_status rt_build_offsets(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
 gnn_status rt_build_order(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
-gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide, rt_ints *out);
+gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
+                            rt_ints *out);
 gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,
                             int64_t *classes);
 gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide, rt_ints *out);
@@ -274,9 +277,11 @@ typedef struct {
     rt_map_view map;
 } rt_checked;
 gnn_status rt_check_map(gnn_context *c, const rt_checked *m);
-gnn_status rt_check_sorted_by(gnn_context *c, const rt_checked *m, const char *by_name, const rt_map_view *by);
+gnn_status rt_check_sorted_by(gnn_context *c, const rt_checked *m, const char *by_name,
+                              const rt_map_view *by);
 gnn_status rt_check_offsets(gnn_context *c, const rt_checked *m, const rt_ints *offsets);         // alone
-gnn_status rt_check_agreement(gnn_context *c, const rt_checked *m, const rt_ints *offsets);       // beside the index
+// Beside the index.
+gnn_status rt_check_agreement(gnn_context *c, const rt_checked *m, const rt_ints *offsets);
 
 // ---- structure.c: an array of a plan, shared by those who want the same ----------------------------------
 typedef struct rt_structure rt_structure;
@@ -293,13 +298,15 @@ struct rt_structure {
     uint32_t checked;       // facts found to hold, as bits, and RT_CHECKED
 };
 enum { RT_CHECKED = 1 << 30 };
-gnn_status rt_structure_new(gnn_context *c, const int64_t *key, uint32_t nkey, rt_structure **out);   // one owner
+// One owner.
+gnn_status rt_structure_new(gnn_context *c, const int64_t *key, uint32_t nkey, rt_structure **out);
 void rt_structure_drop(rt_structure *s);
 rt_structure *rt_cache_find(gnn_cache *k, const int64_t *key, uint32_t nkey);   // adds an owner; NULL: none
 void rt_cache_add(gnn_cache *k, rt_structure *s);                              // k may be NULL
 gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream);             // from its host array
 gnn_status rt_structure_fetch(rt_structure *s, gnn_stream stream);              // to a host array, waits
-gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host, gnn_stream stream);   // waits
+// Waits.
+gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host, gnn_stream stream);
 
 // ---- plan_*.c --------------------------------------------------------------------------------------------
 struct gnn_plan {
@@ -319,11 +326,13 @@ struct gnn_plan {
     size_t workspace;
     int64_t *counts;        // of steps: blocks, rounds
 };
-gnn_status rt_plan_sizes(gnn_plan *plan, const gnn_plan_options *o);         // binds maps; all sizes but counted ones
-gnn_status rt_plan_fixed_sizes(gnn_plan *plan);                             // those that follow from known ones
+// Binds maps; all sizes but counted ones.
+gnn_status rt_plan_sizes(gnn_plan *plan, const gnn_plan_options *o);
+gnn_status rt_plan_fixed_sizes(gnn_plan *plan);   // those that follow from known ones
 gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out);
-bool rt_plan_domain(const gnn_plan *plan, uint32_t param, int64_t *out);      // product of the axes; false: overflow
-gnn_status rt_plan_maps(gnn_plan *plan);                                     // checked, in the program's index width
+// Product of the axes; false: overflow.
+bool rt_plan_domain(const gnn_plan *plan, uint32_t param, int64_t *out);
+gnn_status rt_plan_maps(gnn_plan *plan);   // checked, in the program's index width
 gnn_status rt_plan_map_view(gnn_plan *plan, uint32_t param, rt_map_view *out);   // on the host
 gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);      // the same, as a structure
 gnn_status rt_plan_prepare(gnn_plan *plan);
@@ -337,7 +346,8 @@ gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args, const void *
 bool rt_strides_overlap(const gnn_tensor *t);                    // some element lies where another does
 bool rt_tensors_overlap(const gnn_tensor *a, const gnn_tensor *b);
 bool rt_tensor_hits(const gnn_tensor *t, const void *memory, size_t bytes);
-bool rt_tensor_extent(const gnn_tensor *t, size_t *bytes);       // from data to the last element's end; false: overflow
+// From data to the last element's end; false: overflow.
+bool rt_tensor_extent(const gnn_tensor *t, size_t *bytes);
 int64_t rt_tensor_stride(const gnn_tensor *t, uint32_t axis);
 
 // ---- arithmetic ------------------------------------------------------------------------------------------

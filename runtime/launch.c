@@ -1,4 +1,5 @@
-// Launching: the steps of a program with one call's arguments. Allocates nothing, waits for nothing on a device.
+// Launching: the steps of a program with one call's arguments. Allocates nothing, waits for nothing on a
+// device.
 #include "internal.h"
 
 #include <string.h>
@@ -19,13 +20,16 @@ static uint64_t pack(const void *value, size_t bytes) {
 }
 
 static uint64_t scalar_slot(const rt_param *q, const gnn_scalar *v) {
-    if (q->is_index)
-        return pack(&v->i64, sizeof v->i64);
+    if (q->is_index) return pack(&v->i64, sizeof v->i64);
     switch (q->dtype) {
     case GNN_F64: return pack(&v->f64, sizeof v->f64);
-    case GNN_F32: case GNN_BF16: case GNN_F16: return pack(&v->f32, sizeof v->f32);
+    case GNN_F32:
+    case GNN_BF16:
+    case GNN_F16: return pack(&v->f32, sizeof v->f32);
     case GNN_I32: return pack(&v->i32, sizeof v->i32);
-    case GNN_I64: case GNN_BOOL: case GNN_DTYPE_COUNT: break;
+    case GNN_I64:
+    case GNN_BOOL:
+    case GNN_DTYPE_COUNT: break;
     }
     return pack(&v->i64, sizeof v->i64);
 }
@@ -36,8 +40,7 @@ static uint64_t data_slot(const call *k, uint32_t param) {
 }
 
 static uint64_t stride_slot(const call *k, uint32_t param, uint32_t axis) {
-    if (k->args[param].tensor)
-        return (uint64_t)rt_tensor_stride(k->args[param].tensor, axis);
+    if (k->args[param].tensor) return (uint64_t)rt_tensor_stride(k->args[param].tensor, axis);
     gnn_tensor packed;   // a map: row-major
     gnn_plan_shape(k->plan, param, &packed);
     return (uint64_t)rt_tensor_stride(&packed, axis);
@@ -69,11 +72,11 @@ static void run_piece(void *data, uint32_t i) {
     const host_launch *h = data;
     uint32_t from = (uint32_t)((uint64_t)h->blocks * i / h->pieces);
     uint32_t to = (uint32_t)((uint64_t)h->blocks * (i + 1) / h->pieces);
-    for (uint32_t b = from; b < to; b++)
-        h->fn(h->slots, b, h->blocks);
+    for (uint32_t b = from; b < to; b++) h->fn(h->slots, b, h->blocks);
 }
 
-static gnn_status launch_host(const call *k, const rt_kernel *kernel, const uint64_t *slots, uint32_t blocks) {
+static gnn_status launch_host(const call *k, const rt_kernel *kernel, const uint64_t *slots,
+                              uint32_t blocks) {
     enum { PIECES_A_THREAD = 8 };   // so that threads with light blocks take more
     gnn_context *c = k->plan->c;
     uint32_t most = c->threads < 2 ? 1 : c->threads * PIECES_A_THREAD;
@@ -83,12 +86,14 @@ static gnn_status launch_host(const call *k, const rt_kernel *kernel, const uint
 }
 
 // ---- CUDA ------------------------------------------------------------------------------------------------
-static gnn_status launch_cuda(const call *k, const rt_kernel *kernel, uint64_t *slots, uint32_t nslots, uint32_t blocks) {
+static gnn_status launch_cuda(const call *k, const rt_kernel *kernel, uint64_t *slots, uint32_t nslots,
+                              uint32_t blocks) {
     gnn_context *c = k->plan->c;
     void *params[RT_MAX_ARGS];
-    for (uint32_t i = 0; i < nslots; i++)
-        params[i] = &slots[i];
-    return CU_CALL(c, Launch, (kernel->cuda, blocks, 1, 1, kernel->block, 1, 1, kernel->dynamic, k->stream, params, NULL));
+    for (uint32_t i = 0; i < nslots; i++) params[i] = &slots[i];
+    return CU_CALL(
+        c, Launch,
+        (kernel->cuda, blocks, 1, 1, kernel->block, 1, 1, kernel->dynamic, k->stream, params, NULL));
 }
 
 // ---- Steps -----------------------------------------------------------------------------------------------
@@ -98,11 +103,10 @@ static gnn_status launch(const call *k, uint32_t i) {
     const rt_kernel *kernel = &p->kernels[step->kernel];
     uint32_t blocks = (uint32_t)k->plan->counts[i];
     uint64_t slots[RT_MAX_ARGS];
-    if (!blocks)
-        return GNN_OK;
-    for (uint32_t a = 0; a < step->nargs; a++)
-        slots[a] = slot(k, &step->args[a]);
-    return rt_on_cuda(p->c) ? launch_cuda(k, kernel, slots, step->nargs, blocks) : launch_host(k, kernel, slots, blocks);
+    if (!blocks) return GNN_OK;
+    for (uint32_t a = 0; a < step->nargs; a++) slots[a] = slot(k, &step->args[a]);
+    return rt_on_cuda(p->c) ? launch_cuda(k, kernel, slots, step->nargs, blocks)
+                            : launch_host(k, kernel, slots, blocks);
 }
 
 static gnn_status run_steps(call *k) {
@@ -113,41 +117,34 @@ static gnn_status run_steps(call *k) {
     for (uint32_t i = 0; i < plan->p->nsteps && !s; i++) {
         const rt_step *step = &plan->p->steps[i];
         k->round = rounds[depth];
-        if (step->kind == RT_LAUNCH)
-            s = launch(k, i);
-        else if (step->kind == RT_LOOP && !plan->counts[i])
-            i = step->match;
-        else if (step->kind == RT_LOOP)
-            rounds[++depth] = 0;
-        else if (++rounds[depth] < plan->counts[step->match])
-            i = step->match;
-        else
-            depth--;
+        if (step->kind == RT_LAUNCH) s = launch(k, i);
+        else if (step->kind == RT_LOOP && !plan->counts[i]) i = step->match;
+        else if (step->kind == RT_LOOP) rounds[++depth] = 0;
+        else if (++rounds[depth] < plan->counts[step->match]) i = step->match;
+        else depth--;
     }
     return s;
 }
 
-static gnn_status check_call(const gnn_plan *plan, const gnn_arg *args, size_t nargs, const void *workspace, size_t bytes) {
+static gnn_status check_call(const gnn_plan *plan, const gnn_arg *args, size_t nargs, const void *workspace,
+                             size_t bytes) {
     gnn_status s = rt_check_count(plan, args, nargs);
-    if (s)
-        return s;
+    if (s) return s;
     if (bytes < plan->workspace || (plan->workspace && !workspace))
-        return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace has %zu bytes; %.60s needs %zu", workspace ? bytes : 0,
-                       plan->p->name, plan->workspace);
+        return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace has %zu bytes; %.60s needs %zu",
+                       workspace ? bytes : 0, plan->p->name, plan->workspace);
     if (plan->workspace && (uintptr_t)workspace % 256)
         return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace is not aligned to 256 bytes");
     return plan->flags & GNN_TRUSTED ? GNN_OK : rt_check_args(plan, args, workspace);
 }
 
-gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace, size_t workspace_bytes,
-                      gnn_stream stream) {
-    if (!plan)
-        return GNN_BAD_ARGUMENT;
+gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
+                      size_t workspace_bytes, gnn_stream stream) {
+    if (!plan) return GNN_BAD_ARGUMENT;
     call k = {.plan = plan, .args = args, .workspace = workspace, .stream = stream};
     gnn_status s = check_call(plan, args, nargs, workspace, workspace_bytes);
     bool pushed;
-    if (s || (s = rt_enter(plan->c, &pushed)))
-        return s;
+    if (s || (s = rt_enter(plan->c, &pushed))) return s;
     s = run_steps(&k);
     rt_leave(plan->c, pushed);
     return s;

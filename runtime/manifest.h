@@ -17,7 +17,8 @@ gnn_status rt_row_bad(const rt_row *r, const char *format, ...) RT_PRINTF(2, 3);
 // Members of the row; absent is bad where there is no fallback.
 gnn_status rt_row_string(const rt_row *r, const char *key, const char **out);
 gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t *out);
-gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback, int64_t *out);
+gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback,
+                         int64_t *out);
 gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const json_t **out);   // absent: NULL
 gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out);
 // Names, as indices into the tables; every table's rows begin with their name.

@@ -1,5 +1,5 @@
-// A manifest's text to the tables of a program. The text is untrusted: every reference is checked, every message tells
-// the row. First all names, then what the rows say, as rows of one table name those of others.
+// A manifest's text to the tables of a program. The text is untrusted: every reference is checked, every
+// message tells the row. First all names, then what the rows say, as rows of one table name those of others.
 #include "manifest.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@ gnn_status rt_row_bad(const rt_row *r, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return rt_fail(r->p->c, GNN_BAD_MANIFEST, "manifest: %s[%u]%s%.60s%s: %s", r->table, r->i, name ? " (" : "",
-                   name ? name : "", name ? ")" : "", text);
+    return rt_fail(r->p->c, GNN_BAD_MANIFEST, "manifest: %s[%u]%s%.60s%s: %s", r->table, r->i,
+                   name ? " (" : "", name ? name : "", name ? ")" : "", text);
 }
 
 // ---- Members ---------------------------------------------------------------------------------------------
@@ -26,11 +26,13 @@ gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t hig
     const json_t *j = json_object_get(r->object, key);
     *out = json_integer_value(j);
     if (!json_is_integer(j) || *out < low || *out > high)
-        return rt_row_bad(r, "needs an integer \"%s\" from %lld to %lld", key, (long long)low, (long long)high);
+        return rt_row_bad(r, "needs an integer \"%s\" from %lld to %lld", key, (long long)low,
+                          (long long)high);
     return GNN_OK;
 }
 
-gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback, int64_t *out) {
+gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback,
+                         int64_t *out) {
     *out = fallback;
     return json_object_get(r->object, key) ? rt_row_int(r, key, low, high, out) : GNN_OK;
 }
@@ -45,8 +47,7 @@ gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const json
 int rt_find(const void *rows, uint32_t count, size_t stride, const char *text, size_t length) {
     for (uint32_t i = 0; i < count; i++) {
         const char *name = *(const char *const *)((const char *)rows + i * stride);
-        if (name && !strncmp(name, text, length) && !name[length])
-            return (int)i;
+        if (name && !strncmp(name, text, length) && !name[length]) return (int)i;
     }
     return -1;
 }
@@ -65,13 +66,11 @@ static int find_map(const void *program, const char *text, size_t length) {
 gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out) {
     const char *text;
     gnn_status s = rt_row_string(r, key, &text);
-    if (s)
-        return s;
+    if (s) return s;
     char at[64];
     const rt_scope scope = {find_space, find_map, r->p};
     const char *wrong = rt_expr_parse(&r->p->heap, text, &scope, out, at);
-    if (wrong && !out->tokens)
-        return GNN_NO_MEMORY;
+    if (wrong && !out->tokens) return GNN_NO_MEMORY;
     return wrong ? rt_row_bad(r, "\"%s\": `%s` %s", key, at, wrong) : GNN_OK;
 }
 
@@ -96,8 +95,8 @@ typedef struct {
     const char *name;             // the member that names a row; NULL: rows have no name
     gnn_status (*read)(const rt_row *r);
 } table;
-#define TABLE(key, field, row, name, read) \
-    {key, sizeof(row), offsetof(gnn_program, field), offsetof(gnn_program, n##field), name, read}
+#define TABLE(key, field, row, name, read)                                                                   \
+    { key, sizeof(row), offsetof(gnn_program, field), offsetof(gnn_program, n##field), name, read }
 // Roles of parameters are read with the names, so that expressions know maps.
 static const table tables[] = {
     TABLE("params", params, rt_param, "name", rt_read_param),
@@ -110,14 +109,11 @@ static const table tables[] = {
 };
 
 static gnn_status name_row(const table *t, const rt_row *r, void *rows) {
-    if (!json_is_object(r->object))
-        return rt_row_bad(r, "is not an object");
-    if (!t->name)
-        return GNN_OK;
+    if (!json_is_object(r->object)) return rt_row_bad(r, "is not an object");
+    if (!t->name) return GNN_OK;
     const char *name;
     gnn_status s = rt_row_string(r, t->name, &name);
-    if (s)
-        return s;
+    if (s) return s;
     if (!*name || rt_find(rows, r->i, t->stride, name, strlen(name)) >= 0)
         return rt_row_bad(r, *name ? "the name stands twice" : "the name is empty");
     *(const char **)((char *)rows + r->i * t->stride) = name;
@@ -132,14 +128,12 @@ static gnn_status name_rows(gnn_program *p, const table *t) {
     if (n > RT_MAX_ROWS)
         return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" has more than %d rows", t->key, RT_MAX_ROWS);
     void *rows = rt_heap_alloc(&p->heap, n, t->stride);
-    if (!rows)
-        return GNN_NO_MEMORY;
+    if (!rows) return GNN_NO_MEMORY;
     memcpy((char *)p + t->rows, &rows, sizeof rows);
     *(uint32_t *)((char *)p + t->count) = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         gnn_status s = name_row(t, &(rt_row){p, json_array_get(list, i), t->key, (uint32_t)i}, rows);
-        if (s)
-            return s;
+        if (s) return s;
     }
     return GNN_OK;
 }
@@ -148,8 +142,7 @@ static gnn_status read_rows(gnn_program *p, const table *t) {
     const json_t *list = json_object_get(p->json, t->key);
     for (uint32_t i = 0; i < *(uint32_t *)((char *)p + t->count); i++) {
         gnn_status s = t->read(&(rt_row){p, json_array_get(list, i), t->key, i});
-        if (s)
-            return s;
+        if (s) return s;
     }
     return GNN_OK;
 }
@@ -157,9 +150,10 @@ static gnn_status read_rows(gnn_program *p, const table *t) {
 static gnn_status check_counted(gnn_program *p) {
     for (uint32_t i = 0; i < p->nspaces; i++) {
         const rt_space *s = &p->spaces[i];
-        if (s->kind == RT_COUNTED && (p->prepared[s->prepared].builder != RT_CLASSES || p->prepared[s->prepared].into != i))
-            return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: spaces[%u] (%.60s): `%.60s` doesn't count it", i, s->name,
-                           p->prepared[s->prepared].name);
+        if (s->kind == RT_COUNTED &&
+            (p->prepared[s->prepared].builder != RT_CLASSES || p->prepared[s->prepared].into != i))
+            return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: spaces[%u] (%.60s): `%.60s` doesn't count it",
+                           i, s->name, p->prepared[s->prepared].name);
     }
     return GNN_OK;
 }
@@ -168,7 +162,8 @@ static gnn_status read_head(gnn_program *p, const json_t *root) {
     gnn_context *c = p->c;
     const json_t *version = json_object_get(root, "gnnc_manifest");
     if (!json_is_integer(version))
-        return rt_fail(c, GNN_BAD_MANIFEST, "manifest: the text isn't a manifest: it lacks \"gnnc_manifest\"");
+        return rt_fail(c, GNN_BAD_MANIFEST,
+                       "manifest: the text isn't a manifest: it lacks \"gnnc_manifest\"");
     if (json_integer_value(version) != 1)
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: version %lld; this runtime reads version 1",
                        (long long)json_integer_value(version));
@@ -185,18 +180,18 @@ static gnn_status read_head(gnn_program *p, const json_t *root) {
 }
 
 static gnn_status read_roles(gnn_program *p) {
-    static const char *const roles[] = {[GNN_PARAM_MAP] = "map", [GNN_PARAM_TENSOR] = "tensor",
-                                        [GNN_PARAM_SCALAR] = "scalar", [GNN_PARAM_RESULT] = "result"};
+    static const char *const roles[] = {[GNN_PARAM_MAP] = "map",
+                                        [GNN_PARAM_TENSOR] = "tensor",
+                                        [GNN_PARAM_SCALAR] = "scalar",
+                                        [GNN_PARAM_RESULT] = "result"};
     const json_t *list = json_object_get(p->json, "params");
     for (uint32_t i = 0; i < p->nparams; i++) {
         const rt_row r = {p, json_array_get(list, i), "params", i};
         const char *text;
         gnn_status s = rt_row_string(&r, "role", &text);
-        if (s)
-            return s;
+        if (s) return s;
         int role = rt_find(roles, (uint32_t)RT_COUNT(roles), sizeof *roles, text, strlen(text));
-        if (role < 0)
-            return rt_row_bad(&r, "there is no role `%.60s`", text);
+        if (role < 0) return rt_row_bad(&r, "there is no role `%.60s`", text);
         p->params[i].role = (gnn_role)role;
     }
     return GNN_OK;
@@ -208,17 +203,12 @@ gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
     p->json = root;
     if (!root && json_error_code(&error) == json_error_out_of_memory)
         return rt_fail(p->c, GNN_NO_MEMORY, "out of memory reading the manifest");
-    if (!root)
-        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest, line %d: %s", error.line, error.text);
+    if (!root) return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest, line %d: %s", error.line, error.text);
     gnn_status s = read_head(p, root);
-    for (size_t i = 0; i < RT_COUNT(tables) && !s; i++)
-        s = name_rows(p, &tables[i]);
-    if (!s)
-        s = read_roles(p);
-    for (size_t i = 0; i < RT_COUNT(tables) && !s; i++)
-        s = read_rows(p, &tables[i]);
-    if (!s)
-        s = check_counted(p);
+    for (size_t i = 0; i < RT_COUNT(tables) && !s; i++) s = name_rows(p, &tables[i]);
+    if (!s) s = read_roles(p);
+    for (size_t i = 0; i < RT_COUNT(tables) && !s; i++) s = read_rows(p, &tables[i]);
+    if (!s) s = check_counted(p);
     return s ? s : rt_match_loops(p);
 }
 

@@ -20,17 +20,13 @@ gnn_status rt_read_space(const rt_row *r) {
     rt_space *space = &r->p->spaces[r->i];
     const char *text;
     gnn_status s = rt_row_string(r, "kind", &text);
-    if (s)
-        return s;
+    if (s) return s;
     int kind = rt_find(kinds, (uint32_t)RT_COUNT(kinds), sizeof *kinds, text, strlen(text));
-    if (kind < 0)
-        return rt_row_bad(r, "there is no kind `%.60s`", text);
+    if (kind < 0) return rt_row_bad(r, "there is no kind `%.60s`", text);
     space->kind = kinds[kind].kind;
-    if (space->kind == RT_FIXED)
-        return read_fixed(r, space);
+    if (space->kind == RT_FIXED) return read_fixed(r, space);
     int64_t prepared = 0;
-    if (space->kind == RT_COUNTED)
-        s = rt_row_int(r, "prepared", 0, (int64_t)r->p->nprepared - 1, &prepared);
+    if (space->kind == RT_COUNTED) s = rt_row_int(r, "prepared", 0, (int64_t)r->p->nprepared - 1, &prepared);
     space->prepared = (uint32_t)prepared;
     return s;
 }
@@ -48,8 +44,7 @@ static bool find_dtype(const char *text, gnn_dtype *out) {
 static gnn_status read_type(const rt_row *r, gnn_dtype *dtype, bool *is_index) {
     const char *text;
     gnn_status s = rt_row_string(r, "type", &text);
-    if (s)
-        return s;
+    if (s) return s;
     *is_index = !strcmp(text, "index");
     *dtype = r->p->index_bits == 32 ? GNN_I32 : GNN_I64;
     return *is_index || find_dtype(text, dtype) ? GNN_OK : rt_row_bad(r, "there is no type `%.60s`", text);
@@ -59,8 +54,8 @@ static gnn_status read_fact(const rt_row *r, rt_param *q, const char *text) {
     static const struct {
         const char *text;
         uint32_t fact;
-    } facts[] = {{"sorted", RT_SORTED}, {"unique", RT_UNIQUE}, {"partial", RT_PARTIAL}, {"prefix", RT_PREFIX},
-                 {"strided", RT_STRIDED}, {"packed", RT_PACKED}};
+    } facts[] = {{"sorted", RT_SORTED}, {"unique", RT_UNIQUE},   {"partial", RT_PARTIAL},
+                 {"prefix", RT_PREFIX}, {"strided", RT_STRIDED}, {"packed", RT_PACKED}};
     size_t length = strlen(text);
     int i = rt_find(facts, (uint32_t)RT_COUNT(facts), sizeof *facts, text, length);
     if (i >= 0) {
@@ -85,8 +80,7 @@ static gnn_status read_facts(const rt_row *r, rt_param *q) {
         const char *text = json_string_value(json_array_get(list, i));
         s = text ? read_fact(r, q, text) : rt_row_bad(r, "\"facts\" must be texts");
     }
-    if (s)
-        return s;
+    if (s) return s;
     if (q->facts & ~(q->role == GNN_PARAM_MAP ? of_maps : (uint32_t)(RT_STRIDED | RT_PACKED)))
         return rt_row_bad(r, "has a fact its role cannot have");
     return GNN_OK;
@@ -95,33 +89,25 @@ static gnn_status read_facts(const rt_row *r, rt_param *q) {
 static gnn_status read_axes(const rt_row *r, rt_param *q) {
     const json_t *list;
     gnn_status s = rt_row_list(r, "axes", GNN_MAX_RANK, &list);
-    if (s)
-        return s;
+    if (s) return s;
     q->rank = (uint32_t)json_array_size(list);
     q->axes = rt_heap_alloc(&r->p->heap, q->rank, sizeof *q->axes);
-    if (!q->axes)
-        return GNN_NO_MEMORY;
+    if (!q->axes) return GNN_NO_MEMORY;
     for (uint32_t i = 0; i < q->rank && !s; i++)
         s = rt_row_space(r, "axes", json_array_get(list, i), &q->axes[i]);
-    if (!s && q->role == GNN_PARAM_SCALAR && q->rank)
-        return rt_row_bad(r, "a scalar has no axes");
-    if (!s && q->role == GNN_PARAM_MAP && !q->rank)
-        return rt_row_bad(r, "a map needs axes");
+    if (!s && q->role == GNN_PARAM_SCALAR && q->rank) return rt_row_bad(r, "a scalar has no axes");
+    if (!s && q->role == GNN_PARAM_MAP && !q->rank) return rt_row_bad(r, "a map needs axes");
     return s;
 }
 
 static gnn_status read_index(const rt_row *r, rt_param *q) {
     const json_t *into = json_object_get(r->object, "into");
-    if (q->role == GNN_PARAM_MAP && !q->is_index)
-        return rt_row_bad(r, "a map's type must be index");
+    if (q->role == GNN_PARAM_MAP && !q->is_index) return rt_row_bad(r, "a map's type must be index");
     if (q->role == GNN_PARAM_TENSOR && q->is_index)
         return rt_row_bad(r, "a tensor's type can't be index: index arrays are maps");
-    if (q->role == GNN_PARAM_MAP && !into)
-        return rt_row_bad(r, "a map needs \"into\"");
-    if (!into)
-        return GNN_OK;
-    if (!q->is_index)
-        return rt_row_bad(r, "\"into\" is for indices");
+    if (q->role == GNN_PARAM_MAP && !into) return rt_row_bad(r, "a map needs \"into\"");
+    if (!into) return GNN_OK;
+    if (!q->is_index) return rt_row_bad(r, "\"into\" is for indices");
     uint32_t space;
     gnn_status s = rt_row_space(r, "into", into, &space);
     q->into = (int32_t)space;
@@ -130,12 +116,10 @@ static gnn_status read_index(const rt_row *r, rt_param *q) {
 
 static gnn_status read_inplace(const rt_row *r, rt_param *q) {
     const json_t *name = json_object_get(r->object, "inplace");
-    if (!name)
-        return GNN_OK;
+    if (!name) return GNN_OK;
     uint32_t other;
     gnn_status s = rt_row_param(r, "inplace", name, &other);
-    if (s)
-        return s;
+    if (s) return s;
     q->inplace = (int32_t)other;
     if (q->role != GNN_PARAM_RESULT || r->p->params[other].role != GNN_PARAM_TENSOR)
         return rt_row_bad(r, "\"inplace\" is for results in the memory of tensors");
@@ -147,16 +131,11 @@ gnn_status rt_read_param(const rt_row *r) {
     q->into = q->sorted_by = q->inplace = -1;
     int64_t align = 0;
     gnn_status s = read_type(r, &q->dtype, &q->is_index);
-    if (!s)
-        s = read_facts(r, q);
-    if (!s)
-        s = read_axes(r, q);
-    if (!s)
-        s = read_index(r, q);
-    if (!s)
-        s = rt_row_int_or(r, "align", 0, 4096, 0, &align);
-    if (!s && (align & (align - 1)))
-        return rt_row_bad(r, "\"align\" must be a power of two");
+    if (!s) s = read_facts(r, q);
+    if (!s) s = read_axes(r, q);
+    if (!s) s = read_index(r, q);
+    if (!s) s = rt_row_int_or(r, "align", 0, 4096, 0, &align);
+    if (!s && (align & (align - 1))) return rt_row_bad(r, "\"align\" must be a power of two");
     size_t element = gnn_dtype_bytes(q->dtype);
     q->align = (size_t)align > element ? (size_t)align : element;
     return s ? s : read_inplace(r, q);
@@ -172,16 +151,14 @@ gnn_status rt_read_require(const rt_row *r) {
 static gnn_status read_map_ref(const rt_row *r, const json_t *name, rt_map_ref *out) {
     const gnn_program *p = r->p;
     const char *text = json_string_value(name);
-    if (!text)
-        return rt_row_bad(r, "\"args\" must be texts");
+    if (!text) return rt_row_bad(r, "\"args\" must be texts");
     int i = rt_find(p->params, p->nparams, sizeof *p->params, text, strlen(text));
     if (i >= 0 && p->params[i].role == GNN_PARAM_MAP) {
         *out = (rt_map_ref){false, (uint32_t)i};
         return GNN_OK;
     }
     i = rt_find(p->prepared, r->i, sizeof *p->prepared, text, strlen(text));   // those before it
-    if (i < 0)
-        return rt_row_bad(r, "`%.60s` is neither a map nor a structure prepared before it", text);
+    if (i < 0) return rt_row_bad(r, "`%.60s` is neither a map nor a structure prepared before it", text);
     if (p->prepared[i].builder != RT_COMPOSE && p->prepared[i].builder != RT_CLASSES)
         return rt_row_bad(r, "`%.60s` is not a map", text);
     *out = (rt_map_ref){true, (uint32_t)i};
@@ -199,11 +176,9 @@ static gnn_status read_builder(const rt_row *r, rt_prepared *q) {
     };
     const char *text;
     gnn_status s = rt_row_string(r, "builder", &text);
-    if (s)
-        return s;
+    if (s) return s;
     int b = rt_find(builders, RT_BUILDER_COUNT, sizeof *builders, text, strlen(text));
-    if (b < 0)
-        return rt_row_bad(r, "there is no builder `%.60s`", text);
+    if (b < 0) return rt_row_bad(r, "there is no builder `%.60s`", text);
     q->builder = (rt_builder)b;
     if (q->nargs < builders[b].least || q->nargs > builders[b].most)
         return rt_row_bad(r, "%s takes %u to %u maps", text, builders[b].least, builders[b].most);
@@ -214,22 +189,17 @@ gnn_status rt_read_prepared(const rt_row *r) {
     rt_prepared *q = &r->p->prepared[r->i];
     const json_t *args;
     gnn_status s = rt_row_list(r, "args", RT_MAX_MAPS, &args);
-    if (s)
-        return s;
+    if (s) return s;
     q->nargs = (uint32_t)json_array_size(args);
     s = read_builder(r, q);
-    if (s)
-        return s;
+    if (s) return s;
     q->args = rt_heap_alloc(&r->p->heap, q->nargs, sizeof *q->args);
-    if (!q->args)
-        return GNN_NO_MEMORY;
-    for (uint32_t i = 0; i < q->nargs && !s; i++)
-        s = read_map_ref(r, json_array_get(args, i), &q->args[i]);
-    if (!s)
-        s = rt_row_space(r, "domain", json_object_get(r->object, "domain"), &q->domain);
-    if (!s)
-        s = rt_row_space(r, "into", json_object_get(r->object, "into"), &q->into);
-    if (!s && q->builder == RT_CLASSES && (r->p->spaces[q->into].kind != RT_COUNTED || r->p->spaces[q->into].prepared != r->i))
+    if (!q->args) return GNN_NO_MEMORY;
+    for (uint32_t i = 0; i < q->nargs && !s; i++) s = read_map_ref(r, json_array_get(args, i), &q->args[i]);
+    if (!s) s = rt_row_space(r, "domain", json_object_get(r->object, "domain"), &q->domain);
+    if (!s) s = rt_row_space(r, "into", json_object_get(r->object, "into"), &q->into);
+    if (!s && q->builder == RT_CLASSES &&
+        (r->p->spaces[q->into].kind != RT_COUNTED || r->p->spaces[q->into].prepared != r->i))
         return rt_row_bad(r, "classes must count the space they are into");
     return s;
 }
@@ -239,8 +209,7 @@ gnn_status rt_read_temp(const rt_row *r) {
     gnn_dtype dtype;
     bool is_index;
     gnn_status s = read_type(r, &dtype, &is_index);
-    if (s)
-        return s;
+    if (s) return s;
     t->bytes = gnn_dtype_bytes(dtype);
     return rt_row_expr(r, "length", &t->length);
 }
@@ -250,12 +219,9 @@ gnn_status rt_read_kernel(const rt_row *r) {
     int64_t block, shared;
     const json_t *params;
     gnn_status s = rt_row_int(r, "block", 1, 1024, &block);
-    if (!s)
-        s = rt_row_int_or(r, "shared", 0, INT32_MAX, 0, &shared);
-    if (!s)
-        s = rt_row_list(r, "params", RT_MAX_ARGS, &params);
-    if (s)
-        return s;
+    if (!s) s = rt_row_int_or(r, "shared", 0, INT32_MAX, 0, &shared);
+    if (!s) s = rt_row_list(r, "params", RT_MAX_ARGS, &params);
+    if (s) return s;
     k->block = (uint32_t)block;
     k->shared = (uint32_t)shared;
     k->nparams = (uint32_t)json_array_size(params);

@@ -14,19 +14,17 @@ static gnn_status read_stride(const rt_row *r, const json_t *arg, rt_arg *out) {
 
 static gnn_status read_of_param(const rt_row *r, const json_t *arg, const json_t *name, rt_arg *out) {
     gnn_status s = rt_row_param(r, "args", name, &out->index);
-    if (s)
-        return s;
+    if (s) return s;
     const rt_param *q = &r->p->params[out->index];
     bool scalar = q->role == GNN_PARAM_SCALAR;
     if (scalar != (out->kind == RT_ARG_VALUE))
         return rt_row_bad(r, "args: `%.60s` is %s", q->name, scalar ? "a scalar" : "not a scalar");
-    if (q->facts & RT_PREFIX)
-        return rt_row_bad(r, "args: `%.60s` is a prefix map and has no array", q->name);
+    if (q->facts & RT_PREFIX) return rt_row_bad(r, "args: `%.60s` is a prefix map and has no array", q->name);
     return out->kind == RT_ARG_STRIDE ? read_stride(r, arg, out) : GNN_OK;
 }
 
-static gnn_status read_named(const rt_row *r, const char *what, const json_t *name, const void *rows, uint32_t count,
-                             size_t stride, rt_arg *out) {
+static gnn_status read_named(const rt_row *r, const char *what, const json_t *name, const void *rows,
+                             uint32_t count, size_t stride, rt_arg *out) {
     const char *text = json_string_value(name);
     int i = text ? rt_find(rows, count, stride, text, strlen(text)) : -1;
     out->index = (uint32_t)i;
@@ -43,13 +41,15 @@ static gnn_status read_arg(const rt_row *r, const json_t *arg, rt_arg *out) {
     const json_t *value = NULL;
     uint32_t k = 0;
     for (; k < RT_ARG_KINDS; k++)
-        if ((value = json_object_get(arg, kinds[k])))
-            break;
+        if ((value = json_object_get(arg, kinds[k]))) break;
     out->kind = (rt_arg_kind)k;
     switch (out->kind) {
-    case RT_ARG_DATA: case RT_ARG_STRIDE: case RT_ARG_VALUE: return read_of_param(r, arg, value, out);
+    case RT_ARG_DATA:
+    case RT_ARG_STRIDE:
+    case RT_ARG_VALUE: return read_of_param(r, arg, value, out);
     case RT_ARG_SIZE: return rt_row_space(r, "args", value, &out->index);
-    case RT_ARG_PREPARED: return read_named(r, "prepared", value, p->prepared, p->nprepared, sizeof *p->prepared, out);
+    case RT_ARG_PREPARED:
+        return read_named(r, "prepared", value, p->prepared, p->nprepared, sizeof *p->prepared, out);
     case RT_ARG_TEMP: return read_named(r, "temp", value, p->temps, p->ntemps, sizeof *p->temps, out);
     case RT_ARG_STEP: return json_is_true(value) ? GNN_OK : rt_row_bad(r, "args: \"step\" must be true");
     case RT_ARG_KINDS: break;
@@ -63,22 +63,17 @@ static gnn_status read_launch(const rt_row *r, rt_step *step) {
     rt_arg kernel;
     gnn_status s = read_named(r, "kernel", json_object_get(r->object, "launch"), p->kernels, p->nkernels,
                               sizeof *p->kernels, &kernel);
-    if (!s)
-        s = rt_row_expr(r, "blocks", &step->count);
-    if (!s)
-        s = rt_row_list(r, "args", RT_MAX_ARGS, &list);
-    if (s)
-        return s;
+    if (!s) s = rt_row_expr(r, "blocks", &step->count);
+    if (!s) s = rt_row_list(r, "args", RT_MAX_ARGS, &list);
+    if (s) return s;
     step->kernel = kernel.index;
     step->nargs = (uint32_t)json_array_size(list);
     if (step->nargs != p->kernels[step->kernel].nparams)
         return rt_row_bad(r, "%u arguments for the %u parameters of `%.60s`", step->nargs,
                           p->kernels[step->kernel].nparams, p->kernels[step->kernel].name);
     step->args = rt_heap_alloc(&r->p->heap, step->nargs, sizeof *step->args);
-    if (!step->args)
-        return GNN_NO_MEMORY;
-    for (uint32_t i = 0; i < step->nargs && !s; i++)
-        s = read_arg(r, json_array_get(list, i), &step->args[i]);
+    if (!step->args) return GNN_NO_MEMORY;
+    for (uint32_t i = 0; i < step->nargs && !s; i++) s = read_arg(r, json_array_get(list, i), &step->args[i]);
     return s;
 }
 
@@ -93,13 +88,13 @@ gnn_status rt_read_step(const rt_row *r) {
         return rt_row_expr(r, "loop", &step->count);
     }
     step->kind = RT_END;
-    return json_is_true(json_object_get(r->object, "end")) ? GNN_OK : rt_row_bad(r, "is no launch, loop or end");
+    return json_is_true(json_object_get(r->object, "end")) ? GNN_OK
+                                                           : rt_row_bad(r, "is no launch, loop or end");
 }
 
 static bool wants_round(const rt_step *step) {
     for (uint32_t i = 0; i < step->nargs; i++)
-        if (step->args[i].kind == RT_ARG_STEP)
-            return true;
+        if (step->args[i].kind == RT_ARG_STEP) return true;
     return false;
 }
 
@@ -117,10 +112,12 @@ gnn_status rt_match_loops(gnn_program *p) {
             step->match = open[--depth];
             p->steps[step->match].match = i;
         } else if (!depth && wants_round(step)) {
-            return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: a round is asked for outside of loops", i);
+            return rt_fail(p->c, GNN_BAD_MANIFEST,
+                           "manifest: steps[%u]: a round is asked for outside of loops", i);
         }
     }
     if (depth)
-        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: a loop without its end", open[depth - 1]);
+        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: a loop without its end",
+                       open[depth - 1]);
     return GNN_OK;
 }

@@ -7,19 +7,16 @@
 #include <time.h>
 
 // Runs one driver call in our context.
-#define IN_CONTEXT(c, name, args)              \
-    bool pushed;                               \
-    gnn_status s = rt_enter((c), &pushed);     \
-    if (!s)                                    \
-        s = CU_CALL((c), name, args);          \
+#define IN_CONTEXT(c, name, args)                                                                            \
+    bool pushed;                                                                                             \
+    gnn_status s = rt_enter((c), &pushed);                                                                   \
+    if (!s) s = CU_CALL((c), name, args);                                                                    \
     rt_leave((c), pushed)
 
 gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out) {
-    if (!c || !out)
-        return GNN_BAD_ARGUMENT;
+    if (!c || !out) return GNN_BAD_ARGUMENT;
     *out = NULL;
-    if (!bytes)
-        return GNN_OK;
+    if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         *out = c->memory.alloc(c->memory.user, bytes, 256);
         return *out ? GNN_OK : rt_fail(c, GNN_NO_MEMORY, "out of memory: %zu bytes asked for", bytes);
@@ -31,8 +28,7 @@ gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out) {
 }
 
 void gnn_free(gnn_context *c, void *memory) {
-    if (!c || !memory)
-        return;
+    if (!c || !memory) return;
     if (!rt_on_cuda(c)) {
         rt_free(c, memory);
         return;
@@ -42,10 +38,8 @@ void gnn_free(gnn_context *c, void *memory) {
 }
 
 gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t bytes, gnn_stream stream) {
-    if (!c || (bytes && (!device || !host)))
-        return GNN_BAD_ARGUMENT;
-    if (!bytes)
-        return GNN_OK;
+    if (!c || (bytes && (!device || !host))) return GNN_BAD_ARGUMENT;
+    if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         memmove(device, host, bytes);
         return GNN_OK;
@@ -55,10 +49,8 @@ gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t by
 }
 
 gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t bytes, gnn_stream stream) {
-    if (!c || (bytes && (!device || !host)))
-        return GNN_BAD_ARGUMENT;
-    if (!bytes)
-        return GNN_OK;
+    if (!c || (bytes && (!device || !host))) return GNN_BAD_ARGUMENT;
+    if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         memmove(host, device, bytes);
         return GNN_OK;
@@ -68,10 +60,8 @@ gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t b
 }
 
 gnn_status gnn_fill(gnn_context *c, void *device, uint8_t byte, size_t bytes, gnn_stream stream) {
-    if (!c || (bytes && !device))
-        return GNN_BAD_ARGUMENT;
-    if (!bytes)
-        return GNN_OK;
+    if (!c || (bytes && !device)) return GNN_BAD_ARGUMENT;
+    if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         memset(device, byte, bytes);
         return GNN_OK;
@@ -81,28 +71,23 @@ gnn_status gnn_fill(gnn_context *c, void *device, uint8_t byte, size_t bytes, gn
 }
 
 gnn_status gnn_sync(gnn_context *c, gnn_stream stream) {
-    if (!c)
-        return GNN_BAD_ARGUMENT;
-    if (!rt_on_cuda(c))
-        return GNN_OK;
+    if (!c) return GNN_BAD_ARGUMENT;
+    if (!rt_on_cuda(c)) return GNN_OK;
     IN_CONTEXT(c, StreamSynchronize, (stream));
     return s;
 }
 
 gnn_status gnn_stream_new(gnn_context *c, gnn_stream *out) {
-    if (!c || !out)
-        return GNN_BAD_ARGUMENT;
+    if (!c || !out) return GNN_BAD_ARGUMENT;
     *out = NULL;
-    if (!rt_on_cuda(c))
-        return GNN_OK;
+    if (!rt_on_cuda(c)) return GNN_OK;
     enum { CU_STREAM_NON_BLOCKING = 1 };
     IN_CONTEXT(c, StreamCreate, (out, CU_STREAM_NON_BLOCKING));
     return s;
 }
 
 void gnn_stream_free(gnn_context *c, gnn_stream stream) {
-    if (!c || !rt_on_cuda(c) || !stream)
-        return;
+    if (!c || !rt_on_cuda(c) || !stream) return;
     IN_CONTEXT(c, StreamDestroy, (stream));
     (void)s;   // the context keeps it
 }
@@ -116,28 +101,22 @@ struct gnn_timer {
 };
 
 gnn_status gnn_timer_new(gnn_context *c, gnn_timer **out) {
-    if (!c || !out)
-        return GNN_BAD_ARGUMENT;
+    if (!c || !out) return GNN_BAD_ARGUMENT;
     *out = NULL;
     gnn_timer *t = rt_alloc_zeroed(c, sizeof *t);
-    if (!t)
-        return GNN_NO_MEMORY;
+    if (!t) return GNN_NO_MEMORY;
     t->c = c;
     bool pushed;
     gnn_status s = rt_enter(c, &pushed);
-    for (int i = 0; i < 2 && !s && rt_on_cuda(c); i++)
-        s = CU_CALL(c, EventCreate, (&t->events[i], 0));
+    for (int i = 0; i < 2 && !s && rt_on_cuda(c); i++) s = CU_CALL(c, EventCreate, (&t->events[i], 0));
     rt_leave(c, pushed);
-    if (s)
-        gnn_timer_free(t);
-    else
-        *out = t;
+    if (s) gnn_timer_free(t);
+    else *out = t;
     return s;
 }
 
 static gnn_status mark(gnn_timer *t, int which, gnn_stream stream) {
-    if (!t)
-        return GNN_BAD_ARGUMENT;
+    if (!t) return GNN_BAD_ARGUMENT;
     t->marked[which] = true;
     if (!rt_on_cuda(t->c)) {
         clock_gettime(CLOCK_MONOTONIC, &t->times[which]);
@@ -147,17 +126,12 @@ static gnn_status mark(gnn_timer *t, int which, gnn_stream stream) {
     return s;
 }
 
-gnn_status gnn_timer_start(gnn_timer *t, gnn_stream stream) {
-    return mark(t, 0, stream);
-}
+gnn_status gnn_timer_start(gnn_timer *t, gnn_stream stream) { return mark(t, 0, stream); }
 
-gnn_status gnn_timer_stop(gnn_timer *t, gnn_stream stream) {
-    return mark(t, 1, stream);
-}
+gnn_status gnn_timer_stop(gnn_timer *t, gnn_stream stream) { return mark(t, 1, stream); }
 
 gnn_status gnn_timer_read(gnn_timer *t, double *milliseconds) {
-    if (!t || !milliseconds)
-        return GNN_BAD_ARGUMENT;
+    if (!t || !milliseconds) return GNN_BAD_ARGUMENT;
     *milliseconds = 0;
     if (!t->marked[0] || !t->marked[1])
         return rt_fail(t->c, GNN_BAD_ARGUMENT, "a timer is read that was not started and stopped");
@@ -169,23 +143,19 @@ gnn_status gnn_timer_read(gnn_timer *t, double *milliseconds) {
     float elapsed = 0;
     bool pushed;
     gnn_status s = rt_enter(t->c, &pushed);
-    if (!s)
-        s = CU_CALL(t->c, EventSynchronize, (t->events[1]));
-    if (!s)
-        s = CU_CALL(t->c, EventElapsed, (&elapsed, t->events[0], t->events[1]));
+    if (!s) s = CU_CALL(t->c, EventSynchronize, (t->events[1]));
+    if (!s) s = CU_CALL(t->c, EventElapsed, (&elapsed, t->events[0], t->events[1]));
     rt_leave(t->c, pushed);
     *milliseconds = elapsed;
     return s;
 }
 
 void gnn_timer_free(gnn_timer *t) {
-    if (!t)
-        return;
+    if (!t) return;
     bool pushed;
     gnn_status s = rt_enter(t->c, &pushed);
     for (int i = 0; i < 2 && !s; i++)
-        if (t->events[i])
-            t->c->cuda.EventDestroy(t->events[i]);
+        if (t->events[i]) t->c->cuda.EventDestroy(t->events[i]);
     rt_leave(t->c, pushed);
     rt_free(t->c, t);
 }

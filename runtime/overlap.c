@@ -1,10 +1,9 @@
-// Where tensors lie: extents, and whether two may share an element. The test may say yes where the answer is no, never
-// the other way round; it tells apart the columns of one matrix.
+// Where tensors lie: extents, and whether two may share an element. The test may say yes where the answer is
+// no, never the other way round; it tells apart the columns of one matrix.
 #include "internal.h"
 
 int64_t rt_tensor_stride(const gnn_tensor *t, uint32_t axis) {
-    if (t->has_strides)
-        return t->strides[axis];
+    if (t->has_strides) return t->strides[axis];
     int64_t stride = 1;
     for (uint32_t i = axis + 1; i < t->rank; i++)
         if (!rt_mul(stride, t->shape[i], &stride))
@@ -14,24 +13,22 @@ int64_t rt_tensor_stride(const gnn_tensor *t, uint32_t axis) {
 
 static bool is_empty(const gnn_tensor *t) {
     for (uint32_t i = 0; i < t->rank; i++)
-        if (!t->shape[i])
-            return true;
+        if (!t->shape[i]) return true;
     return false;
 }
 
 bool rt_tensor_extent(const gnn_tensor *t, size_t *bytes) {
     int64_t last = 0, element = (int64_t)gnn_dtype_bytes(t->dtype);
     *bytes = 0;
-    if (is_empty(t))
-        return true;
+    if (is_empty(t)) return true;
     int64_t packed = 1;
     for (uint32_t i = t->rank; i--;) {
         int64_t reach, stride = t->has_strides ? t->strides[i] : packed;
-        if (!rt_mul(t->shape[i] - 1, stride, &reach) || !rt_add(last, reach, &last) || !rt_mul(packed, t->shape[i], &packed))
+        if (!rt_mul(t->shape[i] - 1, stride, &reach) || !rt_add(last, reach, &last) ||
+            !rt_mul(packed, t->shape[i], &packed))
             return false;
     }
-    if (!rt_add(last, 1, &last) || !rt_mul(last, element, &last))
-        return false;
+    if (!rt_add(last, 1, &last) || !rt_mul(last, element, &last)) return false;
     *bytes = (size_t)last;
     return true;
 }
@@ -46,8 +43,7 @@ static axes by_stride(const gnn_tensor *t) {
     for (uint32_t i = t->rank; i--;) {
         int64_t stride = rt_tensor_stride(t, i);
         uint32_t at = a.n;
-        if (t->shape[i] == 1)
-            continue;
+        if (t->shape[i] == 1) continue;
         for (; at && a.strides[at - 1] > stride; at--) {
             a.strides[at] = a.strides[at - 1];
             a.shape[at] = a.shape[at - 1];
@@ -62,12 +58,10 @@ static axes by_stride(const gnn_tensor *t) {
 // Sufficient: each axis steps past all that the finer ones reach.
 bool rt_strides_overlap(const gnn_tensor *t) {
     int64_t reach = 1;
-    if (is_empty(t))
-        return false;
+    if (is_empty(t)) return false;
     const axes a = by_stride(t);
     for (uint32_t i = 0; i < a.n; i++) {
-        if (a.strides[i] < reach)
-            return true;
+        if (a.strides[i] < reach) return true;
         reach += (a.shape[i] - 1) * a.strides[i];   // the extent was found not to overflow
     }
     return false;
@@ -75,7 +69,8 @@ bool rt_strides_overlap(const gnn_tensor *t) {
 
 typedef struct {
     uintptr_t base;
-    size_t bytes, run, pitch;   // whole extent; of a contiguous piece; pieces lie multiples of pitch apart, 0: one piece
+    size_t bytes, run,
+        pitch;   // whole extent; of a contiguous piece; pieces lie multiples of pitch apart, 0: one piece
 } lay;
 
 static size_t gcd(size_t a, size_t b) {
@@ -89,26 +84,21 @@ static size_t gcd(size_t a, size_t b) {
 
 static lay lay_of(const gnn_tensor *t) {
     lay l = {.base = (uintptr_t)t->data, .run = gnn_dtype_bytes(t->dtype)};
-    if (is_empty(t) || !rt_tensor_extent(t, &l.bytes))
-        return l;
+    if (is_empty(t) || !rt_tensor_extent(t, &l.bytes)) return l;
     const size_t element = l.run;
     const axes a = by_stride(t);
     for (uint32_t i = 0; i < a.n; i++) {
         size_t step = (size_t)a.strides[i] * element;
-        if (step == l.run && !l.pitch)
-            l.run *= (size_t)a.shape[i];
-        else
-            l.pitch = gcd(l.pitch, step);
+        if (step == l.run && !l.pitch) l.run *= (size_t)a.shape[i];
+        else l.pitch = gcd(l.pitch, step);
     }
     return l;
 }
 
 static bool lays_overlap(lay a, lay b) {
-    if (!a.bytes || !b.bytes || a.base + a.bytes <= b.base || b.base + b.bytes <= a.base)
-        return false;
+    if (!a.bytes || !b.bytes || a.base + a.bytes <= b.base || b.base + b.bytes <= a.base) return false;
     size_t pitch = gcd(a.pitch, b.pitch);
-    if (!pitch || a.run > pitch || b.run > pitch)
-        return true;
+    if (!pitch || a.run > pitch || b.run > pitch) return true;
     size_t apart = a.base <= b.base ? (b.base - a.base) % pitch : (pitch - (a.base - b.base) % pitch) % pitch;
     return apart < a.run || apart + b.run > pitch;
 }

@@ -15,9 +15,9 @@ static gnn_status gather(gnn_plan *plan, recipe *r) {
     for (uint32_t i = 0; i < r->q->nargs; i++) {
         const rt_map_ref *ref = &r->q->args[i];
         r->args[i] = ref->prepared ? plan->prepared[ref->index] : NULL;
-        gnn_status s = ref->prepared ? rt_structure_fetch(r->args[i], plan->stream) : rt_plan_map(plan, ref->index, &r->args[i]);
-        if (s)
-            return s;
+        gnn_status s = ref->prepared ? rt_structure_fetch(r->args[i], plan->stream)
+                                     : rt_plan_map(plan, ref->index, &r->args[i]);
+        if (s) return s;
         r->views[i] = (rt_map_view){r->args[i]->host, r->args[i]->codomain};
     }
     return GNN_OK;
@@ -38,7 +38,8 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
             return misfit(plan, r, "its maps have another domain");
     if (q->builder == RT_OFFSETS && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
-    if (q->builder == RT_COMPOSE && (m[0].codomain != m[1].values.count || m[1].codomain != plan->sizes[q->into]))
+    if (q->builder == RT_COMPOSE &&
+        (m[0].codomain != m[1].values.count || m[1].codomain != plan->sizes[q->into]))
         return misfit(plan, r, "its maps do not compose");
     return GNN_OK;
 }
@@ -47,11 +48,9 @@ static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint3
     uint32_t n = 4;
     for (uint32_t i = 0; i < r->q->nargs; i++)
         n += 1 + r->args[i]->nkey;   // each is at most LONGEST_KEY: no overflow
-    if (n > LONGEST_KEY)
-        return misfit(plan, r, "the recipe is too long");
+    if (n > LONGEST_KEY) return misfit(plan, r, "the recipe is too long");
     *key = rt_alloc_array(plan->c, n, sizeof **key);
-    if (!*key)
-        return GNN_NO_MEMORY;
+    if (!*key) return GNN_NO_MEMORY;
     int64_t *at = *key;
     *at++ = 'b';
     *at++ = r->q->builder;
@@ -81,21 +80,18 @@ static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
     return misfit(plan, r, "there is no such builder");
 }
 
-static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint32_t nkey, rt_structure **out) {
+static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint32_t nkey,
+                       rt_structure **out) {
     *out = rt_cache_find(plan->cache, key, nkey);
-    if (*out)
-        return GNN_OK;
+    if (*out) return GNN_OK;
     rt_structure *made;
     gnn_status s = rt_structure_new(plan->c, key, nkey, &made);
-    if (s)
-        return s;
+    if (s) return s;
     *out = made;
     s = build(plan, r, made);
     made->owns_host = true;
-    if (!s)
-        s = rt_structure_upload(made, plan->stream);
-    if (!s)
-        rt_cache_add(plan->cache, made);
+    if (!s) s = rt_structure_upload(made, plan->stream);
+    if (!s) rt_cache_add(plan->cache, made);
     return s;
 }
 
@@ -106,15 +102,11 @@ gnn_status rt_plan_prepare(gnn_plan *plan) {
         int64_t *key = NULL;
         uint32_t nkey = 0;
         s = gather(plan, &r);
-        if (!s)
-            s = check_fit(plan, &r);
-        if (!s)
-            s = make_key(plan, &r, &key, &nkey);
-        if (!s)
-            s = make(plan, &r, key, nkey, &plan->prepared[i]);
+        if (!s) s = check_fit(plan, &r);
+        if (!s) s = make_key(plan, &r, &key, &nkey);
+        if (!s) s = make(plan, &r, key, nkey, &plan->prepared[i]);
         rt_free(plan->c, key);
-        if (!s)
-            s = rt_plan_fixed_sizes(plan);
+        if (!s) s = rt_plan_fixed_sizes(plan);
     }
     return s;
 }

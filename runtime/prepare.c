@@ -1,5 +1,5 @@
-// What is built once per graph from maps, on the host: offsets, orders, compositions, classes. Values are none (-1) or
-// below the codomain; none are kept out of offsets and come last in orders.
+// What is built once per graph from maps, on the host: offsets, orders, compositions, classes. Values are
+// none (-1) or below the codomain; none are kept out of offsets and come last in orders.
 #include "internal.h"
 
 #include <string.h>
@@ -11,8 +11,7 @@ gnn_status rt_ints_new(gnn_context *c, int64_t count, bool wide, rt_ints *out) {
 
 static gnn_status zeroed(gnn_context *c, int64_t count, bool wide, rt_ints *out) {
     gnn_status s = rt_ints_new(c, count, wide, out);
-    if (!s)
-        memset(out->data, 0, (size_t)count * (wide ? 8 : 4));
+    if (!s) memset(out->data, 0, (size_t)count * (wide ? 8 : 4));
     return s;
 }
 
@@ -21,15 +20,12 @@ static gnn_status offsets_of(gnn_context *c, const rt_map_view *m, bool wide, rt
     if (!rt_add(m->codomain, 1, &entries))
         return rt_fail(c, GNN_TOO_LARGE, "a map into %lld elements has no offsets", (long long)m->codomain);
     gnn_status s = zeroed(c, entries, wide, out);
-    if (s)
-        return s;
+    if (s) return s;
     for (int64_t e = 0; e < m->values.count; e++) {
         int64_t v = rt_get(&m->values, e);
-        if (v >= 0)
-            rt_set(out, v + 1, rt_get(out, v + 1) + 1);
+        if (v >= 0) rt_set(out, v + 1, rt_get(out, v + 1) + 1);
     }
-    for (int64_t v = 0; v < m->codomain; v++)
-        rt_set(out, v + 1, rt_get(out, v + 1) + rt_get(out, v));
+    for (int64_t v = 0; v < m->codomain; v++) rt_set(out, v + 1, rt_get(out, v + 1) + rt_get(out, v));
     return GNN_OK;
 }
 
@@ -38,11 +34,11 @@ gnn_status rt_build_offsets(gnn_context *c, const rt_map_view *m, bool wide, rt_
 }
 
 // One round of a radix sort: positions, in the order given (NULL: as they stand), sorted by value, stable.
-static gnn_status sort_by(gnn_context *c, const rt_map_view *m, const rt_ints *given, bool wide, rt_ints *out) {
+static gnn_status sort_by(gnn_context *c, const rt_map_view *m, const rt_ints *given, bool wide,
+                          rt_ints *out) {
     rt_ints next;
     gnn_status s = offsets_of(c, m, wide, &next);
-    if (s)
-        return s;
+    if (s) return s;
     s = rt_ints_new(c, m->values.count, wide, out);
     int64_t none = rt_get(&next, m->codomain);
     for (int64_t i = 0; i < m->values.count && !s; i++) {
@@ -63,7 +59,8 @@ gnn_status rt_build_order(gnn_context *c, const rt_map_view *m, bool wide, rt_in
     return sort_by(c, m, NULL, wide, out);
 }
 
-gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide, rt_ints *out) {
+gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
+                            rt_ints *out) {
     gnn_status s = rt_ints_new(c, m->values.count, wide, out);
     for (int64_t e = 0; e < m->values.count && !s; e++) {
         int64_t v = rt_get(&m->values, e);
@@ -74,15 +71,13 @@ gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_v
 
 static bool has_none(const rt_map_view *maps, uint32_t n, int64_t e) {
     for (uint32_t i = 0; i < n; i++)
-        if (rt_get(&maps[i].values, e) < 0)
-            return true;
+        if (rt_get(&maps[i].values, e) < 0) return true;
     return false;
 }
 
 static bool same_tuple(const rt_map_view *maps, uint32_t n, int64_t e, int64_t f) {
     for (uint32_t i = 0; i < n; i++)
-        if (rt_get(&maps[i].values, e) != rt_get(&maps[i].values, f))
-            return false;
+        if (rt_get(&maps[i].values, e) != rt_get(&maps[i].values, f)) return false;
     return true;
 }
 
@@ -102,7 +97,8 @@ static int64_t number_classes(const rt_map_view *maps, uint32_t n, const rt_ints
 }
 
 // Sorted by the last map first: a stable sort by each brings the tuples into lexicographic order.
-gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out, int64_t *classes) {
+gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,
+                            int64_t *classes) {
     rt_ints order = {0};
     gnn_status s = GNN_OK;
     for (uint32_t i = n; i-- && !s;) {
@@ -111,18 +107,16 @@ gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n,
         rt_free(c, order.data);
         order = sorted;
     }
-    if (!s)
-        s = rt_ints_new(c, order.count, wide, out);
-    if (!s)
-        *classes = number_classes(maps, n, &order, out);
+    if (!s) s = rt_ints_new(c, order.count, wide, out);
+    if (!s) *classes = number_classes(maps, n, &order, out);
     rt_free(c, order.data);
     return s;
 }
 
-gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide, rt_ints *out) {
+gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide,
+                             rt_ints *out) {
     gnn_status s = rt_ints_new(c, domain, wide, out);
     for (int64_t v = 0; v + 1 < offsets->count && !s; v++)
-        for (int64_t e = rt_get(offsets, v); e < rt_get(offsets, v + 1); e++)
-            rt_set(out, e, v);
+        for (int64_t e = rt_get(offsets, v); e < rt_get(offsets, v + 1); e++) rt_set(out, e, v);
     return s;
 }

@@ -24,29 +24,29 @@ static gnn_status load_module(gnn_program *p, const gnn_code *code) {
     int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LOG};
     int error = c->cuda.ModuleLoad(&p->module, code->image, 2, options, values);
-    if (!error)
-        return GNN_OK;
+    if (!error) return GNN_OK;
     p->module = NULL;
     const char *name = NULL;
     c->cuda.GetErrorName(error, &name);
     log[LOG - 1] = 0;
-    return rt_fail(c, GNN_BAD_CODE, "%.60s: the driver refuses the code for %.20s: %s%s%s", p->name, p->target,
-                   name ? name : "unknown error", *log ? ": " : "", log);
+    return rt_fail(c, GNN_BAD_CODE, "%.60s: the driver refuses the code for %.20s: %s%s%s", p->name,
+                   p->target, name ? name : "unknown error", *log ? ": " : "", log);
 }
 
 // The module may declare its shared memory, all or part of it; a launch asks for the rest.
 static gnn_status fit_shared(gnn_program *p, rt_kernel *k) {
-    enum { ATTRIBUTE_SHARED = 1, ATTRIBUTE_DYNAMIC = 8, PLAIN_LIMIT = 48 * 1024 };   // of CUfunction_attribute
+    enum { ATTRIBUTE_SHARED = 1, ATTRIBUTE_DYNAMIC = 8 };   // of CUfunction_attribute
+    enum { PLAIN_LIMIT = 48 * 1024 };                       // what any launch may ask for
     gnn_context *c = p->c;
     int declared = 0;
     gnn_status s = CU_CALL(c, FuncGetAttribute, (&declared, ATTRIBUTE_SHARED, k->cuda));
-    if (s)
-        return s;
+    if (s) return s;
     k->dynamic = k->shared > (uint32_t)declared ? k->shared - (uint32_t)declared : 0;
-    if (!k->dynamic || k->shared <= PLAIN_LIMIT)
-        return GNN_OK;
+    if (!k->dynamic || k->shared <= PLAIN_LIMIT) return GNN_OK;
     if (c->cuda.FuncSetAttribute(k->cuda, ATTRIBUTE_DYNAMIC, (int)k->dynamic))
-        return rt_fail(c, GNN_BAD_CODE, "kernel %.60s: %u bytes of shared memory are more than the device has", k->name, k->shared);
+        return rt_fail(c, GNN_BAD_CODE,
+                       "kernel %.60s: %u bytes of shared memory are more than the device has", k->name,
+                       k->shared);
     return GNN_OK;
 }
 
@@ -65,42 +65,37 @@ static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
 static gnn_status load_code(gnn_program *p, const gnn_code *code) {
     const bool cuda = !strncmp(p->target, "sm_", 3);
     if (cuda != rt_on_cuda(p->c))
-        return rt_fail(p->c, GNN_BAD_CODE, "%.60s is compiled for %.20s, but the context is %s", p->name, p->target,
-                       cuda ? "the host's" : "a CUDA device's");
+        return rt_fail(p->c, GNN_BAD_CODE, "%.60s is compiled for %.20s, but the context is %s", p->name,
+                       p->target, cuda ? "the host's" : "a CUDA device's");
     if (!cuda)
-        return code->kernels || !p->nkernels ? find_host_kernels(p, code)
-                                             : rt_fail(p->c, GNN_MISSING, "%.60s: no host kernels are given", p->name);
+        return code->kernels || !p->nkernels
+                   ? find_host_kernels(p, code)
+                   : rt_fail(p->c, GNN_MISSING, "%.60s: no host kernels are given", p->name);
     if (!code->image || !code->size)
         return rt_fail(p->c, GNN_MISSING, "%.60s: no CUDA code is given", p->name);
     bool pushed;
     gnn_status s = rt_enter(p->c, &pushed);
-    if (!s)
-        s = find_cuda_kernels(p, code);
+    if (!s) s = find_cuda_kernels(p, code);
     rt_leave(p->c, pushed);
     return s;
 }
 
-gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length, const gnn_code *code, gnn_program **out) {
-    if (!c || !manifest || !code || !out)
-        return GNN_BAD_ARGUMENT;
+gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length, const gnn_code *code,
+                            gnn_program **out) {
+    if (!c || !manifest || !code || !out) return GNN_BAD_ARGUMENT;
     *out = NULL;
     gnn_program *p = rt_alloc_zeroed(c, sizeof *p);
-    if (!p)
-        return GNN_NO_MEMORY;
+    if (!p) return GNN_NO_MEMORY;
     p->c = p->heap.c = c;
     gnn_status s = rt_manifest_read(p, manifest, length);
-    if (!s)
-        s = load_code(p, code);
-    if (s)
-        gnn_program_free(p);
-    else
-        *out = p;
+    if (!s) s = load_code(p, code);
+    if (s) gnn_program_free(p);
+    else *out = p;
     return s;
 }
 
 void gnn_program_free(gnn_program *p) {
-    if (!p)
-        return;
+    if (!p) return;
     bool pushed;
     if (p->module && !rt_enter(p->c, &pushed)) {
         p->c->cuda.ModuleUnload(p->module);
@@ -111,52 +106,47 @@ void gnn_program_free(gnn_program *p) {
 }
 
 // ---- Questions -------------------------------------------------------------------------------------------
-const char *gnn_program_name(const gnn_program *p) {
-    return p ? p->name : "";
-}
+const char *gnn_program_name(const gnn_program *p) { return p ? p->name : ""; }
 
-const char *gnn_program_target(const gnn_program *p) {
-    return p ? p->target : "";
-}
+const char *gnn_program_target(const gnn_program *p) { return p ? p->target : ""; }
 
-uint32_t gnn_program_index_bits(const gnn_program *p) {
-    return p ? p->index_bits : 0;
-}
+uint32_t gnn_program_index_bits(const gnn_program *p) { return p ? p->index_bits : 0; }
 
-bool gnn_program_deterministic(const gnn_program *p) {
-    return p && p->deterministic;
-}
+bool gnn_program_deterministic(const gnn_program *p) { return p && p->deterministic; }
 
-uint32_t gnn_program_params(const gnn_program *p) {
-    return p ? p->nparams : 0;
-}
+uint32_t gnn_program_params(const gnn_program *p) { return p ? p->nparams : 0; }
 
 gnn_status gnn_program_param(const gnn_program *p, uint32_t i, gnn_param_info *out) {
-    if (!p || !out || i >= p->nparams)
-        return GNN_BAD_ARGUMENT;
+    if (!p || !out || i >= p->nparams) return GNN_BAD_ARGUMENT;
     const rt_param *q = &p->params[i];
-    *out = (gnn_param_info){.name = q->name, .role = q->role, .dtype = q->dtype, .is_index = q->is_index,
-                            .sorted = q->facts & RT_SORTED, .unique = q->facts & RT_UNIQUE,
-                            .partial = q->facts & RT_PARTIAL, .prefix = q->facts & RT_PREFIX,
-                            .strided = q->facts & RT_STRIDED, .rank = q->rank, .axes = q->axes, .into = q->into,
-                            .sorted_by = q->sorted_by, .inplace = q->inplace, .align = q->align};
+    *out = (gnn_param_info){.name = q->name,
+                            .role = q->role,
+                            .dtype = q->dtype,
+                            .is_index = q->is_index,
+                            .sorted = q->facts & RT_SORTED,
+                            .unique = q->facts & RT_UNIQUE,
+                            .partial = q->facts & RT_PARTIAL,
+                            .prefix = q->facts & RT_PREFIX,
+                            .strided = q->facts & RT_STRIDED,
+                            .rank = q->rank,
+                            .axes = q->axes,
+                            .into = q->into,
+                            .sorted_by = q->sorted_by,
+                            .inplace = q->inplace,
+                            .align = q->align};
     return GNN_OK;
 }
 
 int gnn_program_param_find(const gnn_program *p, const char *name) {
     for (uint32_t i = 0; p && name && i < p->nparams; i++)
-        if (!strcmp(p->params[i].name, name))
-            return (int)i;
+        if (!strcmp(p->params[i].name, name)) return (int)i;
     return -1;
 }
 
-uint32_t gnn_program_spaces(const gnn_program *p) {
-    return p ? p->nspaces : 0;
-}
+uint32_t gnn_program_spaces(const gnn_program *p) { return p ? p->nspaces : 0; }
 
 gnn_status gnn_program_space(const gnn_program *p, uint32_t i, gnn_space_info *out) {
-    if (!p || !out || i >= p->nspaces)
-        return GNN_BAD_ARGUMENT;
+    if (!p || !out || i >= p->nspaces) return GNN_BAD_ARGUMENT;
     *out = (gnn_space_info){p->spaces[i].name, p->spaces[i].kind == RT_FREE};
     return GNN_OK;
 }

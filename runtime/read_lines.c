@@ -67,7 +67,10 @@ static bool skip_long_comment(rt_lines *l)
 
 static bool is_comment(const rt_lines *l, const char *p)
 {
-    return *p && strchr(l->comments, *p);
+    for (const char *c = l->comments; *c; c++)
+        if (*c == *p)
+            return true;
+    return false;
 }
 
 bool rt_next_line(rt_lines *l)
@@ -115,11 +118,6 @@ bool rt_next_content(rt_lines *l)
     return false;
 }
 
-bool rt_ends_token(const char *p, const char *end)
-{
-    return p == end || *p == ' ' || *p == '\t' || *p == ',';
-}
-
 const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE])
 {
     p = rt_skip_blanks(p, end);
@@ -137,33 +135,12 @@ const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE])
     return out;
 }
 
-const char *rt_skip_blanks(const char *p, const char *end)
-{
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
-    return p;
-}
-
+// ---- Reals -----------------------------------------------------------------------------------------------
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-const char *rt_parse_count(const char *p, const char *end, int64_t *out)
-{
-    const char *start = p;
-    uint64_t value = 0;
-    for (; p < end && is_digit(*p); p++) {
-        uint64_t digit = (uint64_t)(*p - '0');
-        if (value > ((uint64_t)INT64_MAX - digit) / 10)
-            return NULL;
-        value = value * 10 + digit;
-    }
-    *out = (int64_t)value;
-    return p > start ? p : NULL;
-}
-
-// ---- Reals -----------------------------------------------------------------------------------------------
 typedef struct {
     const char *end;    // NULL: not a number
     uint64_t digits;    // the first 19 significant ones

@@ -1,5 +1,5 @@
-// Integer expressions in postfix, as manifests write sizes and preconditions: `E H * 256 ceildiv`. Evaluation never
-// wraps: overflow and division by zero are errors, unless && or || decides without the value.
+// Integer expressions in postfix, as manifests write sizes and preconditions: `E H * 256 ceildiv`. Evaluation
+// never wraps: overflow and division by zero are errors, unless && or || decides without the value.
 #include "internal.h"
 
 #include <stdio.h>
@@ -11,8 +11,7 @@ static const struct {
     uint32_t operands;   // operators: values taken; statistics: maps
 } tokens[RT_TOKEN_KINDS] = {
 #define X(name, text, n) [RT_##name] = {text, n},
-    RT_OPERATORS(X)
-    RT_STATISTICS(X)
+    RT_OPERATORS(X) RT_STATISTICS(X)
 #undef X
 };
 
@@ -20,10 +19,10 @@ static const struct {
 static bool parse_integer(const char *text, size_t length, int64_t *out) {
     size_t i = length > 1 && text[0] == '-';
     int64_t value = 0;
-    if (i == length)
-        return false;
+    if (i == length) return false;
     for (; i < length; i++)
-        if (text[i] < '0' || text[i] > '9' || !rt_mul(value, 10, &value) || !rt_add(value, text[i] - '0', &value))
+        if (text[i] < '0' || text[i] > '9' || !rt_mul(value, 10, &value) ||
+            !rt_add(value, text[i] - '0', &value))
             return false;
     *out = text[0] == '-' ? -value : value;
     return true;
@@ -42,16 +41,15 @@ static bool parse_operator(const char *text, size_t length, rt_token *t) {
 static bool parse_statistic(const char *text, size_t length, const rt_scope *scope, rt_token *t) {
     for (uint32_t k = RT_MAX_PREIMAGE; k <= RT_SYMMETRIC; k++) {
         size_t head = strlen(tokens[k].text);
-        if (length < head + 3 || memcmp(text, tokens[k].text, head) || text[head] != '(' || text[length - 1] != ')')
+        if (length < head + 3 || memcmp(text, tokens[k].text, head) || text[head] != '(' ||
+            text[length - 1] != ')')
             continue;
         const char *first = text + head + 1, *end = text + length - 1;
         const char *comma = tokens[k].operands == 2 ? memchr(first, ',', (size_t)(end - first)) : end;
-        if (!comma)
-            return false;
+        if (!comma) return false;
         int a = scope->map(scope->names, first, (size_t)(comma - first));
         int b = comma == end ? 0 : scope->map(scope->names, comma + 1, (size_t)(end - comma - 1));
-        if (a < 0 || b < 0)
-            return false;
+        if (a < 0 || b < 0) return false;
         *t = (rt_token){.kind = (rt_token_kind)k, .a = (uint32_t)a, .b = (uint32_t)b};
         return true;
     }
@@ -60,8 +58,7 @@ static bool parse_statistic(const char *text, size_t length, const rt_scope *sco
 
 static bool parse_token(const char *text, size_t length, const rt_scope *scope, rt_token *t) {
     *t = (rt_token){.kind = RT_CONST};
-    if (parse_integer(text, length, &t->value) || parse_operator(text, length, t))
-        return true;
+    if (parse_integer(text, length, &t->value) || parse_operator(text, length, t)) return true;
     int space = scope->space(scope->names, text, length);
     if (space >= 0) {
         *t = (rt_token){.kind = RT_SPACE, .a = (uint32_t)space};
@@ -76,12 +73,10 @@ static uint32_t operands(rt_token_kind k) {
 
 const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, rt_expr *out, char at[64]) {
     uint32_t depth = 0, n = 1;
-    for (const char *s = text; *s; s++)
-        n += *s == ' ';
+    for (const char *s = text; *s; s++) n += *s == ' ';
     *out = (rt_expr){.text = text, .tokens = rt_heap_alloc(h, n, sizeof *out->tokens)};
     at[0] = 0;
-    if (!out->tokens)
-        return "out of memory";
+    if (!out->tokens) return "out of memory";
     for (const char *s = text; out->count < n; s++) {
         size_t length = strcspn(s, " ");
         snprintf(at, 64, "%.*s", (int)(length < 63 ? length : 63), s);
@@ -89,11 +84,9 @@ const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, r
         if (!parse_token(s, length, scope, t))
             return "is neither a number, an operator, a space nor a statistic of maps";
         uint32_t taken = operands(t->kind);
-        if (depth < taken)
-            return "lacks operands";
+        if (depth < taken) return "lacks operands";
         depth += 1 - taken;
-        if (depth > RT_EXPR_DEPTH)
-            return "is nested too deeply";
+        if (depth > RT_EXPR_DEPTH) return "is nested too deeply";
         s += length;
     }
     return depth == 1 ? NULL : "leaves more than one value";
@@ -106,8 +99,7 @@ typedef struct {
 } operand;
 
 static operand divide(rt_token_kind k, int64_t a, int64_t b) {
-    if (!b)
-        return (operand){.wrong = "division by zero"};
+    if (!b) return (operand){.wrong = "division by zero"};
     if (b == -1) {   // the one quotient that can overflow
         int64_t negated;
         bool fits = rt_mul(a, -1, &negated);
@@ -123,15 +115,20 @@ static operand divide(rt_token_kind k, int64_t a, int64_t b) {
 
 static operand arithmetic(rt_token_kind k, int64_t a, int64_t b) {
     int64_t r = 0;
-    bool overflow = (k == RT_ADD && __builtin_add_overflow(a, b, &r)) || (k == RT_SUB && __builtin_sub_overflow(a, b, &r)) ||
+    bool overflow = (k == RT_ADD && __builtin_add_overflow(a, b, &r)) ||
+                    (k == RT_SUB && __builtin_sub_overflow(a, b, &r)) ||
                     (k == RT_MUL && __builtin_mul_overflow(a, b, &r));
     return (operand){r, overflow ? "overflow" : NULL};
 }
 
 static operand apply(rt_token_kind k, int64_t a, int64_t b) {
     switch (k) {
-    case RT_ADD: case RT_SUB: case RT_MUL: return arithmetic(k, a, b);
-    case RT_DIV: case RT_MOD: case RT_CEILDIV: return divide(k, a, b);
+    case RT_ADD:
+    case RT_SUB:
+    case RT_MUL: return arithmetic(k, a, b);
+    case RT_DIV:
+    case RT_MOD:
+    case RT_CEILDIV: return divide(k, a, b);
     case RT_MIN: return (operand){a < b ? a : b, NULL};
     case RT_MAX: return (operand){a > b ? a : b, NULL};
     case RT_EQ: return (operand){a == b, NULL};
@@ -143,19 +140,21 @@ static operand apply(rt_token_kind k, int64_t a, int64_t b) {
     case RT_AND: return (operand){a && b, NULL};
     case RT_OR: return (operand){a || b, NULL};
     case RT_NOT: return (operand){!b, NULL};
-    case RT_CONST: case RT_SPACE: case RT_MAX_PREIMAGE: case RT_MIN_PREIMAGE: case RT_AVG_PREIMAGE: case RT_SYMMETRIC:
+    case RT_CONST:
+    case RT_SPACE:
+    case RT_MAX_PREIMAGE:
+    case RT_MIN_PREIMAGE:
+    case RT_AVG_PREIMAGE:
+    case RT_SYMMETRIC:
     case RT_TOKEN_KINDS: break;
     }
     return (operand){.wrong = "no such operator"};
 }
 
 static operand combine(rt_token_kind k, operand a, operand b) {
-    if (k == RT_AND && !a.wrong && !a.value)
-        return (operand){0, NULL};
-    if (k == RT_OR && !a.wrong && a.value)
-        return (operand){1, NULL};
-    if (a.wrong)
-        return a;
+    if (k == RT_AND && !a.wrong && !a.value) return (operand){0, NULL};
+    if (k == RT_OR && !a.wrong && a.value) return (operand){1, NULL};
+    if (a.wrong) return a;
     return b.wrong ? b : apply(k, a.value, b.value);
 }
 
@@ -170,8 +169,7 @@ gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, in
             r.value = v->sizes[t->a];
         } else if (rt_is_statistic(t->kind)) {
             gnn_status s = v->statistic(v->user, t, &r.value);
-            if (s)
-                return s;
+            if (s) return s;
         } else if (t->kind != RT_CONST) {
             uint32_t taken = tokens[t->kind].operands;
             r = combine(t->kind, taken == 2 ? stack[n - 2] : stack[0], stack[n - 1]);
@@ -180,7 +178,6 @@ gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, in
         stack[n++] = r;
     }
     *out = stack[n - 1].value;
-    if (stack[n - 1].wrong)
-        return rt_fail(c, GNN_TOO_LARGE, "`%s`: %s", e->text, stack[n - 1].wrong);
+    if (stack[n - 1].wrong) return rt_fail(c, GNN_TOO_LARGE, "`%s`: %s", e->text, stack[n - 1].wrong);
     return GNN_OK;
 }

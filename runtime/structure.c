@@ -1,4 +1,5 @@
-// Arrays of indices that plans hold, on the host and on the device, shared through a cache by those who want the same.
+// Arrays of indices that plans hold, on the host and on the device, shared through a cache by those who want
+// the same.
 #include "internal.h"
 
 #include <string.h>
@@ -11,8 +12,7 @@ struct gnn_cache {
 gnn_status rt_structure_new(gnn_context *c, const int64_t *key, uint32_t nkey, rt_structure **out) {
     *out = NULL;
     rt_structure *s = rt_alloc_zeroed(c, sizeof *s + nkey * sizeof *key);
-    if (!s)
-        return GNN_NO_MEMORY;
+    if (!s) return GNN_NO_MEMORY;
     s->c = c;
     s->owners = 1;
     s->nkey = nkey;
@@ -23,12 +23,9 @@ gnn_status rt_structure_new(gnn_context *c, const int64_t *key, uint32_t nkey, r
 }
 
 void rt_structure_drop(rt_structure *s) {
-    if (!s || --s->owners)
-        return;
-    if (s->owns_host)
-        rt_free(s->c, s->host.data);
-    if (s->owns_device)
-        gnn_free(s->c, (void *)(uintptr_t)s->device);
+    if (!s || --s->owners) return;
+    if (s->owns_host) rt_free(s->c, s->host.data);
+    if (s->owns_device) gnn_free(s->c, (void *)(uintptr_t)s->device);
     rt_free(s->c, s);
 }
 
@@ -43,8 +40,7 @@ gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream) {
     }
     void *device;
     gnn_status status = gnn_alloc(s->c, bytes_of(s), &device);
-    if (status)
-        return status;
+    if (status) return status;
     s->device = device;
     s->owns_device = true;
     return gnn_copy_in(s->c, device, s->host.data, bytes_of(s), stream);
@@ -56,12 +52,10 @@ gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host
 }
 
 gnn_status rt_structure_fetch(rt_structure *s, gnn_stream stream) {
-    if (s->host.data)
-        return GNN_OK;
+    if (s->host.data) return GNN_OK;
     rt_ints host;
     gnn_status status = rt_ints_new(s->c, s->host.count, s->host.wide, &host);
-    if (status)
-        return status;
+    if (status) return status;
     status = rt_fetch(s->c, s->device, bytes_of(s), host.data, stream);
     if (status) {
         rt_free(s->c, host.data);
@@ -74,18 +68,15 @@ gnn_status rt_structure_fetch(rt_structure *s, gnn_stream stream) {
 
 // ---- Caches ----------------------------------------------------------------------------------------------
 gnn_status gnn_cache_new(gnn_context *c, gnn_cache **out) {
-    if (!c || !out)
-        return GNN_BAD_ARGUMENT;
+    if (!c || !out) return GNN_BAD_ARGUMENT;
     *out = rt_alloc_zeroed(c, sizeof **out);
-    if (!*out)
-        return GNN_NO_MEMORY;
+    if (!*out) return GNN_NO_MEMORY;
     (*out)->c = c;
     return GNN_OK;
 }
 
 void gnn_cache_free(gnn_cache *k) {
-    if (!k)
-        return;
+    if (!k) return;
     while (k->first) {
         rt_structure *s = k->first;
         k->first = s->next;
@@ -105,8 +96,7 @@ rt_structure *rt_cache_find(gnn_cache *k, const int64_t *key, uint32_t nkey) {
 }
 
 void rt_cache_add(gnn_cache *k, rt_structure *s) {
-    if (!k)
-        return;
+    if (!k) return;
     s->owners++;
     s->next = k->first;
     k->first = s;

@@ -1,5 +1,5 @@
-// The host's threads: a pool that runs numbered pieces of one piece of work at a time. Pieces are taken in order by
-// whoever is free; what a piece computes doesn't depend on who runs it.
+// The host's threads: a pool that runs numbered pieces of one piece of work at a time. Pieces are taken in
+// order by whoever is free; what a piece computes doesn't depend on who runs it.
 #define _POSIX_C_SOURCE 200809L
 #include "internal.h"
 
@@ -10,14 +10,14 @@
 struct rt_pool {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    uint64_t round;         // grows by one with each piece of work
-    uint32_t busy;          // workers still in this round
+    uint64_t round;   // grows by one with each piece of work
+    uint32_t busy;    // workers still in this round
     bool stopping;
     void (*body)(void *data, uint32_t i);
     void *data;
     uint32_t count;
     atomic_uint next;
-    uint32_t nworkers;      // started; the caller is one more
+    uint32_t nworkers;   // started; the caller is one more
     pthread_t workers[];
 };
 
@@ -28,8 +28,7 @@ uint32_t rt_cores(void) {
 
 static void run_pieces(rt_pool *p) {
     // `next` passes count by at most the number of threads, so it can't wrap while count is below 2^31.
-    for (uint32_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;)
-        p->body(p->data, i);
+    for (uint32_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;) p->body(p->data, i);
 }
 
 static void *work(void *pool) {
@@ -37,27 +36,22 @@ static void *work(void *pool) {
     uint64_t seen = 0;
     pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (p->round == seen && !p->stopping)
-            pthread_cond_wait(&p->begin, &p->lock);
-        if (p->stopping)
-            break;
+        while (p->round == seen && !p->stopping) pthread_cond_wait(&p->begin, &p->lock);
+        if (p->stopping) break;
         seen = p->round;
         pthread_mutex_unlock(&p->lock);
         run_pieces(p);
         pthread_mutex_lock(&p->lock);
-        if (!--p->busy)
-            pthread_cond_signal(&p->end);
+        if (!--p->busy) pthread_cond_signal(&p->end);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
 gnn_status rt_pool_start(gnn_context *c) {
-    if (c->pool || c->parallel_for || c->threads < 2)
-        return GNN_OK;
+    if (c->pool || c->parallel_for || c->threads < 2) return GNN_OK;
     rt_pool *p = rt_alloc_zeroed(c, sizeof *p + (c->threads - 1) * sizeof *p->workers);
-    if (!p)
-        return GNN_NO_MEMORY;
+    if (!p) return GNN_NO_MEMORY;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->begin, NULL);
     pthread_cond_init(&p->end, NULL);
@@ -72,14 +66,12 @@ gnn_status rt_pool_start(gnn_context *c) {
 
 void rt_pool_stop(gnn_context *c) {
     rt_pool *p = c->pool;
-    if (!p)
-        return;
+    if (!p) return;
     pthread_mutex_lock(&p->lock);
     p->stopping = true;
     pthread_cond_broadcast(&p->begin);
     pthread_mutex_unlock(&p->lock);
-    for (uint32_t i = 0; i < p->nworkers; i++)
-        pthread_join(p->workers[i], NULL);
+    for (uint32_t i = 0; i < p->nworkers; i++) pthread_join(p->workers[i], NULL);
     pthread_cond_destroy(&p->end);
     pthread_cond_destroy(&p->begin);
     pthread_mutex_destroy(&p->lock);
@@ -99,17 +91,13 @@ static void run_pooled(rt_pool *p, uint32_t n, void (*body)(void *data, uint32_t
     pthread_mutex_unlock(&p->lock);
     run_pieces(p);
     pthread_mutex_lock(&p->lock);
-    while (p->busy)
-        pthread_cond_wait(&p->end, &p->lock);
+    while (p->busy) pthread_cond_wait(&p->end, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }
 
 void rt_parallel(gnn_context *c, uint32_t n, void (*body)(void *data, uint32_t i), void *data) {
-    if (c->parallel_for)
-        c->parallel_for(c->parallel_user, n, body, data);
-    else if (c->pool && n > 1)
-        run_pooled(c->pool, n, body, data);
+    if (c->parallel_for) c->parallel_for(c->parallel_user, n, body, data);
+    else if (c->pool && n > 1) run_pooled(c->pool, n, body, data);
     else
-        for (uint32_t i = 0; i < n; i++)
-            body(data, i);
+        for (uint32_t i = 0; i < n; i++) body(data, i);
 }

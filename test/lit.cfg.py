@@ -31,7 +31,7 @@ config.substitutions += [
     ("%data", os.path.join(root, "test", "data")),
 ]
 config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
-for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES"):
+for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"

@@ -141,7 +141,8 @@ static void build_control(fixture *t, simt_value x, simt_value y) {
     simt_instr loop;
     simt_value zero = f32(t, 0);
     simt_builder in = simt_build_for(b, i32(t, 0), i32(t, 10), i32(t, 1), &zero, 1, &loop);
-    simt_value element = simt_build_load(&in, SIMT_T(F32), simt_build_addr(&in, x, simt_for_index(f, loop), 4, 0));
+    simt_value element = simt_build_load(&in, SIMT_T(F32),
+                                         simt_build_addr(&in, x, simt_for_index(f, loop), 4, 0));
     simt_value sum = simt_build_binary(&in, SIMT_ADD, simt_for_carried(f, loop, 0), element);
     simt_build_yield(&in, &sum, 1);
 

@@ -1,0 +1,377 @@
+// The evaluator of tensor IR: inputs, sizes, classes, preconditions and the order of stages. See tensor.h for what its bounds
+// mean.
+#include "eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_POINTS = 1 << 28 };   // of one value
+
+void eval_fault(evaluator *ev, const char *format, ...) {
+    if (ev->why || ev->guessing) return;
+    va_list ap;
+    va_start(ap, format);
+    ev->why = arena_vprintf(ev->results, format, ap);
+    va_end(ap);
+}
+
+void eval_count_step(evaluator *ev) {
+    ev->steps++;
+    if (ev->in->max_steps && ev->steps > ev->in->max_steps)
+        eval_fault(ev, "gave up after %llu points", (unsigned long long)ev->in->max_steps);
+}
+
+// ---- Slots -----------------------------------------------------------------------------------------------
+
+static void shape_slot(evaluator *ev, eval_slot *s, tensor_val v) {
+    s->info = &ev->op->vals.data[v];
+    s->rank = s->info->rank;
+    s->is_float = ir_dtype_is_float(s->info->type);
+    s->points = 1;
+    for (uint32_t k = s->rank; k-- > 0;) {
+        s->shape[k] = eval_size(ev, s->info->axes[k]);
+        s->stride[k] = s->points;
+        if (s->shape[k] > 0 && s->points > MAX_POINTS / s->shape[k]) {
+            eval_fault(ev, "'%s' has more than %d elements", s->info->name, (int)MAX_POINTS);
+            return;
+        }
+        s->points *= s->shape[k];
+    }
+}
+
+static void fill_slot(evaluator *ev, eval_slot *s) {
+    arena *a = s->info->role == VAL_RESULT ? ev->results : ev->scratch;
+    if (s->is_float) {
+        s->value = ARENA_ARRAY(a, double, s->points);
+        s->bound = ARENA_ARRAY(a, double, s->points);
+    } else {
+        s->integer = ARENA_ARRAY(a, int64_t, s->points);
+        s->certain = ARENA_ARRAY(a, uint8_t, s->points);
+    }
+    s->written = ARENA_ARRAY(ev->scratch, uint8_t, s->points);
+}
+
+static void number_classes(evaluator *ev, tensor_val v);
+
+eval_slot *eval_slot_of(evaluator *ev, tensor_val v) {
+    eval_slot *s = &ev->slots[v];
+    if (s->ready || ev->why) return ev->why ? NULL : s;
+    tensor_role role = ev->op->vals.data[v].role;
+    shape_slot(ev, s, v);
+    if (ev->why) return NULL;
+    if (role == VAL_STAGE || role == VAL_RESULT) fill_slot(ev, s);
+    else if (role == VAL_CLASSES) number_classes(ev, v);
+    else s->input = ev->in->inputs[v].data;
+    s->ready = true;
+    return ev->why ? NULL : s;
+}
+
+eval_value eval_slot_get(const eval_slot *s, int64_t at) {
+    if (s->input)
+        return s->is_float ? eval_float(eval_read_float(s->info->type, s->input, at), 0)
+                           : eval_int(eval_read_int(s->info->type, s->input, at), true);
+    return s->is_float ? eval_float(s->value[at], s->bound[at]) : eval_int(s->integer[at], s->certain[at]);
+}
+
+// ---- Stages in order -------------------------------------------------------------------------------------
+
+static void run_loop(evaluator *ev, uint32_t first, uint32_t end) {
+    const tensor_loop *l = &ev->op->loops.data[ev->op->stages.data[first].loop];
+    int64_t rounds = eval_size(ev, l->space);
+    for (int64_t t = 0; t < rounds && !ev->why; t++)
+        for (uint32_t i = first; i < end && !ev->why; i++) {
+            ev->vars[l->step] = t;
+            eval_stage(ev, &ev->op->stages.data[i]);
+        }
+}
+
+// Runs what has not run of the first n stages, loops as a whole.
+static void run_stages(evaluator *ev, uint32_t n) {
+    while (ev->done < n && !ev->why) {
+        uint32_t first = ev->done, end = first + 1, loop = ev->op->stages.data[first].loop;
+        while (loop != TENSOR_NO_LOOP && end < ev->op->stages.len && ev->op->stages.data[end].loop == loop) end++;
+        ev->done = end;
+        if (loop == TENSOR_NO_LOOP) eval_stage(ev, &ev->op->stages.data[first]);
+        else run_loop(ev, first, end);
+    }
+}
+
+static uint32_t last_writer(const tensor_op *op, tensor_val v) {
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t k = 0; k < op->stages.data[i].ntargets; k++)
+            if (op->stages.data[i].targets[k].val == v) last = i + 1;
+    return last;
+}
+
+// ---- Classes ---------------------------------------------------------------------------------------------
+
+typedef struct {
+    int64_t point;
+    const int64_t *keys;   // of all points, a row each
+    uint32_t nkeys;
+} class_point;
+
+static int by_tuple(const void *x, const void *y) {
+    const class_point *a = x, *b = y;
+    for (uint32_t k = 0; k < a->nkeys; k++) {
+        int64_t p = a->keys[a->point * a->nkeys + k], q = b->keys[b->point * b->nkeys + k];
+        if (p != q) return p < q ? -1 : 1;
+    }
+    return 0;
+}
+
+static bool read_key(evaluator *ev, tensor_val key, int64_t *keys, uint32_t k, uint32_t nkeys) {
+    bool certain = true;
+    if (ev->op->vals.data[key].role == VAL_STAGE) run_stages(ev, last_writer(ev->op, key));
+    const eval_slot *s = eval_slot_of(ev, key);
+    for (int64_t i = 0; s && i < s->points; i++) {
+        eval_value x = eval_slot_get(s, i);
+        if (s->written && !s->written[i]) eval_fault(ev, "'%s' makes classes before it is defined", s->info->name);
+        keys[i * nkeys + k] = x.i;
+        certain = certain && x.certain;
+    }
+    return certain;
+}
+
+static void number_classes(evaluator *ev, tensor_val v) {
+    eval_slot *s = &ev->slots[v];
+    const tensor_val_info *info = s->info;
+    bool certain = true;
+    int64_t *keys = ARENA_ARRAY(ev->scratch, int64_t, s->points * info->nkeys), n = 0, classes = 0;
+    for (uint32_t k = 0; k < info->nkeys && !ev->why; k++) certain &= read_key(ev, info->keys[k], keys, k, info->nkeys);
+    class_point *order = ARENA_ARRAY(ev->scratch, class_point, s->points);
+    s->integer = ARENA_ARRAY(ev->scratch, int64_t, s->points);
+    s->certain = ARENA_ARRAY(ev->scratch, uint8_t, s->points);
+    for (int64_t i = 0; i < s->points; i++) {
+        bool none = false;
+        for (uint32_t k = 0; k < info->nkeys; k++) none |= keys[i * info->nkeys + k] < 0;
+        if (!none) order[n++] = (class_point){i, keys, info->nkeys};
+        s->integer[i] = -1;
+        s->certain[i] = certain;
+    }
+    if (n) qsort(order, (size_t)n, sizeof *order, by_tuple);
+    for (int64_t i = 0; i < n; i++) {
+        if (i > 0 && by_tuple(&order[i - 1], &order[i]) != 0) classes++;
+        s->integer[order[i].point] = classes;
+    }
+    ev->sizes[info->into] = n ? classes + 1 : 0;
+}
+
+// ---- Sizes -----------------------------------------------------------------------------------------------
+
+static int64_t evaluate_closed(evaluator *ev, const char *what, tensor_expr e) {
+    eval_program *p = eval_program_new(ev, what, 0);
+    uint32_t node = eval_compile(p, e);
+    if (ev->why) return 0;
+    eval_ready(p);
+    return eval_node_value(p, node).i;
+}
+
+static int64_t find_size(evaluator *ev, tensor_space s) {
+    const tensor_space_info *info = &ev->op->spaces.data[s];
+    switch (info->kind) {
+    case SPACE_FREE: return ev->in->sizes[s];
+    case SPACE_CONST: return info->size;
+    case SPACE_EXPR: return evaluate_closed(ev, arena_printf(ev->scratch, "space '%s'", info->name), info->expr);
+    case SPACE_COUNT_OF:
+        if (ev->slots[info->classes].ready) return ev->sizes[s];
+        eval_slot_of(ev, info->classes);
+        return ev->why ? 0 : ev->sizes[s];
+    }
+    ICE("no space kind %d", (int)info->kind);
+}
+
+int64_t eval_size(evaluator *ev, tensor_space s) {
+    if (ev->why) return 0;
+    if (ev->sizes[s] >= 0) return ev->sizes[s];
+    const char *name = ev->op->spaces.data[s].name;
+    if (ev->sizing[s]) eval_fault(ev, "the size of '%s' depends on itself", name);
+    if (ev->why) return 0;
+    ev->sizing[s] = true;
+    int64_t size = find_size(ev, s);
+    ev->sizing[s] = false;
+    if (size < 0 && !ev->why) eval_fault(ev, "the size of '%s' is %lld", name, (long long)size);
+    if (ev->why) return 0;
+    return ev->sizes[s] = size;
+}
+
+// ---- Preconditions ---------------------------------------------------------------------------------------
+
+static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic) {
+    const tensor_val_info *info = &ev->op->vals.data[map];
+    int64_t into = eval_size(ev, info->into), total = 0, most = 0, least = INT64_MAX;
+    const eval_slot *s = eval_slot_of(ev, map);
+    if (!s || into == 0) return eval_int(0, true);
+    int64_t *counts = ARENA_ARRAY(ev->scratch, int64_t, into);
+    for (int64_t i = 0; i < s->points; i++) {
+        int64_t at = info->facts & FACT_PREFIX ? i : eval_slot_get(s, i).i;
+        if (at < 0) continue;
+        counts[at]++;
+        total++;
+    }
+    for (int64_t i = 0; i < into; i++) {
+        if (counts[i] > most) most = counts[i];
+        if (counts[i] < least) least = counts[i];
+    }
+    return eval_int(statistic == 0 ? most : statistic == 1 ? least : total / into, true);
+}
+
+typedef struct {
+    int64_t x, y;
+} index_pair;
+
+static int by_pair(const void *p, const void *q) {
+    const index_pair *a = p, *b = q;
+    if (a->x != b->x) return a->x < b->x ? -1 : 1;
+    return a->y < b->y ? -1 : a->y > b->y;
+}
+
+static index_pair *sorted_pairs(evaluator *ev, tensor_val first, tensor_val second, int64_t *n) {
+    const eval_slot *a = eval_slot_of(ev, first), *b = eval_slot_of(ev, second);
+    *n = a && b ? a->points : 0;
+    index_pair *pairs = ARENA_ARRAY(ev->scratch, index_pair, *n);
+    for (int64_t i = 0; i < *n; i++) {
+        pairs[i].x = a->info->facts & FACT_PREFIX ? i : eval_slot_get(a, i).i;
+        pairs[i].y = b->info->facts & FACT_PREFIX ? i : eval_slot_get(b, i).i;
+    }
+    if (*n) qsort(pairs, (size_t)*n, sizeof *pairs, by_pair);
+    return pairs;
+}
+
+// As often as (u, v) stands among the pairs, (v, u) does.
+static eval_value symmetric(evaluator *ev, tensor_val first, tensor_val second) {
+    int64_t n, m;
+    const index_pair *one = sorted_pairs(ev, first, second, &n), *other = sorted_pairs(ev, second, first, &m);
+    bool same = n == m;
+    for (int64_t i = 0; i < n && same; i++) same = one[i].x == other[i].x && one[i].y == other[i].y;
+    return eval_int(same, true);
+}
+
+eval_value eval_statistic(evaluator *ev, const eval_node *n) {
+    if (n->op == TENSOR_PREIMAGE_OP) return preimage_size(ev, (tensor_val)n->imm, n->imm2);
+    return symmetric(ev, (tensor_val)n->imm, (tensor_val)n->imm2);
+}
+
+static void check_requires(evaluator *ev) {
+    for (uint32_t i = 0; i < ev->op->requires.len && !ev->why; i++) {
+        const tensor_require *r = &ev->op->requires.data[i];
+        bool holds = evaluate_closed(ev, arena_printf(ev->scratch, "precondition '%s'", r->text), r->holds) != 0;
+        if (!holds) eval_fault(ev, "the precondition '%s' does not hold", r->text);
+    }
+}
+
+// ---- Inputs ----------------------------------------------------------------------------------------------
+
+static void check_indices(evaluator *ev, const eval_slot *s) {
+    int64_t into = eval_size(ev, s->info->into);
+    bool partial = s->info->facts & FACT_PARTIAL;
+    for (int64_t i = 0; i < s->points && !ev->why; i++) {
+        int64_t x = eval_slot_get(s, i).i;
+        if (x >= into || x < -1 || (x == -1 && !partial))
+            eval_fault(ev, "'%s' holds %lld at %lld, which is no index of '%s'", s->info->name, (long long)x, (long long)i,
+                       ev->op->spaces.data[s->info->into].name);
+    }
+}
+
+static void check_input(evaluator *ev, tensor_val v) {
+    const tensor_val_info *info = &ev->op->vals.data[v];
+    if (info->role == VAL_RESULT) return;
+    const tensor_array *in = &ev->in->inputs[v];
+    if (info->facts & FACT_PREFIX) {
+        if (eval_size(ev, info->axes[0]) > eval_size(ev, info->into))
+            eval_fault(ev, "'%s' is a prefix, but its space is the larger one", info->name);
+        return;
+    }
+    if (in->type != info->type) eval_fault(ev, "'%s' is of the wrong type", info->name);
+    if (in->rank != info->rank) eval_fault(ev, "'%s' has %u axes, not %u", info->name, (unsigned)in->rank, (unsigned)info->rank);
+    for (uint32_t k = 0; k < info->rank && !ev->why; k++) {
+        int64_t size = eval_size(ev, info->axes[k]);
+        if (!ev->why && in->shape[k] != size)
+            eval_fault(ev, "axis %u of '%s' has %lld points, '%s' has %lld", (unsigned)k, info->name, (long long)in->shape[k],
+                       ev->op->spaces.data[info->axes[k]].name, (long long)size);
+    }
+    const eval_slot *s = eval_slot_of(ev, v);
+    if (!s) return;
+    if (s->points && !in->data) eval_fault(ev, "'%s' has no data", info->name);
+    if (info->type == DT_INDEX && !ev->why) check_indices(ev, s);
+}
+
+// ---- Entry -----------------------------------------------------------------------------------------------
+
+static evaluator start(arena *a, arena *scratch, const tensor_op *op, const tensor_eval_input *in) {
+    evaluator ev = {.op = op, .in = in, .results = a, .scratch = scratch, .temp = scratch};
+    ev.slots = ARENA_ARRAY(scratch, eval_slot, op->vals.len);
+    ev.sizes = ARENA_ARRAY(scratch, int64_t, op->spaces.len);
+    ev.sizing = ARENA_ARRAY(scratch, bool, op->spaces.len);
+    ev.vars = ARENA_ARRAY(scratch, int64_t, op->vars.len);
+    for (uint32_t i = 0; i < op->spaces.len; i++) ev.sizes[i] = -1;
+    return ev;
+}
+
+static void publish(evaluator *ev, tensor_evaluated *results) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < ev->op->nparams; v++) {
+        if (ev->op->vals.data[v].role != VAL_RESULT) continue;
+        const eval_slot *s = eval_slot_of(ev, v);
+        if (!s) return;
+        for (int64_t i = 0; i < s->points; i++)
+            if (!s->written[i]) eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
+        tensor_evaluated *out = &results[n++];
+        *out = (tensor_evaluated){.rank = s->rank, .points = s->points, .is_float = s->is_float, .value = s->value,
+                                  .bound = s->bound, .integer = s->integer, .certain = s->certain};
+        memcpy(out->shape, s->shape, sizeof out->shape);
+    }
+}
+
+bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why) {
+    arena *scratch = arena_new();
+    evaluator ev = start(a, scratch, op, in);
+    for (uint32_t v = 0; v < op->nparams && !ev.why; v++) check_input(&ev, v);
+    check_requires(&ev);
+    run_stages(&ev, op->stages.len);
+    if (!ev.why) publish(&ev, results);
+    *why = ev.why;
+    arena_free(scratch);
+    return !ev.why;
+}
+
+bool tensor_eval_sizes(arena *a, const tensor_op *op, const tensor_eval_input *in, int64_t *sizes, const char **why) {
+    arena *scratch = arena_new();
+    evaluator ev = start(a, scratch, op, in);
+    for (uint32_t s = 0; s < op->spaces.len && !ev.why; s++) sizes[s] = eval_size(&ev, s);
+    *why = ev.why;
+    arena_free(scratch);
+    return !ev.why;
+}
+
+// ---- Comparison ------------------------------------------------------------------------------------------
+
+// |difference| over bound; 0 where both are 0. Whether the element is as it should be.
+static bool float_agrees(double value, double bound, double actual, tensor_comparison *c) {
+    if (isnan(value)) return isnan(actual);
+    if (isinf(value) || !isfinite(actual)) return value == actual;
+    double error = fabs(actual - value), ratio = error == 0 ? 0 : error / bound;
+    if (error > c->max_abs_error) c->max_abs_error = error;
+    if (ratio > c->worst_ratio) c->worst_ratio = ratio;
+    return error <= bound;
+}
+
+tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual) {
+    tensor_comparison c = {.first_wrong = -1};
+    for (int64_t i = 0; i < expected->points; i++) {
+        bool known = expected->is_float ? !isinf(expected->bound[i]) : expected->certain[i];
+        if (!known) {
+            c.uncertain++;
+            continue;
+        }
+        c.compared++;
+        bool good = expected->is_float ? float_agrees(expected->value[i], expected->bound[i],
+                                                      eval_read_float(actual->type, actual->data, i), &c)
+                                       : expected->integer[i] == eval_read_int(actual->type, actual->data, i);
+        if (good) continue;
+        c.wrong++;
+        if (c.first_wrong < 0) c.first_wrong = i;
+    }
+    return c;
+}

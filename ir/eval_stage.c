@@ -1,0 +1,325 @@
+// One stage: for each point of its left-hand variables, its expressions or its reduction. A bound variable with a key on it
+// alone visits only the points whose key fits, found once a stage by sorting.
+#include "eval_tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    int64_t key, point;
+} keyed_point;
+
+typedef struct {
+    tensor_var var;
+    uint32_t level;
+    int64_t size;
+    uint32_t key;            // by which its points are found, or NO_KEY
+    keyed_point *points;     // sorted by key, then point
+    int64_t npoints;
+} bound_variable;
+enum { NO_KEY = UINT32_MAX };
+
+typedef struct {
+    evaluator *ev;
+    const tensor_stage *s;
+    const tensor_reducer *reducer;
+    eval_program *p;
+    uint32_t nleft;
+    bound_variable *left, *bound;
+    uint32_t *lhs, *rhs;             // nodes of keys
+    bool *found_by;                  // keys that need no check, as they led to the point
+    uint32_t *filters, *body, *orelse;
+    eval_slot **targets;
+    eval_value *args, *values;
+    bool tallied;                    // a builtin reducer over floats
+    const eval_precision *precision;
+    eval_tally tally;
+    eval_states *states;
+    int64_t members, sure, perhaps;  // terms: in exact arithmetic, certainly, perhaps or perhaps not
+    bool unsure_domain;              // a key's right side is uncertain
+} stage_run;
+
+// ---- Preparation -----------------------------------------------------------------------------------------
+
+static uint32_t *compile_all(stage_run *r, const tensor_expr *exprs, uint32_t n) {
+    uint32_t *nodes = ARENA_ARRAY(r->ev->temp, uint32_t, n);
+    for (uint32_t i = 0; i < n && !r->ev->why; i++) nodes[i] = eval_compile(r->p, exprs[i]);
+    return nodes;
+}
+
+static bound_variable variable(stage_run *r, tensor_var v, uint32_t level) {
+    r->p->var_level[v] = level;
+    return (bound_variable){.var = v, .level = level, .size = eval_size(r->ev, r->ev->op->vars.data[v].space), .key = NO_KEY};
+}
+
+static void enter_variables(stage_run *r) {
+    const tensor_stage *s = r->s;
+    tensor_var step = s->loop == TENSOR_NO_LOOP ? UINT32_MAX : r->ev->op->loops.data[s->loop].step;
+    r->left = ARENA_ARRAY(r->ev->temp, bound_variable, s->nleft);
+    r->bound = ARENA_ARRAY(r->ev->temp, bound_variable, s->nbound);
+    for (uint32_t i = 0; i < s->nleft; i++) {
+        if (s->left[i] == step) continue;
+        r->left[r->nleft] = variable(r, s->left[i], r->nleft + 1);
+        r->nleft++;
+    }
+    for (uint32_t i = 0; i < s->nbound; i++) r->bound[i] = variable(r, s->bound[i], r->nleft + 1 + i);
+}
+
+static void prepare_reduction(stage_run *r) {
+    evaluator *ev = r->ev;
+    const tensor_reducer *reducer = r->reducer = &ev->op->reducers.data[r->s->reducer];
+    r->args = ARENA_ARRAY(ev->temp, eval_value, reducer->nargs);
+    bool numeric = reducer->kind == REDUCE_SUM || reducer->kind == REDUCE_PROD || reducer->kind == REDUCE_MAX ||
+                   reducer->kind == REDUCE_MIN;
+    r->tallied = numeric && tensor_type_is_float(reducer->state_types[0]);
+    if (!r->tallied) r->states = eval_states_new(ev, reducer);
+    else r->precision = reducer->state_types[0].type == DT_F64 ? &eval_f64 : &eval_f32;
+    if (r->tallied && !ev->why) r->p->nodes.data[r->body[0]].contracts = true;
+}
+
+static void prepare(stage_run *r) {
+    const tensor_stage *s = r->s;
+    evaluator *ev = r->ev;
+    r->p = eval_program_new(ev, arena_printf(ev->temp, "stage '%s'", s->name), s->nleft + s->nbound);
+    enter_variables(r);
+    tensor_expr *sides = ARENA_ARRAY(ev->temp, tensor_expr, 2 * s->nkeys);
+    for (uint32_t i = 0; i < s->nkeys; i++) {
+        sides[i] = s->keys[i].lhs;
+        sides[s->nkeys + i] = s->keys[i].rhs;
+    }
+    r->lhs = compile_all(r, sides, s->nkeys);
+    r->rhs = compile_all(r, sides + s->nkeys, s->nkeys);
+    r->found_by = ARENA_ARRAY(ev->temp, bool, s->nkeys);
+    r->filters = compile_all(r, s->filters, s->nfilters);
+    r->body = compile_all(r, s->body, s->nbody);
+    r->orelse = compile_all(r, s->orelse, s->nelse);
+    r->targets = ARENA_ARRAY(ev->temp, eval_slot *, s->ntargets);
+    for (uint32_t i = 0; i < s->ntargets; i++) r->targets[i] = eval_slot_of(ev, s->targets[i].val);
+    r->values = ARENA_ARRAY(ev->temp, eval_value, s->ntargets);
+    if (s->reducer != TENSOR_NO_REDUCER) prepare_reduction(r);
+    eval_ready(r->p);
+}
+
+static void assign(stage_run *r, const bound_variable *b, int64_t point) {
+    r->ev->vars[b->var] = point;
+    eval_move(r->p, b->level);
+}
+
+// ---- Keys ------------------------------------------------------------------------------------------------
+
+static bool depends_on_alone(const eval_program *p, uint32_t node, tensor_var v) {
+    const eval_node *n = &p->nodes.data[node];
+    if (n->op == TENSOR_VAR_OP) return n->imm == v;
+    if (n->level == 0) return true;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (!depends_on_alone(p, n->args[i], v)) return false;
+    return true;
+}
+
+static int by_key(const void *x, const void *y) {
+    const keyed_point *a = x, *b = y;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return a->point < b->point ? -1 : a->point > b->point;
+}
+
+// Evaluates a key's left side at each point of its variable. false: somewhere it is not certain.
+static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
+    b->points = ARENA_ARRAY(r->ev->temp, keyed_point, b->size);
+    b->npoints = 0;
+    bool certain = true, sorted = true;
+    for (int64_t i = 0; i < b->size && certain && !r->ev->why; i++) {
+        assign(r, b, i);
+        eval_value x = eval_node_value(r->p, r->lhs[key]);
+        certain = x.certain;
+        if (x.i < 0) continue;
+        if (b->npoints && b->points[b->npoints - 1].key > x.i) sorted = false;
+        b->points[b->npoints++] = (keyed_point){x.i, i};
+    }
+    if (certain && !sorted) qsort(b->points, (size_t)b->npoints, sizeof *b->points, by_key);
+    return certain;
+}
+
+static void find_keys(stage_run *r) {
+    r->ev->lenient = true;
+    for (uint32_t j = 0; j < r->s->nbound; j++) {
+        bound_variable *b = &r->bound[j];
+        for (uint32_t k = 0; k < r->s->nkeys && b->key == NO_KEY && !r->ev->why; k++) {
+            const eval_node *nodes = r->p->nodes.data;
+            bool alone = nodes[r->lhs[k]].level == b->level && nodes[r->rhs[k]].level < b->level &&
+                         depends_on_alone(r->p, r->lhs[k], b->var);
+            if (!alone || r->found_by[k] || !sort_points(r, b, k)) continue;
+            b->key = k;
+            r->found_by[k] = true;
+        }
+    }
+    r->ev->lenient = false;
+}
+
+static int64_t first_with(const bound_variable *b, int64_t key) {
+    int64_t lo = 0, hi = b->npoints;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (b->points[mid].key < key) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+static eval_value key_side(stage_run *r, uint32_t node) {
+    r->ev->lenient = true;
+    eval_value x = eval_node_value(r->p, node);
+    r->ev->lenient = false;
+    return x;
+}
+
+// ---- Terms -----------------------------------------------------------------------------------------------
+
+// Whether the present point is a term: in exact arithmetic (*included), and whether that is certain.
+static bool is_member(stage_run *r, bool *included) {
+    bool certain = true;
+    *included = true;
+    for (uint32_t k = 0; k < r->s->nkeys; k++) {
+        if (r->found_by[k]) continue;
+        eval_value x = key_side(r, r->lhs[k]), y = key_side(r, r->rhs[k]);
+        bool fits = x.i == y.i && x.i != -1;
+        if (!fits) *included = false;
+        if (!x.certain || !y.certain) certain = false;
+        else if (!fits) return true;
+    }
+    for (uint32_t k = 0; k < r->s->nfilters; k++) {
+        r->ev->guessing += !certain;
+        eval_value x = eval_node_value(r->p, r->filters[k]);
+        r->ev->guessing -= !certain;
+        if (!x.i) *included = false;
+        if (x.certain && !x.i) return true;
+        certain = certain && x.certain;
+    }
+    return certain;
+}
+
+static void add_term(stage_run *r) {
+    bool included, certain = is_member(r, &included);
+    eval_count_step(r->ev);
+    if (certain && !included) return;
+    r->ev->guessing += !certain;
+    for (uint32_t i = 0; i < r->s->nbody; i++) r->args[i] = eval_node_value(r->p, r->body[i]);
+    r->ev->guessing -= !certain;
+    r->members += included;
+    r->sure += certain;
+    r->perhaps += !certain;
+    if (r->tallied) eval_tally_add(&r->tally, r->reducer->kind, r->args[0], included, !certain);
+    else eval_states_add(r->states, r->args, included, !certain);
+}
+
+static void visit_terms(stage_run *r, uint32_t j) {
+    if (j == r->s->nbound) {
+        add_term(r);
+        return;
+    }
+    const bound_variable *b = &r->bound[j];
+    if (b->key == NO_KEY) {
+        for (int64_t i = 0; i < b->size && !r->ev->why; i++) {
+            assign(r, b, i);
+            visit_terms(r, j + 1);
+        }
+        return;
+    }
+    eval_value x = key_side(r, r->rhs[b->key]);
+    if (!x.certain) r->unsure_domain = true;
+    if (x.i < 0) return;
+    for (int64_t i = first_with(b, x.i); i < b->npoints && b->points[i].key == x.i && !r->ev->why; i++) {
+        assign(r, b, b->points[i].point);
+        visit_terms(r, j + 1);
+    }
+}
+
+static void forget_certainty(stage_run *r) {
+    for (uint32_t i = 0; i < r->s->ntargets; i++) {
+        r->values[i].bound = (double)INFINITY;
+        r->values[i].certain = false;
+    }
+}
+
+static void reduce(stage_run *r) {
+    r->members = r->sure = r->perhaps = 0;
+    r->unsure_domain = false;
+    if (r->tallied) eval_tally_start(&r->tally);
+    else eval_states_start(r->states);
+    visit_terms(r, 0);
+    bool nothing = r->members == 0, lone_perhaps = r->sure == 0 && r->perhaps > 0;
+    if (nothing && r->s->nelse)
+        for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->orelse[i]);
+    else if (r->tallied) r->values[0] = eval_tally_finish(&r->tally, r->reducer->kind, r->precision);
+    else eval_states_finish(r->states, r->values);
+    if (r->unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);
+}
+
+// ---- Storing ---------------------------------------------------------------------------------------------
+
+static int64_t target_position(stage_run *r, const tensor_target *t, const eval_slot *slot) {
+    int64_t at = 0;
+    for (uint32_t k = 0; k < t->rank; k++) {
+        tensor_at x = tensor_target_at(r->ev->op, t->index[k]);
+        int64_t i = x.offset;
+        if (x.kind != TENSOR_AT_CONST) i = (int64_t)((uint64_t)i + (uint64_t)r->ev->vars[x.var]);
+        if (i < 0 || i >= slot->shape[k]) {
+            eval_fault(r->ev, "%s: %lld is no index of axis %u of '%s', which has %lld", r->p->what, (long long)i, (unsigned)k,
+                       slot->info->name, (long long)slot->shape[k]);
+            return 0;
+        }
+        at += i * slot->stride[k];
+    }
+    return at;
+}
+
+static void store(stage_run *r, uint32_t target) {
+    eval_slot *slot = r->targets[target];
+    eval_value x = r->values[target];
+    int64_t at = target_position(r, &r->s->targets[target], slot);
+    if (r->ev->why) return;
+    if (slot->info->role == VAL_RESULT) x = eval_store(slot->info->type, x);
+    if (slot->info->type == DT_INDEX && x.certain && (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
+        eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what, (long long)x.i, slot->info->name);
+    slot->written[at] = 1;
+    if (slot->is_float) {
+        slot->value[at] = x.v;
+        slot->bound[at] = x.bound;
+    } else {
+        slot->integer[at] = x.i;
+        slot->certain[at] = x.certain;
+    }
+}
+
+static void at_point(stage_run *r) {
+    eval_count_step(r->ev);
+    if (r->reducer) reduce(r);
+    else
+        for (uint32_t i = 0; i < r->s->nbody; i++) r->values[i] = eval_node_value(r->p, r->body[i]);
+    for (uint32_t i = 0; i < r->s->ntargets && !r->ev->why; i++) store(r, i);
+}
+
+static void each_point(stage_run *r) {
+    for (uint32_t k = 0; k < r->nleft; k++) {
+        if (r->left[k].size == 0) return;
+        assign(r, &r->left[k], 0);
+    }
+    while (!r->ev->why) {
+        at_point(r);
+        uint32_t k = r->nleft;
+        while (k > 0 && r->ev->vars[r->left[k - 1].var] + 1 == r->left[k - 1].size) k--;
+        if (k == 0) return;
+        assign(r, &r->left[k - 1], r->ev->vars[r->left[k - 1].var] + 1);
+        for (; k < r->nleft; k++) assign(r, &r->left[k], 0);
+    }
+}
+
+void eval_stage(evaluator *ev, const tensor_stage *s) {
+    stage_run r = {.ev = ev, .s = s};
+    arena *outer = ev->temp;   // preparing may run another stage to find a size
+    ev->temp = arena_new();
+    prepare(&r);
+    if (!ev->why) find_keys(&r);
+    if (!ev->why) each_point(&r);
+    arena_free(ev->temp);
+    ev->temp = outer;
+}

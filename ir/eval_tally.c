@@ -1,0 +1,177 @@
+// Reductions with bounds that hold for every order of combination. A sum of n terms, in any order, is within
+// (n - 1) u sum|x| of the exact one (Jeannerod and Rump, Improved error bounds for inner products, 2013).
+#include "eval_tally.h"
+
+void eval_tally_start(eval_tally *t) {
+    *t = (eval_tally){.product = 1, .product_hi = 1, .most = 1, .least = 1, .best = (double)-INFINITY, .hi = (double)-INFINITY,
+                      .lo = (double)-INFINITY, .whole = true};
+}
+
+static void add_special(eval_tally *t, double x, bool unsure) {
+    if (unsure) t->unknown = true;
+    else if (isnan(x)) t->nan = true;
+    else if (x > 0) t->plus = true;
+    else t->minus = true;
+}
+
+static void add_sum(eval_tally *t, eval_value x, bool included, bool unsure) {
+    if (!isfinite(x.v)) {
+        add_special(t, x.v, unsure);
+        return;
+    }
+    if (included) t->sum += x.v;
+    t->abs += fabs(x.v);
+    t->bound += unsure ? fabs(x.v) + x.bound : x.bound;
+    t->whole = t->whole && !unsure && x.bound == 0 && rint(x.v) == x.v;
+}
+
+static void add_product(eval_tally *t, eval_value x, bool unsure) {
+    double hi = fabs(x.v) + x.bound, lo = fabs(x.v) - x.bound;
+    if (unsure) t->unknown = true;
+    if (!isfinite(x.v)) add_special(t, x.v, unsure);
+    else if (x.v == 0 && x.bound == 0) t->zero = true;
+    if (x.v == 0 || !isfinite(x.v)) {
+        t->product *= x.v;
+        t->product_hi *= hi;
+        t->least *= x.v == 0 && x.bound != 0 ? 0 : 1;
+        t->most *= isfinite(x.v) && hi > 1 ? hi : 1;
+        return;
+    }
+    t->product *= x.v;
+    t->product_hi *= hi;
+    t->most *= hi > 1 ? hi : 1;
+    t->least *= lo < 1 ? fmax(lo, 0) : 1;
+}
+
+static bool is_less(double x, double y) { return x < y || (x == y && signbit(x) && !signbit(y)); }
+
+static void add_greatest(eval_tally *t, eval_value x, bool included, bool unsure) {
+    if (isnan(x.v)) {
+        add_special(t, x.v, unsure);
+        return;
+    }
+    if (included && is_less(t->best, x.v)) t->best = x.v;
+    t->hi = fmax(t->hi, x.v + x.bound);
+    if (!unsure) t->lo = fmax(t->lo, x.v - x.bound);
+}
+
+void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included, bool unsure) {
+    t->terms++;
+    if (isinf(x.bound)) {
+        t->unknown = true;
+        if (included && kind == REDUCE_SUM && isfinite(x.v)) t->sum += x.v;
+        return;
+    }
+    switch (kind) {
+    case REDUCE_SUM: add_sum(t, x, included, unsure); break;
+    case REDUCE_PROD: add_product(t, x, unsure); break;
+    case REDUCE_MAX: add_greatest(t, x, included, unsure); break;
+    case REDUCE_MIN: add_greatest(t, eval_float(-x.v, x.bound), included, unsure); break;
+    case REDUCE_ANY: case REDUCE_ALL: case REDUCE_USER: ICE("no tally of this reducer");
+    }
+}
+
+static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
+    double r = (double)t->sum, reach = t->abs + t->bound;
+    if (t->nan || (t->plus && t->minus && !t->unknown)) return eval_float((double)NAN, 0);
+    if (t->unknown) return eval_float(r, (double)INFINITY);
+    double infinity = t->plus ? (double)INFINITY : (double)-INFINITY;
+    if (t->plus || t->minus) return eval_float(infinity, reach < p->limit / 2 ? 0 : (double)INFINITY);
+    bool exact = t->terms == 0 || (t->whole && t->abs <= (p == &eval_f32 ? 0x1p24 : 0x1p53));
+    if (exact) return eval_float(r, 0);
+    double rounding = (double)(t->terms - 1) * p->u * reach;
+    if (reach + rounding < p->limit) return eval_float(r, t->bound + rounding);
+    bool one_sign = fabs(r) >= t->abs * (1 - 0x1p-40), over = fabs(r) - t->bound - rounding > p->limit;
+    if (p == &eval_f32 && one_sign && over) return eval_float(copysign((double)INFINITY, r), 0);
+    return eval_float(r, (double)INFINITY);
+}
+
+static eval_value finish_product(const eval_tally *t, const eval_precision *p) {
+    double r = (double)t->product;
+    if (t->nan) return eval_float((double)NAN, 0);
+    if (t->unknown || !(t->most < p->limit / 2)) return eval_float(r, (double)INFINITY);
+    bool infinite = t->plus || t->minus;
+    double normal = p == &eval_f32 ? 0x1p-126 : 0x1p-1022;
+    if (t->zero && infinite) return eval_float((double)NAN, 0);
+    if (t->zero) return eval_float(0, 0);
+    if (infinite) return eval_float(r, t->least > 2 * normal ? 0 : (double)INFINITY);
+    double rounding = (double)(t->terms - 1) * p->u * t->product_hi * 1.001;
+    double underflow = t->least > 2 * normal ? 0 : (double)t->terms * p->tiny * t->most;
+    double bound = t->product_hi - fabs(r) + rounding + underflow;
+    return eval_float(r, isfinite(bound) && (double)t->terms * p->u < 0.001 ? bound : (double)INFINITY);
+}
+
+static eval_value finish_greatest(const eval_tally *t) {
+    if (t->nan) return eval_float((double)NAN, 0);
+    if (t->unknown) return eval_float(t->best, (double)INFINITY);
+    double bound = t->hi == t->lo ? 0 : fmax(t->hi - t->best, t->best - t->lo);
+    return eval_float(t->best, isfinite(bound) ? bound : (double)INFINITY);
+}
+
+eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p) {
+    switch (kind) {
+    case REDUCE_SUM: return finish_sum(t, p);
+    case REDUCE_PROD: return finish_product(t, p);
+    case REDUCE_MAX: return finish_greatest(t);
+    case REDUCE_MIN: {
+        eval_value x = finish_greatest(t);
+        return eval_float(-x.v, x.bound);
+    }
+    case REDUCE_ANY: case REDUCE_ALL: case REDUCE_USER: break;
+    }
+    ICE("no tally of this reducer");
+}
+
+// ---- Any reducer -----------------------------------------------------------------------------------------
+
+static uint32_t *compile_all(eval_program *p, const tensor_expr *exprs, uint32_t n) {
+    uint32_t *nodes = ARENA_ARRAY(p->ev->temp, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) nodes[i] = eval_compile(p, exprs[i]);
+    return nodes;
+}
+
+eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r) {
+    eval_states *s = ARENA_NEW(ev->temp, eval_states);
+    s->reducer = r;
+    s->program = eval_program_new(ev, arena_printf(ev->temp, "reducer '%s'", r->name), 1);
+    s->identity = compile_all(s->program, r->identity, r->nstate);
+    s->lift = compile_all(s->program, r->lift, r->nstate);
+    s->combine = compile_all(s->program, r->combine, r->nstate);
+    s->finish = compile_all(s->program, r->finish, r->nresults);
+    eval_ready(s->program);
+    s->state = ARENA_ARRAY(ev->temp, eval_value, r->nstate);
+    s->lifted = ARENA_ARRAY(ev->temp, eval_value, r->nstate);
+    s->next = ARENA_ARRAY(ev->temp, eval_value, r->nstate);
+    s->program->left = s->state;
+    s->program->right = s->lifted;
+    return s;
+}
+
+static void evaluate_all(eval_program *p, const uint32_t *nodes, eval_value *out, uint32_t n) {
+    eval_move(p, 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = eval_node_value(p, nodes[i]);
+}
+
+void eval_states_start(eval_states *s) {
+    s->terms = 0;
+    evaluate_all(s->program, s->identity, s->state, s->reducer->nstate);
+}
+
+void eval_states_add(eval_states *s, const eval_value *args, bool included, bool unsure) {
+    const tensor_reducer *r = s->reducer;
+    s->program->arg = args;
+    s->terms++;
+    evaluate_all(s->program, included ? s->lift : s->identity, s->lifted, r->nstate);
+    for (uint32_t i = 0; i < r->nstate && unsure; i++) {
+        s->lifted[i].bound = (double)INFINITY;
+        s->lifted[i].certain = false;
+    }
+    evaluate_all(s->program, s->combine, s->next, r->nstate);
+    for (uint32_t i = 0; i < r->nstate; i++) s->state[i] = s->next[i];
+}
+
+// Orders other than this one may err as much again.
+void eval_states_finish(eval_states *s, eval_value *results) {
+    for (uint32_t i = 0; i < s->reducer->nstate && s->terms > 1; i++) s->state[i].bound *= 2;
+    evaluate_all(s->program, s->finish, results, s->reducer->nresults);
+}

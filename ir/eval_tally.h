@@ -1,0 +1,37 @@
+// The reductions of the evaluator: what is known of the terms of a builtin reducer over floats, and states of any other.
+#ifndef GNNC_EVAL_TALLY_H
+#define GNNC_EVAL_TALLY_H
+
+#include "eval.h"
+
+// Over floats, sum, prod, max and min are judged over all orders of combination at once.
+typedef struct {
+    int64_t terms;                   // that an implementation may combine
+    long double sum, product;
+    double abs, bound;               // of the sum: absolute terms, their bounds
+    double product_hi;               // largest |product|
+    double most, least;              // largest and smallest |product| of any part of the terms
+    double best, hi, lo;             // max: value, and where an implementation's may be
+    bool whole;                      // exact integers only
+    bool zero, nan, plus, minus;     // certain terms: 0, NaN, infinities
+    bool unknown;
+} eval_tally;
+void eval_tally_start(eval_tally *t);
+// A term; unsure: perhaps it is not one, and then `included` says whether it is in exact arithmetic.
+void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included, bool unsure);
+eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p);
+
+// Any reducer: lift, combine and finish evaluated in index order.
+typedef struct {
+    const tensor_reducer *reducer;
+    eval_program *program;
+    uint32_t *identity, *lift, *combine, *finish;   // nodes
+    eval_value *state, *lifted, *next;
+    int64_t terms;
+} eval_states;
+eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r);
+void eval_states_start(eval_states *s);
+void eval_states_add(eval_states *s, const eval_value *args, bool included, bool unsure);
+void eval_states_finish(eval_states *s, eval_value *results);
+
+#endif

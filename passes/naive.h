@@ -1,0 +1,67 @@
+// Inside the naive plan: naive.c makes the program, naive_maps.c what must be prepared, naive_kernel.c a kernel and its
+// parameters, naive_memory.c addresses, loads and stores, naive_expr.c scalar expressions, naive_reduce.c reductions.
+#ifndef GNNC_NAIVE_H
+#define GNNC_NAIVE_H
+
+#include "passes.h"
+
+#define NAIVE_BLOCK 256   // points a block owns; threads of a block on a GPU
+
+typedef struct {
+    arena *arena;
+    diag_set *ds;
+    const tensor_op *op;
+    const pass_options *options;
+    program *p;
+    uint32_t *temp_of;        // per value: its temporary, UINT32_MAX for parameters
+    uint32_t *prepared_of;    // per value: CLASSES; else UINT32_MAX
+} naive;
+
+// ---- Maps that keys walk (naive_maps.c) ----------------------------------------------------------------------
+typedef struct {
+    program_map_ref ref;
+    bool sorted;
+    tensor_space domain, into;
+} walkable;
+// The map f where e is f(var), if it is known when the plan is made.
+bool map_of_key(naive *n, tensor_expr e, tensor_var var, walkable *out);
+uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint32_t nargs, tensor_space domain, tensor_space into);
+void prepare_classes(naive *n);
+
+// ---- A kernel being built (naive_kernel.c) -----------------------------------------------------------------------
+typedef struct {
+    naive *n;
+    simt_func *f;
+    const tensor_stage *stage;
+    VEC(program_arg) args;
+    VEC(simt_value) values;       // of the args
+    simt_value *var;              // per variable of the op: its position, 0 where unknown
+    simt_value *memo;             // per expression: its value in the region at hand, 0 where unknown
+    VEC(tensor_expr) log;         // memo entries made, undone where a region ends
+    const simt_value *arg, *left, *right;   // of the reducer expression at hand
+} kernel;
+simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis);
+simt_value kernel_size(kernel *k, tensor_space s);
+bool kernel_writes(const kernel *k, tensor_val v);   // v or what shares its memory
+void stage_kernel(naive *n, const tensor_stage *st);
+#define NAIVE_I64 SIMT_T(I64)
+
+// ---- Memory (naive_memory.c) ---------------------------------------------------------------------------------------
+simt_type memory_type(const naive *n, ir_dtype t);
+simt_type value_simt(tensor_type t);                 // what an expression of that type is in a register
+simt_value memory_load(kernel *k, simt_builder *b, tensor_val v, const simt_value *index);
+void memory_store(kernel *k, simt_builder *b, tensor_val v, const simt_value *index, simt_value x);
+simt_value prepared_load(kernel *k, simt_builder *b, uint32_t prepared, simt_value at);
+
+// ---- Expressions (naive_expr.c) ------------------------------------------------------------------------------------
+simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e);
+uint32_t memo_mark(const kernel *k);
+void memo_undo(kernel *k, uint32_t mark);
+// A reducer's expressions over arguments or states; memoised for this use alone.
+void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg, const simt_value *left, const simt_value *right,
+                   simt_value *out);
+
+// ---- Reductions (naive_reduce.c) -------------------------------------------------------------------------------------
+void reduction_build(kernel *k, simt_builder *b, simt_value *results);
+
+#endif

@@ -1,0 +1,22 @@
+// A CUDA driver without a GPU: built as libcuda.so.1 and linked to the test, so that dlopen finds it loaded. Device memory
+// is host memory, kernels are functions of the test, streams finish at once. Counts what lives; any call can fail once.
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stdint.h>
+
+typedef void (*fake_kernel)(void **params, unsigned grid, unsigned block, unsigned shared);
+void fake_register(const char *name, fake_kernel k, int declared_shared);
+void fake_forget(void);                 // kernels, counts; nothing is current
+
+int64_t fake_calls(const char *name);   // NULL: of all; GetErrorName and GetErrorString don't count
+void fake_fail_at(int64_t call);        // the call of that number fails, counted from now; -1: none
+int64_t fake_live(void);                // memory, modules, streams, events, retained primary contexts
+int fake_retained(int device);          // how often its primary context is
+
+typedef struct fake_context *fake_context;
+fake_context fake_make_current(int device);   // the caller's own context; -1: none
+fake_context fake_current(void);
+int fake_depth(void);                   // of the stack of contexts
+
+#endif

@@ -1,0 +1,273 @@
+// The CUDA side on a driver that is a fake: contexts, code, launches, and each driver call failing once.
+#include "Inputs/fake_cuda.h"
+#include "Inputs/harness.h"
+
+enum { E = 6, U = 3, V = 4, F = 2 };
+static int32_t src[E] = {0, 1, 2, 0, 2, 1};
+static int64_t rows[V + 1] = {0, 2, 2, 3, 6};
+static float x[U * F] = {1, 2, 3, 4, 5, 6};
+static const float wanted[V * F] = {12, 18, 0, 0, 15, 18, 27, 36};   // 3 times the sums: 0.5 (1 + 2 + 3)
+
+static void slots_of(void **params, int n, uint64_t *slots) {
+    for (int i = 0; i < n; i++)
+        memcpy(&slots[i], params[i], sizeof *slots);
+}
+
+static void fake_gather(void **params, unsigned grid, unsigned block, unsigned shared) {
+    uint64_t slots[7];
+    CHECK(block == 32 && shared == 0);
+    slots_of(params, 7, slots);
+    for (unsigned b = 0; b < grid; b++)
+        gather32(slots, b, grid);
+}
+
+static void fake_add(void **params, unsigned grid, unsigned block, unsigned shared) {
+    uint64_t slots[6];
+    CHECK(block == 32 && shared == 0);
+    slots_of(params, 6, slots);
+    for (unsigned b = 0; b < grid; b++)
+        add(slots, b, grid);
+}
+
+static gnn_context *new_cuda(ledger *l) {
+    gnn_context *c = NULL;
+    *l = (ledger){.fail_at = -1};
+    gnn_context_new(&(gnn_context_options){.device = 1, .allocator = {ledger_alloc, ledger_release, l}}, &c);
+    return c;
+}
+
+static void start(void) {
+    fake_forget();
+    fake_register("gather", fake_gather, 0);
+    fake_register("add", fake_add, 0);
+}
+
+// Everything once, in the order a program would.
+typedef struct {
+    gnn_program *p;
+    gnn_plan *plan;
+    gnn_stream stream;
+    gnn_timer *timer;
+    void *x, *y, *src, *workspace;
+    float result[V * F];
+} session;
+
+static gnn_status open_session(gnn_context *c, session *s, uint32_t flags) {
+    static const char text[] = SPMM("sm_90", "32");
+    static const char image[] = "fake";
+    *s = (session){0};
+    gnn_status e = gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = image, .size = sizeof image}, &s->p);
+    if (!e)
+        e = gnn_stream_new(c, &s->stream);
+    if (!e)
+        e = gnn_alloc(c, sizeof x, &s->x);
+    if (!e)
+        e = gnn_alloc(c, sizeof s->result, &s->y);
+    if (!e)
+        e = gnn_alloc(c, sizeof src, &s->src);
+    if (!e)
+        e = gnn_copy_in(c, s->x, x, sizeof x, s->stream);
+    if (!e)
+        e = gnn_copy_in(c, s->src, src, sizeof src, s->stream);
+    const gnn_named_map maps[] = {{"src", {.index = s->src, .width = 32, .on_device = true, .domain = E, .codomain = U}},
+                                  {"dst", {.offsets = rows, .width = 64, .domain = E, .codomain = V}}};
+    if (!e)
+        e = gnn_plan_new(s->p, &(gnn_plan_options){.sizes = &(gnn_size){"F", F}, .nsizes = 1, .maps = maps, .nmaps = 2,
+                                                   .flags = flags, .stream = s->stream}, &s->plan);
+    if (!e)
+        e = gnn_alloc(c, gnn_plan_workspace(s->plan), &s->workspace);
+    return e ? e : gnn_timer_new(c, &s->timer);
+}
+
+static gnn_status use_session(gnn_context *c, session *s) {
+    const gnn_tensor tx = {.data = s->x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}};
+    const gnn_tensor ty = {.data = s->y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}};
+    const gnn_arg args[5] = {[2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &ty}};
+    double ms;
+    gnn_status e = gnn_fill(c, s->y, 0xff, sizeof s->result, s->stream);
+    if (!e)
+        e = gnn_timer_start(s->timer, s->stream);
+    if (!e)
+        e = gnn_launch(s->plan, args, 5, s->workspace, gnn_plan_workspace(s->plan), s->stream);
+    if (!e)
+        e = gnn_timer_stop(s->timer, s->stream);
+    if (!e)
+        e = gnn_timer_read(s->timer, &ms);
+    if (!e)
+        e = gnn_copy_out(c, s->result, s->y, sizeof s->result, s->stream);
+    return e ? e : gnn_sync(c, s->stream);
+}
+
+static void close_session(gnn_context *c, session *s) {
+    gnn_timer_free(s->timer);
+    gnn_free(c, s->workspace);
+    gnn_plan_free(s->plan);
+    gnn_free(c, s->src);
+    gnn_free(c, s->y);
+    gnn_free(c, s->x);
+    gnn_stream_free(c, s->stream);
+    gnn_program_free(s->p);
+}
+
+static void works(uint32_t flags) {
+    ledger l;
+    session s;
+    start();
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, open_session(c, &s, flags));
+    CHECK(fake_calls("cuMemcpyDtoHAsync_v2") == (flags ? 0 : 1));   // a trusted map is not read back
+    int64_t allocs = fake_calls("cuMemAlloc_v2"), calls = fake_calls(NULL), host = l.calls;
+    GOOD(c, use_session(c, &s));
+    CHECK(!memcmp(s.result, wanted, sizeof wanted));
+    CHECK(fake_calls("cuMemAlloc_v2") == allocs && l.calls == host);
+    CHECK(fake_calls("cuLaunchKernel") == 4 && fake_calls("cuStreamSynchronize") == (flags ? 2 : 3));
+    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
+                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
+    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [4] = {.tensor = &t[1]}};
+    calls = fake_calls(NULL);
+    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, 256, s.stream));
+    CHECK(fake_calls(NULL) - calls == 6);   // the current context is asked for, ours pushed, four launches
+    CHECK(fake_depth() == 0);
+    close_session(c, &s);
+    end_context(c, &l);
+    CHECK(fake_live() == 0);
+}
+
+static void contexts(void) {
+    ledger l;
+    void *memory;
+    start();
+    gnn_context *c = new_cuda(&l);
+    CHECK(fake_retained(1) == 1 && fake_depth() == 0);
+    GOOD(c, gnn_alloc(c, 8, &memory));
+    CHECK(fake_depth() == 0);
+    fake_context mine = fake_make_current(0);
+    gnn_free(c, memory);
+    CHECK(fake_depth() == 1 && fake_current() == mine);
+    end_context(c, &l);
+    CHECK(fake_retained(1) == 0);
+    mine = fake_make_current(1);   // of the very device: ours too
+    c = new_cuda(&l);
+    CHECK(fake_retained(1) == 0);
+    int64_t pushes = fake_calls("cuCtxPushCurrent_v2");
+    GOOD(c, gnn_alloc(c, 8, &memory));
+    gnn_free(c, memory);
+    CHECK(fake_calls("cuCtxPushCurrent_v2") == pushes && fake_current() == mine);
+    end_context(c, &l);
+    fake_make_current(0);
+    c = new_cuda(&l);
+    CHECK(fake_retained(1) == 1);
+    end_context(c, &l);
+}
+
+static void device(void) {
+    ledger l;
+    gnn_device_info d;
+    start();
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, gnn_device_query(c, &d));
+    CHECK(!strcmp(d.name, "Fake GPU") && d.device == 1 && d.devices == 2 && d.driver_version == 13000 && d.sm == 90 &&
+          d.sms == 132 && d.memory == (int64_t)80 << 30 && d.shared_bytes == 232448 && d.l2_bytes == 52428800);
+    end_context(c, &l);
+    gnn_context_new(&(gnn_context_options){.device = 2}, &c);
+    CHECK(gnn_context_status(c) == GNN_NO_DEVICE);
+    CHECK(!strcmp(gnn_context_error(c), "there is no CUDA device 2: the driver shows 2"));
+    gnn_context_free(c);
+}
+
+// ---- Shared memory ---------------------------------------------------------------------------------------
+static unsigned asked;
+
+static void note_shared(void **params, unsigned grid, unsigned block, unsigned shared) {
+    (void)params, (void)grid, (void)block;
+    asked = shared;
+}
+
+static gnn_status launch_shared(gnn_context *c, int declared, int wants) {
+    char text[600];
+    gnn_program *p = NULL;
+    gnn_plan *plan = NULL;
+    fake_forget();
+    fake_register("k", note_shared, declared);
+    int n = snprintf(text, sizeof text, "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
+                     "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": []}],"
+                     "\"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": []}]}", wants);
+    gnn_status s = gnn_program_load(c, text, (size_t)n, &(gnn_code){.image = "fake", .size = 5}, &p);
+    if (!s)
+        s = gnn_plan_new(p, &(gnn_plan_options){0}, &plan);
+    if (!s)
+        s = gnn_launch(plan, NULL, 0, NULL, 0, NULL);
+    gnn_plan_free(plan);
+    gnn_program_free(p);
+    return s;
+}
+
+static void shared(void) {
+    ledger l;
+    start();
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, launch_shared(c, 0, 1024));
+    CHECK(asked == 1024);
+    GOOD(c, launch_shared(c, 1024, 1024));
+    CHECK(asked == 0);
+    GOOD(c, launch_shared(c, 1024, 100000));
+    CHECK(asked == 100000 - 1024);
+    EXPECT(c, launch_shared(c, 0, 300000), BAD_CODE, "kernel k: 300000 bytes of shared memory are more than the device has");
+    end_context(c, &l);
+}
+
+static void code(void) {
+    static const char text[] = SPMM("sm_90", "32"), host[] = SPMM("host", "32");
+    ledger l;
+    gnn_program *p;
+    start();
+    gnn_context *c = new_cuda(&l);
+    EXPECT(c, gnn_program_load(c, host, sizeof host - 1, &spmm_code, &p), BAD_CODE,
+           "spmm is compiled for host, but the context is a CUDA device's");
+    EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &spmm_code, &p), MISSING, "spmm: no CUDA code is given");
+    EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "cubin", .size = 6}, &p), BAD_CODE,
+           "spmm: the driver refuses the code for sm_90: FAKE_ERROR: not the image of the fake");
+    fake_forget();
+    fake_register("gather", fake_gather, 0);
+    EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p), BAD_CODE,
+           "spmm: the code has no kernel `add`");
+    end_context(c, &l);
+}
+
+static void each_call_fails(uint32_t flags) {
+    int failures = 0;
+    for (int64_t i = 0, opening = 1; opening; i++) {
+        ledger l;
+        session s = {0};
+        start();
+        fake_fail_at(i);
+        gnn_context *c = new_cuda(&l);
+        gnn_status e = gnn_context_status(c);
+        if (!e)
+            e = open_session(c, &s, flags);
+        if (!e)
+            e = use_session(c, &s);
+        failures += e != GNN_OK;
+        CHECK(e == gnn_context_status(c) && (!e || *gnn_context_error(c)));
+        CHECK(e || !memcmp(s.result, wanted, sizeof wanted));
+        opening = fake_calls(NULL) > i;
+        fake_fail_at(-1);   // what can't be freed is lost
+        close_session(c, &s);
+        end_context(c, &l);
+        CHECK(fake_live() == 0);
+        CHECK(fake_depth() == 0);
+    }
+    CHECK(failures > 50);
+}
+
+int main(void) {
+    works(0);
+    works(GNN_TRUSTED);
+    contexts();
+    device();
+    shared();
+    code();
+    each_call_fails(0);
+    each_call_fails(GNN_TRUSTED);
+    return failed;
+}

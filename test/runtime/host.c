@@ -1,0 +1,67 @@
+// The host's context by default, texts of the tables, and a CUDA context where there may be no driver.
+#include "Inputs/harness.h"
+
+static void memory(gnn_context *c) {
+    void *a = NULL, *none = &a;
+    char text[4] = "";
+    GOOD(c, gnn_alloc(c, 100, &a));
+    GOOD(c, gnn_alloc(c, 0, &none));
+    CHECK((uintptr_t)a % 256 == 0 && !none);
+    GOOD(c, gnn_copy_in(c, a, "abc", 4, NULL));
+    GOOD(c, gnn_copy_out(c, text, a, 4, NULL));
+    CHECK(!strcmp(text, "abc"));
+    GOOD(c, gnn_fill(c, a, 0x41, 3, NULL));
+    CHECK(!strcmp(a, "AAA"));
+    GOOD(c, gnn_sync(c, NULL));
+    gnn_free(c, a);
+    gnn_free(c, NULL);
+    CHECK(gnn_copy_in(c, NULL, text, 4, NULL) == GNN_BAD_ARGUMENT);
+}
+
+static void timer(gnn_context *c) {
+    gnn_timer *t = NULL;
+    double ms = -1;
+    GOOD(c, gnn_timer_new(c, &t));
+    EXPECT(c, gnn_timer_read(t, &ms), BAD_ARGUMENT, "a timer is read that was not started and stopped");
+    GOOD(c, gnn_timer_start(t, NULL));
+    GOOD(c, gnn_timer_stop(t, NULL));
+    GOOD(c, gnn_timer_read(t, &ms));
+    CHECK(ms >= 0 && ms < 1000);
+    gnn_timer_free(t);
+}
+
+static void texts(void) {
+    CHECK(!strcmp(gnn_status_text(GNN_OK), "good"));
+    CHECK(!strcmp(gnn_status_text(GNN_NO_THREADS), "threads cannot be started"));
+    CHECK(!strcmp(gnn_status_text((gnn_status)-1000), "no such status"));
+    CHECK(!strcmp(gnn_dtype_text(GNN_BF16), "bf16") && gnn_dtype_bytes(GNN_BF16) == 2);
+    CHECK(!strcmp(gnn_dtype_text(GNN_DTYPE_COUNT), "no type") && gnn_dtype_bytes(GNN_DTYPE_COUNT) == 0);
+}
+
+static void first_error_stays(gnn_context *c) {
+    rt_fail(c, GNN_IO, "one %d", 1);
+    rt_fail(c, GNN_CUDA, "two");
+    CHECK(gnn_context_status(c) == GNN_IO && !strcmp(gnn_context_error(c), "one 1"));
+    gnn_context_clear_error(c);
+    CHECK(gnn_context_status(c) == GNN_OK && !*gnn_context_error(c));
+}
+
+int main(void) {
+    gnn_context *c = NULL;
+    gnn_device_info d;
+    CHECK(gnn_context_new(NULL, &c) == GNN_OK && gnn_context_device(c) == GNN_HOST);
+    GOOD(c, gnn_device_query(c, &d));
+    CHECK(!strcmp(d.name, "host") && d.device == GNN_HOST && d.sms >= 1 && d.sm == 0);
+    memory(c);
+    timer(c);
+    first_error_stays(c);
+    texts();
+    gnn_context_free(c);
+    CHECK(gnn_context_new(&(gnn_context_options){.device = -2}, &c) == GNN_NO_DEVICE);
+    CHECK(!strcmp(gnn_context_error(c), "there is no device -2"));
+    gnn_context_free(c);
+    gnn_status s = gnn_context_new(&(gnn_context_options){.device = 0}, &c);
+    CHECK(s == gnn_context_status(c) && !s == !*gnn_context_error(c));
+    gnn_context_free(c);
+    return failed;
+}
