@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const cg_assembler assemblers[] = {
     {"nvjitlink", cg_nvjitlink_find, cg_nvjitlink_assemble},
@@ -25,7 +26,8 @@ static bool absent(diag_set *ds, const char *name) {
 static bool refused(diag_set *ds, const cg_assembly *job, const char *name) {
     diagnostic *d = diag(ds, E0702, NO_SPAN, "%s did not assemble the PTX for %s", name, job->arch->name);
     diag_note(d, NO_SPAN, "%s: %s", job->path, job->fault);
-    diag_help(d, "it may be older than PTX %u.%u; $GNNC_PTXAS names another", job->arch->ptx / 10, job->arch->ptx % 10);
+    diag_help(d, "it may be older than PTX %u.%u; $GNNC_PTXAS names another", job->arch->ptx / 10,
+              job->arch->ptx % 10);
     return false;
 }
 
@@ -45,13 +47,14 @@ static bool wanted(const char *name, const cg_assembler *x) {
     return !name || !strcmp(name, x->name) || by_path(name) == x;
 }
 
-bool cg_assemble(arena *a, diag_set *ds, const cg_arch *arch, const cg_options *o, const char *ptx, size_t size, cg_output *out) {
+bool cg_assemble(arena *a, diag_set *ds, const cg_arch *arch, const cg_options *o, const char *ptx,
+                 size_t size, cg_output *out) {
     cg_assembly first = {0};
     const char *failed = NULL, *name = asked(o);
     for (uint32_t k = 0; k < ASSEMBLER_COUNT; k++) {
         if (!wanted(name, &assemblers[k])) continue;
         cg_assembly job = {.arena = a, .arch = arch, .options = o, .ptx = ptx, .ptx_size = size};
-        job.path = name && by_path(name) ? name : assemblers[k].find(a);
+        job.path = name && by_path(name) ? (access(name, R_OK) ? NULL : name) : assemblers[k].find(a);
         if (!job.path) continue;
         *out = (cg_output){.log = ""};
         if (assemblers[k].assemble(&job, out)) return true;

@@ -36,8 +36,9 @@ static void *versioned(arena *a, void *library, const char *name) {
     return f;
 }
 
+// It keeps memory it took at its first use, so it stays loaded.
 static bool bind(arena *a, nvjitlink *n, const char *path) {
-    n->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    n->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!n->library) return false;
     void *f;
     bool all = true;
@@ -52,7 +53,7 @@ static bool bind(arena *a, nvjitlink *n, const char *path) {
 }
 
 static const char *loadable(const char *path) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library) dlclose(library);
     return library ? path : NULL;
 }

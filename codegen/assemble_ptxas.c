@@ -1,5 +1,5 @@
-// ptxas, as a process. Its input, output and messages are files without names, so nothing is left behind and no
-// temporary name reaches the cubin.
+// ptxas, as a process. Its input, output and messages are files without names, so nothing is left behind and
+// no temporary name reaches the cubin.
 #define _GNU_SOURCE   // memfd_create
 #include "assemble.h"
 

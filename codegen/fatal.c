@@ -1,8 +1,8 @@
-// LLVM's fatal errors ("Cannot select …") cannot be caught. The handler writes the simt module that was being compiled
-// to a file that shows the fault again, says so on stderr and ends the process with status 70.
+// LLVM's fatal errors ("Cannot select …") cannot be caught. The handler writes the simt module that was being
+// compiled to a file that shows the fault again, says so on stderr and ends the process with status 70.
 //
-// LLVM's hook takes no user data, so the module being compiled is the one piece of state this compiler keeps outside
-// its arenas; it is per thread.
+// LLVM's hook takes no user data, so the module being compiled is the one piece of state this compiler keeps
+// outside its arenas; it is per thread.
 #include "internal.h"
 
 #include <llvm-c/ErrorHandling.h>
@@ -28,7 +28,9 @@ static void write_reproducer(const char *reason) {
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     bool written = f && fwrite(text.data, 1, text.len, f) == text.len;
     if (f && fclose(f)) written = false;
-    if (written) fprintf(stderr, "gnnc: the module being compiled is in %s; please report it with this message\n", path);
+    if (written) fprintf(stderr,
+                         "gnnc: the module being compiled is in %s; please report it with this message\n",
+                             path);
     else fprintf(stderr, "gnnc: the module being compiled could not be written to %s\n", path);
     arena_free(a);
 }

@@ -1,5 +1,5 @@
-// What the files of code generation share: the emitter, which walks one simt module into one LLVM module, and the
-// helpers its parts use. Nothing of LLVM is visible outside this folder.
+// What the files of code generation share: the emitter, which walks one simt module into one LLVM module, and
+// the helpers its parts use. Nothing of LLVM is visible outside this folder.
 #ifndef GNNC_CODEGEN_INTERNAL_H
 #define GNNC_CODEGEN_INTERNAL_H
 
@@ -18,8 +18,8 @@ typedef struct {
     VEC(const source_file *) known;
 } cg_debug;
 
-// 16-bit floats are LLVM's half and bfloat on a GPU; on the host they are i16, widened and rounded by our own code,
-// because LLVM's calls out to a library for them.
+// 16-bit floats are LLVM's half and bfloat on a GPU; on the host they are i16, widened and rounded by our own
+// code, because LLVM's calls out to a library for them.
 typedef struct {
     arena *arena;
     diag_set *ds;
@@ -93,8 +93,10 @@ cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer,
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer);
 void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v);
 // A load or store with a cache hint, in PTX text, in pieces of at most `align` bytes.
-cg_value cg_emit_hinted_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, uint32_t align);
-void cg_emit_hinted_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v, uint32_t align);
+cg_value cg_emit_hinted_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
+                             uint32_t align);
+void cg_emit_hinted_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,
+                          uint32_t align);
 cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v);
 cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v);
 
@@ -116,22 +118,23 @@ typedef struct {
     LLVMContextRef context;
     LLVMModuleRef llvm;
     LLVMTargetMachineRef machine;
-    bool failed;
-    textbuf errors;               // what LLVM reported
 } cg_unit;
 // A verified LLVM module for the target; false: diagnostics tell why. cg_unit_close follows in either case.
-bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_cpu cpu, cg_form form,
+bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_cpu cpu,
+                  cg_form form,
                   const cg_options *o);
-bool cg_unit_optimise(cg_unit *u, diag_set *ds, const cg_options *o);
-LLVMMemoryBufferRef cg_unit_code(cg_unit *u, diag_set *ds, LLVMCodeGenFileType type);   // NULL: diagnostics tell why
+void cg_unit_optimise(cg_unit *u, const cg_options *o);
+LLVMMemoryBufferRef cg_unit_code(cg_unit *u, LLVMCodeGenFileType type);
 void cg_unit_close(cg_unit *u);
 
 // ---- fatal.c ---------------------------------------------------------------------------------------------
-// While a module is being compiled, a fatal error of LLVM writes it to a file and ends the process with status 70.
+// While a module is being compiled, a fatal error of LLVM writes it to a file and ends the process with
+// status 70.
 void cg_fatal_watch(const simt_module *m);        // NULL: no longer
 
 // ---- assemble.c ------------------------------------------------------------------------------------------
 // PTX, zero terminated, to a cubin.
-bool cg_assemble(arena *a, diag_set *ds, const cg_arch *arch, const cg_options *o, const char *ptx, size_t size, cg_output *out);
+bool cg_assemble(arena *a, diag_set *ds, const cg_arch *arch, const cg_options *o, const char *ptx,
+                 size_t size, cg_output *out);
 
 #endif

@@ -9,20 +9,19 @@ struct cg_jit {
     LLVMOrcLLJITRef lljit;
 };
 
-static bool failed(diag_set *ds, LLVMErrorRef error) {
-    if (!error) return false;
-    char *text = LLVMGetErrorMessage(error);
-    diag_note(diag(ds, E0705, NO_SPAN, "compiled code could not be loaded into memory"), NO_SPAN, "%s", text);
-    LLVMDisposeErrorMessage(text);
-    return true;
+// Nothing a user writes makes linking into memory fail.
+static void must(LLVMErrorRef error) {
+    if (error) ICE("compiled code cannot be loaded into memory: %s", LLVMGetErrorMessage(error));
 }
 
 static LLVMMemoryBufferRef compile(arena *a, diag_set *ds, const simt_module *m, const cg_options *o) {
     cg_target host = {.kind = CG_HOST};
     cg_unit u;
     LLVMMemoryBufferRef code = NULL;
-    if (cg_unit_open(&u, a, ds, m, &host, CG_CPU_NATIVE, CG_OBJECT, o) && cg_unit_optimise(&u, ds, o))
-        code = cg_unit_code(&u, ds, LLVMObjectFile);
+    if (cg_unit_open(&u, a, ds, m, &host, CG_CPU_NATIVE, CG_OBJECT, o)) {
+        cg_unit_optimise(&u, o);
+        code = cg_unit_code(&u, LLVMObjectFile);
+    }
     cg_unit_close(&u);
     return code;
 }
@@ -31,13 +30,9 @@ cg_jit *cg_jit_new(arena *a, diag_set *ds, const simt_module *m, const cg_option
     LLVMMemoryBufferRef code = compile(a, ds, m, o);
     if (!code) return NULL;
     cg_jit *j = ARENA_NEW(a, cg_jit);
-    if (failed(ds, LLVMOrcCreateLLJIT(&j->lljit, NULL))) {
-        LLVMDisposeMemoryBuffer(code);
-        return NULL;
-    }
-    if (!failed(ds, LLVMOrcLLJITAddObjectFile(j->lljit, LLVMOrcLLJITGetMainJITDylib(j->lljit), code))) return j;
-    cg_jit_free(j);
-    return NULL;
+    must(LLVMOrcCreateLLJIT(&j->lljit, NULL));
+    must(LLVMOrcLLJITAddObjectFile(j->lljit, LLVMOrcLLJITGetMainJITDylib(j->lljit), code));
+    return j;
 }
 
 cg_host_kernel cg_jit_kernel(const cg_jit *j, const char *name) {

@@ -8,7 +8,8 @@ static const simt_instr_info *terminator(const cg_emitter *e, simt_region r) {
     return &e->func->instrs.data[region->instrs.data[region->instrs.len - 1]];
 }
 
-static LLVMTypeRef value_type(const cg_emitter *e, simt_value v) { return cg_type(e, simt_typeof(e->func, v)); }
+static LLVMTypeRef value_type(const cg_emitter *e,
+                              simt_value v) { return cg_type(e, simt_typeof(e->func, v)); }
 
 // A phi for each of n values, standing for them from here on.
 static void phis(cg_emitter *e, const simt_value *values, uint32_t n) {
@@ -19,14 +20,16 @@ static void feed(cg_emitter *e, simt_value phi, cg_value v, LLVMBasicBlockRef fr
     LLVMAddIncoming(e->values[phi], &v, &from, 1);
 }
 
-static void feed_all(cg_emitter *e, const simt_value *to, const simt_value *values, uint32_t n, LLVMBasicBlockRef from) {
+static void feed_all(cg_emitter *e, const simt_value *to, const simt_value *values, uint32_t n,
+                     LLVMBasicBlockRef from) {
     for (uint32_t k = 0; k < n; k++) feed(e, to[k], e->values[values[k]], from);
 }
 
-// The last index that has a successor below hi, plus one: the loop goes on while i is below it. hi - step, but no
-// lower than the least integer, so that nothing wraps for any bounds.
+// The last index that has a successor below hi, plus one: the loop goes on while i is below it. hi - step,
+// but no lower than the least integer, so that nothing wraps for any bounds.
 static cg_value last_round(cg_emitter *e, cg_value hi, cg_value step) {
-    if (LLVMIsAConstantInt(step) && LLVMConstIntGetSExtValue(step) == 1)   // within the loop lo < hi, so hi - 1 is safe
+    // within the loop lo < hi, so hi - 1 is safe
+    if (LLVMIsAConstantInt(step) && LLVMConstIntGetSExtValue(step) == 1)
         return LLVMBuildNSWSub(e->b, hi, step, "");
     return cg_intrinsic2(e, "llvm.ssub.sat", hi, step);
 }
@@ -36,7 +39,8 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     const simt_value *params = e->func->regions.data[body].params.data;
     uint32_t n = i->nresults;
     cg_value lo = e->values[i->args[0]], hi = e->values[i->args[1]], step = e->values[i->args[2]];
-    LLVMBasicBlockRef enter = new_block(e), loop = new_block(e), exit = new_block(e), before = LLVMGetInsertBlock(e->b);
+    LLVMBasicBlockRef enter = new_block(e), loop = new_block(e), exit = new_block(e),
+        before = LLVMGetInsertBlock(e->b);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, lo, hi, ""), enter, exit);
 
     LLVMPositionBuilderAtEnd(e->b, enter);
@@ -52,7 +56,8 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     cg_debug_location(e, i->at);
     const simt_value *yielded = terminator(e, body)->args;
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
-    feed(e, params[0], LLVMBuildNSWAdd(e->b, index, step, ""), latch);   // in the last round not used, so it may wrap
+    // in the last round not used, so it may wrap
+    feed(e, params[0], LLVMBuildNSWAdd(e->b, index, step, ""), latch);
     feed_all(e, params + 1, yielded, n, latch);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop, exit);
 
@@ -78,7 +83,8 @@ void cg_emit_while(cg_emitter *e, const simt_instr_info *i) {
     cg_debug_location(e, i->at);
     const simt_value *tested = terminator(e, test)->args;   // the condition, then what goes on
     LLVMBuildCondBr(e->b, e->values[tested[0]], inside, exit);
-    for (uint32_t k = 0; k < n; k++) e->values[passed[k]] = e->values[i->results[k]] = e->values[tested[k + 1]];
+    for (uint32_t k = 0; k < n; k++) e->values[passed[k]] = e->values[i->results[k]] =
+        e->values[tested[k + 1]];
 
     LLVMPositionBuilderAtEnd(e->b, inside);
     cg_emit_region(e, body);

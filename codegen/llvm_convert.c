@@ -1,17 +1,20 @@
-// Conversions, and on the host the rounding of 16-bit floats, which is written out here so that x86 and GPU give the
-// same bits: round to nearest even, and a NaN that an operation gives is 0x7fff.
+// Conversions, and on the host the rounding of 16-bit floats, which is written out here so that x86 and GPU
+// give the same bits: round to nearest even, and a NaN that an operation gives is 0x7fff.
 //
-// Rounding f64 to 16 bits through f32 would round twice. Where that could matter the first rounding is to odd: a
-// result that is not exact gets its last bit set, and the second rounding sees that something was cut (Boldo and
-// Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// Rounding f64 to 16 bits through f32 would round twice. Where that could matter the first rounding is to
+// odd: a result that is not exact gets its last bit set, and the second rounding sees that something was cut
+// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 #include "internal.h"
 
-// Moves x, rounded to nearest from something that `inexact` says it differs from, to its odd neighbour on that side.
-static cg_value make_odd(cg_emitter *e, cg_value x, uint32_t bits, uint32_t lanes, cg_value inexact, cg_value away) {
+// Moves x, rounded to nearest from something that `inexact` says it differs from, to its odd neighbour on
+// that side.
+static cg_value make_odd(cg_emitter *e, cg_value x, uint32_t bits, uint32_t lanes, cg_value inexact,
+                         cg_value away) {
     LLVMTypeRef t = cg_int_type(e, bits, lanes);
     cg_value i = LLVMBuildBitCast(e->b, x, t, ""), one = cg_int(e, t, 1);
     cg_value even = LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildAnd(e->b, i, one, ""), cg_int(e, t, 0), "");
-    cg_value moved = LLVMBuildAdd(e->b, i, LLVMBuildSelect(e->b, away, one, cg_int(e, t, UINT64_MAX), ""), "");
+    cg_value moved = LLVMBuildAdd(e->b, i, LLVMBuildSelect(e->b, away, one, cg_int(e, t, UINT64_MAX), ""),
+                                  "");
     cg_value odd = LLVMBuildSelect(e->b, LLVMBuildAnd(e->b, even, inexact, ""), moved, i, "");
     return LLVMBuildBitCast(e->b, odd, LLVMTypeOf(x), "");
 }
@@ -20,7 +23,8 @@ static cg_value f64_to_f32_odd(cg_emitter *e, uint32_t lanes, cg_value x) {
     cg_value near = LLVMBuildFPTrunc(e->b, x, cg_type(e, SIMT_VEC(F32, (uint8_t)lanes)), "");
     cg_value back = LLVMBuildFPExt(e->b, near, LLVMTypeOf(x), "");
     cg_value inexact = LLVMBuildFCmp(e->b, LLVMRealONE, x, back, "");
-    cg_value away = LLVMBuildFCmp(e->b, LLVMRealOGT, cg_intrinsic1(e, "llvm.fabs", x), cg_intrinsic1(e, "llvm.fabs", back), "");
+    cg_value away = LLVMBuildFCmp(e->b, LLVMRealOGT, cg_intrinsic1(e, "llvm.fabs", x),
+                                  cg_intrinsic1(e, "llvm.fabs", back), "");
     return make_odd(e, near, 32, lanes, inexact, away);
 }
 
@@ -28,10 +32,13 @@ cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v) {
     LLVMTypeRef f32 = cg_type(e, cg_with(t, SIMT_F32));
     if (t.element == SIMT_F16) {
         LLVMTypeRef half = LLVMHalfTypeInContext(e->context);
-        return LLVMBuildFPExt(e->b, LLVMBuildBitCast(e->b, v, t.lanes == 1 ? half : LLVMVectorType(half, t.lanes), ""), f32, "");
+        return LLVMBuildFPExt(e->b,
+                              LLVMBuildBitCast(e->b, v, t.lanes == 1 ? half : LLVMVectorType(half, t.lanes),
+                                               ""), f32, "");
     }
     LLVMTypeRef i32 = cg_int_type(e, 32, t.lanes);
-    return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, LLVMBuildZExt(e->b, v, i32, ""), cg_int(e, i32, 16), ""), f32, "");
+    return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, LLVMBuildZExt(e->b, v, i32, ""), cg_int(e, i32, 16), ""),
+                            f32, "");
 }
 
 static cg_value f32_to_bf16(cg_emitter *e, uint32_t lanes, cg_value v) {
@@ -45,9 +52,11 @@ static cg_value f32_to_bf16(cg_emitter *e, uint32_t lanes, cg_value v) {
 cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v) {
     LLVMTypeRef i16 = cg_int_type(e, 16, t.lanes), half = LLVMHalfTypeInContext(e->context);
     if (t.lanes > 1) half = LLVMVectorType(half, t.lanes);
-    cg_value bits = t.element == SIMT_F16 ? LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, v, half, ""), i16, "")
+    cg_value bits = t.element == SIMT_F16
+        ? LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, v, half, ""), i16, "")
                                           : f32_to_bf16(e, t.lanes, v);
-    return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), cg_int(e, i16, 0x7fff), bits, "");
+    return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), cg_int(e, i16, 0x7fff), bits,
+                           "");
 }
 
 // The product of two 16-bit floats is exact in f64; the sum is rounded to odd by its exact error (TwoSum).
@@ -71,7 +80,8 @@ cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits) {
     LLVMTypeRef i16 = cg_type(e, t);
     cg_value size = LLVMBuildAnd(e->b, bits, cg_int(e, i16, 0x7fff), "");
     cg_value infinity = cg_int(e, i16, t.element == SIMT_F16 ? 0x7c00 : 0x7f80);
-    return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntUGT, size, infinity, ""), cg_int(e, i16, 0x7fff), bits, "");
+    return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntUGT, size, infinity, ""), cg_int(e, i16, 0x7fff),
+                           bits, "");
 }
 
 // f64 to 16 bits on a GPU: its NaN is another than that of all other conversions.
@@ -89,20 +99,24 @@ static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_v
         return float_to_float(e, f32, to, v);
     }
     if (cg_soft(e, from)) return cg_widen(e, from, v);
-    if (cg_soft(e, to)) return cg_narrow(e, to, from.element == SIMT_F64 ? f64_to_f32_odd(e, to.lanes, v) : v);
+    if (cg_soft(e, to)) return cg_narrow(e, to, from.element == SIMT_F64 ? f64_to_f32_odd(e, to.lanes, v)
+                                         : v);
     if (from.element == SIMT_F64 && cg_half_width(to)) return f64_to_half_ptx(e, to, v);
     bool wider = simt_element_bits(to.element) > simt_element_bits(from.element);
-    return wider ? LLVMBuildFPExt(e->b, v, cg_type(e, to), "") : LLVMBuildFPTrunc(e->b, v, cg_type(e, to), "");
+    return wider ? LLVMBuildFPExt(e->b, v, cg_type(e, to), "")
+        : LLVMBuildFPTrunc(e->b, v, cg_type(e, to), "");
 }
 
-// An i64 of which f64 keeps every bit that can decide a rounding to 16 bits: beyond 2^52 the low twelve bits become
-// one that says whether any was set.
+// An i64 of which f64 keeps every bit that can decide a rounding to 16 bits: beyond 2^52 the low twelve bits
+// become one that says whether any was set.
 static cg_value sticky(cg_emitter *e, uint32_t lanes, bool is_unsigned, cg_value v) {
     LLVMTypeRef i64 = cg_int_type(e, 64, lanes);
     cg_value zero = cg_int(e, i64, 0), low = LLVMBuildAnd(e->b, v, cg_int(e, i64, 0xfff), "");
-    cg_value any = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntNE, low, zero, ""), cg_int(e, i64, 0x800), zero, "");
+    cg_value any = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntNE, low, zero, ""), cg_int(e, i64, 0x800),
+                                   zero, "");
     cg_value cut = LLVMBuildOr(e->b, LLVMBuildAnd(e->b, v, cg_int(e, i64, ~UINT64_C(0xfff)), ""), any, "");
-    cg_value size = is_unsigned ? v : cg_intrinsic2(e, "llvm.abs", v, LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false));
+    cg_value size = is_unsigned ? v
+        : cg_intrinsic2(e, "llvm.abs", v, LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false));
     cg_value large = LLVMBuildICmp(e->b, LLVMIntUGT, size, cg_int(e, i64, UINT64_C(1) << 52), "");
     return LLVMBuildSelect(e->b, large, cut, v, "");
 }
@@ -137,7 +151,8 @@ static cg_value float_to_int_ptx(cg_emitter *e, bool is_unsigned, simt_type from
     }
     cg_value r = cg_pack(e, parts, from.lanes);
     if (!f64 && !i64) return r;
-    return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), cg_int(e, cg_type(e, to), 0), r, "");
+    return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), cg_int(e, cg_type(e, to), 0), r,
+                           "");
 }
 
 static cg_value float_to_int(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
@@ -166,7 +181,8 @@ cg_value cg_emit_cvt(cg_emitter *e, bool is_unsigned, simt_type from, simt_type 
     if (simt_type_equal(from, to)) return v;
     if (from.element == SIMT_PRED) return pred_to(e, to, v);
     if (to.element == SIMT_PRED) return to_pred(e, from, v);
-    if (cg_is_float(from)) return cg_is_float(to) ? float_to_float(e, from, to, v) : float_to_int(e, is_unsigned, from, to, v);
+    if (cg_is_float(from)) return cg_is_float(to) ? float_to_float(e, from, to, v)
+        : float_to_int(e, is_unsigned, from, to, v);
     if (cg_is_float(to)) return int_to_float(e, is_unsigned, from, to, v);
     LLVMTypeRef t = cg_type(e, to);
     if (simt_element_bits(to.element) < simt_element_bits(from.element)) return LLVMBuildTrunc(e->b, v, t, "");

@@ -12,7 +12,8 @@ cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer,
 }
 
 static uint32_t access_bytes(simt_type t) { return simt_element_bits(t.element) * t.lanes / 8; }
-static uint32_t access_align(const simt_instr_info *i, simt_type t) { return i->mem.align ? i->mem.align : access_bytes(t); }
+static uint32_t access_align(const simt_instr_info *i, simt_type t) { return i->mem.align ? i->mem.align
+                                                                     : access_bytes(t); }
 
 // Hints only reach PTX, and only global memory has them.
 static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
@@ -36,7 +37,8 @@ void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_valu
     else LLVMSetAlignment(LLVMBuildStore(e->b, v, pointer), access_align(i, t));
 }
 
-static unsigned scope(const cg_emitter *e) { return LLVMGetSyncScopeID(e->context, e->host ? "" : "device", e->host ? 0 : 6); }
+static unsigned scope(const cg_emitter *e) { return LLVMGetSyncScopeID(e->context, e->host ? "" : "device",
+                                                                       e->host ? 0 : 6); }
 
 static cg_value compare_exchange(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v) {
     return LLVMBuildAtomicCmpXchgSyncScope(e->b, pointer, expected, v, LLVMAtomicOrderingMonotonic,
@@ -79,12 +81,14 @@ static LLVMAtomicRMWBinOp native_op(simt_atomic a, bool is_float) {
     ICE("an atomic that does not exist");
 }
 
-// Float minimum and maximum become compare-and-swap loops: the tricks with integer atomics lose NaNs of one sign.
+// Float minimum and maximum become compare-and-swap loops: the tricks with integer atomics lose NaNs of one
+// sign.
 cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
     simt_atomic a = (simt_atomic)i->aux;
     if (cg_soft(e, t)) {
         if (a != SIMT_ATOMIC_ADD) ICE("16-bit floats can only be added atomically");
         return soft_atomic_add(e, t, pointer, v);
     }
-    return LLVMBuildAtomicRMWSyncScope(e->b, native_op(a, cg_is_float(t)), pointer, v, LLVMAtomicOrderingMonotonic, scope(e));
+    return LLVMBuildAtomicRMWSyncScope(e->b, native_op(a, cg_is_float(t)), pointer, v,
+                                       LLVMAtomicOrderingMonotonic, scope(e));
 }

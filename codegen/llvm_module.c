@@ -1,9 +1,9 @@
-// A simt module to an LLVM module: declarations of functions and kernels by the target's calling convention, then
-// their bodies, region by region.
+// A simt module to an LLVM module: declarations of functions and kernels by the target's calling convention,
+// then their bodies, region by region.
 //
-// CUDA: a kernel is a ptx_kernel function with the simt parameters, its block size in "nvvm.reqntid", its shared memory
-// dynamic (the launcher passes the bytes). Host: `void kernel(const uint64_t *args, uint32_t block, uint32_t blocks)`,
-// a block of one thread, its shared memory on the stack.
+// CUDA: a kernel is a ptx_kernel function with the simt parameters, its block size in "nvvm.reqntid", its
+// shared memory dynamic (the launcher passes the bytes). Host: `void kernel(const uint64_t *args, uint32_t
+// block, uint32_t blocks)`, a block of one thread, its shared memory on the stack.
 #include "internal.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ enum { PTX_KERNEL = 71, SHARED_SPACE = 3, SHARED_ALIGN = 128 };
 void cg_refuse(cg_emitter *e, const simt_instr_info *i, diag_code code, const char *why) {
     e->failed = true;
     const char *where = e->host ? "host" : e->target->arch->name;
-    diagnostic *d = diag(e->ds, code, i->at, "'%s' cannot be compiled for %s", simt_op_table(i->op)->text, where);
+    diagnostic *d = diag(e->ds, code, i->at, "'%s' cannot be compiled for %s", simt_op_table(i->op)->text,
+                         where);
     diag_note(d, NO_SPAN, "%s", why);
 }
 
@@ -69,7 +70,8 @@ static void kernel_attributes(cg_emitter *e, const simt_func *f, cg_value llvm) 
     if (e->host) return;
     LLVMSetFunctionCallConv(llvm, PTX_KERNEL);
     const char *block = arena_printf(e->arena, "%u", f->block), *key = "nvvm.reqntid";
-    LLVMAttributeRef a = LLVMCreateStringAttribute(e->context, key, (unsigned)strlen(key), block, (unsigned)strlen(block));
+    LLVMAttributeRef a = LLVMCreateStringAttribute(e->context, key, (unsigned)strlen(key), block,
+                                                   (unsigned)strlen(block));
     LLVMAddAttributeAtIndex(llvm, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
     for (uint32_t k = 0; k < f->params.len; k++) {
         if (f->params.data[k].flags & SIMT_READONLY) add_attribute(e, llvm, k + 1, "readonly");

@@ -22,7 +22,8 @@ static cg_value upper_product(cg_emitter *e, simt_type t, cg_value x, cg_value y
 
 static cg_value int_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x, cg_value y) {
     cg_value amount = op == SIMT_SHL || op == SIMT_LSHR || op == SIMT_ASHR
-                          ? LLVMBuildAnd(e->b, y, cg_int(e, LLVMTypeOf(y), simt_element_bits(t.element) - 1), "") : NULL;
+                          ? LLVMBuildAnd(e->b, y, cg_int(e, LLVMTypeOf(y), simt_element_bits(t.element) - 1),
+                                         "") : NULL;
     switch ((int)op) {
     case SIMT_ADD: return LLVMBuildAdd(e->b, x, y, "");
     case SIMT_SUB: return LLVMBuildSub(e->b, x, y, "");
@@ -44,7 +45,8 @@ static cg_value int_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x, c
 }
 
 static cg_value int_unary(cg_emitter *e, simt_op op, cg_value x) {
-    cg_value no = LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false);   // the least integer, 0: defined
+    // the least integer, 0: defined
+    cg_value no = LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false);
     switch ((int)op) {
     case SIMT_NEG: return LLVMBuildNeg(e->b, x, "");
     case SIMT_ABS: return cg_intrinsic2(e, "llvm.abs", x, no);
@@ -56,7 +58,8 @@ static cg_value int_unary(cg_emitter *e, simt_op op, cg_value x) {
 
 // ---- Floats ----------------------------------------------------------------------------------------------
 cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x, cg_value y) {
-    if (cg_soft(e, t)) {   // f32 has more than twice the digits, so rounding its result again is rounding once
+    // f32 has more than twice the digits, so rounding its result again is rounding once
+    if (cg_soft(e, t)) {
         cg_value r = cg_emit_float_binary(e, op, cg_with(t, SIMT_F32), cg_widen(e, t, x), cg_widen(e, t, y));
         return cg_narrow(e, t, r);
     }
@@ -74,7 +77,8 @@ cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x
 static cg_value soft_sign(cg_emitter *e, simt_op op, simt_type t, cg_value x) {
     LLVMTypeRef i16 = cg_type(e, t);
     cg_value sign = cg_int(e, i16, 0x8000), rest = cg_int(e, i16, 0x7fff);
-    return cg_soft_canonical(e, t, op == SIMT_NEG ? LLVMBuildXor(e->b, x, sign, "") : LLVMBuildAnd(e->b, x, rest, ""));
+    return cg_soft_canonical(e, t, op == SIMT_NEG ? LLVMBuildXor(e->b, x, sign, "")
+                             : LLVMBuildAnd(e->b, x, rest, ""));
 }
 
 static cg_value float_unary(cg_emitter *e, simt_op op, simt_type t, cg_value x) {
@@ -138,8 +142,10 @@ static cg_value approximate_ptx(cg_emitter *e, simt_op op, simt_type t, cg_value
 static cg_value approximate(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value x) {
     simt_op op = i->op;
     simt_type f32 = cg_with(t, SIMT_F32);
-    if (cg_half_width(t)) return cg_emit_cvt(e, false, f32, t, approximate(e, i, f32, cg_emit_cvt(e, false, t, f32, x)));
-    if (e->host || (t.element == SIMT_F64 && (op == SIMT_RCPA || op == SIMT_RSQRTA))) return approximate_host(e, op, t, x);
+    if (cg_half_width(t)) return cg_emit_cvt(e, false, f32, t,
+                                             approximate(e, i, f32, cg_emit_cvt(e, false, t, f32, x)));
+    if (e->host || (t.element == SIMT_F64 &&
+                    (op == SIMT_RCPA || op == SIMT_RSQRTA))) return approximate_host(e, op, t, x);
     if (t.element == SIMT_F64) {
         cg_refuse(e, i, E0704, "a GPU has no such approximation for f64");
         return x;
@@ -151,7 +157,8 @@ static cg_value approximate(cg_emitter *e, const simt_instr_info *i, simt_type t
 static cg_value compare(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value x, cg_value y) {
     static const LLVMIntPredicate ints[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSLE, LLVMIntSGT,
                                             LLVMIntSGE, LLVMIntULT, LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
-    static const LLVMRealPredicate reals[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT, LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
+    static const LLVMRealPredicate reals[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT, LLVMRealOLE, LLVMRealOGT,
+                                              LLVMRealOGE};
     if (!cg_is_float(t)) return LLVMBuildICmp(e->b, ints[i->aux], x, y, "");
     if (i->aux > SIMT_GE) ICE("an unsigned comparison of floats");
     if (cg_soft(e, t)) {
@@ -167,11 +174,14 @@ static cg_value concat(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
 }
 
 static cg_value slice(cg_emitter *e, simt_type from, simt_type to, cg_value x, uint32_t first) {
-    return to.lanes == 1 ? cg_lane(e, x, from.lanes, first) : cg_shuffle(e, x, LLVMGetPoison(LLVMTypeOf(x)), first, to.lanes);
+    return to.lanes == 1 ? cg_lane(e, x, from.lanes, first)
+        : cg_shuffle(e, x, LLVMGetPoison(LLVMTypeOf(x)), first, to.lanes);
 }
 
 static cg_value insert(cg_emitter *e, const simt_instr_info *i, cg_value v, cg_value x) {
-    return LLVMBuildInsertElement(e->b, v, x, LLVMConstInt(LLVMInt32TypeInContext(e->context), (uint64_t)i->imm.i, false), "");
+    return LLVMBuildInsertElement(e->b, v, x,
+                                  LLVMConstInt(LLVMInt32TypeInContext(e->context), (uint64_t)i->imm.i, false),
+                                      "");
 }
 
 static cg_value shared_address(cg_emitter *e, const simt_instr_info *i) {
@@ -188,7 +198,8 @@ static void call(cg_emitter *e, const simt_instr_info *i) {
     cg_value r = LLVMBuildCall2(e->b, LLVMGlobalGetValueType(callee), callee, args, i->nargs, "");
     if (i->nresults == 1) e->values[i->results[0]] = r;
     else
-        for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMBuildExtractValue(e->b, r, k, "");
+        for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] =
+            LLVMBuildExtractValue(e->b, r, k, "");
 }
 
 static void give_back(cg_emitter *e, const simt_instr_info *i) {
@@ -202,8 +213,10 @@ static void give_back(cg_emitter *e, const simt_instr_info *i) {
 }
 
 // ---- One case per operation ------------------------------------------------------------------------------
-// The value of an operation of one result. x: its first three arguments; t: the type of the first; r: of the result.
-static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t, simt_type r, const cg_value *x) {
+// The value of an operation of one result. x: its first three arguments; t: the type of the first; r: of the
+// result.
+static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t, simt_type r,
+                           const cg_value *x) {
     simt_op op = i->op;
     switch (op) {
     case SIMT_CONST: return cg_constant(e, r, i);
@@ -214,7 +227,8 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
     case SIMT_MULHI: case SIMT_REM: case SIMT_UDIV: case SIMT_UREM: case SIMT_AND: case SIMT_OR: case SIMT_XOR:
     case SIMT_SHL: case SIMT_LSHR: case SIMT_ASHR:
         return int_binary(e, op, t, x[0], x[1]);
-    case SIMT_NEG: case SIMT_ABS: return cg_is_float(t) ? float_unary(e, op, t, x[0]) : int_unary(e, op, x[0]);
+    case SIMT_NEG: case SIMT_ABS: return cg_is_float(t) ? float_unary(e, op, t, x[0])
+        : int_unary(e, op, x[0]);
     case SIMT_NOT: case SIMT_CLZ: return int_unary(e, op, x[0]);
     case SIMT_FMA: return fma_op(e, t, x);
     case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT: return float_unary(e, op, t, x[0]);

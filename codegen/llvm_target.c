@@ -28,7 +28,8 @@ const cg_arch *cg_arch_find(const char *name) {
 // ---- Target machines -------------------------------------------------------------------------------------
 static once_flag started = ONCE_FLAG_INIT;
 
-// LLVM's options belong to the process: shared memory is addressed with 32 bits, which only an option can say.
+// LLVM's options belong to the process: shared memory is addressed with 32 bits, which only an option can
+// say.
 static void start_llvm(void) {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -51,11 +52,13 @@ static LLVMCodeGenOptLevel level_of(const cg_options *o) {
     return LLVMCodeGenLevelAggressive;
 }
 
-static LLVMTargetMachineRef machine_of(const char *triple, const char *cpu, const char *features, const cg_options *o) {
+static LLVMTargetMachineRef machine_of(const char *triple, const char *cpu, const char *features,
+                                       const cg_options *o) {
     LLVMTargetRef target;
     char *error = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) ICE("LLVM lacks the target %s: %s", triple, error);
-    LLVMTargetMachineRef m = LLVMCreateTargetMachine(target, triple, cpu, features, level_of(o), LLVMRelocPIC, LLVMCodeModelDefault);
+    LLVMTargetMachineRef m = LLVMCreateTargetMachine(target, triple, cpu, features, level_of(o), LLVMRelocPIC,
+                                                     LLVMCodeModelDefault);
     if (!m) ICE("LLVM has no machine for %s", triple);
     LLVMSetTargetMachineAsmVerbosity(m, false);
     return m;
@@ -77,22 +80,15 @@ static LLVMTargetMachineRef new_machine(const cg_target *t, cg_cpu cpu, const cg
 }
 
 // ---- Units -----------------------------------------------------------------------------------------------
-// What LLVM would print and exit on (faults in inline assembly, exceeded resources) is collected.
-static void on_diagnostic(LLVMDiagnosticInfoRef d, void *unit) {
-    cg_unit *u = unit;
-    if (LLVMGetDiagInfoSeverity(d) != LLVMDSError) return;
-    char *text = LLVMGetDiagInfoDescription(d);
-    textbuf_printf(&u->errors, "%s%s", u->errors.len ? "\n" : "", text);
-    LLVMDisposeMessage(text);
-    u->failed = true;
+// LLVM would print its errors and exit; they are faults of ours.
+static void on_diagnostic(LLVMDiagnosticInfoRef d, void *unused) {
+    (void)unused;
+    if (LLVMGetDiagInfoSeverity(d) == LLVMDSError) ICE("LLVM cannot compile the module: %s",
+                                                       LLVMGetDiagInfoDescription(d));
 }
 
-static bool no_errors(cg_unit *u, diag_set *ds) {
-    if (u->failed) diag_note(diag(ds, E0706, NO_SPAN, "LLVM could not compile the module"), NO_SPAN, "%s", u->errors.data);
-    return !u->failed;
-}
-
-static bool emit(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, const cg_options *o, bool named) {
+static bool emit(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t,
+                 const cg_options *o, bool named) {
     cg_emitter e = {.arena = a, .ds = ds, .module = m, .target = t, .options = o, .host = t->kind == CG_HOST,
                     .named = named, .context = u->context, .llvm = u->llvm};
     e.b = LLVMCreateBuilderInContext(u->context);
@@ -100,17 +96,19 @@ static bool emit(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const
     LLVMDisposeBuilder(e.b);
     if (!ok) return false;
     char *fault = NULL;
-    if (LLVMVerifyModule(u->llvm, LLVMReturnStatusAction, &fault)) ICE("LLVM refuses what was emitted for it: %s", fault);
+    if (LLVMVerifyModule(u->llvm, LLVMReturnStatusAction,
+                         &fault)) ICE("LLVM refuses what was emitted for it: %s", fault);
     LLVMDisposeMessage(fault);
     return true;
 }
 
-bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_cpu cpu, cg_form form,
+bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_cpu cpu,
+                  cg_form form,
                   const cg_options *o) {
     call_once(&started, start_llvm);
     cg_fatal_watch(m);
-    *u = (cg_unit){.context = LLVMContextCreate(), .errors = textbuf_new(a)};
-    LLVMContextSetDiagnosticHandler(u->context, on_diagnostic, u);
+    *u = (cg_unit){.context = LLVMContextCreate()};
+    LLVMContextSetDiagnosticHandler(u->context, on_diagnostic, NULL);
     LLVMContextSetDiscardValueNames(u->context, form != CG_LLVM);
     u->llvm = LLVMModuleCreateWithNameInContext("gnnc", u->context);
     u->machine = new_machine(t, cpu, o);
@@ -123,8 +121,9 @@ bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, cons
     return emit(u, a, ds, m, t, o, form == CG_LLVM);
 }
 
-// Short lists: the emitter gives SSA, so nothing has to be promoted, and loops are left to ptxas, which unrolls them
-// knowing the registers. On a segment softmax LLVM's own O2 takes three times as long for the same instructions.
+// Short lists: the emitter gives SSA, so nothing has to be promoted, and loops are left to ptxas, which
+// unrolls them knowing the registers. On a segment softmax LLVM's own O2 takes three times as long for the
+// same instructions.
 static const char *const pipelines[] = {
     "always-inline",
     "always-inline,function(early-cse<memssa>,simplifycfg)",
@@ -132,29 +131,20 @@ static const char *const pipelines[] = {
     "instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
-bool cg_unit_optimise(cg_unit *u, diag_set *ds, const cg_options *o) {
+void cg_unit_optimise(cg_unit *u, const cg_options *o) {
     const char *passes = pipelines[o->optimise < 2 ? o->optimise : 2];
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(u->llvm, passes, u->machine, options);
     LLVMDisposePassBuilderOptions(options);
-    if (error) {
-        char *text = LLVMGetErrorMessage(error);
-        ICE("LLVM does not know the passes %s: %s", passes, text);
-    }
-    return no_errors(u, ds);
+    if (error) ICE("LLVM does not know the passes %s: %s", passes, LLVMGetErrorMessage(error));
 }
 
-LLVMMemoryBufferRef cg_unit_code(cg_unit *u, diag_set *ds, LLVMCodeGenFileType type) {
+LLVMMemoryBufferRef cg_unit_code(cg_unit *u, LLVMCodeGenFileType type) {
     LLVMMemoryBufferRef code = NULL;
     char *error = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->llvm, type, &error, &code)) {
-        diag_note(diag(ds, E0706, NO_SPAN, "LLVM could not compile the module"), NO_SPAN, "%s", error);
-        LLVMDisposeMessage(error);
-        return NULL;
-    }
-    if (no_errors(u, ds)) return code;
-    LLVMDisposeMemoryBuffer(code);
-    return NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->llvm, type, &error,
+                                            &code)) ICE("LLVM gives no code: %s", error);
+    return code;
 }
 
 void cg_unit_close(cg_unit *u) {
@@ -166,45 +156,41 @@ void cg_unit_close(cg_unit *u) {
 }
 
 // ---- Output ----------------------------------------------------------------------------------------------
-static bool take(arena *a, LLVMMemoryBufferRef code, cg_output *out) {
-    if (!code) return false;
+static void take(arena *a, LLVMMemoryBufferRef code, cg_output *out) {
     out->size = LLVMGetBufferSize(code);
     out->data = arena_strndup(a, LLVMGetBufferStart(code), out->size);
     LLVMDisposeMemoryBuffer(code);
-    return true;
 }
 
-static bool llvm_text(arena *a, cg_unit *u, cg_output *out) {
+static void take_text(arena *a, cg_unit *u, cg_output *out) {
     char *text = LLVMPrintModuleToString(u->llvm);
     out->data = arena_strdup(a, text);
     out->size = strlen(text);
     LLVMDisposeMessage(text);
-    return true;
 }
 
 static bool form_exists(diag_set *ds, cg_form form, const cg_target *t) {
     bool cuda = t->kind == CG_CUDA;
     bool ok = form == CG_LLVM || (form == CG_PTX || form == CG_CUBIN ? cuda : !cuda);
-    if (!ok) diag(ds, E0807, NO_SPAN, "the target %s has no such form of code", cuda ? t->arch->name : "host");
+    if (!ok) diag(ds, E0807, NO_SPAN, "the target %s has no such form of code", cuda ? t->arch->name
+                  : "host");
     return ok;
 }
 
-static bool compile(arena *a, diag_set *ds, cg_unit *u, cg_form form, const cg_options *o, cg_output *out) {
-    if (!cg_unit_optimise(u, ds, o)) return false;
-    switch (form) {
-    case CG_LLVM: return llvm_text(a, u, out);
-    case CG_OBJECT: return take(a, cg_unit_code(u, ds, LLVMObjectFile), out);
-    case CG_PTX: case CG_CUBIN: case CG_ASSEMBLY: return take(a, cg_unit_code(u, ds, LLVMAssemblyFile), out);
-    }
-    return false;
+static void compile(arena *a, cg_unit *u, cg_form form, const cg_options *o, cg_output *out) {
+    cg_unit_optimise(u, o);
+    if (form == CG_LLVM) take_text(a, u, out);
+    else take(a, cg_unit_code(u, form == CG_OBJECT ? LLVMObjectFile : LLVMAssemblyFile), out);
 }
 
-bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form, const cg_options *o,
+bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form,
+             const cg_options *o,
              cg_output *out) {
     *out = (cg_output){.log = ""};
     if (!form_exists(ds, form, t)) return false;
     cg_unit u;
-    bool ok = cg_unit_open(&u, a, ds, m, t, CG_CPU_PORTABLE, form, o) && compile(a, ds, &u, form, o, out);
+    bool ok = cg_unit_open(&u, a, ds, m, t, CG_CPU_PORTABLE, form, o);
+    if (ok) compile(a, &u, form, o, out);
     cg_unit_close(&u);
     if (!ok || form != CG_CUBIN) return ok;
     cg_output ptx = *out;

@@ -29,7 +29,8 @@ cg_value cg_int(const cg_emitter *e, LLVMTypeRef t, uint64_t x) {
     uint32_t lanes = lanes_of(t);
     LLVMTypeRef element = lanes == 1 ? t : LLVMGetElementType(t);
     uint32_t bits = LLVMGetIntTypeWidth(element);
-    return constant_splat(LLVMConstInt(element, bits < 64 ? x & ((UINT64_C(1) << bits) - 1) : x, false), lanes);
+    return constant_splat(LLVMConstInt(element, bits < 64 ? x & ((UINT64_C(1) << bits) - 1) : x, false),
+                          lanes);
 }
 
 cg_value cg_constant(cg_emitter *e, simt_type t, const simt_instr_info *i) {
@@ -44,7 +45,8 @@ cg_value cg_splat(cg_emitter *e, cg_value x, uint32_t lanes) {
     if (LLVMIsConstant(x)) return constant_splat(x, lanes);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), vector = LLVMVectorType(LLVMTypeOf(x), lanes);
     cg_value one = LLVMBuildInsertElement(e->b, LLVMGetPoison(vector), x, LLVMConstInt(i32, 0, false), "");
-    return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(vector), LLVMConstNull(LLVMVectorType(i32, lanes)), "");
+    return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(vector), LLVMConstNull(LLVMVectorType(i32, lanes)),
+                                  "");
 }
 
 cg_value cg_lane(cg_emitter *e, cg_value v, uint32_t lanes, uint32_t k) {
@@ -56,7 +58,8 @@ cg_value cg_pack(cg_emitter *e, const cg_value *elements, uint32_t lanes) {
     if (lanes == 1) return elements[0];
     cg_value v = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(elements[0]), lanes));
     for (uint32_t k = 0; k < lanes; k++)
-        v = LLVMBuildInsertElement(e->b, v, elements[k], LLVMConstInt(LLVMInt32TypeInContext(e->context), k, false), "");
+        v = LLVMBuildInsertElement(e->b, v, elements[k],
+                                   LLVMConstInt(LLVMInt32TypeInContext(e->context), k, false), "");
     return v;
 }
 
@@ -77,7 +80,8 @@ cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overlo
     for (uint32_t k = 0; k < noverloads; k++) types[k] = overloads[k];
     for (uint32_t k = 0; k < nargs; k++) values[k] = args[k];
     cg_value callee = LLVMGetIntrinsicDeclaration(e->llvm, id, types, noverloads);
-    return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->context, id, types, noverloads), callee, values, nargs, "");
+    return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->context, id, types, noverloads), callee, values,
+                          nargs, "");
 }
 
 cg_value cg_intrinsic1(cg_emitter *e, const char *name, cg_value x) {
@@ -99,7 +103,8 @@ cg_value cg_asm(cg_emitter *e, LLVMTypeRef result, const char *text, const char 
         types[k] = LLVMTypeOf(args[k]);
     }
     LLVMTypeRef type = LLVMFunctionType(result, types, nargs, false);
-    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), effects, false,
+    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), effects,
+                                     false,
                                      LLVMInlineAsmDialectATT, false);
     return LLVMBuildCall2(e->b, type, code, values, nargs, "");
 }

@@ -1,10 +1,11 @@
-// What threads do together: shuffles, votes, barriers, fences; and the special registers. On the host a block is one
-// thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
+// What threads do together: shuffles, votes, barriers, fences; and the special registers. On the host a block
+// is one thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
 #include "internal.h"
 
 static void mark_convergent(cg_emitter *e, cg_value call) {
     unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
-    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->context, kind, 0));
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(e->context, kind, 0));
 }
 
 static cg_value convergent(cg_emitter *e, const char *name, const cg_value *args, uint32_t n) {
@@ -13,7 +14,8 @@ static cg_value convergent(cg_emitter *e, const char *name, const cg_value *args
     return r;
 }
 
-static cg_value i32(const cg_emitter *e, uint32_t x) { return LLVMConstInt(LLVMInt32TypeInContext(e->context), x, false); }
+static cg_value i32(const cg_emitter *e,
+                    uint32_t x) { return LLVMConstInt(LLVMInt32TypeInContext(e->context), x, false); }
 static cg_value all_lanes(const cg_emitter *e) { return i32(e, 0xffffffff); }
 
 static bool refused_on_host(cg_emitter *e, const simt_instr_info *i) {
@@ -23,7 +25,8 @@ static bool refused_on_host(cg_emitter *e, const simt_instr_info *i) {
 
 static uint32_t width_of(const simt_instr_info *i) { return i->imm.i ? (uint32_t)i->imm.i : 32; }
 
-// One 32-bit piece. PTX's last operand holds the lanes that stay fixed and the lane beyond which nothing comes in.
+// One 32-bit piece. PTX's last operand holds the lanes that stay fixed and the lane beyond which nothing
+// comes in.
 static cg_value shuffle_word(cg_emitter *e, const simt_instr_info *i, cg_value word, cg_value lane) {
     uint32_t fixed = (32 - width_of(i)) << 8, limit = i->op == SIMT_SHFL_UP ? fixed : fixed | 31;
     const char *name = i->op == SIMT_SHFL_IDX    ? "llvm.nvvm.shfl.sync.idx.i32"
@@ -74,11 +77,15 @@ void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
 cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r) {
     if (e->func->kernel && !e->host && r == SREG_NTID) return i32(e, e->func->block);
     switch (r) {
-    case SREG_TID: return e->host ? i32(e, 0) : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
+    case SREG_TID: return e->host ? i32(e, 0)
+        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
     case SREG_NTID: return i32(e, 1);
-    case SREG_CTAID: return e->host ? e->block : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.ctaid.x", NULL, 0, NULL, 0);
-    case SREG_NCTAID: return e->host ? e->blocks : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", NULL, 0, NULL, 0);
-    case SREG_LANEID: return e->host ? i32(e, 0) : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0, NULL, 0);
+    case SREG_CTAID: return e->host ? e->block
+        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.ctaid.x", NULL, 0, NULL, 0);
+    case SREG_NCTAID: return e->host ? e->blocks
+        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", NULL, 0, NULL, 0);
+    case SREG_LANEID: return e->host ? i32(e, 0)
+        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0, NULL, 0);
     case SREG_COUNT: break;
     }
     ICE("a special register that does not exist");

@@ -69,7 +69,8 @@ static void facts_member(textbuf *out, const program *p, const program_param *x)
     static const struct {
         uint32_t fact;
         const char *text;
-    } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"}, {FACT_PARTIAL, "partial"}, {FACT_PREFIX, "prefix"},
+    } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"}, {FACT_PARTIAL, "partial"},
+                 {FACT_PREFIX, "prefix"},
                  {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"}};
     if (!x->facts) return;
     key(out, "facts");
@@ -97,7 +98,8 @@ static void axes_member(textbuf *out, const program *p, const program_param *x) 
 }
 
 static void param_row(textbuf *out, const program *p, const program_param *x) {
-    static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor", [PARAM_SCALAR] = "scalar",
+    static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor",
+                                        [PARAM_SCALAR] = "scalar",
                                         [PARAM_RESULT] = "result"};
     first(out, "name", x->name);
     member(out, "role", roles[x->role]);
@@ -222,7 +224,8 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     member(out, "name", p->name);
     member(out, "source", p->source);
     member(out, "target", t->kind == CG_CUDA ? t->arch->name : "host");
-    textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, p->deterministic ? "true" : "false");
+    textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, p->deterministic
+                   ? "true" : "false");
     ROWS(out, p, "spaces", p->spaces, space_row);
     ROWS(out, p, "params", p->params, param_row);
     ROWS(out, p, "requires", p->requires, require_row);

@@ -37,26 +37,25 @@ void phase_report(driver *d, FILE *out) {
 
 // ---- Passes ----------------------------------------------------------------------------------------------
 
-static const struct {
-    const char *name, *help;
-} passes[] = {
-    {"lower", "syntax tree to tensor IR in normal form"},
-    {"naive", "tensor IR to a plan and SIMT IR, a thread a point"},
-};
-enum { PASSES = sizeof passes / sizeof *passes };
+// The frontend's lowering comes before those of passes.def.
+static const pass_info lowering = {"lower", "syntax tree to tensor IR in normal form"};
+
+static const pass_info *step_at(uint32_t i) { return i ? pass_at(i - 1) : &lowering; }
 
 void list_passes(FILE *out) {
-    for (size_t i = 0; i < PASSES; i++) fprintf(out, "%-8s  %s\n", passes[i].name, passes[i].help);
+    for (uint32_t i = 0; step_at(i); i++) fprintf(out, "%-8s  %s\n", step_at(i)->name, step_at(i)->summary);
 }
 
 void check_pass_names(driver *d) {
+    VEC(const char *) names = {0};
+    for (uint32_t i = 0; step_at(i); i++) VEC_PUSH(d->arena, &names, step_at(i)->name);
     for (uint32_t i = 0; i < d->values[OPT_PRINT_AFTER].len; i++) {
-        const char *name = d->values[OPT_PRINT_AFTER].data[i], *names[PASSES];
+        const char *name = d->values[OPT_PRINT_AFTER].data[i];
         bool known = false;
-        for (size_t p = 0; p < PASSES; p++) known |= !strcmp(names[p] = passes[p].name, name);
+        for (uint32_t p = 0; p < names.len; p++) known |= !strcmp(names.data[p], name);
         if (known) continue;
         diagnostic *fault = usage(d, E0809, "there is no pass '%s'", name);
-        const char *near = closest_name(name, names, PASSES);
+        const char *near = closest_name(name, names.data, names.len);
         if (near) diag_help(fault, "did you mean '%s'?", near);
         else diag_help(fault, "--list-passes lists them");
     }

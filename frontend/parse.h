@@ -83,6 +83,7 @@ typedef struct {
 
 // ---- Tokens: called by the lexer -------------------------------------------------------------------------
 bool parse_starts_item(int token);
+static inline bool parse_outside(const parse *p) { return !p->depth; }   // of all brackets
 bool parse_new_line(const parse *p, uint32_t from, uint32_t to);   // one between two positions
 ast_name parse_name(parse *p, span at);
 ast_name parse_primed(parse *p, span at);   // without its prime

@@ -1,5 +1,5 @@
-// The evaluator of tensor IR: inputs, sizes, classes, preconditions and the order of stages. See tensor.h for what its bounds
-// mean.
+// The evaluator of tensor IR: inputs, sizes, classes, preconditions and the order of stages. See tensor.h for
+// what its bounds mean.
 #include "eval.h"
 
 #include <stdlib.h>
@@ -89,7 +89,8 @@ static void run_loop(evaluator *ev, uint32_t first, uint32_t end) {
 static void run_stages(evaluator *ev, uint32_t n) {
     while (ev->done < n && !ev->why) {
         uint32_t first = ev->done, end = first + 1, loop = ev->op->stages.data[first].loop;
-        while (loop != TENSOR_NO_LOOP && end < ev->op->stages.len && ev->op->stages.data[end].loop == loop) end++;
+        while (loop != TENSOR_NO_LOOP && end < ev->op->stages.len && ev->op->stages.data[end].loop == loop)
+            end++;
         ev->done = end;
         if (loop == TENSOR_NO_LOOP) eval_stage(ev, &ev->op->stages.data[first]);
         else run_loop(ev, first, end);
@@ -127,7 +128,8 @@ static bool read_key(evaluator *ev, tensor_val key, int64_t *keys, uint32_t k, u
     const eval_slot *s = eval_slot_of(ev, key);
     for (int64_t i = 0; s && i < s->points; i++) {
         eval_value x = eval_slot_get(s, i);
-        if (s->written && !s->written[i]) eval_fault(ev, "'%s' makes classes before it is defined", s->info->name);
+        if (s->written && !s->written[i])
+            eval_fault(ev, "'%s' makes classes before it is defined", s->info->name);
         keys[i * nkeys + k] = x.i;
         certain = certain && x.certain;
     }
@@ -139,7 +141,8 @@ static void number_classes(evaluator *ev, tensor_val v) {
     const tensor_val_info *info = s->info;
     bool certain = true;
     int64_t *keys = ARENA_ARRAY(ev->scratch, int64_t, s->points * info->nkeys), n = 0, classes = 0;
-    for (uint32_t k = 0; k < info->nkeys && !ev->why; k++) certain &= read_key(ev, info->keys[k], keys, k, info->nkeys);
+    for (uint32_t k = 0; k < info->nkeys && !ev->why; k++)
+        certain &= read_key(ev, info->keys[k], keys, k, info->nkeys);
     class_point *order = ARENA_ARRAY(ev->scratch, class_point, s->points);
     s->integer = ARENA_ARRAY(ev->scratch, int64_t, s->points);
     s->certain = ARENA_ARRAY(ev->scratch, uint8_t, s->points);
@@ -173,7 +176,8 @@ static int64_t find_size(evaluator *ev, tensor_space s) {
     switch (info->kind) {
     case SPACE_FREE: return ev->in->sizes[s];
     case SPACE_CONST: return info->size;
-    case SPACE_EXPR: return evaluate_closed(ev, arena_printf(ev->scratch, "space '%s'", info->name), info->expr);
+    case SPACE_EXPR:
+        return evaluate_closed(ev, arena_printf(ev->scratch, "space '%s'", info->name), info->expr);
     case SPACE_COUNT_OF:
         if (ev->slots[info->classes].ready) return ev->sizes[s];
         eval_slot_of(ev, info->classes);
@@ -256,7 +260,8 @@ eval_value eval_statistic(evaluator *ev, const eval_node *n) {
 static void check_requires(evaluator *ev) {
     for (uint32_t i = 0; i < ev->op->requires.len && !ev->why; i++) {
         const tensor_require *r = &ev->op->requires.data[i];
-        bool holds = evaluate_closed(ev, arena_printf(ev->scratch, "precondition '%s'", r->text), r->holds) != 0;
+        bool holds =
+            evaluate_closed(ev, arena_printf(ev->scratch, "precondition '%s'", r->text), r->holds) != 0;
         if (!holds) eval_fault(ev, "the precondition '%s' does not hold", r->text);
     }
 }
@@ -269,8 +274,8 @@ static void check_indices(evaluator *ev, const eval_slot *s) {
     for (int64_t i = 0; i < s->points && !ev->why; i++) {
         int64_t x = eval_slot_get(s, i).i;
         if (x >= into || x < -1 || (x == -1 && !partial))
-            eval_fault(ev, "'%s' holds %lld at %lld, which is no index of '%s'", s->info->name, (long long)x, (long long)i,
-                       ev->op->spaces.data[s->info->into].name);
+            eval_fault(ev, "'%s' holds %lld at %lld, which is no index of '%s'", s->info->name, (long long)x,
+                       (long long)i, ev->op->spaces.data[s->info->into].name);
     }
 }
 
@@ -284,12 +289,13 @@ static void check_input(evaluator *ev, tensor_val v) {
         return;
     }
     if (in->type != info->type) eval_fault(ev, "'%s' is of the wrong type", info->name);
-    if (in->rank != info->rank) eval_fault(ev, "'%s' has %u axes, not %u", info->name, (unsigned)in->rank, (unsigned)info->rank);
+    if (in->rank != info->rank)
+        eval_fault(ev, "'%s' has %u axes, not %u", info->name, (unsigned)in->rank, (unsigned)info->rank);
     for (uint32_t k = 0; k < info->rank && !ev->why; k++) {
         int64_t size = eval_size(ev, info->axes[k]);
         if (!ev->why && in->shape[k] != size)
-            eval_fault(ev, "axis %u of '%s' has %lld points, '%s' has %lld", (unsigned)k, info->name, (long long)in->shape[k],
-                       ev->op->spaces.data[info->axes[k]].name, (long long)size);
+            eval_fault(ev, "axis %u of '%s' has %lld points, '%s' has %lld", (unsigned)k, info->name,
+                       (long long)in->shape[k], ev->op->spaces.data[info->axes[k]].name, (long long)size);
     }
     const eval_slot *s = eval_slot_of(ev, v);
     if (!s) return;
@@ -316,15 +322,22 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
         const eval_slot *s = eval_slot_of(ev, v);
         if (!s) return;
         for (int64_t i = 0; i < s->points; i++)
-            if (!s->written[i]) eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
+            if (!s->written[i])
+                eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
         tensor_evaluated *out = &results[n++];
-        *out = (tensor_evaluated){.rank = s->rank, .points = s->points, .is_float = s->is_float, .value = s->value,
-                                  .bound = s->bound, .integer = s->integer, .certain = s->certain};
+        *out = (tensor_evaluated){.rank = s->rank,
+                                  .points = s->points,
+                                  .is_float = s->is_float,
+                                  .value = s->value,
+                                  .bound = s->bound,
+                                  .integer = s->integer,
+                                  .certain = s->certain};
         memcpy(out->shape, s->shape, sizeof out->shape);
     }
 }
 
-bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why) {
+bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results,
+                 const char **why) {
     arena *scratch = arena_new();
     evaluator ev = start(a, scratch, op, in);
     for (uint32_t v = 0; v < op->nparams && !ev.why; v++) check_input(&ev, v);
@@ -336,7 +349,8 @@ bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, ten
     return !ev.why;
 }
 
-bool tensor_eval_sizes(arena *a, const tensor_op *op, const tensor_eval_input *in, int64_t *sizes, const char **why) {
+bool tensor_eval_sizes(arena *a, const tensor_op *op, const tensor_eval_input *in, int64_t *sizes,
+                       const char **why) {
     arena *scratch = arena_new();
     evaluator ev = start(a, scratch, op, in);
     for (uint32_t s = 0; s < op->spaces.len && !ev.why; s++) sizes[s] = eval_size(&ev, s);

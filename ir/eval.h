@@ -1,5 +1,5 @@
-// The evaluator of tensor IR: what its files share. It shares no code with lowering: an op is computed point by point from
-// its equations, each float with a bound on the error of any correct implementation.
+// The evaluator of tensor IR: what its files share. It shares no code with lowering: an op is computed point
+// by point from its equations, each float with a bound on the error of any correct implementation.
 #ifndef GNNC_EVAL_H
 #define GNNC_EVAL_H
 
@@ -8,8 +8,9 @@
 #include <math.h>
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
-// A float: an implementation has a value within bound of v. bound inf: it may have anything; otherwise an infinity or a NaN
-// stands for exactly that (its bound is 0). Others: i, which an implementation has too where certain.
+// A float: an implementation has a value within bound of v. bound inf: it may have anything; otherwise an
+// infinity or a NaN stands for exactly that (its bound is 0). Others: i, which an implementation has too
+// where certain.
 typedef struct {
     double v, bound;
     int64_t i;
@@ -24,20 +25,25 @@ typedef struct {
 extern const eval_precision eval_f32, eval_f64;
 
 static inline eval_value eval_float(double v, double bound) { return (eval_value){.v = v, .bound = bound}; }
-static inline eval_value eval_int(int64_t i, bool certain) { return (eval_value){.i = i, .certain = certain}; }
+static inline eval_value eval_int(int64_t i, bool certain) {
+    return (eval_value){.i = i, .certain = certain};
+}
 // Anything: what an expression has that may not be evaluated, or whose operands are unknown.
-static inline eval_value eval_any(bool is_float) { return is_float ? eval_float(0, (double)INFINITY) : eval_int(0, false); }
+static inline eval_value eval_any(bool is_float) {
+    return is_float ? eval_float(0, (double)INFINITY) : eval_int(0, false);
+}
 
 eval_value eval_arith(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y);   // floats
 eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y);
 eval_value eval_compare(tensor_opcode op, bool floats, eval_value x, eval_value y);             // bool
 eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y);
 eval_value eval_convert(tensor_type to, tensor_type from, eval_value x);
-eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first);                    // by an uncertain condition
-// r, up to prop off before the operation itself rounds, which it does by at most ulps units in the last place.
+eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first);   // by an uncertain condition
+// r, up to prop off before the operation itself rounds, which it does by at most ulps units in the last
+// place.
 eval_value eval_settle(const eval_precision *p, double r, double prop, double ulps);
-// Whether an operation on exact operands with result r is free of rounding, of which `error` is a measure in f64. (What comes
-// to an f32 when rounded to f64 also rounds to that f32 directly.)
+// Whether an operation on exact operands with result r is free of rounding, of which `error` is a measure in
+// f64. (What comes to an f32 when rounded to f64 also rounds to that f32 directly.)
 static inline bool eval_fits(const eval_precision *p, double r, double error) {
     return p == &eval_f32 ? (double)(float)r == r : error == 0;
 }
@@ -85,13 +91,15 @@ eval_value eval_slot_get(const eval_slot *s, int64_t at);
 void eval_count_step(evaluator *ev);
 
 // ---- Programs --------------------------------------------------------------------------------------------
-// The expressions of a stage (or of a reducer) compiled to an array, arguments first. A node's value is kept until a variable
-// it depends on moves: nodes have the level of their innermost variable, and each level counts its moves.
+// The expressions of a stage (or of a reducer) compiled to an array, arguments first. A node's value is kept
+// until a variable it depends on moves: nodes have the level of their innermost variable, and each level
+// counts its moves.
 typedef struct {
     uint16_t op;
     uint16_t nargs;
     ir_dtype type, from;         // result; first argument
-    bool is_float, contracts;    // contracts: a product an add may swallow (fma), so that its overflow is not certain
+    bool is_float,
+        contracts;   // contracts: a product an add may swallow (fma), so that its overflow is not certain
     uint32_t level;
     const uint32_t *args;
     int64_t imm, imm2;

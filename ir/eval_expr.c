@@ -1,5 +1,6 @@
-// Expressions of a stage, compiled to an array and evaluated by need. A value is kept until a variable it depends on moves, so
-// shared and loop-invariant parts are computed once; only what is chosen by `select`, `and`, `or` is evaluated.
+// Expressions of a stage, compiled to an array and evaluated by need. A value is kept until a variable it
+// depends on moves, so shared and loop-invariant parts are computed once; only what is chosen by `select`,
+// `and`, `or` is evaluated.
 #include "eval.h"
 
 #include <string.h>
@@ -35,7 +36,12 @@ static void attach(eval_program *p, const tensor_node *n, eval_node *out) {
 static uint32_t add_node(eval_program *p, tensor_expr e) {
     const tensor_node *n = tensor_node_at(p->ev->op, e);
     bool wide = n->type.type == DT_F64;
-    eval_node out = {.op = n->op, .nargs = n->nargs, .type = n->type.type, .space = n->type.space, .imm = n->imm.i, .imm2 = n->imm2};
+    eval_node out = {.op = n->op,
+                     .nargs = n->nargs,
+                     .type = n->type.type,
+                     .space = n->type.space,
+                     .imm = n->imm.i,
+                     .imm2 = n->imm2};
     out.is_float = tensor_type_is_float(n->type);
     uint32_t *args = ARENA_ARRAY(p->ev->temp, uint32_t, n->nargs);
     for (uint32_t i = 0; i < n->nargs; i++) {
@@ -80,9 +86,12 @@ static eval_value no_load(eval_program *p, const eval_node *n, uint32_t axis, ev
     if (at.i == -1 && p->ev->lenient && n->type == DT_INDEX) return eval_int(-1, at.certain);
     if (!at.certain) return eval_any(n->is_float);
     tensor_space space = s->info->axes[axis];
-    if (at.i == -1) eval_fault(p->ev, "%s: '%s' is read at none of %s", p->what, s->info->name, p->ev->op->spaces.data[space].name);
-    else eval_fault(p->ev, "%s: '%s' is read at %lld of %s, which has %lld", p->what, s->info->name, (long long)at.i,
-                    p->ev->op->spaces.data[space].name, (long long)s->shape[axis]);
+    if (at.i == -1)
+        eval_fault(p->ev, "%s: '%s' is read at none of %s", p->what, s->info->name,
+                   p->ev->op->spaces.data[space].name);
+    else
+        eval_fault(p->ev, "%s: '%s' is read at %lld of %s, which has %lld", p->what, s->info->name,
+                   (long long)at.i, p->ev->op->spaces.data[space].name, (long long)s->shape[axis]);
     return eval_any(n->is_float);
 }
 
@@ -97,7 +106,9 @@ static eval_value load(eval_program *p, const eval_node *n) {
         at += i.i * s->stride[k];
     }
     if (s->written && !s->written[at]) {
-        if (certain) eval_fault(p->ev, "%s: element %lld of '%s' is read before it is defined", p->what, (long long)at, s->info->name);
+        if (certain)
+            eval_fault(p->ev, "%s: element %lld of '%s' is read before it is defined", p->what, (long long)at,
+                       s->info->name);
         return eval_any(n->is_float);
     }
     eval_value x = eval_slot_get(s, at);
@@ -207,7 +218,8 @@ static eval_value other(eval_program *p, const eval_node *n) {
     case TENSOR_INDEX_OP: return to_index(p, n);
     case TENSOR_SELECT_OP: return select_one(p, n);
     case TENSOR_CVT_OP:
-        return eval_convert((tensor_type){n->type, 0}, (tensor_type){n->from, 0}, eval_node_value(p, n->args[0]));
+        return eval_convert((tensor_type){n->type, 0}, (tensor_type){n->from, 0},
+                            eval_node_value(p, n->args[0]));
     case TENSOR_ROUND_OP: return rounded(n, eval_node_value(p, n->args[0]));
     case TENSOR_RAND_OP: return uniform(p, n);
     case TENSOR_STOP_OP: return eval_node_value(p, n->args[0]);
@@ -217,7 +229,8 @@ static eval_value other(eval_program *p, const eval_node *n) {
 }
 
 static eval_value maths(eval_program *p, const eval_node *n) {
-    eval_value x = eval_node_value(p, n->args[0]), y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : eval_float(0, 0);
+    eval_value x = eval_node_value(p, n->args[0]),
+               y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : eval_float(0, 0);
     return eval_maths((tensor_opcode)n->op, n->precision, x, y);
 }
 

@@ -1,5 +1,5 @@
-// Maths functions with error bounds: the library's stated error (math.def) and the operand's error by the slope of the
-// function over all an implementation may have there.
+// Maths functions with error bounds: the library's stated error (math.def) and the operand's error by the
+// slope of the function over all an implementation may have there.
 #include "eval.h"
 
 #include <string.h>
@@ -38,7 +38,8 @@ static eval_value square_root(const eval_precision *p, eval_value x) {
 static eval_value whole(double (*f)(double), eval_value x) {
     double r = f(x.v);
     if (x.bound == 0) return exact(r);
-    double lo = f(nextafter(x.v - x.bound, (double)-INFINITY)), hi = f(nextafter(x.v + x.bound, (double)INFINITY));
+    double lo = f(nextafter(x.v - x.bound, (double)-INFINITY)),
+           hi = f(nextafter(x.v + x.bound, (double)INFINITY));
     return eval_float(r, fmax(hi - r, r - lo));
 }
 
@@ -96,7 +97,8 @@ eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, e
     if (nan_in && op != TENSOR_POW_OP) return exact((double)NAN);
     double nearest = fmax(0, fabs(x.v) - x.bound);   // to zero
     double ulps = 0;
-    if (op != TENSOR_SQRT_OP && op != TENSOR_FLOOR_OP && op != TENSOR_CEIL_OP) ulps = eval_maths_ulps(op, p == &eval_f64);
+    if (op != TENSOR_SQRT_OP && op != TENSOR_FLOOR_OP && op != TENSOR_CEIL_OP)
+        ulps = eval_maths_ulps(op, p == &eval_f64);
     switch (op) {
     case TENSOR_SQRT_OP: return square_root(p, x);
     case TENSOR_FLOOR_OP: return whole(floor, x);

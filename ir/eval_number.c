@@ -1,9 +1,10 @@
-// Arithmetic on floats with error bounds, and on integers that are certain or not. Forward error analysis as in Higham,
-// Accuracy and Stability of Numerical Algorithms (2002): each operation passes on the errors of its operands and adds its
-// own rounding. A bound that crosses a singularity is infinite.
+// Arithmetic on floats with error bounds, and on integers that are certain or not. Forward error analysis as
+// in Higham, Accuracy and Stability of Numerical Algorithms (2002): each operation passes on the errors of
+// its operands and adds its own rounding. A bound that crosses a singularity is infinite.
 #include "eval.h"
 
-// 0.1 % above the unit roundoff covers this evaluator's own f64 rounding under f32; for f64 both round, hence twice.
+// 0.1 % above the unit roundoff covers this evaluator's own f64 rounding under f32; for f64 both round, hence
+// twice.
 const eval_precision eval_f32 = {0x1.004p-24, 0x1p-149, 0x1.ffffffp127};
 const eval_precision eval_f64 = {0x1.004p-52, 0x1p-1073, 0x1.fffffffffffffp1023};
 
@@ -127,7 +128,8 @@ static bool relation(tensor_opcode op, bool is_less, bool is_equal, bool is_grea
 eval_value eval_compare(tensor_opcode op, bool floats, eval_value x, eval_value y) {
     if (!floats) return eval_int(relation(op, x.i < y.i, x.i == y.i, x.i > y.i), x.certain && y.certain);
     bool holds = relation(op, x.v < y.v, x.v == y.v, x.v > y.v);
-    bool certain = is_nan(x) || is_nan(y) || (is_exact(x) && is_exact(y)) || fabs(x.v - y.v) > x.bound + y.bound;
+    bool certain =
+        is_nan(x) || is_nan(y) || (is_exact(x) && is_exact(y)) || fabs(x.v - y.v) > x.bound + y.bound;
     return eval_int(holds, certain);
 }
 
@@ -147,7 +149,8 @@ static eval_value monotone(double (*f)(double), eval_value x) {
     double r = f(x.v);
     if (is_unknown(x)) return eval_any(true);
     if (is_exact(x)) return eval_float(r, 0);
-    double lo = f(nextafter(x.v - x.bound, (double)-INFINITY)), hi = f(nextafter(x.v + x.bound, (double)INFINITY));
+    double lo = f(nextafter(x.v - x.bound, (double)-INFINITY)),
+           hi = f(nextafter(x.v + x.bound, (double)INFINITY));
     if (lo == hi) return eval_float(r, 0);
     double bound = fmax(hi - r, r - lo);
     return eval_float(r, isfinite(bound) ? bound : (double)INFINITY);

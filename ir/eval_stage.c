@@ -1,5 +1,5 @@
-// One stage: for each point of its left-hand variables, its expressions or its reduction. A bound variable with a key on it
-// alone visits only the points whose key fits, found once a stage by sorting.
+// One stage: for each point of its left-hand variables, its expressions or its reduction. A bound variable
+// with a key on it alone visits only the points whose key fits, found once a stage by sorting.
 #include "eval_tally.h"
 
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static uint32_t *compile_all(stage_run *r, const tensor_expr *exprs, uint32_t n)
 
 static bound_variable variable(stage_run *r, tensor_var v, uint32_t level) {
     r->p->var_level[v] = level;
-    return (bound_variable){.var = v, .level = level, .size = eval_size(r->ev, r->ev->op->vars.data[v].space), .key = NO_KEY};
+    return (bound_variable){
+        .var = v, .level = level, .size = eval_size(r->ev, r->ev->op->vars.data[v].space), .key = NO_KEY};
 }
 
 static void enter_variables(stage_run *r) {
@@ -69,8 +70,8 @@ static void prepare_reduction(stage_run *r) {
     evaluator *ev = r->ev;
     const tensor_reducer *reducer = r->reducer = &ev->op->reducers.data[r->s->reducer];
     r->args = ARENA_ARRAY(ev->temp, eval_value, reducer->nargs);
-    bool numeric = reducer->kind == REDUCE_SUM || reducer->kind == REDUCE_PROD || reducer->kind == REDUCE_MAX ||
-                   reducer->kind == REDUCE_MIN;
+    bool numeric = reducer->kind == REDUCE_SUM || reducer->kind == REDUCE_PROD ||
+                   reducer->kind == REDUCE_MAX || reducer->kind == REDUCE_MIN;
     r->tallied = numeric && tensor_type_is_float(reducer->state_types[0]);
     if (!r->tallied) r->states = eval_states_new(ev, reducer);
     else r->precision = reducer->state_types[0].type == DT_F64 ? &eval_f64 : &eval_f32;
@@ -263,8 +264,8 @@ static int64_t target_position(stage_run *r, const tensor_target *t, const eval_
         int64_t i = x.offset;
         if (x.kind != TENSOR_AT_CONST) i = (int64_t)((uint64_t)i + (uint64_t)r->ev->vars[x.var]);
         if (i < 0 || i >= slot->shape[k]) {
-            eval_fault(r->ev, "%s: %lld is no index of axis %u of '%s', which has %lld", r->p->what, (long long)i, (unsigned)k,
-                       slot->info->name, (long long)slot->shape[k]);
+            eval_fault(r->ev, "%s: %lld is no index of axis %u of '%s', which has %lld", r->p->what,
+                       (long long)i, (unsigned)k, slot->info->name, (long long)slot->shape[k]);
             return 0;
         }
         at += i * slot->stride[k];
@@ -279,7 +280,8 @@ static void store(stage_run *r, uint32_t target) {
     if (r->ev->why) return;
     if (slot->info->role == VAL_RESULT) x = eval_store(slot->info->type, x);
     if (slot->info->type == DT_INDEX && x.certain && (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
-        eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what, (long long)x.i, slot->info->name);
+        eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what,
+                   (long long)x.i, slot->info->name);
     slot->written[at] = 1;
     if (slot->is_float) {
         slot->value[at] = x.v;

@@ -1,10 +1,21 @@
 // Reductions with bounds that hold for every order of combination. A sum of n terms, in any order, is within
-// (n - 1) u sum|x| of the exact one (Jeannerod and Rump, Improved error bounds for inner products, 2013).
+// (n - 1) u sum|x| of the exact one (Jeannerod and Rump, Improved error bounds for inner products, 2013), and
+// it is exact where every partial sum is a multiple of one power of two and small enough for the significand.
 #include "eval_tally.h"
 
+#include <limits.h>
+#include <string.h>
+
 void eval_tally_start(eval_tally *t) {
-    *t = (eval_tally){.product = 1, .product_hi = 1, .most = 1, .least = 1, .best = (double)-INFINITY, .hi = (double)-INFINITY,
-                      .lo = (double)-INFINITY, .whole = true};
+    *t = (eval_tally){.product = 1,
+                      .product_hi = 1,
+                      .most = 1,
+                      .least = 1,
+                      .best = (double)-INFINITY,
+                      .hi = (double)-INFINITY,
+                      .lo = (double)-INFINITY,
+                      .exact = true,
+                      .grain = INT_MAX};
 }
 
 static void add_special(eval_tally *t, double x, bool unsure) {
@@ -12,6 +23,15 @@ static void add_special(eval_tally *t, double x, bool unsure) {
     else if (isnan(x)) t->nan = true;
     else if (x > 0) t->plus = true;
     else t->minus = true;
+}
+
+// The largest power of two that x, not 0, is a multiple of.
+static int lowest_bit(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int e = (int)(bits >> 52 & 0x7ff);
+    uint64_t significand = (bits & ((UINT64_C(1) << 52) - 1)) | (e ? UINT64_C(1) << 52 : 0);
+    return (e ? e : 1) - 1075 + __builtin_ctzll(significand);
 }
 
 static void add_sum(eval_tally *t, eval_value x, bool included, bool unsure) {
@@ -22,7 +42,9 @@ static void add_sum(eval_tally *t, eval_value x, bool included, bool unsure) {
     if (included) t->sum += x.v;
     t->abs += fabs(x.v);
     t->bound += unsure ? fabs(x.v) + x.bound : x.bound;
-    t->whole = t->whole && !unsure && x.bound == 0 && rint(x.v) == x.v;
+    if (unsure || x.bound != 0) t->exact = false;
+    int grain = t->exact && x.v != 0 ? lowest_bit(x.v) : INT_MAX;
+    if (grain < t->grain) t->grain = grain;
 }
 
 static void add_product(eval_tally *t, eval_value x, bool unsure) {
@@ -77,8 +99,10 @@ static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
     if (t->unknown) return eval_float(r, (double)INFINITY);
     double infinity = t->plus ? (double)INFINITY : (double)-INFINITY;
     if (t->plus || t->minus) return eval_float(infinity, reach < p->limit / 2 ? 0 : (double)INFINITY);
-    bool exact = t->terms == 0 || (t->whole && t->abs <= (p == &eval_f32 ? 0x1p24 : 0x1p53));
-    if (exact) return eval_float(r, 0);
+    int bits = p == &eval_f32 ? 24 : 53;
+    bool exact =
+        t->exact && (t->grain == INT_MAX || (t->abs <= ldexp(1, t->grain + bits) && reach < p->limit));
+    if (t->terms == 0 || exact) return eval_float(r, 0);
     double rounding = (double)(t->terms - 1) * p->u * reach;
     if (reach + rounding < p->limit) return eval_float(r, t->bound + rounding);
     bool one_sign = fabs(r) >= t->abs * (1 - 0x1p-40), over = fabs(r) - t->bound - rounding > p->limit;

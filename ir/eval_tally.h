@@ -1,4 +1,5 @@
-// The reductions of the evaluator: what is known of the terms of a builtin reducer over floats, and states of any other.
+// The reductions of the evaluator: what is known of the terms of a builtin reducer over floats, and states of
+// any other.
 #ifndef GNNC_EVAL_TALLY_H
 #define GNNC_EVAL_TALLY_H
 
@@ -12,7 +13,8 @@ typedef struct {
     double product_hi;               // largest |product|
     double most, least;              // largest and smallest |product| of any part of the terms
     double best, hi, lo;             // max: value, and where an implementation's may be
-    bool whole;                      // exact integers only
+    bool exact;                      // the terms are, and multiples of 2^grain
+    int grain;
     bool zero, nan, plus, minus;     // certain terms: 0, NaN, infinities
     bool unknown;
 } eval_tally;

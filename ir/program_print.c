@@ -102,7 +102,8 @@ static void print_facts(textbuf *out, const program *p, const program_param *x) 
 }
 
 static void print_param(textbuf *out, const program *p, const program_param *x) {
-    static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor", [PARAM_SCALAR] = "scalar",
+    static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor",
+                                        [PARAM_SCALAR] = "scalar",
                                         [PARAM_RESULT] = "result"};
     textbuf_printf(out, "%s %s", roles[x->role], x->name);
     if (x->role != PARAM_SCALAR) put_axes(out, p, x);
@@ -112,7 +113,8 @@ static void print_param(textbuf *out, const program *p, const program_param *x) 
         put_space(out, p, x->into);
     }
     print_facts(out, p, x);
-    if (x->role == PARAM_RESULT && x->inplace >= 0) textbuf_printf(out, " inplace %s", p->params.data[x->inplace].name);
+    if (x->role == PARAM_RESULT && x->inplace >= 0) textbuf_printf(out, " inplace %s",
+                                                                   p->params.data[x->inplace].name);
     textbuf_puts(out, "\n");
 }
 
@@ -173,7 +175,8 @@ static void print_steps(textbuf *out, const program *p) {
 }
 
 void program_print(textbuf *out, const program *p) {
-    textbuf_printf(out, "plan %s index i%u%s\n", p->name, p->index_bits, p->deterministic ? " deterministic" : "");
+    textbuf_printf(out, "plan %s index i%u%s\n", p->name, p->index_bits, p->deterministic ? " deterministic"
+                   : "");
     for (uint32_t k = 0; k < p->spaces.len; k++) print_space(out, p, &p->spaces.data[k]);
     for (uint32_t k = 0; k < p->params.len; k++) print_param(out, p, &p->params.data[k]);
     for (uint32_t k = 0; k < p->requires.len; k++) {

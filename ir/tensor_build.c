@@ -49,8 +49,9 @@ static uint64_t node_hash(const tensor_node *n) {
 }
 
 static bool node_equal(const tensor_node *x, const tensor_node *y) {
-    return x->op == y->op && x->nargs == y->nargs && tensor_type_equal(x->type, y->type) && x->imm.i == y->imm.i &&
-           x->imm2 == y->imm2 && (x->nargs == 0 || memcmp(x->args, y->args, sizeof *x->args * x->nargs) == 0);
+    return x->op == y->op && x->nargs == y->nargs && tensor_type_equal(x->type, y->type) &&
+           x->imm.i == y->imm.i && x->imm2 == y->imm2 &&
+           (x->nargs == 0 || memcmp(x->args, y->args, sizeof *x->args * x->nargs) == 0);
 }
 
 static uint32_t *slot_of(const shared_op *s, const tensor_node *n) {
@@ -94,7 +95,8 @@ static void canonicalise(tensor_node *n) {
 
 tensor_expr tensor_node_new(tensor_op *op, tensor_node n) {
     for (uint32_t i = 0; i < n.nargs; i++)
-        if (n.args[i] == 0 || n.args[i] >= op->exprs.len) ICE("argument %u of a tensor node does not exist", (unsigned)i);
+        if (n.args[i] == 0 || n.args[i] >= op->exprs.len)
+            ICE("argument %u of a tensor node does not exist", (unsigned)i);
     const char *fault = tensor_node_fault(op->arena, op, &n);
     if (fault) ICE("tensor op '%s': %s", op->name, fault);
     canonicalise(&n);
@@ -125,7 +127,8 @@ tensor_expr tensor_var_expr(tensor_op *op, tensor_var v, span at) {
 }
 
 tensor_expr tensor_size(tensor_op *op, tensor_space s, span at) {
-    return tensor_node_new(op, (tensor_node){.op = TENSOR_SIZE_OP, .type = TENSOR_TYPE(I64), .imm.i = s, .at = at});
+    return tensor_node_new(
+        op, (tensor_node){.op = TENSOR_SIZE_OP, .type = TENSOR_TYPE(I64), .imm.i = s, .at = at});
 }
 
 tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, uint32_t n, span at) {
@@ -133,7 +136,8 @@ tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, u
     const tensor_val_info *info = &op->vals.data[v];
     tensor_type t = tensor_type_of_storage(info->type, info->into);
     return tensor_node_new(
-        op, (tensor_node){.op = TENSOR_LOAD_OP, .nargs = (uint16_t)n, .type = t, .args = index, .imm.i = v, .at = at});
+        op, (tensor_node){
+                .op = TENSOR_LOAD_OP, .nargs = (uint16_t)n, .type = t, .args = index, .imm.i = v, .at = at});
 }
 
 tensor_expr tensor_index(tensor_op *op, tensor_space s, tensor_expr x, span at) {
@@ -147,7 +151,9 @@ static tensor_expr derived(tensor_op *op, tensor_opcode o, const tensor_expr *ar
     return tensor_node_new(op, n);
 }
 
-tensor_expr tensor_unary(tensor_op *op, tensor_opcode o, tensor_expr x, span at) { return derived(op, o, &x, 1, at); }
+tensor_expr tensor_unary(tensor_op *op, tensor_opcode o, tensor_expr x, span at) {
+    return derived(op, o, &x, 1, at);
+}
 
 tensor_expr tensor_binary(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_expr y, span at) {
     return derived(op, o, (tensor_expr[]){x, y}, 2, at);
@@ -161,14 +167,16 @@ tensor_expr tensor_cvt(tensor_op *op, tensor_type to, tensor_expr x, span at) {
     tensor_type from = tensor_typeof(op, x);
     if (tensor_type_equal(from, to)) return x;
     if (from.type == DT_INDEX && tensor_type_is_float(to)) x = tensor_cvt(op, TENSOR_TYPE(I64), x, at);
-    return tensor_node_new(op, (tensor_node){.op = TENSOR_CVT_OP, .nargs = 1, .type = to, .args = &x, .at = at});
+    return tensor_node_new(op,
+                           (tensor_node){.op = TENSOR_CVT_OP, .nargs = 1, .type = to, .args = &x, .at = at});
 }
 
 tensor_expr tensor_round(tensor_op *op, ir_dtype through, tensor_expr x, span at) {
     tensor_type t = tensor_typeof(op, x);
     if (through == t.type) return x;
     return tensor_node_new(
-        op, (tensor_node){.op = TENSOR_ROUND_OP, .nargs = 1, .type = t, .args = &x, .imm.i = through, .at = at});
+        op,
+        (tensor_node){.op = TENSOR_ROUND_OP, .nargs = 1, .type = t, .args = &x, .imm.i = through, .at = at});
 }
 
 // ---- Builtin reducers ------------------------------------------------------------------------------------
@@ -194,7 +202,8 @@ static tensor_expr number(tensor_op *op, tensor_type t, int64_t x) {
     return tensor_type_is_float(t) ? tensor_float(op, t.type, (double)x) : tensor_int(op, x);
 }
 
-// The value below (sign -1) or above (sign 1) every other of a type; none for indices, where it stands for "nothing yet".
+// The value below (sign -1) or above (sign 1) every other of a type; none for indices, where it stands for
+// "nothing yet".
 static tensor_expr extreme(tensor_op *op, tensor_type t, int sign) {
     if (t.type == DT_INDEX) return tensor_node_new(op, (tensor_node){.op = TENSOR_NONE_OP, .type = t});
     if (t.type == DT_I64) return tensor_int(op, sign < 0 ? INT64_MIN : INT64_MAX);
@@ -217,7 +226,8 @@ static tensor_expr builtin_identity(tensor_op *op, tensor_reduce_kind kind, tens
 // min over indices must not take none, which is -1, for the smallest.
 static tensor_expr index_min(tensor_op *op, tensor_expr l, tensor_expr r, tensor_type t) {
     tensor_expr none = extreme(op, t, 1), least = tensor_binary(op, TENSOR_MIN_OP, l, r, NO_SPAN);
-    tensor_expr without_r = tensor_select(op, tensor_binary(op, TENSOR_EQ_OP, r, none, NO_SPAN), l, least, NO_SPAN);
+    tensor_expr without_r =
+        tensor_select(op, tensor_binary(op, TENSOR_EQ_OP, r, none, NO_SPAN), l, least, NO_SPAN);
     return tensor_select(op, tensor_binary(op, TENSOR_EQ_OP, l, none, NO_SPAN), r, without_r, NO_SPAN);
 }
 
@@ -242,8 +252,15 @@ uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_t
     }
     tensor_type *type = ARENA_NEW(op->arena, tensor_type);
     *type = t;
-    tensor_reducer r = {.name = tensor_reduce_name(kind), .kind = kind, .commutative = true, .nargs = 1, .nstate = 1, .nresults = 1,
-                        .arg_types = type, .state_types = type, .result_types = type};
+    tensor_reducer r = {.name = tensor_reduce_name(kind),
+                        .kind = kind,
+                        .commutative = true,
+                        .nargs = 1,
+                        .nstate = 1,
+                        .nresults = 1,
+                        .arg_types = type,
+                        .state_types = type,
+                        .result_types = type};
     r.identity = one(op, builtin_identity(op, kind, t));
     r.lift = one(op, component(op, TENSOR_ARG_OP, t));
     r.combine = one(op, builtin_combine(op, kind, t));

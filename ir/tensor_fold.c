@@ -12,7 +12,9 @@ static const tensor_node *constant(const tensor_op *op, tensor_expr e) {
 }
 
 static bool is_int(const tensor_node *c, int64_t x) { return c && c->type.type == DT_I64 && c->imm.i == x; }
-static bool is_float(const tensor_node *c, double x) { return c && tensor_type_is_float(c->type) && c->imm.f == x; }
+static bool is_float(const tensor_node *c, double x) {
+    return c && tensor_type_is_float(c->type) && c->imm.f == x;
+}
 static bool is_one(const tensor_node *c) { return is_int(c, 1) || is_float(c, 1.0); }
 
 static int64_t floor_mod(int64_t x, int64_t y) {
@@ -43,7 +45,8 @@ static bool is_exact(tensor_opcode o, double x, double y, double r) {
         return (x - (r - z)) + (y - z) == 0;
     }
     if (x == 0 || y == 0) return true;
-    if (fabs(r) < 0x1p-900 || fabs(x) < 0x1p-900 || fabs(r) > 0x1p900) return false;   // the error itself could underflow
+    if (fabs(r) < 0x1p-900 || fabs(x) < 0x1p-900 || fabs(r) > 0x1p900)
+        return false;   // the error itself could underflow
     return o == TENSOR_MUL_OP ? fma(x, y, -r) == 0 : fma(r, y, -x) == 0;
 }
 
@@ -69,7 +72,8 @@ static tensor_expr fold_floats(tensor_op *op, tensor_opcode o, ir_dtype type, do
     case TENSOR_CEIL_OP: return tensor_float(op, type, ceil(x));
     case TENSOR_SQRT_OP: {
         double r = sqrt(x);
-        bool exact = x > 0x1p-900 && isfinite(x) && fma(r, r, -x) == 0 && (type == DT_F64 || (double)(float)r == r);
+        bool exact =
+            x > 0x1p-900 && isfinite(x) && fma(r, r, -x) == 0 && (type == DT_F64 || (double)(float)r == r);
         return exact ? tensor_float(op, type, r) : 0;
     }
     default: return 0;
@@ -79,8 +83,9 @@ static tensor_expr fold_floats(tensor_op *op, tensor_opcode o, ir_dtype type, do
 static tensor_expr fold_arith(tensor_op *op, const tensor_node *n) {
     const tensor_node *x = constant(op, n->args[0]), *y = n->nargs > 1 ? constant(op, n->args[1]) : x;
     if (x && y)
-        return n->type.type == DT_I64 ? fold_ints(op, (tensor_opcode)n->op, x->imm.i, y->imm.i)
-                                      : fold_floats(op, (tensor_opcode)n->op, n->type.type, x->imm.f, y->imm.f);
+        return n->type.type == DT_I64
+                   ? fold_ints(op, (tensor_opcode)n->op, x->imm.i, y->imm.i)
+                   : fold_floats(op, (tensor_opcode)n->op, n->type.type, x->imm.f, y->imm.f);
     switch (n->op) {
     case TENSOR_ADD_OP: return is_int(y, 0) ? n->args[0] : is_int(x, 0) ? n->args[1] : 0;
     case TENSOR_SUB_OP: return is_int(y, 0) ? n->args[0] : 0;

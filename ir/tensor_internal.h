@@ -6,13 +6,14 @@
 
 // Why a node may not stand in op (its arguments' handles are valid), in words; NULL where it may.
 const char *tensor_node_fault(arena *a, const tensor_op *op, const tensor_node *n);
-// The type that follows from the operation and its arguments, where it does (arithmetic, compares, maths, select, stop, …);
-// for the others the node's own.
+// The type that follows from the operation and its arguments, where it does (arithmetic, compares, maths,
+// select, stop, …); for the others the node's own.
 tensor_type tensor_result_type(const tensor_op *op, const tensor_node *n);
 const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t);
 static inline bool tensor_type_is_float(tensor_type t) { return t.type == DT_F64 || t.type == DT_F32; }
 
-// What the (checked) node n is equal to where that is an existing or simpler expression, exactly and on every target; else 0.
+// What the (checked) node n is equal to where that is an existing or simpler expression, exactly and on every
+// target; else 0.
 tensor_expr tensor_fold(tensor_op *op, const tensor_node *n);
 
 // Name of the builtin reducer of a kind; NULL for REDUCE_USER.

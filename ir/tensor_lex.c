@@ -11,7 +11,8 @@ static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 static bool is_word(char c) { return is_letter(c) || is_digit(c); }
 
 static span span_of(const parser *p, const char *from) {
-    return (span){p->file->base + (uint32_t)(from - p->file->text), p->file->base + (uint32_t)(p->at - p->file->text)};
+    return (span){p->file->base + (uint32_t)(from - p->file->text),
+                  p->file->base + (uint32_t)(p->at - p->file->text)};
 }
 
 void tensor_parse_fail(parser *p, diag_code code, span at, const char *format, ...) {
@@ -79,7 +80,8 @@ static token lex_number(parser *p) {
     const char *digits = arena_strndup(p->arena, from, (size_t)(p->at - from));
     if (accept_suffix(p, "f32")) return float_token(p, from, digits, DT_F32);
     if (accept_suffix(p, "f64")) return float_token(p, from, digits, DT_F64);
-    if (!whole || is_word(peek(p, 0))) return bad_token(p, from, "a number is an i64 like 3, or ends in f32 or f64");
+    if (!whole || is_word(peek(p, 0)))
+        return bad_token(p, from, "a number is an i64 like 3, or ends in f32 or f64");
     errno = 0;
     long long i = strtoll(digits, NULL, 10);
     if (errno) return bad_token(p, from, "this number does not fit 64 bits");
@@ -91,14 +93,17 @@ static token lex_name(parser *p) {
         const char *text;
         double value;
         ir_dtype type;
-    } floats[] = {{"inf.f32", (double)INFINITY, DT_F32}, {"-inf.f32", (double)-INFINITY, DT_F32}, {"nan.f32", (double)NAN, DT_F32},
-                  {"inf.f64", (double)INFINITY, DT_F64}, {"-inf.f64", (double)-INFINITY, DT_F64}, {"nan.f64", (double)NAN, DT_F64}};
+    } floats[] = {{"inf.f32", (double)INFINITY, DT_F32},   {"-inf.f32", (double)-INFINITY, DT_F32},
+                  {"nan.f32", (double)NAN, DT_F32},        {"inf.f64", (double)INFINITY, DT_F64},
+                  {"-inf.f64", (double)-INFINITY, DT_F64}, {"nan.f64", (double)NAN, DT_F64}};
     const char *from = p->at;
     if (*p->at == '-') p->at++;
     while (is_word(peek(p, 0)) || (peek(p, 0) == '.' && is_word(peek(p, 1)))) p->at++;
-    token t = {.kind = TOK_NAME, .at = span_of(p, from), .text = intern_n(p->names, from, (size_t)(p->at - from))};
+    token t = {
+        .kind = TOK_NAME, .at = span_of(p, from), .text = intern_n(p->names, from, (size_t)(p->at - from))};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-        if (!strcmp(floats[i].text, t.text)) return (token){.kind = TOK_FLOAT, .at = t.at, .f = floats[i].value, .type = floats[i].type};
+        if (!strcmp(floats[i].text, t.text))
+            return (token){.kind = TOK_FLOAT, .at = t.at, .f = floats[i].value, .type = floats[i].type};
     return *from == '-' ? bad_token(p, from, "'-' stands before a number or inf") : t;
 }
 
@@ -118,7 +123,8 @@ static token lex_string(parser *p) {
             c = *p->at++;
         } else if (c == '\\') {
             int high = hex(peek(p, 1)), low = high < 0 ? -1 : hex(peek(p, 2));
-            if (peek(p, 0) != 'x' || low < 0 || high + low == 0) return bad_token(p, from, "escapes are \\\", \\\\ and \\xHH");
+            if (peek(p, 0) != 'x' || low < 0 || high + low == 0)
+                return bad_token(p, from, "escapes are \\\", \\\\ and \\xHH");
             c = (char)(unsigned char)(high * 16 + low);
             p->at += 3;
         }

@@ -42,7 +42,8 @@ static void read_space(parser *p) {
             tensor_lex_next(p);
             tensor_lex_next(p);
             info.kind = SPACE_COUNT_OF;
-            later l = {.what = LATER_CLASSES, .index = p->op->spaces.len, .name = tensor_lex_name(p, "a value")};
+            later l = {
+                .what = LATER_CLASSES, .index = p->op->spaces.len, .name = tensor_lex_name(p, "a value")};
             VEC_PUSH(p->arena, &p->laters, l);
             tensor_lex_expect(p, ")");
         } else {
@@ -74,7 +75,8 @@ static void read_shape(parser *p, tensor_val_info *v) {
     space_list axes = {0};
     tensor_lex_expect(p, ":");
     v->into = TENSOR_NO_SPACE;
-    bool typed = tensor_parse_dtype(p, &p->tok, &v->type) && v->type != DT_INDEX && !tensor_lex_is(&p->next, "->");
+    bool typed =
+        tensor_parse_dtype(p, &p->tok, &v->type) && v->type != DT_INDEX && !tensor_lex_is(&p->next, "->");
     if (typed) tensor_lex_next(p);
     if (tensor_lex_is(&p->tok, "[") && !(typed && v->role == VAL_SCALAR)) axes = read_axes(p);
     else if (!typed) VEC_PUSH(p->arena, &axes, tensor_parse_space(p));
@@ -106,8 +108,14 @@ static bool read_fact(parser *p, tensor_val_info *v) {
     static const struct {
         const char *text;
         uint32_t fact;
-    } facts[] = {{"sorted", FACT_SORTED}, {"unique", FACT_UNIQUE}, {"partial", FACT_PARTIAL}, {"prefix", FACT_PREFIX},
-                 {"strided", FACT_STRIDED}, {"packed", FACT_PACKED}, {"aligned", 0}, {"inplace", 0}};
+    } facts[] = {{"sorted", FACT_SORTED},
+                 {"unique", FACT_UNIQUE},
+                 {"partial", FACT_PARTIAL},
+                 {"prefix", FACT_PREFIX},
+                 {"strided", FACT_STRIDED},
+                 {"packed", FACT_PACKED},
+                 {"aligned", 0},
+                 {"inplace", 0}};
     if (p->tok.kind != TOK_NAME || tensor_lex_is(&p->next, "[") || tensor_lex_is(&p->next, ":")) return false;
     uint32_t k = 0, n = sizeof facts / sizeof *facts;
     while (k < n && strcmp(p->tok.text, facts[k].text) != 0) k++;
@@ -141,8 +149,10 @@ static void read_class_keys(parser *p, tensor_val_info *v) {
 
 static void read_val(parser *p, tensor_role role) {
     token name = tensor_lex_name(p, "the value's name");
-    tensor_val_info v = {.name = name.text, .role = role, .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .at = name.at};
-    if (find_val(p, name.text) != TENSOR_NO_VAL) tensor_parse_fail(p, E0972, name.at, "there already is a value '%s'", name.text);
+    tensor_val_info v = {
+        .name = name.text, .role = role, .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .at = name.at};
+    if (find_val(p, name.text) != TENSOR_NO_VAL)
+        tensor_parse_fail(p, E0972, name.at, "there already is a value '%s'", name.text);
     bool parameter = role != VAL_STAGE && role != VAL_CLASSES;
     if (parameter && p->op->vals.len != p->op->nparams)
         tensor_parse_fail(p, E0971, name.at, "parameters and results come before stages and classes");
@@ -156,7 +166,8 @@ static void read_val(parser *p, tensor_role role) {
 
 static void read_require(parser *p) {
     token t = p->tok;
-    if (t.kind != TOK_STRING) tensor_parse_fail(p, E0971, t.at, "expected the precondition as written, in quotes");
+    if (t.kind != TOK_STRING)
+        tensor_parse_fail(p, E0971, t.at, "expected the precondition as written, in quotes");
     tensor_lex_next(p);
     tensor_lex_expect(p, "=");
     p->scope.len = 0;
@@ -230,7 +241,12 @@ static void read_op(parser *p, tensor_ops *out) {
 }
 
 bool tensor_parse(arena *a, diag_set *ds, const source_file *text, tensor_ops *out) {
-    parser p = {.arena = a, .ds = ds, .file = text, .names = intern_new(a), .at = text->text, .end = text->text + text->length};
+    parser p = {.arena = a,
+                .ds = ds,
+                .file = text,
+                .names = intern_new(a),
+                .at = text->text,
+                .end = text->text + text->length};
     tensor_lex_start(&p);
     while (!p.failed && p.tok.kind != TOK_END) read_op(&p, out);
     return !p.failed;

@@ -1,5 +1,5 @@
-// The reader of tensor IR text: what its files share. Recursive descent over tokens with one token of lookahead; the first
-// fault is reported and ends the reading.
+// The reader of tensor IR text: what its files share. Recursive descent over tokens with one token of
+// lookahead; the first fault is reported and ends the reading.
 #ifndef GNNC_TENSOR_PARSE_H
 #define GNNC_TENSOR_PARSE_H
 

@@ -1,4 +1,5 @@
-// Expressions of tensor IR text. Every node is checked before it is built, so what a file says never reaches an ICE.
+// Expressions of tensor IR text. Every node is checked before it is built, so what a file says never reaches
+// an ICE.
 #include "tensor_parse.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ static void read_list(parser *p, const char *close, expr_list *out) {
     while (!p->failed && !tensor_lex_is(&p->tok, close)) {
         if (out->len && tensor_lex_is(&p->tok, ",")) tensor_lex_next(p);
         else if (out->len) break;
-        if (out->len == MAX_ARGS) tensor_parse_fail(p, E0974, p->tok.at, "a list has at most %d expressions", MAX_ARGS);
+        if (out->len == MAX_ARGS)
+            tensor_parse_fail(p, E0974, p->tok.at, "a list has at most %d expressions", MAX_ARGS);
         VEC_PUSH(p->arena, out, tensor_parse_expr(p));
     }
     tensor_lex_expect(p, close);
@@ -48,7 +50,8 @@ static tensor_expr read_load(parser *p) {
     expr_list list = {0};
     read_list(p, "]", &list);
     tensor_val v = tensor_parse_val(p, name);
-    tensor_node n = {.op = TENSOR_LOAD_OP, .nargs = (uint16_t)list.len, .args = list.data, .imm.i = v, .at = name.at};
+    tensor_node n = {
+        .op = TENSOR_LOAD_OP, .nargs = (uint16_t)list.len, .args = list.data, .imm.i = v, .at = name.at};
     return tensor_parse_node(p, n);
 }
 
@@ -106,7 +109,8 @@ static tensor_expr read_call(parser *p) {
     for (uint16_t k = 0; k < TENSOR_OP_COUNT; k++)
         if (!strcmp(name.text, tensor_op_table((tensor_opcode)k)->text)) n.op = k;
     bool leaf = n.op < TENSOR_OP_COUNT && tensor_op_table((tensor_opcode)n.op)->kind == TENSOR_LEAF;
-    bool callable = n.op < TENSOR_OP_COUNT && n.op != TENSOR_LOAD_OP && (!leaf || n.op == TENSOR_SIZE_OP || n.op == TENSOR_NONE_OP);
+    bool callable = n.op < TENSOR_OP_COUNT && n.op != TENSOR_LOAD_OP &&
+                    (!leaf || n.op == TENSOR_SIZE_OP || n.op == TENSOR_NONE_OP);
     if (!callable) tensor_parse_fail(p, E0972, name.at, "there is no operation '%s'", name.text);
     if (p->failed) return 0;
     tensor_lex_expect(p, "(");
@@ -143,14 +147,16 @@ static tensor_expr read_word(parser *p) {
     bool yes = tensor_lex_is(&t, "true");
     if (yes || tensor_lex_is(&t, "false")) {
         tensor_lex_next(p);
-        return tensor_parse_node(p, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(BOOL), .imm.i = yes, .at = t.at});
+        return tensor_parse_node(
+            p, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(BOOL), .imm.i = yes, .at = t.at});
     }
     tensor_expr component;
     if (p->reducer && read_component(p, &component)) return component;
     tensor_lex_next(p);
     for (uint32_t i = p->scope.len; i-- > 0;)
         if (p->scope.data[i].name == t.text)
-            return tensor_parse_node(p, (tensor_node){.op = TENSOR_VAR_OP, .imm.i = p->scope.data[i].var, .at = t.at});
+            return tensor_parse_node(
+                p, (tensor_node){.op = TENSOR_VAR_OP, .imm.i = p->scope.data[i].var, .at = t.at});
     tensor_parse_fail(p, E0972, t.at, "there is no variable '%s' here", t.text);
     return 0;
 }
@@ -187,7 +193,8 @@ static tensor_expr read_expr(parser *p) {
 
 tensor_expr tensor_parse_expr(parser *p) {
     if (p->depth >= MAX_NESTING)
-        tensor_parse_fail(p, E0974, p->tok.at, "expressions nest at most %d deep; bind parts with let", MAX_NESTING);
+        tensor_parse_fail(p, E0974, p->tok.at, "expressions nest at most %d deep; bind parts with let",
+                          MAX_NESTING);
     p->depth++;
     tensor_expr e = p->failed ? 0 : read_expr(p);
     p->depth--;
@@ -199,7 +206,8 @@ void tensor_parse_lets(parser *p) {
     while (!p->failed && tensor_lex_is(&p->tok, "let") && p->next.kind == TOK_LET) {
         tensor_lex_next(p);
         if (p->tok.i != (int64_t)p->lets.len + 1)
-            tensor_parse_fail(p, E0972, p->tok.at, "lets are numbered in order; this is %%%u", (unsigned)p->lets.len + 1);
+            tensor_parse_fail(p, E0972, p->tok.at, "lets are numbered in order; this is %%%u",
+                              (unsigned)p->lets.len + 1);
         tensor_lex_next(p);
         tensor_lex_expect(p, "=");
         tensor_expr e = tensor_parse_expr(p);

@@ -19,7 +19,8 @@ static tensor_type read_type(parser *p) {
     ir_dtype d = DT_F32;
     bool known = tensor_parse_dtype(p, &t, &d);
     tensor_lex_next(p);
-    if (known && (d == DT_F64 || d == DT_F32 || d == DT_I64 || d == DT_BOOL)) return (tensor_type){d, TENSOR_NO_SPACE};
+    if (known && (d == DT_F64 || d == DT_F32 || d == DT_I64 || d == DT_BOOL))
+        return (tensor_type){d, TENSOR_NO_SPACE};
     tensor_parse_fail(p, E0971, t.at, "expected f64, f32, i64, bool or index(SPACE)");
     return TENSOR_TYPE(F32);
 }
@@ -40,7 +41,9 @@ static const tensor_expr *read_section(parser *p, const char *name, const tensor
     tensor_lex_expect(p, name);
     tensor_parse_lets(p);
     expr_list list = tensor_parse_tuple(p);
-    if (!p->failed && list.len != n) tensor_parse_fail(p, E0973, t.at, "'%s' has %u expressions, not %u", name, (unsigned)list.len, (unsigned)n);
+    if (!p->failed && list.len != n)
+        tensor_parse_fail(p, E0973, t.at, "'%s' has %u expressions, not %u", name, (unsigned)list.len,
+                          (unsigned)n);
     for (uint32_t i = 0; i < n && !p->failed; i++)
         if (!tensor_type_equal(tensor_typeof(p->op, list.data[i]), types[i]))
             tensor_parse_fail(p, E0973, t.at, "expression %u of '%s' has type %s, not %s", (unsigned)i, name,
@@ -57,7 +60,8 @@ static tensor_reduce_kind builtin_kind(const char *name) {
 
 static uint32_t find_reducer(const parser *p, const char *name) {
     for (uint32_t i = 0; i < p->op->reducers.len; i++)
-        if (p->op->reducers.data[i].kind == REDUCE_USER && !strcmp(p->op->reducers.data[i].name, name)) return i;
+        if (p->op->reducers.data[i].kind == REDUCE_USER && !strcmp(p->op->reducers.data[i].name, name))
+            return i;
     return TENSOR_NO_REDUCER;
 }
 
@@ -122,7 +126,9 @@ static tensor_expr read_target_index(parser *p, tensor_space axis, var_list *lef
     for (uint32_t i = 0; i < p->scope.len; i++)
         if (p->scope.data[i].name == name.text) v = p->scope.data[i].var;
     if (tensor_lex_is(&p->tok, ":")) v = bind(p, name);
-    else if (v == UINT32_MAX) tensor_parse_fail(p, E0972, name.at, "the space of '%s' is missing: '%s:SPACE'", name.text, name.text);
+    else if (v == UINT32_MAX)
+        tensor_parse_fail(p, E0972, name.at, "the space of '%s' is missing: '%s:SPACE'", name.text,
+                          name.text);
     if (p->failed) return 0;
     add_left(p, left, v);
     tensor_expr e = tensor_var_expr(p->op, v, at);
@@ -130,7 +136,8 @@ static tensor_expr read_target_index(parser *p, tensor_space axis, var_list *lef
     int64_t offset = read_int(p);
     if (p->failed) return 0;
     e = tensor_cvt(p->op, TENSOR_TYPE(I64), e, at);
-    return tensor_index(p->op, axis, tensor_binary(p->op, TENSOR_ADD_OP, e, tensor_int(p->op, offset), at), at);
+    return tensor_index(p->op, axis, tensor_binary(p->op, TENSOR_ADD_OP, e, tensor_int(p->op, offset), at),
+                        at);
 }
 
 static tensor_target read_target(parser *p, var_list *left) {
@@ -141,7 +148,8 @@ static tensor_target read_target(parser *p, var_list *left) {
     while (!p->failed && !tensor_lex_is(&p->tok, "]")) {
         if (index.len) tensor_lex_expect(p, ",");
         const tensor_val_info *v = &p->op->vals.data[t.val];
-        if (index.len >= v->rank) tensor_parse_fail(p, E0973, p->tok.at, "'%s' has %u axes", v->name, (unsigned)v->rank);
+        if (index.len >= v->rank)
+            tensor_parse_fail(p, E0973, p->tok.at, "'%s' has %u axes", v->name, (unsigned)v->rank);
         tensor_expr e = p->failed ? 0 : read_target_index(p, v->axes[index.len], left);
         VEC_PUSH(p->arena, &index, e);
     }
@@ -183,7 +191,8 @@ static uint32_t reducer_for(parser *p, token name, const tensor_stage *s) {
     tensor_reduce_kind kind = builtin_kind(name.text);
     if (kind == REDUCE_USER) {
         uint32_t r = find_reducer(p, name.text);
-        if (r == TENSOR_NO_REDUCER) tensor_parse_fail(p, E0972, name.at, "there is no reducer '%s'", name.text);
+        if (r == TENSOR_NO_REDUCER)
+            tensor_parse_fail(p, E0972, name.at, "there is no reducer '%s'", name.text);
         return r;
     }
     tensor_type t = s->nbody ? tensor_typeof(p->op, s->body[0]) : TENSOR_TYPE(F32);

@@ -1,5 +1,6 @@
-// Tensor IR as text (TENSOR.md). Names are made unique and fit for the text; subexpressions used more than once in an equation
-// are bound by `let`, and very deep ones too, so that neither sharing nor nesting makes the text grow or unreadable.
+// Tensor IR as text (TENSOR.md). Names are made unique and fit for the text; subexpressions used more than
+// once in an equation are bound by `let`, and very deep ones too, so that neither sharing nor nesting makes
+// the text grow or unreadable.
 #include "tensor_internal.h"
 
 #include <math.h>
@@ -33,41 +34,69 @@ static const char *fit_name(arena *a, const char *name) {
     return *s >= '0' && *s <= '9' ? arena_printf(a, "_%s", s) : s;
 }
 
-static bool is_taken(const char *const *taken, uint32_t n, const char *name, bool variable) {
-    static const char *const constants[] = {"true", "false", "inf.f32", "inf.f64", "nan.f32", "nan.f64"};
-    for (uint32_t i = 0; variable && i < sizeof constants / sizeof *constants; i++)
-        if (!strcmp(constants[i], name)) return true;
-    for (uint32_t i = 0; i < n; i++)
-        if (taken[i] && !strcmp(taken[i], name)) return true;
-    return false;
+// A set of names: open hashing, never more than half full.
+typedef struct {
+    arena *arena;
+    const char **slots;
+    uint32_t count, cap;
+} name_set;
+
+static const char **name_slot(const name_set *set, const char *name) {
+    uint32_t h = 2166136261u;
+    for (const char *c = name; *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
+    for (h ^= h >> 15;; h++) {
+        const char **slot = &set->slots[h & (set->cap - 1)];
+        if (!*slot || !strcmp(*slot, name)) return slot;
+    }
 }
 
-static const char *unique_name(arena *a, const char *const *taken, uint32_t n, const char *name, bool variable) {
-    const char *fit = fit_name(a, name), *unique = fit;
-    for (uint32_t k = 2; is_taken(taken, n, unique, variable); k++) unique = arena_printf(a, "%s.%u", fit, (unsigned)k);
+static void name_add(name_set *set, const char *name) {
+    if (set->count * 2 >= set->cap) {
+        name_set grown = {set->arena, NULL, 0, set->cap ? set->cap * 2 : 16};
+        grown.slots = ARENA_ARRAY(set->arena, const char *, grown.cap);
+        for (uint32_t i = 0; i < set->cap; i++)
+            if (set->slots[i]) *name_slot(&grown, set->slots[i]) = set->slots[i];
+        set->slots = grown.slots;
+        set->cap = grown.cap;
+    }
+    *name_slot(set, name) = name;
+    set->count++;
+}
+
+// The name, fit for the text and unlike those of the set, to which it is added.
+static const char *unique_name(name_set *set, const char *name) {
+    const char *fit = fit_name(set->arena, name), *unique = fit;
+    for (uint32_t k = 2; set->cap && *name_slot(set, unique); k++)
+        unique = arena_printf(set->arena, "%s.%u", fit, (unsigned)k);
+    name_add(set, unique);
     return unique;
 }
 
+// Words that stand where variables do.
+static name_set constants(arena *a) {
+    static const char *const words[] = {"true", "false", "inf.f32", "inf.f64", "nan.f32", "nan.f64"};
+    name_set set = {.arena = a};
+    for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) name_add(&set, words[i]);
+    return set;
+}
+
 static void name_reducers(printer *p) {
-    uint32_t n = p->op->reducers.len;
-    const char **taken = ARENA_ARRAY(p->scratch, const char *, n + REDUCE_USER);
-    for (int k = 0; k < REDUCE_USER; k++) taken[k] = tensor_reduce_name((tensor_reduce_kind)k);
-    p->reducers = taken + REDUCE_USER;
-    for (uint32_t i = 0; i < n; i++) {
+    name_set set = {.arena = p->scratch};
+    for (int k = 0; k < REDUCE_USER; k++) name_add(&set, tensor_reduce_name((tensor_reduce_kind)k));
+    p->reducers = ARENA_ARRAY(p->scratch, const char *, p->op->reducers.len);
+    for (uint32_t i = 0; i < p->op->reducers.len; i++) {
         const tensor_reducer *r = &p->op->reducers.data[i];
-        p->reducers[i] = r->kind != REDUCE_USER ? tensor_reduce_name(r->kind)
-                                                : unique_name(p->scratch, taken, i + REDUCE_USER, r->name, false);
+        p->reducers[i] = r->kind != REDUCE_USER ? tensor_reduce_name(r->kind) : unique_name(&set, r->name);
     }
 }
 
 static void name_all(printer *p) {
     const tensor_op *op = p->op;
+    name_set spaces = {.arena = p->scratch}, vals = {.arena = p->scratch};
     p->spaces = ARENA_ARRAY(p->scratch, const char *, op->spaces.len);
-    for (uint32_t i = 0; i < op->spaces.len; i++)
-        p->spaces[i] = unique_name(p->scratch, p->spaces, i, op->spaces.data[i].name, false);
+    for (uint32_t i = 0; i < op->spaces.len; i++) p->spaces[i] = unique_name(&spaces, op->spaces.data[i].name);
     p->vals = ARENA_ARRAY(p->scratch, const char *, op->vals.len);
-    for (uint32_t i = 0; i < op->vals.len; i++)
-        p->vals[i] = unique_name(p->scratch, p->vals, i, op->vals.data[i].name, false);
+    for (uint32_t i = 0; i < op->vals.len; i++) p->vals[i] = unique_name(&vals, op->vals.data[i].name);
     p->vars = ARENA_ARRAY(p->scratch, const char *, op->vars.len);
     for (uint32_t i = 0; i < op->vars.len; i++) p->vars[i] = fit_name(p->scratch, op->vars.data[i].name);
     name_reducers(p);
@@ -75,15 +104,12 @@ static void name_all(printer *p) {
 
 // The variables of one stage get names unlike one another and unlike the step of its loop.
 static void name_variables(printer *p, const tensor_stage *s) {
-    uint32_t n = 0;
-    const char **taken = ARENA_ARRAY(p->scratch, const char *, s->nleft + s->nbound + 1);
+    name_set set = constants(p->scratch);
     tensor_var step = s->loop == TENSOR_NO_LOOP ? UINT32_MAX : p->op->loops.data[s->loop].step;
-    if (step != UINT32_MAX) taken[n++] = p->vars[step];
+    if (step != UINT32_MAX) name_add(&set, p->vars[step]);
     for (uint32_t i = 0; i < s->nleft + s->nbound; i++) {
         tensor_var v = i < s->nleft ? s->left[i] : s->bound[i - s->nleft];
-        if (v == step) continue;
-        taken[n] = unique_name(p->scratch, taken, n, p->op->vars.data[v].name, true);
-        p->vars[v] = taken[n++];
+        if (v != step) p->vars[v] = unique_name(&set, p->op->vars.data[v].name);
     }
 }
 
@@ -96,7 +122,8 @@ static bool is_leaf(const printer *p, tensor_expr e) {
 // Short enough to be written out again: a leaf, or one load or conversion of leaves.
 static bool is_trivial(const printer *p, tensor_expr e) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    bool short_op = n->op == TENSOR_LOAD_OP || n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP || n->op == TENSOR_NEG_OP;
+    bool short_op = n->op == TENSOR_LOAD_OP || n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP ||
+                    n->op == TENSOR_NEG_OP;
     for (uint32_t i = 0; i < n->nargs && short_op; i++) short_op = is_leaf(p, n->args[i]);
     return short_op || is_leaf(p, e);
 }
@@ -187,7 +214,9 @@ static void print_leaf(printer *p, const tensor_node *n) {
     case TENSOR_NONE_OP: OUT(p, "none(%s)", p->spaces[n->type.space]); break;
     case TENSOR_VAR_OP: OUT(p, "%s", p->vars[n->imm.i]); break;
     case TENSOR_SIZE_OP: OUT(p, "size(%s)", p->spaces[n->imm.i]); break;
-    default: OUT(p, "%s.%lld", tensor_op_table((tensor_opcode)n->op)->text, (long long)n->imm.i); break;   // of reducers
+    default:
+        OUT(p, "%s.%lld", tensor_op_table((tensor_opcode)n->op)->text, (long long)n->imm.i);
+        break;   // of reducers
     }
 }
 
@@ -221,8 +250,8 @@ static void print_expr(printer *p, tensor_expr e, bool defining) {
     else print_node(p, n);
 }
 
-// The lets of the collected expressions, each on its line; what follows stands on a line of its own, or after a space
-// where there are none.
+// The lets of the collected expressions, each on its line; what follows stands on a line of its own, or after
+// a space where there are none.
 static void print_lets(printer *p, const char *indent) {
     number_lets(p);
     for (uint32_t i = 0; i < p->order.len; i++) {
@@ -394,7 +423,8 @@ static void print_reduction(printer *p, const tensor_stage *s, const char *inden
     static const char *const ties[] = {"", " ties split", " ties all"};
     OUT(p, " %s {", p->reducers[s->reducer]);
     for (uint32_t i = 0; i < s->nbound; i++)
-        OUT(p, "%s%s:%s", i ? ", " : "", p->vars[s->bound[i]], p->spaces[p->op->vars.data[s->bound[i]].space]);
+        OUT(p, "%s%s:%s", i ? ", " : "", p->vars[s->bound[i]],
+            p->spaces[p->op->vars.data[s->bound[i]].space]);
     print_lets(p, indent);
     print_guards(p, s);
     OUT(p, "} (");
@@ -442,7 +472,8 @@ static void print_stages(printer *p) {
         if (loop != open && open != TENSOR_NO_LOOP) OUT(p, "  }\n");
         if (loop != open && loop != TENSOR_NO_LOOP) {
             const tensor_loop *l = &op->loops.data[loop];
-            p->vars[l->step] = unique_name(p->scratch, NULL, 0, op->vars.data[l->step].name, true);
+            name_set set = constants(p->scratch);
+            p->vars[l->step] = unique_name(&set, op->vars.data[l->step].name);
             OUT(p, "  loop %s:%s {\n", p->vars[l->step], p->spaces[l->space]);
         }
         open = loop;

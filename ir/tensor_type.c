@@ -1,4 +1,5 @@
-// The types of tensor IR: what each operation takes and gives. One place, so that the builder, the parser and the verifier agree.
+// The types of tensor IR: what each operation takes and gives. One place, so that the builder, the parser and
+// the verifier agree.
 #include "tensor_internal.h"
 
 const tensor_op_info *tensor_op_table(tensor_opcode op) {
@@ -78,8 +79,10 @@ static const char *load_fault(arena *a, const tensor_op *op, const tensor_node *
 static const char *leaf_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     switch (n->op) {
     case TENSOR_CONST_OP:
-        return is_expression_type(op, n->type) && n->type.type != DT_INDEX ? NULL : "no constant has this type";
-    case TENSOR_NONE_OP: return n->type.type == DT_INDEX && is_expression_type(op, n->type) ? NULL : "none lies in a space";
+        return is_expression_type(op, n->type) && n->type.type != DT_INDEX ? NULL
+                                                                           : "no constant has this type";
+    case TENSOR_NONE_OP:
+        return n->type.type == DT_INDEX && is_expression_type(op, n->type) ? NULL : "none lies in a space";
     case TENSOR_VAR_OP: return n->imm.i >= 0 && n->imm.i < op->vars.len ? NULL : "there is no such variable";
     case TENSOR_SIZE_OP: return n->imm.i >= 0 && n->imm.i < op->spaces.len ? NULL : "there is no such space";
     case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP:
@@ -106,8 +109,8 @@ static const char *compare_fault(arena *a, const tensor_op *op, const tensor_nod
     tensor_type x = tensor_typeof(op, n->args[0]), y = tensor_typeof(op, n->args[1]);
     bool ordered = x.type != DT_BOOL || n->op == TENSOR_EQ_OP || n->op == TENSOR_NE_OP;
     if (tensor_type_equal(x, y) && ordered) return NULL;
-    return arena_printf(a, "'%s' of %s and %s", tensor_op_table((tensor_opcode)n->op)->text, tensor_type_text(a, op, x),
-                        tensor_type_text(a, op, y));
+    return arena_printf(a, "'%s' of %s and %s", tensor_op_table((tensor_opcode)n->op)->text,
+                        tensor_type_text(a, op, x), tensor_type_text(a, op, y));
 }
 
 static const char *args_are_fault(arena *a, const tensor_op *op, const tensor_node *n, tensor_type want) {
@@ -123,11 +126,13 @@ static const char *args_are_fault(arena *a, const tensor_op *op, const tensor_no
 static const char *maths_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     tensor_type t = tensor_typeof(op, n->args[0]);
     if (tensor_type_is_float(t)) return args_are_fault(a, op, n, t);
-    return arena_printf(a, "'%s' of %s", tensor_op_table((tensor_opcode)n->op)->text, tensor_type_text(a, op, t));
+    return arena_printf(a, "'%s' of %s", tensor_op_table((tensor_opcode)n->op)->text,
+                        tensor_type_text(a, op, t));
 }
 
 static const char *select_fault(arena *a, const tensor_op *op, const tensor_node *n) {
-    tensor_type c = tensor_typeof(op, n->args[0]), x = tensor_typeof(op, n->args[1]), y = tensor_typeof(op, n->args[2]);
+    tensor_type c = tensor_typeof(op, n->args[0]), x = tensor_typeof(op, n->args[1]),
+                y = tensor_typeof(op, n->args[2]);
     if (c.type != DT_BOOL) return arena_printf(a, "'select' by %s", tensor_type_text(a, op, c));
     if (tensor_type_equal(x, y)) return NULL;
     return arena_printf(a, "'select' of %s and %s", tensor_type_text(a, op, x), tensor_type_text(a, op, y));
@@ -146,7 +151,8 @@ static const char *round_fault(arena *a, const tensor_op *op, const tensor_node 
 
 static const char *cvt_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     tensor_type t = tensor_typeof(op, n->args[0]);
-    bool to_index = n->type.type == DT_INDEX, index_to_float = t.type == DT_INDEX && tensor_type_is_float(n->type);
+    bool to_index = n->type.type == DT_INDEX,
+         index_to_float = t.type == DT_INDEX && tensor_type_is_float(n->type);
     if (is_expression_type(op, n->type) && !to_index && !index_to_float) return NULL;
     return arena_printf(a, "'cvt' of %s to %s", tensor_type_text(a, op, t), tensor_type_text(a, op, n->type));
 }
@@ -156,7 +162,8 @@ static const char *other_fault(arena *a, const tensor_op *op, const tensor_node 
     case TENSOR_LOAD_OP: return load_fault(a, op, n);
     case TENSOR_INDEX_OP: {
         ir_dtype t = tensor_typeof(op, n->args[0]).type;
-        if (n->type.type != DT_INDEX || n->type.space >= op->spaces.len) return "'index' gives a position in a space";
+        if (n->type.type != DT_INDEX || n->type.space >= op->spaces.len)
+            return "'index' gives a position in a space";
         return t == DT_I64 || t == DT_INDEX ? NULL : arena_printf(a, "'index' of %s", ir_dtype_text(t));
     }
     case TENSOR_SELECT_OP: return select_fault(a, op, n);
@@ -165,8 +172,11 @@ static const char *other_fault(arena *a, const tensor_op *op, const tensor_node 
     case TENSOR_RAND_OP: return n->nargs ? args_are_fault(a, op, n, TENSOR_TYPE(I64)) : "'rand' takes a seed";
     case TENSOR_STOP_OP: return NULL;
     case TENSOR_PREIMAGE_OP:
-        return is_map(op, n->imm.i) && n->imm2 >= 0 && n->imm2 <= 2 ? NULL : "'preimage' takes a statistic and a map";
-    case TENSOR_SYMMETRIC_OP: return is_map(op, n->imm.i) && is_map(op, n->imm2) ? NULL : "'symmetric' takes two maps";
+        return is_map(op, n->imm.i) && n->imm2 >= 0 && n->imm2 <= 2
+                   ? NULL
+                   : "'preimage' takes a statistic and a map";
+    case TENSOR_SYMMETRIC_OP:
+        return is_map(op, n->imm.i) && is_map(op, n->imm2) ? NULL : "'symmetric' takes two maps";
     default: ICE("'%s' has no type rule", tensor_op_table((tensor_opcode)n->op)->text);
     }
 }
@@ -174,8 +184,8 @@ static const char *other_fault(arena *a, const tensor_op *op, const tensor_node 
 const char *tensor_node_fault(arena *a, const tensor_op *op, const tensor_node *n) {
     const tensor_op_info *info = tensor_op_table((tensor_opcode)n->op);
     if (info->args >= 0 && n->nargs != (uint32_t)info->args)
-        return arena_printf(a, "'%s' takes %d argument%s, not %u", info->text, info->args, info->args == 1 ? "" : "s",
-                            (unsigned)n->nargs);
+        return arena_printf(a, "'%s' takes %d argument%s, not %u", info->text, info->args,
+                            info->args == 1 ? "" : "s", (unsigned)n->nargs);
     const char *fault = NULL;
     switch ((tensor_op_kind)info->kind) {
     case TENSOR_LEAF: fault = leaf_fault(a, op, n); break;

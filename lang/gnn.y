@@ -119,10 +119,10 @@ items:
     %empty
   | items item                      { parse_add_item(p, $item); }
   | items error item                { parse_add_item(p, $item); }
-  | items error ';'
-  | items error END_BLOCK;
+  | items error ';'                 { if (parse_outside(p)) yyerrok; }
+  | items error END_BLOCK           { if (parse_outside(p)) yyerrok; };
 
-semi: ';' | error;
+semi: ';' | error | error ';' { yyerrok; };
 
 item:
     IMPORT STRING semi              { $$ = parse_import(p, @$, $STRING); }

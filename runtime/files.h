@@ -108,7 +108,7 @@ typedef struct {
     double *weight;                           // NULL: none
     uint64_t seen, seen_again;                // of rows in order: the file may change between the two passes
     bool strayed;
-    uint32_t npending;                        // edges wait here, so that those of one round miss the caches together
+    uint32_t npending;                        // edges wait here and miss the caches together
     rt_edge pending[RT_PENDING];
 } rt_rows;
 gnn_status rt_rows_new(gnn_context *c, const char *name, int64_t nodes, rt_rows *out);
@@ -136,6 +136,7 @@ static inline void rt_rows_place(rt_rows *r, int64_t row, int64_t col, double we
 
 // ---- graph_sort.c ----------------------------------------------------------------------------------------
 void rt_sort_row(int64_t *col, double *weight, int64_t n);   // by (col, weight); weight may be NULL
+void rt_sort_row_to_depth(int64_t *col, double *weight, int64_t n, int depth);   // of quicksort
 
 // ---- read_npy.c: arrays ----------------------------------------------------------------------------------
 typedef enum { RT_AS_STORED, RT_AS_INDEX } rt_npy_form;   // AS_INDEX: any integers, to i64; others are refused

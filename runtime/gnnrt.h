@@ -310,6 +310,7 @@ typedef struct {
 // x_indptr x_indices x_data x_dim, y, weight, train_idx val_idx test_idx, num_src), Matrix Market
 // (coordinate; row = destination), edge list ("src dst [weight]" a line, # and % comments). Edges of text
 // files are sorted by (row, col, weight), those of npz are kept.
+// Ids and rows of a text file of B bytes are below (B + 16 MiB) / 8, so that a small file cannot ask for much memory.
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out);
 // Made with integers alone, so the same on every machine; edges are sorted by (row, col, etype). SEED is 1 if
 // left out.

@@ -125,13 +125,17 @@ static bool is_sorted(const row *r, int64_t n)
     return true;
 }
 
-void rt_sort_row(int64_t *col, double *weight, int64_t n)
+void rt_sort_row_to_depth(int64_t *col, double *weight, int64_t n, int depth)
 {
     row r = {col, weight};
-    if (is_sorted(&r, n))
-        return;
+    if (!is_sorted(&r, n))
+        quick(&r, 0, n, depth);
+}
+
+void rt_sort_row(int64_t *col, double *weight, int64_t n)
+{
     int depth = 0;
     for (int64_t m = n; m > 0; m >>= 1)
         depth += 2;
-    quick(&r, 0, n, depth);
+    rt_sort_row_to_depth(col, weight, n, depth);
 }

@@ -12,12 +12,14 @@ static void loop_sum(int64_t lo, int64_t hi, int64_t step, const char *type, int
         "%d = add i64 %c, %one\n%w = add TYPE %i, %i\n%x = sub TYPE %w, %i\n%y = NARROW\nyield %d, %y\n}\n"
         "st i64 %r, %n\n%q = addr %r, %zero * 1 + 8\nst i64 %q, %l\nreturn\n}\n", type, 1);
     const char *at = strstr(text, "NARROW");
-    text = arena_printf(a, "%.*s%s%s", (int)(at - text), text, !strcmp(type, "i64") ? "add i64 %x, %zero" : "cvt i64 %x", at + 6);
+    text = arena_printf(a, "%.*s%s%s", (int)(at - text), text, !strcmp(type, "i64") ? "add i64 %x, %zero"
+                        : "cvt i64 %x", at + 6);
     int64_t r[2] = {0, 0};
     uint64_t args[4] = {(uint64_t)lo, (uint64_t)hi, (uint64_t)step, (uintptr_t)r};
     jit_run(text, args, 1);
     if (r[0] != rounds || r[1] != last) {
-        printf("for %s %lld to %lld step %lld: %lld rounds, last %lld\n", type, (long long)lo, (long long)hi, (long long)step,
+        printf("for %s %lld to %lld step %lld: %lld rounds, last %lld\n", type, (long long)lo, (long long)hi,
+               (long long)step,
                (long long)r[0], (long long)r[1]);
         failed = 1;
     }
@@ -93,7 +95,8 @@ static void shared_memory(void) {
 }
 
 // old = *p; *p = old OP v, one after the other.
-static void atomic(const char *type, const char *op, uint32_t bytes, uint64_t start, uint64_t v, uint64_t want) {
+static void atomic(const char *type, const char *op, uint32_t bytes, uint64_t start, uint64_t v,
+                   uint64_t want) {
     arena *a = arena_new();
     const char *text = typed(a, arena_printf(a,
         "module t\nkernel k(%%p: ptr.global, %%r: ptr.global, %%v: TYPE) block 1 {\n%%o = atom %s TYPE %%p, %%v\nst TYPE %%r, %%o\n"
@@ -101,7 +104,8 @@ static void atomic(const char *type, const char *op, uint32_t bytes, uint64_t st
     uint64_t memory = start, old = 0, args[3] = {(uintptr_t)&memory, (uintptr_t)&old, v};
     jit_run(text, args, 1);
     if (memory != want || old != start) {
-        printf("atom %s %s of %#llx, %#llx twice: %#llx, old %#llx (%u bytes)\n", op, type, (unsigned long long)start,
+        printf("atom %s %s of %#llx, %#llx twice: %#llx, old %#llx (%u bytes)\n", op, type,
+               (unsigned long long)start,
                (unsigned long long)v, (unsigned long long)memory, (unsigned long long)old, bytes);
         failed = 1;
     }
@@ -157,7 +161,8 @@ static void approximations(void) {
     static const struct {
         const char *op;
         float want;
-    } rows[] = {{"exp2a", 5.656854f}, {"log2a", 1.321928f}, {"rcpa", 0.4f}, {"rsqrta", 0.632456f}, {"tanha", 0.986614f}};
+    } rows[] = {{"exp2a", 5.656854f}, {"log2a", 1.321928f}, {"rcpa", 0.4f}, {"rsqrta", 0.632456f},
+                {"tanha", 0.986614f}};
     for (uint32_t k = 0; k < COUNT(rows); k++) {
         arena *a = arena_new();
         float in = 2.5f, r = 0;

@@ -5,7 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char text[] = "module broken\nkernel k(%r: ptr.global) block 32 {\n%a = sreg tid\nst i32 %r, %a\nreturn\n}\n";
+static const char text[] =
+    "module broken\nkernel k(%r: ptr.global) block 32 {\n%a = sreg tid\nst i32 %r, %a\nreturn\n}\n";
 
 // PTX 3.2 does not know sm_90, which LLVM says by its fatal error.
 static void compile(void) {
@@ -15,7 +16,8 @@ static void compile(void) {
     simt_module *m = simt_parse(a, ds, source_map_add(sources, "t.simt", text, strlen(text)));
     cg_arch bad = {"sm_90", 90, "+ptx32", 32};
     cg_output out;
-    cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = &bad}, CG_PTX, &(cg_options){.sources = sources}, &out);
+    cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = &bad}, CG_PTX, &(cg_options){.sources = sources},
+            &out);
     _exit(0);
 }
 

@@ -1,4 +1,5 @@
-// For the programs that compile small kernels for this machine, run them on edge values and compare bit by bit.
+// For the programs that compile small kernels for this machine, run them on edge values and compare bit by
+// bit.
 #ifndef GNNC_JIT_TEST_H
 #define GNNC_JIT_TEST_H
 
@@ -38,14 +39,15 @@ static inline void jit_run(const char *text, const uint64_t *args, uint32_t n) {
     arena_free(a);
 }
 
-// result[i] = v for a[i], b[i], c[i], with values of `lanes` elements: op is a text that makes %v of %a, %b, %c.
-// in, out: element texts ("f32"); a result of pred is given as i8.
+// result[i] = v for a[i], b[i], c[i], with values of `lanes` elements: op is a text that makes %v of %a, %b,
+// %c. in, out: element texts ("f32"); a result of pred is given as i8.
 typedef struct {
     const char *in, *out, *op;
     uint32_t in_bytes, out_bytes;
 } elementwise;
 
-static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *const x[3], void *result, uint32_t n) {
+static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *const x[3], void *result,
+                                   uint32_t n) {
     arena *a = arena_new();
     textbuf t = textbuf_new(a);
     const char *suffix = lanes > 1 ? arena_printf(a, "x%u", lanes) : "";
@@ -53,7 +55,8 @@ static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *co
     textbuf_puts(&t, "module t\nkernel k(%x: ptr.global, %y: ptr.global, %z: ptr.global, %r: ptr.global) block 1 {\n"
                      "%t = sreg tid\n%b0 = sreg ctaid\n%w = sreg ntid\n%o = mul i32 %b0, %w\n%i = add i32 %o, %t\n");
     for (int k = 0; k < 3; k++)
-        textbuf_printf(&t, "%%p%d = addr %%%c, %%i * %u\n%%%c = ld %s%s %%p%d align %u\n", k, "xyz"[k], e.in_bytes * lanes, "abc"[k],
+        textbuf_printf(&t, "%%p%d = addr %%%c, %%i * %u\n%%%c = ld %s%s %%p%d align %u\n", k, "xyz"[k],
+                       e.in_bytes * lanes, "abc"[k],
                        e.in, suffix, k, e.in_bytes);
     textbuf_printf(&t, "%s\n", e.op);
     if (pred) textbuf_printf(&t, "%%u = cvt i8%s %%v\n", suffix);
@@ -89,7 +92,8 @@ typedef struct {
     int precision, min_exponent, bits;
 } float_format;
 static const float_format float_formats[] = {
-    {"f16", SIMT_F16, 11, -14, 16}, {"bf16", SIMT_BF16, 8, -126, 16}, {"f32", SIMT_F32, 24, -126, 32}, {"f64", SIMT_F64, 53, -1022, 64}};
+    {"f16", SIMT_F16, 11, -14, 16}, {"bf16", SIMT_BF16, 8, -126, 16}, {"f32", SIMT_F32, 24, -126, 32},
+        {"f64", SIMT_F64, 53, -1022, 64}};
 
 static inline uint64_t format_infinity(const float_format *f) {
     uint64_t exponents = (UINT64_C(1) << (f->bits - f->precision)) - 1;
@@ -99,7 +103,8 @@ static inline bool format_is_nan(const float_format *f, uint64_t bits) {
     return (bits & ((UINT64_C(1) << (f->bits - 1)) - 1)) > format_infinity(f);
 }
 
-// The bits of x to nearest even. rest: the sign of what x lacks to the exact value (TwoSum's error), 0 if nothing.
+// The bits of x to nearest even. rest: the sign of what x lacks to the exact value (TwoSum's error), 0 if
+// nothing.
 static inline uint64_t round_to(const float_format *f, __float128 x, int rest) {
     unsigned __int128 b;
     memcpy(&b, &x, sizeof b);
@@ -110,7 +115,8 @@ static inline uint64_t round_to(const float_format *f, __float128 x, int rest) {
     if (exponent == 16384) return m ? format_infinity(f) | 1 : sign | format_infinity(f);
     if (exponent < -16000) return sign;
     m |= (unsigned __int128)1 << 112;
-    int quantum = (exponent < f->min_exponent ? f->min_exponent : exponent) - (f->precision - 1), shift = quantum - (exponent - 112);
+    int quantum = (exponent < f->min_exponent ? f->min_exponent : exponent) - (f->precision - 1),
+        shift = quantum - (exponent - 112);
     if (shift > 120) return sign;
     unsigned __int128 half = (unsigned __int128)1 << (shift - 1), low = m & (2 * half - 1);
     uint64_t k = (uint64_t)(m >> shift);
@@ -131,7 +137,8 @@ static inline __float128 value_of(const float_format *f, uint64_t bits) {
     if (f->element != SIMT_F16) return memcpy(&s, &w, 4), s;
     int exponent = w >> 10 & 31, fraction = w & 1023;
     __float128 v = exponent == 31 ? (fraction ? __builtin_nan("") : __builtin_inf())
-                   : exponent     ? __builtin_ldexp(fraction + 1024, exponent - 25) : __builtin_ldexp(fraction, -24);
+                   : exponent     ? __builtin_ldexp(fraction + 1024, exponent - 25)
+                       : __builtin_ldexp(fraction, -24);
     return w & 0x8000 ? -v : v;
 }
 

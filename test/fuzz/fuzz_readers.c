@@ -9,7 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_array(gnn_context *c, gnn_status (*read)(gnn_context *, const uint8_t *, size_t, gnn_array *),
+static void read_array(gnn_context *c,
+                       gnn_status (*read)(gnn_context *, const uint8_t *, size_t, gnn_array *),
                        const uint8_t *data, size_t size)
 {
     gnn_array a = {0};

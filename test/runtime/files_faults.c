@@ -1,5 +1,5 @@
-// Each allocation of each reader, generator and writer fails once: the call says NO_MEMORY, frees all it took, and works
-// when it is called again.
+// Each allocation of each reader, generator and writer fails once: the call says NO_MEMORY, frees all it
+// took, and works when it is called again.
 #include "files_support.h"
 
 #include <unistd.h>

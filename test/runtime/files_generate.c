@@ -62,9 +62,10 @@ static void sizes_and_bits(gnn_context *c)
 {
     for (size_t i = 0; i < RT_COUNT(known); i++) {
         gnn_graph g = make(c, known[i].description), again = make(c, known[i].description);
-        CHECK(g.nodes == known[i].nodes && g.edges == known[i].edges && g.sources == g.nodes, "%s: %lld nodes, %lld edges",
-              known[i].description, (long long)g.nodes, (long long)g.edges);
-        CHECK(digest(&g) == known[i].digest, "%s: digest 0x%016llx", known[i].description, (unsigned long long)digest(&g));
+        CHECK(g.nodes == known[i].nodes && g.edges == known[i].edges && g.sources == g.nodes,
+              "%s: %lld nodes, %lld edges", known[i].description, (long long)g.nodes, (long long)g.edges);
+        CHECK(digest(&g) == known[i].digest, "%s: digest 0x%016llx", known[i].description,
+              (unsigned long long)digest(&g));
         CHECK(digest(&g) == digest(&again), "%s differs from itself", known[i].description);
         CHECK(!strcmp(g.name, known[i].description), "%s is named %s", known[i].description, g.name);
         gnn_graph_free(c, &g);
@@ -76,7 +77,8 @@ static void shapes(gnn_context *c)
 {
     gnn_graph_statistics m;
     gnn_graph g = make(c, "star:1000");
-    CHECK(g.rowptr[1] == 999 && !gnn_graph_measure(c, &g, &m) && m.max_degree == 999 && m.empty_rows == 999, "star");
+    CHECK(g.rowptr[1] == 999 && !gnn_graph_measure(c, &g, &m) && m.max_degree == 999 && m.empty_rows == 999,
+          "star");
     gnn_graph_free(c, &g);
     g = make(c, "hubs:1024:100000");
     CHECK(!gnn_graph_measure(c, &g, &m) && m.max_degree > 50 * m.quantiles[1], "hubs: max %lld, median %lld",
@@ -86,8 +88,8 @@ static void shapes(gnn_context *c)
     CHECK(g.graphs == 500 && g.nodes > 7000 && g.nodes < 9000, "batch: %lld nodes", (long long)g.nodes);
     CHECK(!gnn_graph_expand(c, &g), "%s", gnn_context_error(c));
     for (int64_t e = 0; e < g.edges; e++)
-        CHECK(g.batch[g.dst[e]] == g.batch[g.col[e]] && g.dst[e] != g.col[e], "batch: edge %lld leaves its graph",
-              (long long)e);
+        CHECK(g.batch[g.dst[e]] == g.batch[g.col[e]] && g.dst[e] != g.col[e],
+              "batch: edge %lld leaves its graph", (long long)e);
     gnn_graph_free(c, &g);
     g = make(c, "er:10:10000,types=5");
     int64_t count[5] = {0};
@@ -103,7 +105,8 @@ static const struct {
     const char *description, *error;
     gnn_status status;
 } refused[] = {
-    {"", "generator '': expected rmat, er, hubs, grid, star, path, empty, clique or batch", GNN_BAD_GENERATOR},
+    {"", "generator '': expected rmat, er, hubs, grid, star, path, empty, clique or batch",
+     GNN_BAD_GENERATOR},
     {"tree:3", "expected rmat, er, hubs", GNN_BAD_GENERATOR},
     {"rmat", "generator 'rmat': expected rmat:SCALE:DEGREE[:SEED]", GNN_BAD_GENERATOR},
     {"rmat:10", "expected rmat:SCALE:DEGREE[:SEED]", GNN_BAD_GENERATOR},
@@ -115,7 +118,8 @@ static const struct {
     {"rmat:1e1:1", "got '1e1'", GNN_BAD_GENERATOR},
     {"rmat:40:1099511627776", "its sizes do not fit 64 bits", GNN_TOO_LARGE},
     {"rmat:40:1", "do not fit the memory of", GNN_TOO_LARGE},
-    {"rmat:3:3:99999999999999999999", "SEED must be an integer from 0 to 9223372036854775807", GNN_BAD_GENERATOR},
+    {"rmat:3:3:99999999999999999999", "SEED must be an integer from 0 to 9223372036854775807",
+     GNN_BAD_GENERATOR},
     {"rmat:3:3:1:1", "expected rmat:SCALE:DEGREE[:SEED]", GNN_BAD_GENERATOR},
     {"star:3:1", "expected star:N", GNN_BAD_GENERATOR},
     {"er:0:1", "expected nodes where there are edges", GNN_BAD_GENERATOR},
@@ -140,7 +144,8 @@ int main(void)
         gnn_graph g;
         gnn_status s = gnn_graph_generate(c, refused[i].description, &g);
         CHECK(s == refused[i].status, "%s: status %d", refused[i].description, s);
-        CHECK(strstr(gnn_context_error(c), refused[i].error), "%s: '%s'", refused[i].description, gnn_context_error(c));
+        CHECK(strstr(gnn_context_error(c), refused[i].error), "%s: '%s'", refused[i].description,
+              gnn_context_error(c));
         CHECK(test_is_empty(&g, sizeof g), "%s: left something behind", refused[i].description);
         gnn_context_clear_error(c);
         gnn_graph_free(c, &g);

@@ -1,5 +1,5 @@
-// Every kind of malformed file is refused with BAD_FILE or TOO_LARGE and a text that tells the place and the value, and
-// leaves nothing behind.
+// Every kind of malformed file is refused with BAD_FILE or TOO_LARGE and a text that tells the place and the
+// value, and leaves nothing behind.
 #include "files_support.h"
 
 typedef struct {
@@ -65,14 +65,17 @@ static const text_case matrices[] = {
     {"1 1 0\n", "m.mtx: does not begin with '%%MatrixMarket'"},
     {"%%MatrixMarket matrix\n", "m.mtx:1: the format must be 'coordinate', got nothing"},
     {"%%MatrixMarketmatrix coordinate real general\n", "m.mtx:1: expected '%%MatrixMarket matrix coordinate"},
-    {"%%MatrixMarket vector coordinate real general\n", "m.mtx:1: expected '%%MatrixMarket matrix coordinate"},
+    {"%%MatrixMarket vector coordinate real general\n",
+     "m.mtx:1: expected '%%MatrixMarket matrix coordinate"},
     {"%%MatrixMarket matrix array real general\n", "m.mtx:1: the format must be 'coordinate', got 'array'"},
     {BANNER "complex general\n", "m.mtx:1: the field must be real, integer or pattern, got 'complex'"},
-    {BANNER "real hermitian\n", "m.mtx:1: the symmetry must be general, symmetric or skew-symmetric, got 'hermitian'"},
+    {BANNER "real hermitian\n",
+     "m.mtx:1: the symmetry must be general, symmetric or skew-symmetric, got 'hermitian'"},
     {BANNER "pattern skew-symmetric\n", "m.mtx:1: a pattern cannot be skew-symmetric"},
     {BANNER "real general more\n", "m.mtx:1: expected '%%MatrixMarket"},
     {BANNER "real general\n", "m.mtx:2: the file ends before its sizes"},
-    {BANNER "real general\n3 3\n", "m.mtx:2: expected three sizes: rows, columns, entries, got the end of the line"},
+    {BANNER "real general\n3 3\n",
+     "m.mtx:2: expected three sizes: rows, columns, entries, got the end of the line"},
     {BANNER "real general\n3 nan 1\n", "m.mtx:2: expected three sizes: rows, columns, entries, got 'nan'"},
     {BANNER "real general\n3 3 1 7\n", "m.mtx:2: expected three sizes: rows, columns, entries, got '7'"},
     {BANNER "real general\n3 3 -1\n", "m.mtx:2: expected three sizes: rows, columns, entries, got '-1'"},
@@ -93,7 +96,8 @@ static const text_case matrices[] = {
     {BANNER "integer general\n3 3 1\n1 1 1.5\n", "m.mtx:3: expected an integer within 2^53, got '1.5'"},
     {BANNER "integer general\n3 3 1\n1 1 9007199254740993\n", "m.mtx:3: expected an integer within 2^53"},
     {BANNER "pattern general\n3 3 1\n1 1 1\n", "m.mtx:3: expected the end of the line, got '1'"},
-    {BANNER "real symmetric\n3 3 1\n1 2 1\n", "m.mtx:3: entry (1, 2) is not below the diagonal of a symmetric matrix"},
+    {BANNER "real symmetric\n3 3 1\n1 2 1\n",
+     "m.mtx:3: entry (1, 2) is not below the diagonal of a symmetric matrix"},
     {BANNER "real skew-symmetric\n3 3 1\n2 2 1\n",
      "m.mtx:3: entry (2, 2) is not below the diagonal of a skew-symmetric matrix"},
 };
@@ -123,7 +127,8 @@ static const struct {
     {D("'<U4'", "False", "(1,)"), 16, "its type is '<U4'"},
     {D("'|f4'", "False", "(1,)"), 4, "its type is '|f4'"},
     {D("''", "False", "(1,)"), 4, "its type is empty"},
-    {D("[('a', '<f4')]", "False", "(1,)"), 4, "its header has at byte 10 '[('a'' where a simple type is expected"},
+    {D("[('a', '<f4')]", "False", "(1,)"), 4,
+     "its header has at byte 10 '[('a'' where a simple type is expected"},
     {D("'<f4'", "Maybe", "(1,)"), 4, "where True or False is expected"},
     {D("'<f4'", "False", "(nan,)"), 4, "'nan' where a size is expected"},
     {D("'<f4'", "False", "(-1,)"), 4, "'-1' where a size is expected"},
@@ -156,10 +161,12 @@ static void bad_arrays(gnn_context *c)
     refuse_array(c, test_npy("<u8", "(1,)", data, 8), "element 0 = 18446744073709551362 does not fit i64");
     refuse_array(c, test_text(""), "a.npy: it does not begin as a .npy array does");
     refuse_array(c, test_text("\x93NUMPX\x01"), "a.npy: it does not begin as a .npy array does");
-    refuse_array(c, test_bytes("\x93NUMPY\x01\x00\x10", 9), "the file ends within the length of a header, at byte 9");
+    refuse_array(c, test_bytes("\x93NUMPY\x01\x00\x10", 9),
+                 "the file ends within the length of a header, at byte 9");
     refuse_array(c, test_bytes("\x93NUMPY\x04\x00\x00\x00", 10), "it has the .npy version 4.0");
     refuse_array(c, test_bytes("\x93NUMPY\x01\x00\xff\xff", 10), "its header would be 65535 bytes long");
-    refuse_array(c, test_bytes("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12), "its header would be 4294967295 bytes long");
+    refuse_array(c, test_bytes("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12),
+                 "its header would be 4294967295 bytes long");
 }
 
 // ---- Graphs ----------------------------------------------------------------------------------------------
@@ -171,7 +178,14 @@ typedef struct {
     } arrays[MOST_ARRAYS];
     const char *error;
 } graph_case;
-#define ROWS {"rowptr", 3, {0, 1, 2}}, {"col", 2, {1, 0}}
+#define ROWS \
+    {"rowptr", 3, {0, 1, 2}}, \
+    { \
+        "col", 2, \
+        { \
+            1, 0 \
+        } \
+    }
 static const graph_case graphs[] = {
     {{{"col", 2, {1, 0}}, {"x", 1, {0}}}, "g.npz: has no array 'rowptr'; it has: col, x"},
     {{{"rowptr", 1, {0}}}, "g.npz: has no array 'col'; it has: rowptr"},
@@ -193,13 +207,16 @@ static const graph_case graphs[] = {
     {{ROWS, {"batch", 2, {1, 0}}}, "g.npz: batch[1] = 0 after 1"},
     {{ROWS, {"batch", 2, {-1, 0}}}, "g.npz: batch[0] = -1 after 0"},
     {{ROWS, {"batch", 2, {0, 2147483647}}}, "g.npz: batch[1] = 2147483647, more than"},
-    {{ROWS, {"graph_ptr", 2, {0, 2}}, {"batch", 2, {0, 1}}}, "batch[1] = 1, but graph_ptr puts it into graph 0"},
+    {{ROWS, {"graph_ptr", 2, {0, 2}}, {"batch", 2, {0, 1}}},
+     "batch[1] = 1, but graph_ptr puts it into graph 0"},
     {{ROWS, {"y", 3, {0, 1, 2}}}, "g.npz: y has 3 entries, must have 2"},
     {{ROWS, {"weight", 1, {0}}}, "g.npz: weight has 1 entries, must have 2"},
     {{ROWS, {"train_idx", 1, {2}}}, "g.npz: train_idx[0] = 2 is outside V (2)"},
     {{ROWS, {"x", 3, {0}}}, "g.npz: x must have 2 rows, one a node"},
     {{ROWS, {"x", 2, {0}}, {"x_indptr", 3, {0}}}, "g.npz: has both x and x_indptr"},
     {{ROWS, {"x_indptr", 3, {0}}}, "g.npz: has no array 'x_indices'"},
+    {{ROWS, {"x_indptr", 3, {0}}, {"x_indices", 2, {0, 1}}, {"x_data", 2, {0}}, {"x_dim", 2, {4, 4}}},
+     "g.npz: x_dim must be one number, not negative"},
     {{ROWS, {"x_indptr", 3, {0}}, {"x_indices", 0, {0}}, {"x_data", 0, {0}}, {"x_dim", 1, {4}}},
      "g.npz: x_data must be of type f4"},
 };
@@ -223,18 +240,27 @@ static test_file graph_archive(const graph_case *g, int method)
     return f;
 }
 
-static test_file sparse_archive(const int32_t *indptr, const int32_t *indices, size_t n, int32_t dim)
+static test_file sparse_archive_of_rows(const int32_t *indptr, size_t rows, const int32_t *indices, size_t n,
+                                        int32_t dim)
 {
     static const int32_t rowptr[] = {0, 1, 2}, col[] = {1, 0};
     static const float data[4] = {1, 2, 3, 4};
     char shape[32];
     snprintf(shape, sizeof shape, "(%zu,)", n);
     const test_member members[] = {
-        {"rowptr.npy", test_npy_i4(rowptr, 3)},     {"col.npy", test_npy_i4(col, 2)},
-        {"x_indptr.npy", test_npy_i4(indptr, 3)},   {"x_indices.npy", test_npy_i4(indices, 2)},
-        {"x_data.npy", test_npy("<f4", shape, data, n * 4)}, {"x_dim.npy", test_npy_i4(&dim, 1)},
+        {"rowptr.npy", test_npy_i4(rowptr, 3)},
+        {"col.npy", test_npy_i4(col, 2)},
+        {"x_indptr.npy", test_npy_i4(indptr, rows + 1)},
+        {"x_indices.npy", test_npy_i4(indices, 2)},
+        {"x_data.npy", test_npy("<f4", shape, data, n * 4)},
+        {"x_dim.npy", test_npy_i4(&dim, 1)},
     };
     return test_npz(ZIP_CM_STORE, members, RT_COUNT(members));
+}
+
+static test_file sparse_archive(const int32_t *indptr, const int32_t *indices, size_t n, int32_t dim)
+{
+    return sparse_archive_of_rows(indptr, 2, indices, n, dim);
 }
 
 static void bad_features(gnn_context *c)
@@ -242,9 +268,13 @@ static void bad_features(gnn_context *c)
     const int32_t both[] = {0, 2, 2}, two[] = {1, 1}, far[] = {0, 9}, falls[] = {0, 2, 1}, good[] = {0, 1};
     refuse_graph(c, "g.npz", sparse_archive(both, two, 2, 3), "g.npz: x_indices[1] = 1 after 1 in row 0");
     refuse_graph(c, "g.npz", sparse_archive(both, far, 2, 3), "g.npz: x_indices[1] = 9 is outside x_dim (3)");
+    refuse_graph(c, "g.npz", sparse_archive_of_rows(both, 1, good, 2, 3),
+                 "g.npz: x_indptr has 2 entries, must have 3");
     refuse_graph(c, "g.npz", sparse_archive(falls, good, 2, 3), "g.npz: x_indptr[2] = 1 after 2");
-    refuse_graph(c, "g.npz", sparse_archive(both, good, 3, 3), "g.npz: x_data has 3 entries, but x_indices has 2");
-    refuse_graph(c, "g.npz", sparse_archive(both, good, 2, -1), "g.npz: x_dim must be one number, not negative");
+    refuse_graph(c, "g.npz", sparse_archive(both, good, 3, 3),
+                 "g.npz: x_data has 3 entries, but x_indices has 2");
+    refuse_graph(c, "g.npz", sparse_archive(both, good, 2, -1),
+                 "g.npz: x_dim must be one number, not negative");
     refuse_graph(c, "g.npz", sparse_archive(both, good, 2, 2147483647),
                  "g.npz: x would be 2 x 2147483647, too large for its 2 entries");
 }
@@ -254,14 +284,19 @@ static void bad_types(gnn_context *c)
 {
     const float rows[] = {0, 1, 2};
     const int32_t col[] = {1, 0};
-    test_member floats[] = {{"rowptr.npy", test_npy("<f4", "(3,)", rows, 12)}, {"col.npy", test_npy_i4(col, 2)}};
-    refuse_graph(c, "g.npz", test_npz(ZIP_CM_STORE, floats, 2), "g.npz: rowptr: it has the type f4, but must hold integers");
-    test_member flat[] = {{"rowptr.npy", test_npy("<i4", "(1, 3)", rows, 12)}, {"col.npy", test_npy_i4(col, 2)}};
+    test_member floats[] = {{"rowptr.npy", test_npy("<f4", "(3,)", rows, 12)},
+                            {"col.npy", test_npy_i4(col, 2)}};
+    refuse_graph(c, "g.npz", test_npz(ZIP_CM_STORE, floats, 2),
+                 "g.npz: rowptr: it has the type f4, but must hold integers");
+    test_member flat[] = {{"rowptr.npy", test_npy("<i4", "(1, 3)", rows, 12)},
+                          {"col.npy", test_npy_i4(col, 2)}};
     refuse_graph(c, "g.npz", test_npz(ZIP_CM_STORE, flat, 2), "g.npz: rowptr has 2 axes, must have 1");
     test_member scalar[] = {{"rowptr.npy", test_npy("<i4", "()", rows, 4)}, {"col.npy", test_npy_i4(col, 2)}};
-    refuse_graph(c, "g.npz", test_npz(ZIP_CM_STORE, scalar, 2), "g.npz: rowptr is a scalar, must have an axis");
+    refuse_graph(c, "g.npz", test_npz(ZIP_CM_STORE, scalar, 2),
+                 "g.npz: rowptr is a scalar, must have an axis");
     test_member junk[] = {{"rowptr.npy", test_text("PK\3\4 nested junk")}};
-    refuse_graph(c, "g.npz", test_npz(ZIP_CM_STORE, junk, 1), "g.npz: rowptr: it does not begin as a .npy array does");
+    refuse_graph(c, "g.npz", test_npz(ZIP_CM_STORE, junk, 1),
+                 "g.npz: rowptr: it does not begin as a .npy array does");
 }
 
 // Changes the sizes in the central directory, which libzip believes.
@@ -279,13 +314,17 @@ static test_file claim(int method, size_t field, uint32_t value)
 static void bad_archives(gnn_context *c)
 {
     enum { METHOD = 10, COMPRESSED = 20, SIZE = 24 };
-    refuse_graph(c, "g.npz", claim(ZIP_CM_DEFLATE, SIZE, 0x7fffffff), "g.npz: rowptr.npy cannot be 2147483647 bytes");
-    refuse_graph(c, "g.npz", claim(ZIP_CM_STORE, SIZE, 0x7fffffff), "g.npz: rowptr.npy cannot be 2147483647 bytes");
+    refuse_graph(c, "g.npz", claim(ZIP_CM_DEFLATE, SIZE, 0x7fffffff),
+                 "g.npz: rowptr.npy cannot be 2147483647 bytes");
+    refuse_graph(c, "g.npz", claim(ZIP_CM_STORE, SIZE, 0x7fffffff),
+                 "g.npz: rowptr.npy cannot be 2147483647 bytes");
     refuse_graph(c, "g.npz", claim(ZIP_CM_STORE, COMPRESSED, 0x7fffffff), "g.npz: rowptr.npy cannot be");
     refuse_graph(c, "g.npz", claim(ZIP_CM_DEFLATE, METHOD, 0x0000000c), "is compressed by method 12");
-    refuse_graph(c, "g.npz", claim(ZIP_CM_DEFLATE, SIZE, 9999), "g.npz: rowptr: its shape wants 24 bytes of data, but");
+    refuse_graph(c, "g.npz", claim(ZIP_CM_DEFLATE, SIZE, 9999),
+                 "g.npz: rowptr: its shape wants 24 bytes of data, but");
     test_file crc = test_graph_npz(ZIP_CM_STORE);
-    for (size_t i = 0; i + 32 < crc.size; i++)   // the last value of rowptr, 6, made 5: only the checksum can tell
+    for (size_t i = 0; i + 32 < crc.size;
+         i++)   // the last value of rowptr, 6, made 5: only the checksum can tell
         if (!memcmp(crc.bytes + i, "PK\3\4", 4) && i > 0) {
             crc.bytes[i - 3] ^= 1;
             break;

@@ -1,5 +1,5 @@
-// Random mutations of small files: each is read, or refused with a status and a text, and never anything else. Meant for
-// AddressSanitizer; an argument sets the number of rounds and another the seed.
+// Random mutations of small files: each is read, or refused with a status and a text, and never anything
+// else. Meant for AddressSanitizer; an argument sets the number of rounds and another the seed.
 #include "files_support.h"
 
 enum { ROUNDS = 10000, MOST_EDITS = 8 };
@@ -45,9 +45,7 @@ static void edit(test_file *f)
         test_append(f, piece, n);
         memmove(f->bytes + at + n, f->bytes + at, f->size - at - n);
         break;
-    case 5:
-        f->size = draw(20) ? f->size : at;
-        break;
+    case 5: f->size = draw(20) ? f->size : at; break;
     }
 }
 
@@ -84,8 +82,9 @@ static void read_as_array(gnn_context *c, const char *name, const test_file *f)
 static const struct {
     const char *name;
     void (*read)(gnn_context *, const char *, const test_file *);
-} readers[] = {{"s.npz", read_as_graph}, {"d.npz", read_as_graph}, {"m.mtx", read_as_graph}, {"m2.mtx", read_as_graph},
-               {"e.txt", read_as_graph}, {"w.txt", read_as_graph}, {"a.npy", read_as_array}, {"f.npy", read_as_array}};
+} readers[] = {{"s.npz", read_as_graph},  {"d.npz", read_as_graph}, {"m.mtx", read_as_graph},
+               {"m2.mtx", read_as_graph}, {"e.txt", read_as_graph}, {"w.txt", read_as_graph},
+               {"a.npy", read_as_array},  {"f.npy", read_as_array}};
 
 static test_file original(size_t i)
 {
@@ -93,8 +92,12 @@ static test_file original(size_t i)
     switch (i) {
     case 0: return test_graph_npz(ZIP_CM_STORE);
     case 1: return test_graph_npz(ZIP_CM_DEFLATE);
-    case 2: return test_text("%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 4\n1 1 1.5\n2 1 -2e3\n3 2 0.25\n4 4 1\n");
-    case 3: return test_text("%%MatrixMarket matrix coordinate pattern general\r\n3 5 3\r\n1 5\r\n3 1\r\n2 2\r\n");
+    case 2:
+        return test_text(
+            "%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 4\n1 1 1.5\n2 1 -2e3\n3 2 0.25\n4 4 1\n");
+    case 3:
+        return test_text(
+            "%%MatrixMarket matrix coordinate pattern general\r\n3 5 3\r\n1 5\r\n3 1\r\n2 2\r\n");
     case 4: return test_text("# a comment\r\n0\t1\r\n2\t3\r\n\r\n4,5\n7 2\n");
     case 5: return test_text("% c\n0 1 0.5\n12 3 -1.25e-3\n4 5 123456789012345678901234567890\n7 2 1e300\n");
     case 6: return test_npy("<i2", "(3, 4)", values, 24);

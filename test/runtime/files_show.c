@@ -1,6 +1,6 @@
-// Reads or generates what its arguments name and prints it, for the tests in files/: paths of .npy and graph files,
-// "npz PATH MEMBER", "generate DESCRIPTION". Ends with 1 and the error's text if that fails. Without arguments it checks
-// its own printing.
+// Reads or generates what its arguments name and prints it, for the tests in files/: paths of .npy and graph
+// files, "npz PATH MEMBER", "generate DESCRIPTION". Ends with 1 and the error's text if that fails. Without
+// arguments it checks its own printing.
 #include "gnnrt.h"
 
 #include <inttypes.h>
@@ -25,7 +25,8 @@ static double element(const gnn_array *a, int64_t i)
     case GNN_F32: return (double)((float *)a->data)[i];
     case GNN_I64: return (double)((int64_t *)a->data)[i];
     case GNN_I32: return ((int32_t *)a->data)[i];
-    case GNN_F16: case GNN_BF16: return ((uint16_t *)a->data)[i];   // its bits
+    case GNN_F16:
+    case GNN_BF16: return ((uint16_t *)a->data)[i];   // its bits
     case GNN_BOOL: return ((uint8_t *)a->data)[i];
     case GNN_DTYPE_COUNT: break;
     }
@@ -65,10 +66,12 @@ static void print_graph(FILE *f, gnn_context *c, gnn_graph *g)
     gnn_graph_statistics m;
     if (gnn_graph_measure(c, g, &m) || gnn_graph_expand(c, g))
         return;
-    fprintf(f, "%s: nodes %" PRId64 " sources %" PRId64 " edges %" PRId64 " digest %016" PRIx64 "\n", g->name, g->nodes,
-            g->sources, g->edges, digest(g));
-    fprintf(f, "degree: min %" PRId64 " max %" PRId64 " mean %.4g deviation %.4g empty %" PRId64 " loops %" PRId64
-            " quantiles", m.min_degree, m.max_degree, m.mean_degree, m.deviation, m.empty_rows, m.self_loops);
+    fprintf(f, "%s: nodes %" PRId64 " sources %" PRId64 " edges %" PRId64 " digest %016" PRIx64 "\n", g->name,
+            g->nodes, g->sources, g->edges, digest(g));
+    fprintf(f,
+            "degree: min %" PRId64 " max %" PRId64 " mean %.4g deviation %.4g empty %" PRId64
+            " loops %" PRId64 " quantiles",
+            m.min_degree, m.max_degree, m.mean_degree, m.deviation, m.empty_rows, m.self_loops);
     for (int i = 0; i < 5; i++)
         fprintf(f, " %" PRId64, m.quantiles[i]);
     fprintf(f, "\n");
@@ -125,7 +128,8 @@ static int check_itself(gnn_context *c)
         return 1;
     gnn_status s = show(f, c, 2, args);
     fclose(f);
-    if (!s && !strncmp(text, expected, strlen(expected)) && strstr(text, "\nrowptr: 0 0 1 2\ncol: 0 1\ndst: 1 2\n"))
+    if (!s && !strncmp(text, expected, strlen(expected)) &&
+        strstr(text, "\nrowptr: 0 0 1 2\ncol: 0 1\ndst: 1 2\n"))
         return 0;
     printf("path:3 is shown as:\n%s", text);
     return 1;

@@ -1,4 +1,5 @@
-// Files made in memory for the tests of the readers, and the checks they share. Each test is one program, so all is static.
+// Files made in memory for the tests of the readers, and the checks they share. Each test is one program, so
+// all is static.
 #ifndef FILES_SUPPORT_H
 #define FILES_SUPPORT_H
 
@@ -60,7 +61,8 @@ static inline void test_append(test_file *f, const void *bytes, size_t size)
 static inline test_file test_npy_header(const char *header, const void *data, size_t size)
 {
     size_t n = strlen(header) + 1;
-    unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(n & 255), (unsigned char)(n >> 8)};
+    unsigned char head[10] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(n & 255), (unsigned char)(n >> 8)};
     test_file f = test_bytes(head, sizeof head);
     test_append(&f, header, n - 1);
     test_append(&f, "\n", 1);
@@ -121,17 +123,25 @@ static inline test_file test_npz(int method, const test_member *members, size_t 
 // Five nodes, six edges, two types, two graphs, with features and a split.
 static inline test_file test_graph_npz(int method)
 {
-    static const int32_t rowptr[] = {0, 2, 3, 3, 5, 6}, col[] = {1, 2, 0, 3, 4, 4}, etype[] = {0, 1, 0, 1, 1, 0};
-    static const int32_t ntype[] = {0, 0, 0, 1, 1}, graph_ptr[] = {0, 3, 5}, y[] = {0, -1, 2, 1, 0}, train[] = {0, 4};
+    static const int32_t rowptr[] = {0, 2, 3, 3, 5, 6}, col[] = {1, 2, 0, 3, 4, 4},
+                         etype[] = {0, 1, 0, 1, 1, 0};
+    static const int32_t ntype[] = {0, 0, 0, 1, 1}, graph_ptr[] = {0, 3, 5}, y[] = {0, -1, 2, 1, 0},
+                         train[] = {0, 4};
     static const int32_t indptr[] = {0, 1, 2, 2, 4, 5}, indices[] = {0, 2, 0, 1, 2}, dim[] = {3};
     static const float data[] = {1, 2, 3, 4, 5}, weight[] = {1, 2, 3, 4, 5, 6};
     const test_member members[] = {
-        {"rowptr.npy", test_npy_i4(rowptr, 6)},      {"col.npy", test_npy_i4(col, 6)},
-        {"etype.npy", test_npy_i4(etype, 6)},        {"ntype.npy", test_npy_i4(ntype, 5)},
-        {"graph_ptr.npy", test_npy_i4(graph_ptr, 3)}, {"y.npy", test_npy_i4(y, 5)},
-        {"train_idx.npy", test_npy_i4(train, 2)},    {"x_indptr.npy", test_npy_i4(indptr, 6)},
-        {"x_indices.npy", test_npy_i4(indices, 5)},  {"x_data.npy", test_npy("<f4", "(5,)", data, sizeof data)},
-        {"x_dim.npy", test_npy_i4(dim, 1)},          {"weight.npy", test_npy("<f4", "(6,)", weight, sizeof weight)},
+        {"rowptr.npy", test_npy_i4(rowptr, 6)},
+        {"col.npy", test_npy_i4(col, 6)},
+        {"etype.npy", test_npy_i4(etype, 6)},
+        {"ntype.npy", test_npy_i4(ntype, 5)},
+        {"graph_ptr.npy", test_npy_i4(graph_ptr, 3)},
+        {"y.npy", test_npy_i4(y, 5)},
+        {"train_idx.npy", test_npy_i4(train, 2)},
+        {"x_indptr.npy", test_npy_i4(indptr, 6)},
+        {"x_indices.npy", test_npy_i4(indices, 5)},
+        {"x_data.npy", test_npy("<f4", "(5,)", data, sizeof data)},
+        {"x_dim.npy", test_npy_i4(dim, 1)},
+        {"weight.npy", test_npy("<f4", "(6,)", weight, sizeof weight)},
     };
     return test_npz(method, members, RT_COUNT(members));
 }
@@ -157,7 +167,8 @@ static inline const char *test_graph_fault(const gnn_graph *g)
         if (g->rowptr[v] > g->rowptr[v + 1])
             return "rowptr falls";
     for (int64_t e = 0; e < g->edges; e++)
-        if (g->col[e] < 0 || g->col[e] >= g->sources || (g->etype && (g->etype[e] < 0 || g->etype[e] >= g->types)))
+        if (g->col[e] < 0 || g->col[e] >= g->sources ||
+            (g->etype && (g->etype[e] < 0 || g->etype[e] >= g->types)))
             return "col or etype is outside its space";
     for (int64_t v = 0; v < g->nodes; v++)
         if ((g->ntype && (g->ntype[v] < 0 || g->ntype[v] >= g->node_types)) ||

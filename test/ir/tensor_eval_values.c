@@ -1,5 +1,5 @@
 // The evaluator against values computed by hand: one op a test.
-#include "harness.h"
+#include "tensor_harness.h"
 
 static void test_spmm(void) {
     trial *t = trial_new("op spmm { space E space U space V space F map src : E -> U map dst : E -> V "
@@ -19,11 +19,12 @@ static void test_spmm(void) {
 }
 
 static void test_softmax(void) {
-    trial *t = trial_new("op softmax { space E space V map dst : E -> V sorted tensor s : f32[E] result a : f32[E] "
-                         "stage m : f32[V] stage z : f32[V] "
-                         "m[v:V] = max {e:E : dst[e] == v} (s[e]) else (-inf.f32) "
-                         "z[v:V] = sum {e:E : dst[e] == v} (exp(sub(s[e], m[v]))) "
-                         "a[e:E] = div(exp(sub(s[e], m[dst[e]])), z[dst[e]]) }");
+    trial *t =
+        trial_new("op softmax { space E space V map dst : E -> V sorted tensor s : f32[E] result a : f32[E] "
+                  "stage m : f32[V] stage z : f32[V] "
+                  "m[v:V] = max {e:E : dst[e] == v} (s[e]) else (-inf.f32) "
+                  "z[v:V] = sum {e:E : dst[e] == v} (exp(sub(s[e], m[v]))) "
+                  "a[e:E] = div(exp(sub(s[e], m[dst[e]])), z[dst[e]]) }");
     int64_t dst[] = {0, 0, 2};
     float s[] = {1, 3, -7};
     set_size(t, "E", 3), set_size(t, "V", 3);
@@ -78,7 +79,8 @@ static void test_argmax(void) {
 
 static void test_welford(void) {
     trial *t = trial_new(
-        "op moments { space N space G map of : N -> G tensor x : f32[N] result mu : f32[G] result var : f32[G] "
+        "op moments { space N space G map of : N -> G tensor x : f32[N] result mu : f32[G] result var : "
+        "f32[G] "
         "reducer welford(f32) -> (f32, f32) commutative { state (f32, f32, f32) identity (0f32, 0f32, 0f32) "
         "lift (1f32, arg.0, 0f32) "
         "combine let %1 = add(left.0, right.0) let %2 = sub(right.1, left.1) "
@@ -100,7 +102,8 @@ static void test_welford(void) {
 }
 
 static void test_partial_map(void) {
-    trial *t = trial_new("op pool { space N space M map at : N -> M partial tensor x : i64[N] result y : i64[M] result z : i64[N] "
+    trial *t = trial_new("op pool { space N space M map at : N -> M partial tensor x : i64[N] result y : "
+                         "i64[M] result z : i64[N] "
                          "y[m:M] = sum {n:N : at[n] == m} (x[n]) "
                          "z[n:N] = select(eq(at[n], none(M)), -1, y[at[n]]) }");
     int64_t at[] = {1, -1, 1, 0}, x[] = {1, 2, 3, 4};
@@ -114,7 +117,8 @@ static void test_partial_map(void) {
 }
 
 static void test_unguarded_none(void) {
-    trial *t = trial_new("op bad { space N space M map at : N -> M partial tensor x : f32[M] result y : f32[N] y[n:N] = x[at[n]] }");
+    trial *t = trial_new("op bad { space N space M map at : N -> M partial tensor x : f32[M] result y : "
+                         "f32[N] y[n:N] = x[at[n]] }");
     int64_t at[] = {1, -1};
     float x[] = {1, 2};
     set_size(t, "N", 2), set_size(t, "M", 2);
@@ -126,10 +130,12 @@ static void test_unguarded_none(void) {
 }
 
 static void test_classes(void) {
-    trial *t = trial_new("op by_two { space E space V space R space C = classes(cls) map dst : E -> V map type : E -> R partial "
-                         "result n : i64[E] result all : i64[C] classes cls : E -> C = (dst, type) "
-                         "all[c:C] = sum {e:E : cls[e] == c} (1) "
-                         "n[e:E] = select(eq(cls[e], none(C)), -1, add(mul(cvt(i64, cls[e]), 100), all[cls[e]])) }");
+    trial *t =
+        trial_new("op by_two { space E space V space R space C = classes(cls) map dst : E -> V map type : E "
+                  "-> R partial "
+                  "result n : i64[E] result all : i64[C] classes cls : E -> C = (dst, type) "
+                  "all[c:C] = sum {e:E : cls[e] == c} (1) "
+                  "n[e:E] = select(eq(cls[e], none(C)), -1, add(mul(cvt(i64, cls[e]), 100), all[cls[e]])) }");
     int64_t dst[] = {2, 0, 2, 0, 2, 0}, type[] = {1, 1, 0, 0, 1, -1};
     set_size(t, "E", 6), set_size(t, "V", 3), set_size(t, "R", 2);
     set_input(t, "dst", dst), set_input(t, "type", type);
@@ -141,9 +147,10 @@ static void test_classes(void) {
 }
 
 static void test_recurrence(void) {
-    trial *t = trial_new("op power { space T space T1 = add(size(T), 1) space V map next : V -> V tensor x : f64[V] "
-                         "result z : f64[T1, V] stage h : f64[V] z[0, v:V] = x[v] "
-                         "loop t:T { h[v:V] = mul(2f64, z[index(T1, t), next[v]]) z[t + 1, v:V] = add(h[v], 1f64) } }");
+    trial *t = trial_new(
+        "op power { space T space T1 = add(size(T), 1) space V map next : V -> V tensor x : f64[V] "
+        "result z : f64[T1, V] stage h : f64[V] z[0, v:V] = x[v] "
+        "loop t:T { h[v:V] = mul(2f64, z[index(T1, t), next[v]]) z[t + 1, v:V] = add(h[v], 1f64) } }");
     int64_t next[] = {1, 2, 0};
     double x[] = {1, 2, 3};
     set_size(t, "T", 2), set_size(t, "V", 3);
@@ -155,10 +162,12 @@ static void test_recurrence(void) {
 }
 
 static void test_special_values(void) {
-    trial *t = trial_new("op special { space N space F tensor x : f32[N, F] result mx : f32[N] result s : f32[N] result q : f32[N, F] "
+    trial *t = trial_new("op special { space N space F tensor x : f32[N, F] result mx : f32[N] result s : "
+                         "f32[N] result q : f32[N, F] "
                          "mx[n:N] = max {f:F} (x[n, f]) s[n:N] = sum {f:F} (x[n, f]) "
                          "q[n:N, f:F] = div(1f32, sub(x[n, f], x[n, f])) }");
-    float x[] = {1, NAN, 2, INFINITY, 1, -INFINITY, INFINITY, 5, 7, -INFINITY, -INFINITY, -INFINITY, 3e38f, 3e38f, -3e38f};
+    float x[] = {1, NAN,       2,         INFINITY,  1,     -INFINITY, INFINITY, 5,
+                 7, -INFINITY, -INFINITY, -INFINITY, 3e38f, 3e38f,     -3e38f};
     set_size(t, "N", 5), set_size(t, "F", 3);
     set_input(t, "x", x);
     EXPECT_EVALUATED(t);
@@ -205,13 +214,15 @@ static uint64_t mix(uint64_t z) {
 }
 
 static void test_rand(void) {
-    trial *t = trial_new("op random { space N scalar seed : i64 result y : f32[N] y[n:N] = rand(seed[], cvt(i64, n)) }");
+    trial *t = trial_new(
+        "op random { space N scalar seed : i64 result y : f32[N] y[n:N] = rand(seed[], cvt(i64, n)) }");
     int64_t seed = -3;
     set_size(t, "N", 4);
     set_input(t, "seed", &seed);
     EXPECT_EVALUATED(t);
     for (uint64_t n = 0; n < 4; n++) {
-        uint64_t h = mix((mix((uint64_t)seed + UINT64_C(0x9e3779b97f4a7c15)) ^ n) + UINT64_C(0x9e3779b97f4a7c15));
+        uint64_t h =
+            mix((mix((uint64_t)seed + UINT64_C(0x9e3779b97f4a7c15)) ^ n) + UINT64_C(0x9e3779b97f4a7c15));
         CHECK(result(t, "y")->value[n] == (double)(h >> 40) * 0x1p-24);
     }
     arena_free(t->a);
@@ -237,8 +248,9 @@ static void test_requires(void) {
 }
 
 static void test_two_keys(void) {
-    trial *t = trial_new("op triangles { space E space V map src : E -> V map dst : E -> V result n : i64[V] "
-                         "n[v:V] = sum {a:E, b:E, c:E : src[a] == v, src[b] == dst[a], src[c] == dst[b], dst[c] == v} (1) }");
+    trial *t = trial_new(
+        "op triangles { space E space V map src : E -> V map dst : E -> V result n : i64[V] "
+        "n[v:V] = sum {a:E, b:E, c:E : src[a] == v, src[b] == dst[a], src[c] == dst[b], dst[c] == v} (1) }");
     int64_t src[] = {0, 1, 2, 0, 2}, dst[] = {1, 2, 0, 2, 1};
     set_size(t, "E", 5), set_size(t, "V", 3);
     set_input(t, "src", src), set_input(t, "dst", dst);
@@ -264,14 +276,16 @@ static void test_uncertain_filter(void) {
 }
 
 static void test_empty(void) {
-    trial *t = trial_new("op empty { space E space V space F map dst : E -> V tensor x : f32[E, F] "
-                         "result s : f32[V, F] result m : f32[V, F] result p : f32[V] result any : bool[V] "
-                         "s[v:V, f:F] = sum {e:E : dst[e] == v} (x[e, f]) m[v:V, f:F] = max {e:E : dst[e] == v} (x[e, f]) "
-                         "p[v:V] = prod {e:E, f:F : dst[e] == v} (x[e, f]) "
-                         "any[v:V] = any {e:E, f:F : dst[e] == v} (gt(x[e, f], 0f32)) }");
+    trial *t = trial_new(
+        "op empty { space E space V space F map dst : E -> V tensor x : f32[E, F] "
+        "result s : f32[V, F] result m : f32[V, F] result p : f32[V] result any : bool[V] "
+        "s[v:V, f:F] = sum {e:E : dst[e] == v} (x[e, f]) m[v:V, f:F] = max {e:E : dst[e] == v} (x[e, f]) "
+        "p[v:V] = prod {e:E, f:F : dst[e] == v} (x[e, f]) "
+        "any[v:V] = any {e:E, f:F : dst[e] == v} (gt(x[e, f], 0f32)) }");
     set_size(t, "V", 2), set_size(t, "F", 1);
     EXPECT_EVALUATED(t);
-    CHECK(result(t, "s")->value[1] == 0 && result(t, "m")->value[1] == (double)-INFINITY && result(t, "p")->value[1] == 1);
+    CHECK(result(t, "s")->value[1] == 0 && result(t, "m")->value[1] == (double)-INFINITY &&
+          result(t, "p")->value[1] == 1);
     CHECK(result(t, "any")->integer[0] == 0 && result(t, "any")->certain[0]);
     set_size(t, "V", 0);
     EXPECT_EVALUATED(t);

@@ -1,0 +1,151 @@
+// One op and one graph: the steps of binding, and what its files share.
+#include "bind.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- Shared ----------------------------------------------------------------------------------------------
+
+diagnostic *bind_fault(binding *b, tensor_val v, diag_code code, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    const char *message = arena_vprintf(b->d->arena, format, ap);
+    va_end(ap);
+    return diag(b->d->ds, code, b->op->vals.data[v].at, "%s: '%s' %s", b->op->name, b->op->vals.data[v].name, message);
+}
+
+bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out) {
+    bool fits = true, empty = false;
+    *out = 1;
+    for (uint32_t k = 0; k < v->rank; k++) {
+        int64_t n = b->sizes[v->axes[k]];
+        empty |= n == 0;
+        fits &= n == 0 || !__builtin_mul_overflow(*out, n, out);
+    }
+    if (empty) *out = 0;
+    return empty || (fits && *out <= (int64_t)1 << 34);
+}
+
+static uint64_t mix(uint64_t z) {
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+uint64_t bind_random(uint64_t stream, uint64_t at) { return mix(stream + (at + 1) * 0x9e3779b97f4a7c15u); }
+
+uint64_t bind_stream(const binding *b, tensor_val v) {
+    uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a
+    for (const char *c = b->op->vals.data[v].name; *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
+    return mix(hash ^ mix(b->sources[v].seed + 1));
+}
+
+int64_t bind_below(uint64_t word, int64_t n) { return n <= 0 ? 0 : (int64_t)(((unsigned __int128)word * (uint64_t)n) >> 64); }
+
+static uint16_t to_bf16(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (isnan(x)) return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+void bind_store(ir_dtype t, void *data, int64_t at, double x) {
+    switch (t) {
+    case DT_F64: ((double *)data)[at] = x; return;
+    case DT_F32: ((float *)data)[at] = (float)x; return;
+    case DT_BF16: ((uint16_t *)data)[at] = to_bf16((float)x); return;
+    case DT_F16: ((_Float16 *)data)[at] = (_Float16)x; return;
+    case DT_I32: ((int32_t *)data)[at] = (int32_t)x; return;
+    case DT_I64:
+    case DT_INDEX: ((int64_t *)data)[at] = (int64_t)x; return;
+    case DT_BOOL: ((uint8_t *)data)[at] = x != 0; return;
+    case DT_COUNT: break;
+    }
+    ICE("dtype %d", (int)t);
+}
+
+double bind_load(ir_dtype t, const void *data, int64_t at) {
+    switch (t) {
+    case DT_F64: return ((const double *)data)[at];
+    case DT_F32: return (double)((const float *)data)[at];
+    case DT_F16: return (double)((const _Float16 *)data)[at];
+    case DT_BF16: {
+        uint32_t bits = (uint32_t)((const uint16_t *)data)[at] << 16;
+        float x;
+        memcpy(&x, &bits, sizeof x);
+        return (double)x;
+    }
+    case DT_I32: return ((const int32_t *)data)[at];
+    case DT_I64:
+    case DT_INDEX: return (double)((const int64_t *)data)[at];
+    case DT_BOOL: return ((const uint8_t *)data)[at];
+    case DT_COUNT: break;
+    }
+    ICE("dtype %d", (int)t);
+}
+
+// ---- Binding ---------------------------------------------------------------------------------------------
+
+static bool shape_array(binding *b, tensor_val v) {
+    const tensor_val_info *info = &b->op->vals.data[v];
+    tensor_array *x = &b->arrays[v];
+    int64_t points;
+    if (!bind_points(b, info, &points)) {
+        bind_fault(b, v, E0819, "would have more than 2^34 elements");
+        return false;
+    }
+    *x = (tensor_array){.type = info->type, .rank = info->rank};
+    for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = b->sizes[info->axes[k]];
+    if (info->role == VAL_RESULT || info->facts & FACT_PREFIX) return true;
+    uint32_t bytes = info->type == DT_INDEX ? 8 : ir_dtype_bytes(info->type);
+    x->data = arena_alloc(b->arena, (size_t)points * bytes + bytes);
+    return true;
+}
+
+// sorted(m) is filled after m.
+static bool fill_maps(binding *b) {
+    for (int later = 0; later < 2; later++)
+        for (tensor_val v = 0; v < b->op->nparams; v++) {
+            const tensor_val_info *info = &b->op->vals.data[v];
+            if (info->role != VAL_MAP || info->facts & FACT_PREFIX || (info->sorted_by != TENSOR_NO_VAL) != later) continue;
+            if (!bind_map(b, v)) return false;
+        }
+    return true;
+}
+
+static bool fill(binding *b) {
+    for (tensor_val v = 0; v < b->op->nparams; v++)
+        if (!shape_array(b, v)) return false;
+    if (!bind_edge_order(b) || !fill_maps(b)) return false;
+    for (tensor_val v = 0; v < b->op->nparams; v++) {
+        tensor_role role = b->op->vals.data[v].role;
+        if ((role == VAL_TENSOR || role == VAL_SCALAR) && !bind_tensor(b, v)) return false;
+    }
+    return true;
+}
+
+binding *bind_op(driver *d, arena *a, const tensor_op *op, const run_graph *g, const bind_options *o) {
+    binding *b = ARENA_NEW(a, binding);
+    *b = (binding){.d = d, .arena = a, .op = op, .graph = g, .options = o, .edges = TENSOR_NO_SPACE};
+    b->sources = ARENA_ARRAY(a, bind_source, op->nparams + 1);
+    b->spaces = ARENA_ARRAY(a, bind_space, op->spaces.len + 1);
+    b->sizes = ARENA_ARRAY(a, int64_t, op->spaces.len + 1);
+    b->arrays = ARENA_ARRAY(a, tensor_array, op->nparams + 1);
+    b->files = ARENA_ARRAY(a, gnn_array, op->nparams + 1);
+    for (uint32_t s = 0; s < op->spaces.len; s++) b->sizes[s] = -1;
+    if (bind_sources(b) && bind_sizes(b) && bind_requires(b) && fill(b)) return b;
+    bind_free(b);
+    return NULL;
+}
+
+void bind_free(binding *b) {
+    for (uint32_t v = 0; v < b->op->nparams; v++) gnn_array_free(b->graph->context, &b->files[v]);
+}
+
+bool bind_default(const binding *b, uint32_t *at, const char **name, int64_t *size) {
+    while (*at < b->op->spaces.len && !b->spaces[*at].is_default) ++*at;
+    if (*at == b->op->spaces.len) return false;
+    *name = b->op->spaces.data[*at].name;
+    *size = b->sizes[(*at)++];
+    return true;
+}

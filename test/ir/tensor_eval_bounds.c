@@ -1,0 +1,203 @@
+// The evaluator's bounds hold for plain f32 code in many orders of summation, and are not absurdly wide.
+// Prints, for sums of 10 to 10000 terms, how many times wider the bound is than the worst error seen.
+#include "tensor_harness.h"
+
+static uint64_t state = 88172645463325252u;
+static uint64_t next(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    return state ^= state << 17;
+}
+static float uniform(float lo, float hi) { return lo + (hi - lo) * (float)(next() >> 40) * 0x1p-24f; }
+
+static void shuffle(int64_t *order, int64_t n) {
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t j = (int64_t)(next() % (uint64_t)(i + 1)), x = order[i];
+        order[i] = order[j];
+        order[j] = x;
+    }
+}
+
+// One order of summation: sequential, by a tree, or in parts, over shuffled terms.
+static float sum_in_some_order(const float *terms, int64_t n) {
+    float *work = malloc(sizeof *work * (size_t)(n + 1));
+    int64_t *order = malloc(sizeof *order * (size_t)(n + 1)), parts = 1 + (int64_t)(next() % 8);
+    for (int64_t i = 0; i < n; i++) order[i] = i;
+    shuffle(order, n);
+    for (int64_t i = 0; i < n; i++) work[i] = terms[order[i]];
+    float total = 0;
+    if (next() % 3 == 0) {
+        for (int64_t m = n; m > 1; m = (m + 1) / 2)
+            for (int64_t i = 0; i < m / 2; i++) work[i] += work[m - 1 - i];
+        total = n ? work[0] : 0;
+    } else {
+        for (int64_t k = 0; k < parts; k++) {
+            float part = 0;
+            for (int64_t i = k; i < n; i += parts) part += work[i];
+            total += part;
+        }
+    }
+    free(work);
+    free(order);
+    return total;
+}
+
+static double ratio_of(const tensor_evaluated *y, float *actual, ir_dtype type) {
+    tensor_array array = {.type = type, .rank = 1, .shape = {y->points}, .data = actual};
+    tensor_comparison c = tensor_compare(y, &array);
+    CHECK(c.wrong == 0);
+    CHECK(c.uncertain == 0);
+    return c.worst_ratio;
+}
+
+static void test_dot(int64_t n, float lo) {
+    trial *t = trial_new("op dot { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] y[] = sum "
+                         "{n:N} (mul(x[n], w[n])) }");
+    float *x = malloc(sizeof *x * (size_t)n), *w = malloc(sizeof *w * (size_t)n),
+          *terms = malloc(sizeof *terms * (size_t)n);
+    double worst = 0;
+    for (int round = 0; round < 10; round++) {
+        for (int64_t i = 0; i < n; i++) x[i] = uniform(lo, 1), w[i] = uniform(0, 1), terms[i] = x[i] * w[i];
+        set_size(t, "N", n), set_input(t, "x", x), set_input(t, "w", w);
+        EXPECT_EVALUATED(t);
+        for (int k = 0; k < 20; k++) {
+            float y = sum_in_some_order(terms, n);
+            double r = ratio_of(result(t, "y"), &y, DT_F32);
+            if (r > worst) worst = r;
+        }
+    }
+    printf("dot of %lld in [%g, 1]: bound is %.1f times the worst error\n", (long long)n, (double)lo,
+           1 / worst);
+    if (n <= 1000 && lo >= 0) CHECK(worst > 0.01);
+    free(x), free(w), free(terms);
+    arena_free(t->a);
+}
+
+enum { EDGES = 400, NODES = 40 };
+
+static void test_softmax(void) {
+    trial *t = trial_new(
+        "op softmax { space E space V map dst : E -> V tensor s : f32[E] tensor x : f32[E] result y : f32[V] "
+        "stage m : f32[V] stage z : f32[V] stage a : f32[E] "
+        "m[v:V] = max {e:E : dst[e] == v} (s[e]) else (-inf.f32) "
+        "z[v:V] = sum {e:E : dst[e] == v} (exp(sub(s[e], m[v]))) "
+        "a[e:E] = div(exp(sub(s[e], m[dst[e]])), z[dst[e]]) "
+        "y[v:V] = sum {e:E : dst[e] == v} (mul(a[e], x[e])) }");
+    int64_t dst[EDGES];
+    float s[EDGES], x[EDGES], y[NODES];
+    double worst = 0;
+    for (int round = 0; round < 50; round++) {
+        for (int e = 0; e < EDGES; e++)
+            dst[e] = (int64_t)(next() % NODES), s[e] = uniform(-20, 20), x[e] = uniform(-1, 1);
+        set_size(t, "E", EDGES), set_size(t, "V", NODES);
+        set_input(t, "dst", dst), set_input(t, "s", s), set_input(t, "x", x);
+        EXPECT_EVALUATED(t);
+        for (int v = 0; v < NODES; v++) {
+            float m = -INFINITY, terms[EDGES];
+            int n = 0;
+            for (int e = 0; e < EDGES; e++) if (dst[e] == v && s[e] > m) m = s[e];
+            for (int e = 0; e < EDGES; e++) if (dst[e] == v) terms[n++] = expf(s[e] - m);
+            float z = sum_in_some_order(terms, n);
+            n = 0;
+            for (int e = 0; e < EDGES; e++) if (dst[e] == v) terms[n++] = expf(s[e] - m) / z * x[e];
+            y[v] = sum_in_some_order(terms, n);
+        }
+        double r = ratio_of(result(t, "y"), y, DT_F32);
+        if (r > worst) worst = r;
+    }
+    printf("softmax: bound is %.1f times the worst error\n", 1 / worst);
+    CHECK(worst > 0.01);
+    arena_free(t->a);
+}
+
+static float apply(int f, float x, float w) {
+    switch (f) {
+    case 0: return tanhf(x * w);
+    case 1: return logf(x * x + 1.5f);
+    case 2: return powf(x * x + 0.5f, w);
+    case 3: return sinf(x * w + 1);
+    case 4: return erff(x + w);
+    case 5: return expm1f(x * w);
+    case 6: return log1pf(x * x);
+    case 7: return sqrtf(x * x + w * w);
+    case 8: return fmaf(x, w, x * x) / (1 + expf(-x * w));
+    default: return cosf(x * w) * cosf(x + w);
+    }
+}
+
+static void test_maths(void) {
+    static const char *const bodies[] = {
+        "tanh(mul(x[n], w[n]))",
+        "log(add(mul(x[n], x[n]), 1.5f32))",
+        "pow(add(mul(x[n], x[n]), 0.5f32), w[n])",
+        "sin(add(mul(x[n], w[n]), 1f32))",
+        "erf(add(x[n], w[n]))",
+        "expm1(mul(x[n], w[n]))",
+        "log1p(mul(x[n], x[n]))",
+        "sqrt(add(mul(x[n], x[n]), mul(w[n], w[n])))",
+        "div(add(mul(x[n], w[n]), mul(x[n], x[n])), add(1f32, exp(neg(mul(x[n], w[n])))))",
+        "mul(cos(mul(x[n], w[n])), cos(add(x[n], w[n])))"};
+    enum { POINTS = 2000 };
+    static float x[POINTS], w[POINTS], y[POINTS];
+    for (int f = 0; f < 10; f++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "op f { space N tensor x : f32[N] tensor w : f32[N] result y : f32[N] y[n:N] = %s }",
+                 bodies[f]);
+        trial *t = trial_new(text);
+        for (int i = 0; i < POINTS; i++)
+            x[i] = uniform(-4, 4), w[i] = uniform(-4, 4), y[i] = apply(f, x[i], w[i]);
+        set_size(t, "N", POINTS), set_input(t, "x", x), set_input(t, "w", w);
+        EXPECT_EVALUATED(t);
+        double worst = ratio_of(result(t, "y"), y, DT_F32);
+        printf("%s: bound is %.1f times the worst error\n", bodies[f], 1 / worst);
+        CHECK(worst > 0.01);
+        arena_free(t->a);
+    }
+}
+
+static void test_product(void) {
+    trial *t = trial_new("op product { space N tensor x : f32[N] result y : f32[] y[] = prod {n:N} (x[n]) }");
+    float x[200];
+    for (int round = 0; round < 100; round++) {
+        double hi = 1;
+        for (int i = 0; i < 200; i++) x[i] = uniform(0.8f, 1.2f), hi *= (double)x[i];
+        set_size(t, "N", 200), set_input(t, "x", x);
+        EXPECT_EVALUATED(t);
+        float y = 1;
+        for (int i = 0; i < 200; i++) y *= x[(i * 77 + round) % 200];
+        ratio_of(result(t, "y"), &y, DT_F32);
+    }
+    arena_free(t->a);
+}
+
+// Terms on a coarse grid sum exactly in every order, and then nothing but the exact sum is right.
+static void test_exact_sums(void) {
+    trial *t = trial_new("op dot { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] y[] = sum "
+                         "{n:N} (mul(x[n], w[n])) }");
+    enum { TERMS = 5000 };
+    static float x[TERMS], w[TERMS], terms[TERMS];
+    for (int i = 0; i < TERMS; i++) {
+        x[i] = (float)(int)(next() % 17) / 8 - 1, w[i] = (float)(int)(next() % 33) / 8 - 2;
+        terms[i] = x[i] * w[i];
+    }
+    set_size(t, "N", TERMS), set_input(t, "x", x), set_input(t, "w", w);
+    EXPECT_EVALUATED(t);
+    CHECK(result(t, "y")->bound[0] == 0);
+    float y = sum_in_some_order(terms, TERMS);
+    ratio_of(result(t, "y"), &y, DT_F32);
+    arena_free(t->a);
+}
+
+int main(void) {
+    test_exact_sums();
+    for (int64_t n = 10; n <= 10000; n *= 10) {
+        test_dot(n, 0);
+        test_dot(n, -1);
+    }
+    test_softmax();
+    test_maths();
+    test_product();
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
