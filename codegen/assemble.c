@@ -17,8 +17,8 @@ enum { ASSEMBLER_COUNT = sizeof assemblers / sizeof *assemblers };
 static bool absent(diag_set *ds, const char *name) {
     diagnostic *d = name ? diag(ds, E0701, NO_SPAN, "the assembler '%s' was not found", name)
                          : diag(ds, E0701, NO_SPAN, "no assembler for PTX was found");
-    diag_note(d, NO_SPAN, "looked for libnvJitLink and ptxas in $GNNC_PTXAS, $PATH, $CUDA_HOME, /usr/local/cuda, Python's "
-                          "site-packages and build/, and for a GPU's driver");
+    diag_note(d, NO_SPAN, "looked for libnvJitLink and ptxas in $GNNC_PTXAS, $PATH, $CUDA_HOME, "
+                          "/usr/local/cuda, Python's site-packages and build/, and for a GPU's driver");
     diag_help(d, "`pip install nvidia-cuda-nvcc` brings ptxas; --emit=ptx needs no assembler");
     return false;
 }

@@ -14,8 +14,7 @@ typedef struct {
     const char *fault;   // out: why it failed
 } cg_assembly;
 
-// One way to make a cubin. `find` gives its path, NULL where it is absent; `assemble` fills out or
-// job->fault.
+// One way to make a cubin. `find`: its path, NULL where it is absent; `assemble` fills out or job->fault.
 typedef struct {
     const char *name;
     const char *(*find)(arena *a);

@@ -9,8 +9,7 @@ typedef struct cuda_link *cuda_link;
 
 enum {   // of CUjit_option and CUjitInputType
     JIT_INFO_LOG = 3, JIT_INFO_LOG_SIZE = 4, JIT_ERROR_LOG = 5, JIT_ERROR_LOG_SIZE = 6, JIT_LEVEL = 7,
-        JIT_TARGET = 9,
-    JIT_VERBOSE = 12, JIT_LINE_INFO = 13, JIT_OPTION_COUNT = 8,
+    JIT_TARGET = 9, JIT_VERBOSE = 12, JIT_LINE_INFO = 13, JIT_OPTION_COUNT = 8,
     JIT_INPUT_PTX = 1, JIT_ACCELERATED = 0x10000, LOG_BYTES = 16384
 };
 
@@ -94,8 +93,7 @@ static bool link(cg_assembly *job, const driver *d, cg_output *out) {
     if (d->link_create(o.count, o.keys, o.values, &link)) return false;
     bool ok = !d->link_add(link, JIT_INPUT_PTX, ptx, job->ptx_size + 1, "gnnc", 0, NULL, NULL) &&
               !d->link_complete(link, &cubin, &out->size);
-    // the driver's goes with its link state
-    if (ok) out->data = arena_strndup(job->arena, cubin, out->size);
+    if (ok) out->data = arena_strndup(job->arena, cubin, out->size);   // before link_destroy
     else if (*o.error) job->fault = o.error;
     if (ok && job->options->verbose_assembler) out->log = o.info;
     d->link_destroy(link);

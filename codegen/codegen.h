@@ -1,8 +1,8 @@
-// Code generation: simt IR to machine code through LLVM 22, one walk for every target, and a program to its manifest.
-// LLVM stays in this folder; so does the search for an assembler.
+// Code generation: simt IR to machine code through LLVM 22, one walk for every target, and a program to its
+// manifest. LLVM stays in this folder; so does the search for an assembler.
 //
-// Enters: verified simt modules, programs. Leaves: text and bytes in the caller's arena. LLVM objects live and die in
-// the file that made them; a fatal error of LLVM becomes a reproducer file and exit status 70.
+// Enters: verified simt modules, programs. Leaves: text and bytes in the caller's arena. LLVM objects live and die
+// in the file that made them; a fatal error of LLVM becomes a reproducer file and exit status 70.
 //
 //     cg_output ptx = {0};
 //     if (!cg_emit(a, ds, m, &(cg_target){.kind = CG_CUDA, .arch = cg_arch_find("sm_90a")}, CG_PTX, &opts, &ptx)) …

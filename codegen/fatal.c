@@ -28,10 +28,8 @@ static void write_reproducer(const char *reason) {
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     bool written = f && fwrite(text.data, 1, text.len, f) == text.len;
     if (f && fclose(f)) written = false;
-    if (written) fprintf(stderr,
-                         "gnnc: the module being compiled is in %s; please report it with this message\n",
-                             path);
-    else fprintf(stderr, "gnnc: the module being compiled could not be written to %s\n", path);
+    const char *what = written ? "is in" : "could not be written to";
+    fprintf(stderr, "gnnc: the module being compiled %s %s; please report it with this message\n", what, path);
     arena_free(a);
 }
 

@@ -63,6 +63,8 @@ cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x
 LLVMTypeRef cg_type(const cg_emitter *e, simt_type t);
 LLVMTypeRef cg_int_type(const cg_emitter *e, uint32_t bits, uint32_t lanes);
 cg_value cg_int(const cg_emitter *e, LLVMTypeRef t, uint64_t x);             // splat over vectors
+cg_value cg_i32(const cg_emitter *e, uint32_t x);
+cg_value cg_false(const cg_emitter *e);                                     // an i1
 cg_value cg_splat(cg_emitter *e, cg_value x, uint32_t lanes);
 cg_value cg_lane(cg_emitter *e, cg_value v, uint32_t lanes, uint32_t k);
 cg_value cg_pack(cg_emitter *e, const cg_value *elements, uint32_t lanes);
@@ -70,6 +72,7 @@ cg_value cg_shuffle(cg_emitter *e, cg_value x, cg_value y, uint32_t first, uint3
 cg_value cg_constant(cg_emitter *e, simt_type t, const simt_instr_info *i);
 cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overloads, uint32_t noverloads,
                       const cg_value *args, uint32_t nargs);
+cg_value cg_intrinsic0(cg_emitter *e, const char *name);                     // of no argument
 cg_value cg_intrinsic1(cg_emitter *e, const char *name, cg_value x);         // overloaded on its argument
 cg_value cg_intrinsic2(cg_emitter *e, const char *name, cg_value x, cg_value y);
 cg_value cg_asm(cg_emitter *e, LLVMTypeRef result, const char *text, const char *constraints, bool effects,
@@ -121,8 +124,7 @@ typedef struct {
 } cg_unit;
 // A verified LLVM module for the target; false: diagnostics tell why. cg_unit_close follows in either case.
 bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_cpu cpu,
-                  cg_form form,
-                  const cg_options *o);
+                  cg_form form, const cg_options *o);
 void cg_unit_optimise(cg_unit *u, const cg_options *o);
 LLVMMemoryBufferRef cg_unit_code(cg_unit *u, LLVMCodeGenFileType type);
 void cg_unit_close(cg_unit *u);

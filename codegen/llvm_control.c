@@ -1,19 +1,19 @@
 // Structured control to basic blocks: carried values and results become phis.
 #include "internal.h"
 
-static LLVMBasicBlockRef new_block(cg_emitter *e) { return LLVMAppendBasicBlockInContext(e->context, e->function, ""); }
+static LLVMBasicBlockRef new_block(cg_emitter *e) {
+    return LLVMAppendBasicBlockInContext(e->context, e->function, "");
+}
 
 static const simt_instr_info *terminator(const cg_emitter *e, simt_region r) {
     const simt_region_info *region = &e->func->regions.data[r];
     return &e->func->instrs.data[region->instrs.data[region->instrs.len - 1]];
 }
 
-static LLVMTypeRef value_type(const cg_emitter *e,
-                              simt_value v) { return cg_type(e, simt_typeof(e->func, v)); }
-
 // A phi for each of n values, standing for them from here on.
 static void phis(cg_emitter *e, const simt_value *values, uint32_t n) {
-    for (uint32_t k = 0; k < n; k++) e->values[values[k]] = LLVMBuildPhi(e->b, value_type(e, values[k]), "");
+    for (uint32_t k = 0; k < n; k++)
+        e->values[values[k]] = LLVMBuildPhi(e->b, cg_type(e, simt_typeof(e->func, values[k])), "");
 }
 
 static void feed(cg_emitter *e, simt_value phi, cg_value v, LLVMBasicBlockRef from) {
@@ -28,7 +28,7 @@ static void feed_all(cg_emitter *e, const simt_value *to, const simt_value *valu
 // The last index that has a successor below hi, plus one: the loop goes on while i is below it. hi - step,
 // but no lower than the least integer, so that nothing wraps for any bounds.
 static cg_value last_round(cg_emitter *e, cg_value hi, cg_value step) {
-    // within the loop lo < hi, so hi - 1 is safe
+    // Within the loop lo < hi, so hi - 1 does not wrap.
     if (LLVMIsAConstantInt(step) && LLVMConstIntGetSExtValue(step) == 1)
         return LLVMBuildNSWSub(e->b, hi, step, "");
     return cg_intrinsic2(e, "llvm.ssub.sat", hi, step);
@@ -39,8 +39,8 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     const simt_value *params = e->func->regions.data[body].params.data;
     uint32_t n = i->nresults;
     cg_value lo = e->values[i->args[0]], hi = e->values[i->args[1]], step = e->values[i->args[2]];
-    LLVMBasicBlockRef enter = new_block(e), loop = new_block(e), exit = new_block(e),
-        before = LLVMGetInsertBlock(e->b);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+    LLVMBasicBlockRef enter = new_block(e), loop = new_block(e), exit = new_block(e);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, lo, hi, ""), enter, exit);
 
     LLVMPositionBuilderAtEnd(e->b, enter);
@@ -56,7 +56,7 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     cg_debug_location(e, i->at);
     const simt_value *yielded = terminator(e, body)->args;
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
-    // in the last round not used, so it may wrap
+    // The next index is not used in the last round, so there it may wrap.
     feed(e, params[0], LLVMBuildNSWAdd(e->b, index, step, ""), latch);
     feed_all(e, params + 1, yielded, n, latch);
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop, exit);
@@ -83,8 +83,8 @@ void cg_emit_while(cg_emitter *e, const simt_instr_info *i) {
     cg_debug_location(e, i->at);
     const simt_value *tested = terminator(e, test)->args;   // the condition, then what goes on
     LLVMBuildCondBr(e->b, e->values[tested[0]], inside, exit);
-    for (uint32_t k = 0; k < n; k++) e->values[passed[k]] = e->values[i->results[k]] =
-        e->values[tested[k + 1]];
+    for (uint32_t k = 0; k < n; k++)
+        e->values[passed[k]] = e->values[i->results[k]] = e->values[tested[k + 1]];
 
     LLVMPositionBuilderAtEnd(e->b, inside);
     cg_emit_region(e, body);

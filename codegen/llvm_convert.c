@@ -13,8 +13,8 @@ static cg_value make_odd(cg_emitter *e, cg_value x, uint32_t bits, uint32_t lane
     LLVMTypeRef t = cg_int_type(e, bits, lanes);
     cg_value i = LLVMBuildBitCast(e->b, x, t, ""), one = cg_int(e, t, 1);
     cg_value even = LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildAnd(e->b, i, one, ""), cg_int(e, t, 0), "");
-    cg_value moved = LLVMBuildAdd(e->b, i, LLVMBuildSelect(e->b, away, one, cg_int(e, t, UINT64_MAX), ""),
-                                  "");
+    cg_value by = LLVMBuildSelect(e->b, away, one, cg_int(e, t, UINT64_MAX), "");
+    cg_value moved = LLVMBuildAdd(e->b, i, by, "");
     cg_value odd = LLVMBuildSelect(e->b, LLVMBuildAnd(e->b, even, inexact, ""), moved, i, "");
     return LLVMBuildBitCast(e->b, odd, LLVMTypeOf(x), "");
 }
@@ -23,22 +23,27 @@ static cg_value f64_to_f32_odd(cg_emitter *e, uint32_t lanes, cg_value x) {
     cg_value near = LLVMBuildFPTrunc(e->b, x, cg_type(e, SIMT_VEC(F32, (uint8_t)lanes)), "");
     cg_value back = LLVMBuildFPExt(e->b, near, LLVMTypeOf(x), "");
     cg_value inexact = LLVMBuildFCmp(e->b, LLVMRealONE, x, back, "");
-    cg_value away = LLVMBuildFCmp(e->b, LLVMRealOGT, cg_intrinsic1(e, "llvm.fabs", x),
-                                  cg_intrinsic1(e, "llvm.fabs", back), "");
+    cg_value size = cg_intrinsic1(e, "llvm.fabs", x), got = cg_intrinsic1(e, "llvm.fabs", back);
+    cg_value away = LLVMBuildFCmp(e->b, LLVMRealOGT, size, got, "");
     return make_odd(e, near, 32, lanes, inexact, away);
 }
+
+static LLVMTypeRef half_type(cg_emitter *e, simt_type t) {
+    LLVMTypeRef half = LLVMHalfTypeInContext(e->context);
+    return t.lanes == 1 ? half : LLVMVectorType(half, t.lanes);
+}
+
+static cg_value is_nan(cg_emitter *e, cg_value v) { return LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""); }
 
 cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v) {
     LLVMTypeRef f32 = cg_type(e, cg_with(t, SIMT_F32));
     if (t.element == SIMT_F16) {
-        LLVMTypeRef half = LLVMHalfTypeInContext(e->context);
-        return LLVMBuildFPExt(e->b,
-                              LLVMBuildBitCast(e->b, v, t.lanes == 1 ? half : LLVMVectorType(half, t.lanes),
-                                               ""), f32, "");
+        cg_value half = LLVMBuildBitCast(e->b, v, half_type(e, t), "");
+        return LLVMBuildFPExt(e->b, half, f32, "");
     }
     LLVMTypeRef i32 = cg_int_type(e, 32, t.lanes);
-    return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, LLVMBuildZExt(e->b, v, i32, ""), cg_int(e, i32, 16), ""),
-                            f32, "");
+    cg_value upper = LLVMBuildShl(e->b, LLVMBuildZExt(e->b, v, i32, ""), cg_int(e, i32, 16), "");
+    return LLVMBuildBitCast(e->b, upper, f32, "");
 }
 
 static cg_value f32_to_bf16(cg_emitter *e, uint32_t lanes, cg_value v) {
@@ -50,13 +55,11 @@ static cg_value f32_to_bf16(cg_emitter *e, uint32_t lanes, cg_value v) {
 }
 
 cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v) {
-    LLVMTypeRef i16 = cg_int_type(e, 16, t.lanes), half = LLVMHalfTypeInContext(e->context);
-    if (t.lanes > 1) half = LLVMVectorType(half, t.lanes);
-    cg_value bits = t.element == SIMT_F16
-        ? LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, v, half, ""), i16, "")
-                                          : f32_to_bf16(e, t.lanes, v);
-    return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), cg_int(e, i16, 0x7fff), bits,
-                           "");
+    LLVMTypeRef i16 = cg_int_type(e, 16, t.lanes);
+    cg_value bits;
+    if (t.element == SIMT_BF16) bits = f32_to_bf16(e, t.lanes, v);
+    else bits = LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, v, half_type(e, t), ""), i16, "");
+    return LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, i16, 0x7fff), bits, "");
 }
 
 // The product of two 16-bit floats is exact in f64; the sum is rounded to odd by its exact error (TwoSum).
@@ -66,11 +69,13 @@ cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x) {
     for (uint32_t k = 0; k < 3; k++) v[k] = LLVMBuildFPExt(e->b, cg_widen(e, t, x[k]), f64, "");
     cg_value p = LLVMBuildFMul(e->b, v[0], v[1], ""), c = v[2], s = LLVMBuildFAdd(e->b, p, c, "");
     cg_value q = LLVMBuildFSub(e->b, s, p, ""), r = LLVMBuildFSub(e->b, s, q, "");
-    cg_value error = LLVMBuildFAdd(e->b, LLVMBuildFSub(e->b, p, r, ""), LLVMBuildFSub(e->b, c, q, ""), "");
+    cg_value left = LLVMBuildFSub(e->b, p, r, ""), right = LLVMBuildFSub(e->b, c, q, "");
+    cg_value error = LLVMBuildFAdd(e->b, left, right, "");
     cg_value zero = LLVMConstNull(f64);
     cg_value inexact = LLVMBuildFCmp(e->b, LLVMRealONE, error, zero, "");
-    cg_value away = LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildFCmp(e->b, LLVMRealOGT, error, zero, ""),
-                                  LLVMBuildFCmp(e->b, LLVMRealOGT, s, zero, ""), "");
+    cg_value error_up = LLVMBuildFCmp(e->b, LLVMRealOGT, error, zero, "");
+    cg_value sum_up = LLVMBuildFCmp(e->b, LLVMRealOGT, s, zero, "");
+    cg_value away = LLVMBuildICmp(e->b, LLVMIntEQ, error_up, sum_up, "");
     cg_value odd = make_odd(e, s, 64, t.lanes, inexact, away);
     return cg_narrow(e, t, f64_to_f32_odd(e, t.lanes, odd));
 }
@@ -80,15 +85,15 @@ cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits) {
     LLVMTypeRef i16 = cg_type(e, t);
     cg_value size = LLVMBuildAnd(e->b, bits, cg_int(e, i16, 0x7fff), "");
     cg_value infinity = cg_int(e, i16, t.element == SIMT_F16 ? 0x7c00 : 0x7f80);
-    return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntUGT, size, infinity, ""), cg_int(e, i16, 0x7fff),
-                           bits, "");
+    cg_value nan = LLVMBuildICmp(e->b, LLVMIntUGT, size, infinity, "");
+    return LLVMBuildSelect(e->b, nan, cg_int(e, i16, 0x7fff), bits, "");
 }
 
 // f64 to 16 bits on a GPU: its NaN is another than that of all other conversions.
 static cg_value f64_to_half_ptx(cg_emitter *e, simt_type to, cg_value v) {
     cg_value nan = LLVMConstBitCast(cg_int(e, cg_int_type(e, 16, to.lanes), 0x7fff), cg_type(e, to));
-    cg_value is_nan = LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, "");
-    return LLVMBuildSelect(e->b, is_nan, nan, LLVMBuildFPTrunc(e->b, v, cg_type(e, to), ""), "");
+    cg_value rounded = LLVMBuildFPTrunc(e->b, v, cg_type(e, to), "");
+    return LLVMBuildSelect(e->b, is_nan(e, v), nan, rounded, "");
 }
 
 static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_value v) {
@@ -99,12 +104,14 @@ static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_v
         return float_to_float(e, f32, to, v);
     }
     if (cg_soft(e, from)) return cg_widen(e, from, v);
-    if (cg_soft(e, to)) return cg_narrow(e, to, from.element == SIMT_F64 ? f64_to_f32_odd(e, to.lanes, v)
-                                         : v);
+    if (cg_soft(e, to)) {
+        if (from.element == SIMT_F64) v = f64_to_f32_odd(e, to.lanes, v);
+        return cg_narrow(e, to, v);
+    }
     if (from.element == SIMT_F64 && cg_half_width(to)) return f64_to_half_ptx(e, to, v);
     bool wider = simt_element_bits(to.element) > simt_element_bits(from.element);
-    return wider ? LLVMBuildFPExt(e->b, v, cg_type(e, to), "")
-        : LLVMBuildFPTrunc(e->b, v, cg_type(e, to), "");
+    LLVMTypeRef t = cg_type(e, to);
+    return wider ? LLVMBuildFPExt(e->b, v, t, "") : LLVMBuildFPTrunc(e->b, v, t, "");
 }
 
 // An i64 of which f64 keeps every bit that can decide a rounding to 16 bits: beyond 2^52 the low twelve bits
@@ -112,11 +119,10 @@ static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_v
 static cg_value sticky(cg_emitter *e, uint32_t lanes, bool is_unsigned, cg_value v) {
     LLVMTypeRef i64 = cg_int_type(e, 64, lanes);
     cg_value zero = cg_int(e, i64, 0), low = LLVMBuildAnd(e->b, v, cg_int(e, i64, 0xfff), "");
-    cg_value any = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntNE, low, zero, ""), cg_int(e, i64, 0x800),
-                                   zero, "");
-    cg_value cut = LLVMBuildOr(e->b, LLVMBuildAnd(e->b, v, cg_int(e, i64, ~UINT64_C(0xfff)), ""), any, "");
-    cg_value size = is_unsigned ? v
-        : cg_intrinsic2(e, "llvm.abs", v, LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false));
+    cg_value some = LLVMBuildICmp(e->b, LLVMIntNE, low, zero, "");
+    cg_value rest = LLVMBuildSelect(e->b, some, cg_int(e, i64, 0x800), zero, "");
+    cg_value cut = LLVMBuildOr(e->b, LLVMBuildAnd(e->b, v, cg_int(e, i64, ~UINT64_C(0xfff)), ""), rest, "");
+    cg_value size = is_unsigned ? v : cg_intrinsic2(e, "llvm.abs", v, cg_false(e));
     cg_value large = LLVMBuildICmp(e->b, LLVMIntUGT, size, cg_int(e, i64, UINT64_C(1) << 52), "");
     return LLVMBuildSelect(e->b, large, cut, v, "");
 }
@@ -151,8 +157,7 @@ static cg_value float_to_int_ptx(cg_emitter *e, bool is_unsigned, simt_type from
     }
     cg_value r = cg_pack(e, parts, from.lanes);
     if (!f64 && !i64) return r;
-    return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), cg_int(e, cg_type(e, to), 0), r,
-                           "");
+    return LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, cg_type(e, to), 0), r, "");
 }
 
 static cg_value float_to_int(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
@@ -181,10 +186,11 @@ cg_value cg_emit_cvt(cg_emitter *e, bool is_unsigned, simt_type from, simt_type 
     if (simt_type_equal(from, to)) return v;
     if (from.element == SIMT_PRED) return pred_to(e, to, v);
     if (to.element == SIMT_PRED) return to_pred(e, from, v);
-    if (cg_is_float(from)) return cg_is_float(to) ? float_to_float(e, from, to, v)
-        : float_to_int(e, is_unsigned, from, to, v);
+    if (cg_is_float(from) && cg_is_float(to)) return float_to_float(e, from, to, v);
+    if (cg_is_float(from)) return float_to_int(e, is_unsigned, from, to, v);
     if (cg_is_float(to)) return int_to_float(e, is_unsigned, from, to, v);
     LLVMTypeRef t = cg_type(e, to);
-    if (simt_element_bits(to.element) < simt_element_bits(from.element)) return LLVMBuildTrunc(e->b, v, t, "");
+    bool narrower = simt_element_bits(to.element) < simt_element_bits(from.element);
+    if (narrower) return LLVMBuildTrunc(e->b, v, t, "");
     return is_unsigned ? LLVMBuildZExt(e->b, v, t, "") : LLVMBuildSExt(e->b, v, t, "");
 }

@@ -24,8 +24,8 @@ static const source_file *first_file(const cg_emitter *e) {
     for (uint32_t k = 0; k < e->module->funcs.len; k++) {
         const simt_func *f = e->module->funcs.data[k];
         const source_file *file = f->kernel ? source_map_file(s, f->at.lo) : NULL;
-        for (uint32_t i = 1; f->kernel && !file &&
-             i < f->instrs.len; i++) file = source_map_file(s, f->instrs.data[i].at.lo);
+        for (uint32_t i = 1; f->kernel && !file && i < f->instrs.len; i++)
+            file = source_map_file(s, f->instrs.data[i].at.lo);
         if (file) return file;
     }
     return NULL;
@@ -36,24 +36,29 @@ void cg_debug_start(cg_emitter *e) {
     if (!f) return;
     cg_debug *d = &e->debug;
     d->builder = LLVMCreateDIBuilder(e->llvm);
-    LLVMDWARFEmissionKind kind = e->host ? LLVMDWARFEmissionLineTablesOnly
-        : (LLVMDWARFEmissionKind)DIRECTIVES_ONLY;
-    LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC, file_of(e, f), "gnnc", 4, true, "",
-                                   0, 0, "", 0,
-                                   kind, 0, false, false, "", 0, "", 0);
+    LLVMDWARFEmissionKind kind = (LLVMDWARFEmissionKind)DIRECTIVES_ONLY;
+    if (e->host) kind = LLVMDWARFEmissionLineTablesOnly;
+    LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC, file_of(e, f), "gnnc", 4, true, "", 0,
+                                   0, "", 0, kind, 0, false, false, "", 0, "", 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
     LLVMMetadataRef version = LLVMValueAsMetadata(LLVMConstInt(i32, LLVMDebugMetadataVersion(), false));
     LLVMAddModuleFlag(e->llvm, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18, version);
 }
 
-static source_position position_of(const cg_emitter *e,
-                                   span at) { return source_map_position(e->options->sources, at.lo); }
+static source_position position_of(const cg_emitter *e, span at) {
+    return source_map_position(e->options->sources, at.lo);
+}
 
 // Where a function starts: its own place, or that of its first instruction that has one.
 static source_position start_of(const cg_emitter *e, const simt_func *f) {
     source_position p = position_of(e, f->at);
     for (uint32_t i = 1; !p.file && i < f->instrs.len; i++) p = position_of(e, f->instrs.data[i].at);
     return p;
+}
+
+static void set_location(cg_emitter *e, source_position p, LLVMMetadataRef scope) {
+    LLVMMetadataRef at = LLVMDIBuilderCreateDebugLocation(e->context, p.line, p.column, scope, NULL);
+    LLVMSetCurrentDebugLocation2(e->b, at);
 }
 
 void cg_debug_function(cg_emitter *e) {
@@ -64,30 +69,25 @@ void cg_debug_function(cg_emitter *e) {
     source_position p = start_of(e, e->func);
     LLVMMetadataRef file = p.file ? file_of(e, p.file) : d->files.data[0];
     LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(d->builder, file, NULL, 0, LLVMDIFlagZero);
-    d->scope = LLVMDIBuilderCreateFunction(d->builder, file, e->func->name, strlen(e->func->name), "", 0,
-                                           file, p.line, type,
-                                           false, true, p.line, LLVMDIFlagZero, true);
+    d->scope = LLVMDIBuilderCreateFunction(d->builder, file, e->func->name, strlen(e->func->name), "", 0, file,
+                                           p.line, type, false, true, p.line, LLVMDIFlagZero, true);
     LLVMSetSubprogram(e->function, d->scope);
-    LLVMSetCurrentDebugLocation2(e->b,
-                                 LLVMDIBuilderCreateDebugLocation(e->context, p.line, p.column, d->scope,
-                                                                  NULL));
+    set_location(e, p, d->scope);
 }
 
 // The scope a position has within its function: another file's lines need a block of that file.
 static LLVMMetadataRef scope_in(cg_emitter *e, const source_file *f) {
     cg_debug *d = &e->debug;
     LLVMMetadataRef file = file_of(e, f);
-    return LLVMDIScopeGetFile(d->scope) == file ? d->scope
-        : LLVMDIBuilderCreateLexicalBlockFile(d->builder, d->scope, file, 0);
+    if (LLVMDIScopeGetFile(d->scope) == file) return d->scope;
+    return LLVMDIBuilderCreateLexicalBlockFile(d->builder, d->scope, file, 0);
 }
 
 void cg_debug_location(cg_emitter *e, span at) {
     if (!e->debug.scope) return;
     source_position p = position_of(e, at);
     if (!p.file) return;   // stays with the line before
-    LLVMSetCurrentDebugLocation2(e->b,
-                                 LLVMDIBuilderCreateDebugLocation(e->context, p.line, p.column,
-                                                                  scope_in(e, p.file), NULL));
+    set_location(e, p, scope_in(e, p.file));
 }
 
 void cg_debug_finish(cg_emitter *e) {

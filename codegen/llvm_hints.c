@@ -37,21 +37,24 @@ static const char *operands(cg_emitter *e, uint32_t first, uint32_t n) {
 
 static const char *vector_text(uint32_t n) { return n == 1 ? "" : n == 2 ? ".v2" : ".v4"; }
 
-// PTX wants the cache operator (.cs, .cg) before .nc and the eviction priority after it.
+// PTX wants the cache operator before .nc and the eviction priority after it.
+static const char *cache_operator(const simt_instr_info *i) {
+    return i->mem.cache == SIMT_CACHE_STREAM ? ".cs" : i->mem.cache == SIMT_CACHE_BYPASS ? ".cg" : "";
+}
+
+static const char *eviction(const simt_instr_info *i) {
+    return i->mem.cache == SIMT_CACHE_REUSE ? ".L1::evict_last" : "";
+}
+
 static const char *load_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
-    const char *cache = i->mem.cache == SIMT_CACHE_STREAM ? ".cs" : i->mem.cache == SIMT_CACHE_BYPASS ? ".cg"
-        : "";
-    return arena_printf(e->arena, "ld.global%s%s%s%s.b%u %s, [$%u];", cache, i->mem.invariant ? ".nc" : "",
-                        i->mem.cache == SIMT_CACHE_REUSE ? ".L1::evict_last" : "", vector_text(p.group),
-                            p.bits,
-                        operands(e, 0, p.group), p.group);
+    const char *nc = i->mem.invariant ? ".nc" : "", *to = operands(e, 0, p.group);
+    return arena_printf(e->arena, "ld.global%s%s%s%s.b%u %s, [$%u];", cache_operator(i), nc, eviction(i),
+                        vector_text(p.group), p.bits, to, p.group);
 }
 
 static const char *store_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
-    const char *cache = i->mem.cache == SIMT_CACHE_STREAM ? ".cs" : i->mem.cache == SIMT_CACHE_BYPASS ? ".cg"
-        : ".L1::evict_last";
-    return arena_printf(e->arena, "st.global%s%s.b%u [$0], %s;", cache, vector_text(p.group), p.bits,
-                        operands(e, 1, p.group));
+    return arena_printf(e->arena, "st.global%s%s%s.b%u [$0], %s;", cache_operator(i), eviction(i),
+                        vector_text(p.group), p.bits, operands(e, 1, p.group));
 }
 
 static cg_value piece_address(cg_emitter *e, pieces p, cg_value pointer, uint32_t word) {
@@ -63,8 +66,8 @@ static cg_value piece_address(cg_emitter *e, pieces p, cg_value pointer, uint32_
 static const char *register_constraint(pieces p) { return p.bits == 32 ? "r" : "h"; }
 
 static void load_group(cg_emitter *e, const simt_instr_info *i, pieces p, cg_value pointer, cg_value *words) {
-    LLVMTypeRef word = LLVMIntTypeInContext(e->context, p.bits == 32 ? 32 : 16),
-        many[4] = {word, word, word, word};
+    LLVMTypeRef word = LLVMIntTypeInContext(e->context, p.bits == 32 ? 32 : 16);
+    LLVMTypeRef many[4] = {word, word, word, word};
     LLVMTypeRef result = p.group == 1 ? word : LLVMStructTypeInContext(e->context, many, p.group, false);
     textbuf c = textbuf_new(e->arena);
     for (uint32_t k = 0; k < p.group; k++) textbuf_printf(&c, "=%s,", register_constraint(p));
@@ -80,13 +83,12 @@ cg_value cg_emit_hinted_load(cg_emitter *e, const simt_instr_info *i, simt_type 
                              uint32_t align) {
     pieces p = split(t, align);
     cg_value words[MAX_WORDS], v = LLVMGetPoison(cg_int_type(e, p.bits, p.words));
-    for (uint32_t k = 0; k < p.words; k += p.group) load_group(e, i, p, piece_address(e, p, pointer, k),
-                                                               words + k);
+    for (uint32_t k = 0; k < p.words; k += p.group)
+        load_group(e, i, p, piece_address(e, p, pointer, k), words + k);
     if (p.words == 1) v = words[0];
     else
         for (uint32_t k = 0; k < p.words; k++)
-            v = LLVMBuildInsertElement(e->b, v, words[k],
-                                       LLVMConstInt(LLVMInt32TypeInContext(e->context), k, false), "");
+            v = LLVMBuildInsertElement(e->b, v, words[k], cg_i32(e, k), "");
     return LLVMBuildBitCast(e->b, v, cg_type(e, t), "");
 }
 

@@ -12,8 +12,9 @@ cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer,
 }
 
 static uint32_t access_bytes(simt_type t) { return simt_element_bits(t.element) * t.lanes / 8; }
-static uint32_t access_align(const simt_instr_info *i, simt_type t) { return i->mem.align ? i->mem.align
-                                                                     : access_bytes(t); }
+static uint32_t access_align(const simt_instr_info *i, simt_type t) {
+    return i->mem.align ? i->mem.align : access_bytes(t);
+}
 
 // Hints only reach PTX, and only global memory has them.
 static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
@@ -37,8 +38,9 @@ void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_valu
     else LLVMSetAlignment(LLVMBuildStore(e->b, v, pointer), access_align(i, t));
 }
 
-static unsigned scope(const cg_emitter *e) { return LLVMGetSyncScopeID(e->context, e->host ? "" : "device",
-                                                                       e->host ? 0 : 6); }
+static unsigned scope(const cg_emitter *e) {
+    return e->host ? LLVMGetSyncScopeID(e->context, "", 0) : LLVMGetSyncScopeID(e->context, "device", 6);
+}
 
 static cg_value compare_exchange(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v) {
     return LLVMBuildAtomicCmpXchgSyncScope(e->b, pointer, expected, v, LLVMAtomicOrderingMonotonic,

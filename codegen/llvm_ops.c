@@ -10,13 +10,15 @@ static cg_value signed_division(cg_emitter *e, simt_op op, cg_value x, cg_value 
     cg_value minus = LLVMBuildICmp(e->b, LLVMIntEQ, y, cg_int(e, t, UINT64_MAX), "");
     cg_value by = LLVMBuildSelect(e->b, minus, cg_int(e, t, 1), y, "");
     if (op == SIMT_REM) return LLVMBuildSRem(e->b, x, by, "");
-    return LLVMBuildSelect(e->b, minus, LLVMBuildNeg(e->b, x, ""), LLVMBuildSDiv(e->b, x, by, ""), "");
+    cg_value negated = LLVMBuildNeg(e->b, x, ""), quotient = LLVMBuildSDiv(e->b, x, by, "");
+    return LLVMBuildSelect(e->b, minus, negated, quotient, "");
 }
 
 static cg_value upper_product(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
     uint32_t bits = simt_element_bits(t.element);
     LLVMTypeRef wide = cg_int_type(e, 2 * bits, t.lanes);
-    cg_value p = LLVMBuildMul(e->b, LLVMBuildZExt(e->b, x, wide, ""), LLVMBuildZExt(e->b, y, wide, ""), "");
+    cg_value u = LLVMBuildZExt(e->b, x, wide, ""), v = LLVMBuildZExt(e->b, y, wide, "");
+    cg_value p = LLVMBuildMul(e->b, u, v, "");
     return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, p, cg_int(e, wide, bits), ""), cg_type(e, t), "");
 }
 
@@ -45,8 +47,7 @@ static cg_value int_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x, c
 }
 
 static cg_value int_unary(cg_emitter *e, simt_op op, cg_value x) {
-    // the least integer, 0: defined
-    cg_value no = LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false);
+    cg_value no = cg_false(e);   // abs of the least integer and clz of 0 are defined
     switch ((int)op) {
     case SIMT_NEG: return LLVMBuildNeg(e->b, x, "");
     case SIMT_ABS: return cg_intrinsic2(e, "llvm.abs", x, no);
@@ -58,10 +59,9 @@ static cg_value int_unary(cg_emitter *e, simt_op op, cg_value x) {
 
 // ---- Floats ----------------------------------------------------------------------------------------------
 cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x, cg_value y) {
-    // f32 has more than twice the digits, so rounding its result again is rounding once
-    if (cg_soft(e, t)) {
-        cg_value r = cg_emit_float_binary(e, op, cg_with(t, SIMT_F32), cg_widen(e, t, x), cg_widen(e, t, y));
-        return cg_narrow(e, t, r);
+    if (cg_soft(e, t)) {   // f32 has twice the digits and two, so rounding again is rounding once
+        cg_value u = cg_widen(e, t, x), v = cg_widen(e, t, y);
+        return cg_narrow(e, t, cg_emit_float_binary(e, op, cg_with(t, SIMT_F32), u, v));
     }
     switch ((int)op) {
     case SIMT_ADD: return LLVMBuildFAdd(e->b, x, y, "");
@@ -77,8 +77,8 @@ cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x
 static cg_value soft_sign(cg_emitter *e, simt_op op, simt_type t, cg_value x) {
     LLVMTypeRef i16 = cg_type(e, t);
     cg_value sign = cg_int(e, i16, 0x8000), rest = cg_int(e, i16, 0x7fff);
-    return cg_soft_canonical(e, t, op == SIMT_NEG ? LLVMBuildXor(e->b, x, sign, "")
-                             : LLVMBuildAnd(e->b, x, rest, ""));
+    cg_value r = op == SIMT_NEG ? LLVMBuildXor(e->b, x, sign, "") : LLVMBuildAnd(e->b, x, rest, "");
+    return cg_soft_canonical(e, t, r);
 }
 
 static cg_value float_unary(cg_emitter *e, simt_op op, simt_type t, cg_value x) {
@@ -142,10 +142,12 @@ static cg_value approximate_ptx(cg_emitter *e, simt_op op, simt_type t, cg_value
 static cg_value approximate(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value x) {
     simt_op op = i->op;
     simt_type f32 = cg_with(t, SIMT_F32);
-    if (cg_half_width(t)) return cg_emit_cvt(e, false, f32, t,
-                                             approximate(e, i, f32, cg_emit_cvt(e, false, t, f32, x)));
-    if (e->host || (t.element == SIMT_F64 &&
-                    (op == SIMT_RCPA || op == SIMT_RSQRTA))) return approximate_host(e, op, t, x);
+    if (cg_half_width(t)) {
+        cg_value r = approximate(e, i, f32, cg_emit_cvt(e, false, t, f32, x));
+        return cg_emit_cvt(e, false, f32, t, r);
+    }
+    bool exact = t.element == SIMT_F64 && (op == SIMT_RCPA || op == SIMT_RSQRTA);
+    if (e->host || exact) return approximate_host(e, op, t, x);
     if (t.element == SIMT_F64) {
         cg_refuse(e, i, E0704, "a GPU has no such approximation for f64");
         return x;
@@ -174,19 +176,19 @@ static cg_value concat(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
 }
 
 static cg_value slice(cg_emitter *e, simt_type from, simt_type to, cg_value x, uint32_t first) {
-    return to.lanes == 1 ? cg_lane(e, x, from.lanes, first)
-        : cg_shuffle(e, x, LLVMGetPoison(LLVMTypeOf(x)), first, to.lanes);
+    if (to.lanes == 1) return cg_lane(e, x, from.lanes, first);
+    return cg_shuffle(e, x, LLVMGetPoison(LLVMTypeOf(x)), first, to.lanes);
 }
 
 static cg_value insert(cg_emitter *e, const simt_instr_info *i, cg_value v, cg_value x) {
     return LLVMBuildInsertElement(e->b, v, x,
-                                  LLVMConstInt(LLVMInt32TypeInContext(e->context), (uint64_t)i->imm.i, false),
+                                  cg_i32(e, (uint32_t)i->imm.i),
                                       "");
 }
 
 static cg_value shared_address(cg_emitter *e, const simt_instr_info *i) {
     if (!e->shared) ICE("shared memory is addressed in '%s', which has none", e->func->name);
-    cg_value offset = LLVMConstInt(LLVMInt32TypeInContext(e->context), (uint64_t)i->imm.i, false);
+    cg_value offset = cg_i32(e, (uint32_t)i->imm.i);
     return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), e->shared, &offset, 1, "");
 }
 
@@ -198,8 +200,8 @@ static void call(cg_emitter *e, const simt_instr_info *i) {
     cg_value r = LLVMBuildCall2(e->b, LLVMGlobalGetValueType(callee), callee, args, i->nargs, "");
     if (i->nresults == 1) e->values[i->results[0]] = r;
     else
-        for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] =
-            LLVMBuildExtractValue(e->b, r, k, "");
+        for (uint32_t k = 0; k < i->nresults; k++)
+            e->values[i->results[k]] = LLVMBuildExtractValue(e->b, r, k, "");
 }
 
 static void give_back(cg_emitter *e, const simt_instr_info *i) {
@@ -224,17 +226,17 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
     case SIMT_SHARED: return shared_address(e, i);
     case SIMT_ADD: case SIMT_SUB: case SIMT_MUL: case SIMT_DIV: case SIMT_MIN: case SIMT_MAX:
         return cg_is_float(t) ? cg_emit_float_binary(e, op, t, x[0], x[1]) : int_binary(e, op, t, x[0], x[1]);
-    case SIMT_MULHI: case SIMT_REM: case SIMT_UDIV: case SIMT_UREM: case SIMT_AND: case SIMT_OR: case SIMT_XOR:
-    case SIMT_SHL: case SIMT_LSHR: case SIMT_ASHR:
+    case SIMT_MULHI: case SIMT_REM: case SIMT_UDIV: case SIMT_UREM: case SIMT_AND: case SIMT_OR:
+    case SIMT_XOR: case SIMT_SHL: case SIMT_LSHR: case SIMT_ASHR:
         return int_binary(e, op, t, x[0], x[1]);
-    case SIMT_NEG: case SIMT_ABS: return cg_is_float(t) ? float_unary(e, op, t, x[0])
-        : int_unary(e, op, x[0]);
+    case SIMT_NEG: case SIMT_ABS: return cg_is_float(t) ? float_unary(e, op, t, x[0]) : int_unary(e, op, x[0]);
     case SIMT_NOT: case SIMT_CLZ: return int_unary(e, op, x[0]);
     case SIMT_FMA: return fma_op(e, t, x);
     case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT: return float_unary(e, op, t, x[0]);
     case SIMT_CMP: return compare(e, i, t, x[0], x[1]);
     case SIMT_SELECT: return LLVMBuildSelect(e->b, x[0], x[1], x[2], "");
-    case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA: return approximate(e, i, t, x[0]);
+    case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA:
+        return approximate(e, i, t, x[0]);
     case SIMT_CVT: return cg_emit_cvt(e, false, t, r, x[0]);
     case SIMT_UCVT: return cg_emit_cvt(e, true, t, r, x[0]);
     case SIMT_BITCAST: return LLVMBuildBitCast(e->b, x[0], cg_type(e, r), "");
@@ -249,9 +251,12 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
     case SIMT_ATOM_CAS: return cg_emit_atomic_cas(e, x[0], x[1], x[2]);
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return cg_emit_shuffle(e, i, t, x[0], x[1]);
-    case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_MATCH_ANY: return cg_emit_vote(e, i, t, x[0]);
-    case SIMT_ST: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_FOR:
-    case SIMT_WHILE: case SIMT_IF: case SIMT_YIELD: case SIMT_RETURN: case SIMT_TRAP: case SIMT_OP_COUNT: break;
+    case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_MATCH_ANY:
+        return cg_emit_vote(e, i, t, x[0]);
+    case SIMT_ST: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL:
+    case SIMT_FOR: case SIMT_WHILE: case SIMT_IF: case SIMT_YIELD: case SIMT_RETURN: case SIMT_TRAP:
+    case SIMT_OP_COUNT:
+        break;
     }
     ICE("'%s' gives no value", simt_op_table(op)->text);
 }

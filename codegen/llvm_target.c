@@ -57,8 +57,8 @@ static LLVMTargetMachineRef machine_of(const char *triple, const char *cpu, cons
     LLVMTargetRef target;
     char *error = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) ICE("LLVM lacks the target %s: %s", triple, error);
-    LLVMTargetMachineRef m = LLVMCreateTargetMachine(target, triple, cpu, features, level_of(o), LLVMRelocPIC,
-                                                     LLVMCodeModelDefault);
+    LLVMTargetMachineRef m =
+        LLVMCreateTargetMachine(target, triple, cpu, features, level_of(o), LLVMRelocPIC, LLVMCodeModelDefault);
     if (!m) ICE("LLVM has no machine for %s", triple);
     LLVMSetTargetMachineAsmVerbosity(m, false);
     return m;
@@ -83,8 +83,8 @@ static LLVMTargetMachineRef new_machine(const cg_target *t, cg_cpu cpu, const cg
 // LLVM would print its errors and exit; they are faults of ours.
 static void on_diagnostic(LLVMDiagnosticInfoRef d, void *unused) {
     (void)unused;
-    if (LLVMGetDiagInfoSeverity(d) == LLVMDSError) ICE("LLVM cannot compile the module: %s",
-                                                       LLVMGetDiagInfoDescription(d));
+    if (LLVMGetDiagInfoSeverity(d) == LLVMDSError)
+        ICE("LLVM cannot compile the module: %s", LLVMGetDiagInfoDescription(d));
 }
 
 static bool emit(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t,
@@ -96,15 +96,14 @@ static bool emit(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const
     LLVMDisposeBuilder(e.b);
     if (!ok) return false;
     char *fault = NULL;
-    if (LLVMVerifyModule(u->llvm, LLVMReturnStatusAction,
-                         &fault)) ICE("LLVM refuses what was emitted for it: %s", fault);
+    if (LLVMVerifyModule(u->llvm, LLVMReturnStatusAction, &fault))
+        ICE("LLVM refuses what was emitted for it: %s", fault);
     LLVMDisposeMessage(fault);
     return true;
 }
 
 bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_cpu cpu,
-                  cg_form form,
-                  const cg_options *o) {
+                  cg_form form, const cg_options *o) {
     call_once(&started, start_llvm);
     cg_fatal_watch(m);
     *u = (cg_unit){.context = LLVMContextCreate()};
@@ -127,8 +126,8 @@ bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, cons
 static const char *const pipelines[] = {
     "always-inline",
     "always-inline,function(early-cse<memssa>,simplifycfg)",
-    "always-inline,function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
-    "instcombine<no-verify-fixpoint>,simplifycfg)",
+    "always-inline,function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),"
+    "gvn,instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
 void cg_unit_optimise(cg_unit *u, const cg_options *o) {
@@ -142,8 +141,8 @@ void cg_unit_optimise(cg_unit *u, const cg_options *o) {
 LLVMMemoryBufferRef cg_unit_code(cg_unit *u, LLVMCodeGenFileType type) {
     LLVMMemoryBufferRef code = NULL;
     char *error = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->llvm, type, &error,
-                                            &code)) ICE("LLVM gives no code: %s", error);
+    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->llvm, type, &error, &code))
+        ICE("LLVM gives no code: %s", error);
     return code;
 }
 
@@ -172,8 +171,8 @@ static void take_text(arena *a, cg_unit *u, cg_output *out) {
 static bool form_exists(diag_set *ds, cg_form form, const cg_target *t) {
     bool cuda = t->kind == CG_CUDA;
     bool ok = form == CG_LLVM || (form == CG_PTX || form == CG_CUBIN ? cuda : !cuda);
-    if (!ok) diag(ds, E0807, NO_SPAN, "the target %s has no such form of code", cuda ? t->arch->name
-                  : "host");
+    const char *name = cuda ? t->arch->name : "host";
+    if (!ok) diag(ds, E0807, NO_SPAN, "the target %s has no such form of code", name);
     return ok;
 }
 
@@ -184,8 +183,7 @@ static void compile(arena *a, cg_unit *u, cg_form form, const cg_options *o, cg_
 }
 
 bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form,
-             const cg_options *o,
-             cg_output *out) {
+             const cg_options *o, cg_output *out) {
     *out = (cg_output){.log = ""};
     if (!form_exists(ds, form, t)) return false;
     cg_unit u;

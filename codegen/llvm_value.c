@@ -29,9 +29,15 @@ cg_value cg_int(const cg_emitter *e, LLVMTypeRef t, uint64_t x) {
     uint32_t lanes = lanes_of(t);
     LLVMTypeRef element = lanes == 1 ? t : LLVMGetElementType(t);
     uint32_t bits = LLVMGetIntTypeWidth(element);
-    return constant_splat(LLVMConstInt(element, bits < 64 ? x & ((UINT64_C(1) << bits) - 1) : x, false),
-                          lanes);
+    if (bits < 64) x &= (UINT64_C(1) << bits) - 1;
+    return constant_splat(LLVMConstInt(element, x, false), lanes);
 }
+
+cg_value cg_i32(const cg_emitter *e, uint32_t x) {
+    return LLVMConstInt(LLVMInt32TypeInContext(e->context), x, false);
+}
+
+cg_value cg_false(const cg_emitter *e) { return LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false); }
 
 cg_value cg_constant(cg_emitter *e, simt_type t, const simt_instr_info *i) {
     if (!cg_is_float(t)) return cg_int(e, cg_type(e, t), (uint64_t)i->imm.i);
@@ -44,30 +50,27 @@ cg_value cg_splat(cg_emitter *e, cg_value x, uint32_t lanes) {
     if (lanes == 1) return x;
     if (LLVMIsConstant(x)) return constant_splat(x, lanes);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), vector = LLVMVectorType(LLVMTypeOf(x), lanes);
-    cg_value one = LLVMBuildInsertElement(e->b, LLVMGetPoison(vector), x, LLVMConstInt(i32, 0, false), "");
-    return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(vector), LLVMConstNull(LLVMVectorType(i32, lanes)),
-                                  "");
+    cg_value one = LLVMBuildInsertElement(e->b, LLVMGetPoison(vector), x, cg_i32(e, 0), "");
+    cg_value firsts = LLVMConstNull(LLVMVectorType(i32, lanes));
+    return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(vector), firsts, "");
 }
 
 cg_value cg_lane(cg_emitter *e, cg_value v, uint32_t lanes, uint32_t k) {
     if (lanes == 1) return v;
-    return LLVMBuildExtractElement(e->b, v, LLVMConstInt(LLVMInt32TypeInContext(e->context), k, false), "");
+    return LLVMBuildExtractElement(e->b, v, cg_i32(e, k), "");
 }
 
 cg_value cg_pack(cg_emitter *e, const cg_value *elements, uint32_t lanes) {
     if (lanes == 1) return elements[0];
     cg_value v = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(elements[0]), lanes));
-    for (uint32_t k = 0; k < lanes; k++)
-        v = LLVMBuildInsertElement(e->b, v, elements[k],
-                                   LLVMConstInt(LLVMInt32TypeInContext(e->context), k, false), "");
+    for (uint32_t k = 0; k < lanes; k++) v = LLVMBuildInsertElement(e->b, v, elements[k], cg_i32(e, k), "");
     return v;
 }
 
 // Lanes first … first + lanes - 1 of x followed by y.
 cg_value cg_shuffle(cg_emitter *e, cg_value x, cg_value y, uint32_t first, uint32_t lanes) {
     cg_value mask[CG_MAX_LANES];
-    for (uint32_t k = 0; k < lanes; k++)
-        mask[k] = LLVMConstInt(LLVMInt32TypeInContext(e->context), first + k, false);
+    for (uint32_t k = 0; k < lanes; k++) mask[k] = cg_i32(e, first + k);
     return LLVMBuildShuffleVector(e->b, x, y, LLVMConstVector(mask, lanes), "");
 }
 
@@ -80,9 +83,11 @@ cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overlo
     for (uint32_t k = 0; k < noverloads; k++) types[k] = overloads[k];
     for (uint32_t k = 0; k < nargs; k++) values[k] = args[k];
     cg_value callee = LLVMGetIntrinsicDeclaration(e->llvm, id, types, noverloads);
-    return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->context, id, types, noverloads), callee, values,
-                          nargs, "");
+    LLVMTypeRef type = LLVMIntrinsicGetType(e->context, id, types, noverloads);
+    return LLVMBuildCall2(e->b, type, callee, values, nargs, "");
 }
+
+cg_value cg_intrinsic0(cg_emitter *e, const char *name) { return cg_intrinsic(e, name, NULL, 0, NULL, 0); }
 
 cg_value cg_intrinsic1(cg_emitter *e, const char *name, cg_value x) {
     LLVMTypeRef t = LLVMTypeOf(x);
@@ -103,8 +108,7 @@ cg_value cg_asm(cg_emitter *e, LLVMTypeRef result, const char *text, const char 
         types[k] = LLVMTypeOf(args[k]);
     }
     LLVMTypeRef type = LLVMFunctionType(result, types, nargs, false);
-    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), effects,
-                                     false,
+    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), effects, false,
                                      LLVMInlineAsmDialectATT, false);
     return LLVMBuildCall2(e->b, type, code, values, nargs, "");
 }

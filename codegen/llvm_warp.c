@@ -4,8 +4,8 @@
 
 static void mark_convergent(cg_emitter *e, cg_value call) {
     unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
-    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                             LLVMCreateEnumAttribute(e->context, kind, 0));
+    LLVMAttributeRef a = LLVMCreateEnumAttribute(e->context, kind, 0);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
 }
 
 static cg_value convergent(cg_emitter *e, const char *name, const cg_value *args, uint32_t n) {
@@ -14,9 +14,7 @@ static cg_value convergent(cg_emitter *e, const char *name, const cg_value *args
     return r;
 }
 
-static cg_value i32(const cg_emitter *e,
-                    uint32_t x) { return LLVMConstInt(LLVMInt32TypeInContext(e->context), x, false); }
-static cg_value all_lanes(const cg_emitter *e) { return i32(e, 0xffffffff); }
+static cg_value all_lanes(const cg_emitter *e) { return cg_i32(e, 0xffffffff); }
 
 static bool refused_on_host(cg_emitter *e, const simt_instr_info *i) {
     if (e->host) cg_refuse(e, i, E0703, "a block of the host is one thread, and this needs a warp of 32");
@@ -33,7 +31,7 @@ static cg_value shuffle_word(cg_emitter *e, const simt_instr_info *i, cg_value w
                        : i->op == SIMT_SHFL_UP   ? "llvm.nvvm.shfl.sync.up.i32"
                        : i->op == SIMT_SHFL_DOWN ? "llvm.nvvm.shfl.sync.down.i32"
                                                  : "llvm.nvvm.shfl.sync.bfly.i32";
-    return convergent(e, name, (cg_value[]){all_lanes(e), word, lane, i32(e, limit)}, 4);
+    return convergent(e, name, (cg_value[]){all_lanes(e), word, lane, cg_i32(e, limit)}, 4);
 }
 
 cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v, cg_value lane) {
@@ -45,7 +43,7 @@ cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, c
     cg_value moved = LLVMGetPoison(LLVMTypeOf(packed));
     for (uint32_t k = 0; k < words; k++) {
         cg_value w = shuffle_word(e, i, cg_lane(e, packed, words, k), lane);
-        moved = words == 1 ? w : LLVMBuildInsertElement(e->b, moved, w, i32(e, k), "");
+        moved = words == 1 ? w : LLVMBuildInsertElement(e->b, moved, w, cg_i32(e, k), "");
     }
     moved = LLVMBuildBitCast(e->b, moved, LLVMIntTypeInContext(e->context, 32 * words), "");
     moved = LLVMBuildTrunc(e->b, moved, LLVMIntTypeInContext(e->context, bits), "");
@@ -53,7 +51,7 @@ cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, c
 }
 
 cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v) {
-    if (refused_on_host(e, i)) return i->op == SIMT_BALLOT || i->op == SIMT_MATCH_ANY ? i32(e, 0) : v;
+    if (refused_on_host(e, i)) return i->op == SIMT_BALLOT || i->op == SIMT_MATCH_ANY ? cg_i32(e, 0) : v;
     const char *name = i->op == SIMT_BALLOT     ? "llvm.nvvm.vote.ballot.sync"
                        : i->op == SIMT_VOTE_ANY ? "llvm.nvvm.vote.any.sync"
                        : i->op == SIMT_VOTE_ALL ? "llvm.nvvm.vote.all.sync"
@@ -64,7 +62,7 @@ cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_v
 
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
     if (e->host) return;
-    cg_value zero = i32(e, 0), full = all_lanes(e);
+    cg_value zero = cg_i32(e, 0), full = all_lanes(e);
     if (i->op == SIMT_BARRIER) convergent(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &zero, 1);
     else if (i->op == SIMT_WARP_SYNC) convergent(e, "llvm.nvvm.bar.warp.sync", &full, 1);
     else {
@@ -75,17 +73,13 @@ void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
 }
 
 cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r) {
-    if (e->func->kernel && !e->host && r == SREG_NTID) return i32(e, e->func->block);
+    if (e->host) return r == SREG_CTAID ? e->block : r == SREG_NCTAID ? e->blocks : cg_i32(e, r == SREG_NTID);
     switch (r) {
-    case SREG_TID: return e->host ? i32(e, 0)
-        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
-    case SREG_NTID: return i32(e, 1);
-    case SREG_CTAID: return e->host ? e->block
-        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.ctaid.x", NULL, 0, NULL, 0);
-    case SREG_NCTAID: return e->host ? e->blocks
-        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", NULL, 0, NULL, 0);
-    case SREG_LANEID: return e->host ? i32(e, 0)
-        : cg_intrinsic(e, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0, NULL, 0);
+    case SREG_TID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.tid.x");
+    case SREG_NTID: return cg_i32(e, e->func->block);
+    case SREG_CTAID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.ctaid.x");
+    case SREG_NCTAID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.nctaid.x");
+    case SREG_LANEID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.laneid");
     case SREG_COUNT: break;
     }
     ICE("a special register that does not exist");

@@ -70,8 +70,7 @@ static void facts_member(textbuf *out, const program *p, const program_param *x)
         uint32_t fact;
         const char *text;
     } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"}, {FACT_PARTIAL, "partial"},
-                 {FACT_PREFIX, "prefix"},
-                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"}};
+                 {FACT_PREFIX, "prefix"}, {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"}};
     if (!x->facts) return;
     key(out, "facts");
     const char *between = "[";
@@ -99,8 +98,7 @@ static void axes_member(textbuf *out, const program *p, const program_param *x) 
 
 static void param_row(textbuf *out, const program *p, const program_param *x) {
     static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor",
-                                        [PARAM_SCALAR] = "scalar",
-                                        [PARAM_RESULT] = "result"};
+                                        [PARAM_SCALAR] = "scalar", [PARAM_RESULT] = "result"};
     first(out, "name", x->name);
     member(out, "role", roles[x->role]);
     member(out, "type", ir_dtype_text(x->type));
@@ -188,6 +186,8 @@ static void arg_item(textbuf *out, const program *p, const program_arg *a) {
         break;
     case ARG_VALUE: first(out, "value", p->params.data[a->index].name); break;
     case ARG_SIZE: first(out, "size", space_name(out, p, a->index)); break;
+    case ARG_MAGIC: first(out, "magic", space_name(out, p, a->index)); break;
+    case ARG_SHIFT: first(out, "shift", space_name(out, p, a->index)); break;
     case ARG_PREPARED: first(out, "prepared", p->prepared.data[a->index].name); break;
     case ARG_TEMP: first(out, "temp", p->temps.data[a->index].name); break;
     case ARG_STEP: textbuf_puts(out, "{\"step\": true"); break;
@@ -224,8 +224,8 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     member(out, "name", p->name);
     member(out, "source", p->source);
     member(out, "target", t->kind == CG_CUDA ? t->arch->name : "host");
-    textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, p->deterministic
-                   ? "true" : "false");
+    const char *deterministic = p->deterministic ? "true" : "false";
+    textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, deterministic);
     ROWS(out, p, "spaces", p->spaces, space_row);
     ROWS(out, p, "params", p->params, param_row);
     ROWS(out, p, "requires", p->requires, require_row);

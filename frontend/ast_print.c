@@ -1,4 +1,5 @@
-// Prints expressions and paths. Trees from the parser hold their parentheses; trees made otherwise get those they need.
+// Prints expressions and paths. Trees from the parser hold their parentheses; trees made otherwise get those
+// they need.
 #include "format.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ void format_close(format_flow *f, const char *bracket) {
     f->nest--;
 }
 
-// ---- Precedence --------------------------------------------------------------------------------------------
+// ---- Precedence -----------------------------------------------------------------------------------------
 typedef enum { CONDITIONAL = 1, OR, AND, COMPARISON, SUM, REDUCTION, PRODUCT, UNARY, PRIMARY } precedence;
 
 static precedence precedence_of(const ast_expr *e) {
@@ -34,7 +35,8 @@ static precedence precedence_of(const ast_expr *e) {
     case AST_REDUCE: return REDUCTION;
     case AST_MUL: case AST_DIV: case AST_MOD: return PRODUCT;
     case AST_NEG: case AST_NOT: return UNARY;
-    case AST_NUMBER: case AST_NAME: case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_CALL: case AST_PAREN:
+    case AST_NUMBER: case AST_NAME: case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_CALL:
+    case AST_PAREN:
         return PRIMARY;
     }
     return PRIMARY;
@@ -55,7 +57,8 @@ static const char *operator_text(ast_kind kind) {
     case AST_GE: return ">=";
     case AST_AND: return "&&";
     case AST_OR: return "||";
-    case AST_NUMBER: case AST_NAME: case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_CALL: case AST_REDUCE:
+    case AST_NUMBER: case AST_NAME: case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_CALL:
+    case AST_REDUCE:
     case AST_NEG: case AST_NOT: case AST_COND: case AST_PAREN:
         break;
     }
@@ -85,7 +88,7 @@ static void print_last(format_flow *f, const ast_expr *e, precedence least) {
     print_operand(f, e, precedence_of(e) < least && !(precedence_of(e) == REDUCTION && least >= PRODUCT));
 }
 
-// ---- Expressions -------------------------------------------------------------------------------------------
+// ---- Expressions ----------------------------------------------------------------------------------------
 static void print_binary(format_flow *f, const ast_expr *e) {
     precedence p = precedence_of(e);
     const ast_expr *a = e->args, *b = a->next;
@@ -201,7 +204,7 @@ void format_binders(format_flow *f, const ast_binder *list) {
     }
 }
 
-// ---- On one line -------------------------------------------------------------------------------------------
+// ---- On one line ----------------------------------------------------------------------------------------
 void ast_print_expr(textbuf *out, const ast_expr *e) {
     format_flow f = {.text = textbuf_new(out->arena)};
     format_expr(&f, e);

@@ -1,8 +1,8 @@
 // The one format: lays out the units of a file with their comments.
 //
-// Units go on lines of their own, or on the line of the one before where they were written so and fit. A block written on
-// one line stays there where it fits. Lines are broken at the outermost place that is near enough. A comment stays behind
-// what it followed, or on its own line; at most one blank line is kept.
+// Units go on lines of their own, or on the line of the one before where they were written so and fit. A
+// block written on one line stays there where it fits. Lines are broken at the outermost place that is near
+// enough. A comment stays behind what it followed, or on its own line; at most one blank line is kept.
 #include "format.h"
 
 #include <string.h>
@@ -17,8 +17,10 @@ typedef struct {
     bool fresh;                          // nothing is printed in this block yet
 } layout;
 
-// ---- The source --------------------------------------------------------------------------------------------
-static const char *source_at(const layout *l, uint32_t position) { return l->source->text + (position - l->source->base); }
+// ---- The source -----------------------------------------------------------------------------------------
+static const char *source_at(const layout *l, uint32_t position) {
+    return l->source->text + (position - l->source->base);
+}
 
 static uint32_t newlines(const layout *l, uint32_t from, uint32_t to) {
     uint32_t n = 0;
@@ -32,9 +34,11 @@ static bool on_own_line(const layout *l, const struct ast_comment *c) {
     return i == l->source->base || *source_at(l, i - 1) == '\n';
 }
 
-static bool comment_before(const layout *l, uint32_t position) { return l->comment && l->comment->at.lo < position; }
+static bool comment_before(const layout *l, uint32_t position) {
+    return l->comment && l->comment->at.lo < position;
+}
 
-// ---- Lines -------------------------------------------------------------------------------------------------
+// ---- Lines ----------------------------------------------------------------------------------------------
 static uint32_t column(const layout *l) {
     size_t i = l->out->len;
     while (i && l->out->data[i - 1] != '\n') i--;
@@ -75,22 +79,26 @@ static void comments_before(layout *l, uint32_t position, uint32_t n) {
     }
 }
 
-// The comment that shares the line on which something ends: behind it, or inside of what could not be broken there.
-static void comment_behind(layout *l, uint32_t end) {
-    if (!l->comment) return;
+// The comment that shares the line on which something ends: behind it, or inside of what could not be broken
+// there.
+static bool comment_behind(layout *l, uint32_t end) {
+    if (!l->comment) return false;
     uint32_t lo = l->comment->at.lo;
-    if (lo < end ? on_own_line(l, l->comment) : newlines(l, end, lo) > 0) return;
+    if (lo < end ? on_own_line(l, l->comment) : newlines(l, end, lo) > 0) return false;
     textbuf_puts(l->out, "  ");
     put_comment(l);
+    return true;
 }
 
-// ---- One unit ----------------------------------------------------------------------------------------------
-// The breaks of one flow, as far as they are decided.
+// ---- One unit -------------------------------------------------------------------------------------------
+// The breaks
+// of one flow, as far as they are decided.
 typedef struct {
     const format_flow *f;
     uint32_t next;     // the first that lies behind the line's start
     uint32_t forced;   // the first that a comment before it forces
-    uint32_t outer;    // the first of rank 0: taken too once another one was, so that "->" doesn't end a list of parameters
+    uint32_t outer;    // the first of rank 0: taken too once another one was, so that "->" doesn't end a list
+                       // of parameters
     bool inner_taken;
 } line_breaks;
 
@@ -104,8 +112,8 @@ static void look_ahead(const layout *l, line_breaks *b) {
     while (b->outer < end && at[b->outer].rank) b->outer++;
 }
 
-// Where the line that starts at offset `from` ends: at a break or, past the last, at the end. All of it if it fits, else the
-// outermost of the breaks that are near enough and the last of those, else the first.
+// Where the line that starts at offset `from` ends: at a break or, past the last, at the end. All of it if it
+// fits, else the outermost of the breaks that are near enough and the last of those, else the first.
 static uint32_t find_break(const line_breaks *b, size_t from, uint32_t margin, uint32_t after) {
     const format_break *at = b->f->breaks.data;
     uint32_t end = b->f->breaks.len, to = b->inner_taken && b->outer < b->forced ? b->outer : b->forced;
@@ -151,7 +159,7 @@ static void put_flow(layout *l, const format_flow *f, uint32_t n, uint32_t after
     textbuf_putn(l->out, f->text.data + from, f->text.len - from);
 }
 
-// ---- Units on one line -------------------------------------------------------------------------------------
+// ---- Units on one line ----------------------------------------------------------------------------------
 static bool comment_in(const layout *l, span at) {
     const struct ast_comment *c = l->comment;
     while (c && c->at.lo < at.lo) c = c->next;
@@ -184,15 +192,16 @@ static void put_flat(layout *l, const format_unit *u) {
     passed(l, u->at.hi);
 }
 
-// ---- Lists of units ----------------------------------------------------------------------------------------
+// ---- Lists of units -------------------------------------------------------------------------------------
 static void put_units(layout *l, const format_unit *list, uint32_t n);
 
 static void put_block(layout *l, const format_unit *u, uint32_t n) {
     textbuf_puts(l->out, " {");
     passed(l, u->block.lo + 1);
-    comment_behind(l, u->block.lo + 1);
+    bool first = !u->inner || comment_before(l, u->inner->at.lo);
+    bool behind = first && comment_behind(l, u->block.lo + 1);
     if (!u->inner && !comment_before(l, u->block.hi)) {
-        if (l->out->data[l->out->len - 1] != '{') end_line(l), indent(l, n);
+        if (behind) end_line(l), indent(l, n);
         textbuf_puts(l->out, "}");
         passed(l, u->at.hi);
         return;
@@ -237,7 +246,11 @@ static void put_units(layout *l, const format_unit *list, uint32_t n) {
 }
 
 void ast_format(textbuf *out, const ast_file *file) {
-    layout l = {.out = out, .source = file->source, .comment = file->comments, .last = file->source->base, .fresh = true};
+    layout l = {.out = out,
+                .source = file->source,
+                .comment = file->comments,
+                .last = file->source->base,
+                .fresh = true};
     put_units(&l, format_items(out->arena, file->items), 0);
     comments_before(&l, file->source->base + file->source->length + 1, 0);
     end_line(&l);

@@ -1,4 +1,5 @@
-// Shared by the printer and the formatter: text with the places where a line may break, and the units it is laid out in.
+// Shared by the printer and the formatter: text with the places where a line may break, and the units it is
+// laid out in.
 #ifndef GNNC_FORMAT_H
 #define GNNC_FORMAT_H
 
@@ -6,7 +7,7 @@
 
 typedef struct {
     uint32_t offset;     // of a space in the text
-    uint32_t rank;       // the smallest breaks first: outer brackets before inner ones, loose operators before tight ones
+    uint32_t rank;       // the smallest breaks first: outer brackets, then loose operators
     uint32_t position;   // in the source, of what follows: comments before it are printed at this break
 } format_break;
 
@@ -19,10 +20,11 @@ typedef struct {
 
 // Ranks within one bracket.
 enum {
-    FORMAT_LIST, FORMAT_CONDITIONAL, FORMAT_OR, FORMAT_AND, FORMAT_COMPARISON, FORMAT_SUM, FORMAT_REDUCTION, FORMAT_PRODUCT,
+    FORMAT_LIST, FORMAT_CONDITIONAL, FORMAT_OR, FORMAT_AND, FORMAT_COMPARISON, FORMAT_SUM, FORMAT_REDUCTION,
+    FORMAT_PRODUCT,
     FORMAT_BRACKET = 16,
-    FORMAT_LAST = 111,       // behind '=': only before breaking far inside
-    FORMAT_INDEX_NEST = 8    // indices are kept together
+    FORMAT_LAST = 111,      // behind '=': only before breaking far inside
+    FORMAT_INDEX_NEST = 8   // indices are kept together
 };
 
 void format_puts(format_flow *f, const char *s);
@@ -34,8 +36,8 @@ void format_exprs(format_flow *f, const ast_expr *list, const char *open, const 
 void format_names(format_flow *f, const ast_names *list, const char *open, const char *close);
 void format_binders(format_flow *f, const ast_binder *list);
 
-// Something that stands on lines of its own, or follows another on its line where it was written so: an item, an
-// equation, a section or a statement.
+// Something that stands on lines of its own, or follows another on its line where it was written so: an item,
+// an equation, a section or a statement.
 typedef struct format_unit {
     span at;
     format_flow head;             // all of it, or what stands before its block

@@ -13,7 +13,7 @@ static void put_word(format_flow *f, const char *word, const char *text) {   // 
     if (text) textbuf_printf(&f->text, " %s %s", word, text);
 }
 
-// ---- Ops ---------------------------------------------------------------------------------------------------
+// ---- Ops ------------------------------------------------------------------------------------------------
 static void put_generics(format_flow *f, const ast_generic *list) {
     if (!list) return;
     format_open(f, "<");
@@ -102,7 +102,7 @@ static format_unit *equation_units(arena *a, const ast_equation *list) {
     return first;
 }
 
-// ---- Functions and reducers --------------------------------------------------------------------------------
+// ---- Functions and reducers -----------------------------------------------------------------------------
 static void put_fn(format_flow *f, const ast_item *item) {
     textbuf_printf(&f->text, "fn %s", item->name.text);
     format_open(f, "(");
@@ -139,7 +139,7 @@ static format_unit *section_units(arena *a, const ast_section *list) {
     return first;
 }
 
-// ---- Schedules ---------------------------------------------------------------------------------------------
+// ---- Schedules ------------------------------------------------------------------------------------------
 static void put_schedule(format_flow *f, const ast_item *item) {
     format_puts(f, "schedule ");
     ast_print_path(&f->text, item->path);
@@ -213,7 +213,7 @@ static format_unit *statement_units(arena *a, const ast_statement *list) {
     return first;
 }
 
-// ---- Items -------------------------------------------------------------------------------------------------
+// ---- Items ----------------------------------------------------------------------------------------------
 static void put_alias(format_flow *f, const ast_item *item) {
     textbuf_printf(&f->text, "op %s =", item->name.text);
     format_break_at(f, FORMAT_LAST, item->target.at.lo);

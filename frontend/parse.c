@@ -1,4 +1,5 @@
-// Parsing a file: the run of the generated parser, its tokens with the brackets open around them, and lexical faults.
+// Parsing a file: the run of the generated parser, its tokens with the brackets open around them, and lexical
+// faults.
 #include "parse.h"
 
 #include "gnn_parser.h"
@@ -13,7 +14,7 @@ int ast_yylex(AST_YYSTYPE *value, span *at, parse *p);
 
 static const char *text_at(const parse *p, span at) { return p->source->text + (at.lo - p->source->base); }
 
-// ---- Token values ----------------------------------------------------------------------------------------
+// ---- Token values ---------------------------------------------------------------------------------------
 ast_name parse_name(parse *p, span at) {
     return (ast_name){intern_n(p->names, text_at(p, at), at.hi - at.lo), at};
 }
@@ -47,9 +48,10 @@ void parse_comment(parse *p, uint32_t end) {
     p->last_comment = c;
 }
 
-// ---- Brackets --------------------------------------------------------------------------------------------
+// ---- Brackets -------------------------------------------------------------------------------------------
 bool parse_starts_item(int token) {
-    return token == IMPORT || token == OP || token == FN || token == REDUCER || token == GRAD || token == SCHEDULE;
+    return token == IMPORT || token == OP || token == FN || token == REDUCER || token == GRAD ||
+           token == SCHEDULE;
 }
 
 // A block follows its item's head or a stage's ':'. Other braces follow a reducer's name or `in`.
@@ -69,7 +71,8 @@ static void open_bracket(parse *p, int kind, span at) {
     p->brackets[p->depth++] = (parse_bracket){kind, at, head};
 }
 
-// A closing bracket closes what is open inside its own, which is then what the fault is about. Only '}' closes a block.
+// A closing bracket closes what is open inside its own, which is then what the fault is about. Only '}'
+// closes a block.
 static void close_bracket(parse *p, int opening) {
     uint32_t depth = p->depth;
     while (depth && p->brackets[depth - 1].kind != opening && p->brackets[depth - 1].kind != BLOCK) depth--;
@@ -106,7 +109,7 @@ static int follow_brackets(parse *p, int kind, span at) {
     return kind;
 }
 
-// ---- Tokens for the parser -------------------------------------------------------------------------------
+// ---- Tokens for the parser ------------------------------------------------------------------------------
 bool parse_new_line(const parse *p, uint32_t from, uint32_t to) {
     return memchr(p->source->text + (from - p->source->base), '\n', to - from) != NULL;
 }
@@ -116,12 +119,14 @@ static bool at_item(const parse *p, const parse_token *next) {
     int before = p->token.kind;
     if (!next->kind) return true;
     if (!parse_starts_item(next->kind) || before == ':' || (next->kind == GRAD && p->depth)) return false;
-    return before == ';' || before == END_BLOCK || before < 0 || parse_new_line(p, p->token.at.hi, next->at.lo);
+    return before == ';' || before == END_BLOCK || before < 0 ||
+           parse_new_line(p, p->token.at.hi, next->at.lo);
 }
 
 static void report_unclosed(parse *p, parse_bracket open) {
     diagnostic *d = parse_error(p, diag(p->ds, E0113, open.at, "this '{' is not closed"));
-    if (p->held.kind) diag_note(d, p->held.at, "'%s' starts an item, which stands in no block", p->held.name.text);
+    if (p->held.kind)
+        diag_note(d, p->held.at, "'%s' starts an item, which stands in no block", p->held.name.text);
     else diag_note(d, p->held.at, "the file ends here");
 }
 
@@ -166,11 +171,12 @@ int ast_yylex(AST_YYSTYPE *value, span *at, parse *p) {
     value->name = p->held.name;
     int before = p->previous.kind;
     bool ended = before == ';' || before == BLOCK || before == END_BLOCK;
-    if ((ended && p->doubt == PARSE_TO_SEMICOLON) || parse_new_line(p, p->previous.at.hi, at->lo)) p->doubt = PARSE_SURE;
+    if ((ended && p->doubt == PARSE_TO_SEMICOLON) || parse_new_line(p, p->previous.at.hi, at->lo))
+        p->doubt = PARSE_SURE;
     return kind;
 }
 
-// ---- Faults in characters --------------------------------------------------------------------------------
+// ---- Faults in characters -------------------------------------------------------------------------------
 diagnostic *parse_error(parse *p, diagnostic *d) {
     if (++p->errors < PARSE_MAX_ERRORS || p->stop) return d;
     p->stop = true;
@@ -189,8 +195,10 @@ void parse_bad_number(parse *p, span at) {
     const char *text = text_at(p, at);
     int n = (int)(at.hi - at.lo);
     diagnostic *d = parse_error(p, diag(p->ds, E0103, at, "'%.*s' is not a number", n, text));
-    if (text[n - 1] == '.') diag_fix(d, at, arena_printf(p->arena, "%.*s0", n, text), "write a digit after the point");
-    else diag_help(d, "numbers are written as 12, 0.5 or 1e-5, without a suffix; a name doesn't start with a digit");
+    if (text[n - 1] == '.')
+        diag_fix(d, at, arena_printf(p->arena, "%.*s0", n, text), "write a digit after the point");
+    else
+        diag_help(d, "numbers are written as 12, 0.5 or 1e-5, without a suffix; no name starts with a digit");
 }
 
 void parse_block_comment(parse *p, span at) {
@@ -229,15 +237,18 @@ static bool goes_on(parse *p, span at) {
 
 void parse_bad_character(parse *p, span at) {
     if (goes_on(p, at)) return;
-    diagnostic *d = diag(p->ds, E0101, at, "'%.*s' has no place in the language", (int)(at.hi - at.lo), text_at(p, at));
+    diagnostic *d = diag(p->ds, E0101, at, "'%.*s' has no place in the language", (int)(at.hi - at.lo),
+                         text_at(p, at));
     help_spelling(p, parse_error(p, d), at);
 }
 
 void parse_bad_control(parse *p, span at) {
     if (goes_on(p, at)) return;
     unsigned char c = (unsigned char)*text_at(p, at);
-    if (c == '\t') parse_error(p, diag(p->ds, E0101, at, "a string holds no tab"));
-    else parse_error(p, diag(p->ds, E0101, at, "the control character 0x%02X has no place in a source file", c));
+    diagnostic *d;
+    if (c == '\t') d = diag(p->ds, E0101, at, "a string holds no tab");
+    else d = diag(p->ds, E0101, at, "the control character 0x%02X has no place in a source file", c);
+    parse_error(p, d);
 }
 
 void parse_bad_utf8(parse *p, span at) {
@@ -251,7 +262,7 @@ bool parse_byte_order_mark(const parse *p, span at) {
     return at.lo == p->source->base && at.hi - at.lo == 3 && !memcmp(text_at(p, at), "\xef\xbb\xbf", 3);
 }
 
-// ---- The run ---------------------------------------------------------------------------------------------
+// ---- The run --------------------------------------------------------------------------------------------
 ast_file *ast_parse(arena *a, intern_table *names, diag_set *ds, const source_file *source) {
     ast_file *file = ARENA_NEW(a, ast_file);
     file->source = source;

@@ -1,5 +1,6 @@
-// What the grammar (lang/gnn.y) and the lexer (lang/gnn.l) call: the parser's context, list values, constructors of the
-// tree, and reports of lexical and syntax faults. Used by frontend/parse*.c and the generated files only.
+// What the grammar (lang/gnn.y) and the lexer (lang/gnn.l) call: the parser's context, list values,
+// constructors of the tree, and reports of lexical and syntax faults. Used by frontend/parse*.c and the
+// generated files only.
 #ifndef GNNC_PARSE_H
 #define GNNC_PARSE_H
 
@@ -42,7 +43,7 @@ typedef struct parse {
     uint32_t fault_end;        // where the last fault in characters ended
     bool fault_here;           // a fault is reported right before `token`, which is then not blamed
     bool fault_next;           // the same for the next token
-    enum { PARSE_SURE, PARSE_TO_SEMICOLON, PARSE_TO_LINE_END } doubt;   // how far a fault may be due to the last one
+    enum { PARSE_SURE, PARSE_TO_SEMICOLON, PARSE_TO_LINE_END } doubt;   // how far a fault is due to the last
     bool deep, stop;           // depth was reported; nothing more is read
 } parse;
 
@@ -81,7 +82,7 @@ typedef struct {
     ast_name ties;
 } ast_reduce_head;
 
-// ---- Tokens: called by the lexer -------------------------------------------------------------------------
+// ---- Tokens: called by the lexer ------------------------------------------------------------------------
 bool parse_starts_item(int token);
 static inline bool parse_outside(const parse *p) { return !p->depth; }   // of all brackets
 bool parse_new_line(const parse *p, uint32_t from, uint32_t to);   // one between two positions
@@ -98,14 +99,14 @@ void parse_bad_control(parse *p, span at);
 void parse_bad_utf8(parse *p, span at);
 bool parse_byte_order_mark(const parse *p, span at);
 
-// ---- Faults ----------------------------------------------------------------------------------------------
+// ---- Faults ---------------------------------------------------------------------------------------------
 // Counts an error; past PARSE_MAX_ERRORS reading stops.
 diagnostic *parse_error(parse *p, diagnostic *d);
 void parse_too_deep(parse *p, span at);
 // `found` and `expected` are the grammar's names of tokens: "a name", "';'".
 void parse_syntax_error(parse *p, span at, const char *found, const char *const *expected, int n);
 
-// ---- Constructors: called by the grammar -----------------------------------------------------------------
+// ---- Constructors: called by the grammar ----------------------------------------------------------------
 static inline ast_name parse_no_name(void) { return (ast_name){NULL, NO_SPAN}; }
 ast_names *parse_name_node(parse *p, ast_name name);
 
@@ -118,17 +119,21 @@ ast_item *parse_fn(parse *p, span at, ast_name name, ast_fn_param_list params, a
 ast_item *parse_reducer(parse *p, span at, ast_name name, ast_names_list params, ast_names_list results,
                         ast_fact_list facts, ast_section_list sections, span body);
 ast_item *parse_grad(parse *p, span at, ast_path_list op, ast_names_list wrt, ast_name as);
-ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast_name like, ast_names_list targets,
-                         ast_condition_list when, ast_statement_list statements, span body);
+ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast_name like,
+                         ast_names_list targets, ast_condition_list when, ast_statement_list statements,
+                         span body);
 
 ast_generic *parse_generic(parse *p, ast_name name, ast_name kind);
 ast_param *parse_param(parse *p, span at, ast_name name, ast_type *type, ast_fact_list facts);
 ast_type *parse_scalar(parse *p, span at, ast_name element);
 ast_type *parse_tensor(parse *p, span at, ast_name element, ast_expr_list axes);
 ast_type *parse_map(parse *p, span at, ast_expr_list from, ast_name to);
+ast_type *parse_map_of(parse *p, span at, ast_name from, ast_name to);   // one space to another
 ast_fact *parse_fact(parse *p, span at, ast_name name, ast_expr_list args);
-ast_equation *parse_equation(parse *p, span at, ast_expr_list targets, ast_expr *value, ast_binder_list binders);
-ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets, ast_names_list generics, ast_expr *call);
+ast_equation *parse_equation(parse *p, span at, ast_expr_list targets, ast_expr *value,
+                             ast_binder_list binders);
+ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets, ast_names_list generics,
+                                  ast_expr *call);
 ast_fn_param *parse_fn_param(parse *p, ast_name name, ast_name by);
 ast_section *parse_section(parse *p, span at, ast_name name, ast_expr_list exprs);
 

@@ -9,7 +9,7 @@ ast_names *parse_name_node(parse *p, ast_name name) {
     return n;
 }
 
-// ---- Items -----------------------------------------------------------------------------------------------
+// ---- Items ----------------------------------------------------------------------------------------------
 void parse_add_item(parse *p, ast_item *item) {
     if (p->last_item) p->last_item->next = item;
     else p->file->items = item;
@@ -72,8 +72,9 @@ ast_item *parse_grad(parse *p, span at, ast_path_list op, ast_names_list wrt, as
     return item;
 }
 
-ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast_name like, ast_names_list targets,
-                         ast_condition_list when, ast_statement_list statements, span body) {
+ast_item *parse_schedule(parse *p, span at, ast_path_list op, ast_name name, ast_name like,
+                         ast_names_list targets, ast_condition_list when, ast_statement_list statements,
+                         span body) {
     ast_item *item = new_item(p, AST_SCHEDULE, at, name);
     item->path = op.first;
     item->as = like;
@@ -106,7 +107,7 @@ ast_section *parse_section(parse *p, span at, ast_name name, ast_expr_list exprs
     return s;
 }
 
-// ---- Parameters ------------------------------------------------------------------------------------------
+// ---- Parameters -----------------------------------------------------------------------------------------
 ast_param *parse_param(parse *p, span at, ast_name name, ast_type *type, ast_fact_list facts) {
     ast_param *param = ARENA_NEW(p->arena, ast_param);
     param->name = name;
@@ -122,7 +123,9 @@ static ast_type *new_type(parse *p, ast_type_kind kind, span at, ast_name elemen
     return t;
 }
 
-ast_type *parse_scalar(parse *p, span at, ast_name element) { return new_type(p, AST_SCALAR, at, element, NULL); }
+ast_type *parse_scalar(parse *p, span at, ast_name element) {
+    return new_type(p, AST_SCALAR, at, element, NULL);
+}
 
 ast_type *parse_tensor(parse *p, span at, ast_name element, ast_expr_list axes) {
     return new_type(p, AST_TENSOR, at, element, axes.first);
@@ -130,6 +133,10 @@ ast_type *parse_tensor(parse *p, span at, ast_name element, ast_expr_list axes) 
 
 ast_type *parse_map(parse *p, span at, ast_expr_list from, ast_name to) {
     return new_type(p, AST_MAP, at, to, from.first);
+}
+
+ast_type *parse_map_of(parse *p, span at, ast_name from, ast_name to) {
+    return parse_map(p, at, ast_expr_one(parse_named(p, AST_NAME, from.at, from)), to);
 }
 
 ast_fact *parse_fact(parse *p, span at, ast_name name, ast_expr_list args) {
@@ -140,8 +147,9 @@ ast_fact *parse_fact(parse *p, span at, ast_name name, ast_expr_list args) {
     return f;
 }
 
-// ---- Equations -------------------------------------------------------------------------------------------
-ast_equation *parse_equation(parse *p, span at, ast_expr_list targets, ast_expr *value, ast_binder_list binders) {
+// ---- Equations ------------------------------------------------------------------------------------------
+ast_equation *parse_equation(parse *p, span at, ast_expr_list targets, ast_expr *value,
+                             ast_binder_list binders) {
     ast_equation *e = ARENA_NEW(p->arena, ast_equation);
     e->targets = targets.first;
     e->value = value;
@@ -150,7 +158,8 @@ ast_equation *parse_equation(parse *p, span at, ast_expr_list targets, ast_expr 
     return e;
 }
 
-ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets, ast_names_list generics, ast_expr *call) {
+ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets, ast_names_list generics,
+                                  ast_expr *call) {
     ast_expr_list names = ast_expr_none();
     for (ast_names *n = targets.first; n; n = n->next)
         names = ast_expr_append(names, parse_named(p, AST_NAME, n->name.at, n->name));
@@ -160,7 +169,7 @@ ast_equation *parse_call_equation(parse *p, span at, ast_names_list targets, ast
     return e;
 }
 
-// ---- Schedules -------------------------------------------------------------------------------------------
+// ---- Schedules ------------------------------------------------------------------------------------------
 ast_condition *parse_condition(parse *p, ast_expr *e, ast_expr_list in) {
     ast_condition *c = ARENA_NEW(p->arena, ast_condition);
     c->expr = e;

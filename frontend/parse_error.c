@@ -1,4 +1,5 @@
-// Messages for syntax errors: common mistakes by what they are, the rest by what was expected and what was found.
+// Messages for syntax errors: common mistakes by what they are, the rest by what was expected and what was
+// found.
 #include "parse.h"
 
 #include "gnn_parser.h"
@@ -37,7 +38,7 @@ static bool on_new_line(const parse *p) { return parse_new_line(p, p->previous.a
 static const char *opening(int bracket) { return bracket == '(' ? "'('" : bracket == '[' ? "'['" : "'{'"; }
 static const char *closing(int bracket) { return bracket == '(' ? "')'" : bracket == '[' ? "']'" : "'}'"; }
 
-// ---- Common mistakes: each reports and answers true, or leaves it to the next ------------------------------
+// ---- Common mistakes: each reports and answers true, or leaves it to the next ---------------------------
 static bool compound_assignment(const fault *f) {
     const parse *p = f->parse;
     int operator = p->token.kind;
@@ -57,7 +58,8 @@ static bool assigned_or_compared(const fault *f) {
         return true;
     }
     if (p->token.kind != EQ || !expects(f, "'='")) return false;
-    diag_fix(parse_error(f->parse, diag(p->ds, E0110, f->at, "'==' does not define")), f->at, "=", "write '='");
+    diag_fix(parse_error(f->parse, diag(p->ds, E0110, f->at, "'==' does not define")), f->at, "=",
+             "write '='");
     return true;
 }
 
@@ -103,7 +105,8 @@ static bool reserved_word(const fault *f) {
 static bool missing_semicolon(const fault *f) {
     const parse *p = f->parse;
     int token = p->token.kind;
-    bool next = token == END_BLOCK || !token || parse_starts_item(token) || ((token == NAME || token == LET) && on_new_line(p));
+    bool next = token == END_BLOCK || !token || parse_starts_item(token) ||
+                ((token == NAME || token == LET) && on_new_line(p));
     if (!next || !expects(f, "';'")) return false;
     span after = {p->previous.at.hi, p->previous.at.hi};
     diagnostic *d = parse_error(f->parse, diag(p->ds, E0108, after, "';' is missing here"));
@@ -111,7 +114,7 @@ static bool missing_semicolon(const fault *f) {
     return true;
 }
 
-// ---- What was expected -------------------------------------------------------------------------------------
+// ---- What was expected ----------------------------------------------------------------------------------
 typedef struct {
     const char *words[8];
     int n;
@@ -141,8 +144,8 @@ static bool in(const char *token, const char *const *set) {
     return false;
 }
 
-static const char *const operators[] = {"'+'", "'-'", "'*'", "'/'", "'%'", "'=='", "'!='", "'<'", "'<='", "'>'", "'>='",
-                                        "'&&'", "'||'", "'?'", NULL};
+static const char *const operators[] = {"'+'",  "'-'", "'*'",  "'/'",  "'%'",  "'=='", "'!='", "'<'",
+                                        "'<='", "'>'", "'>='", "'&&'", "'||'", "'?'",  NULL};
 static const char *const openings[] = {"a name", "a primed name", "a number", "'('", "'-'", "'!'", NULL};
 static const char *const items[] = {"'import'", "'op'", "'fn'", "'reducer'", "'grad'", "'schedule'", NULL};
 static const char *const words[] = {"a name", "a number", "'by'", NULL};
@@ -188,7 +191,8 @@ static void add_helps(const fault *f, diagnostic *d) {
         diag_help(d, "a reduction is written %s{e : guard} body, a call %s(x)", text_of(p, p->previous.at),
                   text_of(p, p->previous.at));
     if (f->n == 2 && expects(f, "'<'") && expects(f, "'('"))
-        diag_help(d, "a target without indices takes the result of an op, y = op(x); else write them: y[v, f] = …, y[] = …");
+        diag_help(d, "a target without indices takes the result of an op, y = op(x); "
+                     "else write them: y[v, f] = …, y[] = …");
     if (p->token.kind == ',' && expects(f, "'|'")) diag_help(d, "a word is a list, a, b, or a choice, a | b");
     if (p->unclosed.kind)
         diag_note(d, p->unclosed.at, "this %s is not closed before %s", opening(p->unclosed.kind), f->found);
@@ -197,14 +201,17 @@ static void add_helps(const fault *f, diagnostic *d) {
 static void plain_fault(const fault *f) {
     parse *p = f->parse;
     span at = p->token.kind ? f->at : (span){p->previous.at.hi, p->previous.at.hi};
-    if (!f->n) add_helps(f, parse_error(p, diag(p->ds, E0107, at, "%s stands where nothing can", f->found)));
-    else add_helps(f, parse_error(p, diag(p->ds, E0107, at, "expected %s, found %s", expected_in_words(f), f->found)));
+    diagnostic *d;
+    if (!f->n) d = diag(p->ds, E0107, at, "%s stands where nothing can", f->found);
+    else d = diag(p->ds, E0107, at, "expected %s, found %s", expected_in_words(f), f->found);
+    add_helps(f, parse_error(p, d));
 }
 
 void parse_syntax_error(parse *p, span at, const char *found, const char *const *expected, int n) {
     if (p->stop || p->fault_here || p->doubt) return;   // told already
     fault f = {p, at, found, expected, n};
-    bool verbatim = p->token.kind == NAME || p->token.kind == NUMBER || p->token.kind == PRIMED || p->token.kind == PART;
+    bool verbatim = p->token.kind == NAME || p->token.kind == NUMBER || p->token.kind == PRIMED ||
+                    p->token.kind == PART;
     if (verbatim) f.found = arena_printf(p->arena, "'%.60s'", text_of(p, at));
     static bool (*const mistakes[])(const fault *) = {
         compound_assignment, assigned_or_compared, reduction_in_parentheses, point_without_digit,

@@ -1,4 +1,5 @@
-// Constructors of expressions: literals with their range, trees with their depth, comparisons that don't chain.
+// Constructors of expressions: literals with their range, trees with their depth, comparisons that don't
+// chain.
 #include "parse.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ static void deepen(ast_expr *e, const ast_expr *child) {
     if (child && child->depth >= e->depth) e->depth = child->depth + 1;
 }
 
-// Where the limit is passed a number stands in for the tree: the file is refused, and no walk of it can run out of stack.
+// Where the limit is passed a number stands in for the tree: the file is refused, and no walk of it can run
+// out of stack.
 static ast_expr *checked(parse *p, ast_expr *e) {
     for (const ast_expr *a = e->args; a; a = a->next) deepen(e, a);
     for (const ast_binder *b = e->binders; b; b = b->next) deepen(e, b->in);
@@ -34,7 +36,7 @@ static ast_expr *checked(parse *p, ast_expr *e) {
     return stand_in;
 }
 
-// ---- Leaves ----------------------------------------------------------------------------------------------
+// ---- Leaves ---------------------------------------------------------------------------------------------
 static bool is_zero(const char *text) {
     for (; *text && *text != 'e' && *text != 'E'; text++)
         if (*text >= '1' && *text <= '9') return false;
@@ -77,7 +79,7 @@ ast_expr *parse_named(parse *p, ast_kind kind, span at, ast_name name) {
     return e;
 }
 
-// ---- Trees -----------------------------------------------------------------------------------------------
+// ---- Trees ----------------------------------------------------------------------------------------------
 ast_expr *parse_ref(parse *p, span at, ast_name name, ast_expr_list args) {
     ast_expr *e = parse_named(p, AST_REF, at, name);
     e->args = args.first;
@@ -116,7 +118,8 @@ static void report_chain(parse *p, ast_kind kind, const ast_expr *a, span op) {
     const ast_expr *middle = a->args->next;
     diagnostic *d = parse_error(p, diag(p->ds, E0109, op, "comparisons don't chain"));
     if (a->kind == AST_LT && kind == AST_GT && a->args->kind == AST_NAME) {
-        diag_help(d, "the result of an op called with generics goes to a name without indices: h = %s<%s>(…);",
+        diag_help(d,
+                  "the result of an op called with generics goes to a name without indices: h = %s<%s>(…);",
                   a->args->name.text, source_text(p, middle->at));
         return;
     }
@@ -143,7 +146,7 @@ ast_expr *parse_keyed(ast_expr *e, int how, ast_names_list keys) {
     return e;
 }
 
-// ---- Reductions ------------------------------------------------------------------------------------------
+// ---- Reductions -----------------------------------------------------------------------------------------
 ast_reduce_head parse_reduce_head(ast_binder_list binders, ast_expr *guard, ast_expr *orelse, ast_name ties) {
     return (ast_reduce_head){binders, guard, orelse, ties};
 }

@@ -179,7 +179,7 @@ bool reduction_lower(lowering *L, const scope *s, const ast_expr *e, reduction *
 void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results);
 void lift_determine(lowering *L, tensor_key k);   // under a key m[e] == v, v is m[e]
 // Its results stored to targets over the given left variables.
-void reduction_store(lowering *L, const reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft);
+void reduction_store(lowering *L, reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft);
 
 // sema_reducer.c
 // The reducer at these argument types, or TENSOR_NO_REDUCER (reported).

@@ -150,9 +150,24 @@ static void bind_arguments(call *c) {
     }
 }
 
+// A generic of the caller may stand for one of the called op: gsddmm<phi> inside an op generic in phi.
+static bool bind_passed_on(call *c, const ast_generic *g, ast_name name) {
+    static const struct { const char *kind; entity_kind entity; } kinds[] = {
+        {"float", ENT_DTYPE}, {"int", ENT_DTYPE}, {"size", ENT_SPACE}, {"fn", ENT_FN}, {"reducer", ENT_REDUCER}};
+    const entity *e = sema_resolve(c->L, c->caller->scope, name.text);
+    for (size_t i = 0; e && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(g->kind.text ? g->kind.text : "float", kinds[i].kind) != 0 || e->kind != kinds[i].entity) continue;
+        if (e->kind == ENT_DTYPE && ir_dtype_is_float(e->dtype) != !strcmp(kinds[i].kind, "float")) continue;
+        entity *passed = scope_add(c->L->arena, c->inner, *e);
+        passed->name = g->name.text;
+        return true;
+    }
+    return false;
+}
+
 static void bind_generics(call *c, const ast_names *names) {
     for (const ast_generic *g = c->op->generics; g && names; g = g->next, names = names->next)
-        c->ok &= generic_bind(c->L, c->inner, g, names->name.text, names->name.at);
+        if (!bind_passed_on(c, g, names->name)) c->ok &= generic_bind(c->L, c->inner, g, names->name.text, names->name.at);
 }
 
 static void check_generics(call *c) {

@@ -471,13 +471,13 @@ static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
     L->open.len = 0;
     L->loop = TENSOR_NO_LOOP;
     lowering_enter(L);
-    uint32_t errors = diag_errors(L->ds);
+    uint32_t errors = diag_raised(L->ds);
     if (equation_targets(L, &x) && find_spaces(L, &x)) {
         L->stage_base = stage_name(L, &x, eq->targets->name.text);
         begin_loop(L, &x);
         equation_value(L, &x);
     }
-    for (const ast_expr *t = eq->targets; t && diag_errors(L->ds) != errors; t = t->next)
+    for (const ast_expr *t = eq->targets; t && diag_raised(L->ds) != errors; t = t->next)
         if (!scope_find(q->scope, t->name.text)) scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
     L->loop = TENSOR_NO_LOOP;
     L->open.len = 0;

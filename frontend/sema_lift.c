@@ -168,6 +168,18 @@ static uint8_t *used_vars(lowering *L, const reduction *r) {
     return used;
 }
 
+// Where a key m[e] == v holds, m[e] in the body is v: softmax's sum reads its maximum once a row, not once an edge.
+static void use_keys(lowering *L, reduction *r) {
+    for (uint32_t i = 0; i < r->stage.nkeys; i++) {
+        tensor_key k = r->stage.keys[i];
+        if (tensor_node_at(L->op, k.rhs)->op != TENSOR_VAR_OP || tensor_node_at(L->op, k.lhs)->op == TENSOR_VAR_OP) continue;
+        tensor_key swapped = {k.rhs, k.lhs};
+        tensor_expr *done = ARENA_ARRAY(L->arena, tensor_expr, L->op->exprs.len + 1);
+        r->stage.body = substitute_all(L, r->stage.body, r->stage.nbody, swapped, done);
+        r->stage.filters = substitute_all(L, r->stage.filters, r->stage.nfilters, swapped, done);
+    }
+}
+
 static uint8_t *determine(lowering *L, reduction *r) {
     uint8_t *used = used_vars(L, r);
     for (uint32_t i = L->determined.len; i-- > 0;) {
@@ -205,6 +217,7 @@ static uint32_t order_left(lowering *L, const reduction *r, const uint8_t *used,
 }
 
 void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results) {
+    use_keys(L, r);
     const uint8_t *used = determine(L, r);
     tensor_var *left = ARENA_ARRAY(L->arena, tensor_var, L->open.len + 2);
     tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, L->open.len + 2);
@@ -216,7 +229,8 @@ void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own
     for (uint32_t k = 0; k < r->nresults; k++) results[k] = tensor_load(L->op, st->targets[k].val, index, n, r->at);
 }
 
-void reduction_store(lowering *L, const reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft) {
+void reduction_store(lowering *L, reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft) {
+    use_keys(L, r);
     tensor_stage st = r->stage;
     st.name = name;
     st.targets = targets;

@@ -167,9 +167,9 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
         if (n && n->at.hi) diag_note(d, n->at, "'%s' is declared here", n->name);
         return false;
     }
-    uint32_t errors = diag_errors(L->ds);
+    uint32_t errors = diag_raised(L->ds);
     tensor_expr size = value_as(L, lower_expr(L, s, axis), TENSOR_TYPE(I64), axis->at);
-    if (diag_errors(L->ds) != errors) return false;
+    if (diag_raised(L->ds) != errors) return false;
     textbuf text = textbuf_new(L->arena), tight = textbuf_new(L->arena);
     ast_print_expr(&text, axis);
     for (const char *p = text.data; *p; p++)

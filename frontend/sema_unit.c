@@ -225,7 +225,7 @@ static tensor_op *lower(frontend_unit *u, const ast_item *item, bool defaults) {
     L.op = tensor_op_new(u->arena, item->name.text);
     L.op->source = u->main->path;
     L.op->at = item->name.at;
-    uint32_t errors = diag_errors(u->ds);
+    uint32_t errors = diag_raised(u->ds);
     scope names = {NULL, NULL};
     if (!signature_declare(&L, &names, op, item->kind == AST_OP_ALIAS ? item->names : NULL, item->name.text)) return NULL;
     L.op->name = signature_name(&L, op, &names, item->name.text);
@@ -236,9 +236,9 @@ static tensor_op *lower(frontend_unit *u, const ast_item *item, bool defaults) {
     }
     VEC_PUSH(u->arena, &L.active, op);
     equations_lower(&L, &q);
-    if (diag_errors(u->ds) != errors) return NULL;
+    if (diag_raised(u->ds) != errors) return NULL;
     equations_finish(&L);
-    if (diag_errors(u->ds) != errors) return NULL;
+    if (diag_raised(u->ds) != errors) return NULL;
     const char *fault = tensor_verify(u->arena, L.op);
     if (fault) ICE("%s: the frontend made tensor IR that does not verify: %s", L.op->name, fault);
     return L.op;

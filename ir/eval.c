@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POINTS = 1 << 28 };   // of one value
-
 void eval_fault(evaluator *ev, const char *format, ...) {
     if (ev->why || ev->guessing) return;
     va_list ap;
@@ -31,8 +29,8 @@ static void shape_slot(evaluator *ev, eval_slot *s, tensor_val v) {
     for (uint32_t k = s->rank; k-- > 0;) {
         s->shape[k] = eval_size(ev, s->info->axes[k]);
         s->stride[k] = s->points;
-        if (s->shape[k] > 0 && s->points > MAX_POINTS / s->shape[k]) {
-            eval_fault(ev, "'%s' has more than %d elements", s->info->name, (int)MAX_POINTS);
+        if (s->shape[k] > 0 && s->points > EVAL_MAX_POINTS / s->shape[k]) {
+            eval_fault(ev, "'%s' has more than %d elements", s->info->name, (int)EVAL_MAX_POINTS);
             return;
         }
         s->points *= s->shape[k];
@@ -206,7 +204,8 @@ static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic
     const tensor_val_info *info = &ev->op->vals.data[map];
     int64_t into = eval_size(ev, info->into), total = 0, most = 0, least = INT64_MAX;
     const eval_slot *s = eval_slot_of(ev, map);
-    if (!s || into == 0) return eval_int(0, true);
+    if (into > EVAL_MAX_POINTS) eval_fault(ev, "'%s' has too many classes to count", info->name);
+    if (!s || into == 0 || ev->why) return eval_int(0, true);
     int64_t *counts = ARENA_ARRAY(ev->scratch, int64_t, into);
     for (int64_t i = 0; i < s->points; i++) {
         int64_t at = info->facts & FACT_PREFIX ? i : eval_slot_get(s, i).i;

@@ -55,6 +55,8 @@ eval_value eval_store(ir_dtype to, eval_value x);                  // what memor
 double eval_read_float(ir_dtype t, const void *data, int64_t at);
 int64_t eval_read_int(ir_dtype t, const void *data, int64_t at);
 
+enum { EVAL_MAX_POINTS = 1 << 28 };   // of one value, or of what is sorted or counted
+
 // ---- Values ----------------------------------------------------------------------------------------------
 typedef struct {
     const tensor_val_info *info;

@@ -123,8 +123,10 @@ static int by_key(const void *x, const void *y) {
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
-// Evaluates a key's left side at each point of its variable. false: somewhere it is not certain.
+// Evaluates a key's left side at each point of its variable. false: somewhere it is not certain, or they
+// are too many.
 static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
+    if (b->size > EVAL_MAX_POINTS) return false;
     b->points = ARENA_ARRAY(r->ev->temp, keyed_point, b->size);
     b->npoints = 0;
     bool certain = true, sorted = true;

@@ -108,6 +108,8 @@ typedef struct {
 } program_temp;         // workspace; the runtime places it
 
 // ---- What runs -------------------------------------------------------------------------------------------
+// Division of p (0 <= p < 2^63) by a size d >= 1 without dividing (Granlund and Montgomery 1994): with shift l = ceil(log2 d)
+// and magic m = floor(2^(63 + l) / d) + 1, floor(p / d) = mulhi(2 p, m) >> l. Both are 0 where d is 0.
 // A kernel's parameters, in order; each is eight bytes on the host, its own width on a GPU.
 #define ARG_KINDS(X)                                                                                        \
     X(DATA, "data")         /* param: base pointer of a map, tensor or result */                            \
@@ -117,6 +119,8 @@ typedef struct {
     X(SIZE, "size")         /* space: its size, i64 */                                                      \
     X(PREPARED, "prepared") /* prepared: pointer */                                                         \
     X(TEMP, "temp")         /* temp: pointer */                                                             \
+    X(MAGIC, "magic")       /* space: with SHIFT, what divides by its size: see below; i64 */               \
+    X(SHIFT, "shift")       /* space; i64 */                                                                \
     X(STEP, "step")         /* number of the innermost loop's round, i64 */
 typedef enum {
 #define X(name, text) ARG_##name,

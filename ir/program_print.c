@@ -103,8 +103,7 @@ static void print_facts(textbuf *out, const program *p, const program_param *x) 
 
 static void print_param(textbuf *out, const program *p, const program_param *x) {
     static const char *const roles[] = {[PARAM_MAP] = "map", [PARAM_TENSOR] = "tensor",
-                                        [PARAM_SCALAR] = "scalar",
-                                        [PARAM_RESULT] = "result"};
+                                        [PARAM_SCALAR] = "scalar", [PARAM_RESULT] = "result"};
     textbuf_printf(out, "%s %s", roles[x->role], x->name);
     if (x->role != PARAM_SCALAR) put_axes(out, p, x);
     textbuf_printf(out, " : %s", ir_dtype_text(x->type));
@@ -133,6 +132,9 @@ static void print_arg(textbuf *out, const program *p, const program_arg *a) {
     case ARG_SIZE:
         textbuf_puts(out, "#");
         put_space(out, p, a->index);
+        return;
+    case ARG_MAGIC: case ARG_SHIFT:
+        textbuf_printf(out, "%s(%s)", a->kind == ARG_MAGIC ? "magic" : "shift", p->spaces.data[a->index].name);
         return;
     case ARG_PREPARED: textbuf_puts(out, p->prepared.data[a->index].name); return;
     case ARG_TEMP: textbuf_puts(out, p->temps.data[a->index].name); return;

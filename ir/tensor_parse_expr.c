@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_NESTING = 200, MAX_ARGS = 64 };
+enum { MAX_NESTING = 200, MAX_ARGS = 1000 };
 
 tensor_expr tensor_parse_node(parser *p, tensor_node n) {
     if (p->failed) return 0;

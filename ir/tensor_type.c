@@ -66,7 +66,8 @@ static const char *load_fault(arena *a, const tensor_op *op, const tensor_node *
     const tensor_val_info *v = &op->vals.data[n->imm.i];
     if (v->facts & FACT_PREFIX) return arena_printf(a, "prefix map '%s' has no array", v->name);
     if (n->nargs != v->rank)
-        return arena_printf(a, "'%s' has %u axes, not %u", v->name, (unsigned)v->rank, (unsigned)n->nargs);
+        return arena_printf(a, "'%s' is indexed by %u, not by %u", v->name, (unsigned)v->rank,
+                            (unsigned)n->nargs);
     for (uint32_t i = 0; i < v->rank; i++) {
         tensor_type t = tensor_typeof(op, n->args[i]), axis = {DT_INDEX, v->axes[i]};
         if (!tensor_type_equal(t, axis))

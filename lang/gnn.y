@@ -1,6 +1,6 @@
-/* The grammar of .gnn files. Actions call constructors (frontend/parse.h) and do nothing else. Lists are built in source
-   order; a `semi` that is missing is reported and taken as written, any other fault skips to the end of its equation,
-   section, statement or item, so one run finds several. */
+/* The grammar of .gnn files. Actions call constructors (frontend/parse.h) and do nothing else. Lists are
+   built in source order; a `semi` that is missing is reported and taken as written, any other fault skips to
+   the end of its equation, section, statement or item, so one run finds several. */
 %require "3.8"
 %define api.pure full
 %define api.prefix {ast_yy}
@@ -22,8 +22,7 @@ static inline span join_parts(const span *parts, int n) {
         if (parts[i].lo < parts[i].hi) at = at.lo == at.hi ? parts[i] : span_join(at, parts[i]);
     return at;
 }
-#define YYLLOC_DEFAULT(current, parts, n) \
-    ((current) = (n) ? join_parts(&YYRHSLOC(parts, 0), n) : (span){YYRHSLOC(parts, 0).hi, YYRHSLOC(parts, 0).hi})
+#define YYLLOC_DEFAULT(current, parts, n) ((current) = join_parts(&YYRHSLOC(parts, 0), n))
 #define YYMAXDEPTH 10000   // far above what brackets within their limit need; beyond it yyerror speaks
 int ast_yylex(AST_YYSTYPE *value, span *at, parse *p);
 static void ast_yyerror(span *at, parse *p, const char *message);
@@ -64,7 +63,8 @@ static void ast_yyerror(span *at, parse *p, const char *message);
 }
 
 %token END 0 "the end of the file"
-%token <name> NAME "a name" PRIMED "a primed name" NUMBER "a number" PART "'.' with a number" STRING "a string"
+%token <name> NAME "a name" PRIMED "a primed name" NUMBER "a number" STRING "a string"
+%token <name> PART "'.' with a number"   /* of a path: y.0 */
 %token <name> IMPORT "'import'" OP "'op'" FN "'fn'" REDUCER "'reducer'" GRAD "'grad'" SCHEDULE "'schedule'"
 %token <name> WRT "'wrt'" AS "'as'" LIKE "'like'" FOR "'for'" WHEN "'when'" WHERE "'where'" LET "'let'"
 %token <name> BY "'by'" OVER "'over'" IN "'in'" ELSE "'else'" TIES "'ties'"
@@ -127,7 +127,8 @@ semi: ';' | error | error ';' { yyerrok; };
 item:
     IMPORT STRING semi              { $$ = parse_import(p, @$, $STRING); }
   | OP NAME generics params[in] ARROW params[out] where equation_body[body]
-                                    { $$ = parse_op(p, @$, $NAME, $generics, $in, $out, $where, $body, @body); }
+                                    { $$ = parse_op(p, @$, $NAME, $generics, $in, $out, $where, $body,
+                                                    @body); }
   | OP NAME[name] '=' NAME[target] '<' names '>' semi
                                     { $$ = parse_alias(p, @$, $name, $target, $names); }
   | FN NAME '(' fn_params ')' '=' expr semi
@@ -137,7 +138,8 @@ item:
   | GRAD path WRT '(' names ')' as semi
                                     { $$ = parse_grad(p, @$, $path, $names, $as); }
   | SCHEDULE path NAME like for_names when statement_body[body]
-                                    { $$ = parse_schedule(p, @$, $path, $NAME, $like, $for_names, $when, $body, @body); };
+                                    { $$ = parse_schedule(p, @$, $path, $NAME, $like, $for_names, $when,
+                                                          $body, @body); };
 
 as:   %empty                        { $$ = parse_no_name(); }
   | AS NAME                         { $$ = $NAME; };
@@ -169,7 +171,7 @@ type:
     NAME                            { $$ = parse_scalar(p, @$, $NAME); }
   | NAME '[' ']'                    { $$ = parse_tensor(p, @$, $NAME, ast_expr_none()); }
   | NAME '[' exprs ']'              { $$ = parse_tensor(p, @$, $NAME, $exprs); }
-  | NAME[from] ARROW NAME[to]       { $$ = parse_map(p, @$, ast_expr_one(parse_named(p, AST_NAME, @from, $from)), $to); }
+  | NAME[from] ARROW NAME[to]       { $$ = parse_map_of(p, @$, $from, $to); }
   | '[' exprs ']' ARROW NAME        { $$ = parse_map(p, @$, $exprs, $NAME); };
 facts:
     %empty                          { $$ = ast_fact_none(); }
@@ -193,9 +195,9 @@ equation:
   | targets '=' expr FOR binders semi
                                     { $$ = parse_equation(p, @$, $targets, $expr, $binders); }
   | names '=' called semi           { $$ = parse_call_equation(p, @$, $names, ast_names_none(), $called); }
-  | names '=' NAME '<' names[generics] '>' arguments semi
+  | names '=' NAME '<' names[generics] '>' arguments[args] semi
                                     { $$ = parse_call_equation(p, @$, $1, $generics,
-                                                               parse_call(p, span_join(@NAME, @arguments), $NAME, $arguments)); };
+                                           parse_call(p, span_join(@NAME, @args), $NAME, $args)); };
 called: NAME arguments              { $$ = parse_call(p, @$, $NAME, $arguments); };
 arguments:
     '(' ')'                         { $$ = ast_expr_none(); }

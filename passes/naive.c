@@ -1,4 +1,5 @@
-// The naive plan: a program with one kernel a stage, in the order of the stages.
+// The naive plan: kernels for the stages in their order. Stages over the same points share a kernel where each reads of the
+// others only its own point; cheap reduction-free stages are computed where they are read.
 //     y[v, f] = sum {e : dst(e) == v} w(e) * x(src(e), f)
 //  →  for each (v, f) in parallel: acc = 0; for e in offsets(dst)[v] … offsets(dst)[v + 1]: acc += w[e] * x[src[e], f]; y[v, f] = acc
 #include "naive.h"
@@ -100,7 +101,7 @@ static void add_requires(naive *n) {
 static void add_temps(naive *n) {
     for (tensor_val i = n->op->nparams; i < n->op->vals.len; i++) {
         const tensor_val_info *v = &n->op->vals.data[i];
-        if (v->role != VAL_STAGE) continue;
+        if (v->role != VAL_STAGE || n->inlined[i]) continue;
         n->temp_of[i] = n->p->temps.len;
         VEC_PUSH(n->arena, &n->p->temps, ((program_temp){v->name, v->type, size_product(n, v->axes, v->rank)}));
     }
@@ -109,16 +110,27 @@ static void add_temps(naive *n) {
 // ---- What runs -----------------------------------------------------------------------------------------------------
 static void add_step(naive *n, program_step s) { VEC_PUSH(n->arena, &n->p->steps, s); }
 
+typedef VEC(const tensor_stage *) stage_list;
+
+static void flush(naive *n, stage_list *group) {
+    if (group->len) kernel_build(n, group->data, group->len);
+    *group = (stage_list){0};
+}
+
 static void add_stages(naive *n) {
     uint32_t loop = TENSOR_NO_LOOP;
+    stage_list group = {0};
     for (uint32_t i = 0; i < n->op->stages.len; i++) {
         const tensor_stage *st = &n->op->stages.data[i];
+        if (stage_inlined(n, st)) continue;
+        if (st->loop != loop || !stage_joins(n, group.data, group.len, st)) flush(n, &group);
         if (loop != TENSOR_NO_LOOP && st->loop != loop) add_step(n, (program_step){.kind = STEP_END});
         if (st->loop != TENSOR_NO_LOOP && st->loop != loop)
             add_step(n, (program_step){.kind = STEP_LOOP, .count = size_product(n, &n->op->loops.data[st->loop].space, 1)});
         loop = st->loop;
-        stage_kernel(n, st);
+        VEC_PUSH(n->arena, &group, st);
     }
+    flush(n, &group);
     if (loop != TENSOR_NO_LOOP) add_step(n, (program_step){.kind = STEP_END});
 }
 
@@ -128,11 +140,13 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     *p = (program){.name = op->name, .source = op->source, .index_bits = o->index_bits, .deterministic = true, .module = simt_module_new(a, op->name)};
     naive n = {.arena = a, .ds = ds, .op = op, .options = o, .p = p};
     n.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
+    n.inlined = ARENA_ARRAY(a, const tensor_stage *, op->vals.len + 1);
     n.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     for (uint32_t i = 0; i < op->vals.len; i++) n.temp_of[i] = n.prepared_of[i] = UINT32_MAX;
     add_spaces(&n);
     add_params(&n);
     add_requires(&n);
+    choose_inlined(&n);
     add_temps(&n);
     prepare_classes(&n);
     if (diag_errors(ds) != errors) return NULL;

@@ -1,5 +1,6 @@
 // Inside the naive plan: naive.c makes the program, naive_maps.c what must be prepared, naive_kernel.c a kernel and its
-// parameters, naive_memory.c addresses, loads and stores, naive_expr.c scalar expressions, naive_reduce.c reductions.
+// parameters, naive_memory.c addresses, loads and stores, naive_inline.c stages that
+// are no kernels, naive_group.c stages that share one, naive_expr.c scalar expressions, naive_reduce.c reductions.
 #ifndef GNNC_NAIVE_H
 #define GNNC_NAIVE_H
 
@@ -15,7 +16,15 @@ typedef struct {
     program *p;
     uint32_t *temp_of;        // per value: its temporary, UINT32_MAX for parameters
     uint32_t *prepared_of;    // per value: CLASSES; else UINT32_MAX
+    const tensor_stage **inlined;   // per value: the stage its readers compute themselves; else NULL
 } naive;
+
+// ---- Stages computed where they are read (naive_inline.c) ---------------------------------------------------------
+void choose_inlined(naive *n);
+bool stage_inlined(const naive *n, const tensor_stage *st);
+
+// May st run in the kernel of these stages, after them at each point? (naive_group.c)
+bool stage_joins(const naive *n, const tensor_stage *const *stages, uint32_t nstages, const tensor_stage *st);
 
 // ---- Maps that keys walk (naive_maps.c) ----------------------------------------------------------------------
 typedef struct {
@@ -32,7 +41,9 @@ void prepare_classes(naive *n);
 typedef struct {
     naive *n;
     simt_func *f;
-    const tensor_stage *stage;
+    const tensor_stage *const *stages;   // that it runs, one after the other at each point
+    uint32_t nstages;
+    const tensor_stage *stage;           // at hand
     VEC(program_arg) args;
     VEC(simt_value) values;       // of the args
     simt_value *var;              // per variable of the op: its position, 0 where unknown
@@ -43,7 +54,8 @@ typedef struct {
 simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis);
 simt_value kernel_size(kernel *k, tensor_space s);
 bool kernel_writes(const kernel *k, tensor_val v);   // v or what shares its memory
-void stage_kernel(naive *n, const tensor_stage *st);
+void kernel_build(naive *n, const tensor_stage *const *stages, uint32_t nstages);
+uint32_t stage_spaces(const naive *n, const tensor_stage *st, tensor_space *spaces);   // of its points; a loop's step is none
 #define NAIVE_I64 SIMT_T(I64)
 
 // ---- Memory (naive_memory.c) ---------------------------------------------------------------------------------------
@@ -55,6 +67,7 @@ simt_value prepared_load(kernel *k, simt_builder *b, uint32_t prepared, simt_val
 
 // ---- Expressions (naive_expr.c) ------------------------------------------------------------------------------------
 simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e);
+simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load);
 uint32_t memo_mark(const kernel *k);
 void memo_undo(kernel *k, uint32_t mark);
 // A reducer's expressions over arguments or states; memoised for this use alone.

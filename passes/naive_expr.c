@@ -76,6 +76,8 @@ static simt_value lower_logic(kernel *k, simt_builder *b, const tensor_node *n, 
 
 // ---- Operators -------------------------------------------------------------------------------------------------------
 static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
+    const tensor_stage *inlined = k->n->inlined[n->imm.i];
+    if (inlined) return expr_lower_inlined(k, b, inlined, n);
     simt_value index[8];
     for (uint32_t i = 0; i < n->nargs; i++) index[i] = expr_lower(k, b, n->args[i]);
     return memory_load(k, b, (tensor_val)n->imm.i, index);
@@ -213,4 +215,19 @@ void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n,
     for (uint32_t i = 0; i < n; i++) out[i] = expr_lower(k, b, e[i]);
     k->log.len = mark;
     k->memo = memo;
+}
+
+// The stage's body with its variables at the load's indices, memoised for this load alone.
+simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load) {
+    simt_value *memo = k->memo, *var = k->var, index[8];
+    for (uint32_t i = 0; i < load->nargs; i++) index[i] = expr_lower(k, b, load->args[i]);
+    uint32_t mark = k->log.len;
+    k->memo = ARENA_ARRAY(k->n->arena, simt_value, k->n->op->exprs.len + 1);
+    k->var = ARENA_ARRAY(k->n->arena, simt_value, k->n->op->vars.len + 1);
+    for (uint32_t i = 0; i < load->nargs; i++) k->var[tensor_node_at(k->n->op, st->targets[0].index[i])->imm.i] = index[i];
+    simt_value v = expr_lower(k, b, st->body[0]);
+    k->log.len = mark;
+    k->memo = memo;
+    k->var = var;
+    return v;
 }

@@ -1,4 +1,4 @@
-// One kernel of the naive plan: a block owns NAIVE_BLOCK consecutive points of the stage's targets; its threads take them
+// One kernel of the naive plan: a block owns NAIVE_BLOCK consecutive points of its stages' targets; its threads take them
 // in turn. On a GPU that is one point a thread; on the host, whose blocks have one thread, a loop over the block's points.
 #include "naive.h"
 
@@ -23,6 +23,8 @@ simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
         name = op->vals.data[index].name;
         break;
     case ARG_SIZE: name = arena_printf(k->n->arena, "size%u", index); break;
+    case ARG_MAGIC: name = arena_printf(k->n->arena, "magic%u", index); break;
+    case ARG_SHIFT: name = arena_printf(k->n->arena, "shift%u", index); break;
     case ARG_PREPARED:
         t = SIMT_PTR;
         flags = SIMT_READONLY | SIMT_NOALIAS;
@@ -45,33 +47,43 @@ simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
     return v;
 }
 
+static bool is_step(const naive *n, const tensor_stage *st, tensor_var v) {
+    return st->loop != TENSOR_NO_LOOP && n->op->loops.data[st->loop].step == v;
+}
+
+uint32_t stage_spaces(const naive *n, const tensor_stage *st, tensor_space *spaces) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < st->nleft; i++)
+        if (!is_step(n, st, st->left[i])) spaces[count++] = n->op->vars.data[st->left[i]].space;
+    return count;
+}
+
 simt_value kernel_size(kernel *k, tensor_space s) { return kernel_arg(k, ARG_SIZE, s, 0); }
 
 bool kernel_writes(const kernel *k, tensor_val v) {
-    for (uint32_t t = 0; t < k->stage->ntargets; t++) {
-        tensor_val w = k->stage->targets[t].val;
-        if (w == v || k->n->op->vals.data[w].inplace == v || k->n->op->vals.data[v].inplace == w) return true;
-    }
+    for (uint32_t s = 0; s < k->nstages; s++)
+        for (uint32_t t = 0; t < k->stages[s]->ntargets; t++) {
+            tensor_val w = k->stages[s]->targets[t].val;
+            if (w == v || k->n->op->vals.data[w].inplace == v || k->n->op->vals.data[v].inplace == w) return true;
+        }
     return false;
 }
 
-// The point's position on each left variable's space, the last one fastest.
-static void decompose(kernel *k, simt_builder *b, simt_value point) {
-    const tensor_stage *st = k->stage;
-    uint32_t first = UINT32_MAX;
-    for (uint32_t i = st->nleft; i-- > 0;)
-        if (!k->var[st->left[i]]) first = i;
-    for (uint32_t i = st->nleft; i-- > 0;) {
-        tensor_var v = st->left[i];
-        if (k->var[v]) continue;   // a loop's step
-        if (i == first) {
-            k->var[v] = point;
-            return;
-        }
-        simt_value size = kernel_size(k, k->n->op->vars.data[v].space);
-        k->var[v] = simt_build_binary(b, SIMT_UREM, point, size);
-        point = simt_build_binary(b, SIMT_UDIV, point, size);
+// floor(point / size of s) by multiplication: see program.h.
+static simt_value divide(kernel *k, simt_builder *b, simt_value point, tensor_space s) {
+    simt_value magic = kernel_arg(k, ARG_MAGIC, s, 0), shift = kernel_arg(k, ARG_SHIFT, s, 0);
+    simt_value twice = simt_build_binary(b, SIMT_SHL, point, simt_build_int(b, NAIVE_I64, 1));
+    return simt_build_binary(b, SIMT_LSHR, simt_build_binary(b, SIMT_MULHI, twice, magic), shift);
+}
+
+// The point's position on each of the spaces, the last one fastest.
+static void decompose(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces, uint32_t n, simt_value *position) {
+    for (uint32_t i = n; i-- > 1;) {
+        simt_value rest = divide(k, b, point, spaces[i]);
+        position[i] = simt_build_binary(b, SIMT_SUB, point, simt_build_binary(b, SIMT_MUL, rest, kernel_size(k, spaces[i])));
+        point = rest;
     }
+    if (n) position[0] = point;
 }
 
 static void store_results(kernel *k, simt_builder *b, const simt_value *x) {
@@ -83,21 +95,27 @@ static void store_results(kernel *k, simt_builder *b, const simt_value *x) {
     }
 }
 
-static void point_body(kernel *k, simt_builder *b, simt_value point) {
-    decompose(k, b, point);
+static void stage_body(kernel *k, simt_builder *b, const simt_value *position) {
+    uint32_t mark = memo_mark(k), n = 0;
     simt_value *x = ARENA_ARRAY(k->n->arena, simt_value, k->stage->ntargets);
+    for (uint32_t i = 0; i < k->stage->nleft; i++)
+        if (!is_step(k->n, k->stage, k->stage->left[i])) k->var[k->stage->left[i]] = position[n++];
     if (k->stage->reducer != TENSOR_NO_REDUCER) reduction_build(k, b, x);
     else
         for (uint32_t t = 0; t < k->stage->ntargets; t++) x[t] = expr_lower(k, b, k->stage->body[t]);
     store_results(k, b, x);
-    simt_build_yield(b, NULL, 0);
+    memo_undo(k, mark);
 }
 
-static uint32_t points(const kernel *k, tensor_space *spaces) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < k->stage->nleft; i++)
-        if (!k->var[k->stage->left[i]]) spaces[n++] = k->n->op->vars.data[k->stage->left[i]].space;
-    return n;
+static void point_body(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces, uint32_t n) {
+    simt_value *position = ARENA_ARRAY(k->n->arena, simt_value, n + 1);
+    decompose(k, b, point, spaces, n, position);
+    for (uint32_t s = 0; s < k->nstages; s++) {
+        k->stage = k->stages[s];
+        b->at = k->stage->at;
+        stage_body(k, b, position);
+    }
+    simt_build_yield(b, NULL, 0);
 }
 
 static simt_value product(kernel *k, simt_builder *b, const tensor_space *spaces, uint32_t n) {
@@ -107,16 +125,16 @@ static simt_value product(kernel *k, simt_builder *b, const tensor_space *spaces
 }
 
 static void build_body(kernel *k, const tensor_space *spaces, uint32_t n) {
-    simt_builder b = simt_builder_at_end(k->f);
-    b.at = k->stage->at;
-    simt_value block = simt_build_int(&b, NAIVE_I64, NAIVE_BLOCK);
+    simt_builder b = simt_builder_at_end(k->f), then;
+    b.at = k->stages[0]->at;
+    simt_value block = simt_build_int(&b, NAIVE_I64, NAIVE_BLOCK), total = product(k, &b, spaces, n);
     simt_value first = simt_build_binary(&b, SIMT_MUL, simt_build_cvt(&b, NAIVE_I64, simt_build_sreg(&b, SREG_CTAID)), block);
-    simt_value end = simt_build_binary(&b, SIMT_MIN, simt_build_binary(&b, SIMT_ADD, first, block), product(k, &b, spaces, n));
-    simt_value from = simt_build_binary(&b, SIMT_ADD, first, simt_build_cvt(&b, NAIVE_I64, simt_build_sreg(&b, SREG_TID)));
-    simt_value step = simt_build_cvt(&b, NAIVE_I64, simt_build_sreg(&b, SREG_NTID));
     simt_instr loop;
-    simt_builder in = simt_build_for(&b, from, end, step, NULL, 0, &loop);
-    point_body(k, &in, simt_for_index(k->f, loop));
+    simt_builder in = simt_build_for(&b, simt_build_sreg(&b, SREG_TID), simt_build_int(&b, SIMT_T(I32), NAIVE_BLOCK), simt_build_sreg(&b, SREG_NTID), NULL, 0, &loop);
+    simt_value point = simt_build_binary(&in, SIMT_ADD, first, simt_build_cvt(&in, NAIVE_I64, simt_for_index(k->f, loop)));
+    simt_build_if(&in, simt_build_cmp(&in, SIMT_LT, point, total), NULL, 0, &then, NULL);
+    point_body(k, &then, point, spaces, n);
+    simt_build_yield(&in, NULL, 0);
     simt_build_return(&b, NULL, 0);
 }
 
@@ -142,14 +160,15 @@ static const char *kernel_name(const naive *n, const tensor_stage *st) {
     return name;
 }
 
-void stage_kernel(naive *n, const tensor_stage *st) {
-    kernel k = {.n = n, .stage = st, .f = simt_kernel_new(n->p->module, kernel_name(n, st), NAIVE_BLOCK)};
-    k.f->at = st->at;
+void kernel_build(naive *n, const tensor_stage *const *stages, uint32_t nstages) {
+    const tensor_stage *first = stages[0];
+    kernel k = {.n = n, .stages = stages, .nstages = nstages, .stage = first, .f = simt_kernel_new(n->p->module, kernel_name(n, first), NAIVE_BLOCK)};
+    k.f->at = first->at;
     k.var = ARENA_ARRAY(n->arena, simt_value, n->op->vars.len + 1);
     k.memo = ARENA_ARRAY(n->arena, simt_value, n->op->exprs.len + 1);
-    if (st->loop != TENSOR_NO_LOOP) k.var[n->op->loops.data[st->loop].step] = kernel_arg(&k, ARG_STEP, 0, 0);
-    tensor_space *spaces = ARENA_ARRAY(n->arena, tensor_space, st->nleft + 1);
-    uint32_t count = points(&k, spaces);
+    if (first->loop != TENSOR_NO_LOOP) k.var[n->op->loops.data[first->loop].step] = kernel_arg(&k, ARG_STEP, 0, 0);
+    tensor_space *spaces = ARENA_ARRAY(n->arena, tensor_space, first->nleft + 1);
+    uint32_t count = stage_spaces(n, first, spaces);
     build_body(&k, spaces, count);
     program_step s = {.kind = STEP_LAUNCH, .kernel = k.f->name, .count = blocks_of(n, spaces, count), .nargs = k.args.len, .args = k.args.data};
     VEC_PUSH(n->arena, &n->p->steps, s);

@@ -189,7 +189,7 @@ typedef struct {
 
 #define RT_ARGS(X)                                                                                          \
     X(DATA, "data") X(STRIDE, "stride") X(VALUE, "value") X(SIZE, "size") X(PREPARED, "prepared")           \
-    X(TEMP, "temp") X(STEP, "step")
+    X(TEMP, "temp") X(MAGIC, "magic") X(SHIFT, "shift") X(STEP, "step")
 typedef enum {
 #define X(name, text) RT_ARG_##name,
     RT_ARGS(X)
@@ -317,6 +317,8 @@ struct gnn_plan {
     gnn_stream stream;      // while it is made
     gnn_cache *cache;       // while it is made
     int64_t *sizes;         // of spaces
+    uint64_t *magic;        // what divides by each size: MANIFEST.md
+    uint64_t *shift;
     bool *known;
     const char **origin;    // the map or tensor that told the size; NULL: the caller or a formula
     gnn_map *given;         // by parameter

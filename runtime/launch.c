@@ -53,6 +53,8 @@ static uint64_t slot(const call *k, const rt_arg *a) {
     case RT_ARG_STRIDE: return stride_slot(k, a->index, a->axis);
     case RT_ARG_VALUE: return scalar_slot(&plan->p->params[a->index], &k->args[a->index].scalar);
     case RT_ARG_SIZE: return (uint64_t)plan->sizes[a->index];
+    case RT_ARG_MAGIC: return plan->magic[a->index];
+    case RT_ARG_SHIFT: return plan->shift[a->index];
     case RT_ARG_PREPARED: return (uint64_t)(uintptr_t)plan->prepared[a->index]->device;
     case RT_ARG_TEMP: return (uint64_t)((uintptr_t)k->workspace + plan->temps[a->index]);
     case RT_ARG_STEP: return (uint64_t)k->round;

@@ -47,6 +47,8 @@ static gnn_status read_arg(const rt_row *r, const json_t *arg, rt_arg *out) {
     case RT_ARG_DATA:
     case RT_ARG_STRIDE:
     case RT_ARG_VALUE: return read_of_param(r, arg, value, out);
+    case RT_ARG_MAGIC:
+    case RT_ARG_SHIFT:
     case RT_ARG_SIZE: return rt_row_space(r, "args", value, &out->index);
     case RT_ARG_PREPARED:
         return read_named(r, "prepared", value, p->prepared, p->nprepared, sizeof *p->prepared, out);

@@ -78,6 +78,16 @@ static gnn_status place_temps(gnn_plan *plan) {
     return GNN_OK;
 }
 
+// Kernels divide positions by sizes with a multiplication (Granlund and Montgomery 1994; MANIFEST.md).
+static void make_dividers(gnn_plan *plan) {
+    for (uint32_t i = 0; i < plan->p->nspaces; i++) {
+        const uint64_t d = plan->sizes[i] > 0 ? (uint64_t)plan->sizes[i] : 0;
+        if (!d) continue;
+        while (UINT64_C(1) << plan->shift[i] < d) plan->shift[i]++;
+        plan->magic[i] = (uint64_t)(((unsigned __int128)1 << (63 + plan->shift[i])) / d) + 1;
+    }
+}
+
 static gnn_status count_steps(gnn_plan *plan) {
     const gnn_program *p = plan->p;
     for (uint32_t i = 0; i < p->nsteps; i++) {
@@ -101,6 +111,8 @@ static bool make_tables(gnn_plan *plan) {
     const gnn_program *p = plan->p;
     rt_heap *h = &plan->heap;
     return (plan->sizes = rt_heap_alloc(h, p->nspaces, sizeof *plan->sizes)) &&
+           (plan->magic = rt_heap_alloc(h, p->nspaces, sizeof *plan->magic)) &&
+           (plan->shift = rt_heap_alloc(h, p->nspaces, sizeof *plan->shift)) &&
            (plan->known = rt_heap_alloc(h, p->nspaces, sizeof *plan->known)) &&
            (plan->origin = rt_heap_alloc(h, p->nspaces, sizeof *plan->origin)) &&
            (plan->given = rt_heap_alloc(h, p->nparams, sizeof *plan->given)) &&
@@ -124,6 +136,7 @@ static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
     if (!s && !late) s = rt_plan_requires(plan);
     if (!s) s = rt_plan_prepare(plan);
     if (!s && late) s = rt_plan_requires(plan);
+    if (!s) make_dividers(plan);
     if (!s) s = place_temps(plan);
     if (!s) s = count_steps(plan);
     return s ? s : gnn_sync(plan->c, plan->stream);

@@ -65,6 +65,7 @@ diagnostic *diag(diag_set *ds, diag_code code, span at, const char *format, ...)
     d->code = code;
     d->at = at;
     d->index = ds->all.len;
+    ds->raised[code]++;
     if (ds->all.len * 2 >= ds->unique_cap) grow_unique(ds);
     diagnostic **slot = unique_slot(ds->unique, ds->unique_cap, d);
     if (*slot) return d;
@@ -118,12 +119,15 @@ bool diag_is_error(const diag_set *ds, diag_code code) {
     return s == SEV_ERROR || (s == SEV_WARNING && ds->options.werror && diag_shown(ds, code));
 }
 
-uint32_t diag_errors(const diag_set *ds) {
+static uint32_t count_errors(const diag_set *ds, const uint32_t *counts) {
     uint32_t n = 0;
     for (uint32_t c = 0; c < DIAG_COUNT; c++)
-        if (ds->counts[c] && diag_is_error(ds, (diag_code)c)) n += ds->counts[c];
+        if (counts[c] && diag_is_error(ds, (diag_code)c)) n += counts[c];
     return n;
 }
+
+uint32_t diag_errors(const diag_set *ds) { return count_errors(ds, ds->counts); }
+uint32_t diag_raised(const diag_set *ds) { return count_errors(ds, ds->raised); }
 
 uint32_t diag_count(const diag_set *ds) {
     uint32_t n = 0;

@@ -35,6 +35,7 @@ struct diag_set {
     diagnostic **unique;   // open hashing by code, span and message; a power of two
     uint32_t unique_cap;
     uint32_t counts[DIAG_COUNT + 1];   // diagnostics of each code
+    uint32_t raised[DIAG_COUNT + 1];   // … repetitions included
     uint32_t printed_errors;
 };
 

@@ -143,6 +143,7 @@ diagnostic *diag_help(diagnostic *d, const char *format, ...) SUP_PRINTF(2, 3);
 // A help with a replacement a tool can apply.
 diagnostic *diag_fix(diagnostic *d, span at, const char *replacement, const char *format, ...) SUP_PRINTF(4, 5);
 uint32_t diag_errors(const diag_set *ds);    // errors so far, warnings made errors included
+uint32_t diag_raised(const diag_set *ds);    // the same with repetitions: has anything gone wrong since?
 uint32_t diag_count(const diag_set *ds);     // all diagnostics that would be shown
 
 typedef enum { DIAG_TEXT, DIAG_JSON } diag_format;

@@ -48,13 +48,17 @@ static void loops(void) {
 static void whiles(void) {
     static const char text[] =
         "module t\n"
-        "func halves(%x: i64) -> (i64, pred) {\n%one = const i64 1\n%zero = const i64 0\n%h = lshr i64 %x, %one\n"
+        "func halves(%x: i64) -> (i64, pred) {\n%one = const i64 1\n%zero = const i64 0\n"
+        "%h = lshr i64 %x, %one\n"
         "%b = and i64 %x, %one\n%p = cmp ne i64 %b, %zero\nreturn %h, %p\n}\n"
-        "kernel k(%r: ptr.global) block 1 {\n%b = sreg ctaid\n%nb = sreg nctaid\n%one = const i64 1\n%three = const i64 3\n"
+        "kernel k(%r: ptr.global) block 1 {\n%b = sreg ctaid\n%nb = sreg nctaid\n%one = const i64 1\n"
+        "%three = const i64 3\n"
         "%zero = const i64 0\n%b64 = cvt i64 %b\n%start = add i64 %b64, %one\n"
-        "%n, %steps = while (%x: i64 = %start, %c: i64 = %zero) {\n%go = cmp ne i64 %x, %one\nyield %go, %x, %c\n"
+        "%n, %steps = while (%x: i64 = %start, %c: i64 = %zero) {\n%go = cmp ne i64 %x, %one\n"
+        "yield %go, %x, %c\n"
         "} do (%y: i64, %d: i64) {\n%half, %odd = call halves(%y)\n"
-        "%z = if %odd -> (i64) {\n%t = mul i64 %y, %three\n%u = add i64 %t, %one\nyield %u\n} else {\nyield %half\n}\n"
+        "%z = if %odd -> (i64) {\n%t = mul i64 %y, %three\n%u = add i64 %t, %one\nyield %u\n} else {\n"
+        "yield %half\n}\n"
         "%e = add i64 %d, %one\nyield %z, %e\n}\n"
         "%p = addr %r, %b * 8\n%last = cmp lt i32 %b, %nb\nif %last {\nst i64 %p, %steps\n}\nreturn\n}\n";
     int64_t r[100];
@@ -70,9 +74,12 @@ static void whiles(void) {
 // Each parameter's value stands in the low bytes of its eight.
 static void parameters(void) {
     static const char text[] =
-        "module t\nkernel k(%r: ptr.global, %a: i8, %b: i16, %c: i32, %d: i64, %e: f16, %f: bf16, %g: f32, %h: f64) block 1 {\n"
-        "%o = const i32 0\n%p0 = addr %r, %o\nst i8 %p0, %a\n%p1 = addr %r, %o + 8\nst i16 %p1, %b\n%p2 = addr %r, %o + 16\nst i32 %p2, %c\n"
-        "%p3 = addr %r, %o + 24\nst i64 %p3, %d\n%p4 = addr %r, %o + 32\nst f16 %p4, %e\n%p5 = addr %r, %o + 40\nst bf16 %p5, %f\n"
+        "module t\n"
+        "kernel k(%r: ptr.global, %a: i8, %b: i16, %c: i32, %d: i64, %e: f16, %f: bf16, %g: f32, %h: f64) block 1 {\n"
+        "%o = const i32 0\n%p0 = addr %r, %o\nst i8 %p0, %a\n%p1 = addr %r, %o + 8\nst i16 %p1, %b\n"
+        "%p2 = addr %r, %o + 16\nst i32 %p2, %c\n"
+        "%p3 = addr %r, %o + 24\nst i64 %p3, %d\n%p4 = addr %r, %o + 32\nst f16 %p4, %e\n"
+        "%p5 = addr %r, %o + 40\nst bf16 %p5, %f\n"
         "%p6 = addr %r, %o + 48\nst f32 %p6, %g\n%p7 = addr %r, %o + 56\nst f64 %p7, %h\nreturn\n}\n";
     uint64_t r[8] = {0}, junk = 0xfedcba9876543210u, args[9] = {(uintptr_t)r};
     for (int k = 1; k < 9; k++) args[k] = junk + (uint64_t)k;
@@ -84,9 +91,12 @@ static void parameters(void) {
 
 static void shared_memory(void) {
     static const char text[] =
-        "module t\nkernel k(%r: ptr.global) block 32 shared 4096 {\n%b = sreg ctaid\n%s = shared 64\n%z = const i32 0\n%n = const i32 100\n"
-        "%one = const i32 1\nfor %i = %z to %n step %one {\n%p = addr %s, %i * 4\n%v = mul i32 %i, %b\nst i32 %p, %v\n}\nbarrier\n"
-        "%sum = for %j = %z to %n step %one carry (%a: i32 = %z) {\n%d = addr %s, %j * 4\n%w = ld i32 %d\n%t = add i32 %a, %w\nyield %t\n}\n"
+        "module t\nkernel k(%r: ptr.global) block 32 shared 4096 {\n%b = sreg ctaid\n%s = shared 64\n"
+        "%z = const i32 0\n%n = const i32 100\n"
+        "%one = const i32 1\nfor %i = %z to %n step %one {\n%p = addr %s, %i * 4\n%v = mul i32 %i, %b\n"
+        "st i32 %p, %v\n}\nbarrier\n"
+        "%sum = for %j = %z to %n step %one carry (%a: i32 = %z) {\n%d = addr %s, %j * 4\n%w = ld i32 %d\n"
+        "%t = add i32 %a, %w\nyield %t\n}\n"
         "%q = addr %r, %b * 4\nst i32 %q, %sum\nfence device\nwarp.sync\nreturn\n}\n";
     int32_t r[10];
     uint64_t args[1] = {(uintptr_t)r};
@@ -99,7 +109,8 @@ static void atomic(const char *type, const char *op, uint32_t bytes, uint64_t st
                    uint64_t want) {
     arena *a = arena_new();
     const char *text = typed(a, arena_printf(a,
-        "module t\nkernel k(%%p: ptr.global, %%r: ptr.global, %%v: TYPE) block 1 {\n%%o = atom %s TYPE %%p, %%v\nst TYPE %%r, %%o\n"
+        "module t\nkernel k(%%p: ptr.global, %%r: ptr.global, %%v: TYPE) block 1 {\n"
+        "%%o = atom %s TYPE %%p, %%v\nst TYPE %%r, %%o\n"
         "red %s TYPE %%p, %%v\nreturn\n}\n", op, op), type, 1);
     uint64_t memory = start, old = 0, args[3] = {(uintptr_t)&memory, (uintptr_t)&old, v};
     jit_run(text, args, 1);
@@ -135,8 +146,10 @@ static void atomics(void) {
 
 static void compare_and_swap(void) {
     static const char text[] =
-        "module t\nkernel k(%p: ptr.global, %r: ptr.global) block 1 {\n%e = const i32 5\n%v = const i32 9\n%z = const i32 0\n"
-        "%a = atom.cas i32 %p, %e, %v\nst i32 %r, %a\n%b = atom.cas i32 %p, %e, %z\n%q = addr %r, %z + 4\nst i32 %q, %b\nreturn\n}\n";
+        "module t\nkernel k(%p: ptr.global, %r: ptr.global) block 1 {\n%e = const i32 5\n%v = const i32 9\n"
+        "%z = const i32 0\n"
+        "%a = atom.cas i32 %p, %e, %v\nst i32 %r, %a\n%b = atom.cas i32 %p, %e, %z\n%q = addr %r, %z + 4\n"
+        "st i32 %q, %b\nreturn\n}\n";
     int32_t memory = 5, r[2];
     uint64_t args[2] = {(uintptr_t)&memory, (uintptr_t)r};
     jit_run(text, args, 1);
@@ -146,9 +159,12 @@ static void compare_and_swap(void) {
 // Lanes in their places.
 static void shapes(void) {
     static const char text[] =
-        "module t\nkernel k(%r: ptr.global) block 1 {\n%o = const i32 0\n%a = const i32 10\n%b = const i32 20\n%c = sreg nctaid\n"
-        "%v = splat i32x4 %a\n%w = insert i32x4 %v, %b, 2\n%x = insert i32x4 %w, %c, 0\n%h = slice i32x2 %x, 1\n%y = concat i32x4 %h, %h\n"
-        "%z = concat i32x8 %x, %y\n%e = extract i32 %z, 2\n%f = slice i32 %z, 0\n%g = concat i32x2 %e, %f\n%l = bitcast i64 %g\n"
+        "module t\nkernel k(%r: ptr.global) block 1 {\n%o = const i32 0\n%a = const i32 10\n"
+        "%b = const i32 20\n%c = sreg nctaid\n"
+        "%v = splat i32x4 %a\n%w = insert i32x4 %v, %b, 2\n%x = insert i32x4 %w, %c, 0\n"
+        "%h = slice i32x2 %x, 1\n%y = concat i32x4 %h, %h\n"
+        "%z = concat i32x8 %x, %y\n%e = extract i32 %z, 2\n%f = slice i32 %z, 0\n%g = concat i32x2 %e, %f\n"
+        "%l = bitcast i64 %g\n"
         "st i32x8 %r, %z align 4\n%p = addr %r, %o + 32\nst i64 %p, %l\nreturn\n}\n";
     int32_t r[10] = {0};
     uint64_t args[1] = {(uintptr_t)r};
@@ -179,7 +195,8 @@ static void refusals(void) {
     source_map *sources = source_map_new(a);
     diag_set *ds = diag_set_new(a, sources);
     cg_options o = {.sources = sources};
-    const char *text = "module t\nkernel k(%r: ptr.global) block 32 {\n%a = sreg tid\n%b = shfl.idx i32 %a, %a\nst i32 %r, %b\nreturn\n}\n";
+    const char *text = "module t\nkernel k(%r: ptr.global) block 32 {\n%a = sreg tid\n"
+                       "%b = shfl.idx i32 %a, %a\nst i32 %r, %b\nreturn\n}\n";
     simt_module *m = simt_parse(a, ds, source_map_add(sources, "t.simt", text, strlen(text)));
     CHECK(m && !cg_jit_new(a, ds, m, &o) && diag_errors(ds) == 1);
     cg_jit *j = jit_text(a, "module t\nkernel k() block 1 {\nreturn\n}\n");

@@ -37,7 +37,8 @@ static uint64_t from_double(const element *e, double x) {
 static uint64_t halfway(uint64_t r, int bits) {
     int digits = r & 1 ? 8 : r & 2 ? 11 : 24, top = digits + (int)(r >> 8 & 63);
     if (top > bits - 2) top = bits - 2;
-    uint64_t x = UINT64_C(1) << top | (r >> 40 & 15) << (top > 4 ? top - 4 : 0) | (top >= digits ? UINT64_C(1) << (top - digits) : 0);
+    uint64_t x = UINT64_C(1) << top | (r >> 40 & 15) << (top > 4 ? top - 4 : 0);
+    if (top >= digits) x |= UINT64_C(1) << (top - digits);
     x += (r >> 3 & 3) - 1;
     return r & 128 ? -x : x;
 }
@@ -111,7 +112,8 @@ static void preds(arena *a, const element *e) {
         uint64_t x = read_bits(in, bytes, i);
         CHECK(read_bits(out, 1, i) == (e->format ? value_of(e->format, x) != 0 : x != 0));
     }
-    const char *op = typed(a, "%n = cmp ne TYPE %a, %a\n%f = cvt TYPE %n\n%zero = sub TYPE %f, %f\n%v = cmp ne TYPE %f, %zero", e->text, 1);
+    const char *op = typed(a, "%n = cmp ne TYPE %a, %a\n%f = cvt TYPE %n\n%zero = sub TYPE %f, %f\n"
+                              "%v = cmp ne TYPE %f, %zero", e->text, 1);
     jit_elementwise((elementwise){e->text, "pred", op, bytes, 1}, 1, (const void *[]){in, in, in}, out,
                     VALUES);
     for (uint32_t i = 0; i < VALUES; i++) {

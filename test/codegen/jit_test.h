@@ -52,8 +52,10 @@ static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *co
     textbuf t = textbuf_new(a);
     const char *suffix = lanes > 1 ? arena_printf(a, "x%u", lanes) : "";
     bool pred = !strcmp(e.out, "pred");
-    textbuf_puts(&t, "module t\nkernel k(%x: ptr.global, %y: ptr.global, %z: ptr.global, %r: ptr.global) block 1 {\n"
-                     "%t = sreg tid\n%b0 = sreg ctaid\n%w = sreg ntid\n%o = mul i32 %b0, %w\n%i = add i32 %o, %t\n");
+    textbuf_puts(&t, "module t\n"
+                     "kernel k(%x: ptr.global, %y: ptr.global, %z: ptr.global, %r: ptr.global) block 1 {\n"
+                     "%t = sreg tid\n%b0 = sreg ctaid\n%w = sreg ntid\n%o = mul i32 %b0, %w\n"
+                     "%i = add i32 %o, %t\n");
     for (int k = 0; k < 3; k++)
         textbuf_printf(&t, "%%p%d = addr %%%c, %%i * %u\n%%%c = ld %s%s %%p%d align %u\n", k, "xyz"[k],
                        e.in_bytes * lanes, "abc"[k],
@@ -123,8 +125,8 @@ static inline uint64_t round_to(const float_format *f, __float128 x, int rest) {
     int more = negative ? -rest : rest;   // towards a larger magnitude
     if (low > half || (low == half && (more > 0 || (more == 0 && (k & 1))))) k++;
     uint64_t bits = k;
-    if (exponent >= f->min_exponent)
-        bits = ((uint64_t)(exponent - f->min_exponent + 1) << (f->precision - 1)) + (k - (UINT64_C(1) << (f->precision - 1)));
+    if (exponent >= f->min_exponent)   // k holds the hidden bit, which counts as one exponent
+        bits = ((uint64_t)(exponent - f->min_exponent) << (f->precision - 1)) + k;
     return sign | (bits > format_infinity(f) ? format_infinity(f) : bits);
 }
 

@@ -33,13 +33,15 @@ static void dump_binders(textbuf *b, const ast_binder *list) {
     }
 }
 
-static const char *const dump_kinds[] = {"number", "name", "primed", "ref", "tuple", "call", "reduce", "neg", "not", "+", "-",
-                                         "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "?", "()"};
+static const char *const dump_kinds[] = {
+    "number", "name", "primed", "ref", "tuple", "call", "reduce", "neg", "not", "+",  "-", "*",
+    "/",      "%",    "==",     "!=",  "<",     "<=",   ">",      ">=",  "&&",  "||", "?", "()"};
 
 static void dump_expr(textbuf *b, const ast_expr *e) {
     textbuf_printf(b, "(%s", dump_kinds[e->kind]);
     dump_name(b, "", e->name);
-    if (e->kind == AST_NUMBER) textbuf_printf(b, " %s %d %lld %a", e->text, e->is_integer, (long long)e->integer, e->number);
+    if (e->kind == AST_NUMBER)
+        textbuf_printf(b, " %s %d %lld %a", e->text, e->is_integer, (long long)e->integer, e->number);
     for (const ast_expr *a = e->args; a; a = a->next) dump_expr(b, a);
     if (e->how != AST_PLAIN) dump_names(b, e->how == AST_BY ? "by" : "over", e->keys);
     dump_binders(b, e->binders);
@@ -87,7 +89,8 @@ static void dump_words(textbuf *b, const ast_word *list) {
     for (; list; list = list->next) {
         textbuf_puts(b, " word:");
         for (const ast_subject *s = list->subjects; s; s = s->list) dump_subject(b, s);
-        for (const ast_subject *s = list->subjects->choice; s; s = s->choice) textbuf_puts(b, " |"), dump_subject(b, s);
+        for (const ast_subject *s = list->subjects->choice; s; s = s->choice)
+            textbuf_puts(b, " |"), dump_subject(b, s);
     }
 }
 
@@ -104,22 +107,26 @@ static void dump_statements(textbuf *b, const ast_statement *list) {
 static void dump_item(textbuf *b, const ast_item *item) {
     textbuf_printf(b, "item%d", item->kind);
     dump_name(b, "", item->name);
-    for (const ast_generic *g = item->generics; g; g = g->next) dump_name(b, "generic", g->name), dump_name(b, "kind", g->kind);
+    for (const ast_generic *g = item->generics; g; g = g->next)
+        dump_name(b, "generic", g->name), dump_name(b, "kind", g->kind);
     dump_params(b, "param", item->params);
     dump_params(b, "result", item->results);
     dump_list(b, "where", item->where);
     dump_equations(b, item->equations);
     dump_name(b, "target", item->target);
-    for (const ast_fn_param *p = item->fn_params; p; p = p->next) dump_name(b, "param", p->name), dump_name(b, "by", p->by);
+    for (const ast_fn_param *p = item->fn_params; p; p = p->next)
+        dump_name(b, "param", p->name), dump_name(b, "by", p->by);
     dump_list(b, "body", item->body);
     dump_names(b, "name", item->names);
     dump_names(b, "output", item->outputs);
     dump_facts(b, item->facts);
-    for (const ast_section *s = item->sections; s; s = s->next) dump_name(b, "section", s->name), dump_list(b, "", s->exprs);
+    for (const ast_section *s = item->sections; s; s = s->next)
+        dump_name(b, "section", s->name), dump_list(b, "", s->exprs);
     dump_path(b, "path", item->path);
     dump_name(b, "as", item->as);
     dump_names(b, "for", item->targets);
-    for (const ast_condition *c = item->when; c; c = c->next) dump_list(b, "when", c->expr), dump_list(b, "in", c->in);
+    for (const ast_condition *c = item->when; c; c = c->next)
+        dump_list(b, "when", c->expr), dump_list(b, "in", c->in);
     dump_statements(b, item->statements);
     textbuf_puts(b, "\n");
 }

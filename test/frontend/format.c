@@ -1,5 +1,5 @@
-// Formatting is idempotent, keeps the tree and every comment: on all sources of this repository, as they stand and with
-// comments, blank lines and line ends put between their tokens.
+// Formatting is idempotent, keeps the tree and every comment: on all sources of this repository, as they
+// stand and with comments, blank lines and line ends put between their tokens.
 #include "ast_dump.h"
 
 #include <dirent.h>
@@ -15,7 +15,8 @@ typedef struct {
 } run;
 
 static ast_file *parse_text(run *r, const char *text, size_t length) {
-    return ast_parse(r->arena, intern_new(r->arena), r->ds, source_map_add(diag_sources(r->ds), r->name, text, length));
+    return ast_parse(r->arena, intern_new(r->arena), r->ds,
+                     source_map_add(diag_sources(r->ds), r->name, text, length));
 }
 
 static void check(const run *r, bool holds, const char *what) {
@@ -24,13 +25,16 @@ static void check(const run *r, bool holds, const char *what) {
     failures++;
 }
 
-static bool same(const textbuf *a, const textbuf *b) { return a->len == b->len && !memcmp(a->data, b->data, a->len); }
+static bool same(const textbuf *a, const textbuf *b) {
+    return a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
 
 static bool same_comments(const ast_file *a, const ast_file *b) {
     const struct ast_comment *x = a->comments, *y = b->comments;
     for (; x && y; x = x->next, y = y->next) {
         uint32_t n = x->at.hi - x->at.lo;
-        const char *s = a->source->text + (x->at.lo - a->source->base), *t = b->source->text + (y->at.lo - b->source->base);
+        const char *s = a->source->text + (x->at.lo - a->source->base),
+                   *t = b->source->text + (y->at.lo - b->source->base);
         if (n != y->at.hi - y->at.lo || memcmp(s, t, n)) return false;
     }
     return !x && !y;
@@ -55,14 +59,15 @@ static void check_text(const char *name, const char *text, size_t length) {
     arena_free(a);
 }
 
-// ---- Disturbed sources -------------------------------------------------------------------------------------
+// ---- Disturbed sources ----------------------------------------------------------------------------------
 static uint32_t next_random(uint32_t *state) {
     *state = *state * 1664525u + 1013904223u;
     return *state >> 16;
 }
 
 static void disturb(textbuf *out, const char *text, uint32_t seed) {
-    static const char *const between[] = {"\n", "\n\n\n", " // behind\n", "\n// own line\n", "\n\n  // a\n\n// b\n\n", "\t"};
+    static const char *const between[] = {
+        "\n", "\n\n\n", " // behind\n", "\n// own line\n", "\n\n  // a\n\n// b\n\n", "\t"};
     uint32_t often = 2 + seed % 5 * 20;
     bool comment = false, string = false;
     for (const char *s = text; *s; s++) {
@@ -84,7 +89,7 @@ static void check_disturbed(const char *path, const char *text) {
     arena_free(a);
 }
 
-// ---- Files -------------------------------------------------------------------------------------------------
+// ---- Files ----------------------------------------------------------------------------------------------
 static int check_file(const char *path) {
     arena *a = arena_new();
     textbuf b = textbuf_new(a);

@@ -1,7 +1,7 @@
 // libFuzzer: no text makes the parser or the formatter fail; formatting is idempotent and changes no tree.
 //
-//     clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -Iir -Ifrontend test/fuzz/fuzz_parse.c ... -o fuzz_parse
-//     ./fuzz_parse -dict=test/fuzz/gnn.dict corpus stdlib
+//     clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -Iir -Ifrontend test/fuzz/fuzz_parse.c SOURCES
+//     ./a.out -dict=test/fuzz/gnn.dict corpus stdlib
 #include "../frontend/ast_dump.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@ static ast_file *parse_text(arena *a, diag_set *ds, const char *text, size_t len
 }
 
 static void same(const textbuf *a, const textbuf *b, const char *what) {
-    if (a->len != b->len || memcmp(a->data, b->data, a->len)) ICE("%s:\n%s\n----\n%s", what, a->data, b->data);
+    if (a->len != b->len || memcmp(a->data, b->data, a->len))
+        ICE("%s:\n%s\n----\n%s", what, a->data, b->data);
 }
 
 static uint32_t count(const struct ast_comment *c) {

@@ -171,6 +171,97 @@ static void test_product(void) {
     arena_free(t->a);
 }
 
+typedef struct {
+    float n, m, q;
+} moments;
+
+static moments combine(moments a, moments b) {
+    float n = a.n + b.n, d = b.m - a.m, share = n == 0 ? 0 : b.n / n;
+    return (moments){n, a.m + d * share, a.q + b.q + d * d * (a.n * share)};
+}
+
+// In index order, but by a tree of random shape.
+static moments some_tree(const float *x, int64_t lo, int64_t hi) {
+    if (hi - lo == 0) return (moments){0, 0, 0};
+    if (hi - lo == 1) return (moments){1, x[lo], 0};
+    int64_t cut = next() % 4 ? lo + 1 + (int64_t)(next() % (uint64_t)(hi - lo - 1)) : hi - 1;
+    return combine(some_tree(x, lo, cut), some_tree(x, cut, hi));
+}
+
+static void test_user_reducer(void) {
+    trial *t = trial_new(
+        "op moments { space N tensor x : f32[N] result mu : f32[] result var : f32[] "
+        "reducer welford(f32) -> (f32, f32) commutative { state (f32, f32, f32) identity (0f32, 0f32, 0f32) "
+        "lift (1f32, arg.0, 0f32) "
+        "combine let %1 = add(left.0, right.0) let %2 = sub(right.1, left.1) "
+        "let %3 = select(eq(%1, 0f32), 0f32, div(right.0, %1)) "
+        "(%1, add(left.1, mul(%2, %3)), add(add(left.2, right.2), mul(mul(%2, %2), mul(left.0, %3)))) "
+        "finish (left.1, div(left.2, left.0)) } "
+        "mu[], var[] = welford {n:N} (x[n]) }");
+    double worst = 0;
+    for (int64_t n = 2; n <= 2000; n *= 3) {
+        static float x[2000];
+        for (int64_t i = 0; i < n; i++) x[i] = uniform(3, 5);
+        set_size(t, "N", n), set_input(t, "x", x);
+        EXPECT_EVALUATED(t);
+        for (int k = 0; k < 50; k++) {
+            moments m = some_tree(x, 0, n);
+            float var = m.q / m.n;
+            double r =
+                fmax(ratio_of(result(t, "mu"), &m.m, DT_F32), ratio_of(result(t, "var"), &var, DT_F32));
+            if (r > worst) worst = r;
+        }
+    }
+    printf("welford: bound is %.1f times the worst error\n", 1 / worst);
+    CHECK(worst > 0.01);
+    arena_free(t->a);
+}
+
+static uint16_t to_bf16(float x) {   // to nearest even
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// Products contracted into the sum, and a narrow result.
+static void test_contracted(void) {
+    trial *t = trial_new(
+        "op dot { space V space N tensor x : f32[V, N] tensor w : f32[N] result y : f32[V] result h : "
+        "bf16[V] "
+        "stage s : f32[V] s[v:V] = sum {n:N} (mul(x[v, n], w[n])) y[v:V] = s[v] h[v:V] = mul(s[v], 3f32) }");
+    enum { ROWS = 200, TERMS = 33 };
+    static float x[ROWS * TERMS], w[TERMS], y[ROWS];
+    static uint16_t h[ROWS];
+    for (int i = 0; i < TERMS; i++) w[i] = uniform(-1, 1);
+    for (int v = 0; v < ROWS; v++) {
+        for (int i = 0; i < TERMS; i++)
+            x[v * TERMS + i] = uniform(-1, 1), y[v] = fmaf(x[v * TERMS + i], w[i], y[v]);
+        h[v] = to_bf16(y[v] * 3);
+    }
+    set_size(t, "V", ROWS), set_size(t, "N", TERMS);
+    set_input(t, "x", x), set_input(t, "w", w);
+    EXPECT_EVALUATED(t);
+    ratio_of(result(t, "y"), y, DT_F32);
+    tensor_array narrow = {.type = DT_BF16, .rank = 1, .shape = {ROWS}, .data = h};
+    CHECK(tensor_compare(result(t, "h"), &narrow).wrong == 0);
+    h[7] ^= 4;
+    CHECK(tensor_compare(result(t, "h"), &narrow).first_wrong == 7);
+    arena_free(t->a);
+}
+
+static void test_double(void) {
+    trial *t = trial_new(
+        "op dot { space N tensor x : f64[N] result y : f64[] y[] = sum {n:N} (exp(mul(x[n], x[n]))) }");
+    double x[500], y = 0;
+    for (int i = 0; i < 500; i++) x[i] = (double)uniform(-2, 2), y += exp(x[i] * x[i]);
+    set_size(t, "N", 500), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    tensor_array actual = {.type = DT_F64, .data = &y};
+    CHECK(tensor_compare(result(t, "y"), &actual).wrong == 0);
+    CHECK(result(t, "y")->bound[0] < 1e-12 * y);
+    arena_free(t->a);
+}
+
 // Terms on a coarse grid sum exactly in every order, and then nothing but the exact sum is right.
 static void test_exact_sums(void) {
     trial *t = trial_new("op dot { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] y[] = sum "
@@ -198,6 +289,9 @@ int main(void) {
     test_softmax();
     test_maths();
     test_product();
+    test_user_reducer();
+    test_contracted();
+    test_double();
     printf("%d failures\n", failures);
     return failures != 0;
 }

@@ -81,7 +81,7 @@ static void counting(arena *a) {
     diag_set *ds = new_set(a, &f, (diag_options){.disabled = disabled});
     for (int i = 0; i < 3; i++) diag(ds, E0801, NO_SPAN, "same");
     diag(ds, W0801, NO_SPAN, "warning");
-    CHECK(diag_errors(ds) == 1 && diag_count(ds) == 2);
+    CHECK(diag_errors(ds) == 1 && diag_raised(ds) == 3 && diag_count(ds) == 2);
     diag_configure(ds, (diag_options){.werror = true, .disabled = disabled});
     CHECK(diag_errors(ds) == 2);
     disabled[W0801] = true;

@@ -1,0 +1,164 @@
+// gnnc run: every op asked for, on one graph, with a row each.
+#include "run.h"
+
+#include <string.h>
+
+// ---- What is asked for -----------------------------------------------------------------------------------
+
+static run_layout layout_of(const driver *d) {
+    static const char *const words[] = {"packed", "strided", "misaligned", "broadcast"};
+    for (run_layout l = LAYOUT_PACKED; l <= LAYOUT_BROADCAST; l++)
+        if (option_is(d, OPT_LAYOUT, words[l])) return l;
+    return LAYOUT_PACKED;
+}
+
+static void read_options(run_session *r) {
+    const driver *d = r->d;
+    r->layout = layout_of(d);
+    r->check = option_given(d, OPT_CHECK);
+    r->inplace = option_given(d, OPT_INPLACE);
+    r->repeat = option_number(d, OPT_REPEAT, 1);
+    r->out = option_text(d, OPT_OUT, NULL);
+    r->options = (bind_options){.seed = (uint64_t)option_number(d, OPT_SEED, 0),
+                                .values = option_is(d, OPT_VALUES, "special") ? VALUES_SPECIAL : VALUES_RANDOM,
+                                .mixed = option_is(d, OPT_EDGES, "mixed"),
+                                .broadcast = r->layout == LAYOUT_BROADCAST};
+    if (r->repeat < 1 || r->repeat > 1000000) usage(r->d, E0812, "--repeat takes a number from 1 to 1000000");
+}
+
+// Without --target, the GPU where there is one.
+static bool open_device(run_session *r) {
+    driver *d = r->d;
+    bool named = option_given(d, OPT_TARGET), host = option_is(d, OPT_TARGET, "host");
+    int device = (int)(option_number(d, OPT_DEVICE, 0) & INT32_MAX);
+    gnn_status s = host ? GNN_NO_DEVICE : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
+    if (s && named && !host) {
+        diag_help(diag(d->ds, E0822, NO_SPAN, "--target=cuda: %s", r->context ? gnn_context_error(r->context) : gnn_status_text(s)),
+                  "--target=host runs on this machine's cores");
+        return false;
+    }
+    if (!s) {
+        r->target = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, option_text(d, OPT_ARCH, "native"))};
+        return r->target.arch != NULL;
+    }
+    gnn_context_free(r->context);
+    r->context = NULL;
+    r->target = (cg_target){.kind = CG_HOST};
+    s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &r->context);
+    if (s) diag(d->ds, E0822, NO_SPAN, "the host cannot be used: %s", gnn_status_text(s));
+    return !s;
+}
+
+static bool has_parameter(const unit *u, const char *name, size_t n) {
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        for (tensor_val v = 0; u->ops.data[i].op && v < u->ops.data[i].op->nparams; v++) {
+            const char *other = u->ops.data[i].op->vals.data[v].name;
+            if (!strncmp(name, other, n) && !other[n]) return true;
+        }
+    return false;
+}
+
+static bool check_parameters(run_session *r, const unit *u) {
+    for (uint32_t i = 0; i < r->d->values[OPT_PARAM].len; i++) {
+        const char *text = r->d->values[OPT_PARAM].data[i];
+        size_t n = strcspn(text, "=");
+        if (!text[n] || !n || !text[n + 1]) usage(r->d, E0812, "--param takes NAME=V, not '%s'", text);
+        else if (!has_parameter(u, text, n)) usage(r->d, E0818, "no op that is run has a parameter '%.*s'", (int)n, text);
+    }
+    return !r->d->usage_fault;
+}
+
+// ---- One op ----------------------------------------------------------------------------------------------
+
+static bool run_steps(run_op *o, run_row *row) {
+    driver *d = o->r->d;
+    phase(d, "bind");
+    o->b = bind_op(d, o->arena, o->op->op, &o->r->graph, &o->r->options);
+    if (!o->b) return false;
+    row->sizes = run_sizes(o->b);
+    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) && run_write(o);
+}
+
+static run_row run_one(run_session *r, unit_op *op, run_op *o) {
+    driver *d = r->d;
+    run_row row = {.name = op->name, .target = r->target.kind == CG_HOST ? "host" : r->target.arch->name, .type = run_type(op->op), .sizes = "-"};
+    bool wrong = d->mismatch;
+    d->mismatch = false;
+    *o = (run_op){.r = r, .arena = arena_new(), .op = op};
+    bool good = run_steps(o, &row);
+    row.verdict = d->mismatch ? "WRONG" : !good ? "refused" : r->check ? "right" : "ran";
+    d->mismatch |= wrong;
+    diag_print(d->ds, stderr);
+    return row;
+}
+
+// ---- All of them -----------------------------------------------------------------------------------------
+
+typedef struct {
+    const char *name;
+    int64_t size;
+} told_default;
+typedef VEC(told_default) told_defaults;
+
+// Each default once, however many ops take it.
+static void tell_defaults(run_session *r, const binding *b, told_defaults *told) {
+    const char *name;
+    int64_t size;
+    for (uint32_t at = 0; b && bind_default(b, &at, &name, &size);) {
+        bool before = false;
+        for (uint32_t i = 0; i < told->len; i++) before |= told->data[i].size == size && !strcmp(told->data[i].name, name);
+        if (before) continue;
+        VEC_PUSH(r->d->arena, told, ((told_default){arena_strdup(r->d->arena, name), size}));
+        run_print_default(r, name, size);
+    }
+}
+
+static void run_ops(run_session *r, unit *u, run_rows *rows) {
+    told_defaults told = {0};
+    for (uint32_t i = 0; i < u->ops.len; i++) {
+        run_op o;
+        if (!u->ops.data[i].op) continue;
+        VEC_PUSH(r->d->arena, rows, run_one(r, &u->ops.data[i], &o));
+        tell_defaults(r, o.b, &told);
+        run_op_free(&o);
+        arena_free(o.arena);
+    }
+}
+
+static void tell_templates(const driver *d, const unit *u) {
+    if (!u->frontend || option_given(d, OPT_OP)) return;
+    for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
+        const frontend_op *op = &u->frontend->ops.data[i];
+        if (!op->imported && op->generic_left) printf("%s: skipped, it has no concrete form; bind its generics with -D\n", op->name);
+    }
+}
+
+static void run_unit(run_session *r, unit *u) {
+    run_rows rows = {0};
+    if (!check_parameters(r, u)) return;
+    tell_templates(r->d, u);
+    run_ops(r, u, &rows);
+    if (rows.len) run_print(r, &rows, stdout);
+    if (fflush(stdout)) {
+        r->d->io_fault = true;
+        diag(r->d->ds, E0804, NO_SPAN, "cannot write the standard output");
+    }
+}
+
+// A mismatch is worse than an op that was refused.
+static int status_of(driver *d) {
+    int status = driver_status(d);
+    return status == STATUS_DIAGNOSTICS && d->mismatch ? STATUS_MISMATCH : status;
+}
+
+int drive_run(driver *d) {
+    run_session r = {.d = d};
+    unit u;
+    read_options(&r);
+    if (path_ends(d->inputs.data[0], ".simt")) usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]);
+    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && run_graph_load(d, &r.graph) && open_device(&r)) run_unit(&r, &u);
+    phase(d, NULL);
+    gnn_context_free(r.context);
+    run_graph_free(&r.graph);
+    return status_of(d);
+}

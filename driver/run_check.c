@@ -1,0 +1,128 @@
+// Comparing what was launched with the definition of the op, evaluated point by point within bounds.
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Cost ------------------------------------------------------------------------------------------------
+
+static double count_nodes(const tensor_op *op, tensor_expr e, uint8_t *seen) {
+    if (!e || seen[e]) return 0;
+    seen[e] = 1;
+    const tensor_node *n = tensor_node_at(op, e);
+    double count = 1;
+    for (uint32_t i = 0; i < n->nargs; i++) count += count_nodes(op, n->args[i], seen);
+    return count;
+}
+
+static double expressions_cost(const tensor_op *op, const tensor_stage *s) {
+    uint8_t *seen = calloc(op->exprs.len, 1);
+    double cost = 1;
+    for (uint32_t i = 0; seen && i < s->nbody; i++) cost += count_nodes(op, s->body[i], seen);
+    for (uint32_t i = 0; seen && i < s->nfilters; i++) cost += count_nodes(op, s->filters[i], seen);
+    free(seen);
+    return cost;
+}
+
+// A key leaves of its points those of one class: about one in as many as there are.
+static double stage_points(const binding *b, const tensor_stage *s) {
+    double points = 1;
+    for (uint32_t i = 0; i < s->nleft; i++) points *= (double)b->sizes[b->op->vars.data[s->left[i]].space];
+    for (uint32_t i = 0; i < s->nbound; i++) points *= (double)b->sizes[b->op->vars.data[s->bound[i]].space];
+    for (uint32_t i = 0; i < s->nkeys; i++) {
+        tensor_space space = tensor_typeof(b->op, s->keys[i].lhs).space;
+        double classes = space == TENSOR_NO_SPACE ? 1 : (double)b->sizes[space];
+        if (classes > 1) points /= classes;
+    }
+    return points;
+}
+
+// Expressions the evaluator computes, about.
+static double evaluation_cost(const binding *b) {
+    double cost = 0;
+    for (uint32_t i = 0; i < b->op->stages.len; i++) {
+        const tensor_stage *s = &b->op->stages.data[i];
+        double rounds = s->loop == TENSOR_NO_LOOP ? 1 : (double)b->sizes[b->op->loops.data[s->loop].space];
+        cost += rounds * stage_points(b, s) * expressions_cost(b->op, s);
+    }
+    return cost;
+}
+
+static bool affordable(run_op *o) {
+    static const double notice = 3e8, limit = 2e10;
+    double cost = evaluation_cost(o->b);
+    if (cost > limit) {
+        diag_help(diag(o->r->d->ds, E0821, o->op->op->at, "%s: --check would evaluate about %.1e expressions", o->op->name, cost),
+                  "take smaller sizes (%s) with -D, or a smaller graph", run_sizes(o->b));
+        return false;
+    }
+    if (cost > notice) fprintf(stderr, "gnnc: checking %s: about %.1e expressions\n", o->op->name, cost);
+    return true;
+}
+
+// ---- Comparing -------------------------------------------------------------------------------------------
+
+void run_mismatch(run_op *o, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    const char *message = arena_vprintf(o->r->d->arena, format, ap);
+    va_end(ap);
+    o->r->d->mismatch = true;
+    diag(o->r->d->ds, E0823, o->op->op->at, "%s: %s", o->op->name, message);
+}
+
+static const char *element_name(run_op *o, tensor_val v, int64_t at) {
+    const tensor_array *x = &o->results[v];
+    textbuf out = textbuf_new(o->arena);
+    int64_t index[8];
+    for (uint32_t k = x->rank; k-- > 0; at /= x->shape[k]) index[k] = at % x->shape[k];
+    textbuf_printf(&out, "%s[", o->op->op->vals.data[v].name);
+    for (uint32_t k = 0; k < x->rank; k++) textbuf_printf(&out, "%s%lld", k ? ", " : "", (long long)index[k]);
+    textbuf_puts(&out, "]");
+    return out.data;
+}
+
+static void tell_wrong(run_op *o, tensor_val v, const tensor_evaluated *expected, const tensor_comparison *c) {
+    int64_t at = c->first_wrong;
+    const tensor_array *x = &o->results[v];
+    const char *name = element_name(o, v, at);
+    long long wrong = c->wrong, of = c->compared;
+    if (!expected->is_float) {
+        long long got = x->type == DT_I64 || x->type == DT_INDEX ? ((const int64_t *)x->data)[at] : (long long)bind_load(x->type, x->data, at);
+        run_mismatch(o, "%s is %lld, not %lld; %lld of %lld are wrong", name, got, (long long)expected->integer[at], wrong, of);
+        return;
+    }
+    textbuf text = textbuf_new(o->arena);
+    textbuf_double(&text, bind_load(x->type, x->data, at));
+    textbuf_puts(&text, ", not ");
+    textbuf_double(&text, expected->value[at]);
+    textbuf_puts(&text, " within ");
+    textbuf_double(&text, expected->bound[at]);
+    run_mismatch(o, "%s is %s; %lld of %lld are wrong", name, text.data, wrong, of);
+}
+
+static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expected, run_row *row) {
+    tensor_comparison c = tensor_compare(expected, &o->results[v]);
+    row->compared += c.compared;
+    row->uncertain += c.uncertain;
+    if (c.worst_ratio > row->worst_ratio || isnan(c.worst_ratio)) row->worst_ratio = c.worst_ratio;
+    if (c.wrong) tell_wrong(o, v, expected, &c);
+}
+
+bool run_compare(run_op *o, run_row *row) {
+    const tensor_op *op = o->op->op;
+    if (!affordable(o)) return false;
+    phase(o->r->d, "check");
+    tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
+    const char *why = "";
+    if (!tensor_eval(o->arena, op, &(tensor_eval_input){.sizes = o->b->sizes, .inputs = o->b->arrays}, expected, &why)) {
+        diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
+        return false;
+    }
+    uint32_t n = 0;
+    row->checked = true;
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (op->vals.data[v].role == VAL_RESULT) compare_result(o, v, &expected[n++], row);
+    return true;
+}

@@ -1,0 +1,252 @@
+// An op from its tensor IR to results in memory: compiled, planned, launched twice over different poisons, and timed.
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool run_failed(run_op *o, gnn_status s) {
+    gnn_context *c = o->r->context;
+    if (!s) return false;
+    const char *why = *gnn_context_error(c) ? gnn_context_error(c) : gnn_status_text(s);
+    if (s == GNN_PRECONDITION) {
+        diagnostic *fault = diag(o->r->d->ds, E0820, o->op->op->at, "%s: %s", o->op->name, why);
+        diag_help(fault, "the graph decides it: take one that meets it");
+    } else diag(o->r->d->ds, E0822, o->op->op->at, "%s: %s", o->op->name, why);
+    gnn_context_clear_error(c);
+    return true;
+}
+
+// ---- Code ------------------------------------------------------------------------------------------------
+
+static bool host_code(run_op *o, const cg_options *options, gnn_code *code) {
+    const simt_module *m = o->op->module;
+    gnn_host_kernel *kernels = ARENA_ARRAY(o->arena, gnn_host_kernel, m->funcs.len + 1);
+    o->jit = cg_jit_new(o->arena, o->r->d->ds, m, options);
+    if (!o->jit) return false;
+    for (uint32_t i = 0; i < m->funcs.len; i++)
+        if (m->funcs.data[i]->kernel)
+            kernels[code->nkernels++] = (gnn_host_kernel){m->funcs.data[i]->name, cg_jit_kernel(o->jit, m->funcs.data[i]->name)};
+    code->kernels = kernels;
+    return true;
+}
+
+static bool cuda_code(run_op *o, const cg_options *options, gnn_code *code) {
+    cg_output cubin = {0};
+    if (!cg_emit(o->arena, o->r->d->ds, o->op->module, &o->r->target, CG_CUBIN, options, &cubin)) return false;
+    if (options->verbose_assembler) fputs(cubin.log, stderr);
+    code->image = cubin.data;
+    code->size = cubin.size;
+    return true;
+}
+
+bool run_load(run_op *o) {
+    driver *d = o->r->d;
+    if (!unit_program(d, o->op)) return false;
+    phase(d, "generate");
+    cg_options options = settings_codegen(d);
+    gnn_code code = {0};
+    textbuf manifest = textbuf_new(o->arena);
+    if (!(o->r->target.kind == CG_HOST ? host_code : cuda_code)(o, &options, &code)) return false;
+    cg_manifest(&manifest, o->op->program, &o->r->target);
+    return !run_failed(o, gnn_program_load(o->r->context, manifest.data, manifest.len, &code, &o->program));
+}
+
+// ---- Plan ------------------------------------------------------------------------------------------------
+
+static gnn_map narrow_map(run_op *o, tensor_val v) {
+    const tensor_val_info *info = &o->op->op->vals.data[v];
+    const int64_t *values = o->b->arrays[v].data;
+    int64_t points;
+    bind_points(o->b, info, &points);
+    gnn_map m = {.width = o->op->program->index_bits, .index = values, .domain = points, .codomain = o->b->sizes[info->into]};
+    if (m.width == 64) return m;
+    int32_t *index = ARENA_ARRAY(o->arena, int32_t, points + 1);
+    for (int64_t i = 0; i < points; i++) {
+        if (values[i] < INT32_MIN || values[i] > INT32_MAX) return m.width = 64, m;   // the plan refuses it
+        index[i] = (int32_t)values[i];
+    }
+    m.index = index;
+    return m;
+}
+
+static bool make_plan(run_op *o) {
+    const tensor_op *op = o->op->op;
+    gnn_named_map *maps = ARENA_ARRAY(o->arena, gnn_named_map, op->nparams + 1);
+    gnn_size *sizes = ARENA_ARRAY(o->arena, gnn_size, op->spaces.len + 1);
+    gnn_plan_options options = {.maps = maps, .sizes = sizes};
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (op->vals.data[v].role == VAL_MAP && !(op->vals.data[v].facts & FACT_PREFIX))
+            maps[options.nmaps++] = (gnn_named_map){op->vals.data[v].name, narrow_map(o, v)};
+    for (tensor_space s = 0; s < op->spaces.len; s++)
+        if (op->spaces.data[s].kind == SPACE_FREE) sizes[options.nsizes++] = (gnn_size){op->spaces.data[s].name, o->b->sizes[s]};
+    return !run_failed(o, gnn_plan_new(o->program, &options, &o->plan));
+}
+
+// ---- Arguments -------------------------------------------------------------------------------------------
+
+static gnn_scalar scalar_of(const tensor_array *x) {
+    if (x->type == DT_F64) return (gnn_scalar){.f64 = *(const double *)x->data};
+    if (ir_dtype_is_float(x->type)) return (gnn_scalar){.f32 = (float)bind_load(x->type, x->data, 0)};
+    if (x->type == DT_I32) return (gnn_scalar){.i32 = *(const int32_t *)x->data};
+    return (gnn_scalar){.i64 = x->type == DT_BOOL ? *(const uint8_t *)x->data : *(const int64_t *)x->data};
+}
+
+// The parameter whose memory a result overwrites, or TENSOR_NO_VAL.
+static tensor_val overwritten(const run_op *o, tensor_val v) {
+    const tensor_val_info *info = &o->op->op->vals.data[v];
+    return o->r->inplace && info->role == VAL_RESULT ? info->inplace : TENSOR_NO_VAL;
+}
+
+static bool make_argument(run_op *o, tensor_val v) {
+    const tensor_val_info *info = &o->op->op->vals.data[v];
+    if (info->role == VAL_SCALAR) o->args[v].scalar = scalar_of(&o->b->arrays[v]);
+    if (info->role != VAL_TENSOR && info->role != VAL_RESULT) return true;
+    tensor_val under = overwritten(o, v);
+    if (under == TENSOR_NO_VAL && !run_buffer_new(o, v, &o->buffers[v])) return false;
+    const run_buffer *x = &o->buffers[under == TENSOR_NO_VAL ? v : under];
+    o->tensors[v] = run_buffer_tensor(x, o->r->layout == LAYOUT_STRIDED || o->r->layout == LAYOUT_BROADCAST);
+    o->args[v].tensor = &o->tensors[v];
+    return true;
+}
+
+static bool make_results(run_op *o, tensor_val v) {
+    int64_t points;
+    const tensor_val_info *info = &o->op->op->vals.data[v];
+    if (info->role != VAL_RESULT || !bind_points(o->b, info, &points)) return true;
+    o->results[v] = o->b->arrays[v];
+    o->results[v].data = arena_alloc(o->arena, (size_t)points * 8 + 8);
+    return true;
+}
+
+bool run_prepare(run_op *o) {
+    uint32_t n = o->op->op->nparams;
+    o->buffers = ARENA_ARRAY(o->arena, run_buffer, n + 1);
+    o->tensors = ARENA_ARRAY(o->arena, gnn_tensor, n + 1);
+    o->args = ARENA_ARRAY(o->arena, gnn_arg, n + 1);
+    o->results = ARENA_ARRAY(o->arena, tensor_array, n + 1);
+    if (!make_plan(o)) return false;
+    for (tensor_val v = 0; v < n; v++)
+        if (!make_argument(o, v) || !make_results(o, v)) return false;
+    o->workspace_bytes = gnn_plan_workspace(o->plan);
+    return !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace)) && !run_failed(o, gnn_check(o->plan, o->args, n));
+}
+
+// ---- Launching -------------------------------------------------------------------------------------------
+
+// Inputs, poisoned results and a poisoned workspace.
+static bool set_up(run_op *o, uint8_t poison) {
+    for (tensor_val v = 0; v < o->op->op->nparams; v++) {
+        run_buffer *x = &o->buffers[v];
+        if (!x->used) continue;
+        run_buffer_poison(x, poison);
+        if (o->op->op->vals.data[v].role == VAL_TENSOR) run_buffer_put(x, &o->b->arrays[v]);
+        if (!run_buffer_upload(o, x)) return false;
+    }
+    return !o->workspace_bytes || !run_failed(o, gnn_fill(o->r->context, o->workspace, poison, o->workspace_bytes, NULL));
+}
+
+static bool launch(run_op *o) {
+    return !run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, NULL)) &&
+           !run_failed(o, gnn_sync(o->r->context, NULL));
+}
+
+// Takes what a launch stored; finds writes where none belongs.
+static bool collect(run_op *o, uint8_t poison, tensor_array *results) {
+    for (tensor_val v = 0; v < o->op->op->nparams; v++) {
+        const tensor_val_info *info = &o->op->op->vals.data[v];
+        tensor_val under = overwritten(o, v);
+        run_buffer *x = &o->buffers[under == TENSOR_NO_VAL ? v : under];
+        if (!x->used) continue;
+        if (!run_buffer_download(o, x)) return false;
+        if (info->role == VAL_RESULT) run_buffer_get(x, &results[v]);
+        bool input = info->role == VAL_TENSOR, replaced = false;
+        for (tensor_val k = 0; k < o->op->op->nparams; k++) replaced |= input && overwritten(o, k) == v;
+        if (!replaced && !run_buffer_intact(x, input ? &o->b->arrays[v] : &results[v], poison))
+            run_mismatch(o, "memory %s '%s' was written", input ? "of" : "around", info->name);
+    }
+    return true;
+}
+
+static size_t element_bytes(const tensor_array *x) { return x->type == DT_INDEX ? 8 : ir_dtype_bytes(x->type); }
+
+static bool is_poison(const tensor_array *x, int64_t i, uint8_t byte) {
+    size_t n = x->type == DT_INDEX ? 4 : element_bytes(x);   // an index of 32 bits was widened
+    const uint8_t *at = (const uint8_t *)x->data + (size_t)i * element_bytes(x);
+    for (size_t k = 0; k < n; k++)
+        if (at[k] != byte) return false;
+    return true;
+}
+
+static void compare_launches(run_op *o, tensor_val v, const tensor_array *first, const tensor_array *second, uint8_t p, uint8_t q) {
+    size_t n = element_bytes(first);
+    int64_t points;
+    bind_points(o->b, &o->op->op->vals.data[v], &points);
+    const uint8_t *a = first->data, *b = second->data;
+    for (int64_t i = 0; i < points; i++) {
+        if (!memcmp(a + (size_t)i * n, b + (size_t)i * n, n)) continue;
+        const char *name = o->op->op->vals.data[v].name;
+        if (is_poison(first, i, p) && is_poison(second, i, q)) run_mismatch(o, "element %lld of '%s' is not written", (long long)i, name);
+        else if (gnn_program_deterministic(o->program))
+            run_mismatch(o, "element %lld of '%s' differs between two launches, or comes from memory that was not written", (long long)i, name);
+        return;
+    }
+}
+
+// The same launch over two poisons: what is not written, or computed from what was not, differs.
+static bool launch_twice(run_op *o) {
+    enum { FIRST = 0xAA, SECOND = 0x55 };
+    uint32_t n = o->op->op->nparams;
+    if (!set_up(o, FIRST) || !launch(o) || !collect(o, FIRST, o->results)) return false;
+    if (!o->r->check) return true;
+    tensor_array *again = ARENA_ARRAY(o->arena, tensor_array, n + 1);
+    for (tensor_val v = 0; v < n; v++) {
+        int64_t points;
+        again[v] = o->results[v];
+        if (o->results[v].data && bind_points(o->b, &o->op->op->vals.data[v], &points))
+            again[v].data = arena_alloc(o->arena, (size_t)points * 8 + 8);
+    }
+    if (!set_up(o, SECOND) || !launch(o) || !collect(o, SECOND, again)) return false;
+    for (tensor_val v = 0; v < n; v++)
+        if (o->results[v].data) compare_launches(o, v, &o->results[v], &again[v], FIRST, SECOND);
+    return true;
+}
+
+static int by_time(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+static bool time_launches(run_op *o, gnn_timer *timer, double *ms) {
+    for (int64_t i = 0; i < o->r->repeat; i++) {
+        if (o->r->inplace && !set_up(o, 0)) return false;
+        if (run_failed(o, gnn_timer_start(timer, NULL)) || run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, NULL)) ||
+            run_failed(o, gnn_timer_stop(timer, NULL)) || run_failed(o, gnn_timer_read(timer, &ms[i])))
+            return false;
+    }
+    return true;
+}
+
+bool run_launches(run_op *o, run_row *row) {
+    phase(o->r->d, "run");
+    gnn_timer *timer = NULL;
+    double *ms = ARENA_ARRAY(o->arena, double, o->r->repeat);
+    if (!launch_twice(o) || run_failed(o, gnn_timer_new(o->r->context, &timer))) return false;
+    bool good = time_launches(o, timer, ms);
+    gnn_timer_free(timer);
+    if (!good) return false;
+    qsort(ms, (size_t)o->r->repeat, sizeof *ms, by_time);
+    row->fastest_ms = ms[0];
+    row->median_ms = o->r->repeat % 2 ? ms[o->r->repeat / 2] : (ms[o->r->repeat / 2 - 1] + ms[o->r->repeat / 2]) / 2;
+    row->ran = true;
+    return true;
+}
+
+void run_op_free(run_op *o) {
+    for (uint32_t v = 0; o->buffers && v < o->op->op->nparams; v++)
+        if (o->buffers[v].memory) gnn_free(o->r->context, o->buffers[v].memory);
+    if (o->workspace) gnn_free(o->r->context, o->workspace);
+    gnn_plan_free(o->plan);
+    gnn_program_free(o->program);
+    cg_jit_free(o->jit);
+    if (o->b) bind_free(o->b);
+}

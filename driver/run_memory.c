@@ -1,0 +1,155 @@
+// Memory of one run: tensors laid out as asked for, between guards, with poison where no element is.
+#include "run.h"
+
+#include <string.h>
+
+enum { GUARD = 256, ALIGNMENT = 256 };
+
+gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits) {
+    switch (t) {
+    case DT_F64: return GNN_F64;
+    case DT_F32: return GNN_F32;
+    case DT_BF16: return GNN_BF16;
+    case DT_F16: return GNN_F16;
+    case DT_I32: return GNN_I32;
+    case DT_I64: return GNN_I64;
+    case DT_BOOL: return GNN_BOOL;
+    case DT_INDEX: return index_bits == 64 ? GNN_I64 : GNN_I32;
+    case DT_COUNT: break;
+    }
+    ICE("dtype %d", (int)t);
+}
+
+// ---- Layout ----------------------------------------------------------------------------------------------
+
+static void pack_strides(run_buffer *x, int64_t last, int64_t padding) {
+    int64_t stride = last;
+    for (uint32_t k = x->rank; k-- > 0;) {
+        x->strides[k] = stride;
+        stride = stride * (x->shape[k] > 0 ? x->shape[k] : 1) + padding;
+    }
+}
+
+static void choose_strides(const run_session *r, const tensor_val_info *v, run_buffer *x) {
+    enum { PADDING = 3 };
+    bool strided = v->facts & FACT_STRIDED, packed = v->facts & FACT_PACKED;
+    if (r->layout == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
+    else pack_strides(x, 1, 0);
+    if (r->layout != LAYOUT_BROADCAST || packed || v->role != VAL_TENSOR || !x->rank) return;
+    if (strided) x->strides[x->rank - 1] = 0;
+    else if (x->rank > 1) x->strides[0] = 0;
+}
+
+// Bytes from the first element to the end of the last; false: too many.
+static bool extent(const run_buffer *x, size_t element, size_t *out) {
+    int64_t last = 0, step;
+    bool empty = false;
+    for (uint32_t k = 0; k < x->rank; k++) {
+        empty |= x->shape[k] == 0;
+        if (x->shape[k] && (__builtin_mul_overflow(x->shape[k] - 1, x->strides[k], &step) || __builtin_add_overflow(last, step, &last)))
+            return false;
+    }
+    *out = empty ? 0 : ((size_t)last + 1) * element;
+    return last < (int64_t)1 << 40;
+}
+
+bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
+    const tensor_val_info *info = &o->op->op->vals.data[v];
+    *x = (run_buffer){.used = true, .dtype = run_dtype(info->type, o->op->program->index_bits), .rank = info->rank};
+    for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = o->b->sizes[info->axes[k]];
+    choose_strides(o->r, info, x);
+    size_t element = gnn_dtype_bytes(x->dtype), align = info->align > ALIGNMENT ? info->align : ALIGNMENT, bytes;
+    if (!extent(x, element, &bytes)) {
+        diag(o->r->d->ds, E0819, info->at, "%s: '%s' would be too large", o->op->name, info->name);
+        return false;
+    }
+    size_t off = o->r->layout != LAYOUT_MISALIGNED ? 0 : info->align > element ? info->align : element;
+    x->bytes = GUARD + align + off + bytes + GUARD;
+    if (run_failed(o, gnn_alloc(o->r->context, x->bytes, &x->memory))) return false;
+    x->image = arena_alloc(o->arena, x->bytes);
+    x->first = ((uintptr_t)x->memory + GUARD + align - 1) / align * align - (uintptr_t)x->memory + off;
+    return true;
+}
+
+gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides) {
+    gnn_tensor t = {.data = (uint8_t *)x->memory + x->first, .dtype = x->dtype, .rank = x->rank, .has_strides = has_strides};
+    memcpy(t.shape, x->shape, sizeof t.shape);
+    memcpy(t.strides, x->strides, sizeof t.strides);
+    return t;
+}
+
+// ---- Elements --------------------------------------------------------------------------------------------
+
+typedef struct {
+    const run_buffer *x;
+    int64_t left, at[8], offset;   // elements to go; position; its place in elements
+} walk;
+
+static walk walk_start(const run_buffer *x) {
+    walk w = {.x = x, .left = 1};
+    for (uint32_t k = 0; k < x->rank; k++) w.left *= x->shape[k];
+    return w;
+}
+
+static void walk_on(walk *w) {
+    w->left--;
+    for (uint32_t k = w->x->rank; k-- > 0;) {
+        w->offset += w->x->strides[k];
+        if (++w->at[k] < w->x->shape[k]) return;
+        w->offset -= w->x->shape[k] * w->x->strides[k];
+        w->at[k] = 0;
+    }
+}
+
+void run_buffer_poison(run_buffer *x, uint8_t byte) { memset(x->image, byte, x->bytes); }
+
+static void put_one(uint8_t *to, const tensor_array *from, int64_t i, size_t element) {
+    if (from->type != DT_INDEX) memcpy(to, (const uint8_t *)from->data + (size_t)i * element, element);
+    else if (element == 8) memcpy(to, (const int64_t *)from->data + i, 8);
+    else memcpy(to, &(int32_t){(int32_t)((const int64_t *)from->data)[i]}, 4);
+}
+
+void run_buffer_put(run_buffer *x, const tensor_array *values) {
+    size_t element = gnn_dtype_bytes(x->dtype);
+    int64_t i = 0;
+    for (walk w = walk_start(x); w.left > 0; walk_on(&w))
+        put_one(x->image + x->first + (size_t)w.offset * element, values, i++, element);
+}
+
+static void get_one(const uint8_t *from, const tensor_array *to, int64_t i, size_t element) {
+    int32_t narrow;
+    if (to->type != DT_INDEX) memcpy((uint8_t *)to->data + (size_t)i * element, from, element);
+    else if (element == 8) memcpy((int64_t *)to->data + i, from, 8);
+    else {
+        memcpy(&narrow, from, 4);
+        ((int64_t *)to->data)[i] = narrow;
+    }
+}
+
+void run_buffer_get(const run_buffer *x, tensor_array *values) {
+    size_t element = gnn_dtype_bytes(x->dtype);
+    int64_t i = 0;
+    for (walk w = walk_start(x); w.left > 0; walk_on(&w))
+        get_one(x->image + x->first + (size_t)w.offset * element, values, i++, element);
+}
+
+bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_t byte) {
+    arena *scratch = arena_new();
+    run_buffer wanted = *x;
+    wanted.image = arena_alloc(scratch, x->bytes);
+    run_buffer_poison(&wanted, byte);
+    run_buffer_put(&wanted, elements);
+    bool same = !memcmp(wanted.image, x->image, x->bytes);
+    arena_free(scratch);
+    return same;
+}
+
+// ---- Transfers -------------------------------------------------------------------------------------------
+
+bool run_buffer_upload(run_op *o, run_buffer *x) {
+    return !run_failed(o, gnn_copy_in(o->r->context, x->memory, x->image, x->bytes, NULL));
+}
+
+bool run_buffer_download(run_op *o, run_buffer *x) {
+    return !run_failed(o, gnn_copy_out(o->r->context, x->image, x->memory, x->bytes, NULL)) && !run_failed(o, gnn_sync(o->r->context, NULL));
+}

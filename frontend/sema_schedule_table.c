@@ -1,0 +1,77 @@
+// The statement table, and forms read from it.
+#include "schedule.h"
+#include <string.h>
+
+static const schedule_kind_info kinds[SCHEDULE_KIND_COUNT] = {
+#define KIND(id, shape, what) {#id, SCHEDULE_##shape, what},
+#include "schedule.def"
+};
+static const schedule_word words[] = {
+#define WORD(kind, text, needs) {SCHEDULE_##kind, text, needs},
+#include "schedule.def"
+};
+static const schedule_statement statements[] = {
+#define STATEMENT(verb, form, excludes, needs, pass, summary) {verb, form, excludes, needs, pass, summary},
+#include "schedule.def"
+};
+enum { WORDS = sizeof words / sizeof *words, STATEMENTS = sizeof statements / sizeof *statements };
+
+const schedule_kind_info *schedule_kind_at(schedule_kind k) { return &kinds[k]; }
+
+const schedule_word *schedule_word_at(uint32_t i) { return i < WORDS ? &words[i] : NULL; }
+
+const schedule_word *schedule_word_find(schedule_kind k, const char *text) {
+    for (uint32_t i = 0; i < WORDS; i++)
+        if (words[i].kind == k && !strcmp(words[i].text, text)) return &words[i];
+    return NULL;
+}
+
+const schedule_statement *schedule_statement_at(uint32_t i) { return i < STATEMENTS ? &statements[i] : NULL; }
+
+const schedule_statement *schedule_statement_find(const char *verb) {
+    for (uint32_t i = 0; i < STATEMENTS; i++)
+        if (!strcmp(statements[i].verb, verb)) return &statements[i];
+    return NULL;
+}
+
+// ---- Forms -------------------------------------------------------------------------------------------------
+static bool kind_named(const char *text, size_t n, schedule_kind *out) {
+    for (uint32_t k = 0; k < SCHEDULE_KIND_COUNT; k++)
+        if (strlen(kinds[k].name) == n && !strncmp(kinds[k].name, text, n)) return *out = (schedule_kind)k, true;
+    return false;
+}
+
+// Keywords point into the table's text: they end at a blank or bracket.
+static void add_part(schedule_form *f, const char *text, size_t n, uint32_t option, uint32_t inside) {
+    if (f->n == SCHEDULE_MAX_PARTS) ICE("a form of schedule.def is longer than %d parts", SCHEDULE_MAX_PARTS);
+    schedule_part p = {.option = option, .inside = inside};
+    if (!kind_named(text, n, &p.kind)) p.keyword = text;
+    f->parts[f->n++] = p;
+}
+
+schedule_form schedule_form_read(const schedule_statement *st) {
+    schedule_form f = {.n = 0};
+    uint32_t open[4] = {0}, depth = 0, options = 0;
+    for (const char *p = st->form; *p;) {
+        size_t n = strcspn(p, " []");
+        if (n) add_part(&f, p, n, open[depth], depth ? open[depth - 1] : 0);
+        else if (*p == '[') open[++depth] = ++options;
+        else if (*p == ']') depth--;
+        p += n ? n : 1;
+    }
+    const schedule_part *first = f.n && !f.parts[0].option && !f.parts[0].keyword ? &f.parts[0] : NULL;
+    f.subject = first && (first->kind == SCHEDULE_INDEX || first->kind == SCHEDULE_REDUCED ||
+                          first->kind == SCHEDULE_STAGES || first->kind == SCHEDULE_VALUES);
+    return f;
+}
+
+static bool lists(const char *verbs, const char *verb) {
+    size_t n = strlen(verb);
+    for (const char *p = verbs; (p = strstr(p, verb)); p += n)
+        if ((p == verbs || p[-1] == ' ') && (!p[n] || p[n] == ' ')) return true;
+    return false;
+}
+
+bool schedule_excludes(const schedule_statement *a, const schedule_statement *b) {
+    return lists(a->excludes, b->verb) || lists(b->excludes, a->verb);
+}

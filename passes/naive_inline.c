@@ -1,0 +1,66 @@
+// Which stages are no kernels of their own: reduction-free ones so cheap that every reader computes them again. Nothing is
+// rounded between stages, so it makes no difference to the result.
+#include "naive.h"
+
+#define INLINE_COST 24   // operations, those of stages inlined into it included
+
+static bool plain_target(const naive *n, const tensor_stage *st) {
+    const tensor_target *t = &st->targets[0];
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (tensor_node_at(n->op, t->index[i])->op != TENSOR_VAR_OP) return false;
+    return st->ntargets == 1 && t->rank == st->nleft && n->op->vals.data[t->val].role == VAL_STAGE;
+}
+
+// Distinct operations of e, counted into *sum until it passes the limit.
+static void count_cost(const naive *n, tensor_expr e, uint8_t *seen, uint32_t *sum) {
+    const tensor_node *x = tensor_node_at(n->op, e);
+    if (seen[e] || *sum > INLINE_COST) return;
+    seen[e] = 1;
+    bool dear = tensor_op_table((tensor_opcode)x->op)->kind == TENSOR_MATHS || x->op == TENSOR_RAND_OP || x->op == TENSOR_DIV_OP;
+    *sum += dear ? INLINE_COST : x->nargs != 0;
+    if (x->op == TENSOR_LOAD_OP && n->inlined[x->imm.i]) count_cost(n, n->inlined[x->imm.i]->body[0], seen, sum);
+    for (uint32_t i = 0; i < x->nargs; i++) count_cost(n, x->args[i], seen, sum);
+}
+
+static uint32_t cost(const naive *n, tensor_expr e) {
+    uint32_t sum = 0;
+    count_cost(n, e, arena_alloc(n->arena, n->op->exprs.len + 1), &sum);
+    return sum;
+}
+
+// What a stage reads must not change between it and its readers: results that share memory with a parameter do.
+static bool reads_overwritten(const naive *n, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(n->op, e);
+    for (tensor_val v = 0; x->op == TENSOR_LOAD_OP && v < n->op->nparams; v++)
+        if (n->op->vals.data[v].inplace == (tensor_val)x->imm.i) return true;
+    for (uint32_t i = 0; i < x->nargs; i++)
+        if (reads_overwritten(n, x->args[i])) return true;
+    return false;
+}
+
+static bool defined_once(const naive *n, tensor_val v) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n->op->stages.len; i++)
+        for (uint32_t t = 0; t < n->op->stages.data[i].ntargets; t++) count += n->op->stages.data[i].targets[t].val == v;
+    return count == 1;
+}
+
+// Keys need maps in memory only when they are scanned, which the map's stage then fills.
+static bool is_key(const naive *n, tensor_val v) {
+    for (uint32_t i = 0; i < n->op->vals.len; i++)
+        for (uint32_t k = 0; k < n->op->vals.data[i].nkeys; k++)
+            if (n->op->vals.data[i].keys[k] == v) return true;
+    return false;
+}
+
+void choose_inlined(naive *n) {
+    for (uint32_t i = 0; i < n->op->stages.len; i++) {
+        const tensor_stage *st = &n->op->stages.data[i];
+        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !plain_target(n, st)) continue;
+        tensor_val v = st->targets[0].val;
+        if (!defined_once(n, v) || is_key(n, v) || reads_overwritten(n, st->body[0]) || cost(n, st->body[0]) > INLINE_COST) continue;
+        n->inlined[v] = st;
+    }
+}
+
+bool stage_inlined(const naive *n, const tensor_stage *st) { return n->inlined[st->targets[0].val] == st; }
