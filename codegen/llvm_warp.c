@@ -72,14 +72,23 @@ void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
     }
 }
 
+// A register whose values lie in lo … hi - 1, which LLVM is told.
+static cg_value ranged(cg_emitter *e, const char *name, uint32_t lo, uint32_t hi) {
+    cg_value v = cg_intrinsic0(e, name);
+    LLVMMetadataRef bounds[] = {LLVMValueAsMetadata(cg_i32(e, lo)), LLVMValueAsMetadata(cg_i32(e, hi))};
+    unsigned kind = LLVMGetMDKindIDInContext(e->context, "range", 5);
+    LLVMSetMetadata(v, kind, LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, bounds, 2)));
+    return v;
+}
+
 cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r) {
     if (e->host) return r == SREG_CTAID ? e->block : r == SREG_NCTAID ? e->blocks : cg_i32(e, r == SREG_NTID);
     switch (r) {
-    case SREG_TID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.tid.x");
+    case SREG_TID: return ranged(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, e->func->block);
     case SREG_NTID: return cg_i32(e, e->func->block);
-    case SREG_CTAID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.ctaid.x");
-    case SREG_NCTAID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.nctaid.x");
-    case SREG_LANEID: return cg_intrinsic0(e, "llvm.nvvm.read.ptx.sreg.laneid");
+    case SREG_CTAID: return ranged(e, "llvm.nvvm.read.ptx.sreg.ctaid.x", 0, INT32_MAX);
+    case SREG_NCTAID: return ranged(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", 1, (uint32_t)INT32_MAX + 1);
+    case SREG_LANEID: return ranged(e, "llvm.nvvm.read.ptx.sreg.laneid", 0, 32);
     case SREG_COUNT: break;
     }
     ICE("a special register that does not exist");

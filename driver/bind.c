@@ -11,7 +11,8 @@ diagnostic *bind_fault(binding *b, tensor_val v, diag_code code, const char *for
     va_start(ap, format);
     const char *message = arena_vprintf(b->d->arena, format, ap);
     va_end(ap);
-    return diag(b->d->ds, code, b->op->vals.data[v].at, "%s: '%s' %s", b->op->name, b->op->vals.data[v].name, message);
+    return diag(b->d->ds, code, b->op->vals.data[v].at, "%s: '%s' %s", b->op->name, b->op->vals.data[v].name,
+                message);
 }
 
 bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out) {
@@ -40,7 +41,9 @@ uint64_t bind_stream(const binding *b, tensor_val v) {
     return mix(hash ^ mix(b->sources[v].seed + 1));
 }
 
-int64_t bind_below(uint64_t word, int64_t n) { return n <= 0 ? 0 : (int64_t)(((unsigned __int128)word * (uint64_t)n) >> 64); }
+int64_t bind_below(uint64_t word, int64_t n) {
+    return n <= 0 ? 0 : (int64_t)(((unsigned __int128)word * (uint64_t)n) >> 64);
+}
 
 static uint16_t to_bf16(float x) {
     uint32_t bits;
@@ -107,7 +110,9 @@ static bool fill_maps(binding *b) {
     for (int later = 0; later < 2; later++)
         for (tensor_val v = 0; v < b->op->nparams; v++) {
             const tensor_val_info *info = &b->op->vals.data[v];
-            if (info->role != VAL_MAP || info->facts & FACT_PREFIX || (info->sorted_by != TENSOR_NO_VAL) != later) continue;
+            if (info->role != VAL_MAP || info->facts & FACT_PREFIX ||
+                (info->sorted_by != TENSOR_NO_VAL) != later)
+                continue;
             if (!bind_map(b, v)) return false;
         }
     return true;

@@ -1,5 +1,5 @@
-// Binding: what the parameters of an op are on one graph. Sizes of spaces come from -D, files, the graph, and defaults;
-// maps from the graph by name or at random within their facts; tensors and scalars from files or at random.
+// Binding: what the parameters of an op are on one graph. Sizes of spaces come from -D, files, the graph, and
+// defaults; maps from the graph by name, or at random within their facts; the rest from files or at random.
 //
 //     binding *b = bind_op(d, a, op, &graph, &options);      // NULL: diagnostics tell why
 //     tensor_eval(a, op, &(tensor_eval_input){.sizes = b->sizes, .inputs = b->arrays}, …);
@@ -21,10 +21,18 @@ bool run_graph_load(driver *d, run_graph *g);   // by --graph; false: diagnostic
 void run_graph_free(run_graph *g);
 
 // What a graph has one of for each edge or node, and how many values it takes.
-typedef enum { COUNT_EDGES, COUNT_NODES, COUNT_SOURCES, COUNT_TYPES, COUNT_NODE_TYPES, COUNT_GRAPHS, COUNT_CLASSES } graph_count;
+typedef enum {
+    COUNT_EDGES,
+    COUNT_NODES,
+    COUNT_SOURCES,
+    COUNT_TYPES,
+    COUNT_NODE_TYPES,
+    COUNT_GRAPHS,
+    COUNT_CLASSES
+} graph_count;
 int64_t graph_counted(const run_graph *g, graph_count c);
 const char *graph_count_text(graph_count c);   // "edges"
-#define GRAPH_ARRAYS(X) /* X(id, name, other name, domain, codomain) */                                      \
+#define GRAPH_ARRAYS(X)                        /* X(id, name, other name, domain, codomain) */               \
     X(COL, "col", "src", COUNT_EDGES, COUNT_SOURCES)                                                         \
     X(ROW, "row", "dst", COUNT_EDGES, COUNT_NODES)                                                           \
     X(ETYPE, "etype", "type", COUNT_EDGES, COUNT_TYPES)                                                      \
@@ -35,7 +43,7 @@ typedef enum {
 #define X(id, name, other, domain, codomain) GRAPH_##id,
     GRAPH_ARRAYS(X)
 #undef X
-    GRAPH_ARRAY_COUNT
+        GRAPH_ARRAY_COUNT
 } graph_array;
 typedef struct {
     const char *name, *other;
@@ -43,7 +51,7 @@ typedef struct {
 } graph_array_info;
 const graph_array_info *graph_array_table(graph_array x);
 bool graph_has(const run_graph *g, graph_array x);
-int64_t graph_value(const run_graph *g, graph_array x, int64_t at);   // -1: none
+int64_t graph_value(const run_graph *g, graph_array x, int64_t at);    // -1: none
 const gnn_array *graph_tensor(const run_graph *g, const char *name);   // x, weight; NULL: none
 
 // ---- Where values come from ------------------------------------------------------------------------------
@@ -77,13 +85,13 @@ typedef struct {
     const tensor_op *op;
     const run_graph *graph;
     const bind_options *options;
-    bind_source *sources;     // per value below nparams
-    bind_space *spaces;       // per space
-    int64_t *sizes;           // per space; -1 while it is not known
-    tensor_space edges;       // the space of the graph's edges, or TENSOR_NO_SPACE
-    int64_t *edge_order;      // edge of the graph at each of its points; NULL: as they are
-    tensor_array *arrays;     // per value below nparams: what the op is given, packed
-    gnn_array *files;         // per value below nparams, freed by bind_free
+    bind_source *sources;   // per value below nparams
+    bind_space *spaces;     // per space
+    int64_t *sizes;         // per space; -1 while it is not known
+    tensor_space edges;     // the space of the graph's edges, or TENSOR_NO_SPACE
+    int64_t *edge_order;    // edge of the graph at each of its points; NULL: as they are
+    tensor_array *arrays;   // per value below nparams: what the op is given, packed
+    gnn_array *files;       // per value below nparams, freed by bind_free
 } binding;
 
 // The binding's memory is the arena's, but for what bind_free gives back.
@@ -91,23 +99,24 @@ binding *bind_op(driver *d, arena *a, const tensor_op *op, const run_graph *g, c
 void bind_free(binding *b);
 // A size that nothing told: "F" and 16, in order of spaces from *at on. false: no more.
 bool bind_default(const binding *b, uint32_t *at, const char **name, int64_t *size);
-bool bind_names_parameter(const driver *d, const tensor_op *op);   // every --param names one of the op, or of another
 
 // ---- Between the files -----------------------------------------------------------------------------------
-bool bind_sources(binding *b);                             // bind_source.c: --param, else by name
-bool bind_sizes(binding *b);                               // bind_sizes.c
-bool bind_requires(binding *b);                            // bind_requires.c: defaults changed until they hold
-bool bind_expression(const binding *b, tensor_expr e, int64_t *out);   // over sizes; false: it needs more than those
-bool bind_edge_order(binding *b);                          // bind_edges.c
-bool bind_map(binding *b, tensor_val v);                   // bind_maps.c
-bool bind_tensor(binding *b, tensor_val v);                // bind_values.c
-bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out);   // product of its axes; false: too many
+bool bind_sources(binding *b);    // bind_source.c: --param, else by name
+bool bind_sizes(binding *b);      // bind_sizes.c
+bool bind_requires(binding *b);   // bind_requires.c: defaults changed until they hold
+bool bind_expression(const binding *b, tensor_expr e,
+                     int64_t *out);           // over sizes; false: it needs more than those
+bool bind_edge_order(binding *b);             // bind_edges.c
+bool bind_map(binding *b, tensor_val v);      // bind_maps.c
+bool bind_tensor(binding *b, tensor_val v);   // bind_values.c
+bool bind_points(const binding *b, const tensor_val_info *v,
+                 int64_t *out);   // product of its axes; false: too many
 diagnostic *bind_fault(binding *b, tensor_val v, diag_code code, const char *format, ...) SUP_PRINTF(4, 5);
 
 // A stream of 64-bit words by place, the same in any order: splitmix64's finaliser over seed and counter.
 uint64_t bind_random(uint64_t stream, uint64_t at);
-uint64_t bind_stream(const binding *b, tensor_val v);      // of a parameter, by its name and seed
-int64_t bind_below(uint64_t word, int64_t n);              // in [0, n)
+uint64_t bind_stream(const binding *b, tensor_val v);            // of a parameter, by its name and seed
+int64_t bind_below(uint64_t word, int64_t n);                    // in [0, n)
 void bind_store(ir_dtype t, void *data, int64_t at, double x);   // rounded to nearest even
 double bind_load(ir_dtype t, const void *data, int64_t at);      // floats
 

@@ -1,5 +1,5 @@
-// In which order an op gets the edges of the graph. Maps declared sorted decide; otherwise the graph's own order stays, or,
-// where edges are to be mixed, a random one.
+// In which order an op gets the edges of the graph. Maps declared sorted decide; otherwise the graph's own
+// order stays, or, where edges are to be mixed, a random one.
 #include "bind.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static int by_keys(const void *x, const void *y) {
 }
 
 static bool of_graph_edges(const binding *b, tensor_val v) {
-    return b->op->vals.data[v].role == VAL_MAP && b->sources[v].from == FROM_GRAPH && b->op->vals.data[v].axes[0] == b->edges;
+    return b->op->vals.data[v].role == VAL_MAP && b->sources[v].from == FROM_GRAPH &&
+           b->op->vals.data[v].axes[0] == b->edges;
 }
 
 // Arrays to sort by: of maps sorted as a whole first, then of those sorted within another's preimages.
@@ -31,7 +32,8 @@ static uint32_t order_keys(const binding *b, graph_array *keys) {
     for (int within = 0; within < 2; within++)
         for (tensor_val v = 0; v < b->op->nparams && n < GRAPH_ARRAY_COUNT; v++) {
             const tensor_val_info *info = &b->op->vals.data[v];
-            if (of_graph_edges(b, v) && info->facts & FACT_SORTED && (info->sorted_by != TENSOR_NO_VAL) == within)
+            if (of_graph_edges(b, v) && info->facts & FACT_SORTED &&
+                (info->sorted_by != TENSOR_NO_VAL) == within)
                 keys[n++] = b->sources[v].which;
         }
     return n;
@@ -44,7 +46,8 @@ static void sort_edges(binding *b, const graph_array *keys, uint32_t nkeys) {
     ordered_edge *order = ARENA_ARRAY(scratch, ordered_edge, n);
     for (int64_t e = 0; e < n; e++) {
         for (uint32_t k = 0; k < nkeys; k++) rows[e * nkeys + k] = graph_value(b->graph, keys[k], e);
-        order[e] = (ordered_edge){e, b->options->mixed ? bind_random(b->options->seed, (uint64_t)e) : 0, rows, nkeys};
+        order[e] = (ordered_edge){e, b->options->mixed ? bind_random(b->options->seed, (uint64_t)e) : 0, rows,
+                                  nkeys};
     }
     if (n) qsort(order, (size_t)n, sizeof *order, by_keys);
     b->edge_order = ARENA_ARRAY(b->arena, int64_t, n);

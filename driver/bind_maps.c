@@ -42,7 +42,8 @@ static int by_class(const void *p, const void *q) {
 // Sorts the values of each class of `by` among the positions that class has.
 static void sort_within(const index_map *m, const int64_t *by) {
     arena *scratch = arena_new();
-    class_pair *places = ARENA_ARRAY(scratch, class_pair, m->points), *values = ARENA_ARRAY(scratch, class_pair, m->points);
+    class_pair *places = ARENA_ARRAY(scratch, class_pair, m->points),
+               *values = ARENA_ARRAY(scratch, class_pair, m->points);
     for (int64_t i = 0; i < m->points; i++) {
         places[i] = (class_pair){by[i], i};
         values[i] = (class_pair){by[i], m->data[i]};
@@ -58,7 +59,8 @@ static void sort_within(const index_map *m, const int64_t *by) {
 // ---- Random maps -----------------------------------------------------------------------------------------
 
 static void draw_any(const index_map *m) {
-    for (int64_t i = 0; i < m->points; i++) m->data[i] = bind_below(bind_random(m->stream, (uint64_t)i), m->into);
+    for (int64_t i = 0; i < m->points; i++)
+        m->data[i] = bind_below(bind_random(m->stream, (uint64_t)i), m->into);
 }
 
 // The head of a shuffled codomain (Fisher and Yates).
@@ -83,7 +85,8 @@ static void drop_some(const index_map *m) {
 static bool draw(binding *b, tensor_val v, const index_map *m) {
     bool distinct = m->facts & FACT_UNIQUE, partial = m->facts & FACT_PARTIAL;
     if (m->points && !partial && (m->into == 0 || (distinct && m->into < m->points))) {
-        bind_fault(b, v, E0819, "cannot map %lld points into %lld%s", (long long)m->points, (long long)m->into, distinct ? " without repeating one" : "");
+        bind_fault(b, v, E0819, "cannot map %lld points into %lld%s", (long long)m->points,
+                   (long long)m->into, distinct ? " without repeating one" : "");
         return false;
     }
     if (distinct && m->into >= m->points) draw_distinct(m);
@@ -118,16 +121,23 @@ static bool copy_array(binding *b, tensor_val v, const index_map *m) {
 // The graph's own order does not meet a fact: nothing but a permutation of the graph would.
 static bool check_order(binding *b, tensor_val v, const index_map *m) {
     const tensor_val_info *info = &b->op->vals.data[v];
-    if (b->sources[v].from != FROM_GRAPH || !(m->facts & FACT_SORTED) || info->sorted_by != TENSOR_NO_VAL || is_sorted(m)) return true;
-    diag_help(bind_fault(b, v, E0819, "is declared sorted, and the graph's '%s' is not, in the order that the other maps need",
-                         graph_array_table(b->sources[v].which)->name),
-              "give other values: --param %s=random:1", info->name);
+    if (b->sources[v].from != FROM_GRAPH || !(m->facts & FACT_SORTED) || info->sorted_by != TENSOR_NO_VAL ||
+        is_sorted(m))
+        return true;
+    diag_help(
+        bind_fault(b, v, E0819,
+                   "is declared sorted, and the graph's '%s' is not, in the order that the other maps need",
+                   graph_array_table(b->sources[v].which)->name),
+        "give other values: --param %s=random:1", info->name);
     return false;
 }
 
 bool bind_map(binding *b, tensor_val v) {
     const tensor_val_info *info = &b->op->vals.data[v];
-    index_map m = {.data = b->arrays[v].data, .into = b->sizes[info->into], .facts = info->facts, .stream = bind_stream(b, v)};
+    index_map m = {.data = b->arrays[v].data,
+                   .into = b->sizes[info->into],
+                   .facts = info->facts,
+                   .stream = bind_stream(b, v)};
     bind_points(b, info, &m.points);
     switch (b->sources[v].from) {
     case FROM_GRAPH: copy_graph(b, v, &m); return check_order(b, v, &m);
@@ -138,7 +148,8 @@ bool bind_map(binding *b, tensor_val v) {
     }
     if (!draw(b, v, &m)) return false;
     if (info->facts & FACT_SORTED && info->sorted_by == TENSOR_NO_VAL) sort_whole(&m);
-    if (info->facts & FACT_SORTED && info->sorted_by != TENSOR_NO_VAL && !(b->op->vals.data[info->sorted_by].facts & FACT_PREFIX))
+    if (info->facts & FACT_SORTED && info->sorted_by != TENSOR_NO_VAL &&
+        !(b->op->vals.data[info->sorted_by].facts & FACT_PREFIX))
         sort_within(&m, b->arrays[info->sorted_by].data);
     return true;
 }

@@ -1,5 +1,5 @@
-// Preconditions on sizes: where one does not hold, sizes that nobody gave are tried near their defaults. What depends on the
-// graph itself is left to the plan.
+// Preconditions on sizes: where one does not hold, sizes that nobody gave are tried near their defaults. What
+// depends on the graph itself is left to the plan.
 #include "bind.h"
 
 // ---- Expressions over sizes ------------------------------------------------------------------------------
@@ -64,7 +64,8 @@ bool bind_expression(const binding *b, tensor_expr e, int64_t *out) {
 
 static bool refresh(binding *b) {
     for (tensor_space s = 0; s < b->op->spaces.len; s++)
-        if (b->op->spaces.data[s].kind == SPACE_EXPR && (!bind_expression(b, b->op->spaces.data[s].expr, &b->sizes[s]) || b->sizes[s] < 0))
+        if (b->op->spaces.data[s].kind == SPACE_EXPR &&
+            (!bind_expression(b, b->op->spaces.data[s].expr, &b->sizes[s]) || b->sizes[s] < 0))
             return false;
     return true;
 }
@@ -88,30 +89,52 @@ static bool maps_fit(const binding *b) {
     return true;
 }
 
+static bool helps(binding *b, uint32_t failing) { return refresh(b) && maps_fit(b) && first_failing(b) > failing; }
+
 // Tries sizes for one space, from its default up and then from 0; keeps the first that meets more preconditions.
 static bool try_space(binding *b, tensor_space s, uint32_t failing) {
     enum { FARTHEST = 256 };
     int64_t was = b->sizes[s];
     for (int64_t k = 1; k <= FARTHEST + was; k++) {
         b->sizes[s] = k <= FARTHEST ? was + k : k - FARTHEST - 1;
-        if (!refresh(b) || !maps_fit(b)) continue;
-        uint32_t now = first_failing(b);
-        if (now > failing) return true;
+        if (helps(b, failing)) return true;
     }
     b->sizes[s] = was;
     refresh(b);
     return false;
 }
 
+static bool try_pair(binding *b, tensor_space s, tensor_space t, uint32_t failing) {
+    enum { FARTHEST = 64 };
+    int64_t was[2] = {b->sizes[s], b->sizes[t]};
+    for (int64_t k = 0; k < FARTHEST * FARTHEST; k++) {
+        b->sizes[s] = 1 + k / FARTHEST;
+        b->sizes[t] = 1 + k % FARTHEST;
+        if (helps(b, failing)) return true;
+    }
+    b->sizes[s] = was[0];
+    b->sizes[t] = was[1];
+    refresh(b);
+    return false;
+}
+
+static bool improve(binding *b, uint32_t failing) {
+    uint32_t n = b->op->spaces.len;
+    for (tensor_space s = 0; s < n; s++)
+        if (b->spaces[s].is_default && try_space(b, s, failing)) return true;
+    for (tensor_space s = 0; s < n; s++)
+        for (tensor_space t = s + 1; t < n; t++)
+            if (b->spaces[s].is_default && b->spaces[t].is_default && try_pair(b, s, t, failing)) return true;
+    return false;
+}
+
 bool bind_requires(binding *b) {
     for (uint32_t failing; (failing = first_failing(b)) != UINT32_MAX;) {
-        bool better = false;
-        for (tensor_space s = 0; s < b->op->spaces.len && !better; s++)
-            if (b->spaces[s].is_default) better = try_space(b, s, failing);
-        if (better) continue;
+        if (improve(b, failing)) continue;
         const tensor_require *r = &b->op->requires.data[failing];
-        diag_help(diag(b->d->ds, E0820, r->at, "%s: '%s' does not hold for these sizes", b->op->name, r->text),
-                  "give sizes that meet it with -D");
+        diag_help(
+            diag(b->d->ds, E0820, r->at, "%s: '%s' does not hold for these sizes", b->op->name, r->text),
+            "give sizes that meet it with -D");
         return false;
     }
     return true;

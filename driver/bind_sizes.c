@@ -1,5 +1,6 @@
-// The sizes of an op's spaces. In this order: constants and -D; shapes of files; the graph's arrays; the graph by the name
-// of the space; defaults, which keep maps possible. A codomain may be larger than what the graph points at.
+// The sizes of an op's spaces. In this order: constants and -D; shapes of files; the graph's arrays; the
+// graph by the name of the space; defaults, which keep maps possible. A codomain may be larger than what the
+// graph points at.
 #include "bind.h"
 
 #include <ctype.h>
@@ -14,9 +15,11 @@ static bool set_size(binding *b, tensor_space s, int64_t value, const char *orig
         *x = (bind_space){.known = true, .at_least = x->at_least, .origin = origin};
         b->sizes[s] = value;
     } else if (b->sizes[s] != value) {
-        diagnostic *fault = diag(b->d->ds, E0819, b->op->spaces.data[s].at, "%s: %s is %lld by %s, but %lld by %s", b->op->name, text,
-                                 (long long)value, origin, (long long)b->sizes[s], x->origin);
-        if (b->op->spaces.data[s].kind == SPACE_CONST && b->graph->given) diag_help(fault, "leave out -D %s", text);
+        diagnostic *fault = diag(b->d->ds, E0819, b->op->spaces.data[s].at,
+                                 "%s: %s is %lld by %s, but %lld by %s", b->op->name, text, (long long)value,
+                                 origin, (long long)b->sizes[s], x->origin);
+        if (b->op->spaces.data[s].kind == SPACE_CONST && b->graph->given)
+            diag_help(fault, "leave out -D %s", text);
         return false;
     }
     return true;
@@ -46,7 +49,9 @@ static bool array_sizes(binding *b, tensor_val v) {
         return false;
     }
     for (uint32_t k = 0; k < info->rank; k++)
-        if (!set_size(b, info->axes[k], x->shape[k], arena_printf(b->arena, "what is given for '%s'", info->name))) return false;
+        if (!set_size(b, info->axes[k], x->shape[k],
+                      arena_printf(b->arena, "what is given for '%s'", info->name)))
+            return false;
     return true;
 }
 
@@ -59,7 +64,8 @@ static bool map_sizes(binding *b, tensor_val v) {
     int64_t codomain = graph_counted(b->graph, x->codomain);
     if (codomain > into->at_least) into->at_least = codomain;
     if (!into->known) into->origin = arena_printf(b->arena, "the graph's %s", graph_count_text(x->codomain));
-    return set_size(b, info->axes[0], graph_counted(b->graph, x->domain), arena_printf(b->arena, "the graph's %s", graph_count_text(x->domain)));
+    return set_size(b, info->axes[0], graph_counted(b->graph, x->domain),
+                    arena_printf(b->arena, "the graph's %s", graph_count_text(x->domain)));
 }
 
 static bool settle_codomains(binding *b) {
@@ -67,8 +73,8 @@ static bool settle_codomains(binding *b) {
         bind_space *x = &b->spaces[s];
         if (!x->known && x->origin) set_size(b, s, x->at_least, x->origin);
         if (!x->known || b->sizes[s] >= x->at_least) continue;
-        diag(b->d->ds, E0819, b->op->spaces.data[s].at, "%s: %s is %lld by %s, but the graph points at %lld", b->op->name, space_name(b, s),
-             (long long)b->sizes[s], x->origin, (long long)x->at_least);
+        diag(b->d->ds, E0819, b->op->spaces.data[s].at, "%s: %s is %lld by %s, but the graph points at %lld",
+             b->op->name, space_name(b, s), (long long)b->sizes[s], x->origin, (long long)x->at_least);
         return false;
     }
     return true;
@@ -91,10 +97,12 @@ static void name_size(binding *b, tensor_space s) {
     static const struct {
         const char *stem;
         graph_count count;
-    } rows[] = {{"E", COUNT_EDGES}, {"V", COUNT_NODES}, {"N", COUNT_NODES}, {"U", COUNT_SOURCES}, {"R", COUNT_TYPES}, {"G", COUNT_GRAPHS}};
+    } rows[] = {{"E", COUNT_EDGES},   {"V", COUNT_NODES}, {"N", COUNT_NODES},
+                {"U", COUNT_SOURCES}, {"R", COUNT_TYPES}, {"G", COUNT_GRAPHS}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows && !b->spaces[s].known; k++)
         if (has_stem(space_name(b, s), rows[k].stem) && (k < 4 || graph_counted(b->graph, rows[k].count) > 0))
-            set_size(b, s, graph_counted(b->graph, rows[k].count), arena_printf(b->arena, "the graph's %s", graph_count_text(rows[k].count)));
+            set_size(b, s, graph_counted(b->graph, rows[k].count),
+                     arena_printf(b->arena, "the graph's %s", graph_count_text(rows[k].count)));
 }
 
 // ---- Defaults --------------------------------------------------------------------------------------------
@@ -103,8 +111,8 @@ static int64_t usual_size(const binding *b, tensor_space s) {
     static const struct {
         const char *stem;
         int64_t size;
-    } rows[] = {{"E", 64}, {"B", 64}, {"V", 12}, {"N", 14}, {"U", 15}, {"L", 15}, {"M", 13}, {"X", 70}, {"F", 16},
-                {"H", 4},  {"R", 5},  {"G", 6},  {"C", 7},  {"S", 3},  {"P", 4}};
+    } rows[] = {{"E", 64}, {"B", 64}, {"V", 12}, {"N", 14}, {"U", 15}, {"L", 15}, {"M", 13}, {"X", 70},
+                {"F", 16}, {"H", 4},  {"R", 5},  {"G", 6},  {"C", 7},  {"S", 3},  {"P", 4}};
     enum { OTHER = 8 };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (has_stem(space_name(b, s), rows[k].stem)) return rows[k].size;
@@ -126,12 +134,14 @@ enum { INJECTIVE = FACT_UNIQUE | FACT_PREFIX };
 static void free_codomains(binding *b) {
     for (tensor_val v = 0; v < b->op->nparams; v++) {
         const tensor_val_info *info = &b->op->vals.data[v];
-        if (is_free_map(b, v) && !(info->facts & INJECTIVE)) set_default(b, info->into, codomain_size(b, info));
+        if (is_free_map(b, v) && !(info->facts & INJECTIVE))
+            set_default(b, info->into, codomain_size(b, info));
     }
 }
 
 static void free_domain(binding *b, const tensor_val_info *map, tensor_space s) {
-    int64_t into = b->sizes[map->into], size = b->graph->given && is_edges(b, s) ? b->graph->graph.edges : usual_size(b, s);
+    int64_t into = b->sizes[map->into],
+            size = b->graph->given && is_edges(b, s) ? b->graph->graph.edges : usual_size(b, s);
     bool empty = into == 0 && !(map->facts & FACT_PARTIAL);
     if (map->facts & INJECTIVE && into >= 0 && size > into) size = into;
     set_default(b, s, empty ? 0 : size);
@@ -148,7 +158,8 @@ static void injective_codomains(binding *b) {
     for (tensor_val v = 0; v < b->op->nparams; v++) {
         const tensor_val_info *info = &b->op->vals.data[v];
         int64_t points;
-        if (is_free_map(b, v) && info->facts & INJECTIVE && bind_points(b, info, &points)) set_default(b, info->into, points + SPARE);
+        if (is_free_map(b, v) && info->facts & INJECTIVE && bind_points(b, info, &points))
+            set_default(b, info->into, points + SPARE);
     }
 }
 
@@ -159,7 +170,8 @@ static bool expression_sizes(binding *b) {
         const tensor_space_info *info = &b->op->spaces.data[s];
         if (info->kind != SPACE_EXPR) continue;
         if (!bind_expression(b, info->expr, &b->sizes[s]) || b->sizes[s] < 0) {
-            diag(b->d->ds, E0819, info->at, "%s: the size of %s is negative or too large", b->op->name, info->name);
+            diag(b->d->ds, E0819, info->at, "%s: the size of %s is negative or too large", b->op->name,
+                 info->name);
             return false;
         }
         b->spaces[s].known = true;

@@ -1,4 +1,5 @@
-// Where the values of each parameter come from: --param NAME=V, else the graph's array of that name, else chance.
+// Where the values of each parameter come from: --param NAME=V, else the graph's array of that name, else
+// chance.
 #include "bind.h"
 
 #include <errno.h>
@@ -30,7 +31,8 @@ static bool array_named(const char *name, graph_array *out) {
 static bool from_graph(binding *b, tensor_val v, const char *name) {
     const tensor_val_info *info = &b->op->vals.data[v];
     bind_source *s = &b->sources[v];
-    if (info->role == VAL_MAP && info->rank == 1 && array_named(name, &s->which) && graph_has(b->graph, s->which)) {
+    if (info->role == VAL_MAP && info->rank == 1 && array_named(name, &s->which) &&
+        graph_has(b->graph, s->which)) {
         s->from = FROM_GRAPH;
         return true;
     }
@@ -38,7 +40,8 @@ static bool from_graph(binding *b, tensor_val v, const char *name) {
     s->from = FROM_ARRAY;
     if (info->role == VAL_TENSOR && s->array) return true;
     diagnostic *fault = bind_fault(b, v, E0818, "cannot be the graph's '%s'", name);
-    if (info->role == VAL_MAP) diag_help(fault, "maps of a graph are col, row, and where it has them etype, ntype, batch and y");
+    if (info->role == VAL_MAP)
+        diag_help(fault, "maps of a graph are col, row, and where it has them etype, ntype, batch and y");
     else diag_help(fault, "tensors of a graph are x and weight, where it has them");
     return false;
 }
@@ -72,9 +75,11 @@ static bool from_text(binding *b, tensor_val v, const char *text) {
     if (path_ends(text, ".npy")) return from_file(b, v, text);
     if (!strcmp(text, "zero")) s->from = FROM_ZERO;
     else if (is_number(text) && info->role != VAL_MAP) s->from = FROM_NUMBER;
-    else if (!strncmp(text, "random:", 7) && text[7] && (s->seed = strtoull(text + 7, &end, 10), !*end)) s->from = FROM_RANDOM;
+    else if (!strncmp(text, "random:", 7) && text[7] && (s->seed = strtoull(text + 7, &end, 10), !*end))
+        s->from = FROM_RANDOM;
     else {
-        bind_fault(b, v, E0818, "cannot be '%s': values are a .npy file, random:SEED, zero, @ARRAY of the graph%s", text,
+        bind_fault(b, v, E0818,
+                   "cannot be '%s': values are a .npy file, random:SEED, zero, @ARRAY of the graph%s", text,
                    info->role == VAL_MAP ? "" : ", or a number");
         return false;
     }
@@ -85,8 +90,8 @@ static bool from_text(binding *b, tensor_val v, const char *text) {
 
 static bool is_graph_map(const binding *b, tensor_val v, graph_array *x) {
     const tensor_val_info *info = &b->op->vals.data[v];
-    return info->role == VAL_MAP && info->rank == 1 && !(info->facts & FACT_PREFIX) && array_named(info->name, x) &&
-           graph_has(b->graph, *x);
+    return info->role == VAL_MAP && info->rank == 1 && !(info->facts & FACT_PREFIX) &&
+           array_named(info->name, x) && graph_has(b->graph, *x);
 }
 
 // The domain of the map from the graph's rows, or where there is none, of its columns or types.
@@ -98,7 +103,8 @@ static void find_edges(binding *b) {
     for (size_t k = 0; k < sizeof order / sizeof *order && b->edges == TENSOR_NO_SPACE; k++)
         for (tensor_val v = 0; v < b->op->nparams; v++) {
             graph_array x;
-            if (!given(b, v) && is_graph_map(b, v, &x) && x == order[k]) b->edges = b->op->vals.data[v].axes[0];
+            if (!given(b, v) && is_graph_map(b, v, &x) && x == order[k])
+                b->edges = b->op->vals.data[v].axes[0];
         }
 }
 
@@ -119,7 +125,8 @@ bool bind_sources(binding *b) {
         const char *text = given(b, v);
         if (!text) continue;
         if (info->role == VAL_RESULT || info->facts & FACT_PREFIX) {
-            bind_fault(b, v, E0818, "takes no value: it is %s", info->role == VAL_RESULT ? "a result" : "the identity");
+            bind_fault(b, v, E0818, "takes no value: it is %s",
+                       info->role == VAL_RESULT ? "a result" : "the identity");
             good = false;
         } else good &= from_text(b, v, text);
     }

@@ -1,6 +1,6 @@
-// The tensors and scalars of an op, in their own storage type. Random floats are multiples of 2^-16 in [-1, 1], of 2^-6 in
-// 16-bit types, where each is exact and sums of hundreds stay in range; special ones mix in what breaks code: NaN,
-// infinities, zeros of both signs, 1e4, and few distinct values, so that there are ties.
+// The tensors and scalars of an op, in their own storage type. Random floats are multiples of 2^-23 in [-1, 1];
+// in 16-bit types of 2^-6, where each is exact and sums of hundreds stay in range. Special ones mix in what
+// breaks code: NaN, infinities, zeros of both signs, 1e4, and few distinct values, so that there are ties.
 #include "bind.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 // ---- Random values ---------------------------------------------------------------------------------------
 
 static double random_float(uint64_t word, ir_dtype t) {
-    int64_t steps = t == DT_F16 || t == DT_BF16 ? 64 : 65536;
+    int64_t steps = t == DT_F16 || t == DT_BF16 ? 64 : 1 << 23;
     return (double)(bind_below(word, 2 * steps + 1) - steps) / (double)steps;
 }
 
@@ -17,8 +17,17 @@ static double special_float(uint64_t word, ir_dtype t) {
     static const struct {
         uint32_t parts;   // of 100
         double value;
-    } rows[] = {{1, (double)NAN}, {2, (double)INFINITY}, {3, -(double)INFINITY}, {5, 0.0}, {5, -0.0}, {4, 1e4}, {4, -1e4},
-                {8, 1.0},         {8, -1.0},             {8, 0.5},               {6, -0.5}};
+    } rows[] = {{1, (double)NAN},
+                {2, (double)INFINITY},
+                {3, -(double)INFINITY},
+                {5, 0.0},
+                {5, -0.0},
+                {4, 1e4},
+                {4, -1e4},
+                {8, 1.0},
+                {8, -1.0},
+                {8, 0.5},
+                {6, -0.5}};
     int64_t pick = bind_below(word * 0x9e3779b97f4a7c15u, 100);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         if (pick < rows[k].parts) return rows[k].value;
@@ -38,7 +47,8 @@ static void put_random(const binding *b, tensor_val v, int64_t at, uint64_t word
     ir_dtype t = b->op->vals.data[v].type;
     bool special = b->options->values == VALUES_SPECIAL;
     void *data = b->arrays[v].data;
-    if (ir_dtype_is_float(t)) bind_store(t, data, at, special ? special_float(word, t) : random_float(word, t));
+    if (ir_dtype_is_float(t))
+        bind_store(t, data, at, special ? special_float(word, t) : random_float(word, t));
     else if (t == DT_I64) ((int64_t *)data)[at] = random_integer(word, t, special);
     else bind_store(t, data, at, (double)random_integer(word, t, special));
 }
@@ -64,7 +74,8 @@ static bool copy_array(binding *b, tensor_val v, int64_t points) {
     ir_dtype from = storage_of(x->dtype), to = b->op->vals.data[v].type;
     bool same = from == to || (from == DT_I32 && to == DT_I64);
     if (!same && !ir_dtype_is_float(to)) {
-        bind_fault(b, v, E0818, "holds %s, but what is given holds %s", ir_dtype_text(to), ir_dtype_text(from));
+        bind_fault(b, v, E0818, "holds %s, but what is given holds %s", ir_dtype_text(to),
+                   ir_dtype_text(from));
         return false;
     }
     for (int64_t i = 0; i < points; i++) {
@@ -103,13 +114,15 @@ static void put_usual(binding *b, tensor_val v) {
 
 // ---- Broadcast -------------------------------------------------------------------------------------------
 
-// Makes the axis constant that a launch will give the stride 0: the last where it may have any stride, else the first.
+// Makes the axis constant that a launch will give the stride 0: the last where it may have any stride, else
+// the first.
 static void make_constant(binding *b, tensor_val v, int64_t points) {
     const tensor_val_info *info = &b->op->vals.data[v];
     const tensor_array *x = &b->arrays[v];
     uint32_t axis = info->facts & FACT_STRIDED ? info->rank - 1 : 0;
     int64_t inner = 1;
-    if (info->rank == 0 || info->facts & FACT_PACKED || (info->rank == 1 && !(info->facts & FACT_STRIDED))) return;
+    if (info->rank == 0 || info->facts & FACT_PACKED || (info->rank == 1 && !(info->facts & FACT_STRIDED)))
+        return;
     for (uint32_t k = axis + 1; k < info->rank; k++) inner *= x->shape[k];
     for (int64_t i = 0; i < points; i++) {
         int64_t from = i - i / inner % x->shape[axis] * inner;

@@ -20,7 +20,8 @@ static void read_options(run_session *r) {
     r->repeat = option_number(d, OPT_REPEAT, 1);
     r->out = option_text(d, OPT_OUT, NULL);
     r->options = (bind_options){.seed = (uint64_t)option_number(d, OPT_SEED, 0),
-                                .values = option_is(d, OPT_VALUES, "special") ? VALUES_SPECIAL : VALUES_RANDOM,
+                                .values = option_is(d, OPT_VALUES, "special") ? VALUES_SPECIAL
+                                                                              : VALUES_RANDOM,
                                 .mixed = option_is(d, OPT_EDGES, "mixed"),
                                 .broadcast = r->layout == LAYOUT_BROADCAST};
     if (r->repeat < 1 || r->repeat > 1000000) usage(r->d, E0812, "--repeat takes a number from 1 to 1000000");
@@ -31,14 +32,17 @@ static bool open_device(run_session *r) {
     driver *d = r->d;
     bool named = option_given(d, OPT_TARGET), host = option_is(d, OPT_TARGET, "host");
     int device = (int)(option_number(d, OPT_DEVICE, 0) & INT32_MAX);
-    gnn_status s = host ? GNN_NO_DEVICE : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
+    gnn_status s = host ? GNN_NO_DEVICE
+                        : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
     if (s && named && !host) {
-        diag_help(diag(d->ds, E0822, NO_SPAN, "--target=cuda: %s", r->context ? gnn_context_error(r->context) : gnn_status_text(s)),
+        diag_help(diag(d->ds, E0822, NO_SPAN, "--target=cuda: %s",
+                       r->context ? gnn_context_error(r->context) : gnn_status_text(s)),
                   "--target=host runs on this machine's cores");
         return false;
     }
     if (!s) {
-        r->target = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, option_text(d, OPT_ARCH, "native"))};
+        r->target = (cg_target){.kind = CG_CUDA,
+                                .arch = settings_arch(d, option_text(d, OPT_ARCH, "native"))};
         return r->target.arch != NULL;
     }
     gnn_context_free(r->context);
@@ -63,7 +67,8 @@ static bool check_parameters(run_session *r, const unit *u) {
         const char *text = r->d->values[OPT_PARAM].data[i];
         size_t n = strcspn(text, "=");
         if (!text[n] || !n || !text[n + 1]) usage(r->d, E0812, "--param takes NAME=V, not '%s'", text);
-        else if (!has_parameter(u, text, n)) usage(r->d, E0818, "no op that is run has a parameter '%.*s'", (int)n, text);
+        else if (!has_parameter(u, text, n))
+            usage(r->d, E0818, "no op that is run has a parameter '%.*s'", (int)n, text);
     }
     return !r->d->usage_fault;
 }
@@ -76,12 +81,16 @@ static bool run_steps(run_op *o, run_row *row) {
     o->b = bind_op(d, o->arena, o->op->op, &o->r->graph, &o->r->options);
     if (!o->b) return false;
     row->sizes = run_sizes(o->b);
-    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) && run_write(o);
+    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) &&
+           run_write(o);
 }
 
 static run_row run_one(run_session *r, unit_op *op, run_op *o) {
     driver *d = r->d;
-    run_row row = {.name = op->name, .target = r->target.kind == CG_HOST ? "host" : r->target.arch->name, .type = run_type(op->op), .sizes = "-"};
+    run_row row = {.name = op->name,
+                   .target = r->target.kind == CG_HOST ? "host" : r->target.arch->name,
+                   .type = run_type(op->op),
+                   .sizes = "-"};
     bool wrong = d->mismatch;
     d->mismatch = false;
     *o = (run_op){.r = r, .arena = arena_new(), .op = op};
@@ -106,10 +115,11 @@ static void tell_defaults(run_session *r, const binding *b, told_defaults *told)
     int64_t size;
     for (uint32_t at = 0; b && bind_default(b, &at, &name, &size);) {
         bool before = false;
-        for (uint32_t i = 0; i < told->len; i++) before |= told->data[i].size == size && !strcmp(told->data[i].name, name);
+        for (uint32_t i = 0; i < told->len; i++)
+            before |= told->data[i].size == size && !strcmp(told->data[i].name, name);
         if (before) continue;
         VEC_PUSH(r->d->arena, told, ((told_default){arena_strdup(r->d->arena, name), size}));
-        run_print_default(r, name, size);
+        run_print_default(name, size);
     }
 }
 
@@ -129,7 +139,8 @@ static void tell_templates(const driver *d, const unit *u) {
     if (!u->frontend || option_given(d, OPT_OP)) return;
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
-        if (!op->imported && op->generic_left) printf("%s: skipped, it has no concrete form; bind its generics with -D\n", op->name);
+        if (!op->imported && op->generic_left)
+            printf("%s: skipped, it has no concrete form; bind its generics with -D\n", op->name);
     }
 }
 
@@ -155,8 +166,11 @@ int drive_run(driver *d) {
     run_session r = {.d = d};
     unit u;
     read_options(&r);
-    if (path_ends(d->inputs.data[0], ".simt")) usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]);
-    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && run_graph_load(d, &r.graph) && open_device(&r)) run_unit(&r, &u);
+    if (path_ends(d->inputs.data[0], ".simt"))
+        usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]);
+    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && run_graph_load(d, &r.graph) &&
+        open_device(&r))
+        run_unit(&r, &u);
     phase(d, NULL);
     gnn_context_free(r.context);
     run_graph_free(&r.graph);

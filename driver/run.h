@@ -1,4 +1,5 @@
-// gnnc run: what its files share. An op is bound (bind.h), compiled, launched, compared with the evaluator, and reported.
+// gnnc run: what its files share. An op is bound (bind.h), compiled, launched, compared with the evaluator,
+// and reported.
 #ifndef GNNC_RUN_H
 #define GNNC_RUN_H
 
@@ -25,7 +26,7 @@ typedef struct {
     const char *verdict;   // "right", "WRONG", "refused", "ran", "skipped: …"
     bool ran, checked;
     int64_t compared, uncertain;
-    double worst_ratio;    // error over bound
+    double worst_ratio;   // error over bound
     double median_ms, fastest_ms;
 } run_row;
 typedef VEC(run_row) run_rows;
@@ -40,12 +41,12 @@ typedef struct {
     cg_jit *jit;
     gnn_program *program;
     gnn_plan *plan;
-    run_buffer *buffers;       // per parameter; those of maps and scalars are empty
+    run_buffer *buffers;   // per parameter; those of maps and scalars are empty
     gnn_tensor *tensors;
     gnn_arg *args;
     void *workspace;
     size_t workspace_bytes;
-    tensor_array *results;     // per parameter: what the first launch stored, packed
+    tensor_array *results;   // per parameter: what the first launch stored, packed
 } run_op;
 
 // ---- run_memory.c ----------------------------------------------------------------------------------------
@@ -59,30 +60,41 @@ struct run_buffer {
     uint8_t *image;                 // what it holds, on the host
     void *memory;                   // on the device
 };
+tensor_val run_overwritten(const run_op *o, tensor_val result);   // whose memory --inplace gives it, or TENSOR_NO_VAL
+bool run_is_overwritten(const run_op *o, tensor_val parameter);
 bool run_buffer_new(run_op *o, tensor_val v, run_buffer *out);
-void run_buffer_poison(run_buffer *x, uint8_t byte);                        // the image
-void run_buffer_put(run_buffer *x, const tensor_array *values);            // into the image
-void run_buffer_get(const run_buffer *x, tensor_array *values);            // from the image
+void run_buffer_poison(run_buffer *x, uint8_t byte);              // the image
+void run_buffer_put(run_buffer *x, const tensor_array *values);   // into the image
+void run_buffer_get(const run_buffer *x, tensor_array *values);   // from the image
 bool run_buffer_upload(run_op *o, run_buffer *x);
 bool run_buffer_download(run_op *o, run_buffer *x);
-bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_t byte);   // but for the elements
+bool run_buffer_intact(const run_buffer *x, const tensor_array *elements,
+                       uint8_t byte);   // but for the elements
 gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides);
 gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
 
 // ---- run_launch.c ----------------------------------------------------------------------------------------
-bool run_load(run_op *o);                      // compiles and loads
-bool run_prepare(run_op *o);                   // plan, memory, arguments
-bool run_launches(run_op *o, run_row *row);    // results, times; checks that what is not a result stays as it was
+bool run_load(run_op *o);      // compiles and loads
+bool run_prepare(run_op *o);   // plan, memory, arguments
+bool run_launches(run_op *o,
+                  run_row *row);   // results, times; checks that what is not a result stays as it was
 void run_op_free(run_op *o);
-bool run_failed(run_op *o, gnn_status s);      // a status of the target's context to a diagnostic; true where it is a fault
+bool run_failed(run_op *o,
+                gnn_status s);   // a status of the target's context to a diagnostic; true where it is a fault
+
+// ---- run_fault.c -----------------------------------------------------------------------------------------
+bool run_fault_skips(void);
+bool run_fault_apply(run_op *o,
+                     bool again);   // again: after the second launch; false: a diagnostic tells why not
 
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
-bool run_compare(run_op *o, run_row *row);     // with the evaluator; false: a diagnostic tells what could not be
+bool run_compare(run_op *o,
+                 run_row *row);   // with the evaluator; false: a diagnostic tells what could not be
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
-bool run_write(run_op *o);                     // results to .npy files
+bool run_write(run_op *o);   // results to .npy files
 void run_print(const run_session *r, const run_rows *rows, FILE *out);
-void run_print_default(const run_session *r, const char *name, int64_t size);
-const char *run_sizes(const binding *b);       // "E=10556 N=2708"
-const char *run_type(const tensor_op *op);     // of the first tensor
+void run_print_default(const char *name, int64_t size);
+const char *run_sizes(const binding *b);     // "E=10556 N=2708"
+const char *run_type(const tensor_op *op);   // of the first tensor
 
 #endif

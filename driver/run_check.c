@@ -53,7 +53,8 @@ static bool affordable(run_op *o) {
     static const double notice = 3e8, limit = 2e10;
     double cost = evaluation_cost(o->b);
     if (cost > limit) {
-        diag_help(diag(o->r->d->ds, E0821, o->op->op->at, "%s: --check would evaluate about %.1e expressions", o->op->name, cost),
+        diag_help(diag(o->r->d->ds, E0821, o->op->op->at, "%s: --check would evaluate about %.1e expressions",
+                       o->op->name, cost),
                   "take smaller sizes (%s) with -D, or a smaller graph", run_sizes(o->b));
         return false;
     }
@@ -83,14 +84,17 @@ static const char *element_name(run_op *o, tensor_val v, int64_t at) {
     return out.data;
 }
 
-static void tell_wrong(run_op *o, tensor_val v, const tensor_evaluated *expected, const tensor_comparison *c) {
+static void tell_wrong(run_op *o, tensor_val v, const tensor_evaluated *expected,
+                       const tensor_comparison *c) {
     int64_t at = c->first_wrong;
     const tensor_array *x = &o->results[v];
     const char *name = element_name(o, v, at);
     long long wrong = c->wrong, of = c->compared;
     if (!expected->is_float) {
-        long long got = x->type == DT_I64 || x->type == DT_INDEX ? ((const int64_t *)x->data)[at] : (long long)bind_load(x->type, x->data, at);
-        run_mismatch(o, "%s is %lld, not %lld; %lld of %lld are wrong", name, got, (long long)expected->integer[at], wrong, of);
+        long long got = x->type == DT_I64 || x->type == DT_INDEX ? ((const int64_t *)x->data)[at]
+                                                                 : (long long)bind_load(x->type, x->data, at);
+        run_mismatch(o, "%s is %lld, not %lld; %lld of %lld are wrong", name, got,
+                     (long long)expected->integer[at], wrong, of);
         return;
     }
     textbuf text = textbuf_new(o->arena);
@@ -116,7 +120,8 @@ bool run_compare(run_op *o, run_row *row) {
     phase(o->r->d, "check");
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     const char *why = "";
-    if (!tensor_eval(o->arena, op, &(tensor_eval_input){.sizes = o->b->sizes, .inputs = o->b->arrays}, expected, &why)) {
+    if (!tensor_eval(o->arena, op, &(tensor_eval_input){.sizes = o->b->sizes, .inputs = o->b->arrays},
+                     expected, &why)) {
         diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
         return false;
     }

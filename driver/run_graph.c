@@ -26,7 +26,8 @@ static int64_t label_at(const gnn_array *y, int64_t at) {
 }
 
 static bool are_labels(const gnn_graph *g) {
-    return g->y.rank == 1 && g->y.shape[0] == g->nodes && (g->y.dtype == GNN_I32 || g->y.dtype == GNN_I64 || g->y.dtype == GNN_BOOL);
+    return g->y.rank == 1 && g->y.shape[0] == g->nodes &&
+           (g->y.dtype == GNN_I32 || g->y.dtype == GNN_I64 || g->y.dtype == GNN_BOOL);
 }
 
 static void count_classes(run_graph *g) {
@@ -43,8 +44,8 @@ static void count_classes(run_graph *g) {
 static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
     const char *why = g->context ? gnn_context_error(g->context) : gnn_status_text(s);
     if (s == GNN_BAD_GENERATOR) {
-        diag_help(usage(d, E0812, "--graph=%s: %s", g->text, why),
-                  "generators are rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N path:N empty:N");
+        diag_help(usage(d, E0812, "--graph=%s: %s", g->text, why), "generators are %s",
+                  "rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N path:N empty:N");
     } else if (s == GNN_IO) {
         d->io_fault = true;
         diag(d->ds, E0801, NO_SPAN, "%s", why);

@@ -1,4 +1,5 @@
-// An op from its tensor IR to results in memory: compiled, planned, launched twice over different poisons, and timed.
+// An op from its tensor IR to results in memory: compiled, planned, launched twice over different poisons,
+// and timed.
 #include "run.h"
 
 #include <stdlib.h>
@@ -25,14 +26,16 @@ static bool host_code(run_op *o, const cg_options *options, gnn_code *code) {
     if (!o->jit) return false;
     for (uint32_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.data[i]->kernel)
-            kernels[code->nkernels++] = (gnn_host_kernel){m->funcs.data[i]->name, cg_jit_kernel(o->jit, m->funcs.data[i]->name)};
+            kernels[code->nkernels++] = (gnn_host_kernel){m->funcs.data[i]->name,
+                                                          cg_jit_kernel(o->jit, m->funcs.data[i]->name)};
     code->kernels = kernels;
     return true;
 }
 
 static bool cuda_code(run_op *o, const cg_options *options, gnn_code *code) {
     cg_output cubin = {0};
-    if (!cg_emit(o->arena, o->r->d->ds, o->op->module, &o->r->target, CG_CUBIN, options, &cubin)) return false;
+    if (!cg_emit(o->arena, o->r->d->ds, o->op->module, &o->r->target, CG_CUBIN, options, &cubin))
+        return false;
     if (options->verbose_assembler) fputs(cubin.log, stderr);
     code->image = cubin.data;
     code->size = cubin.size;
@@ -58,7 +61,10 @@ static gnn_map narrow_map(run_op *o, tensor_val v) {
     const int64_t *values = o->b->arrays[v].data;
     int64_t points;
     bind_points(o->b, info, &points);
-    gnn_map m = {.width = o->op->program->index_bits, .index = values, .domain = points, .codomain = o->b->sizes[info->into]};
+    gnn_map m = {.width = o->op->program->index_bits,
+                 .index = values,
+                 .domain = points,
+                 .codomain = o->b->sizes[info->into]};
     if (m.width == 64) return m;
     int32_t *index = ARENA_ARRAY(o->arena, int32_t, points + 1);
     for (int64_t i = 0; i < points; i++) {
@@ -78,7 +84,8 @@ static bool make_plan(run_op *o) {
         if (op->vals.data[v].role == VAL_MAP && !(op->vals.data[v].facts & FACT_PREFIX))
             maps[options.nmaps++] = (gnn_named_map){op->vals.data[v].name, narrow_map(o, v)};
     for (tensor_space s = 0; s < op->spaces.len; s++)
-        if (op->spaces.data[s].kind == SPACE_FREE) sizes[options.nsizes++] = (gnn_size){op->spaces.data[s].name, o->b->sizes[s]};
+        if (op->spaces.data[s].kind == SPACE_FREE)
+            sizes[options.nsizes++] = (gnn_size){op->spaces.data[s].name, o->b->sizes[s]};
     return !run_failed(o, gnn_plan_new(o->program, &options, &o->plan));
 }
 
@@ -91,17 +98,11 @@ static gnn_scalar scalar_of(const tensor_array *x) {
     return (gnn_scalar){.i64 = x->type == DT_BOOL ? *(const uint8_t *)x->data : *(const int64_t *)x->data};
 }
 
-// The parameter whose memory a result overwrites, or TENSOR_NO_VAL.
-static tensor_val overwritten(const run_op *o, tensor_val v) {
-    const tensor_val_info *info = &o->op->op->vals.data[v];
-    return o->r->inplace && info->role == VAL_RESULT ? info->inplace : TENSOR_NO_VAL;
-}
-
 static bool make_argument(run_op *o, tensor_val v) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
     if (info->role == VAL_SCALAR) o->args[v].scalar = scalar_of(&o->b->arrays[v]);
     if (info->role != VAL_TENSOR && info->role != VAL_RESULT) return true;
-    tensor_val under = overwritten(o, v);
+    tensor_val under = run_overwritten(o, v);
     if (under == TENSOR_NO_VAL && !run_buffer_new(o, v, &o->buffers[v])) return false;
     const run_buffer *x = &o->buffers[under == TENSOR_NO_VAL ? v : under];
     o->tensors[v] = run_buffer_tensor(x, o->r->layout == LAYOUT_STRIDED || o->r->layout == LAYOUT_BROADCAST);
@@ -128,7 +129,8 @@ bool run_prepare(run_op *o) {
     for (tensor_val v = 0; v < n; v++)
         if (!make_argument(o, v) || !make_results(o, v)) return false;
     o->workspace_bytes = gnn_plan_workspace(o->plan);
-    return !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace)) && !run_failed(o, gnn_check(o->plan, o->args, n));
+    return !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace)) &&
+           !run_failed(o, gnn_check(o->plan, o->args, n));
 }
 
 // ---- Launching -------------------------------------------------------------------------------------------
@@ -142,32 +144,35 @@ static bool set_up(run_op *o, uint8_t poison) {
         if (o->op->op->vals.data[v].role == VAL_TENSOR) run_buffer_put(x, &o->b->arrays[v]);
         if (!run_buffer_upload(o, x)) return false;
     }
-    return !o->workspace_bytes || !run_failed(o, gnn_fill(o->r->context, o->workspace, poison, o->workspace_bytes, NULL));
+    return !o->workspace_bytes ||
+           !run_failed(o, gnn_fill(o->r->context, o->workspace, poison, o->workspace_bytes, NULL));
 }
 
 static bool launch(run_op *o) {
-    return !run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, NULL)) &&
-           !run_failed(o, gnn_sync(o->r->context, NULL));
+    return run_fault_skips() || (!run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace,
+                                                           o->workspace_bytes, NULL)) &&
+                                 !run_failed(o, gnn_sync(o->r->context, NULL)));
 }
 
 // Takes what a launch stored; finds writes where none belongs.
 static bool collect(run_op *o, uint8_t poison, tensor_array *results) {
     for (tensor_val v = 0; v < o->op->op->nparams; v++) {
         const tensor_val_info *info = &o->op->op->vals.data[v];
-        tensor_val under = overwritten(o, v);
+        tensor_val under = run_overwritten(o, v);
         run_buffer *x = &o->buffers[under == TENSOR_NO_VAL ? v : under];
         if (!x->used) continue;
         if (!run_buffer_download(o, x)) return false;
         if (info->role == VAL_RESULT) run_buffer_get(x, &results[v]);
-        bool input = info->role == VAL_TENSOR, replaced = false;
-        for (tensor_val k = 0; k < o->op->op->nparams; k++) replaced |= input && overwritten(o, k) == v;
+        bool input = info->role == VAL_TENSOR, replaced = input && run_is_overwritten(o, v);
         if (!replaced && !run_buffer_intact(x, input ? &o->b->arrays[v] : &results[v], poison))
             run_mismatch(o, "memory %s '%s' was written", input ? "of" : "around", info->name);
     }
     return true;
 }
 
-static size_t element_bytes(const tensor_array *x) { return x->type == DT_INDEX ? 8 : ir_dtype_bytes(x->type); }
+static size_t element_bytes(const tensor_array *x) {
+    return x->type == DT_INDEX ? 8 : ir_dtype_bytes(x->type);
+}
 
 static bool is_poison(const tensor_array *x, int64_t i, uint8_t byte) {
     size_t n = x->type == DT_INDEX ? 4 : element_bytes(x);   // an index of 32 bits was widened
@@ -177,7 +182,8 @@ static bool is_poison(const tensor_array *x, int64_t i, uint8_t byte) {
     return true;
 }
 
-static void compare_launches(run_op *o, tensor_val v, const tensor_array *first, const tensor_array *second, uint8_t p, uint8_t q) {
+static void compare_launches(run_op *o, tensor_val v, const tensor_array *first, const tensor_array *second,
+                             uint8_t p, uint8_t q) {
     size_t n = element_bytes(first);
     int64_t points;
     bind_points(o->b, &o->op->op->vals.data[v], &points);
@@ -185,9 +191,13 @@ static void compare_launches(run_op *o, tensor_val v, const tensor_array *first,
     for (int64_t i = 0; i < points; i++) {
         if (!memcmp(a + (size_t)i * n, b + (size_t)i * n, n)) continue;
         const char *name = o->op->op->vals.data[v].name;
-        if (is_poison(first, i, p) && is_poison(second, i, q)) run_mismatch(o, "element %lld of '%s' is not written", (long long)i, name);
+        if (is_poison(first, i, p) && is_poison(second, i, q))
+            run_mismatch(o, "element %lld of '%s' is not written", (long long)i, name);
         else if (gnn_program_deterministic(o->program))
-            run_mismatch(o, "element %lld of '%s' differs between two launches, or comes from memory that was not written", (long long)i, name);
+            run_mismatch(
+                o,
+                "element %lld of '%s' differs between two launches, or comes from memory that was not written",
+                (long long)i, name);
         return;
     }
 }
@@ -196,7 +206,8 @@ static void compare_launches(run_op *o, tensor_val v, const tensor_array *first,
 static bool launch_twice(run_op *o) {
     enum { FIRST = 0xAA, SECOND = 0x55 };
     uint32_t n = o->op->op->nparams;
-    if (!set_up(o, FIRST) || !launch(o) || !collect(o, FIRST, o->results)) return false;
+    if (!set_up(o, FIRST) || !launch(o) || !run_fault_apply(o, false) || !collect(o, FIRST, o->results))
+        return false;
     if (!o->r->check) return true;
     tensor_array *again = ARENA_ARRAY(o->arena, tensor_array, n + 1);
     for (tensor_val v = 0; v < n; v++) {
@@ -205,7 +216,8 @@ static bool launch_twice(run_op *o) {
         if (o->results[v].data && bind_points(o->b, &o->op->op->vals.data[v], &points))
             again[v].data = arena_alloc(o->arena, (size_t)points * 8 + 8);
     }
-    if (!set_up(o, SECOND) || !launch(o) || !collect(o, SECOND, again)) return false;
+    if (!set_up(o, SECOND) || !launch(o) || !run_fault_apply(o, true) || !collect(o, SECOND, again))
+        return false;
     for (tensor_val v = 0; v < n; v++)
         if (o->results[v].data) compare_launches(o, v, &o->results[v], &again[v], FIRST, SECOND);
     return true;
@@ -219,7 +231,9 @@ static int by_time(const void *x, const void *y) {
 static bool time_launches(run_op *o, gnn_timer *timer, double *ms) {
     for (int64_t i = 0; i < o->r->repeat; i++) {
         if (o->r->inplace && !set_up(o, 0)) return false;
-        if (run_failed(o, gnn_timer_start(timer, NULL)) || run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, NULL)) ||
+        if (run_failed(o, gnn_timer_start(timer, NULL)) ||
+            run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes,
+                                     NULL)) ||
             run_failed(o, gnn_timer_stop(timer, NULL)) || run_failed(o, gnn_timer_read(timer, &ms[i])))
             return false;
     }
@@ -236,7 +250,8 @@ bool run_launches(run_op *o, run_row *row) {
     if (!good) return false;
     qsort(ms, (size_t)o->r->repeat, sizeof *ms, by_time);
     row->fastest_ms = ms[0];
-    row->median_ms = o->r->repeat % 2 ? ms[o->r->repeat / 2] : (ms[o->r->repeat / 2 - 1] + ms[o->r->repeat / 2]) / 2;
+    row->median_ms = o->r->repeat % 2 ? ms[o->r->repeat / 2]
+                                      : (ms[o->r->repeat / 2 - 1] + ms[o->r->repeat / 2]) / 2;
     row->ran = true;
     return true;
 }

@@ -30,12 +30,26 @@ static void pack_strides(run_buffer *x, int64_t last, int64_t padding) {
     }
 }
 
-static void choose_strides(const run_session *r, const tensor_val_info *v, run_buffer *x) {
+tensor_val run_overwritten(const run_op *o, tensor_val result) {
+    const tensor_val_info *info = &o->op->op->vals.data[result];
+    return o->r->inplace && info->role == VAL_RESULT ? info->inplace : TENSOR_NO_VAL;
+}
+
+bool run_is_overwritten(const run_op *o, tensor_val parameter) {
+    for (tensor_val v = 0; v < o->op->op->nparams; v++)
+        if (run_overwritten(o, v) == parameter) return true;
+    return false;
+}
+
+static void choose_strides(const run_op *o, tensor_val val, run_buffer *x) {
     enum { PADDING = 3 };
+    const run_session *r = o->r;
+    const tensor_val_info *v = &o->op->op->vals.data[val];
     bool strided = v->facts & FACT_STRIDED, packed = v->facts & FACT_PACKED;
     if (r->layout == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
     else pack_strides(x, 1, 0);
-    if (r->layout != LAYOUT_BROADCAST || packed || v->role != VAL_TENSOR || !x->rank) return;
+    if (r->layout != LAYOUT_BROADCAST || packed || v->role != VAL_TENSOR || !x->rank || run_is_overwritten(o, val))
+        return;
     if (strided) x->strides[x->rank - 1] = 0;
     else if (x->rank > 1) x->strides[0] = 0;
 }
@@ -46,7 +60,8 @@ static bool extent(const run_buffer *x, size_t element, size_t *out) {
     bool empty = false;
     for (uint32_t k = 0; k < x->rank; k++) {
         empty |= x->shape[k] == 0;
-        if (x->shape[k] && (__builtin_mul_overflow(x->shape[k] - 1, x->strides[k], &step) || __builtin_add_overflow(last, step, &last)))
+        if (x->shape[k] && (__builtin_mul_overflow(x->shape[k] - 1, x->strides[k], &step) ||
+                            __builtin_add_overflow(last, step, &last)))
             return false;
     }
     *out = empty ? 0 : ((size_t)last + 1) * element;
@@ -55,10 +70,12 @@ static bool extent(const run_buffer *x, size_t element, size_t *out) {
 
 bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
-    *x = (run_buffer){.used = true, .dtype = run_dtype(info->type, o->op->program->index_bits), .rank = info->rank};
+    *x = (run_buffer){
+        .used = true, .dtype = run_dtype(info->type, o->op->program->index_bits), .rank = info->rank};
     for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = o->b->sizes[info->axes[k]];
-    choose_strides(o->r, info, x);
-    size_t element = gnn_dtype_bytes(x->dtype), align = info->align > ALIGNMENT ? info->align : ALIGNMENT, bytes;
+    choose_strides(o, v, x);
+    size_t element = gnn_dtype_bytes(x->dtype), align = info->align > ALIGNMENT ? info->align : ALIGNMENT,
+           bytes;
     if (!extent(x, element, &bytes)) {
         diag(o->r->d->ds, E0819, info->at, "%s: '%s' would be too large", o->op->name, info->name);
         return false;
@@ -72,7 +89,10 @@ bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
 }
 
 gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides) {
-    gnn_tensor t = {.data = (uint8_t *)x->memory + x->first, .dtype = x->dtype, .rank = x->rank, .has_strides = has_strides};
+    gnn_tensor t = {.data = (uint8_t *)x->memory + x->first,
+                    .dtype = x->dtype,
+                    .rank = x->rank,
+                    .has_strides = has_strides};
     memcpy(t.shape, x->shape, sizeof t.shape);
     memcpy(t.strides, x->strides, sizeof t.strides);
     return t;
@@ -151,5 +171,6 @@ bool run_buffer_upload(run_op *o, run_buffer *x) {
 }
 
 bool run_buffer_download(run_op *o, run_buffer *x) {
-    return !run_failed(o, gnn_copy_out(o->r->context, x->image, x->memory, x->bytes, NULL)) && !run_failed(o, gnn_sync(o->r->context, NULL));
+    return !run_failed(o, gnn_copy_out(o->r->context, x->image, x->memory, x->bytes, NULL)) &&
+           !run_failed(o, gnn_sync(o->r->context, NULL));
 }

@@ -11,7 +11,7 @@ const char *run_sizes(const binding *b) {
     textbuf out = textbuf_new(b->d->arena);
     for (tensor_space s = 0; s < b->op->spaces.len; s++) {
         const tensor_space_info *info = &b->op->spaces.data[s];
-        bool literal = info->name[0] >= '0' && info->name[0] <= '9';
+        bool literal = info->name[0] == '_' || (info->name[0] >= '0' && info->name[0] <= '9');
         if (literal || (info->kind != SPACE_FREE && info->kind != SPACE_CONST)) continue;
         textbuf_printf(&out, "%s%s=%lld", out.len ? " " : "", info->name, (long long)b->sizes[s]);
     }
@@ -26,8 +26,7 @@ const char *run_type(const tensor_op *op) {
     return "-";
 }
 
-void run_print_default(const run_session *r, const char *name, int64_t size) {
-    (void)r;
+void run_print_default(const char *name, int64_t size) {
     printf("%s = %lld (default; -D %s=…)\n", name, (long long)size, name);
 }
 
@@ -39,7 +38,9 @@ typedef struct {
 } line;
 
 static const char *time_text(arena *a, double ms) {
-    return ms < 1 ? arena_printf(a, "%.1f us", ms * 1e3) : ms < 1e3 ? arena_printf(a, "%.3f ms", ms) : arena_printf(a, "%.3f s", ms / 1e3);
+    return ms < 1     ? arena_printf(a, "%.1f us", ms * 1e3)
+           : ms < 1e3 ? arena_printf(a, "%.3f ms", ms)
+                      : arena_printf(a, "%.3f s", ms / 1e3);
 }
 
 static line row_line(const run_session *r, const run_row *w) {
@@ -48,7 +49,7 @@ static line row_line(const run_session *r, const run_row *w) {
     if (w->checked) {
         l.cell[4] = arena_printf(a, "%lld", (long long)w->compared);
         l.cell[5] = arena_printf(a, "%lld", (long long)w->uncertain);
-        l.cell[6] = arena_printf(a, "%.3f", w->worst_ratio);
+        l.cell[6] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
     }
     if (!w->ran) return l;
     l.cell[7] = time_text(a, w->median_ms);
@@ -56,7 +57,7 @@ static line row_line(const run_session *r, const run_row *w) {
     return l;
 }
 
-// ≥ 0: to the left, as wide as its longest cell.
+// Columns as wide as their longest cell, numbers to the right.
 static void put_line(FILE *out, const line *l, const size_t *width) {
     static const bool right[COLUMNS] = {[4] = true, [5] = true, [6] = true, [7] = true};
     for (uint32_t k = 0; k < COLUMNS; k++) {
@@ -67,7 +68,8 @@ static void put_line(FILE *out, const line *l, const size_t *width) {
 }
 
 void run_print(const run_session *r, const run_rows *rows, FILE *out) {
-    line title = {{"op", "target", "type", "sizes", "compared", "uncertain", "error/bound", r->repeat > 1 ? "median (fastest)" : "time", "verdict"}};
+    line title = {{"op", "target", "type", "sizes", "compared", "uncertain", "error/bound",
+                   r->repeat > 1 ? "median (fastest)" : "time", "verdict"}};
     line *lines = ARENA_ARRAY(r->d->arena, line, rows->len + 1);
     size_t width[COLUMNS] = {0};
     lines[0] = title;
@@ -86,7 +88,8 @@ static bool write_result(run_op *o, tensor_val v) {
     gnn_context *c = o->r->graph.context;
     gnn_array array = {.dtype = run_dtype(x->type, 64), .rank = x->rank, .data = x->data};
     memcpy(array.shape, x->shape, sizeof array.shape);
-    const char *path = arena_printf(o->arena, "%s/%s.%s.npy", o->r->out, o->op->name, o->op->op->vals.data[v].name);
+    const char *path = arena_printf(o->arena, "%s/%s.%s.npy", o->r->out, o->op->name,
+                                    o->op->op->vals.data[v].name);
     if (!gnn_array_write_npy(c, path, &array)) return true;
     d->io_fault = true;
     diag(d->ds, E0804, NO_SPAN, "%s", gnn_context_error(c));

@@ -198,7 +198,7 @@ static void put_units(layout *l, const format_unit *list, uint32_t n);
 static void put_block(layout *l, const format_unit *u, uint32_t n) {
     textbuf_puts(l->out, " {");
     passed(l, u->block.lo + 1);
-    bool first = !u->inner || comment_before(l, u->inner->at.lo);
+    bool first = comment_before(l, u->inner ? u->inner->at.lo : u->block.hi);
     bool behind = first && comment_behind(l, u->block.lo + 1);
     if (!u->inner && !comment_before(l, u->block.hi)) {
         if (behind) end_line(l), indent(l, n);

@@ -22,6 +22,8 @@ typedef struct {
     void *user;
     const char *schedule;   // --schedule NAME; NULL: choose
     bool no_schedule;       // --no-schedule: the naive plan, schedules are checked only
+    const char *const *targets;   // what schedules may be for: "host", "sm_80", …
+    uint32_t ntargets;
 } frontend_options;
 
 typedef struct {
@@ -47,6 +49,17 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
 bool frontend_check(frontend_unit *u);
 // One op in normal form, its generics bound by -D or their defaults (float: f32).
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op);
+// Whether an op may be compiled by its naive plan for a target ("host", "sm_90"): reports a schedule that would apply, since
+// no pass executes it, a --schedule that does not exist, and faults in schedules.
+bool schedule_choose(frontend_unit *u, uint32_t op, const char *target);
+bool frontend_is_gradient(const frontend_unit *u, const char *name, span *at);   // "spmm.grad": where it is asked for
+
+// The statements of schedules, as frontend/schedule.def describes them.
+typedef struct {
+    const char *verb, *form, *excludes, *needs, *pass, *summary;
+} schedule_statement;
+const schedule_statement *schedule_statement_at(uint32_t i);   // NULL past the last
+
 // The library's files by name ("attention", "prelude"), embedded in the binary; NULL past the last.
 const char *frontend_library_name(uint32_t i);
 const char *frontend_library_text(const char *name, size_t *length);

@@ -96,6 +96,7 @@ typedef struct schedule_checker {
 
 // ---- Items (sema_schedule.c) -------------------------------------------------------------------------------
 const char *schedule_path_text(sema *s, const ast_path *p);   // interned
+bool schedule_path_is(const ast_path *p, const char *text);
 span schedule_path_span(const ast_path *p);
 schedule_op *schedule_op_find(sema *s, const ast_item *schedule);   // reports what does not exist
 const ast_item *schedule_named(const sema *s, const char *op_path, const char *name);

@@ -13,6 +13,8 @@ typedef struct sema {
     frontend_options options;
     VEC(const ast_file *) files;          // the prelude first
     VEC(const ast_item *) ops, fns, reducers, grads, schedules;
+    VEC(struct schedule_op *) schedule_ops;   // those that schedules were checked for
+    bool schedules_checked, schedules_faulty;
 } sema;
 
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
@@ -226,8 +228,12 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq);
 
 // sema_unit.c
 void sema_declare_items(sema *s, const ast_file *file, bool main);
+// An op in some form, for the names in it: what nothing binds is bound to something that fits. NULL: it has faults, which
+// are not reported here.
+tensor_op *sema_lower_quietly(const sema *s, const ast_item *item);
 
 // sema_schedule.c
 void schedule_check(sema *s, const ast_item *schedule);
+bool schedules_check(sema *s);   // all of them, once; false: faults were reported
 
 #endif

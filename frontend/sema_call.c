@@ -250,9 +250,11 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
     equations callee = {.scope = &inner, .op = op, .prefix = q->prefix ? arena_printf(L->arena, "%s.%s", q->prefix, eq->targets->name.text) : eq->targets->name.text};
     if (c.ok) declare_results(&c, &callee, eq);
     if (!c.ok) return;
+    uint32_t mark = diag_mark(L->ds);
     signature_require(L, &inner, op);
     VEC_PUSH(L->arena, &L->active, op);
     equations_lower(L, &callee);
+    diag_note_use(L->ds, mark, op->at, eq->at, op->name.text);
     L->active.len--;
     publish_results(&c, &callee, q, eq);
 }

@@ -233,8 +233,9 @@ static void check_reads(lowering *L, uint32_t first_expr, tensor_val own, int64_
 static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span at) {
     tensor_type want = tensor_type_of_storage(to->type, to->into), have = value_type(L, v);
     if (v.kind == VALUE_PLAIN && have.type == DT_F64 && want.type == DT_F32) return tensor_cvt(L->op, want, v.expr, at);
+    uint32_t errors = diag_raised(L->ds);
     tensor_expr e = value_as(L, v, want, at);
-    if (want.type == DT_INDEX && to->role == VAL_RESULT && !(to->facts & FACT_PARTIAL) && expr_maybe_none(L, e)) {
+    if (diag_raised(L->ds) == errors && want.type == DT_INDEX && to->role == VAL_RESULT && !(to->facts & FACT_PARTIAL) && expr_maybe_none(L, e)) {
         diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and is not declared partial", to->name);
         diag_note(d, to->at, "declare it '… -> %s partial'", space_name(L, to->into));
     }
@@ -506,7 +507,7 @@ static void check_complete(lowering *L) {
 static bool reads_elsewhere(const lowering *L, tensor_expr e, tensor_val v, const tensor_target *t, bool reduction) {
     const tensor_node *n = tensor_node_at(L->op, e);
     if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == v)
-        if (reduction || memcmp(n->args, t->index, n->nargs * sizeof *n->args) != 0) return true;
+        if (reduction || !t->index || memcmp(n->args, t->index, n->nargs * sizeof *n->args) != 0) return true;
     for (uint32_t i = 0; i < n->nargs; i++)
         if (reads_elsewhere(L, n->args[i], v, t, reduction)) return true;
     return false;

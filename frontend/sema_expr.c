@@ -453,7 +453,9 @@ value lower_call_body(lowering *L, const scope *s, const ast_expr *e, const ast_
         scope_add(L->arena, &inner, (entity){.kind = ENT_KEYS, .name = p->by.text, .at = p->by.at, .keys = k});
     }
     VEC_PUSH(L->arena, &L->active, fn);
+    uint32_t mark = diag_mark(L->ds);
     value v = lower_expr(L, &inner, fn->body);
+    diag_note_use(L->ds, mark, fn->at, e->at, fn->name.text);
     L->active.len--;
     return v;
 }

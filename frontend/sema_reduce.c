@@ -282,19 +282,19 @@ static bool key_map(lowering *L, const key_list *k, tensor_val *map, tensor_spac
 }
 
 // The index in scope that runs over the maps' domain.
-static const index_info *reduced_index(lowering *L, const key_list *k, tensor_space domain, span at) {
+static const index_info *reduced_index(lowering *L, const key_list *k, tensor_space domain) {
     const index_info *found = NULL;
     for (const scope *s = k->scope; s; s = s->parent)
         for (const entity *e = s->first; e; e = e->next) {
             if (e->kind != ENT_INDEX || e->index->space != domain) continue;
             if (found) {
-                diagnostic *d = diag(L->ds, E0422, at, "two indices run over %s here: '%s' and '%s'", space_name(L, domain), found->name, e->name);
+                diagnostic *d = diag(L->ds, E0422, k->keys->name.at, "two indices run over %s here: '%s' and '%s'", space_name(L, domain), found->name, e->name);
                 diag_help(d, "write the reduction out: R{… : … == …} …");
                 return NULL;
             }
             found = e->index;
         }
-    if (!found) diag(L->ds, E0422, at, "no index over %s is in scope to reduce", space_name(L, domain));
+    if (!found) diag(L->ds, E0422, k->keys->name.at, "no index over %s is in scope to reduce", space_name(L, domain));
     return found;
 }
 
@@ -350,7 +350,7 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
     tensor_val map;
     tensor_space domain = TENSOR_NO_SPACE;
     if (!key_map(L, k, &map, &domain)) return value_bad(L);
-    const index_info *from = reduced_index(L, k, domain, x->at);
+    const index_info *from = reduced_index(L, k, domain);
     if (!from) return value_bad(L);
     tensor_var own = from->var;
     for (const index_rename *n = L->renames; n; n = n->outer)
@@ -374,7 +374,7 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
 
     tensor_expr own_class = tensor_load(L->op, map, &at_own, 1, r->at);
     if (expr_maybe_none(L, own_class)) {
-        diagnostic *d = diag(L->ds, E0310, x->at, "the key '%s' may be none, and has no class then", L->op->vals.data[map].name);
+        diagnostic *d = diag(L->ds, E0310, k->keys->name.at, "the key '%s' may be none, and has no class then", L->op->vals.data[map].name);
         diag_help(d, "declare the map without 'partial', or write the reduction out under a condition");
         return value_bad(L);
     }

@@ -213,7 +213,9 @@ uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint3
     VEC_PUSH(L->arena, &L->active, r->item);
     uint64_t context = L->context;
     lowering_enter(L);
+    uint32_t mark = diag_mark(L->ds);
     uint32_t x = user_instance(L, r, types, nargs);
+    diag_note_use(L->ds, mark, r->item->at, at, r->item->name.text);
     L->context = context;
     L->active.len--;
     return x;

@@ -11,6 +11,15 @@ const char *schedule_path_text(sema *s, const ast_path *p) {
     return intern(s->names, b.data);
 }
 
+bool schedule_path_is(const ast_path *p, const char *text) {
+    for (; p; p = p->next) {
+        size_t n = strlen(p->name.text);
+        if (strncmp(text, p->name.text, n) || text[n] != (p->next ? '.' : 0)) return false;
+        text += n + 1;
+    }
+    return true;
+}
+
 span schedule_path_span(const ast_path *p) {
     span at = p->name.at;
     for (; p; p = p->next) at = span_join(at, p->name.at);
@@ -89,7 +98,7 @@ static void report_unknown_names(schedule_checker *c) {
 const ast_item *schedule_named(const sema *s, const char *path, const char *name) {
     for (uint32_t i = 0; i < s->schedules.len; i++) {
         const ast_item *item = s->schedules.data[i];
-        if (item->name.text == name && schedule_path_text((sema *)s, item->path) == path) return item;
+        if (item->name.text == name && item->path && schedule_path_is(item->path, path)) return item;
     }
     return NULL;
 }
@@ -111,7 +120,7 @@ static void report_no_parent(schedule_checker *c) {
     schedule_names there = {0};
     for (uint32_t i = 0; i < c->s->schedules.len; i++) {
         const ast_item *other = c->s->schedules.data[i];
-        if (other != item && schedule_path_text(c->s, other->path) == c->op->path) VEC_PUSH(c->s->arena, &there, other->name.text);
+        if (other != item && schedule_path_is(other->path, c->op->path)) VEC_PUSH(c->s->arena, &there, other->name.text);
     }
     schedule_suggest(c, d, item->as.at, item->as.text, &there, "schedules of this op");
 }
@@ -134,6 +143,12 @@ static bool find_parents(schedule_checker *c, const ast_item **parents, uint32_t
         parents[(*n)++] = next;
     }
     return true;
+}
+
+// ---- Limits ------------------------------------------------------------------------------------------------
+static bool too_many(schedule_checker *c, span at) {
+    if (!c->full) diag(c->ds, E0533, at, "a schedule fills at most %d cells, and names at most %d stages before a colon", MAX_CELLS, MAX_PREFIXES);
+    return c->full = true;
 }
 
 // ---- Lets --------------------------------------------------------------------------------------------------
@@ -166,9 +181,11 @@ static void let_add(schedule_checker *c, const ast_statement *st) {
     VEC_PUSH(c->s->arena, &c->lets, let);
 }
 
+
 static void lets_add(schedule_checker *c, const ast_statement *st) {
-    for (; st; st = st->next) {
+    for (; st && !c->full; st = st->next) {
         if (st->let) let_add(c, st);
+        if (c->lets.len > MAX_CELLS) too_many(c, st->at);
         lets_add(c, st->inner);
     }
 }
@@ -181,11 +198,6 @@ static void check_lets_used(schedule_checker *c) {
 }
 
 // ---- Statements --------------------------------------------------------------------------------------------
-static bool too_many(schedule_checker *c, span at) {
-    if (!c->full) diag(c->ds, E0533, at, "a schedule fills at most %d cells, and names at most %d stages before a colon", MAX_CELLS, MAX_PREFIXES);
-    return c->full = true;
-}
-
 static void find_verb(schedule_checker *c, ast_name verb) {
     c->what = schedule_statement_find(verb.text);
     if (c->what && !strcmp(verb.text, "none")) {
@@ -301,4 +313,19 @@ void schedule_check(sema *s, const ast_item *item) {
     schedule_when_check(&c);
     schedule_cells_compare(&c);
     check_lets_used(&c);
+}
+
+bool schedules_check(sema *s) {
+    if (s->schedules_checked) return !s->schedules_faulty;
+    uint32_t errors = diag_errors(s->ds);
+    s->schedules_checked = true;
+    for (uint32_t i = 0; i < s->schedules.len; i++) schedule_check(s, s->schedules.data[i]);
+    s->schedules_faulty = diag_errors(s->ds) != errors;
+    return !s->schedules_faulty;
+}
+
+bool frontend_is_gradient(const frontend_unit *u, const char *name, span *at) {
+    const ast_item *grad = gradient_find(u->sema, intern(u->names, name));
+    if (grad) *at = grad->at;
+    return grad != NULL;
 }

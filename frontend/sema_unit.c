@@ -218,38 +218,119 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
 }
 
 // ---- One op ------------------------------------------------------------------------------------------------------
-static tensor_op *lower(frontend_unit *u, const ast_item *item, bool defaults) {
-    sema *s = u->sema;
+// `bound` binds generics from the left; the rest take -D or their defaults.
+static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, bool defaults, const char *source) {
     const ast_item *op = op_body(s, item);
-    lowering L = {.s = s, .arena = u->arena, .ds = u->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .defaults = defaults};
-    L.op = tensor_op_new(u->arena, item->name.text);
-    L.op->source = u->main->path;
+    lowering L = {.s = s, .arena = s->arena, .ds = s->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .defaults = defaults};
+    L.op = tensor_op_new(s->arena, item->name.text);
+    L.op->source = source;
     L.op->at = item->name.at;
-    uint32_t errors = diag_raised(u->ds);
+    uint32_t errors = diag_raised(s->ds);
     scope names = {NULL, NULL};
-    if (!signature_declare(&L, &names, op, item->kind == AST_OP_ALIAS ? item->names : NULL, item->name.text)) return NULL;
+    if (!signature_declare(&L, &names, op, bound, item->name.text)) return NULL;
     L.op->name = signature_name(&L, op, &names, item->name.text);
     equations q = {.scope = &names, .op = op};
     for (tensor_val v = 0; v < L.op->nparams; v++) {
         const tensor_val_info *i = &L.op->vals.data[v];
-        if (i->role == VAL_RESULT) VEC_PUSH(u->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
+        if (i->role == VAL_RESULT) VEC_PUSH(s->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
     }
-    VEC_PUSH(u->arena, &L.active, op);
+    VEC_PUSH(s->arena, &L.active, op);
     equations_lower(&L, &q);
-    if (diag_raised(u->ds) != errors) return NULL;
+    if (diag_raised(s->ds) != errors) return NULL;
     equations_finish(&L);
-    if (diag_raised(u->ds) != errors) return NULL;
-    const char *fault = tensor_verify(u->arena, L.op);
+    if (diag_raised(s->ds) != errors) return NULL;
+    const char *fault = tensor_verify(s->arena, L.op);
     if (fault) ICE("%s: the frontend made tensor IR that does not verify: %s", L.op->name, fault);
     return L.op;
 }
 
-tensor_op *frontend_lower(frontend_unit *u, uint32_t op) { return lower(u, u->ops.data[op].item, false); }
+static const ast_names *alias_names(const ast_item *item) { return item->kind == AST_OP_ALIAS ? item->names : NULL; }
+
+tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
+    const ast_item *item = u->ops.data[op].item;
+    return lower(u->sema, item, alias_names(item), false, u->main->path);
+}
+
+// ---- Any form of an op: for the names in it ----------------------------------------------------------------------
+static uint32_t count_exprs(const ast_expr *e) {
+    uint32_t n = 0;
+    for (; e; e = e->next) n++;
+    return n;
+}
+
+// How many arguments an expression hands to the function or reducer `name`; 0: it does not use it.
+static uint32_t arity_in(const ast_expr *e, const char *name) {
+    uint32_t n = 0;
+    for (; e && !n; e = e->next) {
+        if (e->kind == AST_CALL && e->name.text == name) return count_exprs(e->args);
+        if (e->kind == AST_REDUCE && e->name.text == name) return e->body->kind == AST_TUPLE ? count_exprs(e->body->args) : 1;
+        n = arity_in(e->args, name);
+        if (!n && e->kind == AST_REDUCE) n = arity_in(e->body, name);
+    }
+    return n;
+}
+
+static uint32_t arity_of(const ast_item *op, const char *name) {
+    uint32_t n = 0;
+    for (const ast_equation *eq = op->equations; eq && !n; eq = eq->next) n = arity_in(eq->value, name);
+    return n;
+}
+
+static const char *some_function(const sema *s, uint32_t arity) {
+    for (uint32_t i = 0; i < s->fns.len; i++) {
+        uint32_t n = 0;
+        bool plain = true;
+        for (const ast_fn_param *p = s->fns.data[i]->fn_params; p; p = p->next, n++) plain &= !p->by.text;
+        if (plain && n == arity) return s->fns.data[i]->name.text;
+    }
+    return NULL;
+}
+
+static const char *some_reducer(const sema *s, uint32_t arity) {
+    for (uint32_t i = 0; arity > 1 && i < s->reducers.len; i++) {
+        uint32_t n = 0;
+        for (const ast_names *p = s->reducers.data[i]->names; p; p = p->next) n++;
+        if (n == arity) return s->reducers.data[i]->name.text;
+    }
+    return arity > 1 ? NULL : intern(s->names, "sum");
+}
+
+// What a generic is bound to where only names matter.
+static const char *some_value(const sema *s, const ast_item *op, const ast_generic *g) {
+    const char *kind = g->kind.text ? g->kind.text : "float", *given = sema_define(s, g->name.text);
+    if (given) return intern(s->names, given);
+    if (!strcmp(kind, "fn")) return some_function(s, arity_of(op, g->name.text));
+    if (!strcmp(kind, "reducer")) return some_reducer(s, arity_of(op, g->name.text));
+    return intern(s->names, !strcmp(kind, "size") ? "3" : !strcmp(kind, "int") ? "i32" : "f32");
+}
+
+static bool some_names(const sema *s, const ast_item *op, const ast_names **out) {
+    ast_names *first = NULL, **end = &first;
+    for (const ast_generic *g = op->generics; g; g = g->next) {
+        ast_names *n = ARENA_NEW(s->arena, ast_names);
+        n->name = (ast_name){some_value(s, op, g), g->name.at};
+        if (!n->name.text) return false;
+        *end = n;
+        end = &n->next;
+    }
+    *out = first;
+    return true;
+}
+
+tensor_op *sema_lower_quietly(const sema *s, const ast_item *item) {
+    sema quiet = *s;
+    quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
+    const ast_names *names = alias_names(item);
+    for (uint32_t i = 0; generic_left(s, item, true) && i < s->ops.len && !names; i++)
+        if (s->ops.data[i]->kind == AST_OP_ALIAS && s->ops.data[i]->target.text == item->name.text) names = s->ops.data[i]->names;
+    if (!names && !some_names(s, item, &names)) return NULL;
+    return lower(&quiet, item, names, true, "");
+}
 
 bool frontend_check(frontend_unit *u) {
     if (diag_errors(u->ds)) return false;
     for (uint32_t i = 0; i < u->ops.len; i++)
-        if (!u->ops.data[i].imported && !generic_left(u->sema, u->ops.data[i].item, false)) lower(u, u->ops.data[i].item, true);
-    for (uint32_t i = 0; i < u->sema->schedules.len; i++) schedule_check(u->sema, u->sema->schedules.data[i]);
+        if (!u->ops.data[i].imported && !generic_left(u->sema, u->ops.data[i].item, false)) lower(u->sema, u->ops.data[i].item, alias_names(u->ops.data[i].item), true, u->main->path);
+    schedules_check(u->sema);
     return diag_errors(u->ds) == 0;
 }

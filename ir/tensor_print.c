@@ -94,7 +94,8 @@ static void name_all(printer *p) {
     const tensor_op *op = p->op;
     name_set spaces = {.arena = p->scratch}, vals = {.arena = p->scratch};
     p->spaces = ARENA_ARRAY(p->scratch, const char *, op->spaces.len);
-    for (uint32_t i = 0; i < op->spaces.len; i++) p->spaces[i] = unique_name(&spaces, op->spaces.data[i].name);
+    for (uint32_t i = 0; i < op->spaces.len; i++)
+        p->spaces[i] = unique_name(&spaces, op->spaces.data[i].name);
     p->vals = ARENA_ARRAY(p->scratch, const char *, op->vals.len);
     for (uint32_t i = 0; i < op->vals.len; i++) p->vals[i] = unique_name(&vals, op->vals.data[i].name);
     p->vars = ARENA_ARRAY(p->scratch, const char *, op->vars.len);

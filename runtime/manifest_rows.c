@@ -73,7 +73,8 @@ static gnn_status read_fact(const rt_row *r, rt_param *q, const char *text) {
 }
 
 static gnn_status read_facts(const rt_row *r, rt_param *q) {
-    const uint32_t of_maps = RT_SORTED | RT_UNIQUE | RT_PARTIAL | RT_PREFIX;
+    const uint32_t of_maps = RT_SORTED | RT_UNIQUE | RT_PARTIAL | RT_PREFIX, of_tensors = RT_STRIDED | RT_PACKED;
+    bool indices = q->role == GNN_PARAM_RESULT && q->is_index;
     const json_t *list;
     gnn_status s = rt_row_list(r, "facts", 16, &list);
     for (size_t i = 0; i < json_array_size(list) && !s; i++) {
@@ -81,7 +82,7 @@ static gnn_status read_facts(const rt_row *r, rt_param *q) {
         s = text ? read_fact(r, q, text) : rt_row_bad(r, "\"facts\" must be texts");
     }
     if (s) return s;
-    if (q->facts & ~(q->role == GNN_PARAM_MAP ? of_maps : (uint32_t)(RT_STRIDED | RT_PACKED)))
+    if (q->facts & ~(q->role == GNN_PARAM_MAP ? of_maps : indices ? of_tensors | RT_PARTIAL : of_tensors))
         return rt_row_bad(r, "has a fact its role cannot have");
     return GNN_OK;
 }

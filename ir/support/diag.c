@@ -89,6 +89,18 @@ diagnostic *diag_note(diagnostic *d, span at, const char *format, ...) {
     return d;
 }
 
+uint32_t diag_mark(const diag_set *ds) { return ds->all.len; }
+
+void diag_note_use(diag_set *ds, uint32_t mark, span body, span call, const char *name) {
+    for (uint32_t i = mark; i < ds->all.len; i++) {
+        diagnostic *d = ds->all.data[i];
+        span at = d->call.hi ? d->call : d->at;
+        if (at.lo < body.lo || at.hi > body.hi) continue;
+        diag_note(d, call, "in '%s', used here", name);
+        d->call = call;
+    }
+}
+
 diagnostic *diag_help(diagnostic *d, const char *format, ...) {
     va_list ap;
     va_start(ap, format);

@@ -23,6 +23,7 @@ struct diagnostic {
     span at;
     const char *message;
     VEC(diag_part) parts;
+    span call;        // of the outermost call noted
     uint32_t index;   // order of arrival
     bool printed;
 };

@@ -140,6 +140,10 @@ source_map *diag_sources(const diag_set *ds);
 diagnostic *diag(diag_set *ds, diag_code code, span at, const char *format, ...) SUP_PRINTF(4, 5);
 diagnostic *diag_note(diagnostic *d, span at, const char *format, ...) SUP_PRINTF(3, 4);
 diagnostic *diag_help(diagnostic *d, const char *format, ...) SUP_PRINTF(2, 3);
+// What was reported since `mark` (diag_mark) inside `body` is told to have been used at `call`: bodies that are expanded
+// at each use would otherwise hide who used them.
+uint32_t diag_mark(const diag_set *ds);
+void diag_note_use(diag_set *ds, uint32_t mark, span body, span call, const char *name);
 // A help with a replacement a tool can apply.
 diagnostic *diag_fix(diagnostic *d, span at, const char *replacement, const char *format, ...) SUP_PRINTF(4, 5);
 uint32_t diag_errors(const diag_set *ds);    // errors so far, warnings made errors included

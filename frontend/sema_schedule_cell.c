@@ -1,0 +1,99 @@
+// Cells: each is filled once at one level, and some cannot be filled together.
+#include "schedule.h"
+#include <string.h>
+
+static bool same_cell(const schedule_cell *a, const schedule_cell *b) {
+    return a->what == b->what && a->stage == b->stage && a->subject == b->subject;
+}
+
+static const char *cell_text(schedule_checker *c, const schedule_cell *x) {
+    return arena_printf(c->s->arena, "%s%s%s%s%s", x->stage ? x->stage : "", x->stage ? ": " : "", x->what->verb, x->subject ? " " : "", x->subject ? x->subject : "");
+}
+
+// Another schedule's cell goes where this one, or one nearer, fills it.
+static void add_one(schedule_checker *c, const schedule_cell *new) {
+    for (uint32_t i = 0; i < c->cells.len; i++) {
+        const schedule_cell *old = &c->cells.data[i];
+        if (!same_cell(old, new)) continue;
+        if (old->from != new->from) return;
+        diagnostic *d = diag(c->s->ds, E0523, new->at, "'%s' is said twice", cell_text(c, new));
+        diag_note(d, old->at, "first here");
+        diag_help(d, new->stage ? "one stage fills a cell once" : "a stage before it says it for that stage alone: %s: …", new->subject ? "STAGE" : "");
+        return;
+    }
+    VEC_PUSH(c->s->arena, &c->cells, *new);
+}
+
+void schedule_cell_add(schedule_checker *c, const char *subject, span at, bool empty) {
+    for (uint32_t i = 0; i < c->prefixes->len; i++) {
+        const schedule_prefix *p = &c->prefixes->data[i];
+        schedule_cell cell = {.stage = p->path, .subject = subject, .what = c->what, .statement = c->statement, .at = at, .from = c->from, .empty = empty};
+        if (!p->unknown) add_one(c, &cell);
+    }
+}
+
+// ---- Exclusion ---------------------------------------------------------------------------------------------
+// Whether a more specific cell takes a's place wherever b holds.
+static bool replaced(const schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
+    for (uint32_t i = 0; i < c->cells.len; i++) {
+        const schedule_cell *x = &c->cells.data[i];
+        bool nearer = x->what == a->what && x->subject == a->subject && x->stage != a->stage && schedule_covers(a->stage, x->stage);
+        if (nearer && b->stage && schedule_covers(x->stage, b->stage)) return true;
+    }
+    return false;
+}
+
+static bool exclude(const schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
+    if (a->empty || b->empty || !schedule_excludes(a->what, b->what)) return false;
+    if (a->subject && b->subject && a->subject != b->subject) return false;
+    bool over = schedule_covers(a->stage, b->stage), under = schedule_covers(b->stage, a->stage);
+    if (!over && !under) return false;
+    return !replaced(c, a, b) && !replaced(c, b, a);
+}
+
+static void report_excluded(schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
+    bool a_later = a->from == b->from ? a->at.lo > b->at.lo : a->from == c->item;
+    const schedule_cell *x = a_later ? a : b, *y = a_later ? b : a;
+    bool inherited = x->from != c->item;
+    if (inherited && x->from == y->from) return;   // told where it is written
+    diagnostic *d = diag(c->ds, E0524, inherited ? c->item->as.at : x->at, "'%s' and '%s' exclude each other", cell_text(c, x), cell_text(c, y));
+    diag_note(d, y->at, "'%s' is here", cell_text(c, y));
+    if (y->from != x->from) diag_help(d, "'%s none;' empties what '%s' says", cell_text(c, y), y->from->name.text);
+    else diag_help(d, "%s: leave one out", x->what->summary);
+}
+
+// ---- Combining floats as they come -------------------------------------------------------------------------
+static bool order_matters(const tensor_op *op, const tensor_stage *st) {
+    if (st->reducer == TENSOR_NO_REDUCER) return false;
+    const tensor_reducer *r = &op->reducers.data[st->reducer];
+    bool fixed = r->kind == REDUCE_MAX || r->kind == REDUCE_MIN || r->kind == REDUCE_ANY || r->kind == REDUCE_ALL, real = false;
+    for (uint32_t i = 0; i < r->nstate; i++) real |= ir_dtype_is_float(r->state_types[i].type);
+    return real && !fixed;
+}
+
+static bool is_atomic(const schedule_cell *x) {
+    const ast_word *last = x->statement->words;
+    while (last && last->next) last = last->next;
+    const char *name = last && !last->subjects->choice ? schedule_name_of(last->subjects) : NULL;
+    return !x->empty && !strcmp(x->what->verb, "combine") && name && !strcmp(name, "atomic");
+}
+
+static void remark_atomic(schedule_checker *c, const schedule_cell *x) {
+    const tensor_op *op = c->op->op;
+    for (uint32_t i = 0; op && i < op->stages.len; i++) {
+        const tensor_stage *st = &op->stages.data[i];
+        if (!schedule_covers(x->stage, st->name) || !order_matters(op, st)) continue;
+        diagnostic *d = diag(c->ds, P0501, x->at, "combined atomically, the floats of '%s' are summed in another order at each launch", st->name);
+        diag_help(d, "it is taken only with --no-deterministic; 'combine %s staged' gives the same bits every time", x->subject);
+        return;
+    }
+}
+
+void schedule_cells_compare(schedule_checker *c) {
+    for (uint32_t i = 0; i < c->cells.len; i++) {
+        const schedule_cell *a = &c->cells.data[i];
+        for (uint32_t j = 0; j < i; j++)
+            if (exclude(c, a, &c->cells.data[j])) report_excluded(c, a, &c->cells.data[j]);
+        if (a->from == c->item && !c->op->gradient && is_atomic(a)) remark_atomic(c, a);
+    }
+}

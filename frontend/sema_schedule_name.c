@@ -1,0 +1,200 @@
+// What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients are not derived yet when
+// schedules are checked, so a gradient's stages, indices and values are taken as they are.
+#include "schedule.h"
+#include <string.h>
+
+bool schedule_covers(const char *prefix, const char *stage) {
+    if (!prefix) return true;
+    if (!stage) return false;
+    size_t n = strlen(prefix);
+    return !strncmp(prefix, stage, n) && (!stage[n] || stage[n] == '.');
+}
+
+static bool unknowable(const schedule_checker *c) { return c->op->gradient || !c->op->op; }
+
+static bool listed(const schedule_names *names, const char *name) {
+    for (uint32_t i = 0; i < names->len; i++)
+        if (!strcmp(names->data[i], name)) return true;
+    return false;
+}
+
+void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name, const schedule_names *there, const char *what) {
+    const char *near = closest_name(name, there->data, there->len);
+    if (near) {
+        diag_fix(d, at, near, "did you mean '%s'?", near);
+        return;
+    }
+    textbuf b = textbuf_new(c->s->arena);
+    for (uint32_t i = 0; i < there->len && i < 12; i++) textbuf_printf(&b, "%s%s", i ? ", " : "", there->data[i]);
+    if (there->len) diag_help(d, "%s: %s%s", what, b.data, there->len > 12 ? ", …" : "");
+    else diag_help(d, "%s: none", what);
+}
+
+schedule_let *schedule_let_find(schedule_checker *c, const char *name) {
+    for (uint32_t i = 0; i < c->lets.len; i++)
+        if (c->lets.data[i].name.text == name) return &c->lets.data[i];
+    return NULL;
+}
+
+// ---- Stages ------------------------------------------------------------------------------------------------
+bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
+    if (unknowable(c)) return true;
+    const tensor_op *op = c->op->op;
+    schedule_names there = {0};
+    for (uint32_t i = 0; i < op->stages.len; i++) {
+        const char *name = op->stages.data[i].name;
+        if (schedule_covers(path, name)) return true;
+        VEC_PUSH(c->s->arena, &there, name);
+    }
+    const tensor_val_info *v = schedule_value_find(c, path);
+    diagnostic *d = diag(c->s->ds, E0515, at, v ? "'%s' is a parameter of '%s', not a stage" : "'%s' is no stage of '%s'", path, c->op->path);
+    if (v) diag_note(d, v->at, "'%s' is declared here", path);
+    schedule_suggest(c, d, at, path, &there, "its stages");
+    return false;
+}
+
+// ---- Indices -----------------------------------------------------------------------------------------------
+// Those that lowering makes beside one of the source have its name and an underscore.
+static bool var_is(const tensor_op *op, tensor_var v, const char *name) {
+    const char *own = op->vars.data[v].name;
+    size_t n = strlen(name);
+    return !strncmp(own, name, n) && (!own[n] || (own[n] == '_' && !own[n + 1]));
+}
+
+typedef struct {
+    const schedule_checker *c;
+    const char *path, *name;
+    bool bound_only;
+    tensor_space space;   // TENSOR_NO_SPACE: any
+} index_search;
+
+static bool stage_has(const index_search *q, const tensor_stage *st) {
+    const tensor_op *op = q->c->op->op;
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
+        bool left = i < st->nleft;
+        tensor_var v = left ? st->left[i] : st->bound[i - st->nleft];
+        if ((left && q->bound_only) || !var_is(op, v, q->name)) continue;
+        if (q->space == TENSOR_NO_SPACE || op->vars.data[v].space == q->space) return true;
+    }
+    return false;
+}
+
+static bool found(const index_search *q) {
+    const tensor_op *op = q->c->op->op;
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        if (schedule_covers(q->path, op->stages.data[i].name) && stage_has(q, &op->stages.data[i])) return true;
+    return false;
+}
+
+bool schedule_is_index(const schedule_checker *c, const char *name) {
+    return c->op->op && found(&(index_search){.c = c, .name = name, .space = TENSOR_NO_SPACE});
+}
+
+bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s) {
+    if (unknowable(c)) return true;
+    for (uint32_t i = 0; i < c->prefixes->len; i++)
+        if (found(&(index_search){.c = c, .path = c->prefixes->data[i].path, .name = name, .space = s})) return true;
+    return false;
+}
+
+static void list_indices(schedule_checker *c, const char *path, schedule_names *out) {
+    const tensor_op *op = c->op->op;
+    for (uint32_t i = 0; i < op->stages.len; i++) {
+        const tensor_stage *st = &op->stages.data[i];
+        if (!schedule_covers(path, st->name)) continue;
+        for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
+            const char *own = op->vars.data[k < st->nleft ? st->left[k] : st->bound[k - st->nleft]].name;
+            size_t n = strlen(own);
+            const char *name = n > 1 && own[n - 1] == '_' ? arena_strndup(c->s->arena, own, n - 1) : own;
+            if (!listed(out, name)) VEC_PUSH(c->s->arena, out, name);
+        }
+    }
+}
+
+static const tensor_stage *stage_at(const tensor_op *op, const char *path) {
+    for (uint32_t i = 0; path && i < op->stages.len; i++)
+        if (schedule_covers(path, op->stages.data[i].name)) return &op->stages.data[i];
+    return NULL;
+}
+
+static void report_index(schedule_checker *c, const schedule_prefix *p, const char *name, span at, bool exists) {
+    const char *of = p->path && !c->any ? p->path : c->op->path;
+    const tensor_stage *st = stage_at(c->op->op, p->path);
+    diagnostic *d = c->any ? diag(c->s->ds, E0516, at, "'%s' is no index of the stages fused", name)
+                  : exists ? diag(c->s->ds, E0516, at, "'%s' is not reduced over in '%s'", name, of)
+                           : diag(c->s->ds, E0516, at, "'%s' is no index of '%s'", name, of);
+    if (st && st->at.hi) diag_note(d, st->at, "'%s' is computed here", st->name);
+    schedule_names there = {0};
+    for (uint32_t i = 0; i < c->prefixes->len; i++)
+        if (c->any || &c->prefixes->data[i] == p) list_indices(c, c->prefixes->data[i].path, &there);
+    if (!exists) schedule_suggest(c, d, at, name, &there, "its indices");
+}
+
+bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced) {
+    if (unknowable(c)) return true;
+    bool good = true;
+    for (uint32_t i = 0; i < c->prefixes->len; i++) {
+        const schedule_prefix *p = &c->prefixes->data[i];
+        index_search q = {.c = c, .path = p->path, .name = name, .bound_only = reduced, .space = TENSOR_NO_SPACE};
+        bool here = p->unknown || found(&q);
+        if (here && c->any) return true;
+        q.bound_only = false;
+        if (!here && (!c->any || i + 1 == c->prefixes->len)) report_index(c, p, name, at, reduced && found(&q)), good = false;
+    }
+    return good;
+}
+
+// ---- Values ------------------------------------------------------------------------------------------------
+const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name) {
+    const tensor_op *op = c->op->op;
+    for (tensor_val v = 0; op && v < op->vals.len; v++)
+        if (op->vals.data[v].role != VAL_CLASSES && !strcmp(op->vals.data[v].name, name)) return &op->vals.data[v];
+    return NULL;
+}
+
+static void report_value(schedule_checker *c, const char *name, span at, bool map) {
+    const tensor_op *op = c->op->op;
+    schedule_names there = {0};
+    for (tensor_val v = 0; v < op->vals.len; v++) {
+        const tensor_val_info *i = &op->vals.data[v];
+        bool fits = i->role != VAL_CLASSES && i->role != VAL_SCALAR && (!map || i->type == DT_INDEX);
+        if (fits) VEC_PUSH(c->s->arena, &there, i->name);
+    }
+    diagnostic *d = diag(c->s->ds, E0517, at, map ? "'%s' is no map of '%s'" : "'%s' is no tensor, map or stage of '%s'", name, c->op->path);
+    const tensor_val_info *v = schedule_value_find(c, name);
+    if (v && v->at.hi) diag_note(d, v->at, "'%s' is declared here", name);
+    schedule_suggest(c, d, at, v ? "" : name, &there, map ? "its maps" : "it has");
+}
+
+bool schedule_value_known(schedule_checker *c, const char *path, span at) {
+    if (unknowable(c)) return true;
+    const tensor_val_info *v = schedule_value_find(c, path);
+    if (v && v->role == VAL_SCALAR) {
+        diagnostic *d = diag(c->s->ds, E0517, at, "'%s' is passed by value, so it lives nowhere else", path);
+        diag_note(d, v->at, "'%s' is declared here", path);
+        return false;
+    }
+    if (v || stage_at(c->op->op, path)) return true;
+    report_value(c, path, at, false);
+    return false;
+}
+
+bool schedule_map_known(schedule_checker *c, const char *name, span at, bool of_index) {
+    if (!c->op->op) return true;
+    const tensor_val_info *v = schedule_value_find(c, name);
+    if (!v || v->type != DT_INDEX) {
+        report_value(c, name, at, true);
+        return false;
+    }
+    bool known = of_index && c->index && !c->op->gradient && schedule_is_index(c, c->index);
+    if (!known || (v->rank == 1 && schedule_index_lies_in(c, c->index, v->axes[0]))) return true;
+    diagnostic *d = diag(c->s->ds, E0529, at, "'%s' is no map of what '%s' runs over", name, c->index);
+    if (v->rank == 1) diag_note(d, v->at, "it maps %s", c->op->op->spaces.data[v->axes[0]].name);
+    return false;
+}
+
+bool schedule_is_size(const tensor_op *op, const char *name) {
+    for (tensor_space s = 0; s < op->spaces.len; s++)
+        if (op->spaces.data[s].kind != SPACE_COUNT_OF && !strcmp(op->spaces.data[s].name, name)) return true;
+    return false;
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Runs every concrete op of the library against its definition over graphs, sizes, types and layouts, and sums up.
+
+Usage: sweep.py GNNC [--target=host|cuda] [--level=quick|full] [--jobs=2] [--out=FILE] [--seed=N] [FILE.gnn ...]
+
+quick: each value of each axis below at least once. full: each pair of values of two axes at least once. A case is one call
+of `gnnc run FILE --check` for all ops of a file. What is refused for a reason a graph can give (the codes in ALLOWED) counts
+as refused, everything else that is not right as a fault; the commands of faults are printed, and the exit status is 1.
+"""
+import argparse
+import concurrent.futures
+import itertools
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ALLOWED = {"E0820"}   # symmetric(src, dst) on a graph that is not
+TIMEOUT = 240
+
+AXES = {
+    "graph": ["er:50:200", "empty:0", "empty:5", "star:40", "path:9", "er:1:3", "er:40:160,types=4", "grid:5:7", "clique:9",
+              "rmat:6:8,types=7", "hubs:60:400", "batch:6:5:0.5", "er:30:90 -D U=45"],
+    "F": [16, 0, 1, 2, 3, 5, 7, 8, 31, 32, 33],
+    "K": [8, 0, 1, 3, 7],
+    "H": [4, 0, 1, 3],
+    "D": [8, 1, 2, 5],
+    "type": ["f32", "f16", "bf16", "f64"],
+    "index": [32, 64],
+    "layout": ["packed", "strided", "misaligned", "broadcast"],
+    "values": ["random", "special"],
+    "edges": ["plain", "mixed"],
+    "inplace": ["", "--inplace"],
+    "level": [3, 0],
+}
+
+
+def options(case):
+    words = ["--graph=" + case["graph"].split(" ")[0]] + case["graph"].split(" ")[1:]
+    words += ["-D", "F=%d" % case["F"], "-D", "K=%d" % case["K"], "-D", "Q=%d" % (case["K"] + 1), "-D", "H=%d" % case["H"]]
+    words += ["-D", "D=%d" % case["D"], "-D", "T=" + case["type"], "-D", "S=3", "--index=%d" % case["index"]]
+    words += ["--layout=" + case["layout"], "--values=" + case["values"], "--edges=" + case["edges"], "-O%d" % case["level"]]
+    words += [case["inplace"]] if case["inplace"] else []
+    return words
+
+
+def each_choice(rng):
+    """As many cases as the longest axis has values; the others are shuffled and repeated."""
+    longest = max(len(v) for v in AXES.values())
+    columns = {}
+    for name, values in AXES.items():
+        column = [values[i % len(values)] for i in range(longest)]
+        if name not in ("graph", "F"):
+            rng.shuffle(column)
+        columns[name] = column
+    return [{name: columns[name][i] for name in AXES} for i in range(longest)]
+
+
+def all_pairs(rng):
+    """Greedy: of some random cases, the one with the most pairs not seen yet, until none is left."""
+    names = list(AXES)
+    missing = {(a, x, b, y) for a, b in itertools.combinations(names, 2) for x in AXES[a] for y in AXES[b]}
+    cases = []
+    while missing:
+        a, x, b, y = min(missing, key=str)
+        best, most = None, -1
+        for _ in range(60):
+            case = {n: rng.choice(AXES[n]) for n in names}
+            case[a], case[b] = x, y
+            gain = sum((p, case[p], q, case[q]) in missing for p, q in itertools.combinations(names, 2))
+            if gain > most:
+                best, most = case, gain
+        cases.append(best)
+        missing -= {(p, best[p], q, best[q]) for p, q in itertools.combinations(names, 2)}
+    return cases
+
+
+def run(gnnc, target, path, case):
+    command = [gnnc, "run", path, "--target=" + target, "--check", "--max-errors=0", "--no-lineinfo"] + options(case)
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return command, [], "timeout", ""
+    text, errors = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+    rows = []
+    for line in text.splitlines():
+        cells = re.split(r"\s{2,}", line.strip())
+        if len(cells) == 9 and cells[0] != "op":
+            rows.append(cells)
+    return command, rows, done.returncode, errors
+
+
+def code_of(errors, op):
+    codes = re.findall(r"error\[(E\d+)\]: %s:" % re.escape(op), errors)
+    return codes[0] if codes else ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("gnnc")
+    parser.add_argument("--target", default="host")
+    parser.add_argument("--level", default="quick", choices=["quick", "full"])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out")
+    parser.add_argument("files", nargs="*")
+    a = parser.parse_args()
+    stdlib = os.path.join(ROOT, "stdlib")
+    files = a.files or sorted(os.path.join(stdlib, f) for f in os.listdir(stdlib) if f.endswith(".gnn") and f != "prelude.gnn")
+    rng = random.Random(a.seed)
+    cases = each_choice(rng) if a.level == "quick" else all_pairs(rng)
+    began, faults, table = time.time(), [], {}
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        for command, rows, status, errors in pool.map(lambda w: run(a.gnnc, a.target, *w), itertools.product(files, cases)):
+            shown = " ".join(command)
+            if status not in (0, 1, 4) or (status == 0 and not rows) or (status == 1 and not rows):
+                faults.append("status %s: %s\n%s" % (status, shown, errors[-2000:]))
+            for op, _, _, _, compared, uncertain, ratio, _, verdict in rows:
+                t = table.setdefault(re.sub(r"_(f16|bf16|f32|f64)(?=_|$)", "", op), {"right": 0, "refused": 0, "fault": 0, "points": 0, "uncertain": 0, "worst": 0.0})
+                allowed = verdict == "refused" and code_of(errors, op) in ALLOWED
+                t["right" if verdict == "right" else "refused" if allowed else "fault"] += 1
+                if compared != "-":
+                    t["points"] += int(compared)
+                    t["uncertain"] += int(uncertain)
+                    t["worst"] = max(t["worst"], float(ratio))
+                if verdict != "right" and not allowed:
+                    said = [line for line in errors.splitlines() if " %s: " % op in line]
+                    faults.append("%s %s: %s --op %s\n    %s" % (op, verdict, shown, re.sub(r"_(f16|bf16|f32|f64)$", "", op), "\n    ".join(said[:3])))
+    lines = ["%-32s %6s %8s %6s %12s %12s %12s" % ("op", "right", "refused", "fault", "compared", "uncertain", "error/bound")]
+    for op, t in sorted(table.items()):
+        lines.append("%-32s %6d %8d %6d %12d %12d %12.3f" % (op, t["right"], t["refused"], t["fault"], t["points"], t["uncertain"], t["worst"]))
+    total = {k: sum(t[k] for t in table.values()) for k in ("right", "refused", "fault", "points")}
+    lines.append("%d ops, %d cases: %d right, %d refused, %d faults, %d elements compared on %s in %.0f s" % (
+        len(table), len(cases), total["right"], total["refused"], len(faults), total["points"], a.target, time.time() - began))
+    print("\n".join(lines))
+    if faults:
+        print("\n" + "\n".join(faults))
+    if a.out:
+        with open(a.out, "w") as out:
+            out.write("\n".join(lines + [""] + faults) + "\n")
+    return 1 if faults or not total["right"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
