@@ -34,6 +34,16 @@ static cg_value last_round(cg_emitter *e, cg_value hi, cg_value step) {
     return cg_intrinsic2(e, "llvm.ssub.sat", hi, step);
 }
 
+// Tells LLVM and, through it, the assembler not to unroll the loop whose back edge this is.
+static void keep_rolled(cg_emitter *e, cg_value back_edge) {
+    static const char loop[] = "llvm.loop", off[] = "llvm.loop.unroll.disable";
+    LLVMMetadataRef name = LLVMMDStringInContext2(e->context, off, sizeof off - 1);
+    LLVMMetadataRef parts[] = {LLVMTemporaryMDNode(e->context, NULL, 0), LLVMMDNodeInContext2(e->context, &name, 1)};
+    LLVMMetadataRef id = LLVMMDNodeInContext2(e->context, parts, 2);
+    LLVMMetadataReplaceAllUsesWith(parts[0], id);   // a loop's identity names itself
+    LLVMSetMetadata(back_edge, LLVMGetMDKindIDInContext(e->context, loop, sizeof loop - 1), LLVMMetadataAsValue(e->context, id));
+}
+
 void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     simt_region body = i->regions[0];
     const simt_value *params = e->func->regions.data[body].params.data;
@@ -59,7 +69,8 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     // The next index is not used in the last round, so there it may wrap.
     feed(e, params[0], LLVMBuildNSWAdd(e->b, index, step, ""), latch);
     feed_all(e, params + 1, yielded, n, latch);
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop, exit);
+    cg_value back = LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop, exit);
+    if (i->aux == SIMT_LOOP_ROLLED) keep_rolled(e, back);
 
     LLVMPositionBuilderAtEnd(e->b, exit);
     phis(e, i->results, n);

@@ -137,7 +137,8 @@ static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, for
     driver *d = j->d;
     if (u->kind == INPUT_SIMT && (f == FORM_TENSOR || f == FORM_PLAN || f == FORM_MANIFEST))
         return no_form(d, u, f);
-    if (f != FORM_TENSOR && u->kind != INPUT_SIMT && !unit_program(d, o)) return false;
+    bool planned = f != FORM_TENSOR && u->kind != INPUT_SIMT;
+    if (planned && (!unit_schedule(o, t) || !unit_program(d, o))) return false;
     switch (f) {
     case FORM_TENSOR: tensor_print(out, o->op); return true;
     case FORM_PLAN: program_print(out, o->program); return true;

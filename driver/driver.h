@@ -102,6 +102,8 @@ typedef struct {
     tensor_op *op;               // NULL for .simt
     program *program;            // made by unit_program
     const simt_module *module;   // .simt: from the start; else made by unit_program
+    frontend_unit *frontend;     // .gnn: where it comes from, and its number there
+    uint32_t number;
 } unit_op;
 typedef struct {
     const char *path;
@@ -113,6 +115,8 @@ typedef struct {
 bool unit_load(driver *d, const char *path, unit *u);
 // Whoever fails says why: a fault without a diagnostic is one of ours.
 void must_tell(const driver *d, const char *who);
+// Whether the naive plan may be taken for a target: a schedule that would apply is refused, as no pass executes it.
+bool unit_schedule(unit_op *o, const cg_target *target);
 // Plans an op; NULL: diagnostics tell why.
 program *unit_program(driver *d, unit_op *o);
 

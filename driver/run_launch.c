@@ -44,7 +44,7 @@ static bool cuda_code(run_op *o, const cg_options *options, gnn_code *code) {
 
 bool run_load(run_op *o) {
     driver *d = o->r->d;
-    if (!unit_program(d, o->op)) return false;
+    if (!unit_schedule(o->op, &o->r->target) || !unit_program(d, o->op)) return false;
     phase(d, "generate");
     cg_options options = settings_codegen(d);
     gnn_code code = {0};

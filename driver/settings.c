@@ -63,13 +63,28 @@ static const frontend_define *defines(driver *d) {
     return out;
 }
 
+// What a schedule may be for.
+static const char *const *targets(const driver *d, uint32_t *n) {
+    uint32_t archs = 0;
+    while (cg_arch_at(archs)) archs++;
+    const char **names = ARENA_ARRAY(d->arena, const char *, archs + 1);
+    for (uint32_t i = 0; i < archs; i++) names[i] = cg_arch_at(i)->name;
+    names[archs] = "host";
+    *n = archs + 1;
+    return names;
+}
+
 frontend_options settings_frontend(driver *d) {
+    uint32_t ntargets;
+    const char *const *names = targets(d, &ntargets);
     return (frontend_options){.defines = defines(d),
                               .ndefines = d->values[OPT_DEFINE].len,
                               .include_dirs = d->values[OPT_INCLUDE].data,
                               .ninclude_dirs = d->values[OPT_INCLUDE].len,
                               .read = file_read_import,
                               .user = d,
+                              .targets = names,
+                              .ntargets = ntargets,
                               .schedule = option_text(d, OPT_SCHEDULE, NULL),
                               .no_schedule = option_given(d, OPT_NO_SCHEDULE)};
 }

@@ -26,6 +26,7 @@ static bool wanted(const driver *d, const char *name) {
 
 typedef struct {
     VEC(const char *) all, generic;   // names an op of the file has; those without a concrete form
+    const frontend_unit *frontend;    // of a .gnn file
 } op_names;
 
 static bool among(const char *name, const char *const *names, uint32_t n) {
@@ -34,11 +35,22 @@ static bool among(const char *name, const char *const *names, uint32_t n) {
     return false;
 }
 
+static bool is_gradient(driver *d, const frontend_unit *u, const char *name) {
+    span at;
+    if (!frontend_is_gradient(u, name, &at)) return false;
+    diagnostic *fault = diag(d->ds, E0611, NO_SPAN, "'%s' is a gradient, and this version derives none", name);
+    diag_note(fault, at, "it is asked for here");
+    diag_help(fault, "the forward op compiles; its gradient can be written as an op of its own");
+    return true;
+}
+
 static bool check_op_names(driver *d, const char *path, const op_names *names) {
     bool good = true;
     for (uint32_t i = 0; i < d->values[OPT_OP].len; i++) {
         const char *name = d->values[OPT_OP].data[i];
-        if (among(name, names->generic.data, names->generic.len)) {
+        if (names->frontend && is_gradient(d, names->frontend, name)) {
+            good = false;
+        } else if (among(name, names->generic.data, names->generic.len)) {
             diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "op '%s' of '%s' has no concrete form", name,
                                      path);
             diag_help(fault,
@@ -103,7 +115,8 @@ static void lower_gnn(driver *d, unit *u) {
         const frontend_op *op = &u->frontend->ops.data[i];
         bool take = option_given(d, OPT_OP) ? wanted(d, op->name) : !op->imported && !op->generic_left;
         tensor_op *lowered = take ? frontend_lower(u->frontend, i) : NULL;
-        if (lowered) add_op(d, u, &(unit_op){.name = lowered->name, .op = lowered});
+        if (lowered)
+            add_op(d, u, &(unit_op){.name = lowered->name, .op = lowered, .frontend = u->frontend, .number = i});
         else if (take) must_tell(d, "lower");
     }
 }
@@ -112,7 +125,7 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     frontend_options options = settings_frontend(d);
     u->frontend = frontend_load(d->arena, d->ds, u->path, text, length, &options);
     if (!u->frontend || diag_errors(d->ds)) return false;
-    op_names names = {0};
+    op_names names = {.frontend = u->frontend};
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
         VEC_PUSH(d->arena, &names.all, op->name);
@@ -144,6 +157,11 @@ bool unit_load(driver *d, const char *path, unit *u) {
 
 void must_tell(const driver *d, const char *who) {
     if (!diag_errors(d->ds)) ICE("%s failed and does not say why", who);
+}
+
+bool unit_schedule(unit_op *o, const cg_target *target) {
+    const char *name = target->kind == CG_HOST ? "host" : target->arch->name;
+    return !o->frontend || schedule_choose(o->frontend, o->number, name);
 }
 
 program *unit_program(driver *d, unit_op *o) {

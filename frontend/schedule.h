@@ -70,6 +70,11 @@ typedef struct schedule_cell {
     bool empty;                 // none
 } schedule_cell;
 
+typedef struct schedule_need {
+    const char *needs, *text;
+    span at;
+} schedule_need;
+
 typedef struct schedule_op {    // what a schedule is for
     const char *path;           // interned: "spmm", "spmm.grad"
     const ast_item *item, *body;   // the op, or the one differentiated; body: what an alias names
@@ -92,6 +97,9 @@ typedef struct schedule_checker {
     const schedule_prefixes *prefixes;
     bool any;                   // an index of one of the prefixes will do
     const char *index;          // its subject, where it is an index
+    bool filled, emptied;       // what it did to cells
+    uint32_t limits;            // of its classes
+    VEC(schedule_need) needs;
 } schedule_checker;
 
 // ---- Items (sema_schedule.c) -------------------------------------------------------------------------------
@@ -108,7 +116,6 @@ bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item);
 void schedule_fit(schedule_checker *c, const ast_word *words, span verb);
 // Whether a word is of that kind; says so where not.
 bool schedule_word_check(schedule_checker *c, schedule_kind k, const ast_word *w);
-bool schedule_needs(schedule_checker *c, const char *needs, span at, const char *text);   // sema_schedule_target.c
 // The text where a subject is a path of one part, else NULL.
 const char *schedule_name_of(const ast_subject *x);
 span schedule_subject_span(const ast_subject *x);   // with its list and choices
@@ -118,6 +125,7 @@ bool schedule_covers(const char *prefix, const char *stage);   // equal, or the 
 bool schedule_stage_known(schedule_checker *c, const char *path, span at);
 bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
 bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s);   // under the prefixes at hand
+bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const char *name);   // over that index
 bool schedule_value_known(schedule_checker *c, const char *path, span at);
 const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name);
 bool schedule_is_index(const schedule_checker *c, const char *name);   // of any stage
@@ -143,6 +151,9 @@ bool schedule_when_may_hold(sema *s, const schedule_op *op, const ast_item *sche
 // ---- Targets (sema_schedule_target.c) ----------------------------------------------------------------------
 bool schedule_target_name(const char *name, uint32_t *sm, bool *exact);   // host: sm 0
 void schedule_targets_check(schedule_checker *c);
+// What the statement at hand needs is noted, and told once it is known to fill a cell.
+void schedule_need_add(schedule_checker *c, const char *needs, span at, const char *text);
+void schedule_needs_check(schedule_checker *c);
 bool schedule_for(const ast_item *schedule, const char *target);          // whether it is for that target
 
 #endif

@@ -95,12 +95,24 @@ static void bind_map(call *c, const ast_param *p, const ast_expr *arg, tensor_va
     scope_add(c->L->arena, c->inner, (entity){.kind = ENT_VALUE, .name = p->name.text, .at = arg->at, .val = val});
 }
 
-static void bind_type(call *c, const ast_param *p, const tensor_val_info *v) {
-    ir_dtype t;
+static const char *type_kind(ir_dtype t) { return ir_dtype_is_float(t) ? "floats" : t == DT_BOOL ? "conditions" : "integers"; }
+
+// The first argument of a generic type binds it. Widths may differ, as an op called rounds nothing; kinds may not.
+static void bind_type(call *c, const ast_param *p, const tensor_val_info *v, span at) {
+    ir_dtype want = v->type;
     const char *name = p->type->element.text;
-    if (sema_dtype(name, &t) || scope_find(c->inner, name)) return;
-    for (const ast_generic *g = c->op->generics; g; g = g->next)
-        if (g->name.text == name) generic_bind(c->L, c->inner, g, intern(c->L->s->names, ir_dtype_text(v->type)), p->at);
+    const entity *bound = scope_find(c->inner, name);
+    if (bound && bound->kind == ENT_DTYPE) want = bound->dtype;
+    else if (!sema_dtype(name, &want))
+        for (const ast_generic *g = c->op->generics; g; g = g->next) {
+            if (g->name.text != name) continue;
+            bool floats = !g->kind.text || !strcmp(g->kind.text, "float");
+            want = floats ? DT_F32 : DT_I64;
+            if (floats == ir_dtype_is_float(v->type) && v->type != DT_BOOL)
+                generic_bind(c->L, c->inner, g, intern(c->L->s->names, ir_dtype_text(v->type)), p->at);
+        }
+    if (strcmp(type_kind(want), type_kind(v->type)) != 0)
+        fail_at(c, at, p, arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name, type_kind(v->type), type_kind(want)));
 }
 
 static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor_val val) {
@@ -109,7 +121,7 @@ static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor
         fail_at(c, arg->at, p, arena_printf(c->L->arena, "'%s' is not a tensor", v->name));
         return;
     }
-    bind_type(c, p, v);
+    bind_type(c, p, v, arg->at);
     unify_axes(c, p, v, arg->at);
     scope_add(c->L->arena, c->inner, (entity){.kind = ENT_VALUE, .name = p->name.text, .at = arg->at, .val = val});
 }

@@ -156,12 +156,18 @@ static bool set_ties(lowering *L, reduction *r, ast_name ties) {
     return false;
 }
 
-// A reduction over a map's domain that no key narrows visits every point for each of its own.
+static bool runs_over(const lowering *L, const tensor_var *vars, uint32_t n, tensor_space s) {
+    for (uint32_t i = 0; i < n; i++)
+        if (L->op->vars.data[vars[i]].space == s) return true;
+    return false;
+}
+
+// A reduction over a map's domain for each point the map leads to, that no key narrows, visits the domain again and again.
 static void warn_unkeyed(lowering *L, const reduction *r) {
-    for (uint32_t v = 0; v < L->op->nparams && L->open.len > r->stage.nbound; v++) {
+    for (uint32_t v = 0; v < L->op->nparams && !r->stage.nkeys; v++) {
         const tensor_val_info *m = &L->op->vals.data[v];
-        for (uint32_t b = 0; m->role == VAL_MAP && m->rank == 1 && b < r->stage.nbound && !r->stage.nkeys; b++)
-            if (L->op->vars.data[r->stage.bound[b]].space == m->axes[0] && !(m->facts & FACT_PREFIX)) {
+        if (m->role == VAL_MAP && m->rank == 1 && !(m->facts & FACT_PREFIX))
+            if (runs_over(L, r->stage.bound, r->stage.nbound, m->axes[0]) && runs_over(L, L->open.data, L->open.len, m->into)) {
                 diagnostic *d = diag(L->ds, P0401, r->at, "this reduction visits all of %s for each of its results", space_name(L, m->axes[0]));
                 diag_help(d, "a condition such as '%s[…] == …' makes it visit only the points of one key", m->name);
                 return;

@@ -164,20 +164,20 @@ static void let_add(schedule_checker *c, const ast_statement *st) {
     for (uint32_t i = 0; i < c->lets.len; i++) {
         const schedule_let *old = &c->lets.data[i];
         if (old->name.text != name) continue;
-        if (old->from != c->from) return;   // its own goes before one it starts from
-        diagnostic *d = diag(c->s->ds, E0522, st->verb.at, "'%s' is defined twice", name);
+        if (old->from != c->from || c->from != c->item) return;   // its own goes before one it starts from
+        diagnostic *d = diag(c->ds, E0522, st->verb.at, "'%s' is defined twice", name);
         diag_note(d, old->name.at, "first here");
         return;
     }
-    const char *taken = taken_as(c, name);
-    if (taken) diag(c->s->ds, E0522, st->verb.at, "'%s' is %s already", name, taken);
+    const char *taken = c->from == c->item ? taken_as(c, name) : NULL;
+    if (taken) diag(c->ds, E0522, st->verb.at, "'%s' is %s already", name, taken);
     const ast_word *w = st->words;
     bool one = w && !w->next && !w->subjects->list && w->subjects->kind != AST_SUBJECT_BY;
-    if (!one) {
-        diagnostic *d = diag(c->s->ds, E0522, st->verb.at, "a let names one number, word or choice");
+    if (!one && c->from == c->item) {
+        diagnostic *d = diag(c->ds, E0522, st->verb.at, "a let names one number, word or choice");
         diag_help(d, "let %s = 32; let %s = 32 | 64;", name, name);
     }
-    schedule_let let = {.name = st->verb, .value = one ? w->subjects : NULL, .from = c->from};
+    schedule_let let = {.name = st->verb, .value = one ? w->subjects : NULL, .used = taken || !one, .from = c->from};
     VEC_PUSH(c->s->arena, &c->lets, let);
 }
 
@@ -234,13 +234,14 @@ static void statement(schedule_checker *c, const ast_statement *st, const schedu
     const ast_word *words = st->words;
     c->statement = st;
     c->prefixes = prefixes;
-    c->any = false;
+    c->any = c->filled = c->emptied = false;
     c->index = NULL;
     if (!strcmp(verb.text, "tune") && !tuned(c, &verb, &words)) return;
     find_verb(c, verb);
     if (!c->what) return;
-    schedule_needs(c, c->what->needs, verb.at, verb.text);
+    schedule_need_add(c, c->what->needs, verb.at, verb.text);
     schedule_fit(c, words, verb.at);
+    schedule_needs_check(c);
 }
 
 // s, a: { … } inside y: { … } is y.s, y.a.

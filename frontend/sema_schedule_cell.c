@@ -18,9 +18,11 @@ static void add_one(schedule_checker *c, const schedule_cell *new) {
         if (old->from != new->from) return;
         diagnostic *d = diag(c->s->ds, E0523, new->at, "'%s' is said twice", cell_text(c, new));
         diag_note(d, old->at, "first here");
-        diag_help(d, new->stage ? "one stage fills a cell once" : "a stage before it says it for that stage alone: %s: …", new->subject ? "STAGE" : "");
+        diag_help(d, "leave one out, or say it for a stage of its own: STAGE: %s …", new->what->verb);
         return;
     }
+    c->filled |= !new->empty;
+    c->emptied |= new->empty;
     VEC_PUSH(c->s->arena, &c->cells, *new);
 }
 
@@ -54,12 +56,11 @@ static bool exclude(const schedule_checker *c, const schedule_cell *a, const sch
 static void report_excluded(schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
     bool a_later = a->from == b->from ? a->at.lo > b->at.lo : a->from == c->item;
     const schedule_cell *x = a_later ? a : b, *y = a_later ? b : a;
-    bool inherited = x->from != c->item;
-    if (inherited && x->from == y->from) return;   // told where it is written
-    diagnostic *d = diag(c->ds, E0524, inherited ? c->item->as.at : x->at, "'%s' and '%s' exclude each other", cell_text(c, x), cell_text(c, y));
+    if (x->from != c->item) return;   // told in the schedule it starts from
+    diagnostic *d = diag(c->ds, E0524, x->at, "'%s' and '%s' exclude each other", cell_text(c, x), cell_text(c, y));
     diag_note(d, y->at, "'%s' is here", cell_text(c, y));
     if (y->from != x->from) diag_help(d, "'%s none;' empties what '%s' says", cell_text(c, y), y->from->name.text);
-    else diag_help(d, "%s: leave one out", x->what->summary);
+    else diag_help(d, "leave one out, or say each for a stage of its own: STAGE: %s …", x->what->verb);
 }
 
 // ---- Combining floats as they come -------------------------------------------------------------------------
@@ -82,7 +83,7 @@ static void remark_atomic(schedule_checker *c, const schedule_cell *x) {
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; op && i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        if (!schedule_covers(x->stage, st->name) || !order_matters(op, st)) continue;
+        if (!schedule_covers(x->stage, st->name) || !schedule_reduces(c, st, x->subject) || !order_matters(op, st)) continue;
         diagnostic *d = diag(c->ds, P0501, x->at, "combined atomically, the floats of '%s' are summed in another order at each launch", st->name);
         diag_help(d, "it is taken only with --no-deterministic; 'combine %s staged' gives the same bits every time", x->subject);
         return;

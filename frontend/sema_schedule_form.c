@@ -147,7 +147,7 @@ static bool fit_option(fitting *f) {
     span at = schedule_subject_span(f->word->subjects);
     const schedule_word *w = p->keyword ? schedule_word_find(SCHEDULE_OPTION, option_text(f, p->option)) : NULL;
     if (!may_stand(f, p, at)) return false;
-    if (w) schedule_needs(f->c, w->needs, at, w->text);
+    if (w) schedule_need_add(f->c, w->needs, at, w->text);
     for (; i < f->form.n && f->form.parts[i].option == p->option; i++)
         if (fit_part(f, &f->form.parts[i]) == FIT_STOP) return false;
     return true;

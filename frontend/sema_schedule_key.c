@@ -35,6 +35,10 @@ static bool let_value(schedule_checker *c, schedule_let *let, span at, double *o
 static bool name_value(schedule_checker *c, const ast_expr *e, double *out) {
     schedule_let *let = schedule_let_find(c, e->name.text);
     if (let) return let_value(c, let, e->at, out);
+    if (c->op->op && schedule_is_size(c->op->op, e->name.text)) {
+        diag(c->s->ds, E0520, e->at, "'%s' is a size, and an extent is the same for every size", e->name.text);
+        return false;
+    }
     diagnostic *d = diag(c->s->ds, E0520, e->at, "'%s' is no number known here", e->name.text);
     schedule_names there = {0};
     for (uint32_t i = 0; i < c->lets.len; i++) VEC_PUSH(c->s->arena, &there, c->lets.data[i].name.text);
@@ -70,15 +74,20 @@ static bool extent_value(schedule_checker *c, const ast_expr *e, double *out) {
     return false;
 }
 
+static bool names_let(const ast_expr *e) {
+    bool any = e->kind == AST_NAME;
+    for (const ast_expr *a = e->args; a; a = a->next) any |= names_let(a);
+    return any;
+}
+
 bool schedule_extent(schedule_checker *c, const ast_subject *x, int64_t *out) {
     double v;
     if (!subject_value(c, x, &v)) return false;
     if (v >= 1 && v <= INT32_MAX && v == floor(v)) return *out = (int64_t)v, true;
     textbuf b = textbuf_new(c->s->arena);
     textbuf_double(&b, v);
-    bool literal = x->kind == AST_SUBJECT_NUMBER;
     diagnostic *d = diag(c->s->ds, E0520, x->at, "this is %s, and a whole number from 1 to 2147483647 is wanted", b.data);
-    if (!literal) diag_help(d, "each let counts with its first choice here");
+    if (x->expr && names_let(x->expr)) diag_help(d, "each let counts with its first choice here");
     return false;
 }
 
@@ -115,7 +124,7 @@ static bool key_name(key *k, const ast_expr *e, bool argument) {
     bool index = c->op->gradient || schedule_is_index(c, name);
     if (index && !k->of_index) return true;
     if (index && !c->op->gradient) return key_fault(k, e->at, "'%s' is another index than the one ordered", name);
-    diag(c->s->ds, E0517, e->at, "'%s' is nothing of '%s'", name, c->op->path);
+    diag(c->s->ds, E0517, e->at, "'%s' names nothing in '%s'", name, c->op->path);
     return false;
 }
 
@@ -127,7 +136,7 @@ static bool key_ref(key *k, const ast_expr *e) {
     for (const ast_expr *a = e->args; a; a = a->next, n++) good &= key_expr(k, a);
     if (!c->op->op || (v && v->rank == n && v->role != VAL_STAGE && v->role != VAL_RESULT)) return good;
     if (!v) {
-        diag(c->s->ds, E0517, e->name.at, "'%s' is nothing of '%s'", e->name.text, c->op->path);
+        diag(c->s->ds, E0517, e->name.at, "'%s' names nothing in '%s'", e->name.text, c->op->path);
         return false;
     }
     if (v->rank != n) return key_fault(k, e->at, "'%s' has another number of axes", e->name.text);
@@ -140,10 +149,21 @@ static uint32_t fn_arity(const ast_item *fn) {
     return n;
 }
 
-static bool builtin_arity(const char *name, uint32_t n) {
-    if (!strcmp(name, "min") || !strcmp(name, "max")) return n == 2;
+// Of a function of the mathematics library; -1: there is none of that name.
+static int builtin_arity(const char *name) {
+    if (!strcmp(name, "min") || !strcmp(name, "max")) return 2;
     for (tensor_opcode op = 0; op < TENSOR_OP_COUNT; op++)
-        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(tensor_op_table(op)->text, name)) return tensor_op_table(op)->args == (int)n;
+        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(tensor_op_table(op)->text, name)) return tensor_op_table(op)->args;
+    return -1;
+}
+
+static bool no_function(key *k, const ast_expr *e) {
+    sema *s = k->c->s;
+    schedule_names there = {0};
+    for (uint32_t i = 0; i < s->fns.len; i++) VEC_PUSH(s->arena, &there, s->fns.data[i]->name.text);
+    diagnostic *d = diag(s->ds, E0529, e->name.at, "there is no function '%s'", e->name.text);
+    const char *near = closest_name(e->name.text, there.data, there.len);
+    if (near) diag_fix(d, e->name.at, near, "did you mean '%s'?", near);
     return false;
 }
 
@@ -156,8 +176,9 @@ static bool key_call(key *k, const ast_expr *e) {
         plain &= a->how == AST_PLAIN;
         good &= a->kind == AST_NAME ? key_name(k, a, true) : key_expr(k, a);
     }
-    if (plain && (fn ? fn_arity(fn) == n : builtin_arity(e->name.text, n))) return good;
-    return key_fault(k, e->at, fn ? "'%s' takes other arguments" : "there is no function '%s' of so many arguments", e->name.text);
+    int want = fn ? (int)fn_arity(fn) : builtin_arity(e->name.text);
+    if (want < 0) return no_function(k, e);
+    return plain && want == (int)n ? good : key_fault(k, e->at, "'%s' takes other arguments", e->name.text);
 }
 
 static bool key_expr(key *k, const ast_expr *e) {

@@ -54,11 +54,11 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
 }
 
 // ---- Indices -----------------------------------------------------------------------------------------------
-// Those that lowering makes beside one of the source have its name and an underscore.
+// Those that lowering makes beside one of the source have its name and a prime: e', e'2.
 static bool var_is(const tensor_op *op, tensor_var v, const char *name) {
     const char *own = op->vars.data[v].name;
     size_t n = strlen(name);
-    return !strncmp(own, name, n) && (!own[n] || (own[n] == '_' && !own[n + 1]));
+    return !strncmp(own, name, n) && (!own[n] || own[n] == '\'');
 }
 
 typedef struct {
@@ -77,6 +77,10 @@ static bool stage_has(const index_search *q, const tensor_stage *st) {
         if (q->space == TENSOR_NO_SPACE || op->vars.data[v].space == q->space) return true;
     }
     return false;
+}
+
+bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const char *name) {
+    return stage_has(&(index_search){.c = c, .name = name, .bound_only = true, .space = TENSOR_NO_SPACE}, st);
 }
 
 static bool found(const index_search *q) {
@@ -104,8 +108,7 @@ static void list_indices(schedule_checker *c, const char *path, schedule_names *
         if (!schedule_covers(path, st->name)) continue;
         for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
             const char *own = op->vars.data[k < st->nleft ? st->left[k] : st->bound[k - st->nleft]].name;
-            size_t n = strlen(own);
-            const char *name = n > 1 && own[n - 1] == '_' ? arena_strndup(c->s->arena, own, n - 1) : own;
+            const char *name = arena_strndup(c->s->arena, own, strcspn(own, "'"));
             if (!listed(out, name)) VEC_PUSH(c->s->arena, out, name);
         }
     }

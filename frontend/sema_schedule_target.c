@@ -65,21 +65,32 @@ static bool serves(const char *target, uint32_t least) {
     return !schedule_target_name(target, &sm, &exact) || sm >= least;
 }
 
-bool schedule_needs(schedule_checker *c, const char *needs, span at, const char *text) {
-    if (!*needs || (!strcmp(needs, "grad") && c->op->gradient)) return true;
-    if (!strcmp(needs, "grad")) {
+static void check_need(schedule_checker *c, const char *needs, span at, const char *text) {
+    bool grad = !strcmp(needs, "grad");
+    if (grad && c->op->gradient) return;
+    if (grad) {
         diagnostic *d = report(c, at, text, "is for gradients: a forward op keeps nothing by itself");
         diag_help(d, "say it in a schedule of '%s.grad'", c->op->path);
-        return false;
+        return;
     }
     uint32_t least = !strcmp(needs, "gpu") ? 1 : (uint32_t)atoi(needs + 3);
     for (const ast_names *n = c->item->targets; n; n = n->next) {
         if (serves(n->name.text, least)) continue;
         const char *why = least == 1 ? "has no meaning on the host" : arena_printf(c->s->arena, "needs %s", needs);
         diag_note(report(c, at, text, why), n->name.at, "the schedule is for '%s'", n->name.text);
-        return false;
+        return;
     }
-    if (c->item->targets || least == 1) return true;
+    if (c->item->targets || least == 1) return;
     diag_help(report(c, at, text, arena_printf(c->s->arena, "needs %s", needs)), "say what the schedule is for: for %s", needs);
-    return false;
+}
+
+void schedule_need_add(schedule_checker *c, const char *needs, span at, const char *text) {
+    if (*needs) VEC_PUSH(c->s->arena, &c->needs, ((schedule_need){needs, text, at}));
+}
+
+void schedule_needs_check(schedule_checker *c) {
+    bool counts = c->from == c->item ? !c->emptied : c->filled;
+    for (uint32_t i = 0; i < c->needs.len && counts; i++)
+        check_need(c, c->needs.data[i].needs, c->needs.data[i].at, c->needs.data[i].text);
+    c->needs.len = 0;
 }

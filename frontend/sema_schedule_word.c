@@ -6,7 +6,10 @@ static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const a
     bool list = x->list != NULL;
     const ast_subject *second = list ? x->list : x->choice;
     diagnostic *d = diag(c->s->ds, E0518, second->at, list ? "%s stands here alone, not in a list" : "%s is not a choice", k->what);
-    diag_help(d, list ? "write a statement for each" : "only what follows a statement's subject may be a choice");
+    bool index = k == schedule_kind_at(SCHEDULE_INDEX) || k == schedule_kind_at(SCHEDULE_REDUCED);
+    if (!list) diag_help(d, "only what follows a statement's subject may be a choice");
+    else if (index) diag_help(d, "write a statement for each");
+    else diag_help(d, "a choice is written with |, as in 32 | 64");
     return false;
 }
 
@@ -102,7 +105,7 @@ static bool check_shape(schedule_checker *c, const ast_subject *x) {
 static bool check_fixed(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     const char *name = schedule_name_of(x);
     const schedule_word *w = name ? schedule_word_find(k, name) : NULL;
-    if (w) return schedule_needs(c, w->needs, x->at, w->text), true;
+    if (w) return schedule_need_add(c, w->needs, x->at, w->text), true;
     if (k == SCHEDULE_TYPE && name && is_float_generic(c, name)) return true;
     const char *what = schedule_kind_at(k)->what;
     diagnostic *d = name ? diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, what) : diag(c->s->ds, E0521, x->at, "%s is wanted here", what);
@@ -113,17 +116,25 @@ static bool check_fixed(schedule_checker *c, schedule_kind k, const ast_subject 
     return false;
 }
 
+static bool check_width(schedule_checker *c, const ast_subject *x) {
+    const char *name = schedule_name_of(x), *const fit = "fit";
+    int64_t extent;
+    if (name && !strcmp(name, fit)) return true;
+    if (!name || !closest_name(name, &fit, 1)) return schedule_extent(c, x, &extent);
+    diag_fix(diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, schedule_kind_at(SCHEDULE_WIDTH)->what), x->at, fit, "did you mean 'fit'?");
+    return false;
+}
+
 // ---- By kind -----------------------------------------------------------------------------------------------
 static bool check_one(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     int64_t extent;
-    const char *name = schedule_name_of(x);
     switch (k) {
     case SCHEDULE_INDEX: case SCHEDULE_REDUCED: case SCHEDULE_INDICES: return check_index(c, k, x);
     case SCHEDULE_STAGES: return check_stage(c, x);
     case SCHEDULE_VALUES: return check_value(c, x);
     case SCHEDULE_SCHEDULES: return check_schedule(c, x);
-    case SCHEDULE_COUNTS: case SCHEDULE_COUNT: return schedule_extent(c, x, &extent);
-    case SCHEDULE_WIDTH: return (name && !strcmp(name, "fit")) || schedule_extent(c, x, &extent);
+    case SCHEDULE_LIMITS: case SCHEDULE_COUNT: return schedule_extent(c, x, &extent);
+    case SCHEDULE_WIDTH: return check_width(c, x);
     case SCHEDULE_MAP: return check_map(c, x, true);
     case SCHEDULE_SOURCE: return check_map(c, x, false);
     case SCHEDULE_KEY: return check_key(c, x, true);
@@ -163,12 +174,28 @@ static bool check_choices(schedule_checker *c, schedule_kind k, const ast_subjec
 
 static bool check_list(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     bool good = true;
-    for (; x; x = x->list) {
-        const char *name = schedule_name_of(x);
-        schedule_let *let = k == SCHEDULE_COUNTS && name ? schedule_let_find(c, name) : NULL;
-        good &= let ? check_let(c, k, let, x->at) : check_one(c, k, x);
+    for (; x; x = x->list) good &= check_one(c, k, x);
+    return good;
+}
+
+// The limits between classes grow.
+static bool check_limits(schedule_checker *c, const ast_subject *x) {
+    int64_t last = 0, limit;
+    bool good = true;
+    for (c->limits = 0; x; x = x->list, c->limits++) {
+        if (!schedule_extent(c, x, &limit)) good = false, limit = last;
+        else if (limit <= last) diag(c->s->ds, E0525, x->at, "the limits of classes grow, and %lld is not above %lld", (long long)limit, (long long)last), good = false;
+        last = limit;
     }
     return good;
+}
+
+static bool check_schedules(schedule_checker *c, const ast_subject *x) {
+    uint32_t n = 0;
+    for (const ast_subject *y = x; y; y = y->list) n++;
+    bool good = n == c->limits + 1;
+    if (!good) diag(c->s->ds, E0525, schedule_subject_span(x), "there are %u classes here, and %u schedules for them", c->limits + 1, n);
+    return check_list(c, SCHEDULE_SCHEDULES, x) && good;
 }
 
 bool schedule_word_check(schedule_checker *c, schedule_kind k, const ast_word *w) {
@@ -176,7 +203,7 @@ bool schedule_word_check(schedule_checker *c, schedule_kind k, const ast_word *w
     const ast_subject *x = w->subjects;
     if (x->list && info->shape != SCHEDULE_LIST) return one_wanted(c, info, x);
     if (x->choice && info->shape != SCHEDULE_CHOICE) return one_wanted(c, info, x);
-    if (x->list) return check_list(c, k, x);
-    if (info->shape == SCHEDULE_CHOICE || k == SCHEDULE_COUNTS) return check_choices(c, k, x);
-    return check_list(c, k, x);
+    if (k == SCHEDULE_LIMITS) return check_limits(c, x);
+    if (k == SCHEDULE_SCHEDULES) return check_schedules(c, x);
+    return info->shape == SCHEDULE_CHOICE ? check_choices(c, k, x) : check_list(c, k, x);
 }

@@ -66,6 +66,7 @@ static bool bind_default(lowering *L, scope *s, const ast_generic *g, const char
     if (kind_is(g, "float")) return generic_bind(L, s, g, intern(L->s->names, "f32"), g->name.at);
     if (kind_is(g, "int")) return generic_bind(L, s, g, intern(L->s->names, "i32"), g->name.at);
     if (kind_is(g, "size") && L->defaults) return generic_bind(L, s, g, intern(L->s->names, "3"), g->name.at);
+    if (!kind_is(g, "size") && !kind_is(g, "fn") && !kind_is(g, "reducer")) return generic_bind(L, s, g, "", g->name.at);
     diagnostic *d = diag(L->ds, E0605, g->name.at, "'%s' of '%s' must be given to compile it", g->name.text, shown);
     diag_help(d, kind_is(g, "size") ? "-D %s=3, say" : "-D %s=NAME, or an op alias: op name = %s<…>;", g->name.text, shown);
     return false;
@@ -235,13 +236,15 @@ static void require_one(lowering *L, scope *s, const ast_expr *e) {
     VEC_PUSH(L->arena, &L->op->requires, ((tensor_require){text.data, holds, e->at}));
 }
 
-static void require_sizes_only(lowering *L, tensor_expr e, span at) {
+static bool require_sizes_only(lowering *L, tensor_expr e, span at) {
     const tensor_node n = *tensor_node_at(L->op, e);
     if (n.op == TENSOR_LOAD_OP || n.op == TENSOR_DIV_OP || n.type.type == DT_F32 || n.type.type == DT_F64) {
         diag(L->ds, E0505, n.at.hi ? n.at : at, "a precondition is about sizes and maps, in integers");
-        return;
+        return false;
     }
-    for (uint32_t i = 0; i < n.nargs; i++) require_sizes_only(L, n.args[i], at);
+    for (uint32_t i = 0; i < n.nargs; i++)
+        if (!require_sizes_only(L, n.args[i], at)) return false;
+    return true;
 }
 
 void signature_require(lowering *L, scope *s, const ast_item *op) {

@@ -90,6 +90,8 @@ typedef enum {
 typedef enum { SIMT_SCOPE_BLOCK, SIMT_SCOPE_DEVICE } simt_scope;
 typedef enum { SIMT_CACHE_DEFAULT, SIMT_CACHE_STREAM, SIMT_CACHE_REUSE, SIMT_CACHE_BYPASS } simt_cache;
 
+typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED } simt_loop;   // FOR: may the assembler unroll it?
+
 // ---- Functions -------------------------------------------------------------------------------------------
 typedef uint32_t simt_value;    // 0: none
 typedef uint32_t simt_instr;    // 0: none

@@ -150,6 +150,8 @@ static void walk_range(reducing *d, simt_builder *b, uint32_t w, const simt_valu
     range_of(d, b, x, &lo, &hi);
     simt_instr loop;
     simt_builder in = simt_build_for(b, lo, hi, simt_build_int(b, NAIVE_I64, 1), state, d->n, &loop);
+    // Unrolling would cost the assembler more time than the whole rest.
+    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
     uint32_t mark = memo_mark(k);
     simt_value at = simt_for_index(k->f, loop);
     if (x->kind == WALK_PREIMAGE && !x->map.sorted) {
