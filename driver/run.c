@@ -76,12 +76,13 @@ static bool check_parameters(run_session *r, const unit *u) {
 // ---- One op ----------------------------------------------------------------------------------------------
 
 static bool run_steps(run_op *o, run_row *row) {
-    driver *d = o->r->d;
-    phase(d, "bind");
-    o->b = bind_op(d, o->arena, o->op->op, &o->r->graph, &o->r->options);
+    const run_session *r = o->r;
+    phase(r->d, "bind");
+    o->b = bind_op(r->d, o->arena, o->op->op, &r->graph, &r->options);
     if (!o->b) return false;
     row->sizes = run_sizes(o->b);
-    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) &&
+    if (r->check && !run_affordable(o)) return false;
+    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!r->check || run_compare(o, row)) &&
            run_write(o);
 }
 

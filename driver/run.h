@@ -88,6 +88,7 @@ bool run_fault_apply(run_op *o,
                      bool again);   // again: after the second launch; false: a diagnostic tells why not
 
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
+bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o,
                  run_row *row);   // with the evaluator; false: a diagnostic tells what could not be
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);

@@ -1,7 +1,8 @@
-// Inside the checker of schedules: the statement table as data, what is known of the op at hand, and the cells a schedule
-// fills. sema_schedule.c walks items and statements; _table.c reads schedule.def; _form.c fits words to forms; _word.c judges
-// a word by its kind; _name.c knows the op's names; _key.c checks expressions; _cell.c compares cells; _when.c conditions;
-// _choose.c which schedule an op is compiled by.
+// Inside the checker of schedules: the statement table as data, what is known of the op at hand, and the
+// cells a schedule fills. sema_schedule.c walks items and statements; _table.c reads schedule.def; _form.c
+// fits words to forms; _word.c judges a word by its kind; _name.c knows the op's names; _key.c checks
+// expressions; _cell.c compares cells; _when.c and _known.c conditions; _choose.c which schedule an op is
+// compiled by.
 #ifndef GNNC_SCHEDULE_H
 #define GNNC_SCHEDULE_H
 
@@ -24,7 +25,8 @@ typedef struct schedule_word {   // of a fixed set
     const char *text, *needs;
 } schedule_word;
 
-// A form, read: its parts in order. Part i belongs to option `option` (0: none), which stands inside option `inside`.
+// A form, read: its parts in order. Part i belongs to option `option` (0: none), which stands inside option
+// `inside`.
 enum { SCHEDULE_MAX_PARTS = 16 };
 typedef struct {
     const char *keyword;   // NULL: kind
@@ -34,10 +36,10 @@ typedef struct {
 typedef struct {
     schedule_part parts[SCHEDULE_MAX_PARTS];
     uint32_t n;
-    bool subject;          // the first part names what the statement is about
+    bool subject;   // the first part names what the statement is about
 } schedule_form;
 
-// ---- The table (sema_schedule_table.c) ---------------------------------------------------------------------
+// ---- The table (sema_schedule_table.c) ------------------------------------------------------------------
 const schedule_kind_info *schedule_kind_at(schedule_kind k);
 const schedule_word *schedule_word_at(uint32_t i);   // NULL past the last
 const schedule_word *schedule_word_find(schedule_kind k, const char *text);
@@ -45,7 +47,7 @@ const schedule_statement *schedule_statement_find(const char *verb);
 schedule_form schedule_form_read(const schedule_statement *st);
 bool schedule_excludes(const schedule_statement *a, const schedule_statement *b);   // either way
 
-// ---- A schedule being checked ------------------------------------------------------------------------------
+// ---- A schedule being checked ---------------------------------------------------------------------------
 typedef struct schedule_let {
     ast_name name;
     const ast_subject *value;   // NULL: faulty, reported
@@ -54,20 +56,20 @@ typedef struct schedule_let {
 } schedule_let;
 
 typedef struct schedule_prefix {
-    const char *path;           // interned; NULL: every stage
+    const char *path;   // interned; NULL: every stage
     span at;
-    bool unknown;               // reported: what it holds is still checked, but fills nothing
+    bool unknown;   // reported: what it holds is still checked, but fills nothing
 } schedule_prefix;
 typedef VEC(schedule_prefix) schedule_prefixes;
 
 typedef struct schedule_cell {
-    const char *stage;          // NULL: every stage
-    const char *subject;        // interned; NULL: the statement has none
+    const char *stage;     // NULL: every stage
+    const char *subject;   // interned; NULL: the statement has none
     const schedule_statement *what;
     const ast_statement *statement;
-    span at;                    // the subject, or the verb
-    const ast_item *from;       // the schedule that fills it
-    bool empty;                 // none
+    span at;                // the subject, or the verb
+    const ast_item *from;   // the schedule that fills it
+    bool empty;             // none
 } schedule_cell;
 
 typedef struct schedule_need {
@@ -75,34 +77,35 @@ typedef struct schedule_need {
     span at;
 } schedule_need;
 
-typedef struct schedule_op {    // what a schedule is for
-    const char *path;           // interned: "spmm", "spmm.grad"
+typedef struct schedule_op {       // what a schedule is for
+    const char *path;              // interned: "spmm", "spmm.grad"
     const ast_item *item, *body;   // the op, or the one differentiated; body: what an alias names
     bool gradient;
-    const tensor_op *op;        // lowered; NULL: it cannot be
+    const tensor_op *op;   // lowered; NULL: it cannot be
 } schedule_op;
 
 typedef struct schedule_checker {
-    sema *s;                    // with diagnostics of its own while `from` is not the schedule itself
+    sema *s;   // with diagnostics of its own while `from` is not the schedule itself
     diag_set *ds;
-    const ast_item *item, *from;   // the schedule, and the one among those it starts from whose statements are walked
+    const ast_item *item,
+        *from;   // the schedule, and the one among those it starts from whose statements are walked
     schedule_op *op;
     VEC(schedule_let) lets;
     VEC(schedule_cell) cells;
     uint32_t statements;
-    bool full;                  // a limit was reported
+    bool full;   // a limit was reported
     // of the statement at hand
     const schedule_statement *what;
     const ast_statement *statement;
     const schedule_prefixes *prefixes;
-    bool any;                   // an index of one of the prefixes will do
-    const char *index;          // its subject, where it is an index
-    bool filled, emptied;       // what it did to cells
-    uint32_t limits;            // of its classes
+    bool any;               // an index of one of the prefixes will do
+    const char *index;      // its subject, where it is an index
+    bool filled, emptied;   // what it did to cells
+    uint32_t limits;        // of its classes
     VEC(schedule_need) needs;
 } schedule_checker;
 
-// ---- Items (sema_schedule.c) -------------------------------------------------------------------------------
+// ---- Items (sema_schedule.c) ----------------------------------------------------------------------------
 const char *schedule_path_text(sema *s, const ast_path *p);   // interned
 bool schedule_path_is(const ast_path *p, const char *text);
 span schedule_path_span(const ast_path *p);
@@ -111,7 +114,7 @@ const ast_item *schedule_named(const sema *s, const char *op_path, const char *n
 // Its cells, with those of the schedules it starts from, all checked. false: there is no such op.
 bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item);
 
-// ---- Statements (sema_schedule_form.c, _word.c) ------------------------------------------------------------
+// ---- Statements (sema_schedule_form.c, _word.c) ---------------------------------------------------------
 // Fits a statement's words to the form of c->what and records its cells.
 void schedule_fit(schedule_checker *c, const ast_word *words, span verb);
 // Whether a word is of that kind; says so where not.
@@ -120,12 +123,14 @@ bool schedule_word_check(schedule_checker *c, schedule_kind k, const ast_word *w
 const char *schedule_name_of(const ast_subject *x);
 span schedule_subject_span(const ast_subject *x);   // with its list and choices
 
-// ---- Names (sema_schedule_name.c) --------------------------------------------------------------------------
+// ---- Names (sema_schedule_name.c) -----------------------------------------------------------------------
 bool schedule_covers(const char *prefix, const char *stage);   // equal, or the stage lies inside
 bool schedule_stage_known(schedule_checker *c, const char *path, span at);
 bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
-bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s);   // under the prefixes at hand
-bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const char *name);   // over that index
+bool schedule_index_lies_in(const schedule_checker *c, const char *name,
+                            tensor_space s);   // under the prefixes at hand
+bool schedule_reduces(const schedule_checker *c, const tensor_stage *st,
+                      const char *name);   // over that index
 bool schedule_value_known(schedule_checker *c, const char *path, span at);
 const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name);
 bool schedule_is_index(const schedule_checker *c, const char *name);   // of any stage
@@ -134,26 +139,33 @@ bool schedule_map_known(schedule_checker *c, const char *name, span at, bool of_
 schedule_let *schedule_let_find(schedule_checker *c, const char *name);
 typedef VEC(const char *) schedule_names;
 // "did you mean", or else the list of what there is.
-void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name, const schedule_names *there, const char *what);
+void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name,
+                      const schedule_names *there, const char *what);
 
-// ---- Expressions (sema_schedule_key.c) ---------------------------------------------------------------------
-bool schedule_extent(schedule_checker *c, const ast_subject *x, int64_t *out);   // with each let at its first choice
-bool schedule_key(schedule_checker *c, const ast_expr *e, bool of_index);       // of_index: it depends on the subject
+// ---- Expressions (sema_schedule_key.c) ------------------------------------------------------------------
+bool schedule_extent(schedule_checker *c, const ast_subject *x,
+                     int64_t *out);   // with each let at its first choice
+bool schedule_key(schedule_checker *c, const ast_expr *e,
+                  bool of_index);   // of_index: it depends on the subject
 
-// ---- Cells (sema_schedule_cell.c) --------------------------------------------------------------------------
+// ---- Cells (sema_schedule_cell.c) -----------------------------------------------------------------------
 void schedule_cell_add(schedule_checker *c, const char *subject, span at, bool empty);
 void schedule_cells_compare(schedule_checker *c);   // excluded pairs, and what inherited cells need
 
-// ---- Conditions (sema_schedule_when.c) ---------------------------------------------------------------------
+// ---- Conditions (sema_schedule_when.c) ------------------------------------------------------------------
 void schedule_when_check(schedule_checker *c);
-bool schedule_when_may_hold(sema *s, const schedule_op *op, const ast_item *schedule);   // false: known not to, as compiled now
+const ast_generic *schedule_generic_find(const schedule_op *op, const char *name);
+bool schedule_is_function(const sema *s, const char *name);   // or a reducer
+// sema_schedule_known.c
+bool schedule_when_may_hold(sema *s, const schedule_op *op,
+                            const ast_item *schedule);   // false: known not to, as compiled now
 
-// ---- Targets (sema_schedule_target.c) ----------------------------------------------------------------------
+// ---- Targets (sema_schedule_target.c) -------------------------------------------------------------------
 bool schedule_target_name(const char *name, uint32_t *sm, bool *exact);   // host: sm 0
 void schedule_targets_check(schedule_checker *c);
 // What the statement at hand needs is noted, and told once it is known to fill a cell.
 void schedule_need_add(schedule_checker *c, const char *needs, span at, const char *text);
 void schedule_needs_check(schedule_checker *c);
-bool schedule_for(const ast_item *schedule, const char *target);          // whether it is for that target
+bool schedule_for(const ast_item *schedule, const char *target);   // whether it is for that target
 
 #endif

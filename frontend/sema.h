@@ -32,12 +32,22 @@ typedef struct index_info {    // an index of an equation or a reduction
 } index_info;
 
 typedef struct scope scope;
+typedef struct expansion {     // functions, reducers and ops being expanded: recursion is refused
+    const ast_item *item;
+    const struct expansion *outer;
+} expansion;
+typedef struct {
+    index_info *index;         // the expression is this bare index
+    tensor_space space;        // it is index-valued
+} inferred;
 typedef struct closure {       // an argument of a function: an expression where it was written
     const ast_expr *expr;
     const scope *scope;
+    const expansion *active;   // what was being expanded there
     uint64_t lowered_in;       // lowering context (renaming, guards) the cached result belongs to
     struct value *cached;
-    uint32_t inferred_in;
+    uint32_t inferred_in;      // the round it was walked last, and what it was then
+    inferred inferred;
 } closure;
 typedef struct key_list {      // "by (m, n)" or "over d", passed through functions
     const ast_names *keys;
@@ -106,8 +116,9 @@ typedef struct lowering {
     diag_set *ds;
     tensor_op *op;
     ir_dtype real;             // type of int / int: f64 where the op holds an f64, else f32
-    VEC(const ast_item *) active;    // functions, reducers and ops being expanded: recursion is refused
+    const expansion *active;
     uint32_t expansions;       // budget of function expansions
+    uint32_t depth;            // of expressions within expansions
     // of the equation at hand
     const char *stage_base;    // names of lifted stages: base.sum, base.sum.2
     const index_rename *renames;
@@ -118,7 +129,7 @@ typedef struct lowering {
     frame *frame;
     VEC(tensor_key) determined; // keys in force whose right side is a variable
     uint32_t loop;             // op->loops or TENSOR_NO_LOOP
-    uint32_t infer_round;
+    uint32_t infer_round, infer_steps;   // steps: of this equation, bounded
     bool infer_changed;
     bool conditions;           // lowering a precondition: sizes and statistics only
     VEC(definition) definitions;
@@ -131,11 +142,11 @@ const entity *scope_find(const scope *s, const char *name);
 // Follows function arguments that merely name something.
 const entity *sema_resolve(const lowering *L, const scope *s, const char *name);
 
+bool expanding(const lowering *L, const ast_item *item);
+const expansion *expand(lowering *L, const ast_item *item);   // gives back what to set L->active to afterwards
+closure *closure_new(lowering *L, const scope *s, const ast_expr *e);
+
 // sema_infer.c
-typedef struct {
-    index_info *index;         // the expression is this bare index
-    tensor_space space;        // it is index-valued
-} inferred;
 inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);
 // Repeats until no index learns its space.
 void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32_t n);
@@ -179,6 +190,8 @@ bool reduction_lower(lowering *L, const scope *s, const ast_expr *e, reduction *
 // Its results as stages of their own, over the variables it uses: one load each into results. A class variable (else
 // UINT32_MAX) comes first, and the loads are at `own_class`.
 void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results);
+void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition);
+const char *free_name(lowering *L, const char *base);   // base, or base.2, …: of no value yet
 void lift_determine(lowering *L, tensor_key k);   // under a key m[e] == v, v is m[e]
 // Its results stored to targets over the given left variables.
 void reduction_store(lowering *L, reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft);
@@ -192,6 +205,7 @@ tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const t
 const char *space_name(const lowering *L, tensor_space s);
 tensor_space space_constant(lowering *L, int64_t size, span at);
 tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at);   // of size s + more
+bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more);   // proven: s has base + more points
 // The space an axis names: a size in scope, a number, an expression of them; a new name declares a space if `declare`.
 bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out);
 bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);            // proven 0 <= index < size

@@ -126,6 +126,20 @@ static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor
     scope_add(c->L->arena, c->inner, (entity){.kind = ENT_VALUE, .name = p->name.text, .at = arg->at, .val = val});
 }
 
+// A scalar argument is an expression of the parameter's kind; a whole number serves as a real one.
+static void bind_scalar(call *c, const ast_param *p, const ast_expr *arg) {
+    const equations *q = c->caller;
+    ir_dtype want;
+    const entity *bound = scope_find(c->inner, p->type->element.text);
+    bool known = bound ? bound->kind == ENT_DTYPE && (want = bound->dtype, true) : sema_dtype(p->type->element.text, &want);
+    value v = lower_expr(c->L, q->scope, arg);
+    ir_dtype have = value_type(c->L, v).type;
+    if (v.kind == VALUE_BAD || v.kind == VALUE_NONE) c->ok = false;
+    else if (known && strcmp(type_kind(want), type_kind(have)) != 0 && !(ir_dtype_is_float(want) && have == DT_I64))
+        fail_at(c, arg->at, p, arena_printf(c->L->arena, "%s are wanted, and this is one of the %s", type_kind(want), type_kind(have)));
+    scope_add(c->L->arena, c->inner, (entity){.kind = ENT_CLOSURE, .name = p->name.text, .at = arg->at, .closure = closure_new(c->L, q->scope, arg)});
+}
+
 static void bind_argument(call *c, const ast_param *p, const ast_expr *arg) {
     const entity *e = arg->kind == AST_NAME ? sema_resolve(c->L, c->caller->scope, arg->name.text) : NULL;
     bool identity = arg->kind == AST_NAME && (e ? e->kind == ENT_IDENTITY : !strcmp(arg->name.text, "id"));
@@ -135,9 +149,7 @@ static void bind_argument(call *c, const ast_param *p, const ast_expr *arg) {
     }
     if (c->late) return;
     if (p->type->kind == AST_SCALAR) {
-        closure *k = ARENA_NEW(c->L->arena, closure);
-        *k = (closure){.expr = arg, .scope = c->caller->scope};
-        scope_add(c->L->arena, c->inner, (entity){.kind = ENT_CLOSURE, .name = p->name.text, .at = arg->at, .closure = k});
+        bind_scalar(c, p, arg);
     } else if (!e || e->kind != ENT_VALUE) {
         fail_at(c, arg->at, p, "the name of a map or tensor is wanted here");
     } else {
@@ -249,11 +261,10 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
         diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called", eq->targets->name.text);
         return;
     }
-    for (uint32_t i = 0; i < L->active.len; i++)
-        if (L->active.data[i] == op) {
-            diag(L->ds, E0206, eq->value->at, "op '%s' calls itself: ops are inlined, so they cannot recur", op->name.text);
-            return;
-        }
+    if (expanding(L, op)) {
+        diag(L->ds, E0206, eq->value->at, "op '%s' calls itself: ops are inlined, so they cannot recur", op->name.text);
+        return;
+    }
     scope inner = {NULL, NULL};
     call c = {.L = L, .caller = q, .op = op, .call = eq->value, .inner = &inner, .ok = true};
     bind_generics(&c, alias ? alias->names : eq->generics);
@@ -264,9 +275,9 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
     if (!c.ok) return;
     uint32_t mark = diag_mark(L->ds);
     signature_require(L, &inner, op);
-    VEC_PUSH(L->arena, &L->active, op);
+    const expansion *outer = expand(L, op);
     equations_lower(L, &callee);
     diag_note_use(L->ds, mark, op->at, eq->at, op->name.text);
-    L->active.len--;
+    L->active = outer;
     publish_results(&c, &callee, q, eq);
 }

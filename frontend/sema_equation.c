@@ -166,6 +166,20 @@ static bool check_distinct(lowering *L, const definition *def, const char *name)
     return true;
 }
 
+// Does the recurrence that defines val reach the end of its axis: is that as long as the steps and the start together?
+static bool step_fills(const lowering *L, tensor_val val, int64_t offset) {
+    for (uint32_t i = 0; i < L->op->stages.len; i++) {
+        const tensor_stage *st = &L->op->stages.data[i];
+        for (uint32_t t = 0; st->loop != TENSOR_NO_LOOP && t < st->ntargets; t++)
+            for (uint32_t k = 0; st->targets[t].val == val && k < st->targets[t].rank; k++) {
+                const tensor_node *n = tensor_node_at(L->op, st->targets[t].index[k]);
+                if (n->op != TENSOR_INDEX_OP || tensor_node_at(L->op, n->args[0])->op != TENSOR_ADD_OP) continue;
+                return space_size_is(L, L->op->vals.data[val].axes[k], L->op->loops.data[st->loop].space, offset);
+            }
+    }
+    return true;
+}
+
 static bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes) {
     int64_t have = 0, want = 1, step = -1;
     bool literal[8] = {false};
@@ -177,7 +191,7 @@ static bool value_complete(const lowering *L, tensor_val val, uint32_t rank, con
             if (L->definitions.data[i].literals[k] <= -2) step = -2 - L->definitions.data[i].literals[k];
         }
     }
-    if (step >= 0) return have == step + 1;
+    if (step >= 0) return have == step + 1 && step_fills(L, val, step);
     for (uint32_t k = 0; k < rank; k++)
         if (literal[k]) want *= L->op->spaces.data[axes[k]].kind == SPACE_CONST ? L->op->spaces.data[axes[k]].size : INT32_MAX;
     return have == want;
@@ -255,6 +269,10 @@ static const tensor_expr *target_index(lowering *L, equation *x, const definitio
         tensor_space axis = L->op->vals.data[val].axes[k];
         if (def->literals[k] == -1) {
             index[k] = lower_subscript(L, &x->scope, a, axis);
+            if (tensor_node_at(L->op, index[k])->op == TENSOR_INDEX_OP) {
+                diagnostic *d = diag(L->ds, E0302, a->at, "this index does not run over the whole axis, %s", space_name(L, axis));
+                diag_help(d, "an index in a target has the very space of its axis; numbers fill parts of one");
+            }
             continue;
         }
         tensor_expr p = tensor_int(L->op, def->literals[k]);
@@ -286,7 +304,7 @@ static const char *stage_name(lowering *L, equation *x, const char *name) {
 static const char *value_name(lowering *L, equation *x, const char *name) {
     declared *d = find_declared(x->q, name);
     if (d) return d->target;
-    return x->q->prefix ? intern(L->s->names, arena_printf(L->arena, "%s.%s", x->q->prefix, name)) : name;
+    return x->q->prefix ? free_name(L, arena_printf(L->arena, "%s.%s", x->q->prefix, name)) : name;
 }
 
 // The value a target writes; made here if it does not exist, of the type that is stored.
@@ -381,6 +399,24 @@ static void store_reduction(lowering *L, equation *x, reduction *r) {
     for (const ast_expr *t = x->eq->targets; t; t = t->next, n++) store_plain(L, x, t, &x->defs.data[n], value_plain(results[n]));
 }
 
+// The variable in a target's index; NULL: a number.
+static const char *index_name(const ast_expr *e) {
+    int64_t offset;
+    step_form(e, &e, &offset);
+    return e->kind == AST_NAME ? e->name.text : NULL;
+}
+
+// Whether target a's variables are among b's.
+static bool covers_indices(const ast_expr *a, const ast_expr *b) {
+    for (const ast_expr *i = a->args; i; i = i->next) {
+        bool there = !index_name(i);
+        for (const ast_expr *j = b->args; j && !there; j = j->next) there = index_name(i) == index_name(j);
+        if (!there) return false;
+    }
+    return true;
+}
+static bool same_indices(const ast_expr *a, const ast_expr *b) { return covers_indices(a, b) && covers_indices(b, a); }
+
 // ---- One equation ----------------------------------------------------------------------------------------------
 static bool equation_targets(lowering *L, equation *x) {
     for (const ast_expr *t = x->eq->targets; t; t = t->next) {
@@ -395,6 +431,11 @@ static bool equation_targets(lowering *L, equation *x) {
         if (!target_positions(L, x, t, &def)) return false;
         VEC_PUSH(L->arena, &x->defs, def);
     }
+    for (uint32_t i = 1; i < x->defs.len; i++)
+        if (!same_indices(x->eq->targets, nth(x->eq->targets, i))) {
+            diag(L->ds, E0417, nth(x->eq->targets, i)->at, "the targets of one equation have the same indices");
+            return false;
+        }
     for (const ast_binder *b = x->eq->binders; b; b = b->next) {
         bool used = false;
         for (uint32_t i = 0; i < x->left.len; i++) used |= x->left.data[i]->name == b->name.text;
@@ -471,6 +512,7 @@ static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
     equation x = {.q = q, .eq = eq, .scope = {q->scope, NULL}};
     L->open.len = 0;
     L->loop = TENSOR_NO_LOOP;
+    L->infer_steps = 0;
     lowering_enter(L);
     uint32_t errors = diag_raised(L->ds);
     if (equation_targets(L, &x) && find_spaces(L, &x)) {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MAX_DEPTH = 1000 };   // what the machine's stack surely bears
+
 // ---- Values and types ------------------------------------------------------------------------------------
 value value_plain(tensor_expr e) { return (value){.expr = e, .kind = VALUE_PLAIN}; }
 value value_bad(lowering *L) {
@@ -261,7 +263,10 @@ static value lower_constant(lowering *L, const scope *s, ast_name name) {
 static value lower_closure(lowering *L, closure *c) {
     if (c->cached && c->lowered_in == L->context) return *c->cached;
     uint64_t context = L->context;
+    const expansion *active = L->active;
+    L->active = c->active;
     value v = lower_expr(L, c->scope, c->expr);
+    L->active = active;
     c->cached = ARENA_NEW(L->arena, value);
     *c->cached = v;
     c->lowered_in = context;
@@ -425,12 +430,11 @@ value lower_call_body(lowering *L, const scope *s, const ast_expr *e, const ast_
     uint32_t n = 0;
     for (const ast_fn_param *p = fn->fn_params; p; p = p->next) n++;
     if (!args_are(L, e, n)) return value_bad(L);
-    for (uint32_t i = 0; i < L->active.len; i++)
-        if (L->active.data[i] == fn) {
-            diagnostic *d = diag(L->ds, E0206, e->at, "'%s' calls itself: functions are expanded, so they cannot recur", fn->name.text);
-            diag_note(d, fn->name.at, "'%s' is declared here", fn->name.text);
-            return value_bad(L);
-        }
+    if (expanding(L, fn)) {
+        diagnostic *d = diag(L->ds, E0206, e->at, "'%s' calls itself: functions are expanded, so they cannot recur", fn->name.text);
+        diag_note(d, fn->name.at, "'%s' is declared here", fn->name.text);
+        return value_bad(L);
+    }
     if (++L->expansions > 20000) {
         if (L->expansions == 20001) diag(L->ds, E0207, e->at, "functions expand to too much here (over 20,000 calls)");
         return value_bad(L);
@@ -438,8 +442,7 @@ value lower_call_body(lowering *L, const scope *s, const ast_expr *e, const ast_
     scope inner = {NULL, NULL};
     const ast_expr *a = e->args;
     for (const ast_fn_param *p = fn->fn_params; p; p = p->next, a = a->next) {
-        closure *c = ARENA_NEW(L->arena, closure);
-        *c = (closure){.expr = a, .scope = s};
+        closure *c = closure_new(L, s, a);
         scope_add(L->arena, &inner, (entity){.kind = ENT_CLOSURE, .name = p->name.text, .at = p->name.at, .closure = c});
         if ((a->how != AST_PLAIN) != (p->by.text != NULL)) {
             diagnostic *d = p->by.text ? diag(L->ds, E0208, a->at, "'%s' needs to be told by what: '%s(… by MAP)' or '%s(… over INDEX)'", e->name.text, e->name.text, e->name.text)
@@ -452,11 +455,11 @@ value lower_call_body(lowering *L, const scope *s, const ast_expr *e, const ast_
         *k = (key_list){a->keys, s, a->how == AST_OVER};
         scope_add(L->arena, &inner, (entity){.kind = ENT_KEYS, .name = p->by.text, .at = p->by.at, .keys = k});
     }
-    VEC_PUSH(L->arena, &L->active, fn);
+    const expansion *outer = expand(L, fn);
     uint32_t mark = diag_mark(L->ds);
     value v = lower_expr(L, &inner, fn->body);
     diag_note_use(L->ds, mark, fn->at, e->at, fn->name.text);
-    L->active.len--;
+    L->active = outer;
     return v;
 }
 
@@ -577,7 +580,7 @@ static value lower_call(lowering *L, const scope *s, const ast_expr *e) {
     return lower_builtin(L, s, e);
 }
 
-value lower_expr(lowering *L, const scope *s, const ast_expr *e) {
+static value lower_kind(lowering *L, const scope *s, const ast_expr *e) {
     switch (e->kind) {
     case AST_NUMBER: return e->is_integer ? value_int(e->integer) : value_float(e->number);
     case AST_NAME: return lower_name(L, s, e);
@@ -597,4 +600,15 @@ value lower_expr(lowering *L, const scope *s, const ast_expr *e) {
     case AST_COND: return lower_conditional(L, s, e);
     }
     return value_bad(L);
+}
+
+value lower_expr(lowering *L, const scope *s, const ast_expr *e) {
+    if (L->depth == MAX_DEPTH) {
+        diag(L->ds, E0207, e->at, "functions expand too deeply here (over %d levels)", MAX_DEPTH);
+        return value_bad(L);
+    }
+    L->depth++;
+    value v = lower_kind(L, s, e);
+    L->depth--;
+    return v;
 }

@@ -3,6 +3,7 @@
 // nothing new is learnt, as a comparison may come before the place that tells.
 #include "sema.h"
 
+enum { MAX_STEPS = 50000, MAX_DEPTH = 1500 };
 static const inferred nothing = {NULL, TENSOR_NO_SPACE};
 
 static void learn(lowering *L, index_info *i, tensor_space s, span at) {
@@ -20,11 +21,13 @@ static void learn_each_other(lowering *L, inferred a, inferred b, span at) {
 static inferred infer_closure(lowering *L, closure *c) {
     // What an argument tells the indices in it does not depend on where it is used, so once a round is enough; but what
     // it is itself does matter to each use.
-    if (c->inferred_in != L->infer_round || c->expr->kind == AST_NAME || c->expr->kind == AST_REF) {
-        c->inferred_in = L->infer_round;
-        return infer_expr(L, c->scope, c->expr);
-    }
-    return nothing;
+    if (c->inferred_in == L->infer_round && c->expr->kind != AST_NAME && c->expr->kind != AST_REF) return c->inferred;
+    const expansion *active = L->active;
+    c->inferred_in = L->infer_round;
+    L->active = c->active;
+    c->inferred = infer_expr(L, c->scope, c->expr);
+    L->active = active;
+    return c->inferred;
 }
 
 static inferred infer_name(lowering *L, const scope *s, const ast_expr *e) {
@@ -60,19 +63,17 @@ static inferred infer_ref(lowering *L, const scope *s, const ast_expr *e) {
 }
 
 static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const ast_item *fn) {
-    for (uint32_t i = 0; i < L->active.len; i++)
-        if (L->active.data[i] == fn) return nothing;   // recursion: reported when lowered
+    if (expanding(L, fn) || ++L->infer_steps > MAX_STEPS) return nothing;   // reported when lowered
     scope inner = {NULL, NULL};
     const ast_expr *a = e->args;
     for (const ast_fn_param *p = fn->fn_params; p && a; p = p->next, a = a->next) {
-        closure *c = ARENA_NEW(L->arena, closure);
-        *c = (closure){.expr = a, .scope = s};
+        closure *c = closure_new(L, s, a);
         scope_add(L->arena, &inner, (entity){.kind = ENT_CLOSURE, .name = p->name.text, .closure = c});
         if (a->how != AST_PLAIN) infer_expr(L, s, a);
     }
-    VEC_PUSH(L->arena, &L->active, fn);
+    const expansion *outer = expand(L, fn);
     inferred r = infer_expr(L, &inner, fn->body);
-    L->active.len--;
+    L->active = outer;
     return r;
 }
 
@@ -101,7 +102,8 @@ static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
         }
         scope_add(L->arena, &inner, (entity){.kind = ENT_INDEX, .name = b->name.text, .index = i});
     }
-    for (int round = 0; round < 2; round++) {
+    // Twice, as a comparison may come before the place that tells; nested ones would take 2^depth steps.
+    for (int round = 0; round < 2 && (round == 0 || ++L->infer_steps < MAX_STEPS); round++) {
         if (e->guard) infer_expr(L, &inner, e->guard);
         infer_expr(L, &inner, e->body);
     }
@@ -109,7 +111,7 @@ static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
     return nothing;
 }
 
-inferred infer_expr(lowering *L, const scope *s, const ast_expr *e) {
+static inferred infer_kind(lowering *L, const scope *s, const ast_expr *e) {
     inferred a, b;
     switch (e->kind) {
     case AST_NUMBER: case AST_PRIMED: return nothing;
@@ -135,6 +137,14 @@ inferred infer_expr(lowering *L, const scope *s, const ast_expr *e) {
         return nothing;
     }
     return nothing;
+}
+
+inferred infer_expr(lowering *L, const scope *s, const ast_expr *e) {
+    if (L->depth == MAX_DEPTH) return nothing;   // lowering reports it
+    L->depth++;
+    inferred i = infer_kind(L, s, e);
+    L->depth--;
+    return i;
 }
 
 void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32_t n) {

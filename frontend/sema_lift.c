@@ -62,8 +62,8 @@ static void mark_vars(lowering *L, const tensor_stage *st, uint8_t *used) {
     for (uint32_t i = 0; i < st->nbound; i++) used[st->bound[i]] = 0;
 }
 
-static const char *lifted_name(lowering *L, const char *reducer) {
-    const char *base = arena_printf(L->arena, "%s.%s", L->stage_base, reducer), *name = base;
+const char *free_name(lowering *L, const char *base) {
+    const char *name = base;
     for (uint32_t n = 2;; n++) {
         bool taken = false;
         for (uint32_t i = 0; i < L->op->vals.len && !taken; i++) taken = !strcmp(L->op->vals.data[i].name, name);
@@ -96,7 +96,7 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
         index[i] = tensor_var_expr(L->op, left[i], r->at);
     }
     tensor_target *targets = ARENA_ARRAY(L->arena, tensor_target, r->nresults);
-    const char *name = lifted_name(L, r->name);
+    const char *name = free_name(L, arena_printf(L->arena, "%s.%s", L->stage_base, r->name));
     for (uint32_t k = 0; k < r->nresults; k++) {
         const char *own = k ? arena_printf(L->arena, "%s'%u", name, k) : name;
         targets[k] = (tensor_target){add_stage_value(L, own, r->types[k], axes, nleft, true, r->at), nleft, index};
@@ -134,6 +134,16 @@ static const tensor_expr *substitute_all(lowering *L, const tensor_expr *e, uint
     return x;
 }
 
+// The stage runs at points where the condition fails, too, and nobody reads its results there: else gives some value.
+void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition) {
+    tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, r->stage.nelse + 1);
+    for (uint32_t i = 0; i < r->stage.nelse; i++) {
+        tensor_expr other = value_as(L, value_bad(L), r->types[i], r->at);
+        x[i] = tensor_select(L->op, condition, r->stage.orelse[i], other, r->at);
+    }
+    r->stage.orelse = x;
+}
+
 // The reduction with v replaced by m[e] everywhere. Where m[e] is none no point of the outer reduction reads it.
 static void replace_determined(lowering *L, reduction *r, tensor_key k) {
     tensor_expr *done = ARENA_ARRAY(L->arena, tensor_expr, L->op->exprs.len + 1);
@@ -147,6 +157,7 @@ static void replace_determined(lowering *L, reduction *r, tensor_key k) {
     if (expr_maybe_none(L, k.lhs)) {
         tensor_expr none = tensor_node_new(L->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(L->op, k.lhs)});
         VEC_PUSH(L->arena, &filters, tensor_binary(L->op, TENSOR_NE_OP, k.lhs, none, r->at));
+        reduction_guard_else(L, r, filters.data[0]);
     }
     const tensor_expr *old = substitute_all(L, st->filters, st->nfilters, k, done);
     for (uint32_t i = 0; i < st->nfilters; i++) VEC_PUSH(L->arena, &filters, old[i]);

@@ -106,8 +106,11 @@ static void set_condition(reduction *r, const condition *c) {
 static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *orelse) {
     if (!orelse) return true;
     uint32_t n;
+    frame f = {.guards = L->guards.len, .outer = L->frame};
+    L->frame = &f;
     const value *v = lower_arguments(L, s, orelse, &n);
     if (n != r->nresults) {
+        L->frame = f.outer;
         diag(L->ds, E0415, orelse->at, "'else' gives %u value%s, and '%s' has %u result%s", n, n == 1 ? "" : "s", r->name, r->nresults, r->nresults == 1 ? "" : "s");
         return false;
     }
@@ -115,6 +118,9 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     for (uint32_t i = 0; i < n; i++) x[i] = value_as(L, v[i], r->types[i], orelse->at);
     r->stage.orelse = x;
     r->stage.nelse = n;
+    L->frame = f.outer;
+    for (uint32_t i = f.guards < 64 ? f.guards : 64; i-- > 0;)
+        if (f.needed >> i & 1) reduction_guard_else(L, r, L->guard_conditions.data[i]);
     return true;
 }
 

@@ -206,17 +206,16 @@ uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint3
     for (uint32_t i = 0; i < nargs; i++)
         if (args[i].kind == VALUE_BAD) return TENSOR_NO_REDUCER;
     if (!r->item) return builtin_instance(L, r, args[0], at);
-    for (uint32_t i = 0; i < L->active.len; i++)
-        if (L->active.data[i] == r->item) return diag(L->ds, E0206, at, "reducer '%s' uses itself", r->name), TENSOR_NO_REDUCER;
+    if (expanding(L, r->item)) return diag(L->ds, E0206, at, "reducer '%s' uses itself", r->name), TENSOR_NO_REDUCER;
     tensor_type *types = ARENA_ARRAY(L->arena, tensor_type, nargs);
     for (uint32_t i = 0; i < nargs; i++) types[i] = value_type(L, args[i]);
-    VEC_PUSH(L->arena, &L->active, r->item);
+    const expansion *outer = expand(L, r->item);
     uint64_t context = L->context;
     lowering_enter(L);
     uint32_t mark = diag_mark(L->ds);
     uint32_t x = user_instance(L, r, types, nargs);
     diag_note_use(L->ds, mark, r->item->at, at, r->item->name.text);
     L->context = context;
-    L->active.len--;
+    L->active = outer;
     return x;
 }

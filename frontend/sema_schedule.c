@@ -4,7 +4,7 @@
 
 enum { MAX_CELLS = 1000, MAX_PREFIXES = 64, MAX_LIKE = 32 };
 
-// ---- Paths -------------------------------------------------------------------------------------------------
+// ---- Paths ----------------------------------------------------------------------------------------------
 const char *schedule_path_text(sema *s, const ast_path *p) {
     textbuf b = textbuf_new(s->arena);
     ast_print_path(&b, p);
@@ -26,7 +26,7 @@ span schedule_path_span(const ast_path *p) {
     return at;
 }
 
-// ---- The op it is for --------------------------------------------------------------------------------------
+// ---- The op it is for -----------------------------------------------------------------------------------
 static const char *gradient_name(sema *s, const ast_item *grad) {
     if (grad->as.text) return grad->as.text;
     return intern(s->names, arena_printf(s->arena, "%s.grad", schedule_path_text(s, grad->path)));
@@ -40,7 +40,8 @@ static const ast_item *gradient_find(sema *s, const char *path) {
 
 // The op that a path starts from, through gradients of gradients.
 static const ast_item *differentiated(sema *s, const ast_path *path, uint32_t depth) {
-    const ast_item *op = sema_find(s->ops.data, s->ops.len, path->name.text), *grad = op || depth > 8 ? NULL : gradient_find(s, path->name.text);
+    const ast_item *op = sema_find(s->ops.data, s->ops.len, path->name.text),
+                   *grad = op || depth > 8 ? NULL : gradient_find(s, path->name.text);
     return grad ? differentiated(s, grad->path, depth + 1) : op;
 }
 
@@ -71,7 +72,8 @@ static schedule_op *op_new(sema *s, const ast_item *item, const char *path) {
     }
     if (!o->item) return NULL;
     o->path = path;
-    o->body = o->item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, o->item->target.text) : o->item;
+    o->body = o->item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, o->item->target.text)
+                                            : o->item;
     o->op = o->body && o->body->kind == AST_OP ? sema_lower_quietly(s, o->item) : NULL;
     return o;
 }
@@ -89,12 +91,14 @@ schedule_op *schedule_op_find(sema *s, const ast_item *item) {
 // The op's own faults are told where it is compiled; one that cannot be lowered at all is told here.
 static void report_unknown_names(schedule_checker *c) {
     if (c->op->op || diag_errors(c->ds)) return;
-    diagnostic *d = diag(c->ds, E0510, schedule_path_span(c->item->path), "'%s' cannot be lowered, so the names in its schedules cannot be checked", c->op->item->name.text);
+    diagnostic *d = diag(c->ds, E0510, schedule_path_span(c->item->path),
+                         "'%s' cannot be lowered, so the names in its schedules cannot be checked",
+                         c->op->item->name.text);
     diag_note(d, c->op->item->name.at, "'%s' is declared here", c->op->item->name.text);
     diag_help(d, "give it a concrete form: op NAME = %s<…>;", c->op->item->name.text);
 }
 
-// ---- Its name ----------------------------------------------------------------------------------------------
+// ---- Its name -------------------------------------------------------------------------------------------
 const ast_item *schedule_named(const sema *s, const char *path, const char *name) {
     for (uint32_t i = 0; i < s->schedules.len; i++) {
         const ast_item *item = s->schedules.data[i];
@@ -106,7 +110,8 @@ const ast_item *schedule_named(const sema *s, const char *path, const char *name
 static void check_name(schedule_checker *c) {
     const ast_item *first = schedule_named(c->s, c->op->path, c->item->name.text);
     if (!first || first == c->item) return;
-    diagnostic *d = diag(c->ds, E0511, c->item->name.at, "'%s' has a schedule '%s' already", c->op->path, c->item->name.text);
+    diagnostic *d = diag(c->ds, E0511, c->item->name.at, "'%s' has a schedule '%s' already", c->op->path,
+                         c->item->name.text);
     diag_note(d, first->name.at, "this one");
 }
 
@@ -120,7 +125,8 @@ static void report_no_parent(schedule_checker *c) {
     schedule_names there = {0};
     for (uint32_t i = 0; i < c->s->schedules.len; i++) {
         const ast_item *other = c->s->schedules.data[i];
-        if (other != item && schedule_path_is(other->path, c->op->path)) VEC_PUSH(c->s->arena, &there, other->name.text);
+        if (other != item && schedule_path_is(other->path, c->op->path))
+            VEC_PUSH(c->s->arena, &there, other->name.text);
     }
     schedule_suggest(c, d, item->as.at, item->as.text, &there, "schedules of this op");
 }
@@ -134,8 +140,13 @@ static bool find_parents(schedule_checker *c, const ast_item **parents, uint32_t
         if (!next) return false;
         bool circle = next == c->item;
         if (circle || *n == MAX_LIKE) {
-            diagnostic *d = diag(c->ds, E0512, c->item->as.at, circle ? "schedule '%s' starts from itself" : "'%s' starts from more than 32 schedules", c->item->name.text);
-            if (p != c->item) diag_note(d, p->as.at, circle ? "'%s' starts from it" : "the last one looked at is '%s'", p->name.text);
+            diagnostic *d = diag(c->ds, E0512, c->item->as.at,
+                                 circle ? "schedule '%s' starts from itself"
+                                        : "'%s' starts from more than 32 schedules",
+                                 c->item->name.text);
+            if (p != c->item)
+                diag_note(d, p->as.at, circle ? "'%s' starts from it" : "the last one looked at is '%s'",
+                          p->name.text);
             return false;
         }
         for (uint32_t i = 0; i < *n; i++)
@@ -145,13 +156,16 @@ static bool find_parents(schedule_checker *c, const ast_item **parents, uint32_t
     return true;
 }
 
-// ---- Limits ------------------------------------------------------------------------------------------------
+// ---- Limits ---------------------------------------------------------------------------------------------
 static bool too_many(schedule_checker *c, span at) {
-    if (!c->full) diag(c->ds, E0533, at, "a schedule fills at most %d cells, and names at most %d stages before a colon", MAX_CELLS, MAX_PREFIXES);
+    if (!c->full)
+        diag(c->ds, E0533, at,
+             "a schedule fills at most %d cells, and names at most %d stages before a colon", MAX_CELLS,
+             MAX_PREFIXES);
     return c->full = true;
 }
 
-// ---- Lets --------------------------------------------------------------------------------------------------
+// ---- Lets -----------------------------------------------------------------------------------------------
 static const char *taken_as(schedule_checker *c, const char *name) {
     if (schedule_is_index(c, name)) return "an index";
     if (c->op->op && schedule_is_size(c->op->op, name)) return "a size";
@@ -177,10 +191,10 @@ static void let_add(schedule_checker *c, const ast_statement *st) {
         diagnostic *d = diag(c->ds, E0522, st->verb.at, "a let names one number, word or choice");
         diag_help(d, "let %s = 32; let %s = 32 | 64;", name, name);
     }
-    schedule_let let = {.name = st->verb, .value = one ? w->subjects : NULL, .used = taken || !one, .from = c->from};
+    schedule_let let = {
+        .name = st->verb, .value = one ? w->subjects : NULL, .used = taken || !one, .from = c->from};
     VEC_PUSH(c->s->arena, &c->lets, let);
 }
-
 
 static void lets_add(schedule_checker *c, const ast_statement *st) {
     for (; st && !c->full; st = st->next) {
@@ -193,11 +207,12 @@ static void lets_add(schedule_checker *c, const ast_statement *st) {
 static void check_lets_used(schedule_checker *c) {
     for (uint32_t i = 0; i < c->lets.len; i++) {
         const schedule_let *let = &c->lets.data[i];
-        if (!let->used && let->from == c->item) diag(c->ds, W0501, let->name.at, "'%s' is not used", let->name.text);
+        if (!let->used && let->from == c->item)
+            diag(c->ds, W0501, let->name.at, "'%s' is not used", let->name.text);
     }
 }
 
-// ---- Statements --------------------------------------------------------------------------------------------
+// ---- Statements -----------------------------------------------------------------------------------------
 static void find_verb(schedule_checker *c, ast_name verb) {
     c->what = schedule_statement_find(verb.text);
     if (c->what && !strcmp(verb.text, "none")) {
@@ -220,7 +235,8 @@ static bool tuned(schedule_checker *c, ast_name *verb, const ast_word **words) {
     const ast_word *w = *words;
     const char *name = w && !w->subjects->list && !w->subjects->choice ? schedule_name_of(w->subjects) : NULL;
     if (!name || !strcmp(name, "tune")) {
-        diagnostic *d = diag(c->s->ds, E0518, w ? schedule_subject_span(w->subjects) : verb->at, "'tune' is followed by a statement");
+        diagnostic *d = diag(c->s->ds, E0518, w ? schedule_subject_span(w->subjects) : verb->at,
+                             "'tune' is followed by a statement");
         diag_help(d, "tune tile e 32; lets the tuner leave the tiles out");
         return false;
     }
@@ -245,7 +261,8 @@ static void statement(schedule_checker *c, const ast_statement *st, const schedu
 }
 
 // s, a: { … } inside y: { … } is y.s, y.a.
-static schedule_prefixes prefixes_within(schedule_checker *c, const schedule_prefixes *outer, const ast_paths *stages) {
+static schedule_prefixes prefixes_within(schedule_checker *c, const schedule_prefixes *outer,
+                                         const ast_paths *stages) {
     schedule_prefixes r = {0};
     for (uint32_t i = 0; i < outer->len; i++)
         for (const ast_paths *p = stages; p; p = p->next) {
@@ -277,7 +294,7 @@ static void walk_item(schedule_checker *c, const ast_item *item) {
     walk(c, item->statements, &all);
 }
 
-// ---- Schedules ---------------------------------------------------------------------------------------------
+// ---- Schedules ------------------------------------------------------------------------------------------
 // The statements of those it starts from were checked there: what is told here is only what they are for.
 static void inherit(schedule_checker *c, const ast_item *const *parents, uint32_t n) {
     sema quiet = *c->s, *loud = c->s;

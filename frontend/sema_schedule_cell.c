@@ -7,7 +7,8 @@ static bool same_cell(const schedule_cell *a, const schedule_cell *b) {
 }
 
 static const char *cell_text(schedule_checker *c, const schedule_cell *x) {
-    return arena_printf(c->s->arena, "%s%s%s%s%s", x->stage ? x->stage : "", x->stage ? ": " : "", x->what->verb, x->subject ? " " : "", x->subject ? x->subject : "");
+    return arena_printf(c->s->arena, "%s%s%s%s%s", x->stage ? x->stage : "", x->stage ? ": " : "",
+                        x->what->verb, x->subject ? " " : "", x->subject ? x->subject : "");
 }
 
 // Another schedule's cell goes where this one, or one nearer, fills it.
@@ -29,17 +30,24 @@ static void add_one(schedule_checker *c, const schedule_cell *new) {
 void schedule_cell_add(schedule_checker *c, const char *subject, span at, bool empty) {
     for (uint32_t i = 0; i < c->prefixes->len; i++) {
         const schedule_prefix *p = &c->prefixes->data[i];
-        schedule_cell cell = {.stage = p->path, .subject = subject, .what = c->what, .statement = c->statement, .at = at, .from = c->from, .empty = empty};
+        schedule_cell cell = {.stage = p->path,
+                              .subject = subject,
+                              .what = c->what,
+                              .statement = c->statement,
+                              .at = at,
+                              .from = c->from,
+                              .empty = empty};
         if (!p->unknown) add_one(c, &cell);
     }
 }
 
-// ---- Exclusion ---------------------------------------------------------------------------------------------
+// ---- Exclusion ------------------------------------------------------------------------------------------
 // Whether a more specific cell takes a's place wherever b holds.
 static bool replaced(const schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
     for (uint32_t i = 0; i < c->cells.len; i++) {
         const schedule_cell *x = &c->cells.data[i];
-        bool nearer = x->what == a->what && x->subject == a->subject && x->stage != a->stage && schedule_covers(a->stage, x->stage);
+        bool nearer = x->what == a->what && x->subject == a->subject && x->stage != a->stage &&
+                      schedule_covers(a->stage, x->stage);
         if (nearer && b->stage && schedule_covers(x->stage, b->stage)) return true;
     }
     return false;
@@ -57,19 +65,33 @@ static void report_excluded(schedule_checker *c, const schedule_cell *a, const s
     bool a_later = a->from == b->from ? a->at.lo > b->at.lo : a->from == c->item;
     const schedule_cell *x = a_later ? a : b, *y = a_later ? b : a;
     if (x->from != c->item) return;   // told in the schedule it starts from
-    diagnostic *d = diag(c->ds, E0524, x->at, "'%s' and '%s' exclude each other", cell_text(c, x), cell_text(c, y));
+    diagnostic *d = diag(c->ds, E0524, x->at, "'%s' and '%s' exclude each other", cell_text(c, x),
+                         cell_text(c, y));
     diag_note(d, y->at, "'%s' is here", cell_text(c, y));
-    if (y->from != x->from) diag_help(d, "'%s none;' empties what '%s' says", cell_text(c, y), y->from->name.text);
+    if (y->from != x->from)
+        diag_help(d, "'%s none;' empties what '%s' says", cell_text(c, y), y->from->name.text);
     else diag_help(d, "leave one out, or say each for a stage of its own: STAGE: %s …", x->what->verb);
 }
 
-// ---- Combining floats as they come -------------------------------------------------------------------------
+// ---- Combining floats as they come ----------------------------------------------------------------------
+// Whether a combining expression rounds.
+static bool rounds(const tensor_op *op, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(op, e);
+    if (seen[e]) return false;
+    seen[e] = 1;
+    bool exact = n->op == TENSOR_MAX_OP || n->op == TENSOR_MIN_OP || n->op == TENSOR_SELECT_OP || !n->nargs;
+    if (ir_dtype_is_float(n->type.type) && !exact) return true;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (rounds(op, n->args[i], seen)) return true;
+    return false;
+}
+
 static bool order_matters(const tensor_op *op, const tensor_stage *st) {
-    if (st->reducer == TENSOR_NO_REDUCER) return false;
-    const tensor_reducer *r = &op->reducers.data[st->reducer];
-    bool fixed = r->kind == REDUCE_MAX || r->kind == REDUCE_MIN || r->kind == REDUCE_ANY || r->kind == REDUCE_ALL, real = false;
-    for (uint32_t i = 0; i < r->nstate; i++) real |= ir_dtype_is_float(r->state_types[i].type);
-    return real && !fixed;
+    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL : &op->reducers.data[st->reducer];
+    uint8_t *seen = ARENA_ARRAY(op->arena, uint8_t, op->exprs.len);
+    for (uint32_t i = 0; r && i < r->nstate; i++)
+        if (rounds(op, r->combine[i], seen)) return true;
+    return false;
 }
 
 static bool is_atomic(const schedule_cell *x) {
@@ -83,9 +105,15 @@ static void remark_atomic(schedule_checker *c, const schedule_cell *x) {
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; op && i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        if (!schedule_covers(x->stage, st->name) || !schedule_reduces(c, st, x->subject) || !order_matters(op, st)) continue;
-        diagnostic *d = diag(c->ds, P0501, x->at, "combined atomically, the floats of '%s' are summed in another order at each launch", st->name);
-        diag_help(d, "it is taken only with --no-deterministic; 'combine %s staged' gives the same bits every time", x->subject);
+        if (!schedule_covers(x->stage, st->name) || !schedule_reduces(c, st, x->subject) ||
+            !order_matters(op, st))
+            continue;
+        diagnostic *d = diag(c->ds, P0501, x->at,
+                             "combined atomically, the floats of '%s' meet in another order at each launch",
+                             st->name);
+        diag_help(
+            d, "it is taken only with --no-deterministic; 'combine %s staged' gives the same bits every time",
+            x->subject);
         return;
     }
 }

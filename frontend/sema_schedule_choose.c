@@ -1,5 +1,5 @@
-// Which schedule an op is compiled by. A schedule is executed whole or not at all: where a pass is missing for one of its
-// statements, compiling is refused, and --no-schedule asks for the naive plan.
+// Which schedule an op is compiled by. A schedule is executed whole or not at all: where a pass is missing
+// for one of its statements, compiling is refused, and --no-schedule asks for the naive plan.
 #include "schedule.h"
 #include <string.h>
 
@@ -14,7 +14,8 @@ static void add_schedules(frontend_unit *u, const char *path, item_list *list) {
         }
 }
 
-// An alias takes its own schedules first, then those of the op it is a form of. The main file's go before imported ones.
+// An alias takes its own schedules first, then those of the op it is a form of. The main file's go before
+// imported ones.
 static item_list schedules_of(frontend_unit *u, const ast_item *op) {
     item_list list = {0};
     add_schedules(u, op->name.text, &list);
@@ -42,13 +43,16 @@ static bool executable(frontend_unit *u, const char *op, const ast_item *item, c
     const schedule_cell *cell = unexecuted(u->sema, item);
     if (!cell) return true;
     bool forced = u->sema->options.schedule != NULL;
-    diagnostic *d = diag(u->ds, E0530, verb_span(cell->statement), "'%s' has no pass in this version", cell->what->verb);
-    diag_note(d, item->name.at, forced ? "schedule '%s' of '%s' was asked for" : "schedule '%s' of '%s' may apply on %s", item->name.text, op, target);
+    diagnostic *d = diag(u->ds, E0530, verb_span(cell->statement), "'%s' has no pass in this version",
+                         cell->what->verb);
+    diag_note(d, item->name.at,
+              forced ? "schedule '%s' of '%s' was asked for" : "schedule '%s' of '%s' may apply on %s",
+              item->name.text, op, target);
     diag_help(d, "compile with --no-schedule: the naive plan is right for every op");
     return false;
 }
 
-// ---- --schedule --------------------------------------------------------------------------------------------
+// ---- --schedule -----------------------------------------------------------------------------------------
 static bool report_no_schedule(frontend_unit *u, const char *op, const item_list *list) {
     const char *name = u->sema->options.schedule;
     diagnostic *d = diag(u->ds, E0531, NO_SPAN, "'%s' has no schedule '%s'", op, name);
@@ -71,7 +75,8 @@ static bool take_named(frontend_unit *u, const char *op, const item_list *list, 
         if (list->data[i]->name.text == name) item = list->data[i];
     if (!item) return report_no_schedule(u, op, list);
     if (schedule_for(item, target)) return executable(u, op, item, target);
-    diagnostic *d = diag(u->ds, E0532, item->targets ? item->targets->name.at : item->name.at, "schedule '%s' of '%s' is not for %s", name, op, target);
+    diagnostic *d = diag(u->ds, E0532, item->targets ? item->targets->name.at : item->name.at,
+                         "schedule '%s' of '%s' is not for %s", name, op, target);
     if (!item->targets) diag_help(d, "without 'for' a schedule is for GPUs");
     return false;
 }
@@ -83,11 +88,13 @@ bool schedule_choose(frontend_unit *u, uint32_t op, const char *target) {
     if (s->options.no_schedule) return true;
     item_list list = schedules_of(u, item);
     if (s->options.schedule) return take_named(u, item->name.text, &list, target);
-    const ast_item *body = item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text) : item;
+    const ast_item *body = item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text)
+                                                      : item;
     for (uint32_t i = 0; i < list.len; i++) {
         const schedule_op *of = schedule_op_find(s, list.data[i]);
         schedule_op compiled = {.item = item, .body = body, .op = of ? of->op : NULL};
-        bool applies = schedule_for(list.data[i], target) && schedule_when_may_hold(s, &compiled, list.data[i]);
+        bool applies = schedule_for(list.data[i], target) &&
+                       schedule_when_may_hold(s, &compiled, list.data[i]);
         if (applies && !executable(u, item->name.text, list.data[i], target)) return false;
     }
     return true;

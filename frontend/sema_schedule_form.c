@@ -5,12 +5,11 @@
 typedef struct {
     schedule_checker *c;
     schedule_form form;
-    const ast_word *word;        // the next one
-    span last;                   // what came before it
+    const ast_word *word;             // the next one
+    span last;                        // what came before it
     span given[SCHEDULE_MAX_PARTS];   // of each option: where it stands
 } fitting;
 typedef enum { FIT_STOP, FIT_FAULTY, FIT_GOOD } fit;   // STOP: what follows cannot be told apart
-
 
 const char *schedule_name_of(const ast_subject *x) {
     return x->kind == AST_SUBJECT_PATH && !x->path->next ? x->path->name.text : NULL;
@@ -39,7 +38,8 @@ static const char *plain(const ast_word *w) {
 }
 
 static diagnostic *form_help(fitting *f, diagnostic *d) {
-    return diag_help(d, "it is written: %s%s%s;", f->c->what->verb, *f->c->what->form ? " " : "", f->c->what->form);
+    return diag_help(d, "it is written: %s%s%s;", f->c->what->verb, *f->c->what->form ? " " : "",
+                     f->c->what->form);
 }
 
 static fit report_missing(fitting *f, const char *what) {
@@ -76,7 +76,7 @@ static fit fit_part(fitting *f, const schedule_part *p) {
     return schedule_word_check(f->c, p->kind, w) ? FIT_GOOD : FIT_FAULTY;
 }
 
-// ---- Options -----------------------------------------------------------------------------------------------
+// ---- Options --------------------------------------------------------------------------------------------
 static bool starts_option(const fitting *f, uint32_t i) {
     return f->form.parts[i].option && (!i || f->form.parts[i - 1].option < f->form.parts[i].option);
 }
@@ -95,7 +95,9 @@ static uint32_t find_option(fitting *f, const ast_word *w) {
     for (uint32_t i = 0; i < f->form.n; i++)
         if (starts_option(f, i) && name && is_keyword(&f->form.parts[i], name)) return i;
     for (uint32_t i = 0; i < f->form.n; i++)
-        if (starts_option(f, i) && !f->form.parts[i].keyword && fits_kind(f, f->form.parts[i].kind, w->subjects)) return i;
+        if (starts_option(f, i) && !f->form.parts[i].keyword &&
+            fits_kind(f, f->form.parts[i].kind, w->subjects))
+            return i;
     return f->form.n;
 }
 
@@ -124,19 +126,22 @@ static void report_no_option(fitting *f, const ast_word *w) {
 static const char *option_text(const fitting *f, uint32_t option) {
     for (uint32_t i = 0; i < f->form.n; i++)
         if (f->form.parts[i].option == option)
-            return f->form.parts[i].keyword ? keyword_text(f, &f->form.parts[i]) : schedule_kind_at(f->form.parts[i].kind)->what;
+            return f->form.parts[i].keyword ? keyword_text(f, &f->form.parts[i])
+                                            : schedule_kind_at(f->form.parts[i].kind)->what;
     return "";
 }
 
 static bool may_stand(fitting *f, const schedule_part *p, span at) {
     if (f->given[p->option].hi) {
-        diagnostic *d = diag(f->c->s->ds, E0519, at, "%s%s%s is given twice", p->keyword ? "'" : "", option_text(f, p->option), p->keyword ? "'" : "");
+        diagnostic *d = diag(f->c->s->ds, E0519, at, "%s%s%s is given twice", p->keyword ? "'" : "",
+                             option_text(f, p->option), p->keyword ? "'" : "");
         diag_note(d, f->given[p->option], "first here");
         return false;
     }
     f->given[p->option] = at;
     if (!p->inside || f->given[p->inside].hi) return true;
-    form_help(f, diag(f->c->s->ds, E0519, at, "'%s' stands only with '%s'", option_text(f, p->option), option_text(f, p->inside)));
+    form_help(f, diag(f->c->s->ds, E0519, at, "'%s' stands only with '%s'", option_text(f, p->option),
+                      option_text(f, p->inside)));
     return true;
 }
 
@@ -145,7 +150,8 @@ static bool fit_option(fitting *f) {
     if (i == f->form.n) return report_no_option(f, f->word), false;
     const schedule_part *p = &f->form.parts[i];
     span at = schedule_subject_span(f->word->subjects);
-    const schedule_word *w = p->keyword ? schedule_word_find(SCHEDULE_OPTION, option_text(f, p->option)) : NULL;
+    const schedule_word *w = p->keyword ? schedule_word_find(SCHEDULE_OPTION, option_text(f, p->option))
+                                        : NULL;
     if (!may_stand(f, p, at)) return false;
     if (w) schedule_need_add(f->c, w->needs, at, w->text);
     for (; i < f->form.n && f->form.parts[i].option == p->option; i++)
@@ -153,17 +159,19 @@ static bool fit_option(fitting *f) {
     return true;
 }
 
-// ---- Subjects and statements -------------------------------------------------------------------------------
+// ---- Subjects and statements ----------------------------------------------------------------------------
 static void add_cells(fitting *f, const ast_word *w, bool empty) {
     for (const ast_subject *x = w->subjects; x; x = x->list)
-        if (x->kind == AST_SUBJECT_PATH) schedule_cell_add(f->c, schedule_path_text(f->c->s, x->path), x->at, empty);
+        if (x->kind == AST_SUBJECT_PATH)
+            schedule_cell_add(f->c, schedule_path_text(f->c->s, x->path), x->at, empty);
 }
 
 // What follows "fuse s, a at" is an index of one of those.
 static void search_in(fitting *f, schedule_prefixes *found, const ast_word *w) {
     for (const ast_subject *x = w->subjects; x; x = x->list)
         if (x->kind == AST_SUBJECT_PATH)
-            VEC_PUSH(f->c->s->arena, found, ((schedule_prefix){schedule_path_text(f->c->s, x->path), x->at, false}));
+            VEC_PUSH(f->c->s->arena, found,
+                     ((schedule_prefix){schedule_path_text(f->c->s, x->path), x->at, false}));
     f->c->prefixes = found;
     f->c->any = true;
 }

@@ -1,9 +1,10 @@
-// Expressions in schedules: extents, which are numbers and lets; keys and factors, which are functions of an index.
+// Expressions in schedules: extents, which are numbers and lets; keys and factors, which are functions of an
+// index.
 #include "schedule.h"
 #include <math.h>
 #include <string.h>
 
-// ---- Extents -----------------------------------------------------------------------------------------------
+// ---- Extents --------------------------------------------------------------------------------------------
 static bool extent_value(schedule_checker *c, const ast_expr *e, double *out);
 
 static bool subject_value(schedule_checker *c, const ast_subject *x, double *out) {
@@ -36,7 +37,8 @@ static bool name_value(schedule_checker *c, const ast_expr *e, double *out) {
     schedule_let *let = schedule_let_find(c, e->name.text);
     if (let) return let_value(c, let, e->at, out);
     if (c->op->op && schedule_is_size(c->op->op, e->name.text)) {
-        diag(c->s->ds, E0520, e->at, "'%s' is a size, and an extent is the same for every size", e->name.text);
+        diag(c->s->ds, E0520, e->at, "'%s' is a size, and an extent is the same for every size",
+             e->name.text);
         return false;
     }
     diagnostic *d = diag(c->s->ds, E0520, e->at, "'%s' is no number known here", e->name.text);
@@ -53,7 +55,11 @@ static bool operate(schedule_checker *c, const ast_expr *e, double a, double b, 
         diag(c->s->ds, E0520, e->at, "this divides by zero");
         return false;
     }
-    *out = e->kind == AST_ADD ? a + b : e->kind == AST_SUB ? a - b : e->kind == AST_MUL ? a * b : e->kind == AST_DIV ? a / b : a - b * floor(a / b);
+    *out = e->kind == AST_ADD   ? a + b
+           : e->kind == AST_SUB ? a - b
+           : e->kind == AST_MUL ? a * b
+           : e->kind == AST_DIV ? a / b
+                                : a - b * floor(a / b);
     return true;
 }
 
@@ -64,10 +70,27 @@ static bool extent_value(schedule_checker *c, const ast_expr *e, double *out) {
     case AST_NAME: return name_value(c, e, out);
     case AST_PAREN: return extent_value(c, e->args, out);
     case AST_NEG: return extent_value(c, e->args, &a) && (*out = -a, true);
-    case AST_ADD: case AST_SUB: case AST_MUL: case AST_DIV: case AST_MOD:
+    case AST_ADD:
+    case AST_SUB:
+    case AST_MUL:
+    case AST_DIV:
+    case AST_MOD:
         return extent_value(c, e->args, &a) & extent_value(c, e->args->next, &b) && operate(c, e, a, b, out);
-    case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_CALL: case AST_REDUCE: case AST_NOT: case AST_EQ: case AST_NE: case AST_LT:
-    case AST_LE: case AST_GT: case AST_GE: case AST_AND: case AST_OR: case AST_COND: break;
+    case AST_PRIMED:
+    case AST_REF:
+    case AST_TUPLE:
+    case AST_CALL:
+    case AST_REDUCE:
+    case AST_NOT:
+    case AST_EQ:
+    case AST_NE:
+    case AST_LT:
+    case AST_LE:
+    case AST_GT:
+    case AST_GE:
+    case AST_AND:
+    case AST_OR:
+    case AST_COND: break;
     }
     diagnostic *d = diag(c->s->ds, E0520, e->at, "an extent is made of numbers and lets");
     diag_help(d, "with + - * / %% between them");
@@ -86,15 +109,16 @@ bool schedule_extent(schedule_checker *c, const ast_subject *x, int64_t *out) {
     if (v >= 1 && v <= INT32_MAX && v == floor(v)) return *out = (int64_t)v, true;
     textbuf b = textbuf_new(c->s->arena);
     textbuf_double(&b, v);
-    diagnostic *d = diag(c->s->ds, E0520, x->at, "this is %s, and a whole number from 1 to 2147483647 is wanted", b.data);
+    diagnostic *d = diag(c->s->ds, E0520, x->at,
+                         "this is %s, and a whole number from 1 to 2147483647 is wanted", b.data);
     if (x->expr && names_let(x->expr)) diag_help(d, "each let counts with its first choice here");
     return false;
 }
 
-// ---- Keys and factors --------------------------------------------------------------------------------------
+// ---- Keys and factors -----------------------------------------------------------------------------------
 typedef struct {
     schedule_checker *c;
-    bool of_index;    // a key: of the subject and nothing else; a factor may use any index
+    bool of_index;   // a key: of the subject and nothing else; a factor may use any index
     bool depends;
 } key;
 
@@ -102,12 +126,14 @@ static bool key_expr(key *k, const ast_expr *e);
 
 static bool key_fault(key *k, span at, const char *what, const char *name) {
     diagnostic *d = diag(k->c->s->ds, E0529, at, what, name);
-    diag_help(d, k->of_index ? "a key is a function of its index, such as degree(dst, v)" : "a factor is a number, a scalar of the op or a function of an index");
+    diag_help(d, k->of_index ? "a key is a function of its index, such as degree(dst, v)"
+                             : "a factor is a number, a scalar of the op or a function of an index");
     return false;
 }
 
 static bool is_constant(const char *name) {
-    return !strcmp(name, "inf") || !strcmp(name, "none") || !strcmp(name, "pi") || !strcmp(name, "true") || !strcmp(name, "false");
+    return !strcmp(name, "inf") || !strcmp(name, "none") || !strcmp(name, "pi") || !strcmp(name, "true") ||
+           !strcmp(name, "false");
 }
 
 static bool key_name(key *k, const ast_expr *e, bool argument) {
@@ -120,10 +146,15 @@ static bool key_name(key *k, const ast_expr *e, bool argument) {
     if (is_constant(name) || !c->op->op || schedule_is_size(c->op->op, name)) return true;
     const tensor_val_info *value = schedule_value_find(c, name);
     if (value && (value->role == VAL_SCALAR || argument)) return true;
-    if (value) return key_fault(k, e->at, value->type == DT_INDEX ? "'%s' is a map: it is given an index here" : "'%s' is a tensor: it is given indices here", name);
+    if (value)
+        return key_fault(k, e->at,
+                         value->type == DT_INDEX ? "'%s' is a map: it is given an index here"
+                                                 : "'%s' is a tensor: it is given indices here",
+                         name);
     bool index = c->op->gradient || schedule_is_index(c, name);
     if (index && !k->of_index) return true;
-    if (index && !c->op->gradient) return key_fault(k, e->at, "'%s' is another index than the one ordered", name);
+    if (index && !c->op->gradient)
+        return key_fault(k, e->at, "'%s' is another index than the one ordered", name);
     diag(c->s->ds, E0517, e->at, "'%s' names nothing in '%s'", name, c->op->path);
     return false;
 }
@@ -153,7 +184,8 @@ static uint32_t fn_arity(const ast_item *fn) {
 static int builtin_arity(const char *name) {
     if (!strcmp(name, "min") || !strcmp(name, "max")) return 2;
     for (tensor_opcode op = 0; op < TENSOR_OP_COUNT; op++)
-        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(tensor_op_table(op)->text, name)) return tensor_op_table(op)->args;
+        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(tensor_op_table(op)->text, name))
+            return tensor_op_table(op)->args;
     return -1;
 }
 
@@ -188,11 +220,28 @@ static bool key_expr(key *k, const ast_expr *e) {
     case AST_NAME: return key_name(k, e, false);
     case AST_REF: return key_ref(k, e);
     case AST_CALL: return key_call(k, e);
-    case AST_PAREN: case AST_NEG: case AST_NOT: case AST_ADD: case AST_SUB: case AST_MUL: case AST_DIV: case AST_MOD: case AST_EQ: case AST_NE:
-    case AST_LT: case AST_LE: case AST_GT: case AST_GE: case AST_AND: case AST_OR: case AST_COND:
+    case AST_PAREN:
+    case AST_NEG:
+    case AST_NOT:
+    case AST_ADD:
+    case AST_SUB:
+    case AST_MUL:
+    case AST_DIV:
+    case AST_MOD:
+    case AST_EQ:
+    case AST_NE:
+    case AST_LT:
+    case AST_LE:
+    case AST_GT:
+    case AST_GE:
+    case AST_AND:
+    case AST_OR:
+    case AST_COND:
         for (const ast_expr *a = e->args; a; a = a->next) good &= key_expr(k, a);
         return good;
-    case AST_PRIMED: case AST_TUPLE: case AST_REDUCE: break;
+    case AST_PRIMED:
+    case AST_TUPLE:
+    case AST_REDUCE: break;
     }
     return key_fault(k, e->at, "%s cannot stand in a schedule: name it with fn", "this");
 }

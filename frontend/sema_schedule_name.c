@@ -1,5 +1,5 @@
-// What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients are not derived yet when
-// schedules are checked, so a gradient's stages, indices and values are taken as they are.
+// What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients are not
+// derived yet when schedules are checked, so a gradient's stages, indices and values are taken as they are.
 #include "schedule.h"
 #include <string.h>
 
@@ -18,14 +18,16 @@ static bool listed(const schedule_names *names, const char *name) {
     return false;
 }
 
-void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name, const schedule_names *there, const char *what) {
+void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name,
+                      const schedule_names *there, const char *what) {
     const char *near = closest_name(name, there->data, there->len);
     if (near) {
         diag_fix(d, at, near, "did you mean '%s'?", near);
         return;
     }
     textbuf b = textbuf_new(c->s->arena);
-    for (uint32_t i = 0; i < there->len && i < 12; i++) textbuf_printf(&b, "%s%s", i ? ", " : "", there->data[i]);
+    for (uint32_t i = 0; i < there->len && i < 12; i++)
+        textbuf_printf(&b, "%s%s", i ? ", " : "", there->data[i]);
     if (there->len) diag_help(d, "%s: %s%s", what, b.data, there->len > 12 ? ", …" : "");
     else diag_help(d, "%s: none", what);
 }
@@ -36,7 +38,7 @@ schedule_let *schedule_let_find(schedule_checker *c, const char *name) {
     return NULL;
 }
 
-// ---- Stages ------------------------------------------------------------------------------------------------
+// ---- Stages ---------------------------------------------------------------------------------------------
 bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
     if (unknowable(c)) return true;
     const tensor_op *op = c->op->op;
@@ -47,13 +49,15 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
         VEC_PUSH(c->s->arena, &there, name);
     }
     const tensor_val_info *v = schedule_value_find(c, path);
-    diagnostic *d = diag(c->s->ds, E0515, at, v ? "'%s' is a parameter of '%s', not a stage" : "'%s' is no stage of '%s'", path, c->op->path);
+    diagnostic *d = diag(c->s->ds, E0515, at,
+                         v ? "'%s' is a parameter of '%s', not a stage" : "'%s' is no stage of '%s'", path,
+                         c->op->path);
     if (v) diag_note(d, v->at, "'%s' is declared here", path);
     schedule_suggest(c, d, at, path, &there, "its stages");
     return false;
 }
 
-// ---- Indices -----------------------------------------------------------------------------------------------
+// ---- Indices --------------------------------------------------------------------------------------------
 // Those that lowering makes beside one of the source have its name and a prime: e', e'2.
 static bool var_is(const tensor_op *op, tensor_var v, const char *name) {
     const char *own = op->vars.data[v].name;
@@ -86,7 +90,8 @@ bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const c
 static bool found(const index_search *q) {
     const tensor_op *op = q->c->op->op;
     for (uint32_t i = 0; i < op->stages.len; i++)
-        if (schedule_covers(q->path, op->stages.data[i].name) && stage_has(q, &op->stages.data[i])) return true;
+        if (schedule_covers(q->path, op->stages.data[i].name) && stage_has(q, &op->stages.data[i]))
+            return true;
     return false;
 }
 
@@ -97,7 +102,8 @@ bool schedule_is_index(const schedule_checker *c, const char *name) {
 bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s) {
     if (unknowable(c)) return true;
     for (uint32_t i = 0; i < c->prefixes->len; i++)
-        if (found(&(index_search){.c = c, .path = c->prefixes->data[i].path, .name = name, .space = s})) return true;
+        if (found(&(index_search){.c = c, .path = c->prefixes->data[i].path, .name = name, .space = s}))
+            return true;
     return false;
 }
 
@@ -120,12 +126,13 @@ static const tensor_stage *stage_at(const tensor_op *op, const char *path) {
     return NULL;
 }
 
-static void report_index(schedule_checker *c, const schedule_prefix *p, const char *name, span at, bool exists) {
+static void report_index(schedule_checker *c, const schedule_prefix *p, const char *name, span at,
+                         bool exists) {
     const char *of = p->path && !c->any ? p->path : c->op->path;
     const tensor_stage *st = stage_at(c->op->op, p->path);
-    diagnostic *d = c->any ? diag(c->s->ds, E0516, at, "'%s' is no index of the stages fused", name)
-                  : exists ? diag(c->s->ds, E0516, at, "'%s' is not reduced over in '%s'", name, of)
-                           : diag(c->s->ds, E0516, at, "'%s' is no index of '%s'", name, of);
+    diagnostic *d = c->any   ? diag(c->s->ds, E0516, at, "'%s' is no index of the stages fused", name)
+                    : exists ? diag(c->s->ds, E0516, at, "'%s' is not reduced over in '%s'", name, of)
+                             : diag(c->s->ds, E0516, at, "'%s' is no index of '%s'", name, of);
     if (st && st->at.hi) diag_note(d, st->at, "'%s' is computed here", st->name);
     schedule_names there = {0};
     for (uint32_t i = 0; i < c->prefixes->len; i++)
@@ -138,20 +145,23 @@ bool schedule_index_known(schedule_checker *c, const char *name, span at, bool r
     bool good = true;
     for (uint32_t i = 0; i < c->prefixes->len; i++) {
         const schedule_prefix *p = &c->prefixes->data[i];
-        index_search q = {.c = c, .path = p->path, .name = name, .bound_only = reduced, .space = TENSOR_NO_SPACE};
+        index_search q = {
+            .c = c, .path = p->path, .name = name, .bound_only = reduced, .space = TENSOR_NO_SPACE};
         bool here = p->unknown || found(&q);
         if (here && c->any) return true;
         q.bound_only = false;
-        if (!here && (!c->any || i + 1 == c->prefixes->len)) report_index(c, p, name, at, reduced && found(&q)), good = false;
+        if (!here && (!c->any || i + 1 == c->prefixes->len))
+            report_index(c, p, name, at, reduced && found(&q)), good = false;
     }
     return good;
 }
 
-// ---- Values ------------------------------------------------------------------------------------------------
+// ---- Values ---------------------------------------------------------------------------------------------
 const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name) {
     const tensor_op *op = c->op->op;
     for (tensor_val v = 0; op && v < op->vals.len; v++)
-        if (op->vals.data[v].role != VAL_CLASSES && !strcmp(op->vals.data[v].name, name)) return &op->vals.data[v];
+        if (op->vals.data[v].role != VAL_CLASSES && !strcmp(op->vals.data[v].name, name))
+            return &op->vals.data[v];
     return NULL;
 }
 
@@ -163,7 +173,9 @@ static void report_value(schedule_checker *c, const char *name, span at, bool ma
         bool fits = i->role != VAL_CLASSES && i->role != VAL_SCALAR && (!map || i->type == DT_INDEX);
         if (fits) VEC_PUSH(c->s->arena, &there, i->name);
     }
-    diagnostic *d = diag(c->s->ds, E0517, at, map ? "'%s' is no map of '%s'" : "'%s' is no tensor, map or stage of '%s'", name, c->op->path);
+    diagnostic *d = diag(c->s->ds, E0517, at,
+                         map ? "'%s' is no map of '%s'" : "'%s' is no tensor, map or stage of '%s'", name,
+                         c->op->path);
     const tensor_val_info *v = schedule_value_find(c, name);
     if (v && v->at.hi) diag_note(d, v->at, "'%s' is declared here", name);
     schedule_suggest(c, d, at, v ? "" : name, &there, map ? "its maps" : "it has");

@@ -34,10 +34,11 @@ const schedule_statement *schedule_statement_find(const char *verb) {
     return NULL;
 }
 
-// ---- Forms -------------------------------------------------------------------------------------------------
+// ---- Forms ----------------------------------------------------------------------------------------------
 static bool kind_named(const char *text, size_t n, schedule_kind *out) {
     for (uint32_t k = 0; k < SCHEDULE_KIND_COUNT; k++)
-        if (strlen(kinds[k].name) == n && !strncmp(kinds[k].name, text, n)) return *out = (schedule_kind)k, true;
+        if (strlen(kinds[k].name) == n && !strncmp(kinds[k].name, text, n))
+            return *out = (schedule_kind)k, true;
     return false;
 }
 

@@ -1,4 +1,5 @@
-// Targets of schedules: "for host", "for sm_80" (that and later), "for sm_90a" (just that). Without "for" it is for every GPU.
+// Targets of schedules: "for host", "for sm_80" (that and later), "for sm_90a" (just that). Without "for" it
+// is for every GPU.
 #include "schedule.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ bool schedule_for(const ast_item *item, const char *target) {
     return false;
 }
 
-// ---- What a statement needs --------------------------------------------------------------------------------
+// ---- What a statement needs -----------------------------------------------------------------------------
 // A statement of another schedule is told at "like".
 static diagnostic *report(schedule_checker *c, span at, const char *text, const char *why) {
     bool own = c->from == c->item;
@@ -76,12 +77,14 @@ static void check_need(schedule_checker *c, const char *needs, span at, const ch
     uint32_t least = !strcmp(needs, "gpu") ? 1 : (uint32_t)atoi(needs + 3);
     for (const ast_names *n = c->item->targets; n; n = n->next) {
         if (serves(n->name.text, least)) continue;
-        const char *why = least == 1 ? "has no meaning on the host" : arena_printf(c->s->arena, "needs %s", needs);
+        const char *why = least == 1 ? "has no meaning on the host"
+                                     : arena_printf(c->s->arena, "needs %s", needs);
         diag_note(report(c, at, text, why), n->name.at, "the schedule is for '%s'", n->name.text);
         return;
     }
     if (c->item->targets || least == 1) return;
-    diag_help(report(c, at, text, arena_printf(c->s->arena, "needs %s", needs)), "say what the schedule is for: for %s", needs);
+    diag_help(report(c, at, text, arena_printf(c->s->arena, "needs %s", needs)),
+              "say what the schedule is for: for %s", needs);
 }
 
 void schedule_need_add(schedule_checker *c, const char *needs, span at, const char *text) {

@@ -1,7 +1,5 @@
-// Conditions of a schedule: what is known when a plan is made. Names and kinds are checked; some conditions are known as
-// soon as an op is compiled, since its types and -D sizes are.
+// Conditions of a schedule: about what is known when a plan is made. Names and kinds are checked.
 #include "schedule.h"
-#include <math.h>
 #include <string.h>
 
 // m: a map; n: a number; x: a tensor or map. NUMBER or CONDITION is what the call gives.
@@ -26,14 +24,17 @@ static const struct when_call {
     {"symmetric", "mm", true, "symmetric(src, dst)"},
 };
 static const char *const device_numbers[] = {"sms", "shared_bytes", "l2_bytes"};
-enum { CALLS = sizeof calls / sizeof *calls, DEVICE_NUMBERS = sizeof device_numbers / sizeof *device_numbers };
+enum {
+    CALLS = sizeof calls / sizeof *calls,
+    DEVICE_NUMBERS = sizeof device_numbers / sizeof *device_numbers
+};
 
 typedef enum { WHEN_FAULTY, WHEN_NUMBER, WHEN_CONDITION, WHEN_TYPE, WHEN_FUNCTION } when_kind;
 static const char *const kind_texts[] = {"", "a number", "a condition", "a type", "a function"};
 
 static when_kind when_expr(schedule_checker *c, const ast_expr *e);
 
-static const ast_generic *generic_find(const schedule_op *op, const char *name) {
+const ast_generic *schedule_generic_find(const schedule_op *op, const char *name) {
     for (const ast_generic *g = op->body->generics; g; g = g->next)
         if (g->name.text == name) return g;
     return NULL;
@@ -51,7 +52,7 @@ static bool is_device_number(const char *name) {
     return false;
 }
 
-static bool is_function(const sema *s, const char *name) {
+bool schedule_is_function(const sema *s, const char *name) {
     entity r;
     lowering none = {.s = (sema *)s};
     return sema_find(s->fns.data, s->fns.len, name) || reducer_find(&none, NULL, name, &r);
@@ -62,15 +63,22 @@ static void report_name(schedule_checker *c, const ast_expr *e) {
     const char *name = e->name.text;
     const tensor_val_info *v = schedule_value_find(c, name);
     if (v) {
-        diagnostic *d = diag(c->s->ds, E0526, e->at, v->type == DT_INDEX ? "'%s' is a map" : "the value of '%s' is not known when a schedule is chosen", name);
+        diagnostic *d = diag(c->s->ds, E0526, e->at,
+                             v->type == DT_INDEX ? "'%s' is a map"
+                                                 : "the value of '%s' is not known when a schedule is chosen",
+                             name);
         diag_note(d, v->at, "'%s' is declared here", name);
-        if (v->type == DT_INDEX) diag_help(d, "conditions are about its preimages: max(%s), avg(%s), quantile(%s, 0.9)", name, name, name);
+        if (v->type == DT_INDEX)
+            diag_help(d, "conditions are about its preimages: max(%s), avg(%s), quantile(%s, 0.9)", name,
+                      name, name);
         return;
     }
     schedule_names there = {0};
     for (tensor_space s = 0; s < op->spaces.len; s++)
-        if (op->spaces.data[s].kind != SPACE_COUNT_OF && op->spaces.data[s].name[0] != '_') VEC_PUSH(c->s->arena, &there, op->spaces.data[s].name);
-    for (const ast_generic *g = c->op->body->generics; g; g = g->next) VEC_PUSH(c->s->arena, &there, g->name.text);
+        if (op->spaces.data[s].kind != SPACE_COUNT_OF && op->spaces.data[s].name[0] != '_')
+            VEC_PUSH(c->s->arena, &there, op->spaces.data[s].name);
+    for (const ast_generic *g = c->op->body->generics; g; g = g->next)
+        VEC_PUSH(c->s->arena, &there, g->name.text);
     for (uint32_t i = 0; i < DEVICE_NUMBERS; i++) VEC_PUSH(c->s->arena, &there, device_numbers[i]);
     diagnostic *d = diag(c->s->ds, E0526, e->at, "'%s' is nothing a condition knows", name);
     schedule_suggest(c, d, e->at, name, &there, "it knows");
@@ -79,17 +87,17 @@ static void report_name(schedule_checker *c, const ast_expr *e) {
 static when_kind when_name(schedule_checker *c, const ast_expr *e) {
     ir_dtype t;
     const char *name = e->name.text;
-    const ast_generic *g = generic_find(c->op, name);
+    const ast_generic *g = schedule_generic_find(c->op, name);
     if (g) return generic_kind(g);
     if (schedule_is_size(c->op->op, name) || is_device_number(name)) return WHEN_NUMBER;
     if (sema_dtype(name, &t)) return WHEN_TYPE;
     if (!strcmp(name, "deterministic")) return WHEN_CONDITION;
-    if (!schedule_value_find(c, name) && is_function(c->s, name)) return WHEN_FUNCTION;
+    if (!schedule_value_find(c, name) && schedule_is_function(c->s, name)) return WHEN_FUNCTION;
     report_name(c, e);
     return WHEN_FAULTY;
 }
 
-// ---- Calls -------------------------------------------------------------------------------------------------
+// ---- Calls ----------------------------------------------------------------------------------------------
 static const struct when_call *call_find(const char *name) {
     for (uint32_t i = 0; i < CALLS; i++)
         if (!strcmp(calls[i].name, name)) return &calls[i];
@@ -106,7 +114,9 @@ static bool check_argument(schedule_checker *c, const struct when_call *f, char 
     const tensor_val_info *v = a->kind == AST_NAME ? schedule_value_find(c, a->name.text) : NULL;
     bool fits = v && v->role != VAL_SCALAR && v->role != VAL_STAGE && (kind == 'x' || v->type == DT_INDEX);
     if (fits) return true;
-    diagnostic *d = diag(c->s->ds, E0526, a->at, kind == 'm' ? "the name of a map is wanted here" : "the name of a tensor or map is wanted here");
+    diagnostic *d = diag(c->s->ds, E0526, a->at,
+                         kind == 'm' ? "the name of a map is wanted here"
+                                     : "the name of a tensor or map is wanted here");
     if (v && v->at.hi) diag_note(d, v->at, "'%s' is declared here", v->name);
     diag_help(d, "%s", f->help);
     return false;
@@ -115,7 +125,8 @@ static bool check_argument(schedule_checker *c, const struct when_call *f, char 
 static bool check_share(schedule_checker *c, const struct when_call *f, const ast_expr *last) {
     bool share = !strcmp(f->name, "quantile"), number = last->kind == AST_NUMBER;
     if (!number || (share ? last->number >= 0 && last->number <= 1 : last->number >= 1)) return true;
-    diag(c->s->ds, E0527, last->at, share ? "a quantile is between 0 and 1" : "a number of at least 1 is wanted here");
+    diag(c->s->ds, E0527, last->at,
+         share ? "a quantile is between 0 and 1" : "a number of at least 1 is wanted here");
     return false;
 }
 
@@ -127,22 +138,28 @@ static when_kind when_call(schedule_checker *c, const ast_expr *e) {
         const char *near = closest_name(e->name.text, names, CALLS);
         diagnostic *d = diag(c->s->ds, E0526, e->name.at, "a condition knows no '%s'", e->name.text);
         if (near) diag_fix(d, e->name.at, near, "did you mean '%s'?", near);
-        else diag_help(d, "it knows max, min, avg, std, quantile and fill of maps, and facts such as aligned(x, 16)");
+        else
+            diag_help(
+                d,
+                "it knows max, min, avg, std, quantile and fill of maps, and facts such as aligned(x, 16)");
         return WHEN_FAULTY;
     }
     uint32_t n = 0, want = (uint32_t)strlen(f->args);
     bool good = true;
     const ast_expr *last = NULL;
-    for (const ast_expr *a = e->args; a && n < want; last = a, a = a->next, n++) good &= check_argument(c, f, f->args[n], a);
+    for (const ast_expr *a = e->args; a && n < want; last = a, a = a->next, n++)
+        good &= check_argument(c, f, f->args[n], a);
     if (n < want || (last && last->next)) {
-        diag_help(diag(c->s->ds, E0527, e->at, "'%s' takes %u argument%s", f->name, want, want == 1 ? "" : "s"), "%s", f->help);
+        diag_help(
+            diag(c->s->ds, E0527, e->at, "'%s' takes %u argument%s", f->name, want, want == 1 ? "" : "s"),
+            "%s", f->help);
         return WHEN_FAULTY;
     }
     if (good && f->args[want - 1] == 'n') good = check_share(c, f, last);
     return !good ? WHEN_FAULTY : f->condition ? WHEN_CONDITION : WHEN_NUMBER;
 }
 
-// ---- Operators ---------------------------------------------------------------------------------------------
+// ---- Operators ------------------------------------------------------------------------------------------
 static bool wanted(schedule_checker *c, const ast_expr *e, when_kind want, when_kind is) {
     if (is == WHEN_FAULTY || is == want) return is == want;
     diag(c->s->ds, E0527, e->at, "%s is wanted here, and this is %s", kind_texts[want], kind_texts[is]);
@@ -171,13 +188,29 @@ static when_kind when_expr(schedule_checker *c, const ast_expr *e) {
     case AST_NAME: return when_name(c, e);
     case AST_CALL: return when_call(c, e);
     case AST_PAREN: return when_expr(c, e->args);
-    case AST_NEG: case AST_ADD: case AST_SUB: case AST_MUL: case AST_DIV: case AST_MOD: return operands(c, e, WHEN_NUMBER, WHEN_NUMBER);
-    case AST_NOT: case AST_AND: case AST_OR: return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
-    case AST_EQ: case AST_NE: return comparable(c, e->args, e->args->next, false, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
-    case AST_LT: case AST_LE: case AST_GT: case AST_GE: return comparable(c, e->args, e->args->next, true, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
-    case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_REDUCE: case AST_COND: break;
+    case AST_NEG:
+    case AST_ADD:
+    case AST_SUB:
+    case AST_MUL:
+    case AST_DIV:
+    case AST_MOD: return operands(c, e, WHEN_NUMBER, WHEN_NUMBER);
+    case AST_NOT:
+    case AST_AND:
+    case AST_OR: return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
+    case AST_EQ:
+    case AST_NE: return comparable(c, e->args, e->args->next, false, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
+    case AST_LT:
+    case AST_LE:
+    case AST_GT:
+    case AST_GE: return comparable(c, e->args, e->args->next, true, e->at) ? WHEN_CONDITION : WHEN_FAULTY;
+    case AST_PRIMED:
+    case AST_REF:
+    case AST_TUPLE:
+    case AST_REDUCE:
+    case AST_COND: break;
     }
-    diagnostic *d = diag(c->s->ds, E0527, e->at, "a condition is about sizes, types, facts and preimages, not about data");
+    diagnostic *d = diag(c->s->ds, E0527, e->at,
+                         "a condition is about sizes, types, facts and preimages, not about data");
     diag_help(d, "max(dst) > 64, F in {32, 64}, T == f16, aligned(x, 16), shared_bytes >= 65536");
     return WHEN_FAULTY;
 }
@@ -188,100 +221,4 @@ void schedule_when_check(schedule_checker *c) {
         if (!w->in) wanted(c, w->expr, WHEN_CONDITION, when_expr(c, w->expr));
         for (const ast_expr *a = w->in; a; a = a->next) comparable(c, w->expr, a, false, a->at);
     }
-}
-
-// ---- What is known when an op is compiled ------------------------------------------------------------------
-typedef struct {
-    enum { MAYBE, NUMBER, NAME } kind;
-    double number;       // a condition: 0 or 1
-    const char *name;
-} known;
-static const known maybe = {MAYBE, 0, NULL};
-
-typedef struct {
-    sema *s;
-    const schedule_op *op;
-} known_context;
-
-static known known_number(double x) { return (known){NUMBER, x, NULL}; }
-
-static const char *generic_value(const known_context *k, const ast_generic *g) {
-    const ast_names *given = k->op->item->kind == AST_OP_ALIAS ? k->op->item->names : NULL;
-    for (const ast_generic *h = k->op->body->generics; h && given; h = h->next, given = given->next)
-        if (h == g) return given->name.text;
-    const char *defined = sema_define(k->s, g->name.text), *kind = g->kind.text ? g->kind.text : "float";
-    if (defined) return intern(k->s->names, defined);
-    return !strcmp(kind, "float") ? "f32" : !strcmp(kind, "int") ? "i32" : NULL;
-}
-
-static known known_text(const char *text, bool size) {
-    int64_t n = 0;
-    if (!text) return maybe;
-    if (!size) return (known){NAME, 0, text};
-    for (; *text >= '0' && *text <= '9' && n < 100000000000; text++) n = n * 10 + (*text - '0');
-    return *text ? maybe : known_number((double)n);
-}
-
-static known known_name(const known_context *k, const ast_expr *e) {
-    ir_dtype t;
-    const char *name = e->name.text;
-    const ast_generic *g = generic_find(k->op, name);
-    if (g) return known_text(generic_value(k, g), generic_kind(g) == WHEN_NUMBER);
-    if (k->op->op && schedule_is_size(k->op->op, name)) return known_text(sema_define(k->s, name), true);
-    return sema_dtype(name, &t) || is_function(k->s, name) ? (known){NAME, 0, name} : maybe;
-}
-
-static known known_compare(ast_kind kind, known a, known b) {
-    if (a.kind == MAYBE || a.kind != b.kind) return maybe;
-    bool equal = a.kind == NAME ? !strcmp(a.name, b.name) : a.number == b.number;
-    if (kind == AST_EQ || kind == AST_NE) return known_number(equal == (kind == AST_EQ));
-    bool less = a.number < b.number;
-    return known_number(kind == AST_LT ? less : kind == AST_LE ? less || equal : kind == AST_GT ? !less && !equal : !less);
-}
-
-static known known_operator(ast_kind kind, known a, known b) {
-    bool both = a.kind == NUMBER && b.kind == NUMBER;
-    switch (kind) {
-    case AST_AND: case AST_OR: {
-        double decides = kind == AST_OR;   // either side alone may settle it
-        if ((a.kind == NUMBER && a.number == decides) || (b.kind == NUMBER && b.number == decides)) return known_number(decides);
-        return both ? known_number(!decides) : maybe;
-    }
-    case AST_ADD: return both ? known_number(a.number + b.number) : maybe;
-    case AST_SUB: return both ? known_number(a.number - b.number) : maybe;
-    case AST_MUL: return both ? known_number(a.number * b.number) : maybe;
-    case AST_DIV: return both && b.number != 0 ? known_number(a.number / b.number) : maybe;
-    case AST_MOD: return both && b.number != 0 ? known_number(a.number - b.number * floor(a.number / b.number)) : maybe;
-    default: return known_compare(kind, a, b);
-    }
-}
-
-static known known_value(const known_context *k, const ast_expr *e) {
-    known a;
-    switch (e->kind) {
-    case AST_NUMBER: return known_number(e->is_integer ? (double)e->integer : e->number);
-    case AST_NAME: return known_name(k, e);
-    case AST_PAREN: return known_value(k, e->args);
-    case AST_NEG: a = known_value(k, e->args); return a.kind == NUMBER ? known_number(-a.number) : maybe;
-    case AST_NOT: a = known_value(k, e->args); return a.kind == NUMBER ? known_number(a.number == 0) : maybe;
-    case AST_ADD: case AST_SUB: case AST_MUL: case AST_DIV: case AST_MOD: case AST_AND: case AST_OR: case AST_EQ: case AST_NE: case AST_LT:
-    case AST_LE: case AST_GT: case AST_GE: return known_operator(e->kind, known_value(k, e->args), known_value(k, e->args->next));
-    case AST_CALL: case AST_PRIMED: case AST_REF: case AST_TUPLE: case AST_REDUCE: case AST_COND: return maybe;
-    }
-    return maybe;
-}
-
-bool schedule_when_may_hold(sema *s, const schedule_op *op, const ast_item *item) {
-    known_context k = {s, op};
-    for (const ast_condition *w = item->when; w; w = w->next) {
-        bool may = !w->in;
-        known x = known_value(&k, w->expr);
-        for (const ast_expr *a = w->in; a; a = a->next) {
-            known same = known_compare(AST_EQ, x, known_value(&k, a));
-            may |= same.kind == MAYBE || same.number != 0;
-        }
-        if (!w->in) may = x.kind != NUMBER || x.number != 0;
-        if (!may) return false;
-    }
-    return true;
 }

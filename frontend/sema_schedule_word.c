@@ -5,7 +5,8 @@
 static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const ast_subject *x) {
     bool list = x->list != NULL;
     const ast_subject *second = list ? x->list : x->choice;
-    diagnostic *d = diag(c->s->ds, E0518, second->at, list ? "%s stands here alone, not in a list" : "%s is not a choice", k->what);
+    diagnostic *d = diag(c->s->ds, E0518, second->at,
+                         list ? "%s stands here alone, not in a list" : "%s is not a choice", k->what);
     bool index = k == schedule_kind_at(SCHEDULE_INDEX) || k == schedule_kind_at(SCHEDULE_REDUCED);
     if (!list) diag_help(d, "only what follows a statement's subject may be a choice");
     else if (index) diag_help(d, "write a statement for each");
@@ -13,7 +14,7 @@ static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const a
     return false;
 }
 
-// ---- Names -------------------------------------------------------------------------------------------------
+// ---- Names ----------------------------------------------------------------------------------------------
 static bool check_index(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     const char *name = schedule_name_of(x);
     if (name) return schedule_index_known(c, name, x->at, k == SCHEDULE_REDUCED);
@@ -30,7 +31,8 @@ static bool check_stage(schedule_checker *c, const ast_subject *x) {
 static bool check_value(schedule_checker *c, const ast_subject *x) {
     if (x->kind == AST_SUBJECT_PATH) return schedule_value_known(c, schedule_path_text(c->s, x->path), x->at);
     diagnostic *d = diag(c->s->ds, E0517, x->at, "a tensor, a map or a stage is wanted here");
-    if (x->kind == AST_SUBJECT_REF) diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'", x->expr->name.text);
+    if (x->kind == AST_SUBJECT_REF)
+        diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'", x->expr->name.text);
     return false;
 }
 
@@ -38,7 +40,8 @@ static bool check_map(schedule_checker *c, const ast_subject *x, bool of_index) 
     const char *name = schedule_name_of(x);
     if (name) return schedule_map_known(c, name, x->at, of_index);
     diagnostic *d = diag(c->s->ds, E0517, x->at, "the name of a map is wanted here");
-    if (x->kind == AST_SUBJECT_REF) diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'", x->expr->name.text);
+    if (x->kind == AST_SUBJECT_REF)
+        diag_fix(d, x->at, x->expr->name.text, "it is named without indices: '%s'", x->expr->name.text);
     return false;
 }
 
@@ -55,10 +58,11 @@ static bool check_key(schedule_checker *c, const ast_subject *x, bool of_index) 
     return schedule_key(c, name ? &e : x->expr, of_index);
 }
 
-// ---- Schedules of a bucket ---------------------------------------------------------------------------------
+// ---- Schedules of a bucket ------------------------------------------------------------------------------
 static bool buckets(const ast_statement *st) {
     for (; st; st = st->next)
-        if ((st->verb.text && !st->let && !strcmp(st->verb.text, "bucket")) || buckets(st->inner)) return true;
+        if ((st->verb.text && !st->let && !strcmp(st->verb.text, "bucket")) || buckets(st->inner))
+            return true;
     return false;
 }
 
@@ -66,17 +70,21 @@ static bool check_schedule(schedule_checker *c, const ast_subject *x) {
     const char *name = schedule_name_of(x);
     const ast_item *item = name ? schedule_named(c->s, c->op->path, name) : NULL;
     if (!item) {
-        diagnostic *d = diag(c->s->ds, E0525, x->at, name ? "'%s' has no schedule '%s'" : "a schedule of '%s' is wanted here", c->op->path, name ? name : "");
+        diagnostic *d = diag(c->s->ds, E0525, x->at,
+                             name ? "'%s' has no schedule '%s'" : "a schedule of '%s' is wanted here",
+                             c->op->path, name ? name : "");
         schedule_names there = {0};
         for (uint32_t i = 0; i < c->s->schedules.len; i++)
-            if (schedule_path_is(c->s->schedules.data[i]->path, c->op->path)) VEC_PUSH(c->s->arena, &there, c->s->schedules.data[i]->name.text);
+            if (schedule_path_is(c->s->schedules.data[i]->path, c->op->path))
+                VEC_PUSH(c->s->arena, &there, c->s->schedules.data[i]->name.text);
         schedule_suggest(c, d, x->at, name ? name : "", &there, "schedules of this op");
         return false;
     }
     for (uint32_t depth = 0; item && depth < 32; depth++) {
         if (buckets(item->statements)) {
             diagnostic *d = diag(c->s->ds, E0525, x->at, "'%s' has buckets itself", name);
-            diag_note(d, item->name.at, item->name.text == name ? "'%s' is this one" : "through '%s'", item->name.text);
+            diag_note(d, item->name.at, item->name.text == name ? "'%s' is this one" : "through '%s'",
+                      item->name.text);
             return false;
         }
         item = item->as.text ? schedule_named(c->s, c->op->path, item->as.text) : NULL;
@@ -84,9 +92,10 @@ static bool check_schedule(schedule_checker *c, const ast_subject *x) {
     return true;
 }
 
-// ---- Words of a fixed set ----------------------------------------------------------------------------------
+// ---- Words of a fixed set -------------------------------------------------------------------------------
 static bool is_float_generic(const schedule_checker *c, const char *name) {
-    for (const ast_generic *g = c->op->body && c->op->body->kind == AST_OP ? c->op->body->generics : NULL; g; g = g->next)
+    for (const ast_generic *g = c->op->body && c->op->body->kind == AST_OP ? c->op->body->generics : NULL; g;
+         g = g->next)
         if (g->name.text == name && (!g->kind.text || !strcmp(g->kind.text, "float"))) return true;
     return false;
 }
@@ -108,7 +117,8 @@ static bool check_fixed(schedule_checker *c, schedule_kind k, const ast_subject 
     if (w) return schedule_need_add(c, w->needs, x->at, w->text), true;
     if (k == SCHEDULE_TYPE && name && is_float_generic(c, name)) return true;
     const char *what = schedule_kind_at(k)->what;
-    diagnostic *d = name ? diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, what) : diag(c->s->ds, E0521, x->at, "%s is wanted here", what);
+    diagnostic *d = name ? diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, what)
+                         : diag(c->s->ds, E0521, x->at, "%s is wanted here", what);
     schedule_names there = {0};
     for (uint32_t i = 0; schedule_word_at(i); i++)
         if (schedule_word_at(i)->kind == k) VEC_PUSH(c->s->arena, &there, schedule_word_at(i)->text);
@@ -121,27 +131,38 @@ static bool check_width(schedule_checker *c, const ast_subject *x) {
     int64_t extent;
     if (name && !strcmp(name, fit)) return true;
     if (!name || !closest_name(name, &fit, 1)) return schedule_extent(c, x, &extent);
-    diag_fix(diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, schedule_kind_at(SCHEDULE_WIDTH)->what), x->at, fit, "did you mean 'fit'?");
+    diag_fix(diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, schedule_kind_at(SCHEDULE_WIDTH)->what),
+             x->at, fit, "did you mean 'fit'?");
     return false;
 }
 
-// ---- By kind -----------------------------------------------------------------------------------------------
+// ---- By kind --------------------------------------------------------------------------------------------
 static bool check_one(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     int64_t extent;
     switch (k) {
-    case SCHEDULE_INDEX: case SCHEDULE_REDUCED: case SCHEDULE_INDICES: return check_index(c, k, x);
+    case SCHEDULE_INDEX:
+    case SCHEDULE_REDUCED:
+    case SCHEDULE_INDICES: return check_index(c, k, x);
     case SCHEDULE_STAGES: return check_stage(c, x);
     case SCHEDULE_VALUES: return check_value(c, x);
     case SCHEDULE_SCHEDULES: return check_schedule(c, x);
-    case SCHEDULE_LIMITS: case SCHEDULE_COUNT: return schedule_extent(c, x, &extent);
+    case SCHEDULE_LIMITS:
+    case SCHEDULE_COUNT: return schedule_extent(c, x, &extent);
     case SCHEDULE_WIDTH: return check_width(c, x);
     case SCHEDULE_MAP: return check_map(c, x, true);
     case SCHEDULE_SOURCE: return check_map(c, x, false);
     case SCHEDULE_KEY: return check_key(c, x, true);
     case SCHEDULE_FACTOR: return check_key(c, x, false);
     case SCHEDULE_SHAPE: return check_shape(c, x);
-    case SCHEDULE_TYPE: case SCHEDULE_OPERAND: case SCHEDULE_PLACE: case SCHEDULE_WAY: case SCHEDULE_HINT: return check_fixed(c, k, x);
-    case SCHEDULE_OPTION: case SCHEDULE_CHOICES: case SCHEDULE_ANY: case SCHEDULE_KIND_COUNT: break;
+    case SCHEDULE_TYPE:
+    case SCHEDULE_OPERAND:
+    case SCHEDULE_PLACE:
+    case SCHEDULE_WAY:
+    case SCHEDULE_HINT: return check_fixed(c, k, x);
+    case SCHEDULE_OPTION:
+    case SCHEDULE_CHOICES:
+    case SCHEDULE_ANY:
+    case SCHEDULE_KIND_COUNT: break;
     }
     ICE("kind %d in a form", k);
 }
@@ -184,7 +205,10 @@ static bool check_limits(schedule_checker *c, const ast_subject *x) {
     bool good = true;
     for (c->limits = 0; x; x = x->list, c->limits++) {
         if (!schedule_extent(c, x, &limit)) good = false, limit = last;
-        else if (limit <= last) diag(c->s->ds, E0525, x->at, "the limits of classes grow, and %lld is not above %lld", (long long)limit, (long long)last), good = false;
+        else if (limit <= last)
+            diag(c->s->ds, E0525, x->at, "the limits of classes grow, and %lld is not above %lld",
+                 (long long)limit, (long long)last),
+                good = false;
         last = limit;
     }
     return good;
@@ -194,7 +218,9 @@ static bool check_schedules(schedule_checker *c, const ast_subject *x) {
     uint32_t n = 0;
     for (const ast_subject *y = x; y; y = y->list) n++;
     bool good = n == c->limits + 1;
-    if (!good) diag(c->s->ds, E0525, schedule_subject_span(x), "there are %u classes here, and %u schedules for them", c->limits + 1, n);
+    if (!good)
+        diag(c->s->ds, E0525, schedule_subject_span(x),
+             "there are %u classes here, and %u schedules for them", c->limits + 1, n);
     return check_list(c, SCHEDULE_SCHEDULES, x) && good;
 }
 

@@ -27,6 +27,26 @@ const entity *sema_resolve(const lowering *L, const scope *s, const char *name) 
     return e;
 }
 
+bool expanding(const lowering *L, const ast_item *item) {
+    for (const expansion *x = L->active; x; x = x->outer)
+        if (x->item == item) return true;
+    return false;
+}
+
+const expansion *expand(lowering *L, const ast_item *item) {
+    const expansion *outer = L->active;
+    expansion *x = ARENA_NEW(L->arena, expansion);
+    *x = (expansion){item, outer};
+    L->active = x;
+    return outer;
+}
+
+closure *closure_new(lowering *L, const scope *s, const ast_expr *e) {
+    closure *c = ARENA_NEW(L->arena, closure);
+    *c = (closure){.expr = e, .scope = s, .active = L->active, .inferred = {NULL, TENSOR_NO_SPACE}};
+    return c;
+}
+
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name) {
     for (uint32_t i = n; i-- > 0;)   // the last one: a file's own names hide what it imports
         if (items[i]->name.text == name) return items[i];

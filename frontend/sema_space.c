@@ -63,14 +63,28 @@ static bool equal_side(const lowering *L, tensor_expr e, tensor_space s, linear 
     return false;
 }
 
+// What a precondition says of the size of s. Of two spaces declared equal the later one follows the earlier.
+static bool linear_required(const lowering *L, tensor_space s, linear *out) {
+    for (uint32_t i = 0; i < L->op->requires.len; i++)
+        if (equal_side(L, L->op->requires.data[i].holds, s, out) && (out->constant || out->symbol == TENSOR_NO_SPACE || out->symbol < s)) return true;
+    return false;
+}
+
 static linear linear_of_space(const lowering *L, tensor_space s) {
-    linear l = linear_declared(L, s);
-    for (uint32_t i = 0; l.symbol == s && i < L->op->requires.len; i++)
-        if (equal_side(L, L->op->requires.data[i].holds, s, &l)) break;
+    linear l = linear_declared(L, s), by;
+    for (int round = 0; round < 8 && l.symbol != TENSOR_NO_SPACE && linear_required(L, l.symbol, &by); round++) {
+        linear next = linear_add(by, linear_constant(l.constant), 1);
+        if (!next.known) break;
+        l = next;
+    }
     return l;
 }
 
 static bool linear_equal(linear a, linear b) { return a.known && b.known && a.symbol == b.symbol && a.constant == b.constant; }
+
+bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more) {
+    return linear_equal(linear_of_space(L, s), linear_add(linear_of_space(L, base), linear_constant(more), 1));
+}
 
 // ---- Bounds of index expressions ---------------------------------------------------------------------------
 typedef struct {

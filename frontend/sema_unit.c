@@ -234,7 +234,7 @@ static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, b
         const tensor_val_info *i = &L.op->vals.data[v];
         if (i->role == VAL_RESULT) VEC_PUSH(s->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
     }
-    VEC_PUSH(s->arena, &L.active, op);
+    expand(&L, op);
     equations_lower(&L, &q);
     if (diag_raised(s->ds) != errors) return NULL;
     equations_finish(&L);
@@ -329,8 +329,11 @@ tensor_op *sema_lower_quietly(const sema *s, const ast_item *item) {
 
 bool frontend_check(frontend_unit *u) {
     if (diag_errors(u->ds)) return false;
-    for (uint32_t i = 0; i < u->ops.len; i++)
-        if (!u->ops.data[i].imported && !generic_left(u->sema, u->ops.data[i].item, false)) lower(u->sema, u->ops.data[i].item, alias_names(u->ops.data[i].item), true, u->main->path);
+    for (uint32_t i = 0; i < u->ops.len; i++) {
+        const ast_item *item = u->ops.data[i].item;
+        if (u->ops.data[i].imported || generic_left(u->sema, item, false)) continue;
+        lower(u->sema, item, alias_names(item), true, u->main->path);
+    }
     schedules_check(u->sema);
     return diag_errors(u->ds) == 0;
 }
