@@ -1,6 +1,7 @@
 # make          builds build/bin/gnnc
 # make demo     compiles GAT, runs it on Cora and compares the result with its definition
 # make test     runs every test; the last line is "N passed, N failed"
+# make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
 BUILD ?= build
@@ -8,7 +9,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test asan clean
+.PHONY: all setup demo test sweep asan clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD) gnnc
@@ -22,6 +23,9 @@ demo: all
 test: all
 	@ninja -C $(BUILD) unit_tests
 	@$(PYTHON) test/run.py $(BUILD)
+
+sweep: all
+	@$(PYTHON) test/run/sweep.py $(BUILD)/bin/gnnc --level=full --out=$(BUILD)/sweep.txt
 
 asan: setup
 	@test -f $(BUILD)/asan/build.ninja || \

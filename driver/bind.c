@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---- Shared ----------------------------------------------------------------------------------------------
 
@@ -89,20 +90,39 @@ double bind_load(ir_dtype t, const void *data, int64_t at) {
 
 // ---- Binding ---------------------------------------------------------------------------------------------
 
-static bool shape_array(binding *b, tensor_val v) {
+double bind_memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : 1e9;
+}
+
+// Packed, laid out, on the device, and results once more.
+static bool check_memory(binding *b) {
+    enum { COPIES = 5 };
+    double bytes = 0, gib = 1073741824.0;
+    for (tensor_val v = 0; v < b->op->nparams; v++) {
+        int64_t points;
+        if (!bind_points(b, &b->op->vals.data[v], &points)) {
+            bind_fault(b, v, E0819, "would have more than 2^34 elements");
+            return false;
+        }
+        bytes += (double)points * 8 * COPIES;
+    }
+    if (bytes < bind_memory()) return true;
+    diag(b->d->ds, E0819, b->op->at, "%s: these sizes need about %.1f GiB of this machine's %.1f", b->op->name,
+         bytes / gib, bind_memory() / gib);
+    return false;
+}
+
+static void shape_array(binding *b, tensor_val v) {
     const tensor_val_info *info = &b->op->vals.data[v];
     tensor_array *x = &b->arrays[v];
     int64_t points;
-    if (!bind_points(b, info, &points)) {
-        bind_fault(b, v, E0819, "would have more than 2^34 elements");
-        return false;
-    }
+    bind_points(b, info, &points);
     *x = (tensor_array){.type = info->type, .rank = info->rank};
     for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = b->sizes[info->axes[k]];
-    if (info->role == VAL_RESULT || info->facts & FACT_PREFIX) return true;
+    if (info->role == VAL_RESULT || info->facts & FACT_PREFIX) return;
     uint32_t bytes = info->type == DT_INDEX ? 8 : ir_dtype_bytes(info->type);
     x->data = arena_alloc(b->arena, (size_t)points * bytes + bytes);
-    return true;
 }
 
 // sorted(m) is filled after m.
@@ -119,8 +139,8 @@ static bool fill_maps(binding *b) {
 }
 
 static bool fill(binding *b) {
-    for (tensor_val v = 0; v < b->op->nparams; v++)
-        if (!shape_array(b, v)) return false;
+    if (!check_memory(b)) return false;
+    for (tensor_val v = 0; v < b->op->nparams; v++) shape_array(b, v);
     if (!bind_edge_order(b) || !fill_maps(b)) return false;
     for (tensor_val v = 0; v < b->op->nparams; v++) {
         tensor_role role = b->op->vals.data[v].role;

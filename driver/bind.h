@@ -32,7 +32,8 @@ typedef enum {
 } graph_count;
 int64_t graph_counted(const run_graph *g, graph_count c);
 const char *graph_count_text(graph_count c);   // "edges"
-#define GRAPH_ARRAYS(X)                        /* X(id, name, other name, domain, codomain) */               \
+// Arrays of a graph: X(id, name, other name, domain, codomain).
+#define GRAPH_ARRAYS(X)                                                                                     \
     X(COL, "col", "src", COUNT_EDGES, COUNT_SOURCES)                                                         \
     X(ROW, "row", "dst", COUNT_EDGES, COUNT_NODES)                                                           \
     X(ETYPE, "etype", "type", COUNT_EDGES, COUNT_TYPES)                                                      \
@@ -43,7 +44,7 @@ typedef enum {
 #define X(id, name, other, domain, codomain) GRAPH_##id,
     GRAPH_ARRAYS(X)
 #undef X
-        GRAPH_ARRAY_COUNT
+    GRAPH_ARRAY_COUNT
 } graph_array;
 typedef struct {
     const char *name, *other;
@@ -101,16 +102,15 @@ void bind_free(binding *b);
 bool bind_default(const binding *b, uint32_t *at, const char **name, int64_t *size);
 
 // ---- Between the files -----------------------------------------------------------------------------------
-bool bind_sources(binding *b);    // bind_source.c: --param, else by name
-bool bind_sizes(binding *b);      // bind_sizes.c
-bool bind_requires(binding *b);   // bind_requires.c: defaults changed until they hold
-bool bind_expression(const binding *b, tensor_expr e,
-                     int64_t *out);           // over sizes; false: it needs more than those
+bool bind_sources(binding *b);                // bind_source.c: --param, else by name
+bool bind_sizes(binding *b);                  // bind_sizes.c
+bool bind_requires(binding *b);               // bind_requires.c: defaults changed until they hold
 bool bind_edge_order(binding *b);             // bind_edges.c
 bool bind_map(binding *b, tensor_val v);      // bind_maps.c
 bool bind_tensor(binding *b, tensor_val v);   // bind_values.c
-bool bind_points(const binding *b, const tensor_val_info *v,
-                 int64_t *out);   // product of its axes; false: too many
+bool bind_expression(const binding *b, tensor_expr e, int64_t *out);   // false: it needs more than sizes
+bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out);   // of its axes; false: too many
+double bind_memory(void);                     // bytes this machine has
 diagnostic *bind_fault(binding *b, tensor_val v, diag_code code, const char *format, ...) SUP_PRINTF(4, 5);
 
 // A stream of 64-bit words by place, the same in any order: splitmix64's finaliser over seed and counter.

@@ -60,7 +60,8 @@ struct run_buffer {
     uint8_t *image;                 // what it holds, on the host
     void *memory;                   // on the device
 };
-tensor_val run_overwritten(const run_op *o, tensor_val result);   // whose memory --inplace gives it, or TENSOR_NO_VAL
+// The parameter whose memory --inplace gives a result, or TENSOR_NO_VAL.
+tensor_val run_overwritten(const run_op *o, tensor_val result);
 bool run_is_overwritten(const run_op *o, tensor_val parameter);
 bool run_buffer_new(run_op *o, tensor_val v, run_buffer *out);
 void run_buffer_poison(run_buffer *x, uint8_t byte);              // the image
@@ -68,29 +69,25 @@ void run_buffer_put(run_buffer *x, const tensor_array *values);   // into the im
 void run_buffer_get(const run_buffer *x, tensor_array *values);   // from the image
 bool run_buffer_upload(run_op *o, run_buffer *x);
 bool run_buffer_download(run_op *o, run_buffer *x);
-bool run_buffer_intact(const run_buffer *x, const tensor_array *elements,
-                       uint8_t byte);   // but for the elements
+// Whether the image is as poisoned but for these elements.
+bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_t byte);
 gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides);
 gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
 
 // ---- run_launch.c ----------------------------------------------------------------------------------------
 bool run_load(run_op *o);      // compiles and loads
 bool run_prepare(run_op *o);   // plan, memory, arguments
-bool run_launches(run_op *o,
-                  run_row *row);   // results, times; checks that what is not a result stays as it was
+bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 void run_op_free(run_op *o);
-bool run_failed(run_op *o,
-                gnn_status s);   // a status of the target's context to a diagnostic; true where it is a fault
+bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by a diagnostic
 
 // ---- run_fault.c -----------------------------------------------------------------------------------------
 bool run_fault_skips(void);
-bool run_fault_apply(run_op *o,
-                     bool again);   // again: after the second launch; false: a diagnostic tells why not
+bool run_fault_apply(run_op *o, bool again);   // again: after the second launch; false: could not
 
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
-bool run_compare(run_op *o,
-                 run_row *row);   // with the evaluator; false: a diagnostic tells what could not be
+bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
 bool run_write(run_op *o);   // results to .npy files
 void run_print(const run_session *r, const run_rows *rows, FILE *out);

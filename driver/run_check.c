@@ -49,12 +49,25 @@ static double evaluation_cost(const binding *b) {
     return cost;
 }
 
+// Bytes the evaluator keeps: value and bound of each element that a stage or the op defines.
+static double evaluation_bytes(const binding *b) {
+    double bytes = 0;
+    for (tensor_val v = 0; v < b->op->vals.len; v++) {
+        const tensor_val_info *info = &b->op->vals.data[v];
+        double points = info->role == VAL_RESULT || info->role == VAL_STAGE ? 17 : 0;
+        for (uint32_t k = 0; k < info->rank; k++) points *= (double)b->sizes[info->axes[k]];
+        bytes += fabs(points);   // a space of classes has no size before it is counted
+    }
+    return bytes;
+}
+
 bool run_affordable(run_op *o) {
     static const double notice = 3e8, limit = 2e10;
-    double cost = evaluation_cost(o->b);
-    if (cost > limit) {
-        diag_help(diag(o->r->d->ds, E0821, o->op->op->at, "%s: --check would evaluate about %.1e expressions",
-                       o->op->name, cost),
+    double cost = evaluation_cost(o->b), bytes = evaluation_bytes(o->b);
+    if (cost > limit || bytes > bind_memory() / 2) {
+        diag_help(diag(o->r->d->ds, E0821, o->op->op->at,
+                       "%s: --check would evaluate about %.1e expressions in %.1f GiB", o->op->name, cost,
+                       bytes / 1073741824.0),
                   "take smaller sizes (%s) with -D, or a smaller graph", run_sizes(o->b));
         return false;
     }

@@ -361,7 +361,11 @@ static void make_real(lowering *L, tensor_val val) {
 
 static void store_plain(lowering *L, equation *x, const ast_expr *target, definition *def, value v) {
     tensor_type t = value_type(L, v);
-    if (v.kind == VALUE_BAD || (v.kind == VALUE_NONE && !find_declared(x->q, target->name.text))) return;
+    if (v.kind == VALUE_BAD) return;
+    if (v.kind == VALUE_NONE && !find_declared(x->q, target->name.text)) {
+        diag(L->ds, E0301, x->eq->value->at, "nothing tells of which space this none is no point");
+        return;
+    }
     if (!target_value(L, x, def, target, t)) return;
     const tensor_val_info *made = &L->op->vals.data[def->val];
     if (made->role == VAL_STAGE && made->type == DT_I64 && (t.type == DT_F32 || t.type == DT_F64)) make_real(L, def->val);
@@ -440,6 +444,7 @@ static bool equation_targets(lowering *L, equation *x) {
         bool used = false;
         for (uint32_t i = 0; i < x->left.len; i++) used |= x->left.data[i]->name == b->name.text;
         if (!used) return diag(L->ds, E0409, b->name.at, "'%s' is no index of the target", b->name.text), false;
+        if (find_binder(x->eq, b->name.text) != b) return diag(L->ds, E0409, b->name.at, "'%s' stands twice after 'for'", b->name.text), false;
     }
     return true;
 }

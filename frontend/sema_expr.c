@@ -32,6 +32,8 @@ tensor_type value_type(lowering *L, value v) {
     return real_type(L);
 }
 
+static bool known_some(lowering *L, tensor_expr e);
+
 static tensor_expr zero_of(lowering *L, tensor_type t) {
     if (t.type == DT_F32 || t.type == DT_F64) return tensor_float(L->op, t.type, 0);
     if (t.type == DT_BOOL) return tensor_bool(L->op, false);
@@ -42,7 +44,7 @@ static tensor_expr zero_of(lowering *L, tensor_type t) {
 static tensor_expr mismatch(lowering *L, tensor_type have, tensor_type want, span at) {
     diagnostic *d = diag(L->ds, E0306, at, "%s stands here where %s is wanted", type_text(L, have), type_text(L, want));
     if (have.type == DT_BOOL && want.type != DT_INDEX) diag_help(d, "write '(condition) ? 1 : 0'");
-    if (want.type == DT_I64 && (have.type == DT_F32 || have.type == DT_F64)) diag_help(d, "a cast says how: i64(x), or floor(x)");
+    if (want.type == DT_I64 && (have.type == DT_F32 || have.type == DT_F64)) diag_help(d, "a cast says how: i64(x) towards zero, i64(floor(x)) down");
     if (have.type == DT_INDEX && want.type == DT_INDEX) diag_help(d, "a map takes an index of one space to another");
     return zero_of(L, want);
 }
@@ -71,7 +73,7 @@ tensor_expr value_as(lowering *L, value v, tensor_type t, span at) {
     if (tensor_type_equal(have, t)) return v.expr;
     bool to_number = t.type == DT_F32 || t.type == DT_F64 || t.type == DT_I64;
     if (have.type == DT_INDEX && to_number) {
-        if (expr_maybe_none(L, v.expr))
+        if (!known_some(L, v.expr))
             diag(L->ds, E0310, at, "this index may be none, which is no number");
         return value_as(L, value_plain(tensor_cvt(L->op, TENSOR_TYPE(I64), v.expr, at)), t, at);
     }
@@ -181,7 +183,7 @@ void guards_pop(lowering *L, guards_mark m) {
 static bool known_some(lowering *L, tensor_expr e) {
     if (!expr_maybe_none(L, e)) return true;
     for (uint32_t i = L->guards.len; i-- > 0;) {
-        if (L->guards.data[i] != e) continue;
+        if (L->guards.data[i] != e || (i >= 64 && L->frame && i < L->frame->guards)) continue;   // frames note 64
         if (L->frame && i >= L->frame->guards) L->frame->own = true;
         for (frame *f = L->frame; f; f = f->outer)
             if (i < f->guards && i < 64) f->needed |= UINT64_C(1) << i;
@@ -379,6 +381,11 @@ static value lower_comparison(lowering *L, const scope *s, const ast_expr *e) {
     bool two_spaces = x.type == DT_INDEX && y.type == DT_INDEX && x.space != y.space && a.kind != VALUE_NONE && b.kind != VALUE_NONE;
     if (two_spaces || !value_join(L, a, b, &t) || (t.type == DT_INDEX && t.space == TENSOR_NO_SPACE)) {
         diag(L->ds, E0307, e->at, "%s is compared with %s", type_text(L, x), type_text(L, y));
+        return value_bad(L);
+    }
+    bool order = e->kind != AST_EQ && e->kind != AST_NE;
+    if (order && (t.type == DT_BOOL || a.kind == VALUE_NONE || b.kind == VALUE_NONE)) {
+        diag(L->ds, E0307, e->at, "%s no order: == and != compare them", t.type == DT_BOOL ? "conditions have" : "an index and none have");
         return value_bad(L);
     }
     return value_plain(tensor_binary(L->op, comparison(e->kind), value_as(L, a, t, e->args->at), value_as(L, b, t, e->args->next->at), e->at));

@@ -334,6 +334,7 @@ static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const 
     L->open.len -= n;
     r->stage.bound = bound;
     r->stage.nbound = n;
+    if (ok && r->nresults != 1) diag(L->ds, E0417, r->at, "'%s' has %u results, and a normaliser gives back one", r->name, r->nresults);
     return ok && r->nresults == 1;
 }
 
@@ -346,6 +347,11 @@ static value normalise_over(lowering *L, const scope *s, const ast_expr *x, cons
             diag(L->ds, E0423, m->name.at, "'%s' is not an index in scope", m->name.text);
             return value_bad(L);
         }
+        for (uint32_t i = 0; i < n; i++)
+            if (from[i] == e->index) {
+                diag(L->ds, E0423, m->name.at, "'%s' stands twice", m->name.text);
+                return value_bad(L);
+            }
         from[n++] = e->index;
     }
     frame f;

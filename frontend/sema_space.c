@@ -188,6 +188,11 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
     ast_print_expr(&text, axis);
     for (const char *p = text.data; *p; p++)
         if (*p != ' ') textbuf_putn(&tight, p, 1);
+    linear l = linear_of_size(L, size);
+    if (l.known && l.symbol == TENSOR_NO_SPACE && l.constant < 0) {
+        diag(L->ds, E0604, axis->at, "%lld is not a size", (long long)l.constant);
+        return false;
+    }
     *out = space_of_size(L, size, tight.data, axis->at);
     return true;
 }

@@ -119,6 +119,7 @@ static eval_value finish_product(const eval_tally *t, const eval_precision *p) {
     if (t->zero && infinite) return eval_float((double)NAN, 0);
     if (t->zero) return eval_float(0, 0);
     if (infinite) return eval_float(r, t->least > 2 * normal ? 0 : (double)INFINITY);
+    if (t->terms == 0) return eval_float(r, 0);
     double rounding = (double)(t->terms - 1) * p->u * t->product_hi * 1.001;
     double underflow = t->least > 2 * normal ? 0 : (double)t->terms * p->tiny * t->most;
     double bound = t->product_hi - fabs(r) + rounding + underflow;

@@ -67,6 +67,7 @@ simt_value prepared_load(kernel *k, simt_builder *b, uint32_t prepared, simt_val
 
 // ---- Expressions (naive_expr.c) ------------------------------------------------------------------------------------
 simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e);
+simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e);
 simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load);
 uint32_t memo_mark(const kernel *k);
 void memo_undo(kernel *k, uint32_t mark);

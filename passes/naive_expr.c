@@ -204,6 +204,27 @@ simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e) {
     return memo_set(k, e, v);
 }
 
+// A side of a key: where an index in it is none, none, which matches no key. The conditions that rule it out come after keys.
+simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(k->n->op, e);
+    if (n->op != TENSOR_LOAD_OP || !needs_guard(k, e)) return expr_lower(k, b, e);
+    simt_value some = simt_build_pred(b, true), zero = simt_build_int(b, NAIVE_I64, 0);
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        simt_value at = memo_set(k, n->args[i], expr_lower_key(k, b, n->args[i]));
+        some = simt_build_binary(b, SIMT_AND, some, simt_build_cmp(b, SIMT_GE, at, zero));
+    }
+    simt_type t = NAIVE_I64;
+    simt_builder then, other;
+    simt_instr i = simt_build_if(b, some, &t, 1, &then, &other);
+    uint32_t mark = memo_mark(k);
+    simt_value v = expr_lower(k, &then, e);
+    simt_build_yield(&then, &v, 1);
+    memo_undo(k, mark);
+    v = simt_build_int(&other, NAIVE_I64, -1);
+    simt_build_yield(&other, &v, 1);
+    return memo_set(k, e, simt_result(k->f, i, 0));
+}
+
 void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg, const simt_value *left, const simt_value *right,
                    simt_value *out) {
     simt_value *memo = k->memo;

@@ -2,6 +2,13 @@
 // in turn. On a GPU that is one point a thread; on the host, whose blocks have one thread, a loop over the block's points.
 #include "naive.h"
 
+// May another parameter lie in the same memory? Results do not overlap inputs otherwise; the runtime checks it.
+static bool shares_memory(const tensor_op *op, tensor_val v) {
+    for (tensor_val w = 0; w < op->nparams; w++)
+        if (op->vals.data[w].inplace == v) return true;
+    return op->vals.data[v].inplace != TENSOR_NO_VAL;
+}
+
 simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
     for (uint32_t i = 0; i < k->args.len; i++)
         if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis) return k->values.data[i];
@@ -12,7 +19,7 @@ simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
     switch (kind) {
     case ARG_DATA:
         t = SIMT_PTR;
-        flags = kernel_writes(k, index) ? 0 : SIMT_READONLY | SIMT_NOALIAS;
+        flags = kernel_writes(k, index) ? (shares_memory(op, index) ? 0 : SIMT_NOALIAS) : SIMT_READONLY | SIMT_NOALIAS;
         name = op->vals.data[index].name;
         break;
     case ARG_STRIDE: name = arena_printf(k->n->arena, "%s_stride%u", op->vals.data[index].name, axis); break;

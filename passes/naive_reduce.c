@@ -80,7 +80,7 @@ static void combine(reducing *d, simt_builder *b, const simt_value *state, simt_
 static simt_value test_condition(reducing *d, simt_builder *b, uint32_t i) {
     kernel *k = d->k;
     if (i >= d->tests.len) return expr_lower(k, b, k->stage->filters[i - d->tests.len]);
-    simt_value x = expr_lower(k, b, d->tests.data[i].lhs), y = expr_lower(k, b, d->tests.data[i].rhs);
+    simt_value x = expr_lower_key(k, b, d->tests.data[i].lhs), y = expr_lower_key(k, b, d->tests.data[i].rhs);
     simt_value some = simt_build_cmp(b, SIMT_GE, x, simt_build_int(b, NAIVE_I64, 0));   // none matches no key
     return simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_EQ, x, y), some);
 }
@@ -108,7 +108,7 @@ static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *s
 
 static void walk_point(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out) {
     kernel *k = d->k;
-    simt_value at = expr_lower(k, b, d->walks[w].rhs);
+    simt_value at = expr_lower_key(k, b, d->walks[w].rhs);
     simt_value some = simt_build_cmp(b, SIMT_GE, at, simt_build_int(b, NAIVE_I64, 0));
     simt_builder then, other;
     simt_instr branch = simt_build_if(b, some, d->types, d->n, &then, &other);
@@ -131,7 +131,7 @@ static void range_of(reducing *d, simt_builder *b, const walk *w, simt_value *lo
         return;
     }
     uint32_t offsets = prepare(k->n, PREPARED_OFFSETS, &w->map.ref, 1, w->map.domain, w->map.into);
-    simt_value key = expr_lower(k, b, w->rhs);
+    simt_value key = expr_lower_key(k, b, w->rhs);
     if (tensor_node_at(k->n->op, w->rhs)->op == TENSOR_VAR_OP) {
         *lo = prepared_load(k, b, offsets, key);
         *hi = prepared_load(k, b, offsets, simt_build_binary(b, SIMT_ADD, key, one));

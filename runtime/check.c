@@ -31,11 +31,13 @@ static gnn_status check_strides(const gnn_plan *plan, const rt_param *q, const g
     if (!t->has_strides) return GNN_OK;
     gnn_tensor packed = *t;
     packed.has_strides = false;
+    bool empty = false;   // then strides lead nowhere
+    for (uint32_t i = 0; i < q->rank; i++) empty |= t->shape[i] == 0;
     for (uint32_t i = 0; i < q->rank; i++) {
         if (t->strides[i] < 0) return bad_stride(plan, q, t, i, ": negative strides are not allowed");
-        if (t->shape[i] > 1 && i == q->rank - 1 && t->strides[i] != 1 && !(q->facts & RT_STRIDED))
+        if (!empty && t->shape[i] > 1 && i == q->rank - 1 && t->strides[i] != 1 && !(q->facts & RT_STRIDED))
             return bad_stride(plan, q, t, i, ", not 1, and it is not declared strided");
-        if (t->shape[i] > 1 && q->facts & RT_PACKED && t->strides[i] != rt_tensor_stride(&packed, i))
+        if (!empty && t->shape[i] > 1 && q->facts & RT_PACKED && t->strides[i] != rt_tensor_stride(&packed, i))
             return bad_stride(plan, q, t, i, ", but it is declared packed");
     }
     return GNN_OK;

@@ -111,7 +111,8 @@ static int check_folder(const char *folder) {
     for (struct dirent *e; d && (e = readdir(d));) {
         size_t length = strlen(e->d_name);
         if (length < 4 || strcmp(e->d_name + length - 4, ".gnn")) continue;
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        int wrote = snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (wrote < 0 || (size_t)wrote >= sizeof path) continue;
         n += check_file(path);
     }
     if (d) closedir(d);

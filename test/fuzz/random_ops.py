@@ -95,6 +95,9 @@ class Scope:
     def __init__(self, indices, known=(), points=1, depth=0):
         self.indices, self.known, self.points, self.depth = list(indices), set(known), points, depth
 
+    def bare(self):
+        return Scope(self.indices, (), self.points, self.depth)
+
     def inside(self, indices=(), known=(), points=1):
         return Scope(self.indices + list(indices), self.known | set(known), self.points * points, self.depth + 1)
 
@@ -345,20 +348,26 @@ class Case:
                 return found
         kind = self.real if rng.random() < 0.7 else self.integer
         a, b = kind(scope, min(depth - 1, 1)), kind(scope, min(depth - 1, 1))
+        a = Expr(a.kind, "(0 + ", a, ")")   # indices of two spaces are not compared
         return Expr("b", "(", a, " %s " % rng.choice(["<", "<=", ">", ">=", "==", "!="]), b, ")")
 
     def of_kind(self, scope, depth, kind):
         return {"f": self.real, "i": self.integer, "b": self.boolean}[kind](scope, depth)
 
+    def arm(self, scope, depth, kind):
+        """Of one type whatever the other arm is: indices of two spaces do not meet."""
+        e = self.of_kind(scope, depth, kind)
+        return e if kind == "b" else Expr(kind, "(0 + ", e, ")")
+
     def conditional(self, scope, depth, kind):
         rng, found = self.rng, self.partial(scope)
         if not found or rng.random() < 0.4:
-            return Expr(kind, "(", self.boolean(scope, depth - 1), " ? ", self.of_kind(scope, depth - 1, kind), " : ",
-                        self.of_kind(scope, depth - 1, kind), ")")
+            return Expr(kind, "(", self.boolean(scope, depth - 1), " ? ", self.arm(scope, depth - 1, kind), " : ",
+                        self.arm(scope, depth - 1, kind), ")")
         text, space = found
-        some, other = self.of_kind(scope.inside(known=[text]), depth - 1, kind), self.of_kind(scope, depth - 1, kind)
+        some, other = self.arm(scope.inside(known=[text]), depth - 1, kind), self.arm(scope, depth - 1, kind)
         if rng.random() < 0.3:
-            equal = self.index(scope, space)
+            equal = self.index(scope.bare(), space)
             if equal:
                 return Expr(kind, "(%s == %s ? " % (text, equal), some, " : ", other, ")")
         if rng.random() < 0.5:
@@ -377,7 +386,10 @@ class Case:
             name = self.fresh("i")
             m = rng.choice(maps) if maps and rng.random() < 0.65 else None
             space = m.axes[0] if m else rng.choice(self.spaces)
-            key = self.index(inner, m.into, maybe=rng.random() < 0.2) if m else None
+            if not space.text.isalnum():
+                return None
+            maybe = rng.random() < 0.2
+            key = self.index(inner if maybe else inner.bare(), m.into, maybe=maybe) if m else None
             if inner.points * max(space.size, 1) > 20000:
                 return None
             if key:
@@ -393,7 +405,7 @@ class Case:
                         if other:
                             guards[-1] = "%s[%s[%s]] == %s" % (c.name, m.name, name, other)
             binders.append(name if key and rng.random() < 0.6 else "%s in %s" % (name, space.text))
-            known = ["%s[%s]" % (m.name, name)] if key and guards[-1].startswith("%s[%s] ==" % (m.name, name)) else []
+            known = ["%s[%s]" % (m.name, name)] if key and not maybe and guards[-1].startswith("%s[%s] ==" % (m.name, name)) else []
             inner = inner.inside([(name, space)], known, max(space.size, 1))
         parts = [", ".join(binders)]
         found = self.partial(inner) if rng.random() < 0.3 else None
@@ -405,7 +417,7 @@ class Case:
         if rng.random() < 0.3:
             parts += [" && " if guards else " : ", self.boolean(inner, min(depth - 1, 1))]
         if orelse and rng.random() < 0.3:
-            values = [self.of_kind(scope, 0, k) for k in orelse]
+            values = [Expr("f", "f32(", self.real(scope, 0), ")") if k == "f" else self.of_kind(scope, 0, k) for k in orelse]
             parts.append(" else ")
             parts += [values[0]] if len(values) == 1 else ["(", values[0], ", ", values[1], ")"]
         return Expr(None, "{", *parts, "} "), inner
@@ -426,13 +438,15 @@ class Case:
         rng, name = self.rng, self.rng.choice(NORMALISERS)
         maps = [m for m in self.values if m.kind == "x" and len(m.axes) == 1 and not m.facts & {"prefix", "partial"}
                 and sum(s.name == m.axes[0].name for _, s in scope.indices) == 1]
-        x = Expr("f", "1.0 * (", self.real(scope, depth - 1), ")")
-        if not maps or rng.random() < 0.35:
-            if not scope.indices:
-                return None
-            over = rng.sample([n for n, _ in scope.indices], min(len(scope.indices), rng.choice([1, 1, 2])))
+        if not scope.indices:
+            return None
+        m = rng.choice(maps) if maps and rng.random() < 0.65 else None
+        over = [n for n, s in scope.indices if s.name == m.axes[0].name] if m else \
+            rng.sample([n for n, _ in scope.indices], min(len(scope.indices), rng.choice([1, 1, 2])))
+        known = [k for k in scope.known if not any(re.search(r"\b%s\b" % n, k) for n in over)]   # of this point alone
+        x = Expr("f", "1.0 * (", self.real(Scope(scope.indices, known, scope.points, scope.depth + 1), depth - 1), ")")
+        if not m:
             return Expr("f", "%s(" % name, x, " over %s)" % (over[0] if len(over) == 1 else "(%s)" % ", ".join(over)))
-        m = rng.choice(maps)
         others = [o for o in maps if o.axes[0].name == m.axes[0].name and o.parameter]
         if m.parameter and rng.random() < 0.3:
             keys = "(%s)" % ", ".join([m.name, rng.choice(others).name][:rng.choice([1, 2])])
@@ -446,7 +460,7 @@ class Case:
 
     def define(self, name, kind, axes, declared):
         """Equations for a value of these axes; False: none was made."""
-        rng, depth = self.rng, self.rng.choice([1, 2, 2, 3])
+        rng, depth = self.rng, self.rng.choice([1, 2, 2, 3, 3, 4, 5])
         indices = self.left(axes)
         scope = Scope(indices, points=self.points(axes))
         stated = " for " + ", ".join("%s in %s" % (n, s.text) for n, s in indices) if indices and not declared else ""
@@ -455,7 +469,10 @@ class Case:
         if literal and rng.random() < 0.7:
             self.fill(name, kind, axes, literal[0], declared, depth)
         else:
-            self.equations.append(Equation(target, self.of_kind(scope, depth, kind), stated))
+            value = self.of_kind(scope, depth, kind)
+            if kind == "f" and not declared:
+                value = Expr("f", "1.0 * (", value, ")")
+            self.equations.append(Equation(target, value, stated))
         return True
 
     def fill(self, name, kind, axes, at, declared, depth):
@@ -465,8 +482,8 @@ class Case:
             words = [str(k) if j == at else n for j, (n, _) in enumerate(indices)]
             stated = " for " + ", ".join("%s in %s" % (n, s.text) for n, s in rest) if rest and not declared else ""
             value = self.of_kind(Scope(rest, points=self.points(axes)), depth, kind)
-            if kind == "f" and not declared:
-                value = Expr("f", "0.5 * (", value, ")")
+            if not declared and kind != "b":
+                value = Expr(kind, "0.5 * (" if kind == "f" else "(0 + ", value, ")")
             self.equations.append(Equation("%s[%s]" % (name, ", ".join(words)), value, stated))
 
     def recurrence(self, name, axes, declared):
@@ -551,7 +568,7 @@ class Case:
 
     def add_equations(self):
         rng = self.rng
-        for _ in range(rng.randint(0, 3)):
+        for _ in range(rng.choice([0, 1, 2, 2, 3, 4])):
             roll, name = rng.random(), self.fresh("a")
             axes = self.axes(400)
             if roll < 0.15:
