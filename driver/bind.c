@@ -108,8 +108,8 @@ static bool check_memory(binding *b) {
         bytes += (double)points * 8 * COPIES;
     }
     if (bytes < bind_memory()) return true;
-    diag(b->d->ds, E0819, b->op->at, "%s: these sizes need about %.1f GiB of this machine's %.1f", b->op->name,
-         bytes / gib, bind_memory() / gib);
+    diag(b->d->ds, E0819, b->op->at, "%s: these sizes need about %.1f GiB of this machine's %.1f",
+         b->op->name, bytes / gib, bind_memory() / gib);
     return false;
 }
 

@@ -89,9 +89,11 @@ static bool maps_fit(const binding *b) {
     return true;
 }
 
-static bool helps(binding *b, uint32_t failing) { return refresh(b) && maps_fit(b) && first_failing(b) > failing; }
+static bool helps(binding *b, uint32_t failing) {
+    return refresh(b) && maps_fit(b) && first_failing(b) > failing;
+}
 
-// Tries sizes for one space, from its default up and then from 0; keeps the first that meets more preconditions.
+// Tries sizes for one space, from its default up and then from 0; keeps the first that meets more.
 static bool try_space(binding *b, tensor_space s, uint32_t failing) {
     enum { FARTHEST = 256 };
     int64_t was = b->sizes[s];

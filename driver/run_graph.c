@@ -45,7 +45,8 @@ static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
     const char *why = g->context ? gnn_context_error(g->context) : gnn_status_text(s);
     if (s == GNN_BAD_GENERATOR) {
         diag_help(usage(d, E0812, "--graph=%s: %s", g->text, why), "generators are %s",
-                  "rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N path:N empty:N");
+                  "rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N "
+                  "path:N empty:N");
     } else if (s == GNN_IO) {
         d->io_fault = true;
         diag(d->ds, E0801, NO_SPAN, "%s", why);

@@ -201,7 +201,7 @@ static void compare_launches(run_op *o, tensor_val v, const tensor_array *first,
         else if (gnn_program_deterministic(o->program))
             run_mismatch(
                 o,
-                "element %lld of '%s' differs between two launches, or comes from memory that was not written",
+                "element %lld of '%s' differs between two launches, or comes from memory not written",
                 (long long)i, name);
         return;
     }

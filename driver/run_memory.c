@@ -48,8 +48,8 @@ static void choose_strides(const run_op *o, tensor_val val, run_buffer *x) {
     bool strided = v->facts & FACT_STRIDED, packed = v->facts & FACT_PACKED;
     if (r->layout == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
     else pack_strides(x, 1, 0);
-    if (r->layout != LAYOUT_BROADCAST || packed || v->role != VAL_TENSOR || !x->rank || run_is_overwritten(o, val))
-        return;
+    bool constant = v->role == VAL_TENSOR && !packed && x->rank && !run_is_overwritten(o, val);
+    if (r->layout != LAYOUT_BROADCAST || !constant) return;
     if (strided) x->strides[x->rank - 1] = 0;
     else if (x->rank > 1) x->strides[0] = 0;
 }
