@@ -123,8 +123,10 @@ static bool is_free_map(const binding *b, tensor_val v) {
     return b->op->vals.data[v].role == VAL_MAP && b->sources[v].from != FROM_GRAPH;
 }
 
+// Maps of edges lead to nodes, but for relations, which are few.
 static int64_t codomain_size(const binding *b, const tensor_val_info *map) {
-    if (b->graph->given && map->rank == 1 && is_edges(b, map->axes[0])) return b->graph->graph.nodes;
+    bool relations = has_stem(space_name(b, map->into), "R");
+    if (b->graph->given && map->rank == 1 && is_edges(b, map->axes[0]) && !relations) return b->graph->graph.nodes;
     return usual_size(b, map->into);
 }
 

@@ -1,6 +1,7 @@
 // The tensors and scalars of an op, in their own storage type. Random floats are multiples of 2^-23 in
-// [-1, 1]; in 16-bit types of 2^-6, where each is exact and sums of hundreds stay in range. Special ones mix in what
-// breaks code: NaN, infinities, zeros of both signs, 1e4, and few distinct values, so that there are ties.
+// [-1, 1]; in 16-bit types of 2^-6, where each is exact and sums of hundreds stay in range. Special ones mix
+// in what breaks code: NaN, infinities, zeros of both signs, 1e4, and few distinct values, so that there are
+// ties.
 #include "bind.h"
 
 #include <math.h>

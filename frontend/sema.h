@@ -1,10 +1,15 @@
 // Inside the frontend: from syntax to tensor IR. sema_unit.c gathers files and items; sema_signature.c an op's parameters;
-// sema_space.c spaces; sema_equation.c equations; sema_call.c ops called; sema_infer.c finds the space of each index; sema_expr.c lowers expressions; sema_reduce.c
+// sema_space.c spaces; sema_equation.c equations, sema_finish.c what must hold after them; sema_call.c ops called;
+// sema_infer.c finds the space of each index; sema_expr.c lowers expressions, sema_function.c calls in them; sema_reduce.c
 // reductions and normalisers; sema_lift.c the stages these become; sema_reducer.c reducers; sema_schedule.c checks schedules.
 #ifndef GNNC_SEMA_H
 #define GNNC_SEMA_H
 
 #include "frontend.h"
+
+typedef struct {               // a file imports another, by their paths
+    const char *from, *to;
+} import_edge;
 
 typedef struct sema {
     arena *arena;
@@ -12,12 +17,17 @@ typedef struct sema {
     intern_table *names;
     frontend_options options;
     VEC(const ast_file *) files;          // the prelude first
+    VEC(import_edge) imports;
+    const source_file *main;
     VEC(const ast_item *) ops, fns, reducers, grads, schedules;
     VEC(struct schedule_op *) schedule_ops;   // those that schedules were checked for
     bool schedules_checked, schedules_faulty;
 } sema;
 
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
+// Of several items of that name the one nearest to the file where it is used: its own, then those it imports, then the
+// prelude's. So what a file declares changes nothing in the files it imports. NO_SPAN: as seen from the main file.
+const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use);
 const char *sema_define(const sema *s, const char *name);   // the value of -D NAME, or NULL
 bool sema_dtype(const char *name, ir_dtype *out);           // f32, i64, bool …
 
@@ -119,6 +129,7 @@ typedef struct lowering {
     const expansion *active;
     uint32_t expansions;       // budget of function expansions
     uint32_t depth;            // of expressions within expansions
+    bool too_deep;             // has been reported
     // of the equation at hand
     const char *stage_base;    // names of lifted stages: base.sum, base.sum.2
     const index_rename *renames;
@@ -160,7 +171,11 @@ tensor_type value_type(lowering *L, value v);
 tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e);
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis);
 value value_bad(lowering *L);
+tensor_type real_type(const lowering *L);
+tensor_expr literal_as(lowering *L, value v, tensor_type t, span at);
+tensor_expr mismatch(lowering *L, tensor_type have, tensor_type want, span at);   // reports; a value of the type wanted
 value value_plain(tensor_expr e);
+value value_int(int64_t x);
 bool value_join(lowering *L, value a, value b, tensor_type *t);       // the type both convert to without loss
 typedef struct {
     uint32_t guards;
@@ -171,7 +186,9 @@ void guards_pop(lowering *L, guards_mark mark);
 bool expr_maybe_none(const lowering *L, tensor_expr e);              // whatever the guards say
 const char *type_text(const lowering *L, tensor_type t);
 void lowering_enter(lowering *L);   // a new context: cached arguments do not carry over
-value lower_call_body(lowering *L, const scope *s, const ast_expr *e, const ast_item *fn);
+
+// sema_function.c
+value lower_call(lowering *L, const scope *s, const ast_expr *e);
 
 // sema_reduce.c
 typedef struct reduction {     // a reduction lowered up to where its results go
@@ -185,6 +202,7 @@ typedef struct reduction {     // a reduction lowered up to where its results go
 value lower_reduce(lowering *L, const scope *s, const ast_expr *e);
 value lower_normaliser(lowering *L, const scope *s, const ast_expr *e, const entity *reducer);   // R(x by m), R(x over d)
 bool reducer_find(const lowering *L, const scope *s, const char *name, entity *out);
+bool reducer_visible(const lowering *L, const scope *s, const char *name, span use, entity *out);
 bool reduction_lower(lowering *L, const scope *s, const ast_expr *e, reduction *r);   // false: reported
 // sema_lift.c
 // Its results as stages of their own, over the variables it uses: one load each into results. A class variable (else
@@ -208,6 +226,7 @@ tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at);   /
 bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more);   // proven: s has base + more points
 // The space an axis names: a size in scope, a number, an expression of them; a new name declares a space if `declare`.
 bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out);
+bool size_small(lowering *L, tensor_expr size, span at);   // else reports it
 bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);            // proven 0 <= index < size
 uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used);   // marks op->vars that occur, counts new ones
 
@@ -235,6 +254,8 @@ typedef struct equations {     // the equations of one op, or of one called in i
     VEC(declared) results;
 } equations;
 void equations_lower(lowering *L, equations *q);
+bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes);
+// sema_finish.c
 void equations_finish(lowering *L);   // every result and element defined, nothing overwritten before it is read
 
 // sema_call.c

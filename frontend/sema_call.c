@@ -254,8 +254,8 @@ static void publish_results(call *c, const equations *q, equations *caller, cons
 }
 
 void call_lower(lowering *L, equations *q, const ast_equation *eq) {
-    const ast_item *op = sema_find(L->s->ops.data, L->s->ops.len, eq->value->name.text), *alias = NULL;
-    if (op && op->kind == AST_OP_ALIAS) alias = op, op = sema_find(L->s->ops.data, L->s->ops.len, alias->target.text);
+    const ast_item *op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, eq->value->name.text, eq->value->name.at), *alias = NULL;
+    if (op && op->kind == AST_OP_ALIAS) alias = op, op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, alias->target.text, alias->target.at);
     if (!op || op->kind != AST_OP) {
         diagnostic *d = diag(L->ds, E0204, eq->value->name.at, "there is no op '%s'", eq->value->name.text);
         diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called", eq->targets->name.text);

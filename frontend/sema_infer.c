@@ -80,7 +80,7 @@ static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const a
 static inferred infer_call(lowering *L, const scope *s, const ast_expr *e) {
     const entity *n = scope_find(s, e->name.text);
     if (n && n->kind == ENT_FN) return infer_fn(L, s, e, n->item);
-    const ast_item *fn = n ? NULL : sema_find(L->s->fns.data, L->s->fns.len, e->name.text);
+    const ast_item *fn = n ? NULL : sema_visible(L->s, L->s->fns.data, L->s->fns.len, e->name.text, e->name.at);
     if (fn) return infer_fn(L, s, e, fn);
     inferred r = nothing;
     for (const ast_expr *a = e->args; a; a = a->next) {

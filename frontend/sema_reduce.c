@@ -214,7 +214,7 @@ static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const 
 bool reduction_lower(lowering *L, const scope *outer, const ast_expr *e, reduction *r) {
     entity reducer;
     *r = (reduction){.at = e->at, .stage = {.loop = L->loop, .at = e->at}};
-    if (!reducer_find(L, outer, e->name.text, &reducer)) {
+    if (!reducer_visible(L, outer, e->name.text, e->name.at, &reducer)) {
         diagnostic *d = diag(L->ds, E0204, e->name.at, "there is no reducer '%s'", e->name.text);
         diag_help(d, "built in are sum, prod, max, min, any, all; the prelude adds count, mean, welford, logsumexp, argmax and more");
         return false;

@@ -4,13 +4,17 @@
 #include <string.h>
 
 bool reducer_find(const lowering *L, const scope *s, const char *name, entity *out) {
+    return reducer_visible(L, s, name, NO_SPAN, out);
+}
+
+bool reducer_visible(const lowering *L, const scope *s, const char *name, span use, entity *out) {
     static const char *const builtin[] = {"sum", "prod", "max", "min", "any", "all"};
     const entity *n = scope_find(s, name);
     if (n && n->kind == ENT_REDUCER) return *out = *n, true;
     if (n) return false;
     for (int k = REDUCE_SUM; k <= REDUCE_ALL; k++)
         if (!strcmp(name, builtin[k])) return *out = (entity){.kind = ENT_REDUCER, .name = name, .builtin = (tensor_reduce_kind)k}, true;
-    const ast_item *item = sema_find(L->s->reducers.data, L->s->reducers.len, name);
+    const ast_item *item = sema_visible(L->s, L->s->reducers.data, L->s->reducers.len, name, use);
     if (!item) return false;
     *out = (entity){.kind = ENT_REDUCER, .name = name, .item = item, .builtin = REDUCE_USER};
     return true;
@@ -145,7 +149,7 @@ static const tensor_expr *section_as(lowering *L, const scope *s, const ast_item
 
 // ---- Instances -------------------------------------------------------------------------------------------
 static bool same_instance(const tensor_reducer *r, const entity *e, const tensor_type *types, uint32_t n) {
-    if (strcmp(r->name, e->name) != 0 || r->nargs != n || r->kind != REDUCE_USER) return false;
+    if (r->kind != REDUCE_USER || r->at.lo != e->item->name.at.lo || r->nargs != n) return false;
     for (uint32_t i = 0; i < n; i++)
         if (!tensor_type_equal(r->arg_types[i], types[i])) return false;
     return true;

@@ -1,5 +1,6 @@
 // Scopes: what names stand for, innermost first.
 #include "sema.h"
+#include <string.h>
 
 entity *scope_add(arena *a, scope *s, entity e) {
     entity *new = ARENA_NEW(a, entity);
@@ -51,6 +52,37 @@ const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *
     for (uint32_t i = n; i-- > 0;)   // the last one: a file's own names hide what it imports
         if (items[i]->name.text == name) return items[i];
     return NULL;
+}
+
+// How many imports lead from one file to another; UINT32_MAX: none do. The prelude is furthest of all.
+static uint32_t import_distance(const sema *s, const char *from, const char *to) {
+    VEC(const char *) reached = {0};
+    VEC_PUSH(s->arena, &reached, from);
+    for (uint32_t distance = 0, first = 0, end = 1; first < end; distance++) {
+        for (; first < end; first++) {
+            if (!strcmp(reached.data[first], to)) return distance;
+            for (uint32_t i = 0; i < s->imports.len; i++) {
+                bool next = !strcmp(s->imports.data[i].from, reached.data[first]);
+                for (uint32_t k = 0; k < reached.len && next; k++) next = strcmp(s->imports.data[i].to, reached.data[k]) != 0;
+                if (next) VEC_PUSH(s->arena, &reached, s->imports.data[i].to);
+            }
+        }
+        end = reached.len;
+    }
+    return s->files.len && !strcmp(s->files.data[0]->source->path, to) ? UINT32_MAX - 1 : UINT32_MAX;
+}
+
+const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use) {
+    const ast_item *found = NULL;
+    const source_file *from = use.hi ? source_map_file(diag_sources(s->ds), use.lo) : s->main;
+    uint32_t near = UINT32_MAX;
+    for (uint32_t i = n; i-- > 0;) {
+        if (items[i]->name.text != name) continue;
+        const source_file *at = source_map_file(diag_sources(s->ds), items[i]->name.at.lo);
+        uint32_t distance = from && at ? import_distance(s, from->path, at->path) : UINT32_MAX;
+        if (!found || distance < near) found = items[i], near = distance;
+    }
+    return found;
 }
 
 const char *sema_define(const sema *s, const char *name) {

@@ -33,7 +33,7 @@ static bool bind_size(lowering *L, scope *s, const ast_generic *g, const char *t
 }
 
 static bool bind_fn(lowering *L, scope *s, const ast_generic *g, const char *name, span at) {
-    const ast_item *fn = sema_find(L->s->fns.data, L->s->fns.len, name);
+    const ast_item *fn = sema_visible(L->s, L->s->fns.data, L->s->fns.len, name, at);
     if (!fn) return diag(L->ds, E0602, at, "there is no function '%s' for '%s'", name, g->name.text), false;
     scope_add(L->arena, s, (entity){.kind = ENT_FN, .name = g->name.text, .at = g->name.at, .item = fn});
     return true;
@@ -41,7 +41,7 @@ static bool bind_fn(lowering *L, scope *s, const ast_generic *g, const char *nam
 
 static bool bind_reducer(lowering *L, scope *s, const ast_generic *g, const char *name, span at) {
     entity r;
-    if (!reducer_find(L, NULL, name, &r)) return diag(L->ds, E0602, at, "there is no reducer '%s' for '%s'", name, g->name.text), false;
+    if (!reducer_visible(L, NULL, name, at, &r)) return diag(L->ds, E0602, at, "there is no reducer '%s' for '%s'", name, g->name.text), false;
     entity *e = scope_add(L->arena, s, r);
     e->at = g->name.at;
     // Known in the op by the generic's name, in stages by its own.
@@ -231,6 +231,7 @@ static void apply_facts(lowering *L, const scope *s, const ast_param *p) {
 static void require_one(lowering *L, scope *s, const ast_expr *e) {
     if (e->kind == AST_NAME && !strcmp(e->name.text, "deterministic")) return;   // the default; --no-deterministic is checked against it by the driver
     tensor_expr holds = lower_bool(L, s, e);
+    if (!size_small(L, holds, e->at)) return;
     textbuf text = textbuf_new(L->arena);
     ast_print_expr(&text, e);
     VEC_PUSH(L->arena, &L->op->requires, ((tensor_require){text.data, holds, e->at}));

@@ -91,9 +91,11 @@ typedef struct {
     linear low, high;
 } bounds;
 
-static bounds bounds_of(const lowering *L, tensor_expr e) {
+static bounds bounds_of(const lowering *L, tensor_expr e, uint32_t *budget) {
     const tensor_node *n = tensor_node_at(L->op, e);
     bounds a, b;
+    if (!*budget) return (bounds){unknown, unknown};
+    --*budget;
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return (bounds){linear_constant(n->imm.i), linear_constant(n->imm.i)};
     case TENSOR_SIZE_OP: a.low = a.high = linear_of_space(L, (tensor_space)n->imm.i); return a;
@@ -101,23 +103,42 @@ static bounds bounds_of(const lowering *L, tensor_expr e) {
     case TENSOR_LOAD_OP:
         if (n->type.type != DT_INDEX || expr_maybe_none(L, e)) return (bounds){unknown, unknown};
         return (bounds){linear_constant(0), linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
-    case TENSOR_CVT_OP: case TENSOR_INDEX_OP: return bounds_of(L, n->args[0]);
+    case TENSOR_CVT_OP: case TENSOR_INDEX_OP: return bounds_of(L, n->args[0], budget);
     case TENSOR_ADD_OP:
-        a = bounds_of(L, n->args[0]), b = bounds_of(L, n->args[1]);
+        a = bounds_of(L, n->args[0], budget), b = bounds_of(L, n->args[1], budget);
         return (bounds){linear_add(a.low, b.low, 1), linear_add(a.high, b.high, 1)};
     case TENSOR_SUB_OP:
-        a = bounds_of(L, n->args[0]), b = bounds_of(L, n->args[1]);
+        a = bounds_of(L, n->args[0], budget), b = bounds_of(L, n->args[1], budget);
         return (bounds){linear_add(a.low, b.high, -1), linear_add(a.high, b.low, -1)};
     default: return (bounds){unknown, unknown};
     }
 }
 
 bool expr_in_space(lowering *L, tensor_expr e, tensor_space s) {
-    bounds b = bounds_of(L, e);
+    uint32_t budget = 4096;
+    bounds b = bounds_of(L, e, &budget);
     linear size = linear_of_space(L, s);
     if (!b.low.known || !b.high.known || !size.known || b.low.constant < 0) return false;   // sizes are never negative
     bool comparable = b.high.symbol == size.symbol || b.high.symbol == TENSOR_NO_SPACE;
     return comparable && b.high.constant < size.constant;
+}
+
+// Sizes and preconditions are evaluated token by token: parts that expressions share count as often as they stand.
+static bool within(const lowering *L, tensor_expr e, uint32_t *budget) {
+    const tensor_node *n = tensor_node_at(L->op, e);
+    if (!*budget) return false;
+    --*budget;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (!within(L, n->args[i], budget)) return false;
+    return true;
+}
+
+bool size_small(lowering *L, tensor_expr e, span at) {
+    enum { MAX_OPERATIONS = 1000 };
+    uint32_t budget = MAX_OPERATIONS;
+    if (within(L, e, &budget)) return true;
+    diag(L->ds, E0207, at, "functions expand to too much here (over %d operations on sizes)", MAX_OPERATIONS);
+    return false;
 }
 
 // ---- Making spaces -----------------------------------------------------------------------------------------
@@ -183,7 +204,7 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
     }
     uint32_t errors = diag_raised(L->ds);
     tensor_expr size = value_as(L, lower_expr(L, s, axis), TENSOR_TYPE(I64), axis->at);
-    if (diag_raised(L->ds) != errors) return false;
+    if (diag_raised(L->ds) != errors || !size_small(L, size, axis->at)) return false;
     textbuf text = textbuf_new(L->arena), tight = textbuf_new(L->arena);
     ast_print_expr(&text, axis);
     for (const char *p = text.data; *p; p++)

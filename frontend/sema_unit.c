@@ -41,6 +41,10 @@ static const char *beside(arena *a, const char *importer, const char *name) {
     return slash ? arena_printf(a, "%.*s/%s.gnn", (int)(slash - importer), importer, name) : arena_printf(a, "%s.gnn", name);
 }
 
+static void note_import(sema *s, const char *from, const char *to) {
+    VEC_PUSH(s->arena, &s->imports, ((import_edge){from, to}));
+}
+
 // Looked for beside the importing file, then in -I folders, then in the library.
 static void load_import(loading *l, const ast_item *item, const char *importer) {
     sema *s = l->s;
@@ -50,15 +54,20 @@ static void load_import(loading *l, const ast_item *item, const char *importer) 
     for (uint32_t i = 0; i <= s->options.ninclude_dirs; i++) {
         const char *path = i ? arena_printf(s->arena, "%s/%s.gnn", s->options.include_dirs[i - 1], name) : beside(s->arena, importer, name);
         size_t length;
-        if (loaded(s, path)) return;
+        if (loaded(s, path)) {
+            note_import(s, importer, path);
+            return;
+        }
         const char *text = s->options.read ? s->options.read(s->options.user, s->arena, path, &length) : NULL;
         if (!text) continue;
         VEC_PUSH(s->arena, &l->u->dependencies, path);
+        note_import(s, importer, path);
         load_text(l, path, text, length, false);
         return;
     }
     size_t length;
     const char *text = frontend_library_text(name, &length), *path = arena_printf(s->arena, "<library>/%s.gnn", name);
+    if (text) note_import(s, importer, path);
     if (text && loaded(s, path)) return;
     if (text) {
         load_text(l, path, text, length, false);
@@ -75,7 +84,7 @@ static void load_text(loading *l, const char *path, const char *text, size_t len
         diag(s->ds, E0607, NO_SPAN, "%s: too much source text in one run", path);
         return;
     }
-    if (main) l->u->main = source;
+    if (main) l->u->main = s->main = source;
     ast_file *file = ast_parse(s->arena, s->names, s->ds, source);
     VEC_PUSH(s->arena, &s->files, file);
     if (++l->depth > 100) diag(s->ds, E0607, NO_SPAN, "%s: imports nest too deeply", path);
@@ -135,7 +144,7 @@ void sema_declare_items(sema *s, const ast_file *file, bool main) {
 }
 
 static const ast_item *op_body(const sema *s, const ast_item *item) {
-    return item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text) : item;
+    return item->kind == AST_OP_ALIAS ? sema_visible(s, s->ops.data, s->ops.len, item->target.text, item->target.at) : item;
 }
 
 // A size, function or reducer that nothing binds keeps an op a template.
@@ -177,7 +186,7 @@ static const ast_param *find_param(const ast_item *op, const char *name) {
 }
 
 static void check_grad(sema *s, const ast_item *g) {
-    const ast_item *op = g->path ? sema_find(s->ops.data, s->ops.len, g->path->name.text) : NULL;
+    const ast_item *op = g->path ? sema_visible(s, s->ops.data, s->ops.len, g->path->name.text, g->at) : NULL;
     const ast_item *body = op ? op_body(s, op) : NULL;
     if (!body || body->kind != AST_OP) {
         diag(s->ds, E0204, g->at, "there is no op '%s' to differentiate", g->path ? g->path->name.text : "");

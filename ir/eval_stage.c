@@ -108,12 +108,14 @@ static void assign(stage_run *r, const bound_variable *b, int64_t point) {
 
 // ---- Keys ------------------------------------------------------------------------------------------------
 
-static bool depends_on_alone(const eval_program *p, uint32_t node, tensor_var v) {
+static bool depends_on_alone(const eval_program *p, uint32_t node, tensor_var v, uint32_t *budget) {
     const eval_node *n = &p->nodes.data[node];
+    if (!*budget) return false;
+    --*budget;   // nodes are shared, and paths among them may be countless
     if (n->op == TENSOR_VAR_OP) return n->imm == v;
     if (n->level == 0) return true;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (!depends_on_alone(p, n->args[i], v)) return false;
+        if (!depends_on_alone(p, n->args[i], v, budget)) return false;
     return true;
 }
 
@@ -148,8 +150,9 @@ static void find_keys(stage_run *r) {
         bound_variable *b = &r->bound[j];
         for (uint32_t k = 0; k < r->s->nkeys && b->key == NO_KEY && !r->ev->why; k++) {
             const eval_node *nodes = r->p->nodes.data;
+            uint32_t budget = 4096;
             bool alone = nodes[r->lhs[k]].level == b->level && nodes[r->rhs[k]].level < b->level &&
-                         depends_on_alone(r->p, r->lhs[k], b->var);
+                         depends_on_alone(r->p, r->lhs[k], b->var, &budget);
             if (!alone || r->found_by[k] || !sort_points(r, b, k)) continue;
             b->key = k;
             r->found_by[k] = true;

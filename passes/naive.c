@@ -142,10 +142,12 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     n.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     n.inlined = ARENA_ARRAY(a, const tensor_stage *, op->vals.len + 1);
     n.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
+    n.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
     for (uint32_t i = 0; i < op->vals.len; i++) n.temp_of[i] = n.prepared_of[i] = UINT32_MAX;
     add_spaces(&n);
     add_params(&n);
     add_requires(&n);
+    find_none_facts(&n);
     choose_inlined(&n);
     add_temps(&n);
     prepare_classes(&n);

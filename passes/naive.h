@@ -17,7 +17,11 @@ typedef struct {
     uint32_t *temp_of;        // per value: its temporary, UINT32_MAX for parameters
     uint32_t *prepared_of;    // per value: CLASSES; else UINT32_MAX
     const tensor_stage **inlined;   // per value: the stage its readers compute themselves; else NULL
+    uint8_t *none_facts;            // per expression: see naive_expr.c
+    uint32_t *visited, visits;      // per expression: the number of the walk that met it last; walks begun
 } naive;
+bool first_visit(naive *n, tensor_expr e);   // of this walk; expressions are shared, so a walk that repeats them may never end
+void find_none_facts(naive *n);
 
 // ---- Stages computed where they are read (naive_inline.c) ---------------------------------------------------------
 void choose_inlined(naive *n);

@@ -16,25 +16,49 @@ static simt_value memo_set(kernel *k, tensor_expr e, simt_value v) {
 }
 
 // ---- What must not be evaluated where its condition fails --------------------------------------------------------------
-static bool maybe_none(const tensor_op *op, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(op, e);
-    switch ((tensor_opcode)n->op) {
-    case TENSOR_NONE_OP: case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP: return true;
-    case TENSOR_LOAD_OP: return (op->vals.data[n->imm.i].facts & FACT_PARTIAL) != 0;
-    case TENSOR_SELECT_OP: return maybe_none(op, n->args[1]) || maybe_none(op, n->args[2]);
-    case TENSOR_MIN_OP: case TENSOR_MAX_OP: return maybe_none(op, n->args[0]) || maybe_none(op, n->args[1]);
-    default: return false;
+// Facts of an expression, whatever is known where it stands: it may be none; something in it is read at what may be none.
+enum { MAYBE_NONE = 1, READS_AT_NONE = 2 };
+
+static uint8_t none_facts(const naive *n, const tensor_node *x) {
+    const uint8_t *of = n->none_facts;
+    uint8_t facts = 0;
+    for (uint32_t i = 0; i < x->nargs; i++) {
+        facts |= of[x->args[i]] & READS_AT_NONE;
+        if (x->op == TENSOR_LOAD_OP && of[x->args[i]] & MAYBE_NONE) facts |= READS_AT_NONE;
+    }
+    switch ((tensor_opcode)x->op) {
+    case TENSOR_NONE_OP: case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP: return facts | MAYBE_NONE;
+    case TENSOR_LOAD_OP: return facts | (n->op->vals.data[x->imm.i].facts & FACT_PARTIAL ? MAYBE_NONE : 0);
+    case TENSOR_SELECT_OP: return facts | ((of[x->args[1]] | of[x->args[2]]) & MAYBE_NONE);
+    case TENSOR_MIN_OP: case TENSOR_MAX_OP: return facts | ((of[x->args[0]] | of[x->args[1]]) & MAYBE_NONE);
+    default: return facts;
     }
 }
 
-static bool needs_guard(const kernel *k, tensor_expr e) {
-    if (k->memo[e]) return false;
+void find_none_facts(naive *n) {
+    n->none_facts = ARENA_ARRAY(n->arena, uint8_t, n->op->exprs.len + 1);
+    for (tensor_expr e = 1; e < n->op->exprs.len; e++) n->none_facts[e] = none_facts(n, tensor_node_at(n->op, e));
+}
+
+bool first_visit(naive *n, tensor_expr e) {
+    if (n->visited[e] == n->visits) return false;
+    n->visited[e] = n->visits;
+    return true;
+}
+
+static bool unguarded(const kernel *k, tensor_expr e) {
+    if (k->memo[e] || !(k->n->none_facts[e] & READS_AT_NONE) || !first_visit(k->n, e)) return false;
     const tensor_node *n = tensor_node_at(k->n->op, e);
     for (uint32_t i = 0; i < n->nargs; i++) {
-        if (n->op == TENSOR_LOAD_OP && maybe_none(k->n->op, n->args[i])) return true;
-        if (needs_guard(k, n->args[i])) return true;
+        if (n->op == TENSOR_LOAD_OP && k->n->none_facts[n->args[i]] & MAYBE_NONE) return true;
+        if (unguarded(k, n->args[i])) return true;
     }
     return false;
+}
+
+static bool needs_guard(const kernel *k, tensor_expr e) {
+    k->n->visits++;
+    return unguarded(k, e);
 }
 
 static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x, tensor_expr y) {

@@ -29,13 +29,18 @@ static uint32_t cost(const naive *n, tensor_expr e) {
 }
 
 // What a stage reads must not change between it and its readers: results that share memory with a parameter do.
-static bool reads_overwritten(const naive *n, tensor_expr e) {
+static bool reads_overwritten_in(naive *n, tensor_expr e) {
     const tensor_node *x = tensor_node_at(n->op, e);
     for (tensor_val v = 0; x->op == TENSOR_LOAD_OP && v < n->op->nparams; v++)
         if (n->op->vals.data[v].inplace == (tensor_val)x->imm.i) return true;
     for (uint32_t i = 0; i < x->nargs; i++)
-        if (reads_overwritten(n, x->args[i])) return true;
+        if (first_visit(n, x->args[i]) && reads_overwritten_in(n, x->args[i])) return true;
     return false;
+}
+
+static bool reads_overwritten(naive *n, tensor_expr e) {
+    n->visits++;
+    return reads_overwritten_in(n, e);
 }
 
 static bool defined_once(const naive *n, tensor_val v) {

@@ -20,13 +20,17 @@ typedef struct {
     uint32_t n;
 } reducing;
 
-static bool depends(const tensor_op *op, tensor_expr e, const tensor_var *vars, uint32_t n) {
-    const tensor_node *x = tensor_node_at(op, e);
-    for (uint32_t i = 0; x->op == TENSOR_VAR_OP && i < n; i++)
-        if ((tensor_var)x->imm.i == vars[i]) return true;
+static bool mentions(naive *n, tensor_expr e, tensor_var v) {
+    const tensor_node *x = tensor_node_at(n->op, e);
+    if (x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == v) return true;
     for (uint32_t i = 0; i < x->nargs; i++)
-        if (depends(op, x->args[i], vars, n)) return true;
+        if (first_visit(n, x->args[i]) && mentions(n, x->args[i], v)) return true;
     return false;
+}
+
+static bool depends(naive *n, tensor_expr e, tensor_var v) {
+    n->visits++;
+    return mentions(n, e, v);
 }
 
 // ---- Choosing -------------------------------------------------------------------------------------------------------
@@ -47,7 +51,7 @@ static void choose(reducing *d, const tensor_stage *st, uint32_t b, bool *used) 
         for (uint32_t o = 0; o < st->nbound; o++) {
             bool walked = false;
             for (uint32_t x = 0; x < d->nwalks; x++) walked |= d->walks[x].var == st->bound[o];
-            later |= !walked && depends(d->k->n->op, st->keys[i].rhs, &st->bound[o], 1);
+            later |= !walked && depends(d->k->n, st->keys[i].rhs, st->bound[o]);
         }
         if (!used[i] && !later && walk_by(d->k, st->keys[i], st->bound[b], w)) {
             used[i] = true;

@@ -10,6 +10,7 @@ import os
 import platform
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 import zipfile
 
@@ -22,11 +23,12 @@ def by_pip(folder):
 
 
 def by_hand(folder):
-    with urllib.request.urlopen("https://pypi.org/pypi/%s/json" % PACKAGE, timeout=30) as answer:
+    index = "https://pypi.org/pypi/%s/json" % PACKAGE
+    with urllib.request.urlopen(index, timeout=30) as answer:
         files = json.load(answer)["urls"]
     machine = platform.machine()
     row = next(f for f in files if f["filename"].endswith(".whl") and "manylinux" in f["filename"] and machine in f["filename"])
-    with urllib.request.urlopen(row["url"], timeout=120) as answer:
+    with urllib.request.urlopen(urllib.parse.urljoin(index, row["url"]), timeout=120) as answer:   # mirrors answer relatively
         data = answer.read()
     if hashlib.sha256(data).hexdigest() != row["digests"]["sha256"]:
         sys.exit("%s is damaged" % row["filename"])
