@@ -1,4 +1,4 @@
-// PTX to a cubin by the first assembler that is here and takes it: nvJitLink, ptxas, the CUDA driver;
+// PTX to a cubin by the first assembler that is here and takes it: ptxas, nvJitLink, the CUDA driver;
 // or by the one that was asked for.
 #include "assemble.h"
 #include "internal.h"
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 static const cg_assembler assemblers[] = {
+    {"ptxas", cg_ptxas_find, cg_ptxas_assemble},   // before nvJitLink, which takes longer to load than ptxas to start
     {"nvjitlink", cg_nvjitlink_find, cg_nvjitlink_assemble},
-    {"ptxas", cg_ptxas_find, cg_ptxas_assemble},
     {"driver", cg_driver_find, cg_driver_assemble},
 };
 enum { ASSEMBLER_COUNT = sizeof assemblers / sizeof *assemblers };

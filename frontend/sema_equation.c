@@ -2,6 +2,8 @@
 #include "sema.h"
 #include <string.h>
 
+enum { MAX_POSITION = INT32_MAX };   // that a target names; others could not all be filled
+
 // ---- Targets -----------------------------------------------------------------------------------------------
 typedef struct {               // one equation while it is lowered
     equations *q;
@@ -31,7 +33,7 @@ static bool step_form(const ast_expr *e, const ast_expr **name, int64_t *offset)
     if (e->kind != AST_ADD) return false;
     const ast_expr *a = e->args, *b = a->next;
     if (a->kind == AST_NUMBER) { const ast_expr *t = a; a = b, b = t; }
-    if (a->kind != AST_NAME || b->kind != AST_NUMBER || !b->is_integer || b->integer < 1) return false;
+    if (a->kind != AST_NAME || b->kind != AST_NUMBER || !b->is_integer || b->integer < 1 || b->integer > MAX_POSITION) return false;
     *name = a;
     *offset = b->integer;
     return true;
@@ -82,12 +84,14 @@ static bool target_step(lowering *L, equation *x, const ast_expr *name, int64_t 
 static bool target_positions(lowering *L, equation *x, const ast_expr *target, definition *def) {
     uint32_t n = 0;
     for (const ast_expr *a = target->args; a; a = a->next) n++;
+    if (n > 8) return diag(L->ds, E0313, target->at, "'%s' has %u indices, and a value at most 8", target->name.text, n), false;
     int64_t *literals = ARENA_ARRAY(L->arena, int64_t, n + 1);
     uint32_t k = 0;
     for (const ast_expr *a = target->args; a; a = a->next, k++) {
         const ast_expr *name;
         int64_t offset;
         if (a->kind == AST_NUMBER && a->is_integer) {
+            if (a->integer > MAX_POSITION) return diag(L->ds, E0308, a->at, "%lld is no position of an axis", (long long)a->integer), false;
             literals[k] = a->integer;
         } else if (a->kind == AST_NAME) {
             for (const ast_expr *o = target->args; o != a; o = o->next)
@@ -193,7 +197,8 @@ bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tens
     }
     if (step >= 0) return have == step + 1 && step_fills(L, val, step);
     for (uint32_t k = 0; k < rank; k++)
-        if (literal[k]) want *= L->op->spaces.data[axes[k]].kind == SPACE_CONST ? L->op->spaces.data[axes[k]].size : INT32_MAX;
+        if (literal[k] && __builtin_mul_overflow(want, L->op->spaces.data[axes[k]].kind == SPACE_CONST ? L->op->spaces.data[axes[k]].size : INT32_MAX, &want))
+            return false;
     return have == want;
 }
 

@@ -235,6 +235,12 @@ void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own
     uint32_t n = 0;
     if (class != UINT32_MAX) left[n++] = class;
     n = order_left(L, r, used, left, n);
+    if (n > 8) {
+        diagnostic *d = diag(L->ds, E0313, r->at, "this depends on %u indices, and what is computed on the way has at most 8 axes", n);
+        diag_help(d, "give a part of it an equation of its own");
+        for (uint32_t k = 0; k < r->nresults; k++) results[k] = value_as(L, value_bad(L), r->types[k], r->at);
+        return;
+    }
     const tensor_stage *st = stage_lifted(L, r, left, n);
     for (uint32_t i = 0; i < n; i++) index[i] = left[i] == class ? own_class : tensor_var_expr(L->op, left[i], r->at);
     for (uint32_t k = 0; k < r->nresults; k++) results[k] = tensor_load(L->op, st->targets[k].val, index, n, r->at);

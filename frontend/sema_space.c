@@ -25,7 +25,8 @@ static linear linear_add(linear a, linear b, int64_t sign) {
     if (!a.known || !b.known || (a.symbol != TENSOR_NO_SPACE && b.symbol != TENSOR_NO_SPACE)) return unknown;
     if (sign < 0 && b.symbol != TENSOR_NO_SPACE) return unknown;
     linear r = {true, a.symbol != TENSOR_NO_SPACE ? a.symbol : b.symbol, 0};
-    if (__builtin_add_overflow(a.constant, sign * b.constant, &r.constant)) return unknown;
+    bool overflow = sign < 0 ? __builtin_sub_overflow(a.constant, b.constant, &r.constant) : __builtin_add_overflow(a.constant, b.constant, &r.constant);
+    if (overflow) return unknown;
     return r;
 }
 

@@ -231,6 +231,7 @@ simt_module *simt_parse(arena *a, diag_set *ds, const source_file *text);
 // Types, dominance, terminators, attributes, and uniformity: warp operations stand only where the whole warp arrives,
 // barriers only where the whole block does. Returns NULL, or what is wrong, in words.
 const char *simt_verify(arena *a, const simt_module *m);
+bool simt_too_deep(const simt_module *m);   // regions nest deeper than the verifier lets them
 typedef enum { UNIFORM_GRID, UNIFORM_BLOCK, UNIFORM_WARP, UNIFORM_LANE } simt_uniformity;   // equal over …; LANE: may differ
 // For each value of f how far it is equal; an array of f->values.len entries.
 const uint8_t *simt_uniformity_of(arena *a, const simt_func *f);

@@ -271,6 +271,24 @@ static const char *verify_func(arena *a, const simt_func *f) {
     return v.fault;
 }
 
+static uint32_t region_depth(const simt_func *f, simt_region r) {
+    uint32_t deepest = 0;
+    for (uint32_t k = 0; k < f->regions.data[r].instrs.len; k++) {
+        const simt_instr_info *i = &f->instrs.data[f->regions.data[r].instrs.data[k]];
+        for (uint32_t n = 0; n < i->nregions; n++) {
+            uint32_t depth = region_depth(f, i->regions[n]);
+            if (depth > deepest) deepest = depth;
+        }
+    }
+    return deepest + 1;
+}
+
+bool simt_too_deep(const simt_module *m) {
+    for (uint32_t k = 0; k < m->funcs.len; k++)
+        if (m->funcs.data[k]->regions.len > SIMT_MAX_DEPTH && region_depth(m->funcs.data[k], 1) > SIMT_MAX_DEPTH) return true;
+    return false;
+}
+
 // ---- Modules ---------------------------------------------------------------------------------------------
 static const char *verify_function_names(arena *a, const simt_module *m) {
     if (!simt_name_valid(m->name)) return arena_printf(a, "'%s' is no name of a module", m->name);

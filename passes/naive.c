@@ -153,6 +153,10 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     prepare_classes(&n);
     if (diag_errors(ds) != errors) return NULL;
     add_stages(&n);
+    if (simt_too_deep(p->module)) {
+        diag_help(diag(ds, E0207, op->at, "%s: its loops and choices nest too deeply", op->name), "give a part an equation of its own");
+        return NULL;
+    }
     const char *fault = simt_verify(a, p->module);
     if (fault) ICE("%s: the naive plan made simt IR that does not verify: %s", op->name, fault);
     return p;
