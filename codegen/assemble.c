@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cg_assembler assemblers[] = {
-    {"ptxas", cg_ptxas_find, cg_ptxas_assemble},   // before nvJitLink, which takes longer to load than ptxas to start
-    {"nvjitlink", cg_nvjitlink_find, cg_nvjitlink_assemble},
-    {"driver", cg_driver_find, cg_driver_assemble},
+enum { PTXAS, NVJITLINK, DRIVER, ASSEMBLER_COUNT };   // in the order they are tried
+static const cg_assembler assemblers[ASSEMBLER_COUNT] = {
+    [PTXAS] = {"ptxas", cg_ptxas_find, cg_ptxas_assemble},   // starts sooner than nvJitLink loads
+    [NVJITLINK] = {"nvjitlink", cg_nvjitlink_find, cg_nvjitlink_assemble},
+    [DRIVER] = {"driver", cg_driver_find, cg_driver_assemble},
 };
-enum { ASSEMBLER_COUNT = sizeof assemblers / sizeof *assemblers };
 
 static bool absent(diag_set *ds, const char *name) {
     diagnostic *d = name ? diag(ds, E0701, NO_SPAN, "the assembler '%s' was not found", name)
@@ -34,7 +34,7 @@ static bool refused(diag_set *ds, const cg_assembly *job, const char *name) {
 // An assembler named by path: libraries by their name, anything else is a ptxas.
 static const cg_assembler *by_path(const char *path) {
     const char *base = strrchr(path, '/');
-    return base ? &assemblers[strstr(base, "nvJitLink") ? 0 : 1] : NULL;
+    return base ? &assemblers[strstr(base, "nvJitLink") ? NVJITLINK : PTXAS] : NULL;
 }
 
 // What was asked for: by the caller, or by the user's $GNNC_PTXAS; NULL: whatever is found.
