@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The library on a GPU: every op against its definition, and bit by bit against the host, over graphs, types and index widths.
 
-  device_table.py GNNC OUT.json --graphs a.npz,b.npz,er:50:200 [--types f32,f16,bf16] [--indexes 32,64] [--jobs 8] [-- more options of gnnc run]
+  device_table.py GNNC OUT.json --graphs a.npz,b.npz,er:50:200 [--types f32,f16,bf16] [--indexes 32,64] [--jobs 8]
+      [--sizes F=16,K=8] [-- more options of gnnc run]
 
 A case is one `gnnc run FILE --check` on the GPU and one on the host for all ops of a file; results are compared as bytes, any NaN
 being equal to any NaN. Prints a table of graphs by types and what went wrong; OUT.json holds every row.
@@ -18,15 +19,13 @@ import tempfile
 import numpy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SIZES = ["S=3", "F=16", "K=8", "Q=8", "H=2", "D=8", "J=4", "P=5", "B=8"]
+SIZES = "S=3,F=16,K=8,Q=8,H=2,D=8,J=4,P=5,B=8"
 VERDICT = re.compile(r"^(\w+)\s+(\S+)\s+(?:f64|f32|bf16|f16|i32|i64|bool|index)\s+(.*?)\s+(right|wrong|refused|failed)\b.*$", re.M)
 
 
 def call(gnnc, path, graph, dtype, index, target, out, more):
     command = [gnnc, "run", path, "--no-schedule", "--graph=" + graph, "-D", "T=" + dtype, "--index=" + index, "--target=" + target,
                "--out=" + out, "--max-errors=0"]
-    for s in SIZES:
-        command += ["-D", s]
     if target == "cuda":
         command.append("--check")
     r = subprocess.run(command + more, capture_output=True, text=True, errors="replace", timeout=900)
@@ -84,8 +83,11 @@ def main():
     p.add_argument("--types", default="f32,f16,bf16")
     p.add_argument("--indexes", default="32")
     p.add_argument("--jobs", type=int, default=8)
+    p.add_argument("--sizes", default=SIZES)
     p.add_argument("more", nargs="*")
     args = p.parse_args()
+    for s in args.sizes.split(","):
+        args.more += ["-D", s]
     library = os.path.join(ROOT, "stdlib")
     files = [os.path.join(library, f) for f in sorted(os.listdir(library)) if f.endswith(".gnn") and f != "prelude.gnn"]
     jobs = [(args.gnnc, f, g, t, i, args.more) for g in args.graphs.split(",") for t in args.types.split(",") for i in args.indexes.split(",") for f in files]
