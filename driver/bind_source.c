@@ -66,16 +66,22 @@ static bool is_number(const char *text) {
     return *text && !*end;
 }
 
+static bool is_seed(const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
 static bool from_text(binding *b, tensor_val v, const char *text) {
     const tensor_val_info *info = &b->op->vals.data[v];
     bind_source *s = &b->sources[v];
-    char *end;
     s->text = text;
     if (*text == '@') return from_graph(b, v, text + 1);
     if (path_ends(text, ".npy")) return from_file(b, v, text);
     if (!strcmp(text, "zero")) s->from = FROM_ZERO;
     else if (is_number(text) && info->role != VAL_MAP) s->from = FROM_NUMBER;
-    else if (!strncmp(text, "random:", 7) && text[7] && (s->seed = strtoull(text + 7, &end, 10), !*end))
+    else if (!strncmp(text, "random:", 7) && is_seed(text + 7, &s->seed))
         s->from = FROM_RANDOM;
     else {
         bind_fault(b, v, E0818,

@@ -91,7 +91,8 @@ void crash_handlers(int argc, char **argv) {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK | SA_NODEFER};
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN);   // a closed pipe is a write that fails
+    signal(SIGPIPE, SIG_IGN);   // a closed pipe and a limit on a file's size are writes that fail
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void crash_source(const char *path, const char *text, size_t length) {

@@ -82,6 +82,7 @@ void settings_apply(driver *d);   // -W…, colour and format of diagnostics
 frontend_options settings_frontend(driver *d);
 pass_options settings_pass(const driver *d);
 cg_options settings_codegen(const driver *d);
+int device_number(const driver *d);   // --device
 const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver
 
 // ---- Files (files.c) -------------------------------------------------------------------------------------

@@ -77,11 +77,23 @@ const char *file_read_import(void *user, arena *a, const char *path, size_t *len
 
 // ---- Writing ---------------------------------------------------------------------------------------------
 
+static bool is_input(const driver *d, const char *path) {
+    struct stat out, in;
+    if (!strcmp(path, "-") || stat(path, &out) || !S_ISREG(out.st_mode)) return false;
+    for (uint32_t i = 0; i < d->inputs.len; i++)
+        if (!stat(d->inputs.data[i], &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
+    return false;
+}
+
 void output_add(driver *d, const char *path, const char *data, size_t size) {
     for (uint32_t i = 0; i < d->outputs.len; i++) {
         if (!strcmp(path, "-") || strcmp(path, d->outputs.data[i].path)) continue;
         diagnostic *fault = usage(d, E0808, "'%s' would be written more than once", path);
         diag_help(fault, "take one op with --op, or name a directory with -o DIR/");
+        return;
+    }
+    if (d->verb == VERB_COMPILE && is_input(d, path)) {
+        usage(d, E0808, "'%s' is an input, and would be overwritten", path);
         return;
     }
     VEC_PUSH(d->arena, &d->outputs, ((output){path, data, size}));

@@ -31,7 +31,7 @@ static void read_options(run_session *r) {
 static bool open_device(run_session *r) {
     driver *d = r->d;
     bool named = option_given(d, OPT_TARGET), host = option_is(d, OPT_TARGET, "host");
-    int device = (int)(option_number(d, OPT_DEVICE, 0) & INT32_MAX);
+    int device = device_number(d);
     gnn_status s = host ? GNN_NO_DEVICE
                         : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
     if (s && named && !host) {

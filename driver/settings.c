@@ -40,13 +40,20 @@ static bool wants_color(const driver *d) {
 
 void settings_apply(driver *d) {
     bool *disabled = ARENA_ARRAY(d->arena, bool, DIAG_COUNT + 1);
+    int64_t max_errors = option_number(d, OPT_MAX_ERRORS, 20);
     diag_options o = {.format = option_is(d, OPT_FORMAT, "json") ? DIAG_JSON : DIAG_TEXT,
                       .color = wants_color(d),
-                      .max_errors = (uint32_t)(option_number(d, OPT_MAX_ERRORS, 20) & UINT32_MAX),
+                      .max_errors = (uint32_t)(max_errors < UINT32_MAX ? max_errors : UINT32_MAX),
                       .disabled = disabled};
     for (uint32_t i = 0; i < d->values[OPT_WARN].len; i++)
         apply_warning(d, d->values[OPT_WARN].data[i], &o, disabled);
     diag_configure(d->ds, o);
+}
+
+// No machine has more than the largest int of devices.
+int device_number(const driver *d) {
+    int64_t n = option_number(d, OPT_DEVICE, 0);
+    return (int)(n < INT32_MAX ? n : INT32_MAX);
 }
 
 // ---- Frontend, passes, code generation -------------------------------------------------------------------

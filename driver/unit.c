@@ -138,6 +138,9 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     }
     phase(d, "lower");
     lower_gnn(d, u);
+    uint32_t at = 0;
+    for (const char *name; !diag_errors(d->ds) && (name = frontend_unused_define(u->frontend, &at));)
+        diag(d->ds, W0801, NO_SPAN, "-D %s has no effect: no op of '%s' that is taken has such a size or generic", name, u->path);
     return true;
 }
 

@@ -136,7 +136,7 @@ int drive_explain(driver *d) {
 static void put_gpu(driver *d, textbuf *out) {
     gnn_context *c = NULL;
     gnn_device_info g;
-    int device = (int)(option_number(d, OPT_DEVICE, 0) & INT32_MAX);
+    int device = device_number(d);
     if (gnn_context_new(&(gnn_context_options){.device = device}, &c) || gnn_device_query(c, &g)) {
         textbuf_printf(out, "GPU         none: %s\n", c ? gnn_context_error(c) : "out of memory");
         textbuf_puts(

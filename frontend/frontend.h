@@ -52,6 +52,8 @@ tensor_op *frontend_lower(frontend_unit *u, uint32_t op);
 // Whether an op may be compiled by its naive plan for a target ("host", "sm_90"): reports a schedule that would apply, since
 // no pass executes it, a --schedule that does not exist, and faults in schedules.
 bool schedule_choose(frontend_unit *u, uint32_t op, const char *target);
+// The names of -D that nothing asked for so far: call with *at = 0 until it gives NULL.
+const char *frontend_unused_define(const frontend_unit *u, uint32_t *at);
 bool frontend_is_gradient(const frontend_unit *u, const char *name, span *at);   // "spmm.grad": where it is asked for
 
 // The statements of schedules, as frontend/schedule.def describes them.

@@ -22,6 +22,7 @@ typedef struct sema {
     VEC(const ast_item *) ops, fns, reducers, grads, schedules;
     VEC(struct schedule_op *) schedule_ops;   // those that schedules were checked for
     bool schedules_checked, schedules_faulty;
+    bool *defines_used;                   // per -D
 } sema;
 
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
@@ -29,6 +30,7 @@ const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *
 // prelude's. So what a file declares changes nothing in the files it imports. NO_SPAN: as seen from the main file.
 const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use);
 const char *sema_define(const sema *s, const char *name);   // the value of -D NAME, or NULL
+bool sema_size(const char *text, int64_t *out);             // decimal digits that fit
 bool sema_dtype(const char *name, ir_dtype *out);           // f32, i64, bool …
 
 // ---- What a name may stand for ---------------------------------------------------------------------------

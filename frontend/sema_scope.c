@@ -88,8 +88,25 @@ const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32
 const char *sema_define(const sema *s, const char *name) {
     const char *found = NULL;
     for (uint32_t i = 0; i < s->options.ndefines; i++)
-        if (intern(s->names, s->options.defines[i].name) == name) found = s->options.defines[i].value;
+        if (intern(s->names, s->options.defines[i].name) == name) {
+            found = s->options.defines[i].value;
+            s->defines_used[i] = true;
+        }
     return found;
+}
+
+const char *frontend_unused_define(const frontend_unit *u, uint32_t *at) {
+    const sema *s = u->sema;
+    while (*at < s->options.ndefines)
+        if (!s->defines_used[(*at)++]) return s->options.defines[*at - 1].name;
+    return NULL;
+}
+
+bool sema_size(const char *text, int64_t *out) {
+    *out = 0;
+    for (const char *c = text; *c; c++)
+        if (*c < '0' || *c > '9' || __builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, *c - '0', out)) return false;
+    return *text != 0;
 }
 
 bool sema_dtype(const char *name, ir_dtype *out) {

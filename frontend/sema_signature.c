@@ -1,6 +1,5 @@
 // An op's signature: generics bound, spaces declared in order of first mention, parameters and results with their facts.
 #include "sema.h"
-#include <stdlib.h>
 #include <string.h>
 
 // ---- Generics --------------------------------------------------------------------------------------------
@@ -21,9 +20,8 @@ static bool bind_dtype(lowering *L, scope *s, const ast_generic *g, const char *
 }
 
 static bool bind_size(lowering *L, scope *s, const ast_generic *g, const char *text, span at) {
-    char *end;
-    int64_t size = strtoll(text, &end, 10);
-    if (*end || end == text || size < 0) {
+    int64_t size;
+    if (!sema_size(text, &size)) {
         diag(L->ds, E0604, at, "'%s' is not a size, which '%s' stands for", text, g->name.text);
         return false;
     }

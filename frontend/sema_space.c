@@ -1,6 +1,5 @@
 // Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies on its axis.
 #include "sema.h"
-#include <stdlib.h>
 
 const char *space_name(const lowering *L, tensor_space s) {
     return s == TENSOR_NO_SPACE ? "no space" : L->op->spaces.data[s].name;
@@ -180,10 +179,8 @@ static tensor_space declare_space(lowering *L, scope *s, ast_name name) {
     tensor_space_info info = {.name = name.text, .kind = SPACE_FREE, .classes = TENSOR_NO_VAL, .at = name.at};
     const char *given = sema_define(L->s, name.text);
     if (given) {
-        char *end;
-        info.size = strtoll(given, &end, 10);
         info.kind = SPACE_CONST;
-        if (*end || end == given || info.size < 0) {
+        if (!sema_size(given, &info.size)) {
             diag(L->ds, E0604, name.at, "-D %s=%s is not a size", name.text, given);
             info.kind = SPACE_FREE;
         }

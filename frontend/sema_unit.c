@@ -216,6 +216,7 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     u->ds = s->ds = ds;
     u->names = s->names = intern_new(a);
     s->options = *o;
+    s->defines_used = ARENA_ARRAY(a, bool, o->ndefines + 1);
     loading l = {s, u, 0};
     size_t n;
     const char *prelude = frontend_library_text("prelude", &n);
