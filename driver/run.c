@@ -140,8 +140,12 @@ static void tell_templates(const driver *d, const unit *u) {
     if (!u->frontend || option_given(d, OPT_OP)) return;
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
-        if (!op->imported && op->generic_left)
-            printf("%s: skipped, it has no concrete form; bind its generics with -D\n", op->name);
+        if (op->imported || !op->generic_left) continue;
+        printf("%s: skipped, it has no concrete form; bind its generics:", op->name);
+        for (const ast_generic *g = op->item->generics; g; g = g->next)
+            if (g->kind.text && strcmp(g->kind.text, "float") && strcmp(g->kind.text, "int"))
+                printf(" -D %s=%s", g->name.text, strcmp(g->kind.text, "size") ? "NAME" : "3");
+        printf("\n");
     }
 }
 
@@ -151,6 +155,7 @@ static void run_unit(run_session *r, unit *u) {
     tell_templates(r->d, u);
     run_ops(r, u, &rows);
     if (rows.len) run_print(r, &rows, stdout);
+    else if (!diag_errors(r->d->ds)) diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path);
     if (fflush(stdout)) {
         r->d->io_fault = true;
         diag(r->d->ds, E0804, NO_SPAN, "cannot write the standard output");

@@ -20,7 +20,8 @@ const char *run_sizes(const binding *b) {
 
 const char *run_type(const tensor_op *op) {
     for (tensor_val v = 0; v < op->nparams; v++)
-        if (op->vals.data[v].role == VAL_TENSOR) return ir_dtype_text(op->vals.data[v].type);
+        if (op->vals.data[v].role == VAL_TENSOR && ir_dtype_is_float(op->vals.data[v].type))
+            return ir_dtype_text(op->vals.data[v].type);
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_RESULT) return ir_dtype_text(op->vals.data[v].type);
     return "-";

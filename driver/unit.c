@@ -122,9 +122,10 @@ static void lower_gnn(driver *d, unit *u) {
 }
 
 static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
+    uint32_t before = diag_raised(d->ds);
     frontend_options options = settings_frontend(d);
     u->frontend = frontend_load(d->arena, d->ds, u->path, text, length, &options);
-    if (!u->frontend || diag_errors(d->ds)) return false;
+    if (!u->frontend || diag_raised(d->ds) != before) return false;
     op_names names = {.frontend = u->frontend};
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
@@ -139,23 +140,24 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     phase(d, "lower");
     lower_gnn(d, u);
     uint32_t at = 0;
-    for (const char *name; !diag_errors(d->ds) && (name = frontend_unused_define(u->frontend, &at));)
+    for (const char *name; diag_raised(d->ds) == before && (name = frontend_unused_define(u->frontend, &at));)
         diag(d->ds, W0801, NO_SPAN, "-D %s has no effect: no op of '%s' that is taken has such a size or generic", name, u->path);
     return true;
 }
 
 bool unit_load(driver *d, const char *path, unit *u) {
     *u = (unit){.path = path};
+    uint32_t before = diag_raised(d->ds);   // other files' faults are not this one's
     phase(d, "read");
     size_t length;
     if (!kind_of(d, path, &u->kind)) return false;
     const char *text = file_read(d, path, &length);
     if (!text) return false;
     phase(d, "parse");
-    if (u->kind == INPUT_GNN) return load_gnn(d, u, text, length) && !diag_errors(d->ds);
+    if (u->kind == INPUT_GNN) return load_gnn(d, u, text, length) && diag_raised(d->ds) == before;
     const source_file *source = add_source(d, path, text, length);
     if (!source) return false;
-    return (u->kind == INPUT_SIMT ? load_simt : load_tensor)(d, u, source) && !diag_errors(d->ds);
+    return (u->kind == INPUT_SIMT ? load_simt : load_tensor)(d, u, source) && diag_raised(d->ds) == before;
 }
 
 void must_tell(const driver *d, const char *who) {

@@ -23,6 +23,7 @@ typedef struct sema {
     VEC(struct schedule_op *) schedule_ops;   // those that schedules were checked for
     bool schedules_checked, schedules_faulty;
     bool *defines_used;                   // per -D
+    uint32_t raised;                      // faults of the run before this file
 } sema;
 
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
@@ -91,7 +92,9 @@ typedef struct entity {
 } entity;
 struct scope {
     const scope *parent;
-    entity *first;
+    entity *first;             // the latest
+    entity **table;            // the latest of each name, where there are many
+    uint32_t count, slots;
 };
 
 // ---- Lowering --------------------------------------------------------------------------------------------
@@ -122,6 +125,11 @@ typedef struct definition {    // what fills a value: literal positions and the 
     span at;
 } definition;
 
+typedef struct {
+    uint32_t substitution;
+    tensor_expr to;
+} expr_copy;
+
 typedef struct lowering {
     sema *s;
     arena *arena;
@@ -146,12 +154,18 @@ typedef struct lowering {
     bool infer_changed;
     bool conditions;           // lowering a precondition: sizes and statistics only
     VEC(definition) definitions;
+    VEC(const char *) closed;  // indices of reductions of this equation that have ended
     bool defaults;             // sizes nobody bound take a default: for checking
+    VEC(uint32_t) visited;     // per expression: the walk that met it last
+    VEC(expr_copy) copies;     // per expression: what the substitution at hand makes of it
+    VEC(tensor_var) renamed;   // per variable, while two stages are compared
+    uint32_t walks, substitutions;
 } lowering;
 
 // sema_scope.c
 entity *scope_add(arena *a, scope *s, entity e);
 const entity *scope_find(const scope *s, const char *name);
+entity *scope_own(const scope *s, const char *name);   // not of its parents
 // Follows function arguments that merely name something.
 const entity *sema_resolve(const lowering *L, const scope *s, const char *name);
 
@@ -230,6 +244,8 @@ bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t
 bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out);
 bool size_small(lowering *L, tensor_expr size, span at);   // else reports it
 bool expr_in_space(lowering *L, tensor_expr index, tensor_space s);            // proven 0 <= index < size
+void walk_begin(lowering *L);                    // over expressions that exist by now; each is met once
+bool walk_first(lowering *L, tensor_expr e);
 uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used);   // marks op->vars that occur, counts new ones
 
 // sema_signature.c
@@ -254,6 +270,7 @@ typedef struct equations {     // the equations of one op, or of one called in i
     const ast_item *op;
     const char *prefix;        // of stage names; NULL: none
     VEC(declared) results;
+    scope targets;             // per name of a target: how many equations fill it (number), and did so far (space)
 } equations;
 void equations_lower(lowering *L, equations *q);
 bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes);

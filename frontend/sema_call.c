@@ -265,7 +265,7 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
         diag(L->ds, E0206, eq->value->at, "op '%s' calls itself: ops are inlined, so they cannot recur", op->name.text);
         return;
     }
-    scope inner = {NULL, NULL};
+    scope inner = {0};
     call c = {.L = L, .caller = q, .op = op, .call = eq->value, .inner = &inner, .ok = true};
     bind_generics(&c, alias ? alias->names : eq->generics);
     if (c.ok) bind_arguments(&c);

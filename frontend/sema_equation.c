@@ -263,7 +263,7 @@ static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span 
 
 static bool stores_directly(const lowering *L, tensor_type t, tensor_val val) {
     const tensor_val_info *v = &L->op->vals.data[val];
-    bool none_ok = v->type != DT_INDEX || v->role == VAL_STAGE || (v->facts & FACT_PARTIAL);
+    bool none_ok = v->type != DT_INDEX || (v->facts & FACT_PARTIAL);
     return none_ok && tensor_type_equal(t, tensor_type_of_storage(v->type, v->into));
 }
 
@@ -292,18 +292,11 @@ static const tensor_expr *target_index(lowering *L, equation *x, const definitio
 }
 
 static const char *stage_name(lowering *L, equation *x, const char *name) {
-    const ast_equation *first = NULL;
-    uint32_t count = 0, before = 0;
-    for (const ast_equation *e = x->q->op->equations; e; e = e->next)
-        for (const ast_expr *t = e->call ? NULL : e->targets; t; t = t->next)
-            if (t->name.text == name) {
-                if (e == x->eq) first = e, before = count;
-                count++;
-            }
+    const entity *count = scope_own(&x->q->targets, name);
     declared *d = find_declared(x->q, name);
     if (d) name = d->target;
     else if (x->q->prefix) name = arena_printf(L->arena, "%s.%s", x->q->prefix, name);
-    return intern(L->s->names, first && count > 1 ? arena_printf(L->arena, "%s.%u", name, before) : name);
+    return intern(L->s->names, count && count->number > 1 ? arena_printf(L->arena, "%s.%u", name, count->space) : name);
 }
 
 static const char *value_name(lowering *L, equation *x, const char *name) {
@@ -364,6 +357,19 @@ static void make_real(lowering *L, tensor_val val) {
     L->op->vals.data[val].type = L->real;
 }
 
+// Whether a value nobody declared may be none is settled by the first equation that fills a part of it.
+static void settle_partial(lowering *L, const definition *def, bool maybe_none, span at) {
+    const definition *first = NULL;
+    for (uint32_t i = L->definitions.len; i-- > 0;)
+        if (L->definitions.data[i].val == def->val) first = &L->definitions.data[i];
+    tensor_val_info *v = &L->op->vals.data[def->val];
+    if (!first && !maybe_none) v->facts &= ~(uint32_t)FACT_PARTIAL;
+    if (!first || !maybe_none || v->facts & FACT_PARTIAL) return;
+    diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and the first part of it never is", v->name);
+    diag_note(d, first->at, "this part");
+    diag_help(d, "define a part that may be none first");
+}
+
 static void store_plain(lowering *L, equation *x, const ast_expr *target, definition *def, value v) {
     tensor_type t = value_type(L, v);
     if (v.kind == VALUE_BAD) return;
@@ -377,7 +383,7 @@ static void store_plain(lowering *L, equation *x, const ast_expr *target, defini
     const tensor_val_info info = L->op->vals.data[def->val];
     tensor_expr *body = ARENA_NEW(L->arena, tensor_expr);
     *body = stored(L, v, &info, x->eq->value->at);
-    if (info.role == VAL_STAGE && info.type == DT_INDEX && !expr_maybe_none(L, *body)) L->op->vals.data[def->val].facts &= ~(uint32_t)FACT_PARTIAL;
+    if (info.role == VAL_STAGE && info.type == DT_INDEX) settle_partial(L, def, expr_maybe_none(L, *body), x->eq->value->at);
     tensor_target *to = ARENA_NEW(L->arena, tensor_target);
     *to = (tensor_target){def->val, def->rank, target_index(L, x, def, target, def->val)};
     tensor_stage st = {.name = stage_name(L, x, target->name.text), .ntargets = 1, .targets = to, .nleft = x->left.len, .left = left_vars(L, x),
@@ -519,8 +525,9 @@ static void equation_value(lowering *L, equation *x) {
 }
 
 static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
-    equation x = {.q = q, .eq = eq, .scope = {q->scope, NULL}};
+    equation x = {.q = q, .eq = eq, .scope = {.parent = q->scope}};
     L->open.len = 0;
+    L->closed.len = 0;
     L->loop = TENSOR_NO_LOOP;
     L->infer_steps = 0;
     lowering_enter(L);
@@ -536,9 +543,20 @@ static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
     L->open.len = 0;
 }
 
+static void count_targets(lowering *L, equations *q) {
+    for (const ast_equation *eq = q->op->equations; eq; eq = eq->next)
+        for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) {
+            entity *count = scope_own(&q->targets, t->name.text);
+            if (!count) count = scope_add(L->arena, &q->targets, (entity){.kind = ENT_VALUE, .name = t->name.text});
+            count->number++;
+        }
+}
+
 void equations_lower(lowering *L, equations *q) {
+    count_targets(L, q);
     for (const ast_equation *eq = q->op->equations; eq; eq = eq->next) {
         if (eq->call) call_lower(L, q, eq);
         else equation_lower(L, q, eq);
+        for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) scope_own(&q->targets, t->name.text)->space++;
     }
 }

@@ -123,6 +123,19 @@ tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e) {
 // ---- Guards ----------------------------------------------------------------------------------------------
 void lowering_enter(lowering *L) { L->context = ++L->contexts; }
 
+// Does the condition, where it holds or where it doesn't, say that e is not none?
+static bool tells_some(const lowering *L, tensor_expr condition, bool holds, tensor_expr e, uint32_t *budget) {
+    const tensor_node *n = tensor_node_at(L->op, condition);
+    if (!*budget) return false;
+    --*budget;
+    if (n->op == TENSOR_NOT_OP) return tells_some(L, n->args[0], !holds, e, budget);
+    if (n->op == (holds ? TENSOR_AND_OP : TENSOR_OR_OP))
+        return tells_some(L, n->args[0], holds, e, budget) || tells_some(L, n->args[1], holds, e, budget);
+    if (n->op != (holds ? TENSOR_NE_OP : TENSOR_EQ_OP)) return false;
+    bool first = n->args[0] == e, second = n->args[1] == e;
+    return (first && tensor_node_at(L->op, n->args[1])->op == TENSOR_NONE_OP) || (second && tensor_node_at(L->op, n->args[0])->op == TENSOR_NONE_OP);
+}
+
 static bool maybe_none(const lowering *L, tensor_expr e, uint32_t *budget) {
     const tensor_node *n = tensor_node_at(L->op, e);
     if (!*budget) return true;
@@ -130,7 +143,9 @@ static bool maybe_none(const lowering *L, tensor_expr e, uint32_t *budget) {
     switch ((tensor_opcode)n->op) {
     case TENSOR_NONE_OP: return true;
     case TENSOR_LOAD_OP: return (L->op->vals.data[n->imm.i].facts & FACT_PARTIAL) != 0;
-    case TENSOR_SELECT_OP: return maybe_none(L, n->args[1], budget) || maybe_none(L, n->args[2], budget);
+    case TENSOR_SELECT_OP:
+        return (maybe_none(L, n->args[1], budget) && !tells_some(L, n->args[0], true, n->args[1], budget))
+            || (maybe_none(L, n->args[2], budget) && !tells_some(L, n->args[0], false, n->args[2], budget));
     case TENSOR_MIN_OP: case TENSOR_MAX_OP: return maybe_none(L, n->args[0], budget) || maybe_none(L, n->args[1], budget);
     case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP: return true;
     default: return false;
@@ -210,6 +225,7 @@ static void explain_space(lowering *L, diagnostic *d, const scope *s, const ast_
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis) {
     tensor_type want = {DT_INDEX, axis};
     value v = lower_expr(L, s, e);
+    if (v.kind == VALUE_NONE) diag(L->ds, E0310, e->at, "none is no point of %s", space_name(L, axis));
     if (v.kind != VALUE_PLAIN) return value_as(L, v, want, e->at);
     tensor_type t = tensor_typeof(L->op, v.expr);
     if (t.type == DT_INDEX && !known_some(L, v.expr)) {
@@ -252,6 +268,11 @@ static value lower_value_ref(lowering *L, const scope *s, const ast_expr *e, ten
 // ---- Names -----------------------------------------------------------------------------------------------
 static value undeclared(lowering *L, const scope *s, ast_name name) {
     diagnostic *d = diag(L->ds, E0201, name.at, "'%s' is not declared", name.text);
+    for (uint32_t i = 0; i < L->closed.len; i++)
+        if (L->closed.data[i] == name.text) {
+            diag_help(d, "the reduction that '%s' belongs to ends before this: a sum in its body stands in parentheses", name.text);
+            return value_bad(L);
+        }
     VEC(const char *) near = {0};
     for (; s; s = s->parent)
         for (const entity *e = s->first; e; e = e->next) VEC_PUSH(L->arena, &near, e->name);

@@ -29,7 +29,7 @@ static value lower_call_body(lowering *L, const scope *s, const ast_expr *e, con
         if (L->expansions == 20001) diag(L->ds, E0207, e->at, "functions expand to too much here (over 20,000 calls)");
         return value_bad(L);
     }
-    scope inner = {NULL, NULL};
+    scope inner = {0};
     const ast_expr *a = e->args;
     for (const ast_fn_param *p = fn->fn_params; p; p = p->next, a = a->next) {
         closure *c = closure_new(L, s, a);
@@ -141,7 +141,13 @@ static value lower_builtin(lowering *L, const scope *s, const ast_expr *e) {
     if (!strcmp(name, "stop")) return lower_stop(L, s, e);
     ir_dtype t;
     if (sema_dtype(name, &t)) return lower_cast(L, s, e, t);
+    const entity *taken = scope_find(s, name);
     diagnostic *d = diag(L->ds, E0204, e->name.at, "there is no function '%s'", name);
+    if (taken && taken->kind == ENT_VALUE) {
+        diag_help(d, "'%s' is a %s, and is indexed in brackets: %s[…]", name,
+                  L->op->vals.data[taken->val].type == DT_INDEX ? "map" : "tensor", name);
+        return value_bad(L);
+    }
     VEC(const char *) near = {0};
     for (uint32_t i = 0; i < L->s->fns.len; i++) VEC_PUSH(L->arena, &near, L->s->fns.data[i]->name.text);
     for (tensor_opcode op = 0; op < TENSOR_OP_COUNT; op++)

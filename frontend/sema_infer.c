@@ -64,7 +64,7 @@ static inferred infer_ref(lowering *L, const scope *s, const ast_expr *e) {
 
 static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const ast_item *fn) {
     if (expanding(L, fn) || ++L->infer_steps > MAX_STEPS) return nothing;   // reported when lowered
-    scope inner = {NULL, NULL};
+    scope inner = {0};
     const ast_expr *a = e->args;
     for (const ast_fn_param *p = fn->fn_params; p && a; p = p->next, a = a->next) {
         closure *c = closure_new(L, s, a);
@@ -92,7 +92,7 @@ static inferred infer_call(lowering *L, const scope *s, const ast_expr *e) {
 }
 
 static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
-    scope inner = {s, NULL};
+    scope inner = {.parent = s};
     for (const ast_binder *b = e->binders; b; b = b->next) {
         index_info *i = ARENA_NEW(L->arena, index_info);
         *i = (index_info){.name = b->name.text, .at = b->name.at, .space = TENSOR_NO_SPACE, .temporary = true};

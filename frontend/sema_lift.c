@@ -39,15 +39,22 @@ static bool same_vars(renaming *r, const tensor_var *a, uint32_t na, const tenso
     return true;
 }
 
-static bool same_stage(tensor_op *op, const tensor_stage *a, const tensor_stage *b) {
-    if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop || a->ties != b->ties) return false;
-    renaming r = {op, arena_alloc(op->arena, sizeof(tensor_var) * (op->vars.len + 1)), 4096};
-    memset(r.to, 0xff, sizeof(tensor_var) * op->vars.len);
-    if (!same_vars(&r, a->left, a->nleft, b->left, b->nleft) || !same_vars(&r, a->bound, a->nbound, b->bound, b->nbound)) return false;
+static bool same_parts(renaming *r, const tensor_stage *a, const tensor_stage *b) {
+    if (!same_vars(r, a->left, a->nleft, b->left, b->nleft) || !same_vars(r, a->bound, a->nbound, b->bound, b->nbound)) return false;
     for (uint32_t i = 0; i < a->nkeys; i++)
-        if (!same_expr(&r, a->keys[i].lhs, b->keys[i].lhs) || !same_expr(&r, a->keys[i].rhs, b->keys[i].rhs)) return false;
-    return same_exprs(&r, a->filters, a->nfilters, b->filters, b->nfilters) && same_exprs(&r, a->body, a->nbody, b->body, b->nbody)
-        && same_exprs(&r, a->orelse, a->nelse, b->orelse, b->nelse);
+        if (!same_expr(r, a->keys[i].lhs, b->keys[i].lhs) || !same_expr(r, a->keys[i].rhs, b->keys[i].rhs)) return false;
+    return same_exprs(r, a->filters, a->nfilters, b->filters, b->nfilters) && same_exprs(r, a->body, a->nbody, b->body, b->nbody)
+        && same_exprs(r, a->orelse, a->nelse, b->orelse, b->nelse);
+}
+
+static bool same_stage(lowering *L, const tensor_stage *a, const tensor_stage *b) {
+    if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop || a->ties != b->ties) return false;
+    while (L->renamed.len < L->op->vars.len) VEC_PUSH(L->arena, &L->renamed, UINT32_MAX);
+    renaming r = {L->op, L->renamed.data, 4096};
+    bool same = same_parts(&r, a, b);
+    for (uint32_t i = 0; i < a->nleft; i++) r.to[a->left[i]] = UINT32_MAX;
+    for (uint32_t i = 0; i < a->nbound; i++) r.to[a->bound[i]] = UINT32_MAX;
+    return same;
 }
 
 // ---- Lifting ---------------------------------------------------------------------------------------------
@@ -83,7 +90,7 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     st.nleft = nleft;
     st.loop = L->loop;
     for (uint32_t i = 0; i < L->op->stages.len; i++)
-        if (L->op->stages.data[i].reducer == st.reducer && same_stage(L->op, &L->op->stages.data[i], &st)) {
+        if (L->op->stages.data[i].reducer == st.reducer && same_stage(L, &L->op->stages.data[i], &st)) {
             const tensor_stage *same = &L->op->stages.data[i];
             bool temporary = true;
             for (uint32_t k = 0; k < same->ntargets; k++) temporary &= L->op->vals.data[same->targets[k].val].role == VAL_STAGE && same->targets[k].rank == nleft;
@@ -113,24 +120,30 @@ void lift_determine(lowering *L, tensor_key k) {
     if (tensor_node_at(L->op, k.rhs)->op == TENSOR_VAR_OP) VEC_PUSH(L->arena, &L->determined, k);
 }
 
-static tensor_expr substitute(lowering *L, tensor_expr e, tensor_expr from, tensor_expr to, tensor_expr *done) {
+static void substitution_begin(lowering *L) {
+    while (L->copies.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->copies, ((expr_copy){0, 0}));
+    L->substitutions++;
+}
+
+static tensor_expr substitute(lowering *L, tensor_expr e, tensor_expr from, tensor_expr to) {
     if (e == from) return to;
-    if (done[e]) return done[e];
+    if (L->copies.data[e].substitution == L->substitutions) return L->copies.data[e].to;
     tensor_node n = *tensor_node_at(L->op, e);
-    if (!n.nargs) return done[e] = e;
-    tensor_expr *args = ARENA_ARRAY(L->arena, tensor_expr, n.nargs);
+    tensor_expr *args = ARENA_ARRAY(L->arena, tensor_expr, n.nargs), copy = e;
     bool same = true;
     for (uint32_t i = 0; i < n.nargs; i++) {
-        args[i] = substitute(L, n.args[i], from, to, done);
+        args[i] = substitute(L, n.args[i], from, to);
         same &= args[i] == n.args[i];
     }
     n.args = args;
-    return done[e] = same ? e : tensor_node_new(L->op, n);
+    if (!same) copy = tensor_node_new(L->op, n);
+    L->copies.data[e] = (expr_copy){L->substitutions, copy};
+    return copy;
 }
 
-static const tensor_expr *substitute_all(lowering *L, const tensor_expr *e, uint32_t n, tensor_key k, tensor_expr *done) {
+static const tensor_expr *substitute_all(lowering *L, const tensor_expr *e, uint32_t n, tensor_key k) {
     tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, n + 1);
-    for (uint32_t i = 0; i < n; i++) x[i] = substitute(L, e[i], k.rhs, k.lhs, done);
+    for (uint32_t i = 0; i < n; i++) x[i] = substitute(L, e[i], k.rhs, k.lhs);
     return x;
 }
 
@@ -146,35 +159,35 @@ void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition) {
 
 // The reduction with v replaced by m[e] everywhere. Where m[e] is none no point of the outer reduction reads it.
 static void replace_determined(lowering *L, reduction *r, tensor_key k) {
-    tensor_expr *done = ARENA_ARRAY(L->arena, tensor_expr, L->op->exprs.len + 1);
+    substitution_begin(L);
     tensor_stage *st = &r->stage;
     tensor_key *keys = ARENA_ARRAY(L->arena, tensor_key, st->nkeys + 1);
-    for (uint32_t i = 0; i < st->nkeys; i++) keys[i] = (tensor_key){st->keys[i].lhs, substitute(L, st->keys[i].rhs, k.rhs, k.lhs, done)};
+    for (uint32_t i = 0; i < st->nkeys; i++) keys[i] = (tensor_key){st->keys[i].lhs, substitute(L, st->keys[i].rhs, k.rhs, k.lhs)};
     st->keys = keys;
-    st->body = substitute_all(L, st->body, st->nbody, k, done);
-    st->orelse = substitute_all(L, st->orelse, st->nelse, k, done);
+    st->body = substitute_all(L, st->body, st->nbody, k);
+    st->orelse = substitute_all(L, st->orelse, st->nelse, k);
+    const tensor_expr *old = substitute_all(L, st->filters, st->nfilters, k);
     VEC(tensor_expr) filters = {0};
     if (expr_maybe_none(L, k.lhs)) {
         tensor_expr none = tensor_node_new(L->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(L->op, k.lhs)});
         VEC_PUSH(L->arena, &filters, tensor_binary(L->op, TENSOR_NE_OP, k.lhs, none, r->at));
         reduction_guard_else(L, r, filters.data[0]);
     }
-    const tensor_expr *old = substitute_all(L, st->filters, st->nfilters, k, done);
     for (uint32_t i = 0; i < st->nfilters; i++) VEC_PUSH(L->arena, &filters, old[i]);
     st->filters = filters.data;
     st->nfilters = filters.len;
 }
 
-static bool uses_any(lowering *L, tensor_expr e, const uint8_t *used) {
-    uint8_t *in = arena_alloc(L->arena, L->op->vars.len + 1);
+static bool uses_any(lowering *L, arena *scratch, tensor_expr e, const uint8_t *used) {
+    uint8_t *in = arena_alloc(scratch, L->op->vars.len + 1);
     expr_vars(L, &e, 1, in);
     for (uint32_t v = 0; v < L->op->vars.len; v++)
         if (in[v] && used[v]) return true;
     return false;
 }
 
-static uint8_t *used_vars(lowering *L, const reduction *r) {
-    uint8_t *used = arena_alloc(L->arena, L->op->vars.len + 1);
+static uint8_t *used_vars(lowering *L, arena *scratch, const reduction *r) {
+    uint8_t *used = arena_alloc(scratch, L->op->vars.len + 1);
     mark_vars(L, &r->stage, used);
     return used;
 }
@@ -185,40 +198,40 @@ static void use_keys(lowering *L, reduction *r) {
         tensor_key k = r->stage.keys[i];
         if (tensor_node_at(L->op, k.rhs)->op != TENSOR_VAR_OP || tensor_node_at(L->op, k.lhs)->op == TENSOR_VAR_OP) continue;
         tensor_key swapped = {k.rhs, k.lhs};
-        tensor_expr *done = ARENA_ARRAY(L->arena, tensor_expr, L->op->exprs.len + 1);
-        r->stage.body = substitute_all(L, r->stage.body, r->stage.nbody, swapped, done);
-        r->stage.filters = substitute_all(L, r->stage.filters, r->stage.nfilters, swapped, done);
+        substitution_begin(L);
+        r->stage.body = substitute_all(L, r->stage.body, r->stage.nbody, swapped);
+        r->stage.filters = substitute_all(L, r->stage.filters, r->stage.nfilters, swapped);
     }
 }
 
-static uint8_t *determine(lowering *L, reduction *r) {
-    uint8_t *used = used_vars(L, r);
+static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
+    uint8_t *used = used_vars(L, scratch, r);
     for (uint32_t i = L->determined.len; i-- > 0;) {
         tensor_key k = L->determined.data[i];
-        if (!used[tensor_node_at(L->op, k.rhs)->imm.i] || !uses_any(L, k.lhs, used)) continue;
+        if (!used[tensor_node_at(L->op, k.rhs)->imm.i] || !uses_any(L, scratch, k.lhs, used)) continue;
         replace_determined(L, r, k);
-        used = used_vars(L, r);
+        used = used_vars(L, scratch, r);
     }
     return used;
 }
 
 // ---- The order of a lifted stage's axes ------------------------------------------------------------------------
 // Variables that index maps or first axes come first, so that features stay innermost and adjacent.
-static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer, uint8_t *seen) {
-    if (seen[e]) return;
-    seen[e] = 1;
+static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
+    if (!walk_first(L, e)) return;
     const tensor_node *n = tensor_node_at(L->op, e);
     if (n->op == TENSOR_LOAD_OP && n->nargs) {
         bool map = L->op->vals.data[n->imm.i].type == DT_INDEX;
         for (uint32_t i = 0; i < n->nargs && (map || (i == 0 && n->nargs > 1)); i++)
             if (tensor_node_at(L->op, n->args[i])->op == TENSOR_VAR_OP) outer[tensor_node_at(L->op, n->args[i])->imm.i] = 1;
     }
-    for (uint32_t i = 0; i < n->nargs; i++) mark_outer(L, n->args[i], outer, seen);
+    for (uint32_t i = 0; i < n->nargs; i++) mark_outer(L, n->args[i], outer);
 }
 
-static uint32_t order_left(lowering *L, const reduction *r, const uint8_t *used, tensor_var *left, uint32_t n) {
-    uint8_t *outer = arena_alloc(L->arena, L->op->vars.len + 1), *seen = arena_alloc(L->arena, L->op->exprs.len + 1);
-    for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer, seen);
+static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, const uint8_t *used, tensor_var *left, uint32_t n) {
+    uint8_t *outer = arena_alloc(scratch, L->op->vars.len + 1);
+    walk_begin(L);
+    for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer);
     for (int pass = 1; pass >= 0; pass--)
         for (uint32_t i = 0; i < L->open.len; i++) {
             tensor_var v = L->open.data[i];
@@ -229,12 +242,14 @@ static uint32_t order_left(lowering *L, const reduction *r, const uint8_t *used,
 
 void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results) {
     use_keys(L, r);
-    const uint8_t *used = determine(L, r);
+    arena *scratch = arena_new();
+    const uint8_t *used = determine(L, scratch, r);
     tensor_var *left = ARENA_ARRAY(L->arena, tensor_var, L->open.len + 2);
     tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, L->open.len + 2);
     uint32_t n = 0;
     if (class != UINT32_MAX) left[n++] = class;
-    n = order_left(L, r, used, left, n);
+    n = order_left(L, scratch, r, used, left, n);
+    arena_free(scratch);
     if (n > 8) {
         diagnostic *d = diag(L->ds, E0313, r->at, "this depends on %u indices, and what is computed on the way has at most 8 axes", n);
         diag_help(d, "give a part of it an equation of its own");

@@ -16,14 +16,17 @@ typedef struct {
 
 // Is e over bound variables alone (at least one), and o free of those?
 static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *bound, uint32_t nbound) {
-    uint8_t *in_e = arena_alloc(L->arena, L->op->vars.len + 1), *in_o = arena_alloc(L->arena, L->op->vars.len + 1);
+    arena *scratch = arena_new();
+    uint8_t *in_e = arena_alloc(scratch, L->op->vars.len + 1), *in_o = arena_alloc(scratch, L->op->vars.len + 1);
     uint32_t n = expr_vars(L, &e, 1, in_e), own = 0;
+    bool both = false;
     expr_vars(L, &o, 1, in_o);
     for (uint32_t i = 0; i < nbound; i++) {
         own += in_e[bound[i]];
-        if (in_e[bound[i]] && in_o[bound[i]]) return false;
+        both |= in_e[bound[i]] && in_o[bound[i]];
     }
-    return own && own == n;
+    arena_free(scratch);
+    return own && own == n && !both;
 }
 
 static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_var *bound, uint32_t nbound, bool may_be_key) {
@@ -107,8 +110,11 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     if (!orelse) return true;
     uint32_t n;
     frame f = {.guards = L->guards.len, .outer = L->frame};
+    uint64_t context = L->context;
     L->frame = &f;
+    lowering_enter(L);   // what is needed here is found out anew
     const value *v = lower_arguments(L, s, orelse, &n);
+    L->context = context;
     if (n != r->nresults) {
         L->frame = f.outer;
         diag(L->ds, E0415, orelse->at, "'else' gives %u value%s, and '%s' has %u result%s", n, n == 1 ? "" : "s", r->name, r->nresults, r->nresults == 1 ? "" : "s");
@@ -203,6 +209,7 @@ static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const 
     L->determined.len = determined;
     guards_pop(L, mark);
     L->open.len -= nbound;
+    for (uint32_t i = 0; i < nbound; i++) VEC_PUSH(L->arena, &L->closed, infos[i]->name);
     add_needed(L, &f, &c);
     set_condition(r, &c);
     r->stage.bound = bound;
@@ -221,7 +228,7 @@ bool reduction_lower(lowering *L, const scope *outer, const ast_expr *e, reducti
     }
     uint32_t nbound = 0;
     for (const ast_binder *b = e->binders; b; b = b->next) nbound++;
-    scope s = {outer, NULL};
+    scope s = {.parent = outer};
     return reduction_lower_in(L, outer, &s, e, r, &reducer, nbound);
 }
 

@@ -112,7 +112,7 @@ static bool widen(lowering *L, state_type *t, value v, span at) {
 
 static bool state_types(lowering *L, const ast_item *item, const scope *args, uint32_t n, tensor_type *types) {
     state_type *t = ARENA_ARRAY(L->arena, state_type, n);
-    scope none = {NULL, NULL};
+    scope none = {0};
     span at;
     for (uint32_t k = 0; k < n; k++) {
         t[k].type = (tensor_type){DT_COUNT, TENSOR_NO_SPACE};
@@ -122,7 +122,7 @@ static bool state_types(lowering *L, const ast_item *item, const scope *args, ui
         if (!widen(L, &t[k], lift, at)) return false;
     }
     for (int round = 0; round < 4; round++) {
-        scope s = {NULL, NULL};
+        scope s = {0};
         for (uint32_t k = 0; k < n; k++) types[k] = t[k].type;
         add_states(L, &s, item, types, true);
         bool changed = false;
@@ -167,7 +167,7 @@ static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *t
         if (same_instance(&L->op->reducers.data[i], e, types, nargs)) return i;
     if (!sections_ok(L, item)) return TENSOR_NO_REDUCER;
     uint32_t n = count_exprs(section(item, "state")->exprs), nresults = count_names(item->outputs), k = 0;
-    scope args = {NULL, NULL}, state = {NULL, NULL}, finish = {NULL, NULL}, none = {NULL, NULL};
+    scope args = {0}, state = {0}, finish = {0}, none = {0};
     for (const ast_names *a = item->names; a; a = a->next, k++)
         scope_add(L->arena, &args, (entity){.kind = ENT_ARG, .name = a->name.text, .at = a->name.at, .number = k, .type = types[k]});
     tensor_type *st = ARENA_ARRAY(L->arena, tensor_type, n), *rt = ARENA_ARRAY(L->arena, tensor_type, nresults);

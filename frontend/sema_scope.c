@@ -2,19 +2,46 @@
 #include "sema.h"
 #include <string.h>
 
+// Names are interned: their addresses tell them apart.
+static uint32_t slot_of(const scope *s, const char *name) {
+    uint32_t i = (uint32_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (s->slots - 1);
+    while (s->table[i] && s->table[i]->name != name) i = (i + 1) & (s->slots - 1);
+    return i;
+}
+
+static void index_entity(arena *a, scope *s, entity *e) {
+    enum { FEW = 16 };
+    if (++s->count > FEW && s->count > s->slots / 2) {
+        s->slots = s->slots ? s->slots * 2 : 4 * FEW;
+        s->table = ARENA_ARRAY(a, entity *, s->slots);
+        for (entity *old = s->first; old; old = old->next) {
+            uint32_t i = slot_of(s, old->name);
+            if (!s->table[i]) s->table[i] = old;
+        }
+    } else if (s->table) {
+        s->table[slot_of(s, e->name)] = e;
+    }
+}
+
 entity *scope_add(arena *a, scope *s, entity e) {
     entity *new = ARENA_NEW(a, entity);
     *new = e;
     new->next = s->first;
     s->first = new;
+    index_entity(a, s, new);
     return new;
 }
 
+entity *scope_own(const scope *s, const char *name) {
+    entity *e = s->table ? s->table[slot_of(s, name)] : s->first;
+    while (e && e->name != name) e = e->next;
+    return e;
+}
+
 const entity *scope_find(const scope *s, const char *name) {
-    for (; s; s = s->parent)
-        for (const entity *e = s->first; e; e = e->next)
-            if (e->name == name) return e;
-    return NULL;
+    const entity *e = NULL;
+    for (; s && !e; s = s->parent) e = scope_own(s, name);
+    return e;
 }
 
 const entity *sema_resolve(const lowering *L, const scope *s, const char *name) {

@@ -217,19 +217,29 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
 }
 
 // ---- Variables of expressions ------------------------------------------------------------------------------
-static uint32_t mark(lowering *L, tensor_expr e, uint8_t *used, uint8_t *seen) {
-    if (seen[e]) return 0;
-    seen[e] = 1;
+void walk_begin(lowering *L) {
+    while (L->visited.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->visited, 0);
+    L->walks++;
+}
+
+bool walk_first(lowering *L, tensor_expr e) {
+    bool first = L->visited.data[e] != L->walks;
+    L->visited.data[e] = L->walks;
+    return first;
+}
+
+static uint32_t mark(lowering *L, tensor_expr e, uint8_t *used) {
+    if (!walk_first(L, e)) return 0;
     const tensor_node *n = tensor_node_at(L->op, e);
     uint32_t count = 0;
     if (n->op == TENSOR_VAR_OP && !used[n->imm.i]) count = used[n->imm.i] = 1;
-    for (uint32_t i = 0; i < n->nargs; i++) count += mark(L, n->args[i], used, seen);
+    for (uint32_t i = 0; i < n->nargs; i++) count += mark(L, n->args[i], used);
     return count;
 }
 
 uint32_t expr_vars(lowering *L, const tensor_expr *e, uint32_t n, uint8_t *used) {
-    uint8_t *seen = arena_alloc(L->arena, L->op->exprs.len + 1);
+    walk_begin(L);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < n; i++) count += mark(L, e[i], used, seen);
+    for (uint32_t i = 0; i < n; i++) count += mark(L, e[i], used);
     return count;
 }

@@ -216,14 +216,15 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     u->ds = s->ds = ds;
     u->names = s->names = intern_new(a);
     s->options = *o;
+    s->raised = diag_raised(ds);
     s->defines_used = ARENA_ARRAY(a, bool, o->ndefines + 1);
     loading l = {s, u, 0};
     size_t n;
     const char *prelude = frontend_library_text("prelude", &n);
     if (prelude) load_text(&l, "<library>/prelude.gnn", prelude, n, false);
     load_text(&l, path, text, length, true);
-    if (!diag_errors(ds)) check_declarations(u);
-    if (!diag_errors(ds)) list_ops(u);
+    if (diag_raised(ds) == s->raised) check_declarations(u);
+    if (diag_raised(ds) == s->raised) list_ops(u);
     return u;
 }
 
@@ -236,7 +237,7 @@ static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, b
     L.op->source = source;
     L.op->at = item->name.at;
     uint32_t errors = diag_raised(s->ds);
-    scope names = {NULL, NULL};
+    scope names = {0};
     if (!signature_declare(&L, &names, op, bound, item->name.text)) return NULL;
     L.op->name = signature_name(&L, op, &names, item->name.text);
     equations q = {.scope = &names, .op = op};
@@ -338,12 +339,12 @@ tensor_op *sema_lower_quietly(const sema *s, const ast_item *item) {
 }
 
 bool frontend_check(frontend_unit *u) {
-    if (diag_errors(u->ds)) return false;
+    if (diag_raised(u->ds) != u->sema->raised) return false;
     for (uint32_t i = 0; i < u->ops.len; i++) {
         const ast_item *item = u->ops.data[i].item;
         if (u->ops.data[i].imported || generic_left(u->sema, item, false)) continue;
         lower(u->sema, item, alias_names(item), true, u->main->path);
     }
     schedules_check(u->sema);
-    return diag_errors(u->ds) == 0;
+    return diag_raised(u->ds) == u->sema->raised;
 }

@@ -1,7 +1,8 @@
-// The naive plan: kernels for the stages in their order. Stages over the same points share a kernel where each reads of the
-// others only its own point; cheap reduction-free stages are computed where they are read.
+// The naive plan: kernels for the stages in their order. Stages over the same points share a kernel where
+// each reads of the others only its own point; cheap reduction-free stages are computed where they are read.
 //     y[v, f] = sum {e : dst(e) == v} w(e) * x(src(e), f)
-//  →  for each (v, f) in parallel: acc = 0; for e in offsets(dst)[v] … offsets(dst)[v + 1]: acc += w[e] * x[src[e], f]; y[v, f] = acc
+//  →  for each (v, f) in parallel: acc = 0; for e in offsets(dst)[v] … offsets(dst)[v + 1]: acc += w[e] *
+//  x[src[e], f]; y[v, f] = acc
 #include "naive.h"
 
 const pass_info *pass_at(uint32_t i) {
@@ -13,7 +14,8 @@ const pass_info *pass_at(uint32_t i) {
     return i < sizeof table / sizeof *table ? &table[i] : NULL;
 }
 
-// ---- Sizes -----------------------------------------------------------------------------------------------------
+// ---- Sizes
+// -----------------------------------------------------------------------------------------------------
 static size_token_kind size_token_of(tensor_opcode op) {
     switch (op) {
     case TENSOR_ADD_OP: return SZ_ADD;
@@ -42,7 +44,11 @@ static void size_append(const naive *n, size_expr *s, tensor_expr e) {
     case TENSOR_SIZE_OP: VEC_PUSH(n->arena, s, ((size_token){SZ_SPACE, x->imm.i, 0})); return;
     case TENSOR_SYMMETRIC_OP: VEC_PUSH(n->arena, s, ((size_token){SZ_SYMMETRIC, x->imm.i, x->imm2})); return;
     case TENSOR_PREIMAGE_OP:
-        VEC_PUSH(n->arena, s, ((size_token){x->imm2 == 0 ? SZ_MAX_PREIMAGE : x->imm2 == 1 ? SZ_MIN_PREIMAGE : SZ_AVG_PREIMAGE, x->imm.i, 0}));
+        VEC_PUSH(n->arena, s,
+                 ((size_token){x->imm2 == 0   ? SZ_MAX_PREIMAGE
+                               : x->imm2 == 1 ? SZ_MIN_PREIMAGE
+                                              : SZ_AVG_PREIMAGE,
+                               x->imm.i, 0}));
         return;
     case TENSOR_NEG_OP:
         VEC_PUSH(n->arena, s, ((size_token){SZ_CONST, 0, 0}));
@@ -65,7 +71,8 @@ static size_expr size_product(const naive *n, const tensor_space *spaces, uint32
     return s;
 }
 
-// ---- What the caller hands over ------------------------------------------------------------------------------------
+// ---- What the caller hands over
+// ------------------------------------------------------------------------------------
 static void add_spaces(naive *n) {
     for (tensor_space i = 0; i < n->op->spaces.len; i++) {
         const tensor_space_info *s = &n->op->spaces.data[i];
@@ -77,14 +84,24 @@ static void add_spaces(naive *n) {
 }
 
 static param_role role_of(tensor_role r) {
-    return r == VAL_MAP ? PARAM_MAP : r == VAL_TENSOR ? PARAM_TENSOR : r == VAL_SCALAR ? PARAM_SCALAR : PARAM_RESULT;
+    return r == VAL_MAP      ? PARAM_MAP
+           : r == VAL_TENSOR ? PARAM_TENSOR
+           : r == VAL_SCALAR ? PARAM_SCALAR
+                             : PARAM_RESULT;
 }
 
 static void add_params(naive *n) {
     for (tensor_val i = 0; i < n->op->nparams; i++) {
         const tensor_val_info *v = &n->op->vals.data[i];
-        program_param x = {.name = v->name, .role = role_of(v->role), .type = v->type, .facts = v->facts, .align = v->align, .rank = v->rank, .axes = v->axes,
-                           .into = v->into, .sorted_by = v->sorted_by == TENSOR_NO_VAL ? -1 : (int32_t)v->sorted_by,
+        program_param x = {.name = v->name,
+                           .role = role_of(v->role),
+                           .type = v->type,
+                           .facts = v->facts,
+                           .align = v->align,
+                           .rank = v->rank,
+                           .axes = v->axes,
+                           .into = v->into,
+                           .sorted_by = v->sorted_by == TENSOR_NO_VAL ? -1 : (int32_t)v->sorted_by,
                            .inplace = v->inplace == TENSOR_NO_VAL ? -1 : (int32_t)v->inplace};
         VEC_PUSH(n->arena, &n->p->params, x);
     }
@@ -103,11 +120,13 @@ static void add_temps(naive *n) {
         const tensor_val_info *v = &n->op->vals.data[i];
         if (v->role != VAL_STAGE || n->inlined[i]) continue;
         n->temp_of[i] = n->p->temps.len;
-        VEC_PUSH(n->arena, &n->p->temps, ((program_temp){v->name, v->type, size_product(n, v->axes, v->rank)}));
+        VEC_PUSH(n->arena, &n->p->temps,
+                 ((program_temp){v->name, v->type, size_product(n, v->axes, v->rank)}));
     }
 }
 
-// ---- What runs -----------------------------------------------------------------------------------------------------
+// ---- What runs
+// -----------------------------------------------------------------------------------------------------
 static void add_step(naive *n, program_step s) { VEC_PUSH(n->arena, &n->p->steps, s); }
 
 typedef VEC(const tensor_stage *) stage_list;
@@ -126,7 +145,8 @@ static void add_stages(naive *n) {
         if (st->loop != loop || !stage_joins(n, group.data, group.len, st)) flush(n, &group);
         if (loop != TENSOR_NO_LOOP && st->loop != loop) add_step(n, (program_step){.kind = STEP_END});
         if (st->loop != TENSOR_NO_LOOP && st->loop != loop)
-            add_step(n, (program_step){.kind = STEP_LOOP, .count = size_product(n, &n->op->loops.data[st->loop].space, 1)});
+            add_step(n, (program_step){.kind = STEP_LOOP,
+                                       .count = size_product(n, &n->op->loops.data[st->loop].space, 1)});
         loop = st->loop;
         VEC_PUSH(n->arena, &group, st);
     }
@@ -135,9 +155,13 @@ static void add_stages(naive *n) {
 }
 
 program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_options *o) {
-    uint32_t errors = diag_errors(ds);
+    uint32_t errors = diag_raised(ds);
     program *p = ARENA_NEW(a, program);
-    *p = (program){.name = op->name, .source = op->source, .index_bits = o->index_bits, .deterministic = true, .module = simt_module_new(a, op->name)};
+    *p = (program){.name = op->name,
+                   .source = op->source,
+                   .index_bits = o->index_bits,
+                   .deterministic = true,
+                   .module = simt_module_new(a, op->name)};
     naive n = {.arena = a, .ds = ds, .op = op, .options = o, .p = p};
     n.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     n.inlined = ARENA_ARRAY(a, const tensor_stage *, op->vals.len + 1);
@@ -151,10 +175,11 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     choose_inlined(&n);
     add_temps(&n);
     prepare_classes(&n);
-    if (diag_errors(ds) != errors) return NULL;
+    if (diag_raised(ds) != errors) return NULL;
     add_stages(&n);
     if (simt_too_deep(p->module)) {
-        diag_help(diag(ds, E0207, op->at, "%s: its loops and choices nest too deeply", op->name), "give a part an equation of its own");
+        diag_help(diag(ds, E0207, op->at, "%s: its loops and choices nest too deeply", op->name),
+                  "give a part an equation of its own");
         return NULL;
     }
     const char *fault = simt_verify(a, p->module);

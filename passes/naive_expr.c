@@ -1,8 +1,9 @@
-// Scalar expressions of tensor IR as SIMT IR. Shared subexpressions are computed once in each region. A choice becomes a
-// select, or a branch where the arm not taken could read at no index.
+// Scalar expressions of tensor IR as SIMT IR. Shared subexpressions are computed once in each region. A
+// choice becomes a select, or a branch where the arm not taken could read at no index.
 #include "naive.h"
 
-// ---- Values known in the region at hand -----------------------------------------------------------------------------
+// ---- Values known in the region at hand
+// -----------------------------------------------------------------------------
 uint32_t memo_mark(const kernel *k) { return k->log.len; }
 
 void memo_undo(kernel *k, uint32_t mark) {
@@ -15,8 +16,9 @@ static simt_value memo_set(kernel *k, tensor_expr e, simt_value v) {
     return v;
 }
 
-// ---- What must not be evaluated where its condition fails --------------------------------------------------------------
-// Facts of an expression, whatever is known where it stands: it may be none; something in it is read at what may be none.
+// ---- What must not be evaluated where its condition fails
+// -------------------------------------------------------------- Facts of an expression, whatever is known
+// where it stands: it may be none; something in it is read at what may be none.
 enum { MAYBE_NONE = 1, READS_AT_NONE = 2 };
 
 static uint8_t none_facts(const naive *n, const tensor_node *x) {
@@ -27,17 +29,22 @@ static uint8_t none_facts(const naive *n, const tensor_node *x) {
         if (x->op == TENSOR_LOAD_OP && of[x->args[i]] & MAYBE_NONE) facts |= READS_AT_NONE;
     }
     switch ((tensor_opcode)x->op) {
-    case TENSOR_NONE_OP: case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP: return facts | MAYBE_NONE;
+    case TENSOR_NONE_OP:
+    case TENSOR_ARG_OP:
+    case TENSOR_LEFT_OP:
+    case TENSOR_RIGHT_OP: return facts | MAYBE_NONE;
     case TENSOR_LOAD_OP: return facts | (n->op->vals.data[x->imm.i].facts & FACT_PARTIAL ? MAYBE_NONE : 0);
     case TENSOR_SELECT_OP: return facts | ((of[x->args[1]] | of[x->args[2]]) & MAYBE_NONE);
-    case TENSOR_MIN_OP: case TENSOR_MAX_OP: return facts | ((of[x->args[0]] | of[x->args[1]]) & MAYBE_NONE);
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: return facts | ((of[x->args[0]] | of[x->args[1]]) & MAYBE_NONE);
     default: return facts;
     }
 }
 
 void find_none_facts(naive *n) {
     n->none_facts = ARENA_ARRAY(n->arena, uint8_t, n->op->exprs.len + 1);
-    for (tensor_expr e = 1; e < n->op->exprs.len; e++) n->none_facts[e] = none_facts(n, tensor_node_at(n->op, e));
+    for (tensor_expr e = 1; e < n->op->exprs.len; e++)
+        n->none_facts[e] = none_facts(n, tensor_node_at(n->op, e));
 }
 
 bool first_visit(naive *n, tensor_expr e) {
@@ -77,14 +84,16 @@ static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_
 
 static simt_value lower_select(kernel *k, simt_builder *b, const tensor_node *n) {
     simt_value c = expr_lower(k, b, n->args[0]);
-    if (needs_guard(k, n->args[1]) || needs_guard(k, n->args[2])) return lower_branch(k, b, c, n->args[1], n->args[2]);
+    if (needs_guard(k, n->args[1]) || needs_guard(k, n->args[2]))
+        return lower_branch(k, b, c, n->args[1], n->args[2]);
     simt_value x = expr_lower(k, b, n->args[1]), y = expr_lower(k, b, n->args[2]);
     return simt_build_select(b, c, x, y);
 }
 
 static simt_value lower_logic(kernel *k, simt_builder *b, const tensor_node *n, bool is_and) {
     simt_value x = expr_lower(k, b, n->args[0]);
-    if (!needs_guard(k, n->args[1])) return simt_build_binary(b, is_and ? SIMT_AND : SIMT_OR, x, expr_lower(k, b, n->args[1]));
+    if (!needs_guard(k, n->args[1]))
+        return simt_build_binary(b, is_and ? SIMT_AND : SIMT_OR, x, expr_lower(k, b, n->args[1]));
     simt_type t = SIMT_T(PRED);
     simt_builder then, other;
     simt_instr i = simt_build_if(b, x, &t, 1, &then, &other);
@@ -98,7 +107,8 @@ static simt_value lower_logic(kernel *k, simt_builder *b, const tensor_node *n, 
     return simt_result(k->f, i, 0);
 }
 
-// ---- Operators -------------------------------------------------------------------------------------------------------
+// ---- Operators
+// -------------------------------------------------------------------------------------------------------
 static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
     const tensor_stage *inlined = k->n->inlined[n->imm.i];
     if (inlined) return expr_lower_inlined(k, b, inlined, n);
@@ -115,8 +125,10 @@ static simt_value lower_const(simt_builder *b, const tensor_node *n) {
 
 // x - floor(x / y) * y on integers; 0 where y is 0. The remainder by 0 and -1 is never asked of the machine.
 static simt_value lower_mod(simt_builder *b, simt_value x, simt_value y) {
-    simt_value zero = simt_build_int(b, NAIVE_I64, 0), one = simt_build_int(b, NAIVE_I64, 1), minus = simt_build_int(b, NAIVE_I64, -1);
-    simt_value trivial = simt_build_binary(b, SIMT_OR, simt_build_cmp(b, SIMT_EQ, y, zero), simt_build_cmp(b, SIMT_EQ, y, minus));
+    simt_value zero = simt_build_int(b, NAIVE_I64, 0), one = simt_build_int(b, NAIVE_I64, 1),
+               minus = simt_build_int(b, NAIVE_I64, -1);
+    simt_value trivial = simt_build_binary(b, SIMT_OR, simt_build_cmp(b, SIMT_EQ, y, zero),
+                                           simt_build_cmp(b, SIMT_EQ, y, minus));
     simt_value r = simt_build_binary(b, SIMT_REM, x, simt_build_select(b, trivial, one, y));
     simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, y), zero);
     simt_value fix = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
@@ -127,7 +139,8 @@ static simt_value lower_mix(simt_builder *b, simt_value z) {
     static const uint64_t factor[] = {UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb)};
     static const int64_t shift[] = {30, 27, 31};
     for (int i = 0; i < 3; i++) {
-        z = simt_build_binary(b, SIMT_XOR, z, simt_build_binary(b, SIMT_LSHR, z, simt_build_int(b, NAIVE_I64, shift[i])));
+        z = simt_build_binary(b, SIMT_XOR, z,
+                              simt_build_binary(b, SIMT_LSHR, z, simt_build_int(b, NAIVE_I64, shift[i])));
         if (i < 2) z = simt_build_binary(b, SIMT_MUL, z, simt_build_int(b, NAIVE_I64, (int64_t)factor[i]));
     }
     return z;
@@ -141,7 +154,8 @@ static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
         h = lower_mix(b, simt_build_binary(b, SIMT_ADD, h, golden));
     }
     simt_value top = simt_build_binary(b, SIMT_LSHR, h, simt_build_int(b, NAIVE_I64, 40));
-    return simt_build_binary(b, SIMT_MUL, simt_build_cvt(b, SIMT_T(F32), top), simt_build_float(b, SIMT_T(F32), 0x1p-24));
+    return simt_build_binary(b, SIMT_MUL, simt_build_cvt(b, SIMT_T(F32), top),
+                             simt_build_float(b, SIMT_T(F32), 0x1p-24));
 }
 
 static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
@@ -186,7 +200,8 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_LEFT_OP: return k->left[n->imm.i];
     case TENSOR_RIGHT_OP: return k->right[n->imm.i];
     case TENSOR_LOAD_OP: return lower_load(k, b, n);
-    case TENSOR_INDEX_OP: case TENSOR_STOP_OP: return expr_lower(k, b, n->args[0]);
+    case TENSOR_INDEX_OP:
+    case TENSOR_STOP_OP: return expr_lower(k, b, n->args[0]);
     case TENSOR_ADD_OP: return lower_two(k, b, n, SIMT_ADD);
     case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
     case TENSOR_MUL_OP: return lower_two(k, b, n, SIMT_MUL);
@@ -210,10 +225,19 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
     case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
     case TENSOR_CEIL_OP: return lower_one(k, b, n, SIMT_CEIL);
-    case TENSOR_EXP_OP: case TENSOR_LOG_OP: case TENSOR_POW_OP: case TENSOR_TANH_OP: case TENSOR_SIN_OP: case TENSOR_COS_OP: case TENSOR_ERF_OP:
-    case TENSOR_EXPM1_OP: case TENSOR_LOG1P_OP: return lower_maths(k, b, n);
+    case TENSOR_EXP_OP:
+    case TENSOR_LOG_OP:
+    case TENSOR_POW_OP:
+    case TENSOR_TANH_OP:
+    case TENSOR_SIN_OP:
+    case TENSOR_COS_OP:
+    case TENSOR_ERF_OP:
+    case TENSOR_EXPM1_OP:
+    case TENSOR_LOG1P_OP: return lower_maths(k, b, n);
     case TENSOR_RAND_OP: return lower_rand(k, b, n);
-    case TENSOR_PREIMAGE_OP: case TENSOR_SYMMETRIC_OP: case TENSOR_OP_COUNT: break;
+    case TENSOR_PREIMAGE_OP:
+    case TENSOR_SYMMETRIC_OP:
+    case TENSOR_OP_COUNT: break;
     }
     ICE("'%s' stands outside a precondition", tensor_op_table((tensor_opcode)n->op)->text);
 }
@@ -228,7 +252,8 @@ simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e) {
     return memo_set(k, e, v);
 }
 
-// A side of a key: where an index in it is none, none, which matches no key. The conditions that rule it out come after keys.
+// A side of a key: where an index in it is none, none, which matches no key. The conditions that rule it out
+// come after keys.
 simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e) {
     const tensor_node *n = tensor_node_at(k->n->op, e);
     if (n->op != TENSOR_LOAD_OP || !needs_guard(k, e)) return expr_lower(k, b, e);
@@ -249,8 +274,8 @@ simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e) {
     return memo_set(k, e, simt_result(k->f, i, 0));
 }
 
-void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg, const simt_value *left, const simt_value *right,
-                   simt_value *out) {
+void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
+                   const simt_value *left, const simt_value *right, simt_value *out) {
     simt_value *memo = k->memo;
     uint32_t mark = k->log.len;
     k->memo = ARENA_ARRAY(k->n->arena, simt_value, k->n->op->exprs.len + 1);
@@ -269,7 +294,8 @@ simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st
     uint32_t mark = k->log.len;
     k->memo = ARENA_ARRAY(k->n->arena, simt_value, k->n->op->exprs.len + 1);
     k->var = ARENA_ARRAY(k->n->arena, simt_value, k->n->op->vars.len + 1);
-    for (uint32_t i = 0; i < load->nargs; i++) k->var[tensor_node_at(k->n->op, st->targets[0].index[i])->imm.i] = index[i];
+    for (uint32_t i = 0; i < load->nargs; i++)
+        k->var[tensor_node_at(k->n->op, st->targets[0].index[i])->imm.i] = index[i];
     simt_value v = expr_lower(k, b, st->body[0]);
     k->log.len = mark;
     k->memo = memo;

@@ -1,10 +1,12 @@
-// Stages that share a kernel: over the same points, where a later one reads what an earlier one writes only at its own point,
-// and writes nothing that an earlier one reads elsewhere. Each thread then meets only what it wrote itself.
+// Stages that share a kernel: over the same points, where a later one reads what an earlier one writes only
+// at its own point, and writes nothing that an earlier one reads elsewhere. Each thread then meets only what
+// it wrote itself.
 //     a.max[v, h] = max …    a.sum[v, h] = sum … a.max(v, h) …   →  one kernel over (v, h)
 #include "naive.h"
 
 static bool same_points(const naive *n, const tensor_stage *a, const tensor_stage *b) {
-    tensor_space *x = ARENA_ARRAY(n->arena, tensor_space, a->nleft + 1), *y = ARENA_ARRAY(n->arena, tensor_space, b->nleft + 1);
+    tensor_space *x = ARENA_ARRAY(n->arena, tensor_space, a->nleft + 1),
+                 *y = ARENA_ARRAY(n->arena, tensor_space, b->nleft + 1);
     uint32_t count = stage_spaces(n, a, x);
     if (count != stage_spaces(n, b, y)) return false;
     for (uint32_t i = 0; i < count; i++)
@@ -20,7 +22,8 @@ static uint32_t place(const tensor_stage *st, tensor_var v) {
 }
 
 // Does the load name, on every axis where the target has a variable, that same variable of its own stage?
-static bool own_point(const naive *n, const tensor_stage *writer, const tensor_target *t, const tensor_stage *reader, const tensor_node *load) {
+static bool own_point(const naive *n, const tensor_stage *writer, const tensor_target *t,
+                      const tensor_stage *reader, const tensor_node *load) {
     for (uint32_t i = 0; i < t->rank; i++) {
         const tensor_node *w = tensor_node_at(n->op, t->index[i]), *r = tensor_node_at(n->op, load->args[i]);
         if (w->op != TENSOR_VAR_OP) continue;
@@ -36,14 +39,17 @@ static bool shares(const naive *n, tensor_val a, tensor_val b) {
 
 typedef struct {
     const naive *n;
-    const tensor_stage *writer, *reader;   // reader NULL: inside a stage computed where it is read, whose points are others
+    const tensor_stage *writer,
+        *reader;   // reader NULL: inside a stage computed where it is read, whose points are others
     uint8_t *seen;
 } check;
 
 static bool load_safe(const check *c, const tensor_node *load) {
     for (uint32_t t = 0; t < c->writer->ntargets; t++) {
         const tensor_target *to = &c->writer->targets[t];
-        if (shares(c->n, to->val, (tensor_val)load->imm.i) && (!c->reader || !own_point(c->n, c->writer, to, c->reader, load))) return false;
+        if (shares(c->n, to->val, (tensor_val)load->imm.i) &&
+            (!c->reader || !own_point(c->n, c->writer, to, c->reader, load)))
+            return false;
     }
     return true;
 }
@@ -70,12 +76,15 @@ static bool reads_safe(const naive *n, const tensor_stage *writer, const tensor_
     for (uint32_t i = 0; i < st->nbody; i++) safe = safe && expr_safe(&c, st->body[i]);
     for (uint32_t i = 0; i < st->nfilters; i++) safe = safe && expr_safe(&c, st->filters[i]);
     for (uint32_t i = 0; i < st->nelse; i++) safe = safe && expr_safe(&c, st->orelse[i]);
-    for (uint32_t i = 0; i < st->nkeys; i++) safe = safe && expr_safe(&c, st->keys[i].lhs) && expr_safe(&c, st->keys[i].rhs);
+    for (uint32_t i = 0; i < st->nkeys; i++)
+        safe = safe && expr_safe(&c, st->keys[i].lhs) && expr_safe(&c, st->keys[i].rhs);
     return safe;
 }
 
-bool stage_joins(const naive *n, const tensor_stage *const *stages, uint32_t nstages, const tensor_stage *st) {
+bool stage_joins(const naive *n, const tensor_stage *const *stages, uint32_t nstages,
+                 const tensor_stage *st) {
     for (uint32_t i = 0; i < nstages; i++)
-        if (!same_points(n, stages[i], st) || !reads_safe(n, stages[i], st) || !reads_safe(n, st, stages[i])) return false;
+        if (!same_points(n, stages[i], st) || !reads_safe(n, stages[i], st) || !reads_safe(n, st, stages[i]))
+            return false;
     return true;
 }

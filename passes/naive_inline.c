@@ -1,5 +1,5 @@
-// Which stages are no kernels of their own: reduction-free ones so cheap that every reader computes them again. Nothing is
-// rounded between stages, so it makes no difference to the result.
+// Which stages are no kernels of their own: reduction-free ones so cheap that every reader computes them
+// again. Nothing is rounded between stages, so it makes no difference to the result.
 #include "naive.h"
 
 #define INLINE_COST 24   // operations, those of stages inlined into it included
@@ -16,9 +16,11 @@ static void count_cost(const naive *n, tensor_expr e, uint8_t *seen, uint32_t *s
     const tensor_node *x = tensor_node_at(n->op, e);
     if (seen[e] || *sum > INLINE_COST) return;
     seen[e] = 1;
-    bool dear = tensor_op_table((tensor_opcode)x->op)->kind == TENSOR_MATHS || x->op == TENSOR_RAND_OP || x->op == TENSOR_DIV_OP;
+    bool dear = tensor_op_table((tensor_opcode)x->op)->kind == TENSOR_MATHS || x->op == TENSOR_RAND_OP ||
+                x->op == TENSOR_DIV_OP;
     *sum += dear ? INLINE_COST : x->nargs != 0;
-    if (x->op == TENSOR_LOAD_OP && n->inlined[x->imm.i]) count_cost(n, n->inlined[x->imm.i]->body[0], seen, sum);
+    if (x->op == TENSOR_LOAD_OP && n->inlined[x->imm.i])
+        count_cost(n, n->inlined[x->imm.i]->body[0], seen, sum);
     for (uint32_t i = 0; i < x->nargs; i++) count_cost(n, x->args[i], seen, sum);
 }
 
@@ -28,7 +30,8 @@ static uint32_t cost(const naive *n, tensor_expr e) {
     return sum;
 }
 
-// What a stage reads must not change between it and its readers: results that share memory with a parameter do.
+// What a stage reads must not change between it and its readers: results that share memory with a parameter
+// do.
 static bool reads_overwritten_in(naive *n, tensor_expr e) {
     const tensor_node *x = tensor_node_at(n->op, e);
     for (tensor_val v = 0; x->op == TENSOR_LOAD_OP && v < n->op->nparams; v++)
@@ -46,7 +49,8 @@ static bool reads_overwritten(naive *n, tensor_expr e) {
 static bool defined_once(const naive *n, tensor_val v) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < n->op->stages.len; i++)
-        for (uint32_t t = 0; t < n->op->stages.data[i].ntargets; t++) count += n->op->stages.data[i].targets[t].val == v;
+        for (uint32_t t = 0; t < n->op->stages.data[i].ntargets; t++)
+            count += n->op->stages.data[i].targets[t].val == v;
     return count == 1;
 }
 
@@ -63,7 +67,9 @@ void choose_inlined(naive *n) {
         const tensor_stage *st = &n->op->stages.data[i];
         if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !plain_target(n, st)) continue;
         tensor_val v = st->targets[0].val;
-        if (!defined_once(n, v) || is_key(n, v) || reads_overwritten(n, st->body[0]) || cost(n, st->body[0]) > INLINE_COST) continue;
+        if (!defined_once(n, v) || is_key(n, v) || reads_overwritten(n, st->body[0]) ||
+            cost(n, st->body[0]) > INLINE_COST)
+            continue;
         n->inlined[v] = st;
     }
 }

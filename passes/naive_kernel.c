@@ -1,8 +1,10 @@
-// One kernel of the naive plan: a block owns NAIVE_BLOCK consecutive points of its stages' targets; its threads take them
-// in turn. On a GPU that is one point a thread; on the host, whose blocks have one thread, a loop over the block's points.
+// One kernel of the naive plan: a block owns NAIVE_BLOCK consecutive points of its stages' targets; its
+// threads take them in turn. On a GPU that is one point a thread; on the host, whose blocks have one thread,
+// a loop over the block's points.
 #include "naive.h"
 
-// May another parameter lie in the same memory? Results do not overlap inputs otherwise; the runtime checks it.
+// May another parameter lie in the same memory? Results do not overlap inputs otherwise; the runtime checks
+// it.
 static bool shares_memory(const tensor_op *op, tensor_val v) {
     for (tensor_val w = 0; w < op->nparams; w++)
         if (op->vals.data[w].inplace == v) return true;
@@ -11,7 +13,8 @@ static bool shares_memory(const tensor_op *op, tensor_val v) {
 
 simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
     for (uint32_t i = 0; i < k->args.len; i++)
-        if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis) return k->values.data[i];
+        if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis)
+            return k->values.data[i];
     const tensor_op *op = k->n->op;
     simt_type t = NAIVE_I64;
     uint32_t flags = 0;
@@ -19,7 +22,8 @@ simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
     switch (kind) {
     case ARG_DATA:
         t = SIMT_PTR;
-        flags = kernel_writes(k, index) ? (shares_memory(op, index) ? 0 : SIMT_NOALIAS) : SIMT_READONLY | SIMT_NOALIAS;
+        flags = kernel_writes(k, index) ? (shares_memory(op, index) ? 0 : SIMT_NOALIAS)
+                                        : SIMT_READONLY | SIMT_NOALIAS;
         name = op->vals.data[index].name;
         break;
     case ARG_STRIDE: name = arena_printf(k->n->arena, "%s_stride%u", op->vals.data[index].name, axis); break;
@@ -71,7 +75,8 @@ bool kernel_writes(const kernel *k, tensor_val v) {
     for (uint32_t s = 0; s < k->nstages; s++)
         for (uint32_t t = 0; t < k->stages[s]->ntargets; t++) {
             tensor_val w = k->stages[s]->targets[t].val;
-            if (w == v || k->n->op->vals.data[w].inplace == v || k->n->op->vals.data[v].inplace == w) return true;
+            if (w == v || k->n->op->vals.data[w].inplace == v || k->n->op->vals.data[v].inplace == w)
+                return true;
         }
     return false;
 }
@@ -84,10 +89,12 @@ static simt_value divide(kernel *k, simt_builder *b, simt_value point, tensor_sp
 }
 
 // The point's position on each of the spaces, the last one fastest.
-static void decompose(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces, uint32_t n, simt_value *position) {
+static void decompose(kernel *k, simt_builder *b, simt_value point, const tensor_space *spaces, uint32_t n,
+                      simt_value *position) {
     for (uint32_t i = n; i-- > 1;) {
         simt_value rest = divide(k, b, point, spaces[i]);
-        position[i] = simt_build_binary(b, SIMT_SUB, point, simt_build_binary(b, SIMT_MUL, rest, kernel_size(k, spaces[i])));
+        position[i] = simt_build_binary(b, SIMT_SUB, point,
+                                        simt_build_binary(b, SIMT_MUL, rest, kernel_size(k, spaces[i])));
         point = rest;
     }
     if (n) position[0] = point;
@@ -135,10 +142,14 @@ static void build_body(kernel *k, const tensor_space *spaces, uint32_t n) {
     simt_builder b = simt_builder_at_end(k->f), then;
     b.at = k->stages[0]->at;
     simt_value block = simt_build_int(&b, NAIVE_I64, NAIVE_BLOCK), total = product(k, &b, spaces, n);
-    simt_value first = simt_build_binary(&b, SIMT_MUL, simt_build_cvt(&b, NAIVE_I64, simt_build_sreg(&b, SREG_CTAID)), block);
+    simt_value first = simt_build_binary(
+        &b, SIMT_MUL, simt_build_cvt(&b, NAIVE_I64, simt_build_sreg(&b, SREG_CTAID)), block);
     simt_instr loop;
-    simt_builder in = simt_build_for(&b, simt_build_sreg(&b, SREG_TID), simt_build_int(&b, SIMT_T(I32), NAIVE_BLOCK), simt_build_sreg(&b, SREG_NTID), NULL, 0, &loop);
-    simt_value point = simt_build_binary(&in, SIMT_ADD, first, simt_build_cvt(&in, NAIVE_I64, simt_for_index(k->f, loop)));
+    simt_builder in = simt_build_for(&b, simt_build_sreg(&b, SREG_TID),
+                                     simt_build_int(&b, SIMT_T(I32), NAIVE_BLOCK),
+                                     simt_build_sreg(&b, SREG_NTID), NULL, 0, &loop);
+    simt_value point = simt_build_binary(&in, SIMT_ADD, first,
+                                         simt_build_cvt(&in, NAIVE_I64, simt_for_index(k->f, loop)));
     simt_build_if(&in, simt_build_cmp(&in, SIMT_LT, point, total), NULL, 0, &then, NULL);
     point_body(k, &then, point, spaces, n);
     simt_build_yield(&in, NULL, 0);
@@ -163,20 +174,30 @@ static const char *kernel_name(const naive *n, const tensor_stage *st) {
     for (char *c = t.data; *c; c++)
         if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9'))) *c = '_';
     const char *name = t.data;
-    for (uint32_t i = 2; simt_func_find(n->p->module, name); i++) name = arena_printf(n->arena, "%s_%u", t.data, i);
+    for (uint32_t i = 2; simt_func_find(n->p->module, name); i++)
+        name = arena_printf(n->arena, "%s_%u", t.data, i);
     return name;
 }
 
 void kernel_build(naive *n, const tensor_stage *const *stages, uint32_t nstages) {
     const tensor_stage *first = stages[0];
-    kernel k = {.n = n, .stages = stages, .nstages = nstages, .stage = first, .f = simt_kernel_new(n->p->module, kernel_name(n, first), NAIVE_BLOCK)};
+    kernel k = {.n = n,
+                .stages = stages,
+                .nstages = nstages,
+                .stage = first,
+                .f = simt_kernel_new(n->p->module, kernel_name(n, first), NAIVE_BLOCK)};
     k.f->at = first->at;
     k.var = ARENA_ARRAY(n->arena, simt_value, n->op->vars.len + 1);
     k.memo = ARENA_ARRAY(n->arena, simt_value, n->op->exprs.len + 1);
-    if (first->loop != TENSOR_NO_LOOP) k.var[n->op->loops.data[first->loop].step] = kernel_arg(&k, ARG_STEP, 0, 0);
+    if (first->loop != TENSOR_NO_LOOP)
+        k.var[n->op->loops.data[first->loop].step] = kernel_arg(&k, ARG_STEP, 0, 0);
     tensor_space *spaces = ARENA_ARRAY(n->arena, tensor_space, first->nleft + 1);
     uint32_t count = stage_spaces(n, first, spaces);
     build_body(&k, spaces, count);
-    program_step s = {.kind = STEP_LAUNCH, .kernel = k.f->name, .count = blocks_of(n, spaces, count), .nargs = k.args.len, .args = k.args.data};
+    program_step s = {.kind = STEP_LAUNCH,
+                      .kernel = k.f->name,
+                      .count = blocks_of(n, spaces, count),
+                      .nargs = k.args.len,
+                      .args = k.args.data};
     VEC_PUSH(n->arena, &n->p->steps, s);
 }

@@ -1,5 +1,5 @@
-// Maps whose preimages the runtime can prepare when the plan is made: parameters, compositions of them, and classes of
-// tuples of them. A map computed by the op itself is scanned instead.
+// Maps whose preimages the runtime can prepare when the plan is made: parameters, compositions of them, and
+// classes of tuples of them. A map computed by the op itself is scanned instead.
 #include "naive.h"
 #include <string.h>
 
@@ -16,7 +16,8 @@ static const char *builder_text(prepared_builder b) {
     return text[b];
 }
 
-uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint32_t nargs, tensor_space domain, tensor_space into) {
+uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint32_t nargs,
+                 tensor_space domain, tensor_space into) {
     textbuf name = textbuf_new(n->arena);
     textbuf_printf(&name, "%s(", builder_text(b));
     for (uint32_t i = 0; i < nargs; i++) textbuf_printf(&name, "%s%s", i ? "," : "", ref_name(n, args[i]));
@@ -80,7 +81,10 @@ static void prepare_class(naive *n, tensor_val v) {
     for (uint32_t k = 0; k < i->nkeys; k++) {
         walkable w;
         if (!map_of_value(n, i->keys[k], &w)) {
-            diagnostic *d = diag(n->ds, E0424, i->at, "'%s' is computed by the op: tuples of it cannot be numbered when the plan is made", n->op->vals.data[i->keys[k]].name);
+            diagnostic *d = diag(
+                n->ds, E0424, i->at,
+                "'%s' is computed by the op: tuples of it cannot be numbered when the plan is made",
+                n->op->vals.data[i->keys[k]].name);
             diag_help(d, "give it as a map parameter, or reduce under a condition that names each map");
             return;
         }

@@ -1,5 +1,5 @@
-// Where values lie and how they are read and written: parameters by their strides, maps and temporaries packed in
-// row-major order, prepared arrays by position. Storage types widen on load and round on store.
+// Where values lie and how they are read and written: parameters by their strides, maps and temporaries
+// packed in row-major order, prepared arrays by position. Storage types widen on load and round on store.
 #include "naive.h"
 
 simt_type memory_type(const naive *n, ir_dtype t) {
@@ -22,8 +22,12 @@ simt_type value_simt(tensor_type t) {
     case DT_F64: return SIMT_T(F64);
     case DT_F32: return SIMT_T(F32);
     case DT_BOOL: return SIMT_T(PRED);
-    case DT_I64: case DT_INDEX: return SIMT_T(I64);
-    case DT_BF16: case DT_F16: case DT_I32: case DT_COUNT: break;
+    case DT_I64:
+    case DT_INDEX: return SIMT_T(I64);
+    case DT_BF16:
+    case DT_F16:
+    case DT_I32:
+    case DT_COUNT: break;
     }
     ICE("no such type in a register");
 }
@@ -37,11 +41,13 @@ static simt_value packed(kernel *k, simt_builder *b, const tensor_val_info *v, c
     return at;
 }
 
-static simt_value strided(kernel *k, simt_builder *b, tensor_val val, const tensor_val_info *v, const simt_value *index) {
+static simt_value strided(kernel *k, simt_builder *b, tensor_val val, const tensor_val_info *v,
+                          const simt_value *index) {
     simt_value at = simt_build_int(b, NAIVE_I64, 0);
     for (uint32_t i = 0; i < v->rank; i++) {
         bool unit = i + 1 == v->rank && !(v->facts & FACT_STRIDED);
-        simt_value x = unit ? index[i] : simt_build_binary(b, SIMT_MUL, index[i], kernel_arg(k, ARG_STRIDE, val, i));
+        simt_value x = unit ? index[i]
+                            : simt_build_binary(b, SIMT_MUL, index[i], kernel_arg(k, ARG_STRIDE, val, i));
         at = i ? simt_build_binary(b, SIMT_ADD, at, x) : x;
     }
     return at;
@@ -56,13 +62,19 @@ static simt_value address(kernel *k, simt_builder *b, tensor_val val, const simt
     return simt_build_addr(b, base, at, bytes, 0);
 }
 
-static void mark_invariant(simt_func *f, simt_value loaded) { f->instrs.data[f->values.data[loaded].def].mem.invariant = true; }
+static void mark_invariant(simt_func *f, simt_value loaded) {
+    f->instrs.data[f->values.data[loaded].def].mem.invariant = true;
+}
 
 static simt_value widened(simt_builder *b, ir_dtype t, simt_value x) {
     switch (t) {
-    case DT_F64: case DT_F32: case DT_I64: return x;
-    case DT_BF16: case DT_F16: return simt_build_cvt(b, SIMT_T(F32), x);
-    case DT_I32: case DT_INDEX: return simt_build_cvt(b, SIMT_T(I64), x);
+    case DT_F64:
+    case DT_F32:
+    case DT_I64: return x;
+    case DT_BF16:
+    case DT_F16: return simt_build_cvt(b, SIMT_T(F32), x);
+    case DT_I32:
+    case DT_INDEX: return simt_build_cvt(b, SIMT_T(I64), x);
     case DT_BOOL: return simt_build_cvt(b, SIMT_T(PRED), x);
     case DT_COUNT: break;
     }

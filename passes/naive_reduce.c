@@ -1,13 +1,14 @@
-// Serial reductions. Each bound variable is walked by a key where one says which points remain: the preimage of a prepared
-// map as a range of its offsets, or a single point; else its whole space. Other keys and filters are tests inside.
+// Serial reductions. Each bound variable is walked by a key where one says which points remain: the preimage
+// of a prepared map as a range of its offsets, or a single point; else its whole space. Other keys and
+// filters are tests inside.
 #include "naive.h"
 
 typedef enum { WALK_ALL, WALK_POINT, WALK_PREIMAGE } walk_kind;
 typedef struct {
     tensor_var var;
     walk_kind kind;
-    tensor_expr rhs;       // POINT, PREIMAGE
-    walkable map;          // PREIMAGE
+    tensor_expr rhs;   // POINT, PREIMAGE
+    walkable map;      // PREIMAGE
 } walk;
 
 typedef struct {
@@ -15,8 +16,8 @@ typedef struct {
     const tensor_reducer *r;
     walk *walks;
     uint32_t nwalks;
-    VEC(tensor_key) tests; // keys nothing walks by
-    simt_type *types;      // carried: the state, then whether anything was combined
+    VEC(tensor_key) tests;   // keys nothing walks by
+    simt_type *types;        // carried: the state, then whether anything was combined
     uint32_t n;
 } reducing;
 
@@ -33,7 +34,8 @@ static bool depends(naive *n, tensor_expr e, tensor_var v) {
     return mentions(n, e, v);
 }
 
-// ---- Choosing -------------------------------------------------------------------------------------------------------
+// ---- Choosing
+// -------------------------------------------------------------------------------------------------------
 static bool walk_by(kernel *k, tensor_key key, tensor_var var, walk *w) {
     const tensor_node *lhs = tensor_node_at(k->n->op, key.lhs);
     w->rhs = key.rhs;
@@ -71,10 +73,12 @@ static void choose_walks(reducing *d, const tensor_stage *st) {
         if (!used[i]) VEC_PUSH(d->k->n->arena, &d->tests, st->keys[i]);
 }
 
-// ---- The innermost point --------------------------------------------------------------------------------------------
+// ---- The innermost point
+// --------------------------------------------------------------------------------------------
 static void combine(reducing *d, simt_builder *b, const simt_value *state, simt_value *out) {
     kernel *k = d->k;
-    simt_value *arg = ARENA_ARRAY(k->n->arena, simt_value, d->r->nargs + 1), *lifted = ARENA_ARRAY(k->n->arena, simt_value, d->r->nstate);
+    simt_value *arg = ARENA_ARRAY(k->n->arena, simt_value, d->r->nargs + 1),
+               *lifted = ARENA_ARRAY(k->n->arena, simt_value, d->r->nstate);
     for (uint32_t i = 0; i < d->r->nargs; i++) arg[i] = expr_lower(k, b, k->stage->body[i]);
     reducer_lower(k, b, d->r->lift, d->r->nstate, arg, NULL, NULL, lifted);
     reducer_lower(k, b, d->r->combine, d->r->nstate, NULL, state, lifted, out);
@@ -107,7 +111,8 @@ static void tested(reducing *d, simt_builder *b, uint32_t i, const simt_value *s
     for (uint32_t s = 0; s < d->n; s++) out[s] = simt_result(d->k->f, branch, s);
 }
 
-// ---- Loops ----------------------------------------------------------------------------------------------------------
+// ---- Loops
+// ----------------------------------------------------------------------------------------------------------
 static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out);
 
 static void walk_point(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out) {
@@ -144,7 +149,8 @@ static void range_of(reducing *d, simt_builder *b, const walk *w, simt_value *lo
     // none has no preimage: the first entry twice is an empty range, and offsets have at least one.
     simt_value some = simt_build_cmp(b, SIMT_GE, key, zero), at = simt_build_select(b, some, key, zero);
     *lo = prepared_load(k, b, offsets, at);
-    *hi = prepared_load(k, b, offsets, simt_build_binary(b, SIMT_ADD, at, simt_build_cvt(b, NAIVE_I64, some)));
+    *hi = prepared_load(k, b, offsets,
+                        simt_build_binary(b, SIMT_ADD, at, simt_build_cvt(b, NAIVE_I64, some)));
 }
 
 static void walk_range(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out) {
@@ -163,7 +169,8 @@ static void walk_range(reducing *d, simt_builder *b, uint32_t w, const simt_valu
         at = prepared_load(k, &in, order, at);
     }
     k->var[x->var] = at;
-    simt_value *carried = ARENA_ARRAY(k->n->arena, simt_value, d->n), *next = ARENA_ARRAY(k->n->arena, simt_value, d->n);
+    simt_value *carried = ARENA_ARRAY(k->n->arena, simt_value, d->n),
+               *next = ARENA_ARRAY(k->n->arena, simt_value, d->n);
     for (uint32_t s = 0; s < d->n; s++) carried[s] = simt_for_carried(k->f, loop, s);
     walked(d, &in, w + 1, carried, next);
     memo_undo(k, mark);
@@ -177,7 +184,8 @@ static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *s
     else walk_range(d, b, w, state, out);
 }
 
-// ---- The whole ------------------------------------------------------------------------------------------------------
+// ---- The whole
+// ------------------------------------------------------------------------------------------------------
 static void choose_else(reducing *d, simt_builder *b, simt_value some, simt_value *results) {
     kernel *k = d->k;
     const tensor_stage *st = k->stage;
@@ -202,7 +210,8 @@ void reduction_build(kernel *k, simt_builder *b, simt_value *results) {
     for (uint32_t i = 0; i < d.r->nstate; i++) d.types[i] = value_simt(d.r->state_types[i]);
     d.types[d.r->nstate] = SIMT_T(PRED);
     choose_walks(&d, st);
-    simt_value *state = ARENA_ARRAY(k->n->arena, simt_value, d.n), *end = ARENA_ARRAY(k->n->arena, simt_value, d.n);
+    simt_value *state = ARENA_ARRAY(k->n->arena, simt_value, d.n),
+               *end = ARENA_ARRAY(k->n->arena, simt_value, d.n);
     reducer_lower(k, b, d.r->identity, d.r->nstate, NULL, NULL, NULL, state);
     state[d.r->nstate] = simt_build_pred(b, false);
     walked(&d, b, 0, state, end);

@@ -25,6 +25,8 @@ fn f_mix(a, b) = a * 0.5 + b;
 fn f_bend(a) = a < 0 ? expm1(a) : a;
 fn f_pick(a, b, c) = a > b ? c : a;
 fn f_twice(a) = a + a;
+fn f_spread(a) = a + sum{j in 2} a * 0.5;
+fn f_rest(a) = a - max{j in 3 : a > 0 else a} (a * 0.25);
 fn f_share(x by k) = ratio(x, sum(abs(x) by k));
 fn f_centre(x by k) = x - mean(x by k);
 
@@ -49,7 +51,7 @@ op moments<T>(x: T[P, J]) -> (mu: T[P], var: T[P]) { mu[p], var[p] = welford{j} 
 
 UNARY = ["exp(%s)", "log(abs(%s))", "sqrt(abs(%s))", "tanh(%s)", "sin(%s)", "cos(%s)", "erf(%s)", "expm1(%s)", "log1p(abs(%s))",
          "relu(%s)", "sigmoid(%s)", "leaky_relu(%s, 0.1)", "sq(%s)", "abs(%s)", "floor(%s)", "ceil(%s)", "gelu(%s)",
-         "softplus(%s)", "stop(%s)", "f_bend(%s)", "f_twice(%s)", "f16(%s)", "bf16(%s)", "f32(%s)", "f64(%s)", "(-%s)",
+         "softplus(%s)", "stop(%s)", "f_bend(%s)", "f_twice(%s)", "f_spread(%s)", "f_rest(%s)", "f16(%s)", "bf16(%s)", "f32(%s)", "f64(%s)", "(-%s)",
          "rsqrt(1 + sq(%s))", "clamp(%s, -2, 3)", "elu(%s)", "silu(%s)"]
 BINARY = ["(%s + %s)", "(%s - %s)", "%s * %s", "(%s / %s)", "min(%s, %s)", "max(%s, %s)", "pow(abs(%s), %s)", "f_mix(%s, %s)",
           "ratio(%s, %s)", "shifted(%s, %s)", "(%s + %s)", "%s * %s"]
@@ -530,6 +532,13 @@ class Case:
         stated = " for " + ", ".join("%s in %s" % (n, s.text) for n, s in indices) if indices and not result else ""
         target = "%s[%s]" % (name, ", ".join(n for n, _ in indices))
         space = rng.choice(self.spaces)
+        default = self.partial(scope) if rng.random() < 0.2 else None
+        other = self.index(scope, default[1]) if default else None
+        if other:
+            self.equations.append(Equation(target, Expr(None, "(%s == none ? %s : %s)" % (default[0], other, default[0])), stated))
+            return Value(name, "x", axes, default[1], ["partial"] if result else [])
+        if rng.random() < 0.2 and not result and scope.points * 2 <= 2000:
+            return self.map_in_parts(name, axes)
         text = self.index(scope, space, 2, maybe=True) if rng.random() < 0.4 else None
         if text:
             maybe = any(text.startswith(m.name + "[") for m in self.values if "partial" in m.facts)
@@ -544,6 +553,20 @@ class Case:
             parts += [" : ", self.boolean(inner, 1)]
         self.equations.append(Equation(target, Expr(None, *parts, "} (1.0 * (", self.real(inner, 1), "), %s)" % b), stated))
         return Value(name, "x", axes, space, ["partial"])
+
+    def map_in_parts(self, name, axes):
+        """Two parts, of which the second is none only where the first may be."""
+        space, partial = self.rng.choice(self.spaces), self.rng.random() < 0.5
+        for k in range(2):
+            indices = self.left(axes)
+            text = self.index(Scope(indices), space, 2, maybe=partial)
+            if not text or (k == 0 and partial and not any(text.startswith(m.name + "[") for m in self.values if "partial" in m.facts)):
+                if k:
+                    del self.equations[-1]
+                return None
+            stated = " for " + ", ".join("%s in %s" % (n, s.text) for n, s in indices) if indices else ""
+            self.equations.append(Equation("%s[%s]" % (name, ", ".join([str(k)] + [n for n, _ in indices])), Expr(None, text), stated))
+        return Value(name, "x", [Space("2", 2)] + axes, space, ["partial"] if partial else [])
 
     def call(self):
         rng = self.rng
