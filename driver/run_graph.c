@@ -50,7 +50,12 @@ static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
     } else if (s == GNN_IO) {
         d->io_fault = true;
         diag(d->ds, E0801, NO_SPAN, "%s", why);
-    } else diag(d->ds, E0817, NO_SPAN, "%s", why);
+    } else {
+        diagnostic *e = diag(d->ds, E0817, NO_SPAN, "%s", why);
+        if (strstr(why, "rowptr"))
+            diag_help(e, "a graph's .npz holds rowptr, where the edges of each destination begin, and col, their sources; "
+                         "it may hold etype, ntype, weight, batch, y and x");
+    }
     return false;
 }
 

@@ -45,6 +45,8 @@ static eval_value mul(const eval_precision *p, eval_value x, eval_value y) {
         bool unsure = (may_be_zero(x) && !is_zero(x)) || (may_be_zero(y) && !is_zero(y));
         return eval_float(r, unsure ? (double)INFINITY : 0);
     }
+    if ((is_zero(x) && may_be_zero(y) && !is_exact(y)) || (is_zero(y) && may_be_zero(x) && !is_exact(x)))
+        return eval_float(r, p->tiny);   // 0 of a sign that is not certain, which matters to 1 / 0
     bool normal = x.v == 0 || y.v == 0 || fabs(r) > 0x1p-900;
     if (is_exact(x) && is_exact(y)) {
         if (isinf(r)) return eval_float(r, 0);
@@ -151,8 +153,8 @@ static eval_value monotone(double (*f)(double), eval_value x) {
     if (is_exact(x)) return eval_float(r, 0);
     double lo = f(nextafter(x.v - x.bound, (double)-INFINITY)),
            hi = f(nextafter(x.v + x.bound, (double)INFINITY));
-    if (lo == hi) return eval_float(r, 0);
-    double bound = fmax(hi - r, r - lo);
+    bool same = lo == hi && signbit(lo) == signbit(hi);
+    double bound = same ? 0 : lo == hi ? 0x1p-1074 : fmax(hi - r, r - lo);
     return eval_float(r, isfinite(bound) ? bound : (double)INFINITY);
 }
 
@@ -164,7 +166,7 @@ static double truncate_saturating(double x) {
 static eval_value float_to_int(eval_value x) {
     eval_value t = monotone(truncate_saturating, x);
     int64_t i = t.v >= 0x1p63 ? INT64_MAX : (int64_t)t.v;
-    return eval_int(i, t.bound == 0);
+    return eval_int(i, t.bound < 1);
 }
 
 static eval_value int_to_float(const eval_precision *p, eval_value x) {

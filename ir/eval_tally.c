@@ -50,6 +50,7 @@ static void add_sum(eval_tally *t, eval_value x, bool included, bool unsure) {
 static void add_product(eval_tally *t, eval_value x, bool unsure) {
     double hi = fabs(x.v) + x.bound, lo = fabs(x.v) - x.bound;
     if (unsure) t->unknown = true;
+    if (x.bound != 0 && fabs(x.v) <= x.bound) t->unsigned_term = true;
     if (!isfinite(x.v)) add_special(t, x.v, unsure);
     else if (x.v == 0 && x.bound == 0) t->zero = true;
     if (x.v == 0 || !isfinite(x.v)) {
@@ -117,7 +118,7 @@ static eval_value finish_product(const eval_tally *t, const eval_precision *p) {
     bool infinite = t->plus || t->minus;
     double normal = p == &eval_f32 ? 0x1p-126 : 0x1p-1022;
     if (t->zero && infinite) return eval_float((double)NAN, 0);
-    if (t->zero) return eval_float(0, 0);
+    if (t->zero) return eval_float(copysign(0, r), t->unsigned_term ? p->tiny : 0);   // not exact: its sign matters to 1 / 0
     if (infinite) return eval_float(r, t->least > 2 * normal ? 0 : (double)INFINITY);
     if (t->terms == 0) return eval_float(r, 0);
     double rounding = (double)(t->terms - 1) * p->u * t->product_hi * 1.001;

@@ -16,6 +16,7 @@ typedef struct {
     bool exact;                      // the terms are, and multiples of 2^grain
     int grain;
     bool zero, nan, plus, minus;     // certain terms: 0, NaN, infinities
+    bool unsigned_term;              // the sign of some term is not certain
     bool unknown;
 } eval_tally;
 void eval_tally_start(eval_tally *t);
