@@ -273,6 +273,10 @@ typedef struct equations {     // the equations of one op, or of one called in i
     scope targets;             // per name of a target: how many equations fill it (number), and did so far (space)
 } equations;
 void equations_lower(lowering *L, equations *q);
+// sema_definition.c
+bool definition_distinct(lowering *L, const definition *def, const char *name);   // false: reported
+// Reads, in expressions made since first_expr, of what is not defined yet; in a recurrence of own, z[t + c] with c < offset is.
+void definition_check_reads(lowering *L, uint32_t first_expr, tensor_val own, int64_t offset);
 bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes);
 // sema_finish.c
 void equations_finish(lowering *L);   // every result and element defined, nothing overwritten before it is read

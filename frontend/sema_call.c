@@ -1,5 +1,5 @@
-// An op called in an equation is inlined: its parameters stand for the caller's values, its spaces for theirs, and its
-// equations become stages of the caller, named after the call's first target.
+// An op called in an equation is inlined: its parameters stand for the caller's values, its spaces for
+// theirs, and its equations become stages of the caller, named after the call's first target.
 #include "sema.h"
 #include <string.h>
 
@@ -9,7 +9,7 @@ typedef struct {
     const ast_item *op;
     const ast_expr *call;
     scope *inner;
-    bool late;          // identity maps wait until other arguments have told their space
+    bool late;   // identity maps wait until other arguments have told their space
     bool ok;
 } call;
 
@@ -19,38 +19,54 @@ static void fail_at(call *c, span at, const ast_param *p, const char *what) {
     c->ok = false;
 }
 
-// ---- Spaces ------------------------------------------------------------------------------------------------
+// ---- Spaces
+// ------------------------------------------------------------------------------------------------
 static void unify_space(call *c, const ast_expr *axis, tensor_space actual, span at, const ast_param *p) {
     if (axis->kind == AST_NAME) {
         const entity *e = scope_find(c->inner, axis->name.text);
         if (!e) {
-            scope_add(c->L->arena, c->inner, (entity){.kind = ENT_SPACE, .name = axis->name.text, .at = at, .space = actual});
+            scope_add(c->L->arena, c->inner,
+                      (entity){.kind = ENT_SPACE, .name = axis->name.text, .at = at, .space = actual});
             return;
         }
         if (e->kind == ENT_SPACE && e->space == actual) return;
-        fail_at(c, at, p, arena_printf(c->L->arena, "'%s' is %s in this call and %s here", axis->name.text,
-                e->kind == ENT_SPACE ? space_name(c->L, e->space) : "no space", space_name(c->L, actual)));
+        fail_at(c, at, p,
+                arena_printf(c->L->arena, "'%s' is %s in this call and %s here", axis->name.text,
+                             e->kind == ENT_SPACE ? space_name(c->L, e->space) : "no space",
+                             space_name(c->L, actual)));
         return;
     }
     tensor_space want;
-    if (!space_of_axis(c->L, c->inner, axis, false, &want)) { c->ok = false; return; }
-    if (want != actual) fail_at(c, at, p, arena_printf(c->L->arena, "an axis of %s is wanted, and this one is %s", space_name(c->L, want), space_name(c->L, actual)));
+    if (!space_of_axis(c->L, c->inner, axis, false, &want)) {
+        c->ok = false;
+        return;
+    }
+    if (want != actual)
+        fail_at(c, at, p,
+                arena_printf(c->L->arena, "an axis of %s is wanted, and this one is %s",
+                             space_name(c->L, want), space_name(c->L, actual)));
 }
 
 static void unify_axes(call *c, const ast_param *p, const tensor_val_info *v, span at) {
     uint32_t n = 0;
     for (const ast_expr *a = p->type->axes; a; a = a->next) n++;
     if (n != v->rank) {
-        fail_at(c, at, p, arena_printf(c->L->arena, "'%s' has %u axes, and %u are wanted", v->name, v->rank, n));
+        fail_at(c, at, p,
+                arena_printf(c->L->arena, "'%s' has %u axes, and %u are wanted", v->name, v->rank, n));
         return;
     }
     uint32_t k = 0;
     for (const ast_expr *a = p->type->axes; a; a = a->next, k++) unify_space(c, a, v->axes[k], at, p);
 }
 
-// ---- Arguments ---------------------------------------------------------------------------------------------
+// ---- Arguments
+// ---------------------------------------------------------------------------------------------
 static uint32_t wanted_facts(const ast_param *p) {
-    static const struct { const char *name; uint32_t fact; } all[] = {{"sorted", FACT_SORTED}, {"unique", FACT_UNIQUE}, {"partial", FACT_PARTIAL}, {"prefix", FACT_PREFIX}};
+    static const struct {
+        const char *name;
+        uint32_t fact;
+    } all[] = {
+        {"sorted", FACT_SORTED}, {"unique", FACT_UNIQUE}, {"partial", FACT_PARTIAL}, {"prefix", FACT_PREFIX}};
     uint32_t facts = 0;
     for (const ast_fact *f = p->facts; f; f = f->next)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -61,15 +77,22 @@ static uint32_t wanted_facts(const ast_param *p) {
 static void check_facts(call *c, const ast_param *p, const tensor_val_info *v, span at) {
     uint32_t want = wanted_facts(p), need = want & (FACT_SORTED | FACT_UNIQUE | FACT_PREFIX);
     if ((v->facts & need) != need)
-        fail_at(c, at, p, arena_printf(c->L->arena, "'%s' is not declared %s, which '%s' needs", v->name,
-                need & ~v->facts & FACT_SORTED ? "sorted" : need & ~v->facts & FACT_UNIQUE ? "unique" : "prefix", c->op->name.text));
+        fail_at(c, at, p,
+                arena_printf(c->L->arena, "'%s' is not declared %s, which '%s' needs", v->name,
+                             need & ~v->facts & FACT_SORTED   ? "sorted"
+                             : need & ~v->facts & FACT_UNIQUE ? "unique"
+                                                              : "prefix",
+                             c->op->name.text));
     else if ((v->facts & FACT_PARTIAL) && !(want & FACT_PARTIAL))
-        fail_at(c, at, p, arena_printf(c->L->arena, "'%s' may hold none, and '%s' takes no partial map here", v->name, c->op->name.text));
+        fail_at(c, at, p,
+                arena_printf(c->L->arena, "'%s' may hold none, and '%s' takes no partial map here", v->name,
+                             c->op->name.text));
 }
 
 static void bind_identity(call *c, const ast_param *p, span at) {
     const ast_expr *from = p->type->axes;
-    const entity *a = from->kind == AST_NAME ? scope_find(c->inner, from->name.text) : NULL, *b = scope_find(c->inner, p->type->element.text);
+    const entity *a = from->kind == AST_NAME ? scope_find(c->inner, from->name.text) : NULL,
+                 *b = scope_find(c->inner, p->type->element.text);
     const entity *known = a ? a : b;
     if (!known || known->kind != ENT_SPACE || from->next) {
         fail_at(c, at, p, "nothing else in this call tells the space that 'id' maps to itself");
@@ -79,7 +102,8 @@ static void bind_identity(call *c, const ast_param *p, span at) {
     tensor_space s = known->space;
     unify_space(c, from, s, at, p);
     unify_space(c, &into, s, at, p);
-    scope_add(c->L->arena, c->inner, (entity){.kind = ENT_IDENTITY, .name = p->name.text, .at = at, .space = s});
+    scope_add(c->L->arena, c->inner,
+              (entity){.kind = ENT_IDENTITY, .name = p->name.text, .at = at, .space = s});
 }
 
 static void bind_map(call *c, const ast_param *p, const ast_expr *arg, tensor_val val) {
@@ -92,12 +116,16 @@ static void bind_map(call *c, const ast_param *p, const ast_expr *arg, tensor_va
     check_facts(c, p, v, arg->at);
     unify_axes(c, p, v, arg->at);
     unify_space(c, &into, v->into, arg->at, p);
-    scope_add(c->L->arena, c->inner, (entity){.kind = ENT_VALUE, .name = p->name.text, .at = arg->at, .val = val});
+    scope_add(c->L->arena, c->inner,
+              (entity){.kind = ENT_VALUE, .name = p->name.text, .at = arg->at, .val = val});
 }
 
-static const char *type_kind(ir_dtype t) { return ir_dtype_is_float(t) ? "floats" : t == DT_BOOL ? "conditions" : "integers"; }
+static const char *type_kind(ir_dtype t) {
+    return ir_dtype_is_float(t) ? "floats" : t == DT_BOOL ? "conditions" : "integers";
+}
 
-// The first argument of a generic type binds it. Widths may differ, as an op called rounds nothing; kinds may not.
+// The first argument of a generic type binds it. Widths may differ, as an op called rounds nothing; kinds may
+// not.
 static void bind_type(call *c, const ast_param *p, const tensor_val_info *v, span at) {
     ir_dtype want = v->type;
     const char *name = p->type->element.text;
@@ -112,7 +140,9 @@ static void bind_type(call *c, const ast_param *p, const tensor_val_info *v, spa
                 generic_bind(c->L, c->inner, g, intern(c->L->s->names, ir_dtype_text(v->type)), p->at);
         }
     if (strcmp(type_kind(want), type_kind(v->type)) != 0)
-        fail_at(c, at, p, arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name, type_kind(v->type), type_kind(want)));
+        fail_at(c, at, p,
+                arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name, type_kind(v->type),
+                             type_kind(want)));
 }
 
 static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor_val val) {
@@ -123,7 +153,8 @@ static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor
     }
     bind_type(c, p, v, arg->at);
     unify_axes(c, p, v, arg->at);
-    scope_add(c->L->arena, c->inner, (entity){.kind = ENT_VALUE, .name = p->name.text, .at = arg->at, .val = val});
+    scope_add(c->L->arena, c->inner,
+              (entity){.kind = ENT_VALUE, .name = p->name.text, .at = arg->at, .val = val});
 }
 
 // A scalar argument is an expression of the parameter's kind; a whole number serves as a real one.
@@ -131,13 +162,21 @@ static void bind_scalar(call *c, const ast_param *p, const ast_expr *arg) {
     const equations *q = c->caller;
     ir_dtype want;
     const entity *bound = scope_find(c->inner, p->type->element.text);
-    bool known = bound ? bound->kind == ENT_DTYPE && (want = bound->dtype, true) : sema_dtype(p->type->element.text, &want);
+    bool known = bound ? bound->kind == ENT_DTYPE && (want = bound->dtype, true)
+                       : sema_dtype(p->type->element.text, &want);
     value v = lower_expr(c->L, q->scope, arg);
     ir_dtype have = value_type(c->L, v).type;
     if (v.kind == VALUE_BAD || v.kind == VALUE_NONE) c->ok = false;
-    else if (known && strcmp(type_kind(want), type_kind(have)) != 0 && !(ir_dtype_is_float(want) && have == DT_I64))
-        fail_at(c, arg->at, p, arena_printf(c->L->arena, "%s are wanted, and this is one of the %s", type_kind(want), type_kind(have)));
-    scope_add(c->L->arena, c->inner, (entity){.kind = ENT_CLOSURE, .name = p->name.text, .at = arg->at, .closure = closure_new(c->L, q->scope, arg)});
+    else if (known && strcmp(type_kind(want), type_kind(have)) != 0 &&
+             !(ir_dtype_is_float(want) && have == DT_I64))
+        fail_at(c, arg->at, p,
+                arena_printf(c->L->arena, "%s are wanted, and this is one of the %s", type_kind(want),
+                             type_kind(have)));
+    scope_add(c->L->arena, c->inner,
+              (entity){.kind = ENT_CLOSURE,
+                       .name = p->name.text,
+                       .at = arg->at,
+                       .closure = closure_new(c->L, q->scope, arg)});
 }
 
 static void bind_argument(call *c, const ast_param *p, const ast_expr *arg) {
@@ -162,7 +201,8 @@ static void bind_arguments(call *c) {
     for (const ast_param *p = c->op->params; p; p = p->next) want++;
     for (const ast_expr *a = c->call->args; a; a = a->next) given++;
     if (want != given) {
-        diagnostic *d = diag(c->L->ds, E0205, c->call->at, "'%s' takes %u arguments, and is given %u", c->op->name.text, want, given);
+        diagnostic *d = diag(c->L->ds, E0205, c->call->at, "'%s' takes %u arguments, and is given %u",
+                             c->op->name.text, want, given);
         diag_note(d, c->op->name.at, "'%s' is declared here", c->op->name.text);
         c->ok = false;
         return;
@@ -176,11 +216,18 @@ static void bind_arguments(call *c) {
 
 // A generic of the caller may stand for one of the called op: gsddmm<phi> inside an op generic in phi.
 static bool bind_passed_on(call *c, const ast_generic *g, ast_name name) {
-    static const struct { const char *kind; entity_kind entity; } kinds[] = {
-        {"float", ENT_DTYPE}, {"int", ENT_DTYPE}, {"size", ENT_SPACE}, {"fn", ENT_FN}, {"reducer", ENT_REDUCER}};
+    static const struct {
+        const char *kind;
+        entity_kind entity;
+    } kinds[] = {{"float", ENT_DTYPE},
+                 {"int", ENT_DTYPE},
+                 {"size", ENT_SPACE},
+                 {"fn", ENT_FN},
+                 {"reducer", ENT_REDUCER}};
     const entity *e = sema_resolve(c->L, c->caller->scope, name.text);
     for (size_t i = 0; e && i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(g->kind.text ? g->kind.text : "float", kinds[i].kind) != 0 || e->kind != kinds[i].entity) continue;
+        if (strcmp(g->kind.text ? g->kind.text : "float", kinds[i].kind) != 0 || e->kind != kinds[i].entity)
+            continue;
         if (e->kind == ENT_DTYPE && ir_dtype_is_float(e->dtype) != !strcmp(kinds[i].kind, "float")) continue;
         entity *passed = scope_add(c->L->arena, c->inner, *e);
         passed->name = g->name.text;
@@ -191,7 +238,8 @@ static bool bind_passed_on(call *c, const ast_generic *g, ast_name name) {
 
 static void bind_generics(call *c, const ast_names *names) {
     for (const ast_generic *g = c->op->generics; g && names; g = g->next, names = names->next)
-        if (!bind_passed_on(c, g, names->name)) c->ok &= generic_bind(c->L, c->inner, g, names->name.text, names->name.at);
+        if (!bind_passed_on(c, g, names->name))
+            c->ok &= generic_bind(c->L, c->inner, g, names->name.text, names->name.at);
 }
 
 static void check_generics(call *c) {
@@ -199,20 +247,31 @@ static void check_generics(call *c) {
         if (!scope_find(c->inner, g->name.text)) {
             bool type = !g->kind.text || !strcmp(g->kind.text, "float") || !strcmp(g->kind.text, "int");
             if (type) continue;   // stands in casts alone, which then meet no such name
-            diagnostic *d = diag(c->L->ds, E0605, c->call->at, "'%s' of '%s' is not told by this call", g->name.text, c->op->name.text);
+            diagnostic *d = diag(c->L->ds, E0605, c->call->at, "'%s' of '%s' is not told by this call",
+                                 g->name.text, c->op->name.text);
             diag_help(d, "name it: … = %s<…>(…)", c->op->name.text);
             c->ok = false;
         }
 }
 
-// ---- Results -----------------------------------------------------------------------------------------------
+// ---- Results
+// -----------------------------------------------------------------------------------------------
 static void declare_result(call *c, equations *q, const ast_param *r, const ast_expr *target) {
     uint32_t n = 0, k = 0;
     for (const ast_expr *a = r->type->axes; a; a = a->next) n++;
     tensor_space *axes = ARENA_ARRAY(c->L->arena, tensor_space, n + 1);
     for (const ast_expr *a = r->type->axes; a; a = a->next, k++)
-        if (!space_of_axis(c->L, c->inner, a, true, &axes[k])) { c->ok = false; return; }
-    declared d = {.name = r->name.text, .target = target->name.text, .val = TENSOR_NO_VAL, .has_axes = true, .rank = n, .axes = axes, .at = target->at};
+        if (!space_of_axis(c->L, c->inner, a, true, &axes[k])) {
+            c->ok = false;
+            return;
+        }
+    declared d = {.name = r->name.text,
+                  .target = target->name.text,
+                  .val = TENSOR_NO_VAL,
+                  .has_axes = true,
+                  .rank = n,
+                  .axes = axes,
+                  .at = target->at};
     const entity *old = scope_find(c->caller->scope, target->name.text);
     for (uint32_t i = 0; i < c->caller->results.len; i++)
         if (c->caller->results.data[i].name == target->name.text) {
@@ -222,8 +281,11 @@ static void declare_result(call *c, equations *q, const ast_param *r, const ast_
     if (old && old->kind == ENT_VALUE) d.val = old->val;
     if (d.val != TENSOR_NO_VAL) {
         const tensor_val_info *v = &c->L->op->vals.data[d.val];
-        if ((v->role != VAL_RESULT && v->role != VAL_STAGE) || v->rank != n || memcmp(v->axes, axes, n * sizeof *axes)) {
-            diagnostic *x = diag(c->L->ds, E0431, target->at, "'%s' does not have the axes of the result '%s'", target->name.text, r->name.text);
+        if ((v->role != VAL_RESULT && v->role != VAL_STAGE) || v->rank != n ||
+            memcmp(v->axes, axes, n * sizeof *axes)) {
+            diagnostic *x = diag(c->L->ds, E0431, target->at,
+                                 "'%s' does not have the axes of the result '%s'", target->name.text,
+                                 r->name.text);
             diag_note(x, r->at, "'%s' is declared here", r->name.text);
             c->ok = false;
         }
@@ -237,7 +299,8 @@ static void declare_results(call *c, equations *q, const ast_equation *eq) {
     const ast_param *r = c->op->results;
     for (t = eq->targets; r && t; t = t->next) r = r->next;
     if (r || t) {
-        diag(c->L->ds, E0417, eq->at, "the number of targets is not the number of results of '%s'", c->op->name.text);
+        diag(c->L->ds, E0417, eq->at, "the number of targets is not the number of results of '%s'",
+             c->op->name.text);
         c->ok = false;
     }
 }
@@ -247,22 +310,32 @@ static void publish_results(call *c, const equations *q, equations *caller, cons
     for (uint32_t i = 0; i < q->results.len && t; i++, t = t->next) {
         if (q->results.data[i].val == TENSOR_NO_VAL) continue;
         if (!scope_find(caller->scope, t->name.text))
-            scope_add(c->L->arena, caller->scope, (entity){.kind = ENT_VALUE, .name = t->name.text, .at = t->at, .val = q->results.data[i].val});
+            scope_add(
+                c->L->arena, caller->scope,
+                (entity){
+                    .kind = ENT_VALUE, .name = t->name.text, .at = t->at, .val = q->results.data[i].val});
         for (uint32_t k = 0; k < caller->results.len; k++)
-            if (caller->results.data[k].name == t->name.text) caller->results.data[k].val = q->results.data[i].val;
+            if (caller->results.data[k].name == t->name.text)
+                caller->results.data[k].val = q->results.data[i].val;
     }
 }
 
 void call_lower(lowering *L, equations *q, const ast_equation *eq) {
-    const ast_item *op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, eq->value->name.text, eq->value->name.at), *alias = NULL;
-    if (op && op->kind == AST_OP_ALIAS) alias = op, op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, alias->target.text, alias->target.at);
+    const ast_item *op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, eq->value->name.text,
+                                      eq->value->name.at),
+                   *alias = NULL;
+    if (op && op->kind == AST_OP_ALIAS)
+        alias = op,
+        op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, alias->target.text, alias->target.at);
     if (!op || op->kind != AST_OP) {
         diagnostic *d = diag(L->ds, E0204, eq->value->name.at, "there is no op '%s'", eq->value->name.text);
-        diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called", eq->targets->name.text);
+        diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called",
+                  eq->targets->name.text);
         return;
     }
     if (expanding(L, op)) {
-        diag(L->ds, E0206, eq->value->at, "op '%s' calls itself: ops are inlined, so they cannot recur", op->name.text);
+        diag(L->ds, E0206, eq->value->at, "op '%s' calls itself: ops are inlined, so they cannot recur",
+             op->name.text);
         return;
     }
     scope inner = {0};
@@ -270,7 +343,11 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
     bind_generics(&c, alias ? alias->names : eq->generics);
     if (c.ok) bind_arguments(&c);
     if (c.ok) check_generics(&c);
-    equations callee = {.scope = &inner, .op = op, .prefix = q->prefix ? arena_printf(L->arena, "%s.%s", q->prefix, eq->targets->name.text) : eq->targets->name.text};
+    equations callee = {.scope = &inner,
+                        .op = op,
+                        .prefix = q->prefix
+                                      ? arena_printf(L->arena, "%s.%s", q->prefix, eq->targets->name.text)
+                                      : eq->targets->name.text};
     if (c.ok) declare_results(&c, &callee, eq);
     if (!c.ok) return;
     uint32_t mark = diag_mark(L->ds);

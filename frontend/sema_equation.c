@@ -4,14 +4,15 @@
 
 enum { MAX_POSITION = INT32_MAX };   // that a target names; others could not all be filled
 
-// ---- Targets -----------------------------------------------------------------------------------------------
-typedef struct {               // one equation while it is lowered
+// ---- Targets
+// -----------------------------------------------------------------------------------------------
+typedef struct {   // one equation while it is lowered
     equations *q;
     const ast_equation *eq;
     scope scope;
     VEC(index_info *) left;
-    index_info *step;          // of a recurrence
-    int64_t offset;            // z[t + offset]
+    index_info *step;   // of a recurrence
+    int64_t offset;     // z[t + offset]
     VEC(tensor_val) vals;
     VEC(definition) defs;
 } equation;
@@ -32,15 +33,21 @@ static const ast_binder *find_binder(const ast_equation *eq, const char *name) {
 static bool step_form(const ast_expr *e, const ast_expr **name, int64_t *offset) {
     if (e->kind != AST_ADD) return false;
     const ast_expr *a = e->args, *b = a->next;
-    if (a->kind == AST_NUMBER) { const ast_expr *t = a; a = b, b = t; }
-    if (a->kind != AST_NAME || b->kind != AST_NUMBER || !b->is_integer || b->integer < 1 || b->integer > MAX_POSITION) return false;
+    if (a->kind == AST_NUMBER) {
+        const ast_expr *t = a;
+        a = b, b = t;
+    }
+    if (a->kind != AST_NAME || b->kind != AST_NUMBER || !b->is_integer || b->integer < 1 ||
+        b->integer > MAX_POSITION)
+        return false;
     *name = a;
     *offset = b->integer;
     return true;
 }
 
 static bool refuse_scatter(lowering *L, const ast_expr *target, const ast_expr *at) {
-    diagnostic *d = diag(L->ds, E0403, at->at, "a target's index is a variable or a number; this would be a scatter");
+    diagnostic *d = diag(L->ds, E0403, at->at,
+                         "a target's index is a variable or a number; this would be a scatter");
     if (at->kind == AST_REF) {
         textbuf m = textbuf_new(L->arena);
         ast_print_expr(&m, at);
@@ -54,7 +61,8 @@ static index_info *add_left(lowering *L, equation *x, ast_name name) {
         if (x->left.data[i]->name == name.text) return x->left.data[i];
     const entity *old = scope_find(x->q->scope, name.text);
     if (old) {
-        diagnostic *d = diag(L->ds, E0202, name.at, "index '%s' already names something in this op", name.text);
+        diagnostic *d = diag(L->ds, E0202, name.at, "index '%s' already names something in this op",
+                             name.text);
         if (old->at.hi) diag_note(d, old->at, "this");
         return NULL;
     }
@@ -84,19 +92,26 @@ static bool target_step(lowering *L, equation *x, const ast_expr *name, int64_t 
 static bool target_positions(lowering *L, equation *x, const ast_expr *target, definition *def) {
     uint32_t n = 0;
     for (const ast_expr *a = target->args; a; a = a->next) n++;
-    if (n > 8) return diag(L->ds, E0313, target->at, "'%s' has %u indices, and a value at most 8", target->name.text, n), false;
+    if (n > 8)
+        return diag(L->ds, E0313, target->at, "'%s' has %u indices, and a value at most 8", target->name.text,
+                    n),
+               false;
     int64_t *literals = ARENA_ARRAY(L->arena, int64_t, n + 1);
     uint32_t k = 0;
     for (const ast_expr *a = target->args; a; a = a->next, k++) {
         const ast_expr *name;
         int64_t offset;
         if (a->kind == AST_NUMBER && a->is_integer) {
-            if (a->integer > MAX_POSITION) return diag(L->ds, E0308, a->at, "%lld is no position of an axis", (long long)a->integer), false;
+            if (a->integer > MAX_POSITION)
+                return diag(L->ds, E0308, a->at, "%lld is no position of an axis", (long long)a->integer),
+                       false;
             literals[k] = a->integer;
         } else if (a->kind == AST_NAME) {
             for (const ast_expr *o = target->args; o != a; o = o->next)
                 if (o->kind == AST_NAME && o->name.text == a->name.text)
-                    return diag(L->ds, E0405, a->at, "'%s' stands twice in this target: its indices are distinct", a->name.text), false;
+                    return diag(L->ds, E0405, a->at,
+                                "'%s' stands twice in this target: its indices are distinct", a->name.text),
+                           false;
             if (!add_left(L, x, a->name)) return false;
             literals[k] = -1;
         } else if (step_form(a, &name, &offset)) {
@@ -110,14 +125,16 @@ static bool target_positions(lowering *L, equation *x, const ast_expr *target, d
     return true;
 }
 
-// ---- Axes of values that nothing declares --------------------------------------------------------------------
+// ---- Axes of values that nothing declares
+// --------------------------------------------------------------------
 static const ast_expr *nth(const ast_expr *e, uint32_t k) {
     while (k-- && e) e = e->next;
     return e;
 }
 
 // All equations that fill `name` say what axis k is: numbers and a step give a size.
-static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_t k, tensor_space *out, span at) {
+static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_t k, tensor_space *out,
+                            span at) {
     int64_t most = -1;
     for (const ast_equation *eq = q->op->equations; eq; eq = eq->next)
         for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) {
@@ -127,13 +144,16 @@ static bool axis_of_numbers(lowering *L, equations *q, const char *name, uint32_
             if (a->kind == AST_NUMBER && a->integer > most) most = a->integer;
             const ast_binder *b = step_form(a, &step, &offset) ? find_binder(eq, step->name.text) : NULL;
             tensor_space s;
-            if (b && b->in) return space_of_axis(L, q->scope, b->in, false, &s) && (*out = space_plus(L, s, offset, a->at), true);
+            if (b && b->in)
+                return space_of_axis(L, q->scope, b->in, false, &s) &&
+                       (*out = space_plus(L, s, offset, a->at), true);
         }
     *out = space_constant(L, most + 1, at);
     return true;
 }
 
-static bool axis_space(lowering *L, equation *x, const definition *def, const ast_expr *target, uint32_t k, tensor_space *out) {
+static bool axis_space(lowering *L, equation *x, const definition *def, const ast_expr *target, uint32_t k,
+                       tensor_space *out) {
     if (def->literals[k] != -1) return axis_of_numbers(L, x->q, target->name.text, k, out, target->at);
     const ast_expr *a = nth(target->args, k);
     for (uint32_t i = 0; i < x->left.len; i++)
@@ -148,114 +168,20 @@ static const tensor_space *axes_of(lowering *L, equation *x, const definition *d
     return axes;
 }
 
-// ---- Earlier definitions of the same value -------------------------------------------------------------------
-static bool overlap(const definition *a, const definition *b) {
-    for (uint32_t k = 0; k < a->rank; k++) {
-        int64_t x = a->literals[k], y = b->literals[k];
-        if (x >= 0 && y >= 0 && x != y) return false;
-        if ((x >= 0 && y <= -2 && x < -2 - y) || (y >= 0 && x <= -2 && y < -2 - x)) return false;
-    }
-    return true;
-}
-
-static bool check_distinct(lowering *L, const definition *def, const char *name) {
-    for (uint32_t i = 0; i < L->definitions.len; i++) {
-        const definition *old = &L->definitions.data[i];
-        if (old->val != def->val || !overlap(old, def)) continue;
-        diagnostic *d = diag(L->ds, E0401, def->at, "'%s' is defined twice", name);
-        diag_note(d, old->at, "first here");
-        diag_help(d, "an element is defined once; several equations may fill different numbers of an axis, as in y[v, 0] and y[v, 1]");
-        return false;
-    }
-    return true;
-}
-
-// Does the recurrence that defines val reach the end of its axis: is that as long as the steps and the start together?
-static bool step_fills(const lowering *L, tensor_val val, int64_t offset) {
-    for (uint32_t i = 0; i < L->op->stages.len; i++) {
-        const tensor_stage *st = &L->op->stages.data[i];
-        for (uint32_t t = 0; st->loop != TENSOR_NO_LOOP && t < st->ntargets; t++)
-            for (uint32_t k = 0; st->targets[t].val == val && k < st->targets[t].rank; k++) {
-                const tensor_node *n = tensor_node_at(L->op, st->targets[t].index[k]);
-                if (n->op != TENSOR_INDEX_OP || tensor_node_at(L->op, n->args[0])->op != TENSOR_ADD_OP) continue;
-                return space_size_is(L, L->op->vals.data[val].axes[k], L->op->loops.data[st->loop].space, offset);
-            }
-    }
-    return true;
-}
-
-bool value_complete(const lowering *L, tensor_val val, uint32_t rank, const tensor_space *axes) {
-    int64_t have = 0, want = 1, step = -1;
-    bool literal[8] = {false};
-    for (uint32_t i = 0; i < L->definitions.len; i++) {
-        if (L->definitions.data[i].val != val) continue;
-        have++;
-        for (uint32_t k = 0; k < rank; k++) {
-            if (L->definitions.data[i].literals[k] >= 0) literal[k] = true;
-            if (L->definitions.data[i].literals[k] <= -2) step = -2 - L->definitions.data[i].literals[k];
-        }
-    }
-    if (step >= 0) return have == step + 1 && step_fills(L, val, step);
-    for (uint32_t k = 0; k < rank; k++)
-        if (literal[k] && __builtin_mul_overflow(want, L->op->spaces.data[axes[k]].kind == SPACE_CONST ? L->op->spaces.data[axes[k]].size : INT32_MAX, &want))
-            return false;
-    return have == want;
-}
-
-// Reads of a value that is only partly defined must name parts that are.
-static bool part_defined(const lowering *L, const tensor_node *load, tensor_val val, int64_t below_step) {
-    for (uint32_t i = 0; i < L->definitions.len; i++) {
-        const definition *d = &L->definitions.data[i];
-        bool covers = d->val == val;
-        for (uint32_t k = 0; covers && k < d->rank; k++) {
-            const tensor_node *n = tensor_node_at(L->op, load->args[k]);
-            if (d->literals[k] == -1) continue;
-            if (n->op == TENSOR_INDEX_OP) n = tensor_node_at(L->op, n->args[0]);
-            bool constant = n->op == TENSOR_CONST_OP && n->imm.i == d->literals[k];
-            if (below_step >= 0) {   // in its own recurrence: z[t + c], c below the target's offset; or a number before it
-                const tensor_node *v = n->op == TENSOR_ADD_OP ? tensor_node_at(L->op, n->args[0]) : n;
-                int64_t c = n->op == TENSOR_ADD_OP ? tensor_node_at(L->op, n->args[1])->imm.i : 0;
-                if (v->op == TENSOR_CVT_OP) v = tensor_node_at(L->op, v->args[0]);
-                bool step = v->op == TENSOR_VAR_OP && L->loop != TENSOR_NO_LOOP && (tensor_var)v->imm.i == L->op->loops.data[L->loop].step;
-                constant |= step && c >= 0 && c < below_step;
-            }
-            covers = constant;
-        }
-        if (covers) return true;
-    }
-    return false;
-}
-
-static void check_reads(lowering *L, uint32_t first_expr, tensor_val own, int64_t offset) {
-    for (tensor_expr e = first_expr; e < L->op->exprs.len; e++) {
-        const tensor_node *n = tensor_node_at(L->op, e);
-        if (n->op != TENSOR_LOAD_OP || n->imm.i < 0) continue;
-        tensor_val v = (tensor_val)n->imm.i;
-        const tensor_val_info *i = &L->op->vals.data[v];
-        if (i->role == VAL_MAP || i->role == VAL_TENSOR || i->role == VAL_SCALAR || i->role == VAL_CLASSES) continue;
-        bool partly = false;
-        for (uint32_t k = 0; k < L->definitions.len; k++) partly |= L->definitions.data[k].val == v;
-        if (i->role == VAL_RESULT && !partly) {
-            diag(L->ds, E0402, n->at, "'%s' is read before it is defined", i->name);
-            continue;
-        }
-        if (!partly || (v != own && value_complete(L, v, i->rank, i->axes))) continue;
-        if (!part_defined(L, n, v, v == own ? offset : -1)) {
-            diagnostic *d = diag(L->ds, E0402, n->at, "this reads a part of '%s' that is not defined yet", i->name);
-            if (v == own) diag_help(d, "a recurrence reads its own value at earlier steps only: [t, …] to define [t + 1, …]");
-        }
-    }
-}
-
-// ---- Storing -------------------------------------------------------------------------------------------------
-// Rounded or widened as its target stores it. F64 into a declared f32 narrows; a float never becomes an integer silently.
+// ---- Storing
+// ------------------------------------------------------------------------------------------------- Rounded
+// or widened as its target stores it. F64 into a declared f32 narrows; a float never becomes an integer
+// silently.
 static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span at) {
     tensor_type want = tensor_type_of_storage(to->type, to->into), have = value_type(L, v);
-    if (v.kind == VALUE_PLAIN && have.type == DT_F64 && want.type == DT_F32) return tensor_cvt(L->op, want, v.expr, at);
+    if (v.kind == VALUE_PLAIN && have.type == DT_F64 && want.type == DT_F32)
+        return tensor_cvt(L->op, want, v.expr, at);
     uint32_t errors = diag_raised(L->ds);
     tensor_expr e = value_as(L, v, want, at);
-    if (diag_raised(L->ds) == errors && want.type == DT_INDEX && to->role == VAL_RESULT && !(to->facts & FACT_PARTIAL) && expr_maybe_none(L, e)) {
-        diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and is not declared partial", to->name);
+    if (diag_raised(L->ds) == errors && want.type == DT_INDEX && to->role == VAL_RESULT &&
+        !(to->facts & FACT_PARTIAL) && expr_maybe_none(L, e)) {
+        diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and is not declared partial",
+                             to->name);
         diag_note(d, to->at, "declare it '… -> %s partial'", space_name(L, to->into));
     }
     return e;
@@ -267,7 +193,8 @@ static bool stores_directly(const lowering *L, tensor_type t, tensor_val val) {
     return none_ok && tensor_type_equal(t, tensor_type_of_storage(v->type, v->into));
 }
 
-static const tensor_expr *target_index(lowering *L, equation *x, const definition *def, const ast_expr *target, tensor_val val) {
+static const tensor_expr *target_index(lowering *L, equation *x, const definition *def,
+                                       const ast_expr *target, tensor_val val) {
     tensor_expr *index = ARENA_ARRAY(L->arena, tensor_expr, def->rank + 1);
     for (uint32_t k = 0; k < def->rank; k++) {
         const ast_expr *a = nth(target->args, k);
@@ -275,17 +202,21 @@ static const tensor_expr *target_index(lowering *L, equation *x, const definitio
         if (def->literals[k] == -1) {
             index[k] = lower_subscript(L, &x->scope, a, axis);
             if (tensor_node_at(L->op, index[k])->op == TENSOR_INDEX_OP) {
-                diagnostic *d = diag(L->ds, E0302, a->at, "this index does not run over the whole axis, %s", space_name(L, axis));
-                diag_help(d, "an index in a target has the very space of its axis; numbers fill parts of one");
+                diagnostic *d = diag(L->ds, E0302, a->at, "this index does not run over the whole axis, %s",
+                                     space_name(L, axis));
+                diag_help(d,
+                          "an index in a target has the very space of its axis; numbers fill parts of one");
             }
             continue;
         }
         tensor_expr p = tensor_int(L->op, def->literals[k]);
         if (def->literals[k] <= -2) {
-            tensor_expr t = tensor_cvt(L->op, TENSOR_TYPE(I64), tensor_var_expr(L->op, x->step->var, a->at), a->at);
+            tensor_expr t = tensor_cvt(L->op, TENSOR_TYPE(I64), tensor_var_expr(L->op, x->step->var, a->at),
+                                       a->at);
             p = tensor_binary(L->op, TENSOR_ADD_OP, t, tensor_int(L->op, x->offset), a->at);
         }
-        if (!expr_in_space(L, p, axis)) diag(L->ds, E0308, a->at, "this position may lie outside %s", space_name(L, axis));
+        if (!expr_in_space(L, p, axis))
+            diag(L->ds, E0308, a->at, "this position may lie outside %s", space_name(L, axis));
         index[k] = tensor_index(L->op, axis, p, a->at);
     }
     return index;
@@ -296,7 +227,8 @@ static const char *stage_name(lowering *L, equation *x, const char *name) {
     declared *d = find_declared(x->q, name);
     if (d) name = d->target;
     else if (x->q->prefix) name = arena_printf(L->arena, "%s.%s", x->q->prefix, name);
-    return intern(L->s->names, count && count->number > 1 ? arena_printf(L->arena, "%s.%u", name, count->space) : name);
+    return intern(L->s->names,
+                  count && count->number > 1 ? arena_printf(L->arena, "%s.%u", name, count->space) : name);
 }
 
 static const char *value_name(lowering *L, equation *x, const char *name) {
@@ -310,26 +242,32 @@ static bool target_value(lowering *L, equation *x, definition *def, const ast_ex
     declared *d = find_declared(x->q, target->name.text);
     const entity *old = scope_find(x->q->scope, target->name.text);
     if (d && d->val != TENSOR_NO_VAL) def->val = d->val;
-    else if (!d && old && old->kind == ENT_VALUE && L->op->vals.data[old->val].role == VAL_STAGE) def->val = old->val;
+    else if (!d && old && old->kind == ENT_VALUE && L->op->vals.data[old->val].role == VAL_STAGE)
+        def->val = old->val;
     if (def->val == TENSOR_NO_VAL) {
         const tensor_space *axes = d && d->has_axes ? d->axes : axes_of(L, x, def, target);
         if (!axes) return false;
         bool may_be_none = t.type == DT_INDEX;
-        def->val = add_stage_value(L, value_name(L, x, target->name.text), t, axes, def->rank, may_be_none, target->name.at);
+        def->val = add_stage_value(L, value_name(L, x, target->name.text), t, axes, def->rank, may_be_none,
+                                   target->name.at);
         if (d) d->val = def->val;
     }
     const tensor_val_info *v = &L->op->vals.data[def->val];
     if (v->rank != def->rank) {
-        diagnostic *e = diag(L->ds, E0303, target->at, "'%s' has %u ax%s, and is given %u", target->name.text, v->rank, v->rank == 1 ? "is" : "es", def->rank);
+        diagnostic *e = diag(L->ds, E0303, target->at, "'%s' has %u ax%s, and is given %u", target->name.text,
+                             v->rank, v->rank == 1 ? "is" : "es", def->rank);
         diag_note(e, v->at, "'%s' is declared here", v->name);
         return false;
     }
-    return check_distinct(L, def, target->name.text);
+    return definition_distinct(L, def, target->name.text);
 }
 
 static void publish(lowering *L, equation *x, const definition *def, const ast_expr *target) {
     const entity *old = scope_find(x->q->scope, target->name.text);
-    if (!old) scope_add(L->arena, x->q->scope, (entity){.kind = ENT_VALUE, .name = target->name.text, .at = target->name.at, .val = def->val});
+    if (!old)
+        scope_add(
+            L->arena, x->q->scope,
+            (entity){.kind = ENT_VALUE, .name = target->name.text, .at = target->name.at, .val = def->val});
     VEC_PUSH(L->arena, &L->definitions, *def);
 }
 
@@ -339,11 +277,13 @@ static const tensor_var *left_vars(lowering *L, equation *x) {
     return left;
 }
 
-// Equations that fill parts of one value may begin with whole numbers and go on with others: what was stored so far, constants,
-// becomes real.
+// Equations that fill parts of one value may begin with whole numbers and go on with others: what was stored
+// so far, constants, becomes real.
 static void make_real(lowering *L, tensor_val val) {
     for (tensor_expr e = 1; e < L->op->exprs.len; e++)
-        if (tensor_node_at(L->op, e)->op == TENSOR_LOAD_OP && (tensor_val)tensor_node_at(L->op, e)->imm.i == val) return;
+        if (tensor_node_at(L->op, e)->op == TENSOR_LOAD_OP &&
+            (tensor_val)tensor_node_at(L->op, e)->imm.i == val)
+            return;
     for (int patch = 0; patch < 2; patch++)
         for (uint32_t i = 0; i < L->op->stages.len; i++) {
             tensor_stage *st = &L->op->stages.data[i];
@@ -365,7 +305,8 @@ static void settle_partial(lowering *L, const definition *def, bool maybe_none, 
     tensor_val_info *v = &L->op->vals.data[def->val];
     if (!first && !maybe_none) v->facts &= ~(uint32_t)FACT_PARTIAL;
     if (!first || !maybe_none || v->facts & FACT_PARTIAL) return;
-    diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and the first part of it never is", v->name);
+    diagnostic *d = diag(L->ds, E0406, at, "'%s' may become none here, and the first part of it never is",
+                         v->name);
     diag_note(d, first->at, "this part");
     diag_help(d, "define a part that may be none first");
 }
@@ -379,15 +320,25 @@ static void store_plain(lowering *L, equation *x, const ast_expr *target, defini
     }
     if (!target_value(L, x, def, target, t)) return;
     const tensor_val_info *made = &L->op->vals.data[def->val];
-    if (made->role == VAL_STAGE && made->type == DT_I64 && (t.type == DT_F32 || t.type == DT_F64)) make_real(L, def->val);
+    if (made->role == VAL_STAGE && made->type == DT_I64 && (t.type == DT_F32 || t.type == DT_F64))
+        make_real(L, def->val);
     const tensor_val_info info = L->op->vals.data[def->val];
     tensor_expr *body = ARENA_NEW(L->arena, tensor_expr);
     *body = stored(L, v, &info, x->eq->value->at);
-    if (info.role == VAL_STAGE && info.type == DT_INDEX) settle_partial(L, def, expr_maybe_none(L, *body), x->eq->value->at);
+    if (info.role == VAL_STAGE && info.type == DT_INDEX)
+        settle_partial(L, def, expr_maybe_none(L, *body), x->eq->value->at);
     tensor_target *to = ARENA_NEW(L->arena, tensor_target);
     *to = (tensor_target){def->val, def->rank, target_index(L, x, def, target, def->val)};
-    tensor_stage st = {.name = stage_name(L, x, target->name.text), .ntargets = 1, .targets = to, .nleft = x->left.len, .left = left_vars(L, x),
-                       .reducer = TENSOR_NO_REDUCER, .nbody = 1, .body = body, .loop = L->loop, .at = x->eq->at};
+    tensor_stage st = {.name = stage_name(L, x, target->name.text),
+                       .ntargets = 1,
+                       .targets = to,
+                       .nleft = x->left.len,
+                       .left = left_vars(L, x),
+                       .reducer = TENSOR_NO_REDUCER,
+                       .nbody = 1,
+                       .body = body,
+                       .loop = L->loop,
+                       .at = x->eq->at};
     VEC_PUSH(L->arena, &L->op->stages, st);
     publish(L, x, def, target);
 }
@@ -400,7 +351,8 @@ static void store_reduction(lowering *L, equation *x, reduction *r) {
     for (const ast_expr *t = x->eq->targets; t; t = t->next, n++) {
         if (!target_value(L, x, &x->defs.data[n], t, r->types[n])) return;
         direct &= stores_directly(L, r->types[n], x->defs.data[n].val);
-        to[n] = (tensor_target){x->defs.data[n].val, x->defs.data[n].rank, target_index(L, x, &x->defs.data[n], t, x->defs.data[n].val)};
+        to[n] = (tensor_target){x->defs.data[n].val, x->defs.data[n].rank,
+                                target_index(L, x, &x->defs.data[n], t, x->defs.data[n].val)};
     }
     if (direct) {
         reduction_store(L, r, stage_name(L, x, x->eq->targets->name.text), to, left_vars(L, x), x->left.len);
@@ -411,7 +363,8 @@ static void store_reduction(lowering *L, equation *x, reduction *r) {
     tensor_expr *results = ARENA_ARRAY(L->arena, tensor_expr, r->nresults);
     reduction_lift(L, r, UINT32_MAX, 0, results);
     n = 0;
-    for (const ast_expr *t = x->eq->targets; t; t = t->next, n++) store_plain(L, x, t, &x->defs.data[n], value_plain(results[n]));
+    for (const ast_expr *t = x->eq->targets; t; t = t->next, n++)
+        store_plain(L, x, t, &x->defs.data[n], value_plain(results[n]));
 }
 
 // The variable in a target's index; NULL: a number.
@@ -430,13 +383,18 @@ static bool covers_indices(const ast_expr *a, const ast_expr *b) {
     }
     return true;
 }
-static bool same_indices(const ast_expr *a, const ast_expr *b) { return covers_indices(a, b) && covers_indices(b, a); }
+static bool same_indices(const ast_expr *a, const ast_expr *b) {
+    return covers_indices(a, b) && covers_indices(b, a);
+}
 
-// ---- One equation ----------------------------------------------------------------------------------------------
+// ---- One equation
+// ----------------------------------------------------------------------------------------------
 static bool equation_targets(lowering *L, equation *x) {
     for (const ast_expr *t = x->eq->targets; t; t = t->next) {
         const entity *old = scope_find(x->q->scope, t->name.text);
-        bool known = old && old->kind == ENT_VALUE && (L->op->vals.data[old->val].role == VAL_STAGE || L->op->vals.data[old->val].role == VAL_RESULT);
+        bool known = old && old->kind == ENT_VALUE &&
+                     (L->op->vals.data[old->val].role == VAL_STAGE ||
+                      L->op->vals.data[old->val].role == VAL_RESULT);
         if (t->kind != AST_REF || (old && !known)) {
             diagnostic *d = diag(L->ds, E0408, t->at, "'%s' cannot be defined by an equation", t->name.text);
             if (old && old->at.hi) diag_note(d, old->at, "it is declared here");
@@ -448,14 +406,17 @@ static bool equation_targets(lowering *L, equation *x) {
     }
     for (uint32_t i = 1; i < x->defs.len; i++)
         if (!same_indices(x->eq->targets, nth(x->eq->targets, i))) {
-            diag(L->ds, E0417, nth(x->eq->targets, i)->at, "the targets of one equation have the same indices");
+            diag(L->ds, E0417, nth(x->eq->targets, i)->at,
+                 "the targets of one equation have the same indices");
             return false;
         }
     for (const ast_binder *b = x->eq->binders; b; b = b->next) {
         bool used = false;
         for (uint32_t i = 0; i < x->left.len; i++) used |= x->left.data[i]->name == b->name.text;
-        if (!used) return diag(L->ds, E0409, b->name.at, "'%s' is no index of the target", b->name.text), false;
-        if (find_binder(x->eq, b->name.text) != b) return diag(L->ds, E0409, b->name.at, "'%s' stands twice after 'for'", b->name.text), false;
+        if (!used)
+            return diag(L->ds, E0409, b->name.at, "'%s' is no index of the target", b->name.text), false;
+        if (find_binder(x->eq, b->name.text) != b)
+            return diag(L->ds, E0409, b->name.at, "'%s' stands twice after 'for'", b->name.text), false;
     }
     return true;
 }
@@ -465,11 +426,17 @@ static void learn_axes(lowering *L, equation *x) {
     for (const ast_expr *t = x->eq->targets; t; t = t->next, n++) {
         declared *d = find_declared(x->q, t->name.text);
         const entity *e = scope_find(x->q->scope, t->name.text);
-        const tensor_space *axes = d && d->has_axes ? d->axes : e && e->kind == ENT_VALUE ? L->op->vals.data[e->val].axes : NULL;
-        uint32_t rank = d && d->has_axes ? d->rank : e && e->kind == ENT_VALUE ? L->op->vals.data[e->val].rank : 0, k = 0;
+        const tensor_space *axes = d && d->has_axes            ? d->axes
+                                   : e && e->kind == ENT_VALUE ? L->op->vals.data[e->val].axes
+                                                               : NULL;
+        uint32_t rank = d && d->has_axes            ? d->rank
+                        : e && e->kind == ENT_VALUE ? L->op->vals.data[e->val].rank
+                                                    : 0,
+                 k = 0;
         for (const ast_expr *a = t->args; a && axes && k < rank; a = a->next, k++)
             for (uint32_t i = 0; i < x->left.len; i++)
-                if (a->kind == AST_NAME && x->left.data[i]->name == a->name.text && x->left.data[i]->space == TENSOR_NO_SPACE) {
+                if (a->kind == AST_NAME && x->left.data[i]->name == a->name.text &&
+                    x->left.data[i]->space == TENSOR_NO_SPACE) {
                     x->left.data[i]->space = axes[k];
                     x->left.data[i]->found_at = a->at;
                 }
@@ -482,7 +449,10 @@ static bool find_spaces(lowering *L, equation *x) {
     bool ok = true;
     for (uint32_t i = 0; i < x->left.len; i++) {
         index_info *l = x->left.data[i];
-        if (!infer_index_known(L, l)) { ok = false; continue; }
+        if (!infer_index_known(L, l)) {
+            ok = false;
+            continue;
+        }
         l->var = tensor_add_var(L->op, l->name, l->space);
         VEC_PUSH(L->arena, &L->open, l->var);
     }
@@ -508,10 +478,11 @@ static void equation_value(lowering *L, equation *x) {
     if (e->kind == AST_REDUCE) {
         if (!reduction_lower(L, &x->scope, e, &r)) return;
         if (r.nresults != ntargets) {
-            diag(L->ds, E0417, x->eq->at, "'%s' has %u result%s, and %u target%s", e->name.text, r.nresults, r.nresults == 1 ? "" : "s", ntargets, ntargets == 1 ? "" : "s");
+            diag(L->ds, E0417, x->eq->at, "'%s' has %u result%s, and %u target%s", e->name.text, r.nresults,
+                 r.nresults == 1 ? "" : "s", ntargets, ntargets == 1 ? "" : "s");
             return;
         }
-        check_reads(L, first, own, x->offset);
+        definition_check_reads(L, first, own, x->offset);
         store_reduction(L, x, &r);
         return;
     }
@@ -520,7 +491,7 @@ static void equation_value(lowering *L, equation *x) {
         return;
     }
     value v = lower_expr(L, &x->scope, e);
-    check_reads(L, first, own, x->offset);
+    definition_check_reads(L, first, own, x->offset);
     store_plain(L, x, x->eq->targets, &x->defs.data[0], v);
 }
 
@@ -538,7 +509,8 @@ static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
         equation_value(L, &x);
     }
     for (const ast_expr *t = eq->targets; t && diag_raised(L->ds) != errors; t = t->next)
-        if (!scope_find(q->scope, t->name.text)) scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
+        if (!scope_find(q->scope, t->name.text))
+            scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
     L->loop = TENSOR_NO_LOOP;
     L->open.len = 0;
 }
@@ -547,7 +519,8 @@ static void count_targets(lowering *L, equations *q) {
     for (const ast_equation *eq = q->op->equations; eq; eq = eq->next)
         for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) {
             entity *count = scope_own(&q->targets, t->name.text);
-            if (!count) count = scope_add(L->arena, &q->targets, (entity){.kind = ENT_VALUE, .name = t->name.text});
+            if (!count)
+                count = scope_add(L->arena, &q->targets, (entity){.kind = ENT_VALUE, .name = t->name.text});
             count->number++;
         }
 }
@@ -557,6 +530,7 @@ void equations_lower(lowering *L, equations *q) {
     for (const ast_equation *eq = q->op->equations; eq; eq = eq->next) {
         if (eq->call) call_lower(L, q, eq);
         else equation_lower(L, q, eq);
-        for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next) scope_own(&q->targets, t->name.text)->space++;
+        for (const ast_expr *t = eq->call ? NULL : eq->targets; t; t = t->next)
+            scope_own(&q->targets, t->name.text)->space++;
     }
 }

@@ -1,5 +1,5 @@
-// Lowering of expressions: types, literals that take the type of their use, subscripts proven in range, and guards under
-// which a partial map may be used.
+// Lowering of expressions: types, literals that take the type of their use, subscripts proven in range, and
+// guards under which a partial map may be used.
 #include "sema.h"
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static value value_float(double x) { return (value){.kind = VALUE_FLOAT, .number
 value value_int(int64_t x) { return (value){.kind = VALUE_INT, .number = (double)x, .integer = x}; }
 
 const char *type_text(const lowering *L, tensor_type t) {
-    if (t.type != DT_INDEX) return t.type == DT_I64 ? "an integer" : t.type == DT_BOOL ? "a condition" : ir_dtype_text(t.type);
+    if (t.type != DT_INDEX)
+        return t.type == DT_I64 ? "an integer" : t.type == DT_BOOL ? "a condition" : ir_dtype_text(t.type);
     return arena_printf(L->arena, "an index of %s", space_name(L, t.space));
 }
 
@@ -27,7 +28,8 @@ tensor_type value_type(lowering *L, value v) {
     case VALUE_PLAIN: return tensor_typeof(L->op, v.expr);
     case VALUE_INT: return TENSOR_TYPE(I64);
     case VALUE_NONE: return (tensor_type){DT_INDEX, TENSOR_NO_SPACE};
-    case VALUE_FLOAT: case VALUE_BAD: break;
+    case VALUE_FLOAT:
+    case VALUE_BAD: break;
     }
     return real_type(L);
 }
@@ -42,10 +44,13 @@ static tensor_expr zero_of(lowering *L, tensor_type t) {
 }
 
 tensor_expr mismatch(lowering *L, tensor_type have, tensor_type want, span at) {
-    diagnostic *d = diag(L->ds, E0306, at, "%s stands here where %s is wanted", type_text(L, have), type_text(L, want));
+    diagnostic *d = diag(L->ds, E0306, at, "%s stands here where %s is wanted", type_text(L, have),
+                         type_text(L, want));
     if (have.type == DT_BOOL && want.type != DT_INDEX) diag_help(d, "write '(condition) ? 1 : 0'");
-    if (want.type == DT_I64 && (have.type == DT_F32 || have.type == DT_F64)) diag_help(d, "a cast says how: i64(x) towards zero, i64(floor(x)) down");
-    if (have.type == DT_INDEX && want.type == DT_INDEX) diag_help(d, "a map takes an index of one space to another");
+    if (want.type == DT_I64 && (have.type == DT_F32 || have.type == DT_F64))
+        diag_help(d, "a cast says how: i64(x) towards zero, i64(floor(x)) down");
+    if (have.type == DT_INDEX && want.type == DT_INDEX)
+        diag_help(d, "a map takes an index of one space to another");
     return zero_of(L, want);
 }
 
@@ -73,8 +78,7 @@ tensor_expr value_as(lowering *L, value v, tensor_type t, span at) {
     if (tensor_type_equal(have, t)) return v.expr;
     bool to_number = t.type == DT_F32 || t.type == DT_F64 || t.type == DT_I64;
     if (have.type == DT_INDEX && to_number) {
-        if (!known_some(L, v.expr))
-            diag(L->ds, E0310, at, "this index may be none, which is no number");
+        if (!known_some(L, v.expr)) diag(L->ds, E0310, at, "this index may be none, which is no number");
         return value_as(L, value_plain(tensor_cvt(L->op, TENSOR_TYPE(I64), v.expr, at)), t, at);
     }
     if (have.type == DT_I64 && to_number) return tensor_cvt(L->op, t, v.expr, at);
@@ -124,7 +128,8 @@ tensor_expr lower_bool(lowering *L, const scope *s, const ast_expr *e) {
 void lowering_enter(lowering *L) { L->context = ++L->contexts; }
 
 // Does the condition, where it holds or where it doesn't, say that e is not none?
-static bool tells_some(const lowering *L, tensor_expr condition, bool holds, tensor_expr e, uint32_t *budget) {
+static bool tells_some(const lowering *L, tensor_expr condition, bool holds, tensor_expr e,
+                       uint32_t *budget) {
     const tensor_node *n = tensor_node_at(L->op, condition);
     if (!*budget) return false;
     --*budget;
@@ -133,7 +138,8 @@ static bool tells_some(const lowering *L, tensor_expr condition, bool holds, ten
         return tells_some(L, n->args[0], holds, e, budget) || tells_some(L, n->args[1], holds, e, budget);
     if (n->op != (holds ? TENSOR_NE_OP : TENSOR_EQ_OP)) return false;
     bool first = n->args[0] == e, second = n->args[1] == e;
-    return (first && tensor_node_at(L->op, n->args[1])->op == TENSOR_NONE_OP) || (second && tensor_node_at(L->op, n->args[0])->op == TENSOR_NONE_OP);
+    return (first && tensor_node_at(L->op, n->args[1])->op == TENSOR_NONE_OP) ||
+           (second && tensor_node_at(L->op, n->args[0])->op == TENSOR_NONE_OP);
 }
 
 static bool maybe_none(const lowering *L, tensor_expr e, uint32_t *budget) {
@@ -144,10 +150,13 @@ static bool maybe_none(const lowering *L, tensor_expr e, uint32_t *budget) {
     case TENSOR_NONE_OP: return true;
     case TENSOR_LOAD_OP: return (L->op->vals.data[n->imm.i].facts & FACT_PARTIAL) != 0;
     case TENSOR_SELECT_OP:
-        return (maybe_none(L, n->args[1], budget) && !tells_some(L, n->args[0], true, n->args[1], budget))
-            || (maybe_none(L, n->args[2], budget) && !tells_some(L, n->args[0], false, n->args[2], budget));
-    case TENSOR_MIN_OP: case TENSOR_MAX_OP: return maybe_none(L, n->args[0], budget) || maybe_none(L, n->args[1], budget);
-    case TENSOR_ARG_OP: case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP: return true;
+        return (maybe_none(L, n->args[1], budget) && !tells_some(L, n->args[0], true, n->args[1], budget)) ||
+               (maybe_none(L, n->args[2], budget) && !tells_some(L, n->args[0], false, n->args[2], budget));
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: return maybe_none(L, n->args[0], budget) || maybe_none(L, n->args[1], budget);
+    case TENSOR_ARG_OP:
+    case TENSOR_LEFT_OP:
+    case TENSOR_RIGHT_OP: return true;
     default: return false;
     }
 }
@@ -168,7 +177,9 @@ static void know_equal(lowering *L, tensor_expr a, tensor_expr b, tensor_expr co
     if (!expr_maybe_none(L, b) && expr_maybe_none(L, a)) know(L, a, condition);
 }
 
-static bool is_none(const lowering *L, tensor_expr e) { return tensor_node_at(L->op, e)->op == TENSOR_NONE_OP; }
+static bool is_none(const lowering *L, tensor_expr e) {
+    return tensor_node_at(L->op, e)->op == TENSOR_NONE_OP;
+}
 
 static void know_differs(lowering *L, tensor_expr a, tensor_expr b, tensor_expr condition) {
     if (is_none(L, b)) know(L, a, condition);
@@ -200,12 +211,13 @@ void guards_pop(lowering *L, guards_mark m) {
     L->context = m.context;
 }
 
-// Is e known not to be none here? A guard that stands outside a reduction becomes one of its filters, as the reduction
-// is a stage of its own.
+// Is e known not to be none here? A guard that stands outside a reduction becomes one of its filters, as the
+// reduction is a stage of its own.
 static bool known_some(lowering *L, tensor_expr e) {
     if (!expr_maybe_none(L, e)) return true;
     for (uint32_t i = L->guards.len; i-- > 0;) {
-        if (L->guards.data[i] != e || (i >= 64 && L->frame && i < L->frame->guards)) continue;   // frames note 64
+        if (L->guards.data[i] != e || (i >= 64 && L->frame && i < L->frame->guards))
+            continue;   // frames note 64
         if (L->frame && i >= L->frame->guards) L->frame->own = true;
         for (frame *f = L->frame; f; f = f->outer)
             if (i < f->guards && i < 64) f->needed |= UINT64_C(1) << i;
@@ -219,7 +231,8 @@ static void explain_space(lowering *L, diagnostic *d, const scope *s, const ast_
     if (e->kind != AST_NAME) return;
     const entity *n = scope_find(s, e->name.text);
     if (n && n->kind == ENT_INDEX && n->index->found_at.hi)
-        diag_note(d, n->index->found_at, "'%s' runs over %s because it stands here", n->name, space_name(L, n->index->space));
+        diag_note(d, n->index->found_at, "'%s' runs over %s because it stands here", n->name,
+                  space_name(L, n->index->space));
 }
 
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis) {
@@ -233,15 +246,21 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
         diag_help(d, "guard it: … != none ? … : …, or '&& … != none' in the reduction's condition");
     }
     if (tensor_type_equal(t, want)) return v.expr;
-    if ((t.type == DT_INDEX || t.type == DT_I64) && expr_in_space(L, v.expr, axis)) return tensor_index(L->op, axis, v.expr, e->at);
+    if ((t.type == DT_INDEX || t.type == DT_I64) && expr_in_space(L, v.expr, axis))
+        return tensor_index(L->op, axis, v.expr, e->at);
     if (t.type == DT_INDEX) {
-        diagnostic *d = diag(L->ds, E0302, e->at, "an index of %s stands on an axis of %s", space_name(L, t.space), space_name(L, axis));
+        diagnostic *d = diag(L->ds, E0302, e->at, "an index of %s stands on an axis of %s",
+                             space_name(L, t.space), space_name(L, axis));
         explain_space(L, d, s, e);
     } else if (t.type == DT_I64) {
-        diagnostic *d = diag(L->ds, E0309, e->at, "this computed index is not proven to lie in %s", space_name(L, axis));
-        diag_help(d, "pass a map, whose values are validated once, or use an index plus a constant that the axis has room for");
+        diagnostic *d = diag(L->ds, E0309, e->at, "this computed index is not proven to lie in %s",
+                             space_name(L, axis));
+        diag_help(
+            d,
+            "pass a map, whose values are validated once, or use an index plus a constant that the axis has room for");
     } else {
-        diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s", space_name(L, axis), type_text(L, t));
+        diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s", space_name(L, axis),
+             type_text(L, t));
     }
     return zero_of(L, want);
 }
@@ -252,9 +271,9 @@ static value lower_value_ref(lowering *L, const scope *s, const ast_expr *e, ten
     for (const ast_expr *a = e->args; a; a = a->next) n++;
     if (n != info.rank || (info.role == VAL_SCALAR && e->kind == AST_REF)) {
         diagnostic *d = info.role == VAL_SCALAR
-            ? diag(L->ds, E0303, e->at, "'%s' is a scalar: it takes no index", info.name)
-            : diag(L->ds, E0303, e->at, "'%s' has %u ax%s, and is given %u ind%s", info.name, info.rank,
-                   info.rank == 1 ? "is" : "es", n, n == 1 ? "ex" : "ices");
+                            ? diag(L->ds, E0303, e->at, "'%s' is a scalar: it takes no index", info.name)
+                            : diag(L->ds, E0303, e->at, "'%s' has %u ax%s, and is given %u ind%s", info.name,
+                                   info.rank, info.rank == 1 ? "is" : "es", n, n == 1 ? "ex" : "ices");
         diag_note(d, info.at, "'%s' is declared here", info.name);
         return value_bad(L);
     }
@@ -270,7 +289,10 @@ static value undeclared(lowering *L, const scope *s, ast_name name) {
     diagnostic *d = diag(L->ds, E0201, name.at, "'%s' is not declared", name.text);
     for (uint32_t i = 0; i < L->closed.len; i++)
         if (L->closed.data[i] == name.text) {
-            diag_help(d, "the reduction that '%s' belongs to ends before this: a sum in its body stands in parentheses", name.text);
+            diag_help(
+                d,
+                "the reduction that '%s' belongs to ends before this: a sum in its body stands in parentheses",
+                name.text);
             return value_bad(L);
         }
     VEC(const char *) near = {0};
@@ -311,15 +333,18 @@ static value lower_index(lowering *L, const index_info *i, span at) {
 }
 
 static value lower_state(lowering *L, const entity *n, tensor_opcode op, span at) {
-    return value_plain(tensor_node_new(L->op, (tensor_node){.op = (uint16_t)op, .type = n->type, .imm.i = n->number, .at = at}));
+    return value_plain(tensor_node_new(
+        L->op, (tensor_node){.op = (uint16_t)op, .type = n->type, .imm.i = n->number, .at = at}));
 }
 
 static value not_a_value(lowering *L, const entity *n, span at) {
     diagnostic *d;
     if (n->kind == ENT_VALUE) {
-        d = diag(L->ds, E0203, at, "'%s' has %u ax%s: an index is missing", n->name, L->op->vals.data[n->val].rank,
-                 L->op->vals.data[n->val].rank == 1 ? "is" : "es");
-        if (!L->op->vals.data[n->val].rank) diag_fix(d, at, arena_printf(L->arena, "%s[]", n->name), "a tensor without axes is read as '%s[]'", n->name);
+        d = diag(L->ds, E0203, at, "'%s' has %u ax%s: an index is missing", n->name,
+                 L->op->vals.data[n->val].rank, L->op->vals.data[n->val].rank == 1 ? "is" : "es");
+        if (!L->op->vals.data[n->val].rank)
+            diag_fix(d, at, arena_printf(L->arena, "%s[]", n->name),
+                     "a tensor without axes is read as '%s[]'", n->name);
     } else {
         d = diag(L->ds, E0203, at, "'%s' is not a value", n->name);
     }
@@ -340,7 +365,11 @@ static value lower_name(lowering *L, const scope *s, const ast_expr *e) {
     case ENT_VALUE:
         if (L->op->vals.data[n->val].role == VAL_SCALAR) return lower_value_ref(L, s, e, n->val);
         return not_a_value(L, n, e->at);
-    case ENT_IDENTITY: case ENT_KEYS: case ENT_DTYPE: case ENT_FN: case ENT_REDUCER: return not_a_value(L, n, e->at);
+    case ENT_IDENTITY:
+    case ENT_KEYS:
+    case ENT_DTYPE:
+    case ENT_FN:
+    case ENT_REDUCER: return not_a_value(L, n, e->at);
     }
     return value_bad(L);
 }
@@ -357,8 +386,10 @@ static value lower_ref(lowering *L, const scope *s, const ast_expr *e) {
     if (!n) return undeclared(L, s, e->name);
     if (n->kind == ENT_ERROR) return value_bad(L);
     if (n->kind == ENT_VALUE) return lower_value_ref(L, s, e, n->val);
-    if (n->kind == ENT_IDENTITY && e->args && !e->args->next) return value_plain(lower_subscript(L, s, e->args, n->space));
-    diagnostic *d = diag(L->ds, E0304, e->name.at, "'%s' is not a tensor or map, and cannot be indexed", e->name.text);
+    if (n->kind == ENT_IDENTITY && e->args && !e->args->next)
+        return value_plain(lower_subscript(L, s, e->args, n->space));
+    diagnostic *d = diag(L->ds, E0304, e->name.at, "'%s' is not a tensor or map, and cannot be indexed",
+                         e->name.text);
     if (n->at.hi) diag_note(d, n->at, "'%s' is declared here", n->name);
     return value_bad(L);
 }
@@ -370,13 +401,17 @@ static value lower_negate(lowering *L, const scope *s, const ast_expr *e) {
     if (v.kind == VALUE_FLOAT) return value_float(-v.number);
     if (v.kind == VALUE_INT && v.integer != INT64_MIN) return value_int(-v.integer);
     tensor_expr x = value_number(L, v, e->args->at);
-    if (!is_number(tensor_typeof(L->op, x))) return mismatch(L, tensor_typeof(L->op, x), real_type(L), e->args->at), value_bad(L);
+    if (!is_number(tensor_typeof(L->op, x)))
+        return mismatch(L, tensor_typeof(L->op, x), real_type(L), e->args->at), value_bad(L);
     return value_plain(tensor_unary(L->op, TENSOR_NEG_OP, x, e->at));
 }
 
 static tensor_opcode arithmetic(ast_kind k) {
-    return k == AST_ADD ? TENSOR_ADD_OP : k == AST_SUB ? TENSOR_SUB_OP : k == AST_MUL ? TENSOR_MUL_OP
-         : k == AST_DIV ? TENSOR_DIV_OP : TENSOR_MOD_OP;
+    return k == AST_ADD   ? TENSOR_ADD_OP
+           : k == AST_SUB ? TENSOR_SUB_OP
+           : k == AST_MUL ? TENSOR_MUL_OP
+           : k == AST_DIV ? TENSOR_DIV_OP
+                          : TENSOR_MOD_OP;
 }
 
 static value lower_arithmetic(lowering *L, const scope *s, const ast_expr *e) {
@@ -384,7 +419,8 @@ static value lower_arithmetic(lowering *L, const scope *s, const ast_expr *e) {
     if (a.kind == VALUE_BAD || b.kind == VALUE_BAD) return value_bad(L);
     tensor_type t;
     if (!value_join(L, a, b, &t) || (!is_number(t) && t.type != DT_INDEX)) {
-        diag(L->ds, E0306, e->at, "%s and %s have no arithmetic together", type_text(L, value_type(L, a)), type_text(L, value_type(L, b)));
+        diag(L->ds, E0306, e->at, "%s and %s have no arithmetic together", type_text(L, value_type(L, a)),
+             type_text(L, value_type(L, b)));
         return value_bad(L);
     }
     if (t.type == DT_INDEX) t = TENSOR_TYPE(I64);
@@ -394,29 +430,37 @@ static value lower_arithmetic(lowering *L, const scope *s, const ast_expr *e) {
         diag(L->ds, E0306, e->at, "'%%' takes integers, and this is %s", type_text(L, t));
         return value_bad(L);
     }
-    return value_plain(tensor_binary(L->op, op, value_as(L, a, t, e->args->at), value_as(L, b, t, e->args->next->at), e->at));
+    return value_plain(tensor_binary(L->op, op, value_as(L, a, t, e->args->at),
+                                     value_as(L, b, t, e->args->next->at), e->at));
 }
 
 static tensor_opcode comparison(ast_kind k) {
-    return k == AST_EQ ? TENSOR_EQ_OP : k == AST_NE ? TENSOR_NE_OP : k == AST_LT ? TENSOR_LT_OP
-         : k == AST_LE ? TENSOR_LE_OP : k == AST_GT ? TENSOR_GT_OP : TENSOR_GE_OP;
+    return k == AST_EQ   ? TENSOR_EQ_OP
+           : k == AST_NE ? TENSOR_NE_OP
+           : k == AST_LT ? TENSOR_LT_OP
+           : k == AST_LE ? TENSOR_LE_OP
+           : k == AST_GT ? TENSOR_GT_OP
+                         : TENSOR_GE_OP;
 }
 
 static value lower_comparison(lowering *L, const scope *s, const ast_expr *e) {
     value a = lower_expr(L, s, e->args), b = lower_expr(L, s, e->args->next);
     if (a.kind == VALUE_BAD || b.kind == VALUE_BAD) return value_bad(L);
     tensor_type x = value_type(L, a), y = value_type(L, b), t;
-    bool two_spaces = x.type == DT_INDEX && y.type == DT_INDEX && x.space != y.space && a.kind != VALUE_NONE && b.kind != VALUE_NONE;
+    bool two_spaces = x.type == DT_INDEX && y.type == DT_INDEX && x.space != y.space &&
+                      a.kind != VALUE_NONE && b.kind != VALUE_NONE;
     if (two_spaces || !value_join(L, a, b, &t) || (t.type == DT_INDEX && t.space == TENSOR_NO_SPACE)) {
         diag(L->ds, E0307, e->at, "%s is compared with %s", type_text(L, x), type_text(L, y));
         return value_bad(L);
     }
     bool order = e->kind != AST_EQ && e->kind != AST_NE;
     if (order && (t.type == DT_BOOL || a.kind == VALUE_NONE || b.kind == VALUE_NONE)) {
-        diag(L->ds, E0307, e->at, "%s no order: == and != compare them", t.type == DT_BOOL ? "conditions have" : "an index and none have");
+        diag(L->ds, E0307, e->at, "%s no order: == and != compare them",
+             t.type == DT_BOOL ? "conditions have" : "an index and none have");
         return value_bad(L);
     }
-    return value_plain(tensor_binary(L->op, comparison(e->kind), value_as(L, a, t, e->args->at), value_as(L, b, t, e->args->next->at), e->at));
+    return value_plain(tensor_binary(L->op, comparison(e->kind), value_as(L, a, t, e->args->at),
+                                     value_as(L, b, t, e->args->next->at), e->at));
 }
 
 static value lower_logic(lowering *L, const scope *s, const ast_expr *e) {
@@ -439,12 +483,14 @@ static value lower_conditional(lowering *L, const scope *s, const ast_expr *e) {
     if (a.kind == VALUE_BAD || b.kind == VALUE_BAD) return value_bad(L);
     if (a.kind == VALUE_NONE && b.kind == VALUE_NONE) return a;
     tensor_type t, x = value_type(L, a), y = value_type(L, b);
-    bool two_spaces = x.type == DT_INDEX && y.type == DT_INDEX && x.space != y.space && a.kind != VALUE_NONE && b.kind != VALUE_NONE;
+    bool two_spaces = x.type == DT_INDEX && y.type == DT_INDEX && x.space != y.space &&
+                      a.kind != VALUE_NONE && b.kind != VALUE_NONE;
     if (two_spaces || !value_join(L, a, b, &t)) {
         diag(L->ds, E0306, e->at, "the two choices are %s and %s", type_text(L, x), type_text(L, y));
         return value_bad(L);
     }
-    return value_plain(tensor_select(L->op, c, value_as(L, a, t, then->at), value_as(L, b, t, other->at), e->at));
+    return value_plain(
+        tensor_select(L->op, c, value_as(L, a, t, then->at), value_as(L, b, t, other->at), e->at));
 }
 
 static value lower_kind(lowering *L, const scope *s, const ast_expr *e) {
@@ -461,9 +507,19 @@ static value lower_kind(lowering *L, const scope *s, const ast_expr *e) {
     case AST_PAREN: return lower_expr(L, s, e->args);
     case AST_NEG: return lower_negate(L, s, e);
     case AST_NOT: return value_plain(tensor_unary(L->op, TENSOR_NOT_OP, lower_bool(L, s, e->args), e->at));
-    case AST_ADD: case AST_SUB: case AST_MUL: case AST_DIV: case AST_MOD: return lower_arithmetic(L, s, e);
-    case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: return lower_comparison(L, s, e);
-    case AST_AND: case AST_OR: return lower_logic(L, s, e);
+    case AST_ADD:
+    case AST_SUB:
+    case AST_MUL:
+    case AST_DIV:
+    case AST_MOD: return lower_arithmetic(L, s, e);
+    case AST_EQ:
+    case AST_NE:
+    case AST_LT:
+    case AST_LE:
+    case AST_GT:
+    case AST_GE: return lower_comparison(L, s, e);
+    case AST_AND:
+    case AST_OR: return lower_logic(L, s, e);
     case AST_COND: return lower_conditional(L, s, e);
     }
     return value_bad(L);
@@ -471,7 +527,8 @@ static value lower_kind(lowering *L, const scope *s, const ast_expr *e) {
 
 value lower_expr(lowering *L, const scope *s, const ast_expr *e) {
     if (L->depth == MAX_DEPTH) {
-        if (!L->too_deep) diag(L->ds, E0207, e->at, "functions expand too deeply here (over %d levels)", MAX_DEPTH);
+        if (!L->too_deep)
+            diag(L->ds, E0207, e->at, "functions expand too deeply here (over %d levels)", MAX_DEPTH);
         L->too_deep = true;
         return value_bad(L);
     }

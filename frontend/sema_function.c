@@ -1,5 +1,5 @@
-// Lowering of calls in expressions: functions are expanded, their parameters standing for the expressions given; casts,
-// the maths library and what else is built in.
+// Lowering of calls in expressions: functions are expanded, their parameters standing for the expressions
+// given; casts, the maths library and what else is built in.
 #include "sema.h"
 #include <string.h>
 
@@ -12,7 +12,8 @@ static uint32_t count_args(const ast_expr *a) {
 static bool args_are(lowering *L, const ast_expr *e, uint32_t want) {
     uint32_t n = count_args(e->args);
     if (n == want) return true;
-    diag(L->ds, E0205, e->at, "'%s' takes %u argument%s, and is given %u", e->name.text, want, want == 1 ? "" : "s", n);
+    diag(L->ds, E0205, e->at, "'%s' takes %u argument%s, and is given %u", e->name.text, want,
+         want == 1 ? "" : "s", n);
     return false;
 }
 
@@ -21,29 +22,38 @@ static value lower_call_body(lowering *L, const scope *s, const ast_expr *e, con
     for (const ast_fn_param *p = fn->fn_params; p; p = p->next) n++;
     if (!args_are(L, e, n)) return value_bad(L);
     if (expanding(L, fn)) {
-        diagnostic *d = diag(L->ds, E0206, e->at, "'%s' calls itself: functions are expanded, so they cannot recur", fn->name.text);
+        diagnostic *d = diag(L->ds, E0206, e->at,
+                             "'%s' calls itself: functions are expanded, so they cannot recur",
+                             fn->name.text);
         diag_note(d, fn->name.at, "'%s' is declared here", fn->name.text);
         return value_bad(L);
     }
     if (++L->expansions > 20000) {
-        if (L->expansions == 20001) diag(L->ds, E0207, e->at, "functions expand to too much here (over 20,000 calls)");
+        if (L->expansions == 20001)
+            diag(L->ds, E0207, e->at, "functions expand to too much here (over 20,000 calls)");
         return value_bad(L);
     }
     scope inner = {0};
     const ast_expr *a = e->args;
     for (const ast_fn_param *p = fn->fn_params; p; p = p->next, a = a->next) {
         closure *c = closure_new(L, s, a);
-        scope_add(L->arena, &inner, (entity){.kind = ENT_CLOSURE, .name = p->name.text, .at = p->name.at, .closure = c});
+        scope_add(L->arena, &inner,
+                  (entity){.kind = ENT_CLOSURE, .name = p->name.text, .at = p->name.at, .closure = c});
         if ((a->how != AST_PLAIN) != (p->by.text != NULL)) {
-            diagnostic *d = p->by.text ? diag(L->ds, E0208, a->at, "'%s' needs to be told by what: '%s(… by MAP)' or '%s(… over INDEX)'", e->name.text, e->name.text, e->name.text)
-                                       : diag(L->ds, E0208, a->at, "'%s' does not take 'by' or 'over'", e->name.text);
+            diagnostic *d = p->by.text
+                                ? diag(L->ds, E0208, a->at,
+                                       "'%s' needs to be told by what: '%s(… by MAP)' or '%s(… over INDEX)'",
+                                       e->name.text, e->name.text, e->name.text)
+                                : diag(L->ds, E0208, a->at, "'%s' does not take 'by' or 'over'",
+                                       e->name.text);
             diag_note(d, fn->name.at, "'%s' is declared here", fn->name.text);
             return value_bad(L);
         }
         if (!p->by.text) continue;
         key_list *k = ARENA_NEW(L->arena, key_list);
         *k = (key_list){a->keys, s, a->how == AST_OVER};
-        scope_add(L->arena, &inner, (entity){.kind = ENT_KEYS, .name = p->by.text, .at = p->by.at, .keys = k});
+        scope_add(L->arena, &inner,
+                  (entity){.kind = ENT_KEYS, .name = p->by.text, .at = p->by.at, .keys = k});
     }
     const expansion *outer = expand(L, fn);
     uint32_t mark = diag_mark(L->ds);
@@ -73,10 +83,12 @@ static value lower_extremum(lowering *L, const scope *s, const ast_expr *e, tens
     if (a.kind == VALUE_BAD || b.kind == VALUE_BAD) return value_bad(L);
     tensor_type t;
     if (!value_join(L, a, b, &t) || t.type == DT_BOOL || (t.type == DT_INDEX && t.space == TENSOR_NO_SPACE)) {
-        diag(L->ds, E0306, e->at, "%s and %s have no %s", type_text(L, value_type(L, a)), type_text(L, value_type(L, b)), e->name.text);
+        diag(L->ds, E0306, e->at, "%s and %s have no %s", type_text(L, value_type(L, a)),
+             type_text(L, value_type(L, b)), e->name.text);
         return value_bad(L);
     }
-    return value_plain(tensor_binary(L->op, op, value_as(L, a, t, e->args->at), value_as(L, b, t, e->args->next->at), e->at));
+    return value_plain(tensor_binary(L->op, op, value_as(L, a, t, e->args->at),
+                                     value_as(L, b, t, e->args->next->at), e->at));
 }
 
 static value lower_cast(lowering *L, const scope *s, const ast_expr *e, ir_dtype to) {
@@ -85,7 +97,8 @@ static value lower_cast(lowering *L, const scope *s, const ast_expr *e, ir_dtype
     if (v.kind == VALUE_BAD) return v;
     tensor_type t = tensor_type_of_storage(to, TENSOR_NO_SPACE);
     if (v.kind == VALUE_NONE) return mismatch(L, value_type(L, v), t, e->args->at), value_bad(L);
-    if (v.kind != VALUE_PLAIN) v = value_plain(literal_as(L, v, v.kind == VALUE_INT ? TENSOR_TYPE(I64) : TENSOR_TYPE(F64), e->at));
+    if (v.kind != VALUE_PLAIN)
+        v = value_plain(literal_as(L, v, v.kind == VALUE_INT ? TENSOR_TYPE(I64) : TENSOR_TYPE(F64), e->at));
     if (value_type(L, v).type == DT_INDEX) v = value_plain(value_as(L, v, TENSOR_TYPE(I64), e->at));
     tensor_expr x = tensor_cvt(L->op, t, v.expr, e->at);
     bool narrower = to == DT_F16 || to == DT_BF16 || to == DT_I32;
@@ -99,8 +112,13 @@ static value lower_rand(lowering *L, const scope *s, const ast_expr *e) {
         return value_bad(L);
     }
     tensor_expr *args = ARENA_ARRAY(L->arena, tensor_expr, n);
-    for (const ast_expr *a = e->args; a; a = a->next) args[k++] = value_as(L, lower_expr(L, s, a), TENSOR_TYPE(I64), a->at);
-    return value_plain(tensor_node_new(L->op, (tensor_node){.op = TENSOR_RAND_OP, .nargs = (uint16_t)n, .type = TENSOR_TYPE(F32), .args = args, .at = e->at}));
+    for (const ast_expr *a = e->args; a; a = a->next)
+        args[k++] = value_as(L, lower_expr(L, s, a), TENSOR_TYPE(I64), a->at);
+    return value_plain(tensor_node_new(L->op, (tensor_node){.op = TENSOR_RAND_OP,
+                                                            .nargs = (uint16_t)n,
+                                                            .type = TENSOR_TYPE(F32),
+                                                            .args = args,
+                                                            .at = e->at}));
 }
 
 static value lower_stop(lowering *L, const scope *s, const ast_expr *e) {
@@ -123,18 +141,26 @@ static value lower_condition_call(lowering *L, const scope *s, const ast_expr *e
     if (!args_are(L, e, symmetric ? 2 : 1) || !named_map(L, s, e->args, &m)) return value_bad(L);
     if (symmetric) {
         if (!named_map(L, s, e->args->next, &n)) return value_bad(L);
-        return value_plain(tensor_node_new(L->op, (tensor_node){.op = TENSOR_SYMMETRIC_OP, .type = TENSOR_TYPE(BOOL), .imm.i = m, .imm2 = n, .at = e->at}));
+        return value_plain(tensor_node_new(
+            L->op,
+            (tensor_node){
+                .op = TENSOR_SYMMETRIC_OP, .type = TENSOR_TYPE(BOOL), .imm.i = m, .imm2 = n, .at = e->at}));
     }
     int64_t which = !strcmp(e->name.text, "max") ? 0 : !strcmp(e->name.text, "min") ? 1 : 2;
-    return value_plain(tensor_node_new(L->op, (tensor_node){.op = TENSOR_PREIMAGE_OP, .type = TENSOR_TYPE(I64), .imm.i = m, .imm2 = which, .at = e->at}));
+    return value_plain(tensor_node_new(
+        L->op,
+        (tensor_node){
+            .op = TENSOR_PREIMAGE_OP, .type = TENSOR_TYPE(I64), .imm.i = m, .imm2 = which, .at = e->at}));
 }
 
 static value lower_builtin(lowering *L, const scope *s, const ast_expr *e) {
     const char *name = e->name.text;
-    if (L->conditions && (!strcmp(name, "symmetric") || !strcmp(name, "avg") || (count_args(e->args) == 1 && (!strcmp(name, "max") || !strcmp(name, "min")))))
+    if (L->conditions && (!strcmp(name, "symmetric") || !strcmp(name, "avg") ||
+                          (count_args(e->args) == 1 && (!strcmp(name, "max") || !strcmp(name, "min")))))
         return lower_condition_call(L, s, e);
     for (tensor_opcode op = 0; op < TENSOR_OP_COUNT; op++)
-        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(tensor_op_table(op)->text, name)) return lower_maths(L, s, e, op);
+        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(tensor_op_table(op)->text, name))
+            return lower_maths(L, s, e, op);
     if (!strcmp(name, "min")) return lower_extremum(L, s, e, TENSOR_MIN_OP);
     if (!strcmp(name, "max")) return lower_extremum(L, s, e, TENSOR_MAX_OP);
     if (!strcmp(name, "rand")) return lower_rand(L, s, e);
@@ -155,7 +181,8 @@ static value lower_builtin(lowering *L, const scope *s, const ast_expr *e) {
     const char *c = closest_name(name, near.data, near.len);
     if (c) diag_fix(d, e->name.at, c, "did you mean '%s'?", c);
     entity r;
-    if (reducer_find(L, s, e->name.text, &r)) diag_help(d, "'%s' is a reducer: write '%s{index : condition} expression'", name, name);
+    if (reducer_find(L, s, e->name.text, &r))
+        diag_help(d, "'%s' is a reducer: write '%s{index : condition} expression'", name, name);
     return value_bad(L);
 }
 
@@ -164,9 +191,11 @@ value lower_call(lowering *L, const scope *s, const ast_expr *e) {
     if (n && n->kind == ENT_DTYPE) return lower_cast(L, s, e, n->dtype);
     if (n && n->kind == ENT_FN) return lower_call_body(L, s, e, n->item);
     entity reducer;
-    if (e->args && e->args->how != AST_PLAIN && !e->args->next && reducer_visible(L, s, e->name.text, e->name.at, &reducer))
+    if (e->args && e->args->how != AST_PLAIN && !e->args->next &&
+        reducer_visible(L, s, e->name.text, e->name.at, &reducer))
         return lower_normaliser(L, s, e, &reducer);
-    const ast_item *fn = n ? NULL : sema_visible(L->s, L->s->fns.data, L->s->fns.len, e->name.text, e->name.at);
+    const ast_item *fn = n ? NULL
+                           : sema_visible(L->s, L->s->fns.data, L->s->fns.len, e->name.text, e->name.at);
     if (fn) return lower_call_body(L, s, e, fn);
     for (const ast_expr *a = e->args; a; a = a->next)
         if (a->how != AST_PLAIN) {

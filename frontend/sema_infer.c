@@ -1,6 +1,6 @@
-// The space of each index: found where the index stands (an axis, a map's argument, a comparison with an index), before
-// anything is lowered. A walk over the syntax that follows function arguments to where they were written; repeated until
-// nothing new is learnt, as a comparison may come before the place that tells.
+// The space of each index: found where the index stands (an axis, a map's argument, a comparison with an
+// index), before anything is lowered. A walk over the syntax that follows function arguments to where they
+// were written; repeated until nothing new is learnt, as a comparison may come before the place that tells.
 #include "sema.h"
 
 enum { MAX_STEPS = 50000, MAX_DEPTH = 1500 };
@@ -19,9 +19,10 @@ static void learn_each_other(lowering *L, inferred a, inferred b, span at) {
 }
 
 static inferred infer_closure(lowering *L, closure *c) {
-    // What an argument tells the indices in it does not depend on where it is used, so once a round is enough; but what
-    // it is itself does matter to each use.
-    if (c->inferred_in == L->infer_round && c->expr->kind != AST_NAME && c->expr->kind != AST_REF) return c->inferred;
+    // What an argument tells the indices in it does not depend on where it is used, so once a round is
+    // enough; but what it is itself does matter to each use.
+    if (c->inferred_in == L->infer_round && c->expr->kind != AST_NAME && c->expr->kind != AST_REF)
+        return c->inferred;
     const expansion *active = L->active;
     c->inferred_in = L->infer_round;
     L->active = c->active;
@@ -80,7 +81,8 @@ static inferred infer_fn(lowering *L, const scope *s, const ast_expr *e, const a
 static inferred infer_call(lowering *L, const scope *s, const ast_expr *e) {
     const entity *n = scope_find(s, e->name.text);
     if (n && n->kind == ENT_FN) return infer_fn(L, s, e, n->item);
-    const ast_item *fn = n ? NULL : sema_visible(L->s, L->s->fns.data, L->s->fns.len, e->name.text, e->name.at);
+    const ast_item *fn = n ? NULL
+                           : sema_visible(L->s, L->s->fns.data, L->s->fns.len, e->name.text, e->name.at);
     if (fn) return infer_fn(L, s, e, fn);
     inferred r = nothing;
     for (const ast_expr *a = e->args; a; a = a->next) {
@@ -88,14 +90,16 @@ static inferred infer_call(lowering *L, const scope *s, const ast_expr *e) {
         learn_each_other(L, r, i, a->at);
         if (a == e->args) r = i;
     }
-    return r.space != TENSOR_NO_SPACE && e->args && e->args->next ? (inferred){NULL, r.space} : nothing;   // min, max of indices
+    return r.space != TENSOR_NO_SPACE && e->args && e->args->next ? (inferred){NULL, r.space}
+                                                                  : nothing;   // min, max of indices
 }
 
 static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
     scope inner = {.parent = s};
     for (const ast_binder *b = e->binders; b; b = b->next) {
         index_info *i = ARENA_NEW(L->arena, index_info);
-        *i = (index_info){.name = b->name.text, .at = b->name.at, .space = TENSOR_NO_SPACE, .temporary = true};
+        *i = (index_info){
+            .name = b->name.text, .at = b->name.at, .space = TENSOR_NO_SPACE, .temporary = true};
         if (b->in && b->in->kind == AST_NAME) {
             const entity *n = sema_resolve(L, s, b->in->name.text);
             if (n && n->kind == ENT_SPACE) i->space = n->space;
@@ -114,13 +118,19 @@ static inferred infer_reduce(lowering *L, const scope *s, const ast_expr *e) {
 static inferred infer_kind(lowering *L, const scope *s, const ast_expr *e) {
     inferred a, b;
     switch (e->kind) {
-    case AST_NUMBER: case AST_PRIMED: return nothing;
+    case AST_NUMBER:
+    case AST_PRIMED: return nothing;
     case AST_NAME: return infer_name(L, s, e);
     case AST_REF: return infer_ref(L, s, e);
     case AST_CALL: return infer_call(L, s, e);
     case AST_REDUCE: return infer_reduce(L, s, e);
     case AST_PAREN: return infer_expr(L, s, e->args);
-    case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE:
+    case AST_EQ:
+    case AST_NE:
+    case AST_LT:
+    case AST_LE:
+    case AST_GT:
+    case AST_GE:
         a = infer_expr(L, s, e->args);
         b = infer_expr(L, s, e->args->next);
         learn_each_other(L, a, b, e->at);
@@ -131,8 +141,16 @@ static inferred infer_kind(lowering *L, const scope *s, const ast_expr *e) {
         b = infer_expr(L, s, e->args->next->next);
         learn_each_other(L, a, b, e->at);
         return (inferred){NULL, a.space != TENSOR_NO_SPACE ? a.space : b.space};
-    case AST_TUPLE: case AST_NEG: case AST_NOT: case AST_ADD: case AST_SUB: case AST_MUL: case AST_DIV: case AST_MOD:
-    case AST_AND: case AST_OR:
+    case AST_TUPLE:
+    case AST_NEG:
+    case AST_NOT:
+    case AST_ADD:
+    case AST_SUB:
+    case AST_MUL:
+    case AST_DIV:
+    case AST_MOD:
+    case AST_AND:
+    case AST_OR:
         for (const ast_expr *x = e->args; x; x = x->next) infer_expr(L, s, x);
         return nothing;
     }
@@ -159,6 +177,8 @@ void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32
 bool infer_index_known(lowering *L, index_info *i) {
     if (i->space != TENSOR_NO_SPACE) return true;
     diagnostic *d = diag(L->ds, E0301, i->at, "nothing tells which space '%s' runs over", i->name);
-    diag_help(d, "use it as the index of a tensor or map, compare it with a map's value, or say '%s in SPACE'", i->name);
+    diag_help(d,
+              "use it as the index of a tensor or map, compare it with a map's value, or say '%s in SPACE'",
+              i->name);
     return false;
 }

@@ -1,13 +1,13 @@
-// Reductions inside expressions become stages of their own (normal form N1), over the variables they use. Under a key
-// m[e] == v the variable v is m[e]: a stage over both would be a plane, so v is replaced (ir: "determined"). Stages that
-// compute the same are made once.
+// Reductions inside expressions become stages of their own (normal form N1), over the variables they use.
+// Under a key m[e] == v the variable v is m[e]: a stage over both would be a plane, so v is replaced (ir:
+// "determined"). Stages that compute the same are made once.
 #include "sema.h"
 #include <string.h>
 
 // ---- Stages that are the same but for the names of their variables ----------------------------------------
 typedef struct {
     tensor_op *op;
-    tensor_var *to;            // of the first's variables: the second's, or UINT32_MAX
+    tensor_var *to;   // of the first's variables: the second's, or UINT32_MAX
     uint32_t budget;
 } renaming;
 
@@ -15,8 +15,10 @@ static bool same_expr(renaming *r, tensor_expr a, tensor_expr b) {
     const tensor_node *x = tensor_node_at(r->op, a), *y = tensor_node_at(r->op, b);
     if (!r->budget) return false;
     r->budget--;
-    if (x->op != y->op || x->nargs != y->nargs || !tensor_type_equal(x->type, y->type) || x->imm2 != y->imm2) return false;
-    if (x->op == TENSOR_VAR_OP) return r->to[x->imm.i] == UINT32_MAX ? a == b : r->to[x->imm.i] == (tensor_var)y->imm.i;
+    if (x->op != y->op || x->nargs != y->nargs || !tensor_type_equal(x->type, y->type) || x->imm2 != y->imm2)
+        return false;
+    if (x->op == TENSOR_VAR_OP)
+        return r->to[x->imm.i] == UINT32_MAX ? a == b : r->to[x->imm.i] == (tensor_var)y->imm.i;
     if (x->imm.i != y->imm.i) return false;
     for (uint32_t i = 0; i < x->nargs; i++)
         if (!same_expr(r, x->args[i], y->args[i])) return false;
@@ -40,15 +42,20 @@ static bool same_vars(renaming *r, const tensor_var *a, uint32_t na, const tenso
 }
 
 static bool same_parts(renaming *r, const tensor_stage *a, const tensor_stage *b) {
-    if (!same_vars(r, a->left, a->nleft, b->left, b->nleft) || !same_vars(r, a->bound, a->nbound, b->bound, b->nbound)) return false;
+    if (!same_vars(r, a->left, a->nleft, b->left, b->nleft) ||
+        !same_vars(r, a->bound, a->nbound, b->bound, b->nbound))
+        return false;
     for (uint32_t i = 0; i < a->nkeys; i++)
-        if (!same_expr(r, a->keys[i].lhs, b->keys[i].lhs) || !same_expr(r, a->keys[i].rhs, b->keys[i].rhs)) return false;
-    return same_exprs(r, a->filters, a->nfilters, b->filters, b->nfilters) && same_exprs(r, a->body, a->nbody, b->body, b->nbody)
-        && same_exprs(r, a->orelse, a->nelse, b->orelse, b->nelse);
+        if (!same_expr(r, a->keys[i].lhs, b->keys[i].lhs) || !same_expr(r, a->keys[i].rhs, b->keys[i].rhs))
+            return false;
+    return same_exprs(r, a->filters, a->nfilters, b->filters, b->nfilters) &&
+           same_exprs(r, a->body, a->nbody, b->body, b->nbody) &&
+           same_exprs(r, a->orelse, a->nelse, b->orelse, b->nelse);
 }
 
 static bool same_stage(lowering *L, const tensor_stage *a, const tensor_stage *b) {
-    if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop || a->ties != b->ties) return false;
+    if (a->reducer != b->reducer || a->nkeys != b->nkeys || a->loop != b->loop || a->ties != b->ties)
+        return false;
     while (L->renamed.len < L->op->vars.len) VEC_PUSH(L->arena, &L->renamed, UINT32_MAX);
     renaming r = {L->op, L->renamed.data, 4096};
     bool same = same_parts(&r, a, b);
@@ -73,7 +80,8 @@ const char *free_name(lowering *L, const char *base) {
     const char *name = base;
     for (uint32_t n = 2;; n++) {
         bool taken = false;
-        for (uint32_t i = 0; i < L->op->vals.len && !taken; i++) taken = !strcmp(L->op->vals.data[i].name, name);
+        for (uint32_t i = 0; i < L->op->vals.len && !taken; i++)
+            taken = !strcmp(L->op->vals.data[i].name, name);
         if (!taken) return intern(L->s->names, name);
         name = arena_printf(L->arena, "%s.%u", base, n);
     }
@@ -84,7 +92,8 @@ static bool is_step(const lowering *L, tensor_var v) {
 }
 
 // The stage with fresh values as targets over `left`, or an earlier one that computes the same; its targets.
-static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const tensor_var *left, uint32_t nleft) {
+static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const tensor_var *left,
+                                        uint32_t nleft) {
     tensor_stage st = r->stage;
     st.left = left;
     st.nleft = nleft;
@@ -93,7 +102,9 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
         if (L->op->stages.data[i].reducer == st.reducer && same_stage(L, &L->op->stages.data[i], &st)) {
             const tensor_stage *same = &L->op->stages.data[i];
             bool temporary = true;
-            for (uint32_t k = 0; k < same->ntargets; k++) temporary &= L->op->vals.data[same->targets[k].val].role == VAL_STAGE && same->targets[k].rank == nleft;
+            for (uint32_t k = 0; k < same->ntargets; k++)
+                temporary &= L->op->vals.data[same->targets[k].val].role == VAL_STAGE &&
+                             same->targets[k].rank == nleft;
             if (temporary) return same;
         }
     tensor_space *axes = ARENA_ARRAY(L->arena, tensor_space, nleft + 1);
@@ -106,7 +117,8 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     const char *name = free_name(L, arena_printf(L->arena, "%s.%s", L->stage_base, r->name));
     for (uint32_t k = 0; k < r->nresults; k++) {
         const char *own = k ? arena_printf(L->arena, "%s'%u", name, k) : name;
-        targets[k] = (tensor_target){add_stage_value(L, own, r->types[k], axes, nleft, true, r->at), nleft, index};
+        targets[k] = (tensor_target){add_stage_value(L, own, r->types[k], axes, nleft, true, r->at), nleft,
+                                     index};
     }
     st.name = name;
     st.targets = targets;
@@ -115,7 +127,8 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     return &L->op->stages.data[L->op->stages.len - 1];
 }
 
-// ---- Variables that a key determines ---------------------------------------------------------------------------
+// ---- Variables that a key determines
+// ---------------------------------------------------------------------------
 void lift_determine(lowering *L, tensor_key k) {
     if (tensor_node_at(L->op, k.rhs)->op == TENSOR_VAR_OP) VEC_PUSH(L->arena, &L->determined, k);
 }
@@ -147,7 +160,8 @@ static const tensor_expr *substitute_all(lowering *L, const tensor_expr *e, uint
     return x;
 }
 
-// The stage runs at points where the condition fails, too, and nobody reads its results there: else gives some value.
+// The stage runs at points where the condition fails, too, and nobody reads its results there: else gives
+// some value.
 void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition) {
     tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, r->stage.nelse + 1);
     for (uint32_t i = 0; i < r->stage.nelse; i++) {
@@ -157,19 +171,22 @@ void reduction_guard_else(lowering *L, reduction *r, tensor_expr condition) {
     r->stage.orelse = x;
 }
 
-// The reduction with v replaced by m[e] everywhere. Where m[e] is none no point of the outer reduction reads it.
+// The reduction with v replaced by m[e] everywhere. Where m[e] is none no point of the outer reduction reads
+// it.
 static void replace_determined(lowering *L, reduction *r, tensor_key k) {
     substitution_begin(L);
     tensor_stage *st = &r->stage;
     tensor_key *keys = ARENA_ARRAY(L->arena, tensor_key, st->nkeys + 1);
-    for (uint32_t i = 0; i < st->nkeys; i++) keys[i] = (tensor_key){st->keys[i].lhs, substitute(L, st->keys[i].rhs, k.rhs, k.lhs)};
+    for (uint32_t i = 0; i < st->nkeys; i++)
+        keys[i] = (tensor_key){st->keys[i].lhs, substitute(L, st->keys[i].rhs, k.rhs, k.lhs)};
     st->keys = keys;
     st->body = substitute_all(L, st->body, st->nbody, k);
     st->orelse = substitute_all(L, st->orelse, st->nelse, k);
     const tensor_expr *old = substitute_all(L, st->filters, st->nfilters, k);
     VEC(tensor_expr) filters = {0};
     if (expr_maybe_none(L, k.lhs)) {
-        tensor_expr none = tensor_node_new(L->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(L->op, k.lhs)});
+        tensor_expr none = tensor_node_new(
+            L->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(L->op, k.lhs)});
         VEC_PUSH(L->arena, &filters, tensor_binary(L->op, TENSOR_NE_OP, k.lhs, none, r->at));
         reduction_guard_else(L, r, filters.data[0]);
     }
@@ -192,11 +209,14 @@ static uint8_t *used_vars(lowering *L, arena *scratch, const reduction *r) {
     return used;
 }
 
-// Where a key m[e] == v holds, m[e] in the body is v: softmax's sum reads its maximum once a row, not once an edge.
+// Where a key m[e] == v holds, m[e] in the body is v: softmax's sum reads its maximum once a row, not once an
+// edge.
 static void use_keys(lowering *L, reduction *r) {
     for (uint32_t i = 0; i < r->stage.nkeys; i++) {
         tensor_key k = r->stage.keys[i];
-        if (tensor_node_at(L->op, k.rhs)->op != TENSOR_VAR_OP || tensor_node_at(L->op, k.lhs)->op == TENSOR_VAR_OP) continue;
+        if (tensor_node_at(L->op, k.rhs)->op != TENSOR_VAR_OP ||
+            tensor_node_at(L->op, k.lhs)->op == TENSOR_VAR_OP)
+            continue;
         tensor_key swapped = {k.rhs, k.lhs};
         substitution_begin(L);
         r->stage.body = substitute_all(L, r->stage.body, r->stage.nbody, swapped);
@@ -215,20 +235,23 @@ static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
     return used;
 }
 
-// ---- The order of a lifted stage's axes ------------------------------------------------------------------------
-// Variables that index maps or first axes come first, so that features stay innermost and adjacent.
+// ---- The order of a lifted stage's axes
+// ------------------------------------------------------------------------ Variables that index maps or first
+// axes come first, so that features stay innermost and adjacent.
 static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
     if (!walk_first(L, e)) return;
     const tensor_node *n = tensor_node_at(L->op, e);
     if (n->op == TENSOR_LOAD_OP && n->nargs) {
         bool map = L->op->vals.data[n->imm.i].type == DT_INDEX;
         for (uint32_t i = 0; i < n->nargs && (map || (i == 0 && n->nargs > 1)); i++)
-            if (tensor_node_at(L->op, n->args[i])->op == TENSOR_VAR_OP) outer[tensor_node_at(L->op, n->args[i])->imm.i] = 1;
+            if (tensor_node_at(L->op, n->args[i])->op == TENSOR_VAR_OP)
+                outer[tensor_node_at(L->op, n->args[i])->imm.i] = 1;
     }
     for (uint32_t i = 0; i < n->nargs; i++) mark_outer(L, n->args[i], outer);
 }
 
-static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, const uint8_t *used, tensor_var *left, uint32_t n) {
+static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, const uint8_t *used,
+                           tensor_var *left, uint32_t n) {
     uint8_t *outer = arena_alloc(scratch, L->op->vars.len + 1);
     walk_begin(L);
     for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer);
@@ -240,7 +263,8 @@ static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, cons
     return n;
 }
 
-void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class, tensor_expr *results) {
+void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class,
+                    tensor_expr *results) {
     use_keys(L, r);
     arena *scratch = arena_new();
     const uint8_t *used = determine(L, scratch, r);
@@ -251,17 +275,22 @@ void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own
     n = order_left(L, scratch, r, used, left, n);
     arena_free(scratch);
     if (n > 8) {
-        diagnostic *d = diag(L->ds, E0313, r->at, "this depends on %u indices, and what is computed on the way has at most 8 axes", n);
+        diagnostic *d = diag(L->ds, E0313, r->at,
+                             "this depends on %u indices, and what is computed on the way has at most 8 axes",
+                             n);
         diag_help(d, "give a part of it an equation of its own");
         for (uint32_t k = 0; k < r->nresults; k++) results[k] = value_as(L, value_bad(L), r->types[k], r->at);
         return;
     }
     const tensor_stage *st = stage_lifted(L, r, left, n);
-    for (uint32_t i = 0; i < n; i++) index[i] = left[i] == class ? own_class : tensor_var_expr(L->op, left[i], r->at);
-    for (uint32_t k = 0; k < r->nresults; k++) results[k] = tensor_load(L->op, st->targets[k].val, index, n, r->at);
+    for (uint32_t i = 0; i < n; i++)
+        index[i] = left[i] == class ? own_class : tensor_var_expr(L->op, left[i], r->at);
+    for (uint32_t k = 0; k < r->nresults; k++)
+        results[k] = tensor_load(L->op, st->targets[k].val, index, n, r->at);
 }
 
-void reduction_store(lowering *L, reduction *r, const char *name, const tensor_target *targets, const tensor_var *left, uint32_t nleft) {
+void reduction_store(lowering *L, reduction *r, const char *name, const tensor_target *targets,
+                     const tensor_var *left, uint32_t nleft) {
     use_keys(L, r);
     tensor_stage st = r->stage;
     st.name = name;

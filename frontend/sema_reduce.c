@@ -1,5 +1,6 @@
-// Lowering of reductions. Each becomes a stage of its own over the variables it uses (normal form N1); its condition is split
-// into keys and filters (N2). "R(x by m)" is a reduction over all points with this one's key, read back at it (N4).
+// Lowering of reductions. Each becomes a stage of its own over the variables it uses (normal form N1); its
+// condition is split into keys and filters (N2). "R(x by m)" is a reduction over all points with this one's
+// key, read back at it (N4).
 #include "sema.h"
 #include <string.h>
 
@@ -17,7 +18,8 @@ typedef struct {
 // Is e over bound variables alone (at least one), and o free of those?
 static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *bound, uint32_t nbound) {
     arena *scratch = arena_new();
-    uint8_t *in_e = arena_alloc(scratch, L->op->vars.len + 1), *in_o = arena_alloc(scratch, L->op->vars.len + 1);
+    uint8_t *in_e = arena_alloc(scratch, L->op->vars.len + 1),
+            *in_o = arena_alloc(scratch, L->op->vars.len + 1);
     uint32_t n = expr_vars(L, &e, 1, in_e), own = 0;
     bool both = false;
     expr_vars(L, &o, 1, in_o);
@@ -29,11 +31,14 @@ static bool is_key(lowering *L, tensor_expr e, tensor_expr o, const tensor_var *
     return own && own == n && !both;
 }
 
-static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_var *bound, uint32_t nbound, bool may_be_key) {
+static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_var *bound, uint32_t nbound,
+                         bool may_be_key) {
     const tensor_node *n = tensor_node_at(L->op, e);
     if (may_be_key && n->op == TENSOR_EQ_OP && tensor_typeof(L->op, n->args[0]).type == DT_INDEX) {
         tensor_expr a = n->args[0], b = n->args[1];
-        tensor_key k = is_key(L, a, b, bound, nbound) ? (tensor_key){a, b} : is_key(L, b, a, bound, nbound) ? (tensor_key){b, a} : (tensor_key){0, 0};
+        tensor_key k = is_key(L, a, b, bound, nbound)   ? (tensor_key){a, b}
+                       : is_key(L, b, a, bound, nbound) ? (tensor_key){b, a}
+                                                        : (tensor_key){0, 0};
         // none == none holds as a comparison, but none matches no key: only where the two agree is it one.
         if (k.lhs) {
             VEC_PUSH(L->arena, &c->keys, k);
@@ -44,7 +49,8 @@ static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_
     VEC_PUSH(L->arena, &c->filters, e);
 }
 
-static void lower_condition(lowering *L, const scope *s, const ast_expr *e, condition *c, const tensor_var *bound, uint32_t nbound) {
+static void lower_condition(lowering *L, const scope *s, const ast_expr *e, condition *c,
+                            const tensor_var *bound, uint32_t nbound) {
     e = strip(e);
     if (e->kind == AST_AND) {
         lower_condition(L, s, e->args, c, bound, nbound);
@@ -84,7 +90,8 @@ static const value *lower_arguments(lowering *L, const scope *s, const ast_expr 
     return v;
 }
 
-static bool set_body(lowering *L, reduction *r, const entity *reducer, const value *args, uint32_t n, span at) {
+static bool set_body(lowering *L, reduction *r, const entity *reducer, const value *args, uint32_t n,
+                     span at) {
     r->reducer = r->stage.reducer = reducer_instance(L, reducer, args, n, at);
     if (r->reducer == TENSOR_NO_REDUCER) return false;
     const tensor_reducer t = L->op->reducers.data[r->reducer];
@@ -117,7 +124,8 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     L->context = context;
     if (n != r->nresults) {
         L->frame = f.outer;
-        diag(L->ds, E0415, orelse->at, "'else' gives %u value%s, and '%s' has %u result%s", n, n == 1 ? "" : "s", r->name, r->nresults, r->nresults == 1 ? "" : "s");
+        diag(L->ds, E0415, orelse->at, "'else' gives %u value%s, and '%s' has %u result%s", n,
+             n == 1 ? "" : "s", r->name, r->nresults, r->nresults == 1 ? "" : "s");
         return false;
     }
     tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, n);
@@ -130,7 +138,8 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     return true;
 }
 
-// ---- name{binders : guard else orelse} body ----------------------------------------------------------------
+// ---- name{binders : guard else orelse} body
+// ----------------------------------------------------------------
 static bool stated_space(lowering *L, const scope *s, const ast_expr *in, tensor_space *out) {
     const entity *n = in->kind == AST_NAME ? sema_resolve(L, s, in->name.text) : NULL;
     if (n && n->kind == ENT_SPACE) return *out = n->space, true;
@@ -151,7 +160,8 @@ static bool add_binders(lowering *L, const scope *outer, scope *s, const ast_exp
         index_info *i = infos[k] = ARENA_NEW(L->arena, index_info);
         *i = (index_info){.name = b->name.text, .at = b->name.at, .space = TENSOR_NO_SPACE};
         if (b->in && !stated_space(L, outer, b->in, &i->space)) return false;
-        scope_add(L->arena, s, (entity){.kind = ENT_INDEX, .name = b->name.text, .at = b->name.at, .index = i});
+        scope_add(L->arena, s,
+                  (entity){.kind = ENT_INDEX, .name = b->name.text, .at = b->name.at, .index = i});
     }
     const ast_expr *places[] = {e->guard, e->body};
     infer_fix(L, s, places, 2);
@@ -174,20 +184,26 @@ static bool runs_over(const lowering *L, const tensor_var *vars, uint32_t n, ten
     return false;
 }
 
-// A reduction over a map's domain for each point the map leads to, that no key narrows, visits the domain again and again.
+// A reduction over a map's domain for each point the map leads to, that no key narrows, visits the domain
+// again and again.
 static void warn_unkeyed(lowering *L, const reduction *r) {
     for (uint32_t v = 0; v < L->op->nparams && !r->stage.nkeys; v++) {
         const tensor_val_info *m = &L->op->vals.data[v];
         if (m->role == VAL_MAP && m->rank == 1 && !(m->facts & FACT_PREFIX))
-            if (runs_over(L, r->stage.bound, r->stage.nbound, m->axes[0]) && runs_over(L, L->open.data, L->open.len, m->into)) {
-                diagnostic *d = diag(L->ds, P0401, r->at, "this reduction visits all of %s for each of its results", space_name(L, m->axes[0]));
-                diag_help(d, "a condition such as '%s[…] == …' makes it visit only the points of one key", m->name);
+            if (runs_over(L, r->stage.bound, r->stage.nbound, m->axes[0]) &&
+                runs_over(L, L->open.data, L->open.len, m->into)) {
+                diagnostic *d = diag(L->ds, P0401, r->at,
+                                     "this reduction visits all of %s for each of its results",
+                                     space_name(L, m->axes[0]));
+                diag_help(d, "a condition such as '%s[…] == …' makes it visit only the points of one key",
+                          m->name);
                 return;
             }
     }
 }
 
-static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const ast_expr *e, reduction *r, const entity *reducer, uint32_t nbound) {
+static bool reduction_lower_in(lowering *L, const scope *outer, scope *s, const ast_expr *e, reduction *r,
+                               const entity *reducer, uint32_t nbound) {
     index_info **infos = ARENA_ARRAY(L->arena, index_info *, nbound + 1);
     if (!add_binders(L, outer, s, e, infos) || !set_ties(L, r, e->ties)) return false;
     tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, nbound + 1);
@@ -223,7 +239,9 @@ bool reduction_lower(lowering *L, const scope *outer, const ast_expr *e, reducti
     *r = (reduction){.at = e->at, .stage = {.loop = L->loop, .at = e->at}};
     if (!reducer_visible(L, outer, e->name.text, e->name.at, &reducer)) {
         diagnostic *d = diag(L->ds, E0204, e->name.at, "there is no reducer '%s'", e->name.text);
-        diag_help(d, "built in are sum, prod, max, min, any, all; the prelude adds count, mean, welford, logsumexp, argmax and more");
+        diag_help(
+            d,
+            "built in are sum, prod, max, min, any, all; the prelude adds count, mean, welford, logsumexp, argmax and more");
         return false;
     }
     uint32_t nbound = 0;
@@ -236,7 +254,8 @@ value lower_reduce(lowering *L, const scope *s, const ast_expr *e) {
     reduction r;
     if (!reduction_lower(L, s, e, &r)) return value_bad(L);
     if (r.nresults != 1) {
-        diag(L->ds, E0417, e->at, "'%s' has %u results: give each a target, as in 'a[…], b[…] = %s{…} …'", e->name.text, r.nresults, e->name.text);
+        diag(L->ds, E0417, e->at, "'%s' has %u results: give each a target, as in 'a[…], b[…] = %s{…} …'",
+             e->name.text, r.nresults, e->name.text);
         return value_bad(L);
     }
     tensor_expr result;
@@ -244,7 +263,8 @@ value lower_reduce(lowering *L, const scope *s, const ast_expr *e) {
     return value_plain(result);
 }
 
-// ---- R(x by m), R(x over d) --------------------------------------------------------------------------------
+// ---- R(x by m), R(x over d)
+// --------------------------------------------------------------------------------
 static const key_list *resolve_keys(lowering *L, const scope *s, const ast_expr *arg) {
     key_list *k = ARENA_NEW(L->arena, key_list);
     *k = (key_list){arg->keys, s, arg->how == AST_OVER};
@@ -269,11 +289,22 @@ static tensor_val classes_of(lowering *L, const tensor_val *keys, uint32_t n, te
         partial |= (L->op->vals.data[keys[i]].facts & FACT_PARTIAL) != 0;
     }
     textbuf_puts(&name, ")");
-    tensor_space into = tensor_add_space(L->op, (tensor_space_info){.name = name.data, .kind = SPACE_COUNT_OF, .at = at});
+    tensor_space into = tensor_add_space(
+        L->op, (tensor_space_info){.name = name.data, .kind = SPACE_COUNT_OF, .at = at});
     tensor_space *axis = ARENA_NEW(L->arena, tensor_space);
     *axis = domain;
-    tensor_val v = tensor_add_val(L->op, (tensor_val_info){.name = name.data, .role = VAL_CLASSES, .type = DT_INDEX, .into = into, .facts = partial ? FACT_PARTIAL : 0,
-        .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .rank = 1, .axes = axis, .nkeys = n, .keys = keys, .at = at});
+    tensor_val v = tensor_add_val(L->op, (tensor_val_info){.name = name.data,
+                                                           .role = VAL_CLASSES,
+                                                           .type = DT_INDEX,
+                                                           .into = into,
+                                                           .facts = partial ? FACT_PARTIAL : 0,
+                                                           .sorted_by = TENSOR_NO_VAL,
+                                                           .inplace = TENSOR_NO_VAL,
+                                                           .rank = 1,
+                                                           .axes = axis,
+                                                           .nkeys = n,
+                                                           .keys = keys,
+                                                           .at = at});
     L->op->spaces.data[into].classes = v;
     return v;
 }
@@ -289,7 +320,8 @@ static bool key_map(lowering *L, const key_list *k, tensor_val *map, tensor_spac
             return false;
         }
         if (maps.len && v->axes[0] != *domain) {
-            diag(L->ds, E0421, n->name.at, "'%s' maps %s, and the maps before it %s", n->name.text, space_name(L, v->axes[0]), space_name(L, *domain));
+            diag(L->ds, E0421, n->name.at, "'%s' maps %s, and the maps before it %s", n->name.text,
+                 space_name(L, v->axes[0]), space_name(L, *domain));
             return false;
         }
         *domain = v->axes[0];
@@ -307,18 +339,22 @@ static const index_info *reduced_index(lowering *L, const key_list *k, tensor_sp
         for (const entity *e = s->first; e; e = e->next) {
             if (e->kind != ENT_INDEX || e->index->space != domain) continue;
             if (found) {
-                diagnostic *d = diag(L->ds, E0422, k->keys->name.at, "two indices run over %s here: '%s' and '%s'", space_name(L, domain), found->name, e->name);
+                diagnostic *d = diag(L->ds, E0422, k->keys->name.at,
+                                     "two indices run over %s here: '%s' and '%s'", space_name(L, domain),
+                                     found->name, e->name);
                 diag_help(d, "write the reduction out: R{… : … == …} …");
                 return NULL;
             }
             found = e->index;
         }
-    if (!found) diag(L->ds, E0422, k->keys->name.at, "no index over %s is in scope to reduce", space_name(L, domain));
+    if (!found)
+        diag(L->ds, E0422, k->keys->name.at, "no index over %s is in scope to reduce", space_name(L, domain));
     return found;
 }
 
 // Lowers x with each of the indices standing for a fresh bound one.
-static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const index_info *const *from, uint32_t n, reduction *r, const entity *reducer, frame *f) {
+static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const index_info *const *from,
+                          uint32_t n, reduction *r, const entity *reducer, frame *f) {
     tensor_var *bound = ARENA_ARRAY(L->arena, tensor_var, n);
     const index_rename *outer = L->renames;
     for (uint32_t i = 0; i < n; i++) {
@@ -341,11 +377,14 @@ static bool lower_renamed(lowering *L, const scope *s, const ast_expr *x, const 
     L->open.len -= n;
     r->stage.bound = bound;
     r->stage.nbound = n;
-    if (ok && r->nresults != 1) diag(L->ds, E0417, r->at, "'%s' has %u results, and a normaliser gives back one", r->name, r->nresults);
+    if (ok && r->nresults != 1)
+        diag(L->ds, E0417, r->at, "'%s' has %u results, and a normaliser gives back one", r->name,
+             r->nresults);
     return ok && r->nresults == 1;
 }
 
-static value normalise_over(lowering *L, const scope *s, const ast_expr *x, const key_list *k, const entity *reducer, reduction *r) {
+static value normalise_over(lowering *L, const scope *s, const ast_expr *x, const key_list *k,
+                            const entity *reducer, reduction *r) {
     const index_info *from[8];
     uint32_t n = 0;
     for (const ast_names *m = k->keys; m; m = m->next) {
@@ -371,7 +410,8 @@ static value normalise_over(lowering *L, const scope *s, const ast_expr *x, cons
     return value_plain(result);
 }
 
-static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const key_list *k, const entity *reducer, reduction *r) {
+static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const key_list *k,
+                          const entity *reducer, reduction *r) {
     tensor_val map;
     tensor_space domain = TENSOR_NO_SPACE;
     if (!key_map(L, k, &map, &domain)) return value_bad(L);
@@ -387,9 +427,11 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
     if (!lower_renamed(L, s, x, &from, 1, r, reducer, &f)) return value_bad(L);
     tensor_space classes = L->op->vals.data[map].into;
     textbuf lower = textbuf_new(L->arena);
-    for (const char *p = space_name(L, classes); *p && *p != '('; p++) textbuf_printf(&lower, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    for (const char *p = space_name(L, classes); *p && *p != '('; p++)
+        textbuf_printf(&lower, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
     tensor_var c = tensor_add_var(L->op, lower.data, classes);
-    tensor_expr at_bound = tensor_var_expr(L->op, r->stage.bound[0], r->at), at_own = tensor_var_expr(L->op, own, r->at);
+    tensor_expr at_bound = tensor_var_expr(L->op, r->stage.bound[0], r->at),
+                at_own = tensor_var_expr(L->op, own, r->at);
     tensor_key *key = ARENA_NEW(L->arena, tensor_key);
     *key = (tensor_key){tensor_load(L->op, map, &at_bound, 1, r->at), tensor_var_expr(L->op, c, r->at)};
     condition cond = {0};
@@ -399,7 +441,8 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
 
     tensor_expr own_class = tensor_load(L->op, map, &at_own, 1, r->at);
     if (expr_maybe_none(L, own_class)) {
-        diagnostic *d = diag(L->ds, E0310, k->keys->name.at, "the key '%s' may be none, and has no class then", L->op->vals.data[map].name);
+        diagnostic *d = diag(L->ds, E0310, k->keys->name.at,
+                             "the key '%s' may be none, and has no class then", L->op->vals.data[map].name);
         diag_help(d, "declare the map without 'partial', or write the reduction out under a condition");
         return value_bad(L);
     }
@@ -412,5 +455,6 @@ value lower_normaliser(lowering *L, const scope *s, const ast_expr *e, const ent
     const key_list *k = resolve_keys(L, s, e->args);
     reduction r = {.at = e->at, .stage = {.loop = L->loop, .at = e->at}};
     if (!k->keys) return value_bad(L);
-    return k->over ? normalise_over(L, s, e->args, k, reducer, &r) : normalise_by(L, s, e->args, k, reducer, &r);
+    return k->over ? normalise_over(L, s, e->args, k, reducer, &r)
+                   : normalise_by(L, s, e->args, k, reducer, &r);
 }

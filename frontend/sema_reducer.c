@@ -1,5 +1,5 @@
-// Reducers at the types of their arguments. The types of a user reducer's state follow from identity, lift and combine:
-// a literal takes the type of what it meets.
+// Reducers at the types of their arguments. The types of a user reducer's state follow from identity, lift
+// and combine: a literal takes the type of what it meets.
 #include "sema.h"
 #include <string.h>
 
@@ -13,7 +13,8 @@ bool reducer_visible(const lowering *L, const scope *s, const char *name, span u
     if (n && n->kind == ENT_REDUCER) return *out = *n, true;
     if (n) return false;
     for (int k = REDUCE_SUM; k <= REDUCE_ALL; k++)
-        if (!strcmp(name, builtin[k])) return *out = (entity){.kind = ENT_REDUCER, .name = name, .builtin = (tensor_reduce_kind)k}, true;
+        if (!strcmp(name, builtin[k]))
+            return *out = (entity){.kind = ENT_REDUCER, .name = name, .builtin = (tensor_reduce_kind)k}, true;
     const ast_item *item = sema_visible(L->s, L->s->reducers.data, L->s->reducers.len, name, use);
     if (!item) return false;
     *out = (entity){.kind = ENT_REDUCER, .name = name, .item = item, .builtin = REDUCE_USER};
@@ -41,13 +42,15 @@ static uint32_t count_names(const ast_names *n) {
 static bool section_ok(lowering *L, const ast_item *item, const char *name, uint32_t want) {
     const ast_section *x = section(item, name);
     if (!x) {
-        diagnostic *d = diag(L->ds, E0410, item->name.at, "reducer '%s' has no section '%s'", item->name.text, name);
+        diagnostic *d = diag(L->ds, E0410, item->name.at, "reducer '%s' has no section '%s'", item->name.text,
+                             name);
         diag_help(d, "a reducer has state, identity, lift, combine and finish");
         return false;
     }
     if (count_exprs(x->exprs) == want) return true;
-    diag(L->ds, E0411, x->at, "'%s' of reducer '%s' has %u expression%s, and %u %s wanted", name, item->name.text,
-         count_exprs(x->exprs), count_exprs(x->exprs) == 1 ? "" : "s", want, want == 1 ? "is" : "are");
+    diag(L->ds, E0411, x->at, "'%s' of reducer '%s' has %u expression%s, and %u %s wanted", name,
+         item->name.text, count_exprs(x->exprs), count_exprs(x->exprs) == 1 ? "" : "s", want,
+         want == 1 ? "is" : "are");
     return false;
 }
 
@@ -56,19 +59,21 @@ static bool sections_ok(lowering *L, const ast_item *item) {
     uint32_t n = state ? count_exprs(state->exprs) : 1;
     bool ok = section_ok(L, item, "state", n);
     for (const ast_section *x = item->sections; x; x = x->next)
-        if (!strstr(" state identity lift combine finish grad ", arena_printf(L->arena, " %s ", x->name.text))) {
+        if (!strstr(" state identity lift combine finish grad ",
+                    arena_printf(L->arena, " %s ", x->name.text))) {
             diag(L->ds, E0410, x->name.at, "a reducer has no section '%s'", x->name.text);
             ok = false;
         }
     if (!ok) return false;
     for (const ast_expr *e = state->exprs; e; e = e->next)
         if (e->kind != AST_NAME) return diag(L->ds, E0411, e->at, "'state' lists names"), false;
-    return section_ok(L, item, "identity", n) & section_ok(L, item, "lift", n) & section_ok(L, item, "combine", n)
-         & section_ok(L, item, "finish", count_names(item->outputs));
+    return section_ok(L, item, "identity", n) & section_ok(L, item, "lift", n) &
+           section_ok(L, item, "combine", n) & section_ok(L, item, "finish", count_names(item->outputs));
 }
 
 // Lowers the k-th expression of a section under a scope.
-static value section_value(lowering *L, const scope *s, const ast_item *item, const char *name, uint32_t k, span *at) {
+static value section_value(lowering *L, const scope *s, const ast_item *item, const char *name, uint32_t k,
+                           span *at) {
     const ast_expr *e = section(item, name)->exprs;
     while (k--) e = e->next;
     *at = e->at;
@@ -78,7 +83,13 @@ static value section_value(lowering *L, const scope *s, const ast_item *item, co
 static void add_states(lowering *L, scope *s, const ast_item *item, const tensor_type *types, bool primed) {
     uint32_t k = 0;
     for (const ast_expr *e = section(item, "state")->exprs; e; e = e->next, k++)
-        scope_add(L->arena, s, (entity){.kind = ENT_STATE, .name = e->name.text, .at = e->at, .number = k, .type = types[k], .primed_too = primed});
+        scope_add(L->arena, s,
+                  (entity){.kind = ENT_STATE,
+                           .name = e->name.text,
+                           .at = e->at,
+                           .number = k,
+                           .type = types[k],
+                           .primed_too = primed});
 }
 
 // ---- Types -----------------------------------------------------------------------------------------------
@@ -99,7 +110,8 @@ static bool widen(lowering *L, state_type *t, value v, span at) {
     if (tensor_type_equal(x, y)) return t->literal &= literal, true;
     bool numbers = x.type != DT_BOOL && x.type != DT_INDEX && y.type != DT_BOOL && y.type != DT_INDEX;
     if (!numbers) {
-        diag(L->ds, E0412, at, "this component of the state is %s here and %s elsewhere", type_text(L, x), type_text(L, y));
+        diag(L->ds, E0412, at, "this component of the state is %s here and %s elsewhere", type_text(L, x),
+             type_text(L, y));
         return false;
     }
     // A float literal beside a float takes that float's type.
@@ -110,7 +122,8 @@ static bool widen(lowering *L, state_type *t, value v, span at) {
     return true;
 }
 
-static bool state_types(lowering *L, const ast_item *item, const scope *args, uint32_t n, tensor_type *types) {
+static bool state_types(lowering *L, const ast_item *item, const scope *args, uint32_t n,
+                        tensor_type *types) {
     state_type *t = ARENA_ARRAY(L->arena, state_type, n);
     scope none = {0};
     span at;
@@ -137,7 +150,8 @@ static bool state_types(lowering *L, const ast_item *item, const scope *args, ui
     return true;
 }
 
-static const tensor_expr *section_as(lowering *L, const scope *s, const ast_item *item, const char *name, const tensor_type *types, uint32_t n) {
+static const tensor_expr *section_as(lowering *L, const scope *s, const ast_item *item, const char *name,
+                                     const tensor_type *types, uint32_t n) {
     tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, n);
     for (uint32_t k = 0; k < n; k++) {
         span at;
@@ -169,8 +183,11 @@ static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *t
     uint32_t n = count_exprs(section(item, "state")->exprs), nresults = count_names(item->outputs), k = 0;
     scope args = {0}, state = {0}, finish = {0}, none = {0};
     for (const ast_names *a = item->names; a; a = a->next, k++)
-        scope_add(L->arena, &args, (entity){.kind = ENT_ARG, .name = a->name.text, .at = a->name.at, .number = k, .type = types[k]});
-    tensor_type *st = ARENA_ARRAY(L->arena, tensor_type, n), *rt = ARENA_ARRAY(L->arena, tensor_type, nresults);
+        scope_add(
+            L->arena, &args,
+            (entity){.kind = ENT_ARG, .name = a->name.text, .at = a->name.at, .number = k, .type = types[k]});
+    tensor_type *st = ARENA_ARRAY(L->arena, tensor_type, n),
+                *rt = ARENA_ARRAY(L->arena, tensor_type, nresults);
     if (!state_types(L, item, &args, n, st)) return TENSOR_NO_REDUCER;
     add_states(L, &state, item, st, true);
     add_states(L, &finish, item, st, false);
@@ -178,8 +195,16 @@ static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *t
         span at;
         rt[k] = value_type(L, section_value(L, &finish, item, "finish", k, &at));
     }
-    tensor_reducer r = {.name = item->name.text, .kind = REDUCE_USER, .commutative = fact_commutative(item), .nargs = nargs, .nstate = n, .nresults = nresults,
-                        .arg_types = types, .state_types = st, .result_types = rt, .at = item->name.at};
+    tensor_reducer r = {.name = item->name.text,
+                        .kind = REDUCE_USER,
+                        .commutative = fact_commutative(item),
+                        .nargs = nargs,
+                        .nstate = n,
+                        .nresults = nresults,
+                        .arg_types = types,
+                        .state_types = st,
+                        .result_types = rt,
+                        .at = item->name.at};
     r.identity = section_as(L, &none, item, "identity", st, n);
     r.lift = section_as(L, &args, item, "lift", st, n);
     r.combine = section_as(L, &state, item, "combine", st, n);
@@ -193,8 +218,11 @@ static uint32_t builtin_instance(lowering *L, const entity *e, value arg, span a
     bool logic = e->builtin == REDUCE_ANY || e->builtin == REDUCE_ALL;
     if (t.type == DT_INDEX) t = TENSOR_TYPE(I64);
     if (arg.kind == VALUE_NONE || logic != (t.type == DT_BOOL)) {
-        diagnostic *d = diag(L->ds, E0413, at, "'%s' reduces %s, and this is %s", e->name, logic ? "conditions" : "numbers", type_text(L, value_type(L, arg)));
-        if (!logic && t.type == DT_BOOL) diag_help(d, "count{… : condition} 1 counts where a condition holds; any and all combine conditions");
+        diagnostic *d = diag(L->ds, E0413, at, "'%s' reduces %s, and this is %s", e->name,
+                             logic ? "conditions" : "numbers", type_text(L, value_type(L, arg)));
+        if (!logic && t.type == DT_BOOL)
+            diag_help(
+                d, "count{… : condition} 1 counts where a condition holds; any and all combine conditions");
         return TENSOR_NO_REDUCER;
     }
     return tensor_builtin_reducer(L->op, e->builtin, t);
@@ -203,14 +231,16 @@ static uint32_t builtin_instance(lowering *L, const entity *e, value arg, span a
 uint32_t reducer_instance(lowering *L, const entity *r, const value *args, uint32_t nargs, span at) {
     uint32_t want = r->item ? count_names(r->item->names) : 1;
     if (nargs != want) {
-        diagnostic *d = diag(L->ds, E0414, at, "reducer '%s' takes %u argument%s, and is given %u", r->name, want, want == 1 ? "" : "s", nargs);
+        diagnostic *d = diag(L->ds, E0414, at, "reducer '%s' takes %u argument%s, and is given %u", r->name,
+                             want, want == 1 ? "" : "s", nargs);
         if (want > 1) diag_help(d, "several arguments stand in parentheses: %s{…} (x, y)", r->name);
         return TENSOR_NO_REDUCER;
     }
     for (uint32_t i = 0; i < nargs; i++)
         if (args[i].kind == VALUE_BAD) return TENSOR_NO_REDUCER;
     if (!r->item) return builtin_instance(L, r, args[0], at);
-    if (expanding(L, r->item)) return diag(L->ds, E0206, at, "reducer '%s' uses itself", r->name), TENSOR_NO_REDUCER;
+    if (expanding(L, r->item))
+        return diag(L->ds, E0206, at, "reducer '%s' uses itself", r->name), TENSOR_NO_REDUCER;
     tensor_type *types = ARENA_ARRAY(L->arena, tensor_type, nargs);
     for (uint32_t i = 0; i < nargs; i++) types[i] = value_type(L, args[i]);
     const expansion *outer = expand(L, r->item);

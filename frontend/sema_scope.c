@@ -90,7 +90,8 @@ static uint32_t import_distance(const sema *s, const char *from, const char *to)
             if (!strcmp(reached.data[first], to)) return distance;
             for (uint32_t i = 0; i < s->imports.len; i++) {
                 bool next = !strcmp(s->imports.data[i].from, reached.data[first]);
-                for (uint32_t k = 0; k < reached.len && next; k++) next = strcmp(s->imports.data[i].to, reached.data[k]) != 0;
+                for (uint32_t k = 0; k < reached.len && next; k++)
+                    next = strcmp(s->imports.data[i].to, reached.data[k]) != 0;
                 if (next) VEC_PUSH(s->arena, &reached, s->imports.data[i].to);
             }
         }
@@ -99,7 +100,8 @@ static uint32_t import_distance(const sema *s, const char *from, const char *to)
     return s->files.len && !strcmp(s->files.data[0]->source->path, to) ? UINT32_MAX - 1 : UINT32_MAX;
 }
 
-const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use) {
+const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name,
+                             span use) {
     const ast_item *found = NULL;
     const source_file *from = use.hi ? source_map_file(diag_sources(s->ds), use.lo) : s->main;
     uint32_t near = UINT32_MAX;
@@ -132,7 +134,9 @@ const char *frontend_unused_define(const frontend_unit *u, uint32_t *at) {
 bool sema_size(const char *text, int64_t *out) {
     *out = 0;
     for (const char *c = text; *c; c++)
-        if (*c < '0' || *c > '9' || __builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, *c - '0', out)) return false;
+        if (*c < '0' || *c > '9' || __builtin_mul_overflow(*out, 10, out) ||
+            __builtin_add_overflow(*out, *c - '0', out))
+            return false;
     return *text != 0;
 }
 

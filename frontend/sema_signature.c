@@ -1,4 +1,5 @@
-// An op's signature: generics bound, spaces declared in order of first mention, parameters and results with their facts.
+// An op's signature: generics bound, spaces declared in order of first mention, parameters and results with
+// their facts.
 #include "sema.h"
 #include <string.h>
 
@@ -11,7 +12,8 @@ static bool bind_dtype(lowering *L, scope *s, const ast_generic *g, const char *
     ir_dtype t;
     bool want_float = kind_is(g, "float");
     if (!sema_dtype(name, &t) || t == DT_BOOL || ir_dtype_is_float(t) != want_float) {
-        diagnostic *d = diag(L->ds, E0602, at, "'%s' is not %s type, which '%s' stands for", name, want_float ? "a float" : "an integer", g->name.text);
+        diagnostic *d = diag(L->ds, E0602, at, "'%s' is not %s type, which '%s' stands for", name,
+                             want_float ? "a float" : "an integer", g->name.text);
         diag_help(d, want_float ? "f64, f32, bf16 or f16" : "i32 or i64");
         return false;
     }
@@ -25,7 +27,11 @@ static bool bind_size(lowering *L, scope *s, const ast_generic *g, const char *t
         diag(L->ds, E0604, at, "'%s' is not a size, which '%s' stands for", text, g->name.text);
         return false;
     }
-    tensor_space sp = tensor_add_space(L->op, (tensor_space_info){.name = g->name.text, .kind = SPACE_CONST, .size = size, .classes = TENSOR_NO_VAL, .at = g->name.at});
+    tensor_space sp = tensor_add_space(L->op, (tensor_space_info){.name = g->name.text,
+                                                                  .kind = SPACE_CONST,
+                                                                  .size = size,
+                                                                  .classes = TENSOR_NO_VAL,
+                                                                  .at = g->name.at});
     scope_add(L->arena, s, (entity){.kind = ENT_SPACE, .name = g->name.text, .at = g->name.at, .space = sp});
     return true;
 }
@@ -39,7 +45,8 @@ static bool bind_fn(lowering *L, scope *s, const ast_generic *g, const char *nam
 
 static bool bind_reducer(lowering *L, scope *s, const ast_generic *g, const char *name, span at) {
     entity r;
-    if (!reducer_visible(L, NULL, name, at, &r)) return diag(L->ds, E0602, at, "there is no reducer '%s' for '%s'", name, g->name.text), false;
+    if (!reducer_visible(L, NULL, name, at, &r))
+        return diag(L->ds, E0602, at, "there is no reducer '%s' for '%s'", name, g->name.text), false;
     entity *e = scope_add(L->arena, s, r);
     e->at = g->name.at;
     // Known in the op by the generic's name, in stages by its own.
@@ -54,7 +61,8 @@ bool generic_bind(lowering *L, scope *s, const ast_generic *g, const char *name,
     if (kind_is(g, "size")) return bind_size(L, s, g, name, at);
     if (kind_is(g, "fn")) return bind_fn(L, s, g, name, at);
     if (kind_is(g, "reducer")) return bind_reducer(L, s, g, name, at);
-    diag(L->ds, E0601, g->kind.at, "'%s' is no kind of generic: float, int, size, fn or reducer", g->kind.text);
+    diag(L->ds, E0601, g->kind.at, "'%s' is no kind of generic: float, int, size, fn or reducer",
+         g->kind.text);
     return false;
 }
 
@@ -64,13 +72,17 @@ static bool bind_default(lowering *L, scope *s, const ast_generic *g, const char
     if (kind_is(g, "float")) return generic_bind(L, s, g, intern(L->s->names, "f32"), g->name.at);
     if (kind_is(g, "int")) return generic_bind(L, s, g, intern(L->s->names, "i32"), g->name.at);
     if (kind_is(g, "size") && L->defaults) return generic_bind(L, s, g, intern(L->s->names, "3"), g->name.at);
-    if (!kind_is(g, "size") && !kind_is(g, "fn") && !kind_is(g, "reducer")) return generic_bind(L, s, g, "", g->name.at);
-    diagnostic *d = diag(L->ds, E0605, g->name.at, "'%s' of '%s' must be given to compile it", g->name.text, shown);
-    diag_help(d, kind_is(g, "size") ? "-D %s=3, say" : "-D %s=NAME, or an op alias: op name = %s<…>;", g->name.text, shown);
+    if (!kind_is(g, "size") && !kind_is(g, "fn") && !kind_is(g, "reducer"))
+        return generic_bind(L, s, g, "", g->name.at);
+    diagnostic *d = diag(L->ds, E0605, g->name.at, "'%s' of '%s' must be given to compile it", g->name.text,
+                         shown);
+    diag_help(d, kind_is(g, "size") ? "-D %s=3, say" : "-D %s=NAME, or an op alias: op name = %s<…>;",
+              g->name.text, shown);
     return false;
 }
 
-static bool bind_generics(lowering *L, scope *s, const ast_item *op, const ast_names *given, const char *shown) {
+static bool bind_generics(lowering *L, scope *s, const ast_item *op, const ast_names *given,
+                          const char *shown) {
     bool ok = true;
     for (const ast_generic *g = op->generics; g; g = g->next) {
         if (given) {
@@ -80,7 +92,8 @@ static bool bind_generics(lowering *L, scope *s, const ast_item *op, const ast_n
             ok &= bind_default(L, s, g, shown);
         }
     }
-    if (given) diag(L->ds, E0603, given->name.at, "'%s' has no generic for '%s'", op->name.text, given->name.text);
+    if (given)
+        diag(L->ds, E0603, given->name.at, "'%s' has no generic for '%s'", op->name.text, given->name.text);
     return ok && !given;
 }
 
@@ -97,7 +110,8 @@ const char *signature_name(lowering *L, const ast_item *op, const scope *s, cons
 
 // ---- Facts -----------------------------------------------------------------------------------------------
 static bool fact_number(lowering *L, const ast_fact *f, int64_t *out) {
-    if (f->args && !f->args->next && f->args->kind == AST_NUMBER && f->args->is_integer) return *out = f->args->integer, true;
+    if (f->args && !f->args->next && f->args->kind == AST_NUMBER && f->args->is_integer)
+        return *out = f->args->integer, true;
     diag(L->ds, E0503, f->at, "'%s' takes a number: %s(16)", f->name.text, f->name.text);
     return false;
 }
@@ -126,9 +140,11 @@ static void fact_inplace(lowering *L, const scope *s, const ast_fact *f, tensor_
     tensor_val p;
     if (!fact_value(L, s, f, &p)) return;
     const tensor_val_info *x = &L->op->vals.data[p];
-    bool same = x->type == v->type && x->rank == v->rank && !memcmp(x->axes, v->axes, v->rank * sizeof *v->axes);
+    bool same = x->type == v->type && x->rank == v->rank &&
+                !memcmp(x->axes, v->axes, v->rank * sizeof *v->axes);
     if (x->role != VAL_TENSOR || !same) {
-        diagnostic *d = diag(L->ds, E0504, f->at, "'%s' cannot lie where '%s' lies: type or axes differ", v->name, x->name);
+        diagnostic *d = diag(L->ds, E0504, f->at, "'%s' cannot lie where '%s' lies: type or axes differ",
+                             v->name, x->name);
         diag_note(d, x->at, "'%s' is declared here", x->name);
         return;
     }
@@ -136,13 +152,21 @@ static void fact_inplace(lowering *L, const scope *s, const ast_fact *f, tensor_
 }
 
 static void fact_apply(lowering *L, const scope *s, const ast_fact *f, tensor_val_info *v) {
-    static const struct { const char *name; uint32_t fact; int map, tensor; } plain[] = {
-        {"unique", FACT_UNIQUE, 1, 0}, {"partial", FACT_PARTIAL, 1, 0}, {"prefix", FACT_PREFIX, 1, 0},
-        {"strided", FACT_STRIDED, 0, 1}, {"packed", FACT_PACKED, 0, 1}};
+    static const struct {
+        const char *name;
+        uint32_t fact;
+        int map, tensor;
+    } plain[] = {{"unique", FACT_UNIQUE, 1, 0},
+                 {"partial", FACT_PARTIAL, 1, 0},
+                 {"prefix", FACT_PREFIX, 1, 0},
+                 {"strided", FACT_STRIDED, 0, 1},
+                 {"packed", FACT_PACKED, 0, 1}};
     bool map = v->type == DT_INDEX, tensor = !map && v->role != VAL_SCALAR, result = v->role == VAL_RESULT;
     const char *name = f->name.text;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (!strcmp(name, plain[i].name) && ((plain[i].map && map && (!result || plain[i].fact == FACT_PARTIAL)) || (plain[i].tensor && (tensor || result)))) {
+        if (!strcmp(name, plain[i].name) &&
+            ((plain[i].map && map && (!result || plain[i].fact == FACT_PARTIAL)) ||
+             (plain[i].tensor && (tensor || result)))) {
             v->facts |= plain[i].fact;
             return;
         }
@@ -150,16 +174,24 @@ static void fact_apply(lowering *L, const scope *s, const ast_fact *f, tensor_va
     else if (!strcmp(name, "aligned") && v->role != VAL_SCALAR) fact_aligned(L, f, v);
     else if (!strcmp(name, "inplace") && result) fact_inplace(L, s, f, v);
     else {
-        diagnostic *d = diag(L->ds, E0502, f->at, "'%s' is not a fact of %s", name, result ? "a result" : map ? "a map" : tensor ? "a tensor" : "a scalar");
-        diag_help(d, result ? "results may be strided, packed, aligned(n), inplace(x), and partial where they are maps"
-                   : map ? "maps may be sorted, sorted(map), unique, partial, prefix, aligned(n)" : "tensors may be strided, packed, aligned(n)");
+        diagnostic *d = diag(L->ds, E0502, f->at, "'%s' is not a fact of %s", name,
+                             result   ? "a result"
+                             : map    ? "a map"
+                             : tensor ? "a tensor"
+                                      : "a scalar");
+        diag_help(
+            d, result
+                   ? "results may be strided, packed, aligned(n), inplace(x), and partial where they are maps"
+               : map ? "maps may be sorted, sorted(map), unique, partial, prefix, aligned(n)"
+                     : "tensors may be strided, packed, aligned(n)");
     }
 }
 
 static void check_prefix(lowering *L, const ast_param *p, const tensor_val_info *v) {
     if (!(v->facts & FACT_PREFIX)) return;
     if (v->rank != 1 || v->facts & (FACT_PARTIAL | FACT_SORTED | FACT_UNIQUE))
-        diag(L->ds, E0502, p->at, "a prefix map has one index and no further facts: it is the identity into a larger space");
+        diag(L->ds, E0502, p->at,
+             "a prefix map has one index and no further facts: it is the identity into a larger space");
 }
 
 // ---- Parameters ------------------------------------------------------------------------------------------
@@ -197,16 +229,25 @@ static bool param_type(lowering *L, scope *s, const ast_param *p, tensor_val_inf
 static bool declare_param(lowering *L, scope *s, const ast_param *p, bool result) {
     const entity *old = scope_find(s, p->name.text);
     if (old) {
-        diagnostic *d = diag(L->ds, E0202, p->name.at, "'%s' already names something in this op", p->name.text);
+        diagnostic *d = diag(L->ds, E0202, p->name.at, "'%s' already names something in this op",
+                             p->name.text);
         if (old->at.hi) diag_note(d, old->at, "this");
         return false;
     }
-    tensor_val_info v = {.name = p->name.text, .into = TENSOR_NO_SPACE, .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .at = p->name.at};
+    tensor_val_info v = {.name = p->name.text,
+                         .into = TENSOR_NO_SPACE,
+                         .sorted_by = TENSOR_NO_VAL,
+                         .inplace = TENSOR_NO_VAL,
+                         .at = p->name.at};
     if (!param_type(L, s, p, &v)) return false;
-    v.role = result ? VAL_RESULT : p->type->kind == AST_MAP ? VAL_MAP : p->type->kind == AST_TENSOR ? VAL_TENSOR : VAL_SCALAR;
+    v.role = result                        ? VAL_RESULT
+             : p->type->kind == AST_MAP    ? VAL_MAP
+             : p->type->kind == AST_TENSOR ? VAL_TENSOR
+                                           : VAL_SCALAR;
     if (result && p->type->kind == AST_SCALAR) {
         diagnostic *d = diag(L->ds, E0314, p->type->at, "a result is in memory");
-        diag_fix(d, p->type->at, arena_printf(L->arena, "%s[]", p->type->element.text), "a single element is written '%s[]'", p->type->element.text);
+        diag_fix(d, p->type->at, arena_printf(L->arena, "%s[]", p->type->element.text),
+                 "a single element is written '%s[]'", p->type->element.text);
         return false;
     }
     tensor_val val = tensor_add_val(L->op, v);
@@ -227,7 +268,8 @@ static void apply_facts(lowering *L, const scope *s, const ast_param *p) {
 
 // ---- Preconditions ---------------------------------------------------------------------------------------
 static void require_one(lowering *L, scope *s, const ast_expr *e) {
-    if (e->kind == AST_NAME && !strcmp(e->name.text, "deterministic")) return;   // the default; --no-deterministic is checked against it by the driver
+    if (e->kind == AST_NAME && !strcmp(e->name.text, "deterministic"))
+        return;   // the default; --no-deterministic is checked against it by the driver
     tensor_expr holds = lower_bool(L, s, e);
     if (!size_small(L, holds, e->at)) return;
     textbuf text = textbuf_new(L->arena);
@@ -251,10 +293,12 @@ void signature_require(lowering *L, scope *s, const ast_item *op) {
     L->conditions = true;
     for (const ast_expr *e = op->where; e; e = e->next) require_one(L, s, e);
     L->conditions = false;
-    for (uint32_t i = first; i < L->op->requires.len; i++) require_sizes_only(L, L->op->requires.data[i].holds, L->op->requires.data[i].at);
+    for (uint32_t i = first; i < L->op->requires.len; i++)
+        require_sizes_only(L, L->op->requires.data[i].holds, L->op->requires.data[i].at);
 }
 
-bool signature_declare(lowering *L, scope *s, const ast_item *op, const ast_names *generics, const char *shown) {
+bool signature_declare(lowering *L, scope *s, const ast_item *op, const ast_names *generics,
+                       const char *shown) {
     if (!bind_generics(L, s, op, generics, shown)) return false;
     bool ok = true;
     for (const ast_param *p = op->params; p; p = p->next) ok &= declare_param(L, s, p, false);

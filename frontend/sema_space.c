@@ -1,16 +1,27 @@
-// Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies on its axis.
+// Spaces and what is known of sizes: enough linear arithmetic to prove that a computed index lies on its
+// axis.
 #include "sema.h"
 
 const char *space_name(const lowering *L, tensor_space s) {
     return s == TENSOR_NO_SPACE ? "no space" : L->op->spaces.data[s].name;
 }
 
-tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank, bool partial, span at) {
-    return tensor_add_val(L->op, (tensor_val_info){.name = name, .role = VAL_STAGE, .type = t.type, .into = t.space,
-        .facts = t.type == DT_INDEX && partial ? FACT_PARTIAL : 0, .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .rank = rank, .axes = axes, .at = at});
+tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const tensor_space *axes,
+                           uint32_t rank, bool partial, span at) {
+    return tensor_add_val(L->op, (tensor_val_info){.name = name,
+                                                   .role = VAL_STAGE,
+                                                   .type = t.type,
+                                                   .into = t.space,
+                                                   .facts = t.type == DT_INDEX && partial ? FACT_PARTIAL : 0,
+                                                   .sorted_by = TENSOR_NO_VAL,
+                                                   .inplace = TENSOR_NO_VAL,
+                                                   .rank = rank,
+                                                   .axes = axes,
+                                                   .at = at});
 }
 
-// ---- Linear sizes: symbol + constant -----------------------------------------------------------------------
+// ---- Linear sizes: symbol + constant
+// -----------------------------------------------------------------------
 typedef struct {
     bool known;
     tensor_space symbol;   // TENSOR_NO_SPACE: none
@@ -24,7 +35,8 @@ static linear linear_add(linear a, linear b, int64_t sign) {
     if (!a.known || !b.known || (a.symbol != TENSOR_NO_SPACE && b.symbol != TENSOR_NO_SPACE)) return unknown;
     if (sign < 0 && b.symbol != TENSOR_NO_SPACE) return unknown;
     linear r = {true, a.symbol != TENSOR_NO_SPACE ? a.symbol : b.symbol, 0};
-    bool overflow = sign < 0 ? __builtin_sub_overflow(a.constant, b.constant, &r.constant) : __builtin_add_overflow(a.constant, b.constant, &r.constant);
+    bool overflow = sign < 0 ? __builtin_sub_overflow(a.constant, b.constant, &r.constant)
+                             : __builtin_add_overflow(a.constant, b.constant, &r.constant);
     if (overflow) return unknown;
     return r;
 }
@@ -66,13 +78,16 @@ static bool equal_side(const lowering *L, tensor_expr e, tensor_space s, linear 
 // What a precondition says of the size of s. Of two spaces declared equal the later one follows the earlier.
 static bool linear_required(const lowering *L, tensor_space s, linear *out) {
     for (uint32_t i = 0; i < L->op->requires.len; i++)
-        if (equal_side(L, L->op->requires.data[i].holds, s, out) && (out->constant || out->symbol == TENSOR_NO_SPACE || out->symbol < s)) return true;
+        if (equal_side(L, L->op->requires.data[i].holds, s, out) &&
+            (out->constant || out->symbol == TENSOR_NO_SPACE || out->symbol < s))
+            return true;
     return false;
 }
 
 static linear linear_of_space(const lowering *L, tensor_space s) {
     linear l = linear_declared(L, s), by;
-    for (int round = 0; round < 8 && l.symbol != TENSOR_NO_SPACE && linear_required(L, l.symbol, &by); round++) {
+    for (int round = 0; round < 8 && l.symbol != TENSOR_NO_SPACE && linear_required(L, l.symbol, &by);
+         round++) {
         linear next = linear_add(by, linear_constant(l.constant), 1);
         if (!next.known) break;
         l = next;
@@ -80,13 +95,17 @@ static linear linear_of_space(const lowering *L, tensor_space s) {
     return l;
 }
 
-static bool linear_equal(linear a, linear b) { return a.known && b.known && a.symbol == b.symbol && a.constant == b.constant; }
-
-bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more) {
-    return linear_equal(linear_of_space(L, s), linear_add(linear_of_space(L, base), linear_constant(more), 1));
+static bool linear_equal(linear a, linear b) {
+    return a.known && b.known && a.symbol == b.symbol && a.constant == b.constant;
 }
 
-// ---- Bounds of index expressions ---------------------------------------------------------------------------
+bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t more) {
+    return linear_equal(linear_of_space(L, s),
+                        linear_add(linear_of_space(L, base), linear_constant(more), 1));
+}
+
+// ---- Bounds of index expressions
+// ---------------------------------------------------------------------------
 typedef struct {
     linear low, high;
 } bounds;
@@ -99,11 +118,15 @@ static bounds bounds_of(const lowering *L, tensor_expr e, uint32_t *budget) {
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return (bounds){linear_constant(n->imm.i), linear_constant(n->imm.i)};
     case TENSOR_SIZE_OP: a.low = a.high = linear_of_space(L, (tensor_space)n->imm.i); return a;
-    case TENSOR_VAR_OP: return (bounds){linear_constant(0), linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
+    case TENSOR_VAR_OP:
+        return (bounds){linear_constant(0),
+                        linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
     case TENSOR_LOAD_OP:
         if (n->type.type != DT_INDEX || expr_maybe_none(L, e)) return (bounds){unknown, unknown};
-        return (bounds){linear_constant(0), linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
-    case TENSOR_CVT_OP: case TENSOR_INDEX_OP: return bounds_of(L, n->args[0], budget);
+        return (bounds){linear_constant(0),
+                        linear_add(linear_of_space(L, n->type.space), linear_constant(-1), 1)};
+    case TENSOR_CVT_OP:
+    case TENSOR_INDEX_OP: return bounds_of(L, n->args[0], budget);
     case TENSOR_ADD_OP:
         a = bounds_of(L, n->args[0], budget), b = bounds_of(L, n->args[1], budget);
         return (bounds){linear_add(a.low, b.low, 1), linear_add(a.high, b.high, 1)};
@@ -118,12 +141,14 @@ bool expr_in_space(lowering *L, tensor_expr e, tensor_space s) {
     uint32_t budget = 4096;
     bounds b = bounds_of(L, e, &budget);
     linear size = linear_of_space(L, s);
-    if (!b.low.known || !b.high.known || !size.known || b.low.constant < 0) return false;   // sizes are never negative
+    if (!b.low.known || !b.high.known || !size.known || b.low.constant < 0)
+        return false;   // sizes are never negative
     bool comparable = b.high.symbol == size.symbol || b.high.symbol == TENSOR_NO_SPACE;
     return comparable && b.high.constant < size.constant;
 }
 
-// Sizes and preconditions are evaluated token by token: parts that expressions share count as often as they stand.
+// Sizes and preconditions are evaluated token by token: parts that expressions share count as often as they
+// stand.
 static bool within(const lowering *L, tensor_expr e, uint32_t *budget) {
     const tensor_node *n = tensor_node_at(L->op, e);
     if (!*budget) return false;
@@ -141,12 +166,17 @@ bool size_small(lowering *L, tensor_expr e, span at) {
     return false;
 }
 
-// ---- Making spaces -----------------------------------------------------------------------------------------
+// ---- Making spaces
+// -----------------------------------------------------------------------------------------
 tensor_space space_constant(lowering *L, int64_t size, span at) {
     for (tensor_space s = 0; s < L->op->spaces.len; s++)
-        if (L->op->spaces.data[s].kind == SPACE_CONST && L->op->spaces.data[s].size == size && L->op->spaces.data[s].name[0] == '_') return s;
+        if (L->op->spaces.data[s].kind == SPACE_CONST && L->op->spaces.data[s].size == size &&
+            L->op->spaces.data[s].name[0] == '_')
+            return s;
     const char *name = arena_printf(L->arena, "_%lld", (long long)size);
-    return tensor_add_space(L->op, (tensor_space_info){.name = name, .kind = SPACE_CONST, .size = size, .classes = TENSOR_NO_VAL, .at = at});
+    return tensor_add_space(
+        L->op, (tensor_space_info){
+                   .name = name, .kind = SPACE_CONST, .size = size, .classes = TENSOR_NO_VAL, .at = at});
 }
 
 // A space declared equal by a precondition serves, so that its indices fit both.
@@ -154,7 +184,8 @@ static bool space_like(const lowering *L, linear l, tensor_space *out) {
     for (uint32_t i = 0; i < L->op->requires.len; i++)
         for (tensor_space s = 0; s < L->op->spaces.len; s++) {
             linear other;
-            if (L->op->spaces.data[s].kind == SPACE_FREE && equal_side(L, L->op->requires.data[i].holds, s, &other) && linear_equal(l, other))
+            if (L->op->spaces.data[s].kind == SPACE_FREE &&
+                equal_side(L, L->op->requires.data[i].holds, s, &other) && linear_equal(l, other))
                 return *out = s, true;
         }
     return false;
@@ -167,11 +198,14 @@ static tensor_space space_of_size(lowering *L, tensor_expr size, const char *nam
     if (l.known && l.symbol == TENSOR_NO_SPACE) return space_constant(L, l.constant, at);
     for (s = 0; l.known && s < L->op->spaces.len; s++)
         if (linear_equal(l, linear_of_space(L, s))) return s;
-    return tensor_add_space(L->op, (tensor_space_info){.name = name, .kind = SPACE_EXPR, .expr = size, .classes = TENSOR_NO_VAL, .at = at});
+    return tensor_add_space(
+        L->op, (tensor_space_info){
+                   .name = name, .kind = SPACE_EXPR, .expr = size, .classes = TENSOR_NO_VAL, .at = at});
 }
 
 tensor_space space_plus(lowering *L, tensor_space s, int64_t more, span at) {
-    tensor_expr size = tensor_binary(L->op, TENSOR_ADD_OP, tensor_size(L->op, s, at), tensor_int(L->op, more), at);
+    tensor_expr size = tensor_binary(L->op, TENSOR_ADD_OP, tensor_size(L->op, s, at), tensor_int(L->op, more),
+                                     at);
     return space_of_size(L, size, arena_printf(L->arena, "%s+%lld", space_name(L, s), (long long)more), at);
 }
 
@@ -191,7 +225,8 @@ static tensor_space declare_space(lowering *L, scope *s, ast_name name) {
 }
 
 bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, tensor_space *out) {
-    if (axis->kind == AST_NUMBER && axis->is_integer) return *out = space_constant(L, axis->integer, axis->at), true;
+    if (axis->kind == AST_NUMBER && axis->is_integer)
+        return *out = space_constant(L, axis->integer, axis->at), true;
     if (axis->kind == AST_NAME) {
         const entity *n = scope_find(s, axis->name.text);
         if (n && n->kind == ENT_SPACE) return *out = n->space, true;
@@ -216,7 +251,8 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
     return true;
 }
 
-// ---- Variables of expressions ------------------------------------------------------------------------------
+// ---- Variables of expressions
+// ------------------------------------------------------------------------------
 void walk_begin(lowering *L) {
     while (L->visited.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->visited, 0);
     L->walks++;

@@ -2,7 +2,8 @@
 #include "sema.h"
 #include <string.h>
 
-// ---- The library, embedded in the binary ---------------------------------------------------------------------
+// ---- The library, embedded in the binary
+// ---------------------------------------------------------------------
 typedef struct {
     const char *name, *text;
     size_t size;
@@ -21,7 +22,8 @@ const char *frontend_library_text(const char *name, size_t *length) {
     return NULL;
 }
 
-// ---- Files -----------------------------------------------------------------------------------------------------
+// ---- Files
+// -----------------------------------------------------------------------------------------------------
 typedef struct {
     sema *s;
     frontend_unit *u;
@@ -38,7 +40,8 @@ static void load_text(loading *l, const char *path, const char *text, size_t len
 
 static const char *beside(arena *a, const char *importer, const char *name) {
     const char *slash = strrchr(importer, '/');
-    return slash ? arena_printf(a, "%.*s/%s.gnn", (int)(slash - importer), importer, name) : arena_printf(a, "%s.gnn", name);
+    return slash ? arena_printf(a, "%.*s/%s.gnn", (int)(slash - importer), importer, name)
+                 : arena_printf(a, "%s.gnn", name);
 }
 
 static void note_import(sema *s, const char *from, const char *to) {
@@ -52,7 +55,8 @@ static void load_import(loading *l, const ast_item *item, const char *importer) 
     size_t n = strlen(name);
     if (n > 4 && !strcmp(name + n - 4, ".gnn")) name = arena_strndup(s->arena, name, n - 4);
     for (uint32_t i = 0; i <= s->options.ninclude_dirs; i++) {
-        const char *path = i ? arena_printf(s->arena, "%s/%s.gnn", s->options.include_dirs[i - 1], name) : beside(s->arena, importer, name);
+        const char *path = i ? arena_printf(s->arena, "%s/%s.gnn", s->options.include_dirs[i - 1], name)
+                             : beside(s->arena, importer, name);
         size_t length;
         if (loaded(s, path)) {
             note_import(s, importer, path);
@@ -66,7 +70,8 @@ static void load_import(loading *l, const ast_item *item, const char *importer) 
         return;
     }
     size_t length;
-    const char *text = frontend_library_text(name, &length), *path = arena_printf(s->arena, "<library>/%s.gnn", name);
+    const char *text = frontend_library_text(name, &length),
+               *path = arena_printf(s->arena, "<library>/%s.gnn", name);
     if (text) note_import(s, importer, path);
     if (text && loaded(s, path)) return;
     if (text) {
@@ -95,7 +100,8 @@ static void load_text(loading *l, const char *path, const char *text, size_t len
     sema_declare_items(s, file, main);
 }
 
-// ---- Items -----------------------------------------------------------------------------------------------------
+// ---- Items
+// -----------------------------------------------------------------------------------------------------
 static bool same_file(const sema *s, span a, span b) {
     return source_map_file(diag_sources(s->ds), a.lo) == source_map_file(diag_sources(s->ds), b.lo);
 }
@@ -106,12 +112,14 @@ static void report_duplicate(sema *s, const ast_item *old, const ast_item *item)
 }
 
 static bool reserved(const char *name) {
-    static const char *const words[] = {"sum", "prod", "max", "min", "any", "all", "rand", "stop", "inf", "none", "pi", "true", "false", "id"};
+    static const char *const words[] = {"sum",  "prod", "max",  "min", "any",  "all",   "rand",
+                                        "stop", "inf",  "none", "pi",  "true", "false", "id"};
     ir_dtype t;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(name, words[i])) return true;
     for (tensor_opcode op = 0; op < TENSOR_OP_COUNT; op++)
-        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(name, tensor_op_table(op)->text)) return true;
+        if (tensor_op_table(op)->kind == TENSOR_MATHS && !strcmp(name, tensor_op_table(op)->text))
+            return true;
     return sema_dtype(name, &t);
 }
 
@@ -132,10 +140,10 @@ static void declare_named(sema *s, item_list *list, const ast_item *item) {
 
 void sema_declare_items(sema *s, const ast_file *file, bool main) {
     (void)main;
-    for (const ast_item *i = file->items; i; i = i->next)
-        switch (i->kind) {
+    for (const ast_item *i = file->items; i; i = i->next) switch (i->kind) {
         case AST_IMPORT: break;
-        case AST_OP: case AST_OP_ALIAS: declare_named(s, (item_list *)&s->ops, i); break;
+        case AST_OP:
+        case AST_OP_ALIAS: declare_named(s, (item_list *)&s->ops, i); break;
         case AST_FN: declare_named(s, (item_list *)&s->fns, i); break;
         case AST_REDUCER: declare_named(s, (item_list *)&s->reducers, i); break;
         case AST_GRAD: VEC_PUSH(s->arena, &s->grads, i); break;
@@ -144,14 +152,17 @@ void sema_declare_items(sema *s, const ast_file *file, bool main) {
 }
 
 static const ast_item *op_body(const sema *s, const ast_item *item) {
-    return item->kind == AST_OP_ALIAS ? sema_visible(s, s->ops.data, s->ops.len, item->target.text, item->target.at) : item;
+    return item->kind == AST_OP_ALIAS
+               ? sema_visible(s, s->ops.data, s->ops.len, item->target.text, item->target.at)
+               : item;
 }
 
 // A size, function or reducer that nothing binds keeps an op a template.
 static bool generic_left(const sema *s, const ast_item *item, bool sizes_too) {
     const ast_item *op = op_body(s, item);
     const ast_names *given = item->kind == AST_OP_ALIAS ? item->names : NULL;
-    for (const ast_generic *g = op && op->kind == AST_OP ? op->generics : NULL; g; g = g->next, given = given ? given->next : NULL) {
+    for (const ast_generic *g = op && op->kind == AST_OP ? op->generics : NULL; g;
+         g = g->next, given = given ? given->next : NULL) {
         const char *kind = g->kind.text ? g->kind.text : "float";
         bool value = !strcmp(kind, "fn") || !strcmp(kind, "reducer") || (sizes_too && !strcmp(kind, "size"));
         if (value && !given && !sema_define(s, g->name.text)) return true;
@@ -166,16 +177,21 @@ static void list_ops(frontend_unit *u) {
             const ast_item *item = s->ops.data[i];
             bool elsewhere = source_map_file(diag_sources(s->ds), item->name.at.lo) != u->main;
             if (elsewhere != imported) continue;
-            frontend_op op = {.name = item->name.text, .item = item, .imported = elsewhere, .generic_left = generic_left(s, item, true)};
+            frontend_op op = {.name = item->name.text,
+                              .item = item,
+                              .imported = elsewhere,
+                              .generic_left = generic_left(s, item, true)};
             VEC_PUSH(u->arena, &u->ops, op);
         }
 }
 
-// ---- Declarations that name ops ----------------------------------------------------------------------------------
+// ---- Declarations that name ops
+// ----------------------------------------------------------------------------------
 static void check_alias(sema *s, const ast_item *item) {
     const ast_item *op = op_body(s, item);
     if (op && op->kind == AST_OP) return;
-    diagnostic *d = diag(s->ds, E0204, item->target.at, op ? "'%s' is itself an alias" : "there is no op '%s'", item->target.text);
+    diagnostic *d = diag(s->ds, E0204, item->target.at,
+                         op ? "'%s' is itself an alias" : "there is no op '%s'", item->target.text);
     diag_help(d, "an alias names an op and binds its generics: op name = op<…>;");
 }
 
@@ -195,9 +211,13 @@ static void check_grad(sema *s, const ast_item *g) {
     for (const ast_names *n = g->names; n; n = n->next) {
         const ast_param *p = find_param(body, n->name.text);
         ir_dtype t;
-        bool is_float = p && p->type->kind == AST_TENSOR && (!sema_dtype(p->type->element.text, &t) || ir_dtype_is_float(t));
+        bool is_float = p && p->type->kind == AST_TENSOR &&
+                        (!sema_dtype(p->type->element.text, &t) || ir_dtype_is_float(t));
         if (is_float) continue;
-        diagnostic *d = diag(s->ds, E0610, n->name.at, p ? "'%s' is no float tensor: it has no gradient" : "'%s' is no parameter of that op", n->name.text);
+        diagnostic *d = diag(s->ds, E0610, n->name.at,
+                             p ? "'%s' is no float tensor: it has no gradient"
+                               : "'%s' is no parameter of that op",
+                             n->name.text);
         diag_note(d, (p ? p->name : body->name).at, "'%s' is declared here", (p ? p->name : body->name).text);
     }
 }
@@ -209,7 +229,8 @@ static void check_declarations(frontend_unit *u) {
     for (uint32_t i = 0; i < s->grads.len; i++) check_grad(s, s->grads.data[i]);
 }
 
-frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text, size_t length, const frontend_options *o) {
+frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text, size_t length,
+                             const frontend_options *o) {
     frontend_unit *u = ARENA_NEW(a, frontend_unit);
     sema *s = u->sema = ARENA_NEW(a, sema);
     u->arena = s->arena = a;
@@ -228,11 +249,14 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     return u;
 }
 
-// ---- One op ------------------------------------------------------------------------------------------------------
+// ---- One op
+// ------------------------------------------------------------------------------------------------------
 // `bound` binds generics from the left; the rest take -D or their defaults.
-static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, bool defaults, const char *source) {
+static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, bool defaults,
+                        const char *source) {
     const ast_item *op = op_body(s, item);
-    lowering L = {.s = s, .arena = s->arena, .ds = s->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .defaults = defaults};
+    lowering L = {
+        .s = s, .arena = s->arena, .ds = s->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .defaults = defaults};
     L.op = tensor_op_new(s->arena, item->name.text);
     L.op->source = source;
     L.op->at = item->name.at;
@@ -243,7 +267,8 @@ static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, b
     equations q = {.scope = &names, .op = op};
     for (tensor_val v = 0; v < L.op->nparams; v++) {
         const tensor_val_info *i = &L.op->vals.data[v];
-        if (i->role == VAL_RESULT) VEC_PUSH(s->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
+        if (i->role == VAL_RESULT)
+            VEC_PUSH(s->arena, &q.results, ((declared){i->name, i->name, v, true, i->rank, i->axes, i->at}));
     }
     expand(&L, op);
     equations_lower(&L, &q);
@@ -255,14 +280,17 @@ static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, b
     return L.op;
 }
 
-static const ast_names *alias_names(const ast_item *item) { return item->kind == AST_OP_ALIAS ? item->names : NULL; }
+static const ast_names *alias_names(const ast_item *item) {
+    return item->kind == AST_OP_ALIAS ? item->names : NULL;
+}
 
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
     const ast_item *item = u->ops.data[op].item;
     return lower(u->sema, item, alias_names(item), false, u->main->path);
 }
 
-// ---- Any form of an op: for the names in it ----------------------------------------------------------------------
+// ---- Any form of an op: for the names in it
+// ----------------------------------------------------------------------
 static uint32_t count_exprs(const ast_expr *e) {
     uint32_t n = 0;
     for (; e; e = e->next) n++;
@@ -274,7 +302,8 @@ static uint32_t arity_in(const ast_expr *e, const char *name) {
     uint32_t n = 0;
     for (; e && !n; e = e->next) {
         if (e->kind == AST_CALL && e->name.text == name) return count_exprs(e->args);
-        if (e->kind == AST_REDUCE && e->name.text == name) return e->body->kind == AST_TUPLE ? count_exprs(e->body->args) : 1;
+        if (e->kind == AST_REDUCE && e->name.text == name)
+            return e->body->kind == AST_TUPLE ? count_exprs(e->body->args) : 1;
         n = arity_in(e->args, name);
         if (!n && e->kind == AST_REDUCE) n = arity_in(e->body, name);
     }
@@ -333,7 +362,8 @@ tensor_op *sema_lower_quietly(const sema *s, const ast_item *item) {
     quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
     const ast_names *names = alias_names(item);
     for (uint32_t i = 0; generic_left(s, item, true) && i < s->ops.len && !names; i++)
-        if (s->ops.data[i]->kind == AST_OP_ALIAS && s->ops.data[i]->target.text == item->name.text) names = s->ops.data[i]->names;
+        if (s->ops.data[i]->kind == AST_OP_ALIAS && s->ops.data[i]->target.text == item->name.text)
+            names = s->ops.data[i]->names;
     if (!names && !some_names(s, item, &names)) return NULL;
     return lower(&quiet, item, names, true, "");
 }

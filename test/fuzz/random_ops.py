@@ -45,6 +45,9 @@ op around<T>(m: P -> Q, x: T[P, J]) -> (y: T[P, J], z: T[Q, J]) {
     z = gather(m, x);
     y[p, j] = z[m[p], j] - x[p, j];
 }
+op fold<R: reducer, G: fn, T>(m: P -> Q, x: T[P, J]) -> (y: T[Q, J]) {
+    y[q, j] = R{p : m[p] == q else 0} (1.0 * G(x[p, j]));
+}
 op moments<T>(x: T[P, J]) -> (mu: T[P], var: T[P]) { mu[p], var[p] = welford{j} x[p, j]; }
 
 """
@@ -96,12 +99,15 @@ class Scope:
 
     def __init__(self, indices, known=(), points=1, depth=0):
         self.indices, self.known, self.points, self.depth = list(indices), set(known), points, depth
+        self.made = []   # real expressions that mean something here, to be repeated
 
     def bare(self):
         return Scope(self.indices, (), self.points, self.depth)
 
     def inside(self, indices=(), known=(), points=1):
-        return Scope(self.indices + list(indices), self.known | set(known), self.points * points, self.depth + 1)
+        scope = Scope(self.indices + list(indices), self.known | set(known), self.points * points, self.depth + 1)
+        scope.made = [e for e in self.made if not indices or " by " not in str(e)]   # 'by' wants one index of its space
+        return scope
 
 
 class Equation:
@@ -114,7 +120,7 @@ class Equation:
 
 class Case:
     def __init__(self, rng):
-        self.rng, self.names = rng, 0
+        self.rng, self.names, self.generic = rng, 0, rng.random() < 0.3
         self.graph = rng.choice(GRAPHS) if rng.random() < 0.4 else ""
         self.values, self.equations, self.parameters, self.results, self.options = [], [], [], [], []
         self.spaces = self.make_spaces()
@@ -168,6 +174,10 @@ class Case:
             facts = ["partial"]
         elif roll < 0.75:
             facts = ["sorted"]
+        elif roll < 0.82 and name[0] == "m":
+            within = [v for v in self.values if v.kind == "x" and len(v.axes) == 1 and v.axes[0].name == a.name and not v.facts & {"prefix", "unique"}
+                      and v.name[0] == "m"]
+            facts = ["sorted(%s)" % rng.choice(within).name] if within else []
         if facts == ["partial"] and rng.random() < 0.3 and name[0] == "m":
             facts.append("sorted" if rng.random() < 0.5 else "unique")
         two = facts in ([], ["partial"]) and rng.random() < 0.15 and name[0] == "m"
@@ -200,7 +210,7 @@ class Case:
 
     def storage(self, kind):
         if kind == "f":
-            return self.rng.choice(FLOATS)
+            return "T" if self.generic and self.rng.random() < 0.6 else self.rng.choice(FLOATS)
         return self.rng.choice(["i32", "i64"]) if kind == "i" else "bool"
 
     def add_tensor(self):
@@ -266,6 +276,13 @@ class Case:
         return Expr("f", self.rng.choice(["0", "1", "0.5", "2", "3.25", "0.1", "(-1)", "1e-3", "10"]))
 
     def real(self, scope, depth):
+        if scope.made and self.rng.random() < 0.12:
+            return self.rng.choice(scope.made)
+        e = self.new_real(scope, depth)
+        scope.made.append(e)
+        return e
+
+    def new_real(self, scope, depth):
         rng = self.rng
         roll = rng.random()
         if depth <= 0 or roll < 0.2:
@@ -285,7 +302,7 @@ class Case:
             return self.formatted("f", "rand(%s)" % ", ".join(["%s"] * (len(words) + 1)), [Expr("i", "7")] + words)
         if roll < 0.95:
             return self.integer(scope, depth - 1)
-        return self.formatted("f", "f_pick(%s, %s, %s)", [self.real(scope, depth - 1) for _ in range(3)])
+        return self.formatted("f", "f_pick(%s, 0 + %s, 0 + %s)", [self.real(scope, depth - 1) for _ in range(3)])
 
     @staticmethod
     def formatted(kind, text, args):
@@ -578,7 +595,8 @@ class Case:
             y, z = self.fresh("c"), self.fresh("c")
             to = Value(z, "f", [m.into, x.axes[1]])
             if rng.random() < 0.5:
-                self.equations.append(Equation(z, Expr(None, "gather(%s, %s)" % (m.name, x.name))))
+                folded = "fold<%s, %s>" % (rng.choice(["max", "min", "sum", "prod", "mean", "r_last", "r_span"]), rng.choice(["f_twice", "f_bend", "relu", "sq"]))
+                self.equations.append(Equation(z, Expr(None, "%s(%s, %s)" % (rng.choice(["gather", folded]), m.name, x.name))))
                 return [to]
             self.equations.append(Equation("%s, %s" % (y, z), Expr(None, "around(%s, %s)" % (m.name, x.name))))
             return [Value(y, "f", list(x.axes)), to]
@@ -613,9 +631,24 @@ class Case:
         for _ in range(rng.randint(1, 3)):
             self.add_result()
 
+    def add_inplace(self):
+        """A parameter that is overwritten, read at each own point alone."""
+        rng, name, under = self.rng, self.fresh("y"), self.fresh("o")
+        axes, storage = self.axes(400), self.storage("f")
+        indices = self.left(axes)
+        place = "[%s]" % ", ".join(n for n, _ in indices)
+        value = Expr("f", "(0.5 * ", Expr("f", under + place), " + ", self.real(Scope(indices, points=self.points(axes)), 2), ")")
+        self.equations.append(Equation(name + place, value))
+        shape = "[%s]" % ", ".join(s.text for s in axes)
+        self.parameters.append("%s: %s%s" % (under, storage, shape))
+        self.results.append((name, "%s: %s%s inplace(%s)" % (name, storage, shape, under)))
+        self.values.append(Value(name, "f", axes))
+
     def add_result(self):
         rng, name = self.rng, self.fresh("y")
         axes, roll = self.axes(400), rng.random()
+        if roll > 0.94:
+            return self.add_inplace()
         if roll < 0.12:
             v = self.computed_map(name, axes[:1] or [self.spaces[0]], True)
             if v:
@@ -648,10 +681,14 @@ class Case:
         rng, words = self.rng, ["--graph=" + self.graph] if self.graph else []
         for s in self.defined:
             words += ["-D", "%s=%d" % (s.name, s.size)]
+        if self.generic:
+            words += ["-D", "T=" + rng.choice(["f64", "f32", "f16", "bf16"])]
         words.append("--index=%d" % rng.choice([32, 64]))
         words.append("--layout=" + rng.choice(["packed", "packed", "strided", "misaligned", "broadcast"]))
         words.append("--values=" + rng.choice(["random", "random", "special"]))
         words.append("--edges=" + rng.choice(["plain", "mixed"]))
+        if "inplace(" in "".join(t for _, t in self.results) and rng.random() < 0.6:
+            words.append("--inplace")
         words += ["--seed=%d" % rng.randrange(1000), "-O%d" % rng.choice([0, 0, 0, 3])]
         self.options = words
 
@@ -665,7 +702,7 @@ class Case:
 
     def text(self):
         results = ",\n        ".join(text for _, text in self.results)
-        head = "op main(%s)\n    -> (%s) {\n" % (",\n        ".join(self.sizes() + self.parameters), results)
+        head = "op main" + ("<T>" if self.generic else "") + "(%s)\n    -> (%s) {\n" % (",\n        ".join(self.sizes() + self.parameters), results)
         return HELPERS + head + "\n".join(str(e) for e in self.equations) + "\n}\n"
 
 
@@ -746,6 +783,8 @@ def tries(case):
     for k in range(len(case.options)):
         word, old = case.options[k], list(case.options)
         if word.startswith("--graph"):
+            continue
+        if word.startswith("T="):
             continue
         if k and case.options[k - 1] == "-D":
             size = int(word.split("=")[1])
