@@ -119,6 +119,8 @@ class Equation:
 
 
 class Case:
+    UNIFORM = "rand(%s)"
+
     def __init__(self, rng):
         self.rng, self.names, self.generic = rng, 0, rng.random() < 0.3
         self.graph = rng.choice(GRAPHS) if rng.random() < 0.4 else ""
@@ -299,7 +301,7 @@ class Case:
             return self.normaliser(scope, depth) or self.real(scope, depth - 1)
         if roll < 0.92:
             words = [self.integer(scope, 0) for _ in range(rng.randint(1, 3))]
-            return self.formatted("f", "rand(%s)" % ", ".join(["%s"] * (len(words) + 1)), [Expr("i", "7")] + words)
+            return self.formatted("f", self.UNIFORM % ", ".join(["%s"] * (len(words) + 1)), [Expr("i", "7")] + words)
         if roll < 0.95:
             return self.integer(scope, depth - 1)
         return self.formatted("f", "f_pick(%s, 0 + %s, 0 + %s)", [self.real(scope, depth - 1) for _ in range(3)])
