@@ -40,7 +40,8 @@ static void add_conjunct(lowering *L, condition *c, tensor_expr e, const tensor_
                        : is_key(L, b, a, bound, nbound) ? (tensor_key){b, a}
                                                         : (tensor_key){0, 0};
         // none == none holds as a comparison, but none matches no key: only where the two agree is it one.
-        if (k.lhs) {
+        bool none = tensor_node_at(L->op, a)->op == TENSOR_NONE_OP || tensor_node_at(L->op, b)->op == TENSOR_NONE_OP;   // m[e] == none
+        if (k.lhs && !none) {
             VEC_PUSH(L->arena, &c->keys, k);
             lift_determine(L, k);
             return;

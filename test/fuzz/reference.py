@@ -299,6 +299,7 @@ class Array:
 
     def __init__(self, kind, axes, into=None, data=None, prefix=False):
         self.kind, self.axes, self.into, self.data, self.prefix = kind, axes, into, {} if data is None else data, prefix
+        self.narrow = False   # i32
 
 
 class Closure:
@@ -576,7 +577,7 @@ class Evaluator:
     def holds(self, conjunct, s, bound):
         if conjunct[:2] == ("binary", "=="):   # a key: none matches none but is no match
             a, b = conjunct[2], conjunct[3]
-            if self.is_key(a, b, s, bound) or self.is_key(b, a, s, bound):
+            if ("name", "none") not in (a, b) and (self.is_key(a, b, s, bound) or self.is_key(b, a, s, bound)):
                 x, y = self.value(a, s), self.value(b, s)
                 return x is not None and y is not None and x == y
         return self.value(conjunct, s)
@@ -634,6 +635,16 @@ class Evaluator:
             out = self.arithmetic("+" if name == "sum" else "*", out, x)
         return out
 
+    def leads_to(self, e, s):
+        """The space of an index-valued expression."""
+        if e[0] == "reduce":
+            within = dict(e[2]).get(e[5][1][1][1]) if e[5][0] == "tuple" else None
+            return self.space_of(within, s) if within else None
+        x = self.resolve(s, e[1]) if e[0] in ("ref", "name") else None
+        if isinstance(x, (Index, Array)):
+            return x.space if isinstance(x, Index) else x.into
+        return self.leads_to(e[2], s) or self.leads_to(e[3], s) if e[0] == "if" else None
+
     # Equations
     def run(self, equations, scope, declared):
         for targets, value, binders in equations:
@@ -656,7 +667,8 @@ class Evaluator:
         for name, _ in targets:
             if not isinstance(scope.find(name), Array):
                 kind = self.kind(value, inner) if value[0] != "reduce" or value[1] not in ("argmax", "argmin") else "x"
-                scope.names[name] = Array(declared[name].kind if name in declared else kind, axes)
+                scope.names[name] = Array(declared[name].kind if name in declared else kind, axes, self.leads_to(value, inner))
+                scope.names[name].narrow = name in declared and declared[name].narrow
             arrays.append(scope.find(name))
         for t in range(step.size if isinstance(step, Space) else step.space.size if step else 1):
             if step:
@@ -667,6 +679,7 @@ class Evaluator:
                     i.value = v
                 values = self.reduce(value, inner) if value[0] == "reduce" else [self.value(value, inner)]
                 for array, (_, place), v in zip(arrays, targets, values):
+                    v = wrap(v, 32) if array.narrow else v
                     where = tuple(indices[a[1]].value if a[0] == "name" else a[1] if a[0] == "number" else t + a[3][1] for a in place)
                     new.append((array, where, v))
             for array, where, v in new:
@@ -725,6 +738,7 @@ class Evaluator:
         for r, element, axes, into, _ in results:
             kind = "x" if element == "map" else "b" if element == "bool" else "i" if element[0] == "i" else "f"
             declared[r] = Array(kind, [self.space_of(a, scope) for a in axes], scope.find(into) if into else None)
+            declared[r].narrow = element == "i32"
         self.run(self.equations, scope, declared)
         return {r: scope.find(r) for r in declared}
 
