@@ -232,6 +232,6 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     ROWS(out, p, "prepared", p->prepared, prepared_row);
     ROWS(out, p, "temps", p->temps, temp_row);
     kernels(out, p);
-    ROWS(out, p, "steps", p->steps, step_row);
+    ROWS(out, p, "steps", p->versions.data[0].steps, step_row);
     textbuf_puts(out, "\n}\n");
 }

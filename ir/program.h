@@ -28,13 +28,25 @@ static inline bool ir_dtype_is_float(ir_dtype t) { return t <= DT_F16; }
     X(AND, "&&") X(OR, "||") X(NOT, "!")                                                                    \
     X(MAX_PREIMAGE, "max") /* value: param; the largest preimage of a map; text: max(dst) */                \
     X(MIN_PREIMAGE, "min") X(AVG_PREIMAGE, "avg") /* floor of the mean */                                   \
-    X(SYMMETRIC, "symmetric") /* value: param, value2: param; (src, dst) holds each pair both ways */
+    X(SYMMETRIC, "symmetric") /* value: param, value2: param; (src, dst) holds each pair both ways */       \
+    X(STD_PREIMAGE, "std")    /* value: param; floor of the standard deviation of its preimages' sizes */   \
+    X(QUANTILE_PREIMAGE, "quantile") /* value: param, value2: q in thousandths; text: quantile(dst,900) */  \
+    X(AT_LEAST, "at_least") /* value: param, value2: k; how many preimages have k or more entries */        \
+    X(FILL, "fill") /* value: param, value2: n; thousandths of rows in use, preimages cut in tiles of n */  \
+    X(DEVICE, "") /* value: device_fact; text: its name */
 typedef enum {
 #define X(name, text) SZ_##name,
     SIZE_TOKENS(X)
 #undef X
     SZ_COUNT
 } size_token_kind;
+#define DEVICE_NUMBERS(X) X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
+typedef enum {
+#define X(name, text) DEVICE_##name,
+    DEVICE_NUMBERS(X)
+#undef X
+    DEVICE_NUMBER_COUNT
+} device_fact;   // of a GPU; SMS, SHARED_BYTES (of a block, asked for), L2_BYTES are 0 on the host, CORES on a GPU
 typedef struct {
     size_token_kind kind;
     int64_t value, value2;
@@ -81,6 +93,10 @@ typedef struct {
     X(OFFSETS, "offsets") /* of map m: E -> V: V + 1 entries; where class v begins in the order of m */     \
     X(ORDER, "order")     /* of map m: E entries; positions of m sorted by value, stable */                 \
     X(COMPOSE, "compose") /* of m: E -> V, n: V -> W: E entries, n[m[e]], none where either is none */      \
+    X(DEGREES, "degrees") /* of map m: E -> V: V entries; the size of each preimage */                      \
+    X(ORDER_DESC, "order_desc") /* of map m: as order, largest value first, stable */                       \
+    X(TILES, "tiles")     /* of map m, extent T: where each tile begins in the order of m, and where the     \
+                             last ends; a tile has at most T entries, all of one value; also counts tiles */ \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
 typedef enum {
@@ -98,6 +114,7 @@ typedef struct {
     prepared_builder builder;
     uint32_t nargs;
     const program_map_ref *args;
+    int64_t extent;          // TILES
     uint32_t domain, into;   // spaces: what it is indexed by (offsets: into + 1 entries), what its values lie in
 } program_prepared;
 
@@ -142,6 +159,27 @@ typedef struct {
     const program_arg *args;    // LAUNCH
 } program_step;
 
+// A version of the op: its steps may run where its guards hold. HOLDS is decided when the plan is made, the others at
+// each launch, from the arguments alone. The first version whose guards hold is launched; the last one has none.
+typedef enum {
+    GUARD_HOLDS,     // a condition on sizes, statistics and the device
+    GUARD_ALIGNED,   // param: its base address is a multiple of `value` bytes
+    GUARD_STRIDE,    // param, axis: its stride is a multiple of `value` elements
+    GUARD_REACH      // param: the largest element offset its strides and sizes allow is below `value`
+} guard_kind;
+typedef struct {
+    guard_kind kind;
+    size_expr holds;
+    uint32_t param, axis;
+    int64_t value;
+    const char *text;         // HOLDS: as a person writes it: "F % 4 == 0"
+} program_guard;
+typedef struct {
+    const char *name;         // of the schedule it comes from: "rows", "default", "naive"; unique
+    VEC(program_guard) guards;
+    VEC(program_step) steps;
+} program_version;            // prepared arrays and temporaries are made for those a plan may launch
+
 typedef struct {
     const char *name;         // the op's, as C spells it: "gat_f32"
     const char *source;       // path of the .gnn file
@@ -153,7 +191,7 @@ typedef struct {
     VEC(program_require) requires;
     VEC(program_prepared) prepared;
     VEC(program_temp) temps;
-    VEC(program_step) steps;
+    VEC(program_version) versions;   // at least one; the last has no guards
 } program;
 
 void size_print(textbuf *out, const program *p, const size_expr *e);

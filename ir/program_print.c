@@ -1,6 +1,7 @@
 // Programs and their size expressions as text.
 #include "program.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // ---- Sizes -----------------------------------------------------------------------------------------------
@@ -12,6 +13,16 @@ static const char *token_text(size_token_kind k) {
     case SZ_COUNT: break;
     }
     ICE("a size token that does not exist");
+}
+
+static const char *device_text(device_fact n) {
+    switch (n) {
+#define X(name, text) case DEVICE_##name: return text;
+        DEVICE_NUMBERS(X)
+#undef X
+    case DEVICE_NUMBER_COUNT: break;
+    }
+    ICE("a device number that does not exist");
 }
 
 // Blanks separate tokens, so names travel without them.
@@ -48,6 +59,13 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
         }
         textbuf_puts(out, ")");
         return;
+    case SZ_STD_PREIMAGE: case SZ_QUANTILE_PREIMAGE: case SZ_AT_LEAST: case SZ_FILL:
+        textbuf_printf(out, "%s(", token_text(t->kind));
+        put_param(out, p, t->value);
+        if (t->kind != SZ_STD_PREIMAGE) textbuf_printf(out, ",%" PRId64, t->value2);
+        textbuf_puts(out, ")");
+        return;
+    case SZ_DEVICE: textbuf_puts(out, device_text((device_fact)t->value)); return;
     case SZ_COUNT: break;
     }
     ICE("a size token that does not exist");
@@ -157,10 +175,10 @@ static void print_launch(textbuf *out, const program *p, const program_step *s) 
     textbuf_puts(out, "\n");
 }
 
-static void print_steps(textbuf *out, const program *p) {
+static void print_steps(textbuf *out, const program *p, const program_version *v) {
     int depth = 0;
-    for (uint32_t k = 0; k < p->steps.len; k++) {
-        const program_step *s = &p->steps.data[k];
+    for (uint32_t k = 0; k < v->steps.len; k++) {
+        const program_step *s = &v->steps.data[k];
         if (s->kind == STEP_END) depth--;
         textbuf_printf(out, "%*s", depth > 0 ? 2 * depth : 0, "");
         switch (s->kind) {
@@ -174,6 +192,28 @@ static void print_steps(textbuf *out, const program *p) {
         case STEP_END: textbuf_puts(out, "end\n"); break;
         }
     }
+}
+
+static void print_guard(textbuf *out, const program *p, const program_guard *g) {
+    const char *param = g->kind == GUARD_HOLDS ? "" : p->params.data[g->param].name;
+    switch (g->kind) {
+    case GUARD_HOLDS:
+        textbuf_printf(out, "  where %s : ", g->text);
+        size_print(out, p, &g->holds);
+        break;
+    case GUARD_ALIGNED: textbuf_printf(out, "  where aligned(%s, %" PRId64 ")", param, g->value); break;
+    case GUARD_STRIDE:
+        textbuf_printf(out, "  where stride(%s, %u) %% %" PRId64 " == 0", param, g->axis, g->value);
+        break;
+    case GUARD_REACH: textbuf_printf(out, "  where reach(%s) < %" PRId64, param, g->value); break;
+    }
+    textbuf_puts(out, "\n");
+}
+
+static void print_version(textbuf *out, const program *p, const program_version *v) {
+    textbuf_printf(out, "version %s\n", v->name);
+    for (uint32_t k = 0; k < v->guards.len; k++) print_guard(out, p, &v->guards.data[k]);
+    print_steps(out, p, v);
 }
 
 void program_print(textbuf *out, const program *p) {
@@ -193,5 +233,5 @@ void program_print(textbuf *out, const program *p) {
         size_print(out, p, &t->length);
         textbuf_puts(out, "\n");
     }
-    print_steps(out, p);
+    for (uint32_t k = 0; k < p->versions.len; k++) print_version(out, p, &p->versions.data[k]);
 }

@@ -127,7 +127,7 @@ static void add_temps(naive *n) {
 
 // ---- What runs
 // -----------------------------------------------------------------------------------------------------
-static void add_step(naive *n, program_step s) { VEC_PUSH(n->arena, &n->p->steps, s); }
+static void add_step(naive *n, program_step s) { VEC_PUSH(n->arena, &n->p->versions.data[0].steps, s); }
 
 typedef VEC(const tensor_stage *) stage_list;
 
@@ -162,6 +162,7 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
                    .index_bits = o->index_bits,
                    .deterministic = true,
                    .module = simt_module_new(a, op->name)};
+    VEC_PUSH(a, &p->versions, ((program_version){.name = "naive"}));
     naive n = {.arena = a, .ds = ds, .op = op, .options = o, .p = p};
     n.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     n.inlined = ARENA_ARRAY(a, const tensor_stage *, op->vals.len + 1);

@@ -199,5 +199,5 @@ void kernel_build(naive *n, const tensor_stage *const *stages, uint32_t nstages)
                       .count = blocks_of(n, spaces, count),
                       .nargs = k.args.len,
                       .args = k.args.data};
-    VEC_PUSH(n->arena, &n->p->steps, s);
+    VEC_PUSH(n->arena, &n->p->versions.data[0].steps, s);
 }

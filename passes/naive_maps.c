@@ -26,7 +26,8 @@ uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint
         if (!strcmp(n->p->prepared.data[i].name, name.data)) return i;
     program_map_ref *copy = ARENA_ARRAY(n->arena, program_map_ref, nargs);
     memcpy(copy, args, nargs * sizeof *args);
-    VEC_PUSH(n->arena, &n->p->prepared, ((program_prepared){name.data, b, nargs, copy, domain, into}));
+    program_prepared made = {.name = name.data, .builder = b, .nargs = nargs, .args = copy, .domain = domain, .into = into};
+    VEC_PUSH(n->arena, &n->p->prepared, made);
     return n->p->prepared.len - 1;
 }
 

@@ -1,0 +1,154 @@
+// Loop IR: how an op is computed. A plan is kernels in order; a kernel is loops over positions, dealt out to blocks,
+// groups, lanes, registers and vectors, around the stages of the op. Scalar expressions are those of tensor IR.
+//
+// Enters: built by passes/plan_*.c from tensor IR and a schedule, or read from text. Leaves: lowered to simt IR by
+// passes/lower_*.c. Memory: the arena of the plan. Text form: LOOP.md.
+//
+//     kernel spmm threads 128 lanes 32 {
+//       for v in 0 .. size(V) [group 4, block] {              // a block owns four rows, a group of lanes one
+//         for f in 0 .. size(F) [vector 4, lane 32, serial] { // 128 features at a time
+//           reduce y.sum {
+//             for p in offsets.dst[v] .. offsets.dst[v + 1] [serial] {
+//               let e = p
+//               contribute y.sum                              // lift and combine the stage's body here
+//             }
+//           }
+//           store y                                           // finish, round, store
+//         }
+//       }
+//     }
+#ifndef GNNC_LOOP_H
+#define GNNC_LOOP_H
+
+#include "tensor.h"
+
+// ---- Layouts ---------------------------------------------------------------------------------------------
+// A loop visits lo … hi. Its position is written in mixed radix, innermost digit first; a digit names who takes its
+// values. What the digits do not cover is the rest: the outermost digit, of unknown extent, taken by steps of their
+// product (`serial`) or by blocks (`block`); `whole` says the digits cover hi - lo. A position at or past hi is masked:
+// nothing is contributed or stored there.
+#define LOOP_PLACES(X)                                                                                      \
+    X(VECTOR, "vector")     /* elements of one vector access; innermost digit alone */                      \
+    X(REGISTER, "register") /* copies a thread holds, written out */                                        \
+    X(LANE, "lane")         /* lanes of a group: threads that may shuffle */                                \
+    X(GROUP, "group")       /* groups of a block */                                                         \
+    X(SERIAL, "serial")     /* one after the other */                                                       \
+    X(UNROLL, "unroll")     /* serial, written out */                                                       \
+    X(BLOCK, "block")       /* blocks of the grid; a rest alone */                                          \
+    X(WHOLE, "whole")       /* a rest alone: there is none */
+typedef enum {
+#define X(name, text) LOOP_##name##_PLACE,
+    LOOP_PLACES(X)
+#undef X
+    LOOP_PLACE_COUNT
+} loop_place;
+const char *loop_place_text(loop_place p);
+
+typedef struct {
+    loop_place place;
+    uint32_t extent;
+    uint32_t unit;   // LANE, GROUP: the digit is (number / unit) % extent of the thread's lane or group number
+} loop_digit;
+enum { LOOP_MAX_DIGITS = 8 };
+
+// ---- Nodes -----------------------------------------------------------------------------------------------
+typedef enum {
+    LOOP_FOR,          // var lo hi digits rest; body
+    LOOP_LET,          // var := value, for the nodes after it in the same body
+    LOOP_IF,           // value: bool; body
+    LOOP_PHASE,        // body; phases of one body meet at barriers where one reads what another writes in shared memory
+    LOOP_REDUCE,       // stages; body walks their bound variables; after it their states are known at the left variables
+    LOOP_CONTRIBUTE,   // stages[0], inside its REDUCE: lift its body and combine; with states: combine those instead
+    LOOP_STORE,        // stages[0]: its targets. A reduction's state, finished, or its else; otherwise its body
+    LOOP_STORE_STATE,  // stages[0]: its raw state into the vals of `states` at index: what another kernel combines
+    LOOP_CARRY,        // stages; walks sorted keys: see below
+    LOOP_NODE_COUNT
+} loop_node_kind;
+
+typedef struct loop_node loop_node;
+typedef VEC(loop_node *) loop_body;
+struct loop_node {
+    loop_node_kind kind;
+    span at;              // of the statement or stage it comes from
+    loop_body body;
+    // FOR, LET
+    tensor_var var;
+    tensor_expr lo, hi;   // i64 or index
+    loop_digit digits[LOOP_MAX_DIGITS];
+    uint32_t ndigits;
+    loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
+    uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
+    // LET, IF
+    tensor_expr value;
+    // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
+    uint32_t nstages;
+    const uint32_t *stages;     // into op->stages
+    // CONTRIBUTE, STORE_STATE: the states, loads or vals
+    uint32_t nstates;
+    const tensor_expr *states;  // LOAD expressions: what is read, or where is written
+    tensor_expr valid;          // CONTRIBUTE with states: bool, whether there is one; 0: always
+    // CARRY: see LOOP.md
+    tensor_expr key;            // of the position at hand: index
+    tensor_expr first, last;    // LOAD expressions of slots, by participant: runs cut at its begin and at its end
+};
+
+// ---- Where values live -----------------------------------------------------------------------------------
+typedef enum {
+    LOOP_MEMORY,      // parameters, results; stages in workspace
+    LOOP_SHARED,      // shared memory of the block
+    LOOP_REGISTERS,   // known to the thread that computed it, at the point where it was stored
+    LOOP_INLINE       // computed again wherever it is read
+} loop_home;
+typedef struct {
+    loop_home home;
+    uint32_t extent[8];       // SHARED: elements an axis, constant
+    tensor_expr origin[8];    // SHARED: index of the first element on an axis; 0: the first of its space
+    ir_dtype type;            // SHARED: storage type
+    tensor_val of;            // SHARED: the value it is a tile of, read through it in the body of `scope`; else TENSOR_NO_VAL
+    uint32_t stage;           // INLINE: of op->stages
+} loop_value;
+
+// ---- Plans -----------------------------------------------------------------------------------------------
+typedef struct {
+    const char *name;      // the kernel's: "spmm_f32_y"
+    uint32_t threads;      // of a block on a GPU; groups × lanes
+    uint32_t lanes;        // of a group; a power of two where lanes shuffle
+    loop_body body;
+    span at;
+} loop_kernel;
+
+typedef struct {           // what the runtime prepares: a val of role VAL_PREPARED
+    tensor_val val;
+    prepared_builder builder;
+    uint32_t nargs;
+    const tensor_val *args;   // maps and other prepared vals
+} loop_prepared;
+
+typedef enum { LOOP_LAUNCH, LOOP_ROUNDS, LOOP_ROUNDS_END } loop_step_kind;
+typedef struct {
+    loop_step_kind kind;
+    loop_kernel *kernel;   // LAUNCH
+    uint32_t loop;         // ROUNDS: of op->loops
+} loop_step;
+
+typedef struct {
+    arena *arena;
+    tensor_op *op;             // a copy of the op's, extended by positions, prepared arrays and partial states
+    VEC(loop_value) values;    // per val of op
+    VEC(loop_prepared) prepared;
+    VEC(loop_step) steps;
+} loop_plan;
+
+loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op; every stage in memory, no steps
+tensor_val loop_add_val(loop_plan *p, tensor_val_info info, loop_value where);
+loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at);
+static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_PUSH(p->arena, to, n); }
+uint32_t loop_digits_product(const loop_node *n);
+
+// ---- Text and verification -------------------------------------------------------------------------------
+void loop_print(textbuf *out, const loop_plan *p);   // the op in tensor IR, then the plan
+// false: ds tells why. What loop_print writes reads back to the same text.
+bool loop_parse(arena *a, diag_set *ds, const source_file *text, loop_plan **out);
+const char *loop_verify(arena *a, const loop_plan *p);   // NULL, or what is wrong, in words
+
+#endif

@@ -1,0 +1,74 @@
+// A schedule as passes read it: a table of cells (stage, subject, verb), names resolved against the op's tensor IR, lets
+// replaced, inherited cells merged. What a statement may say stands in schedule.def.
+//
+// Enters: built by frontend/ from a .gnn file, or by passes/ as the default. Leaves: read by passes/plan_*.c, each of which
+// marks the cells it consumes; a cell nobody consumed is an error. Memory: the arena it was made in.
+//
+//     const schedule_cell *c = schedule_find(s, "y.sum", SCHEDULE_LANES, "f");
+//     int64_t lanes = c ? schedule_number(c, NULL) : 1;
+#ifndef GNNC_SCHEDULE_IR_H
+#define GNNC_SCHEDULE_IR_H
+
+#include "tensor.h"
+
+typedef enum {
+#define STATEMENT(id, verb, form, excludes, needs, pass, summary) SCHEDULE_##id,
+#include "schedule.def"
+    SCHEDULE_VERB_COUNT
+} schedule_verb;
+const char *schedule_verb_text(schedule_verb v);
+
+// What a statement says besides its subject, part by part of its form: `[by MAP [group COUNT] [largest]]` gives
+// {"by", text "type"}, {"group", number 4}, {"largest"}; the part without a keyword of its own has keyword NULL
+// (`lanes f 32`: {NULL, 32}; `lanes f fit`: {NULL, text "fit"}).
+typedef struct {
+    const char *keyword;
+    int64_t number;              // COUNT
+    const char *text;            // a word or name: type, place, way, hint, shape, map, "fit"; else NULL
+    uint32_t nnames;
+    const char *const *names;    // lists: stages, values, indices, schedules
+    uint32_t nnumbers;
+    const int64_t *numbers;      // limits
+    tensor_expr key;             // KEY, FACTOR: over `var`, or scalars and sizes alone
+    tensor_var var;              // of that expression: the subject; else UINT32_MAX
+} schedule_value;
+
+typedef struct {
+    schedule_verb verb;
+    const char *stage;           // path; what lies inside is covered; NULL: every stage
+    const char *subject;         // index, value or stage; NULL: the statement has none
+    uint32_t nvalues;
+    const schedule_value *values;
+    span at;
+    bool empty;                  // `none`
+    bool consumed;               // by a pass
+} schedule_cell;
+
+typedef enum { SCHEDULE_HOLDS, SCHEDULE_ALIGNED } schedule_condition_kind;
+typedef struct {                 // of `when`: what compiling leaves open
+    schedule_condition_kind kind;
+    const char *text;            // as written
+    size_expr holds;             // HOLDS; spaces and params are those of the tensor op
+    tensor_val val;              // ALIGNED
+    int64_t bytes;
+    span at;
+} schedule_condition;
+
+typedef struct {
+    const char *name;            // "rows"; "default"
+    span at;
+    VEC(schedule_cell) cells;
+    VEC(schedule_condition) when;
+    bool automatic;              // made by a pass: may be changed to fit, never reported as the user's
+} schedule;
+
+// The cell that holds for a stage: the most specific of those for that verb and subject that cover it; NULL: none, or
+// emptied. Finding does not consume.
+schedule_cell *schedule_find(const schedule *s, const char *stage, schedule_verb verb, const char *subject);
+const schedule_value *schedule_value_of(const schedule_cell *c, const char *keyword);   // NULL: not given
+int64_t schedule_number(const schedule_cell *c, const char *keyword);                   // 0: not given
+void schedule_fill(arena *a, schedule *s, schedule_cell cell);                          // for passes that make one
+// As statements a .gnn file could hold: what --emit=schedule prints.
+void schedule_print(textbuf *out, const tensor_op *op, const schedule *s);
+
+#endif

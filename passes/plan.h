@@ -1,0 +1,48 @@
+// From tensor IR and a schedule to a program: the passes between, and what they share.
+//
+//     tensor op + schedule ──plan_build──► loop plan ──lower_plan──► kernels in simt IR, a version of the program
+//
+// Enters: verified tensor IR, schedules that may apply. Leaves: a program whose versions are tried in order: one a schedule
+// and set of guards, last one that needs nothing. Memory: the arena passed first.
+#ifndef GNNC_PLAN_H
+#define GNNC_PLAN_H
+
+#include "loop.h"
+#include "passes.h"
+#include "schedule.h"
+
+// What a target can do: a row a kind of machine (machine.def).
+typedef struct {
+    const char *name;          // "cuda", "host"
+    bool gpu;
+    uint32_t lanes;            // of a warp; 1 on the host
+    uint32_t max_threads;      // of a block
+    uint32_t max_registers;    // 32-bit ones a thread
+    uint32_t shared_bytes;     // of a block
+    uint32_t vector_bytes;     // widest access worth making
+    uint32_t block_points;     // rows and points a block should own by default
+} machine;
+const machine *machine_find(const char *name);
+
+// What a version may take for granted: each is a guard of the program's version.
+typedef struct {
+    uint32_t index_bits;       // of prepared arrays and maps
+    bool narrow;               // positions and offsets fit 31 bits: GUARD_REACH of every parameter, sizes below 2^31
+    VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
+} version_facts;
+
+// A loop plan, or NULL: ds tells why (statement, reason, way out), unless the schedule is automatic and quiet.
+loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts);
+
+// Adds the plan's kernels to p->module, its prepared arrays and temporaries to p's tables, its steps to *v.
+typedef struct {
+    const machine *machine;
+    uint32_t index_bits;
+    bool narrow;
+} lower_options;
+void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v, const lower_options *o);
+
+// Spaces, parameters and preconditions of a program, as the op has them; no kernels yet.
+program *program_start(arena *a, const tensor_op *op, const pass_options *o);
+
+#endif
