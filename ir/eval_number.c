@@ -100,6 +100,12 @@ static int64_t floor_mod(int64_t x, int64_t y) {
     return r != 0 && (r ^ y) < 0 ? r + y : r;
 }
 
+static int64_t floor_quot(int64_t x, int64_t y) {
+    if (y == 0) return 0;
+    if (y == -1) return (int64_t)(0 - (uint64_t)x);
+    return x / y - (x % y != 0 && (x ^ y) < 0);
+}
+
 eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y) {
     uint64_t a = (uint64_t)x.i, b = (uint64_t)y.i;
     bool certain = x.certain && y.certain;
@@ -108,6 +114,7 @@ eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y) {
     case TENSOR_SUB_OP: return eval_int((int64_t)(a - b), certain);
     case TENSOR_MUL_OP: return eval_int((int64_t)(a * b), certain);
     case TENSOR_MOD_OP: return eval_int(floor_mod(x.i, y.i), certain);
+    case TENSOR_QUOT_OP: return eval_int(floor_quot(x.i, y.i), certain);
     case TENSOR_MIN_OP: return eval_int(x.i < y.i ? x.i : y.i, certain);
     case TENSOR_MAX_OP: return eval_int(x.i > y.i ? x.i : y.i, certain);
     case TENSOR_NEG_OP: return eval_int((int64_t)(0 - a), x.certain);

@@ -23,6 +23,11 @@ static int64_t floor_mod(int64_t x, int64_t y) {
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
+static int64_t floor_quot(int64_t x, int64_t y) {
+    if (y == 0) return 0;
+    return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+
 static tensor_expr fold_ints(tensor_op *op, tensor_opcode o, int64_t x, int64_t y) {
     uint64_t a = (uint64_t)x, b = (uint64_t)y;
     switch (o) {
@@ -30,6 +35,7 @@ static tensor_expr fold_ints(tensor_op *op, tensor_opcode o, int64_t x, int64_t 
     case TENSOR_SUB_OP: return tensor_int(op, (int64_t)(a - b));
     case TENSOR_MUL_OP: return tensor_int(op, (int64_t)(a * b));
     case TENSOR_MOD_OP: return tensor_int(op, floor_mod(x, y));
+    case TENSOR_QUOT_OP: return tensor_int(op, floor_quot(x, y));
     case TENSOR_MIN_OP: return tensor_int(op, x < y ? x : y);
     case TENSOR_MAX_OP: return tensor_int(op, x > y ? x : y);
     case TENSOR_NEG_OP: return tensor_int(op, (int64_t)(0 - a));

@@ -101,7 +101,7 @@ static const char *arith_fault(arena *a, const tensor_op *op, const tensor_node 
                             tensor_type_text(a, op, tensor_typeof(op, n->args[1])));
     bool good = is_number(t);
     if (n->op == TENSOR_DIV_OP) good = tensor_type_is_float(t);
-    if (n->op == TENSOR_MOD_OP) good = t.type == DT_I64;
+    if (n->op == TENSOR_MOD_OP || n->op == TENSOR_QUOT_OP) good = t.type == DT_I64;
     if (n->op == TENSOR_MIN_OP || n->op == TENSOR_MAX_OP) good = good || t.type == DT_INDEX;
     return good ? NULL : arena_printf(a, "'%s' of %s", text, tensor_type_text(a, op, t));
 }

@@ -135,6 +135,20 @@ static simt_value lower_mod(simt_builder *b, simt_value x, simt_value y) {
     return simt_build_select(b, fix, simt_build_binary(b, SIMT_ADD, r, y), r);
 }
 
+// floor(x / y) on integers; 0 where y is 0.
+static simt_value lower_quot(simt_builder *b, simt_value x, simt_value y) {
+    simt_value zero = simt_build_int(b, NAIVE_I64, 0), one = simt_build_int(b, NAIVE_I64, 1),
+               minus = simt_build_int(b, NAIVE_I64, -1);
+    simt_value none = simt_build_cmp(b, SIMT_EQ, y, zero), flip = simt_build_cmp(b, SIMT_EQ, y, minus);
+    simt_value by = simt_build_select(b, simt_build_binary(b, SIMT_OR, none, flip), one, y);
+    simt_value q = simt_build_binary(b, SIMT_DIV, x, by), r = simt_build_binary(b, SIMT_REM, x, by);
+    simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, by), zero);
+    simt_value down = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
+    q = simt_build_select(b, down, simt_build_binary(b, SIMT_SUB, q, one), q);
+    q = simt_build_select(b, flip, simt_build_unary(b, SIMT_NEG, x), q);
+    return simt_build_select(b, none, zero, q);
+}
+
 static simt_value lower_mix(simt_builder *b, simt_value z) {
     static const uint64_t factor[] = {UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb)};
     static const int64_t shift[] = {30, 27, 31};
@@ -207,6 +221,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_MUL_OP: return lower_two(k, b, n, SIMT_MUL);
     case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
     case TENSOR_MOD_OP: return lower_mod(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
+    case TENSOR_QUOT_OP: return lower_quot(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
     case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
     case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
     case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);
