@@ -12,7 +12,7 @@ export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 .PHONY: all setup demo test sweep asan clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
-	@ninja -C $(BUILD) gnnc
+	@ninja -C $(BUILD)
 
 setup:
 	@scripts/setup.sh $(BUILD)
@@ -30,7 +30,7 @@ sweep: all
 asan: setup
 	@test -f $(BUILD)/asan/build.ninja || \
 	    cmake -G Ninja -S . -B $(BUILD)/asan -DCMAKE_BUILD_TYPE=Debug -DGNNC_SANITIZE=ON
-	@ninja -C $(BUILD)/asan gnnc unit_tests
+	@ninja -C $(BUILD)/asan all unit_tests
 	@ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/test/lsan.supp:print_suppressions=0 \
 	    UBSAN_OPTIONS=print_stacktrace=1 \
 	    $(PYTHON) test/run.py $(BUILD)/asan --param=sanitized=1

@@ -47,22 +47,42 @@ static bool wanted(const char *name, const cg_assembler *x) {
     return !name || !strcmp(name, x->name) || by_path(name) == x;
 }
 
-bool cg_assemble(arena *a, diag_set *ds, const cg_arch *arch, const cg_options *o, const char *ptx,
-                 size_t size, cg_output *out) {
+// The job for the k-th assembler; its path is NULL where that is not wanted or not here.
+static cg_assembly job_for(arena *a, const cg_assembling *s, uint32_t k) {
+    const char *name = asked(s->options);
+    cg_assembly job = {.arena = a, .arch = s->arch, .options = s->options, .several = s->several};
+    if (!wanted(name, &assemblers[k])) return job;
+    job.path = name && by_path(name) ? (access(name, R_OK) ? NULL : name) : assemblers[k].find(a);
+    return job;
+}
+
+// ptxas is the first that is tried, so if it is here it will be run.
+void cg_assemble_begin(arena *a, cg_assembling *s) {
+    cg_assembly job = job_for(a, s, PTXAS);
+    s->early = job.path ? cg_ptxas_start(&job) : NULL;
+}
+
+void cg_assemble_cancel(cg_assembling *s) {
+    if (s->early) cg_ptxas_kill(s->early);
+    s->early = NULL;
+}
+
+bool cg_assemble_end(arena *a, diag_set *ds, cg_assembling *s, const cg_output *ptx, cg_output *out) {
     cg_assembly first = {0};
-    const char *failed = NULL, *name = asked(o);
+    const char *failed = NULL;
     for (uint32_t k = 0; k < ASSEMBLER_COUNT; k++) {
-        if (!wanted(name, &assemblers[k])) continue;
-        cg_assembly job = {.arena = a, .arch = arch, .options = o, .ptx = ptx, .ptx_size = size};
-        job.path = name && by_path(name) ? (access(name, R_OK) ? NULL : name) : assemblers[k].find(a);
+        cg_assembly job = job_for(a, s, k);
         if (!job.path) continue;
+        job.ptx = ptx->data;
+        job.ptx_size = ptx->size;
+        job.early = k == PTXAS ? s->early : NULL;
         *out = (cg_output){.log = ""};
         if (assemblers[k].assemble(&job, out)) return true;
         if (failed) continue;
         failed = assemblers[k].name;
         first = job;
     }
-    return failed ? refused(ds, &first, failed) : absent(ds, name);
+    return failed ? refused(ds, &first, failed) : absent(ds, asked(s->options));
 }
 
 bool cg_assemblers(textbuf *out) {

@@ -4,12 +4,15 @@
 
 #include "codegen.h"
 
+typedef struct cg_ptxas cg_ptxas;   // a process that waits for its PTX
 typedef struct {
     arena *arena;
     const cg_arch *arch;
     const cg_options *options;
     const char *ptx;
     size_t ptx_size;
+    bool several;        // kernels
+    cg_ptxas *early;     // already started; NULL: none
     const char *path;    // of the library or binary, as its `find` gave it or the user
     const char *fault;   // out: why it failed
 } cg_assembly;
@@ -24,6 +27,8 @@ typedef struct {
 const char *cg_nvjitlink_find(arena *a);
 bool cg_nvjitlink_assemble(cg_assembly *job, cg_output *out);
 const char *cg_ptxas_find(arena *a);
+cg_ptxas *cg_ptxas_start(const cg_assembly *job);   // NULL: it could not be
+void cg_ptxas_kill(cg_ptxas *p);
 bool cg_ptxas_assemble(cg_assembly *job, cg_output *out);
 const char *cg_driver_find(arena *a);
 bool cg_driver_assemble(cg_assembly *job, cg_output *out);

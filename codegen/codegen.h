@@ -19,6 +19,11 @@ typedef struct {
 } cg_arch;                 // rows of targets.def
 const cg_arch *cg_arch_find(const char *name);          // NULL if there is none
 const cg_arch *cg_arch_at(uint32_t index);              // NULL past the last: for --print-targets
+static inline bool cg_arch_alone(const cg_arch *a) {    // sm_90a: no later architecture runs its code
+    const char *end = a->name;
+    while (*end) end++;
+    return end[-1] == 'a';
+}
 
 typedef enum { CG_HOST, CG_CUDA } cg_target_kind;
 typedef struct {
@@ -52,6 +57,21 @@ typedef struct cg_jit cg_jit;
 cg_jit *cg_jit_new(arena *a, diag_set *ds, const simt_module *m, const cg_options *o);   // NULL: diagnostics tell why
 cg_host_kernel cg_jit_kernel(const cg_jit *j, const char *name);
 void cg_jit_free(cg_jit *j);
+
+// What applications link: each op with its code for several targets and index widths, as data and four small
+// functions (object.c), and the header that declares them (header.c).
+typedef struct {
+    const program *program;
+    cg_target target;
+    bool is_ptx;       // CUDA: of the two images below
+    cg_output image;   // CUDA: cubin or PTX; the host's code is made with the object
+} cg_build;
+typedef struct {
+    VEC(cg_build) builds;   // at least one; their programs have the same parameters and spaces
+} cg_artefact;
+bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops, const cg_options *o, cg_output *out);
+// `name` is the header's without its suffix, `source` the file the ops are of.
+void cg_header(textbuf *out, const char *name, const char *source, const cg_artefact *ops, uint32_t nops);
 
 // The manifest of a program as JSON text (runtime/MANIFEST.md). `block` of each kernel and target go in too.
 void cg_manifest(textbuf *out, const program *p, const cg_target *t);

@@ -14,6 +14,7 @@ enum { FATAL_STATUS = 70 };   // EX_SOFTWARE
 
 static _Thread_local const simt_module *compiling;
 static once_flag installed = ONCE_FLAG_INIT;
+static mtx_t ending;   // the first thread to fail ends the process; others wait for that
 
 static void write_reproducer(const char *reason) {
     arena *a = arena_new();
@@ -34,13 +35,17 @@ static void write_reproducer(const char *reason) {
 }
 
 static void on_fatal(const char *reason) {
+    mtx_lock(&ending);
     fprintf(stderr, "gnnc: internal error in LLVM: %s\n", reason);
     if (compiling) write_reproducer(reason);
     fflush(NULL);
     _exit(FATAL_STATUS);
 }
 
-static void install(void) { LLVMInstallFatalErrorHandler(on_fatal); }
+static void install(void) {
+    if (mtx_init(&ending, mtx_plain) != thrd_success) ICE("no lock");
+    LLVMInstallFatalErrorHandler(on_fatal);
+}
 
 void cg_fatal_watch(const simt_module *m) {
     call_once(&installed, install);

@@ -16,9 +16,10 @@ static void must(LLVMErrorRef error) {
 
 static LLVMMemoryBufferRef compile(arena *a, diag_set *ds, const simt_module *m, const cg_options *o) {
     cg_target host = {.kind = CG_HOST};
+    cg_job job = {.module = m, .target = &host, .cpu = CG_CPU_NATIVE, .form = CG_OBJECT, .options = o};
     cg_unit u;
     LLVMMemoryBufferRef code = NULL;
-    if (cg_unit_open(&u, a, ds, m, &host, CG_CPU_NATIVE, CG_OBJECT, o)) {
+    if (cg_unit_open(&u, a, ds, &job)) {
         cg_unit_optimise(&u, o);
         code = cg_unit_code(&u, LLVMObjectFile);
     }

@@ -42,7 +42,8 @@ void cg_debug_start(cg_emitter *e) {
                                    0, "", 0, kind, 0, false, false, "", 0, "", 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
     LLVMMetadataRef version = LLVMValueAsMetadata(LLVMConstInt(i32, LLVMDebugMetadataVersion(), false));
-    LLVMAddModuleFlag(e->llvm, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18, version);
+    if (!LLVMGetModuleFlag(e->llvm, "Debug Info Version", 18))   // objects hold several modules
+        LLVMAddModuleFlag(e->llvm, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18, version);
 }
 
 static source_position position_of(const cg_emitter *e, span at) {

@@ -150,9 +150,11 @@ bool cg_emit_module(cg_emitter *e) {
     uint32_t n = e->module->funcs.len;
     element_types(e);
     e->functions = ARENA_ARRAY(e->arena, cg_value, n);
-    for (uint32_t k = 0; k < n; k++) e->functions[k] = declare(e, e->module->funcs.data[k]);
+    for (uint32_t k = 0; k < n; k++)
+        if (!e->taken || e->taken[k]) e->functions[k] = declare(e, e->module->funcs.data[k]);
     cg_debug_start(e);
-    for (uint32_t k = 0; k < n; k++) define(e, e->module->funcs.data[k], e->functions[k]);
+    for (uint32_t k = 0; k < n; k++)
+        if (e->functions[k]) define(e, e->module->funcs.data[k], e->functions[k]);
     cg_debug_finish(e);
     return !e->failed;
 }

@@ -16,6 +16,8 @@ static cg_value signed_division(cg_emitter *e, simt_op op, cg_value x, cg_value 
 
 static cg_value upper_product(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
     uint32_t bits = simt_element_bits(t.element);
+    if (!e->host && bits == 32 && t.lanes == 1)   // a 64-bit product would not become one instruction again
+        return cg_intrinsic(e, "llvm.nvvm.mulhi.ui", NULL, 0, (cg_value[]){x, y}, 2);
     LLVMTypeRef wide = cg_int_type(e, 2 * bits, t.lanes);
     cg_value u = LLVMBuildZExt(e->b, x, wide, ""), v = LLVMBuildZExt(e->b, y, wide, "");
     cg_value p = LLVMBuildMul(e->b, u, v, "");

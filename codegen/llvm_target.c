@@ -43,22 +43,23 @@ static void start_llvm(void) {
     LLVMParseCommandLineOptions(2, options, "");
 }
 
-static LLVMCodeGenOptLevel level_of(const cg_options *o) {
+// All that a GPU's aggressive level adds is value numbering, twice, which our own passes have done.
+static LLVMCodeGenOptLevel level_of(const cg_target *t, const cg_options *o) {
     switch (o->optimise) {
     case 0: return LLVMCodeGenLevelNone;
     case 1: return LLVMCodeGenLevelLess;
     case 2: return LLVMCodeGenLevelDefault;
     }
-    return LLVMCodeGenLevelAggressive;
+    return t->kind == CG_CUDA ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelAggressive;
 }
 
 static LLVMTargetMachineRef machine_of(const char *triple, const char *cpu, const char *features,
-                                       const cg_options *o) {
+                                       LLVMCodeGenOptLevel level) {
     LLVMTargetRef target;
     char *error = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) ICE("LLVM lacks the target %s: %s", triple, error);
     LLVMTargetMachineRef m =
-        LLVMCreateTargetMachine(target, triple, cpu, features, level_of(o), LLVMRelocPIC, LLVMCodeModelDefault);
+        LLVMCreateTargetMachine(target, triple, cpu, features, level, LLVMRelocPIC, LLVMCodeModelDefault);
     if (!m) ICE("LLVM has no machine for %s", triple);
     LLVMSetTargetMachineAsmVerbosity(m, false);
     return m;
@@ -67,13 +68,11 @@ static LLVMTargetMachineRef machine_of(const char *triple, const char *cpu, cons
 static const char *const host_triple = "x86_64-unknown-linux-gnu";
 
 static LLVMTargetMachineRef new_machine(const cg_target *t, cg_cpu cpu, const cg_options *o) {
-    if (t->kind == CG_CUDA) {
-        const char *name = t->arch->name;
-        return machine_of("nvptx64-nvidia-cuda", name, t->arch->features, o);
-    }
-    if (cpu == CG_CPU_PORTABLE) return machine_of(host_triple, "x86-64-v3", "", o);
+    LLVMCodeGenOptLevel level = level_of(t, o);
+    if (t->kind == CG_CUDA) return machine_of("nvptx64-nvidia-cuda", t->arch->name, t->arch->features, level);
+    if (cpu == CG_CPU_PORTABLE) return machine_of(host_triple, "x86-64-v3", "", level);
     char *name = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-    LLVMTargetMachineRef m = machine_of(host_triple, name, features, o);
+    LLVMTargetMachineRef m = machine_of(host_triple, name, features, level);
     LLVMDisposeMessage(name);
     LLVMDisposeMessage(features);
     return m;
@@ -87,37 +86,49 @@ static void on_diagnostic(LLVMDiagnosticInfoRef d, void *unused) {
         ICE("LLVM cannot compile the module: %s", LLVMGetDiagInfoDescription(d));
 }
 
-static bool emit(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t,
-                 const cg_options *o, bool named) {
-    cg_emitter e = {.arena = a, .ds = ds, .module = m, .target = t, .options = o, .host = t->kind == CG_HOST,
-                    .named = named, .context = u->context, .llvm = u->llvm};
-    e.b = LLVMCreateBuilderInContext(u->context);
-    bool ok = cg_emit_module(&e);
-    LLVMDisposeBuilder(e.b);
-    if (!ok) return false;
+// LLVM's own check of what we emitted is for those who change the emitter: builds with assertions make it.
+static void verify(const cg_unit *u) {
+#ifdef NDEBUG
+    (void)u;
+#else
     char *fault = NULL;
     if (LLVMVerifyModule(u->llvm, LLVMReturnStatusAction, &fault))
         ICE("LLVM refuses what was emitted for it: %s", fault);
     LLVMDisposeMessage(fault);
-    return true;
+#endif
 }
 
-bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_cpu cpu,
-                  cg_form form, const cg_options *o) {
+bool cg_unit_emit(cg_unit *u, arena *a, diag_set *ds, const cg_job *job, LLVMValueRef **functions) {
+    cg_emitter e = {.arena = a, .ds = ds, .module = job->module, .taken = job->taken, .target = job->target,
+                    .options = job->options, .host = job->target->kind == CG_HOST,
+                    .named = job->form == CG_LLVM, .context = u->context, .llvm = u->llvm};
+    e.b = LLVMCreateBuilderInContext(u->context);
+    bool ok = cg_emit_module(&e);
+    LLVMDisposeBuilder(e.b);
+    if (ok) verify(u);
+    if (functions) *functions = e.functions;
+    return ok;
+}
+
+void cg_unit_new(cg_unit *u, const cg_job *job) {
     call_once(&started, start_llvm);
-    cg_fatal_watch(m);
+    cg_fatal_watch(job->module);
     *u = (cg_unit){.context = LLVMContextCreate()};
     LLVMContextSetDiagnosticHandler(u->context, on_diagnostic, NULL);
-    LLVMContextSetDiscardValueNames(u->context, form != CG_LLVM);
+    LLVMContextSetDiscardValueNames(u->context, job->form != CG_LLVM);
     u->llvm = LLVMModuleCreateWithNameInContext("gnnc", u->context);
-    u->machine = new_machine(t, cpu, o);
+    u->machine = new_machine(job->target, job->cpu, job->options);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(u->machine);
     LLVMSetModuleDataLayout(u->llvm, layout);
     LLVMDisposeTargetData(layout);
     char *triple = LLVMGetTargetMachineTriple(u->machine);
     LLVMSetTarget(u->llvm, triple);
     LLVMDisposeMessage(triple);
-    return emit(u, a, ds, m, t, o, form == CG_LLVM);
+}
+
+bool cg_unit_open(cg_unit *u, arena *a, diag_set *ds, const cg_job *job) {
+    cg_unit_new(u, job);
+    return cg_unit_emit(u, a, ds, job, NULL);
 }
 
 // Short lists: the emitter gives SSA, so nothing has to be promoted, and loops are left to ptxas, which
@@ -176,21 +187,37 @@ static bool form_exists(diag_set *ds, cg_form form, const cg_target *t) {
     return ok;
 }
 
-static void compile(arena *a, cg_unit *u, cg_form form, const cg_options *o, cg_output *out) {
-    cg_unit_optimise(u, o);
-    if (form == CG_LLVM) take_text(a, u, out);
-    else take(a, cg_unit_code(u, form == CG_OBJECT ? LLVMObjectFile : LLVMAssemblyFile), out);
+bool cg_compile(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
+    cg_unit u;
+    bool ok = cg_unit_open(&u, a, ds, job);
+    if (ok) cg_unit_optimise(&u, job->options);
+    if (ok && job->form == CG_LLVM) take_text(a, &u, out);
+    else if (ok) take(a, cg_unit_code(&u, job->form == CG_OBJECT ? LLVMObjectFile : LLVMAssemblyFile), out);
+    cg_unit_close(&u);
+    return ok;
+}
+
+static bool several_kernels(const simt_module *m) {
+    uint32_t kernels = 0;
+    for (uint32_t k = 0; k < m->funcs.len; k++) kernels += m->funcs.data[k]->kernel;
+    return kernels > 1;
+}
+
+static bool to_cubin(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
+    bool several = several_kernels(job->module);
+    cg_assembling s = {.arch = job->target->arch, .options = job->options, .several = several};
+    cg_output ptx = {0};
+    cg_assemble_begin(a, &s);
+    if (cg_compile_parts(a, ds, job, &ptx)) return cg_assemble_end(a, ds, &s, &ptx, out);
+    cg_assemble_cancel(&s);
+    return false;
 }
 
 bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form,
              const cg_options *o, cg_output *out) {
     *out = (cg_output){.log = ""};
     if (!form_exists(ds, form, t)) return false;
-    cg_unit u;
-    bool ok = cg_unit_open(&u, a, ds, m, t, CG_CPU_PORTABLE, form, o);
-    if (ok) compile(a, &u, form, o, out);
-    cg_unit_close(&u);
-    if (!ok || form != CG_CUBIN) return ok;
-    cg_output ptx = *out;
-    return cg_assemble(a, ds, t->arch, o, ptx.data, ptx.size, out);
+    cg_job job = {.module = m, .target = t, .cpu = CG_CPU_PORTABLE, .form = form, .options = o};
+    if (form == CG_CUBIN) return to_cubin(a, ds, &job, out);
+    return form == CG_PTX ? cg_compile_parts(a, ds, &job, out) : cg_compile(a, ds, &job, out);
 }

@@ -1,6 +1,7 @@
 // A program to the JSON text of its manifest, in the order and by the names of runtime/MANIFEST.md.
 #include "codegen.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // ---- JSON ------------------------------------------------------------------------------------------------
@@ -40,12 +41,12 @@ static const char *space_name(textbuf *out, const program *p, uint32_t space) {
     return name;
 }
 
-// One array of the manifest, a row a line.
-#define ROWS(out, p, name, vector, row)                                                                     \
+// An array of the manifest or of one of its rows, a row a line.
+#define ROWS(out, p, indent, name, vector, row)                                                             \
     do {                                                                                                    \
-        textbuf_printf(out, ",\n  \"%s\": [", name);                                                        \
+        textbuf_printf(out, ",\n%*s\"%s\": [", indent, "", name);                                           \
         for (uint32_t k = 0; k < (vector).len; k++) {                                                       \
-            textbuf_puts(out, k ? ",\n    " : "\n    ");                                                    \
+            textbuf_printf(out, "%s\n%*s", k ? "," : "", (indent) + 2, "");                                 \
             row(out, p, &(vector).data[k]);                                                                 \
         }                                                                                                   \
         textbuf_puts(out, "]");                                                                             \
@@ -139,6 +140,10 @@ static void prepared_row(textbuf *out, const program *p, const program_prepared 
         string(out, m.prepared ? p->prepared.data[m.index].name : p->params.data[m.index].name);
     }
     textbuf_puts(out, x->nargs ? "]" : "[]");
+    if (prepared_tiles(x->builder)) {
+        key(out, "extent");
+        textbuf_printf(out, "%" PRId64, x->extent);
+    }
     member(out, "domain", space_name(out, p, x->domain));
     member(out, "into", space_name(out, p, x->into));
     textbuf_puts(out, "}");
@@ -190,6 +195,12 @@ static void arg_item(textbuf *out, const program *p, const program_arg *a) {
     case ARG_SHIFT: first(out, "shift", space_name(out, p, a->index)); break;
     case ARG_PREPARED: first(out, "prepared", p->prepared.data[a->index].name); break;
     case ARG_TEMP: first(out, "temp", p->temps.data[a->index].name); break;
+    case ARG_NUMBER: {
+        textbuf text = textbuf_new(out->arena);
+        size_print(&text, p, &p->numbers.data[a->index]);
+        first(out, "number", text.data);
+        break;
+    }
     case ARG_STEP: textbuf_puts(out, "{\"step\": true"); break;
     case ARG_KIND_COUNT: ICE("a kernel argument that does not exist");
     }
@@ -219,6 +230,42 @@ static void step_row(textbuf *out, const program *p, const program_step *s) {
     textbuf_puts(out, "]}");
 }
 
+// ---- Versions --------------------------------------------------------------------------------------------
+static void guard_item(textbuf *out, const program *p, const program_guard *g) {
+    static const struct {
+        const char *kind, *value;
+    } keys[] = {[GUARD_ALIGNED] = {"aligned", "bytes"}, [GUARD_STRIDE] = {"stride", "multiple"},
+                [GUARD_UNIT] = {"unit", NULL}, [GUARD_REACH] = {"reach", "below"}};
+    if (g->kind == GUARD_HOLDS) {
+        first(out, "text", g->text);
+        size_member(out, "holds", p, &g->holds);
+    } else {
+        first(out, keys[g->kind].kind, p->params.data[g->param].name);
+        if (g->kind == GUARD_STRIDE || g->kind == GUARD_UNIT) {
+            key(out, "axis");
+            textbuf_printf(out, "%u", g->axis);
+        }
+        if (keys[g->kind].value) {
+            key(out, keys[g->kind].value);
+            textbuf_printf(out, "%" PRId64, g->value);
+        }
+    }
+    textbuf_puts(out, "}");
+}
+
+static void version_row(textbuf *out, const program *p, const program_version *v) {
+    first(out, "name", v->name);
+    key(out, "guards");
+    textbuf_puts(out, "[");
+    for (uint32_t k = 0; k < v->guards.len; k++) {
+        if (k) textbuf_puts(out, ", ");
+        guard_item(out, p, &v->guards.data[k]);
+    }
+    textbuf_puts(out, "]");
+    ROWS(out, p, 5, "steps", v->steps, step_row);
+    textbuf_puts(out, "}");
+}
+
 void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     textbuf_puts(out, "{\n  \"gnnc_manifest\": 1");
     member(out, "name", p->name);
@@ -226,12 +273,12 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     member(out, "target", t->kind == CG_CUDA ? t->arch->name : "host");
     const char *deterministic = p->deterministic ? "true" : "false";
     textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, deterministic);
-    ROWS(out, p, "spaces", p->spaces, space_row);
-    ROWS(out, p, "params", p->params, param_row);
-    ROWS(out, p, "requires", p->requires, require_row);
-    ROWS(out, p, "prepared", p->prepared, prepared_row);
-    ROWS(out, p, "temps", p->temps, temp_row);
+    ROWS(out, p, 2, "spaces", p->spaces, space_row);
+    ROWS(out, p, 2, "params", p->params, param_row);
+    ROWS(out, p, 2, "requires", p->requires, require_row);
+    ROWS(out, p, 2, "prepared", p->prepared, prepared_row);
+    ROWS(out, p, 2, "temps", p->temps, temp_row);
     kernels(out, p);
-    ROWS(out, p, "steps", p->versions.data[0].steps, step_row);
+    ROWS(out, p, 2, "versions", p->versions, version_row);
     textbuf_puts(out, "\n}\n");
 }

@@ -28,6 +28,8 @@ static bool arithmetic(tensor_opcode op, int64_t x, int64_t y, int64_t *out) {
     if (op == TENSOR_MUL_OP) return !__builtin_mul_overflow(x, y, out);
     if (op == TENSOR_NEG_OP) return !__builtin_sub_overflow(0, x, out);
     if (op == TENSOR_MOD_OP) *out = floor_mod(x, y);
+    else if (op == TENSOR_QUOT_OP && y == -1) return !__builtin_sub_overflow(0, x, out);
+    else if (op == TENSOR_QUOT_OP) *out = y ? (x - floor_mod(x, y)) / y : 0;
     else if (op == TENSOR_MIN_OP) *out = x < y ? x : y;
     else if (op == TENSOR_MAX_OP) *out = x > y ? x : y;
     else return false;

@@ -1,12 +1,13 @@
 // gnnc compile: ops to the forms asked for, on every target asked for.
 #include "driver.h"
+#include "passes/facts.h"
 
 #include <string.h>
 
 typedef struct {
     const char *name, *suffix;
     enum { ANY, CUDA, HOST } target;
-    enum { TEXT, BINARY } kind;
+    enum { TEXT, BINARY, WHOLE } kind;
 } form_row;
 
 static const form_row forms[] = {
@@ -19,6 +20,7 @@ typedef struct {
     driver *d;
     VEC(form) forms;
     VEC(cg_target) targets;
+    bool cuda, host;   // which kinds are among them
     bool to_files;     // no -o, yet not to the standard output
     const char *out;   // -o
     cg_options options;
@@ -44,53 +46,73 @@ static void add_form(job *j, form f) {
     if (!wants_form(j, f)) VEC_PUSH(j->d->arena, &j->forms, f);
 }
 
-// The target is the one named, else the one the first form needs.
-static bool for_host(const driver *d) {
-    if (option_given(d, OPT_TARGET)) return option_is(d, OPT_TARGET, "host");
-    for (uint32_t i = 0; i < d->values[OPT_EMIT].len; i++) {
-        form f = form_named(d->values[OPT_EMIT].data[i]);
-        if (forms[f].target != ANY) return forms[f].target == HOST;
-    }
+static bool is_named(const driver *d, const char *target) {
+    for (uint32_t i = 0; i < d->values[OPT_TARGET].len; i++)
+        if (!strcmp(d->values[OPT_TARGET].data[i], target)) return true;
     return false;
 }
 
-static void choose_forms(job *j, bool host) {
+// The targets are those named, else the one the first form needs.
+static void choose_kinds(job *j) {
     const driver *d = j->d;
-    for (uint32_t i = 0; i < d->values[OPT_EMIT].len; i++)
-        add_form(j, form_named(d->values[OPT_EMIT].data[i]));
-    if (option_given(d, OPT_ASSEMBLY)) add_form(j, host ? FORM_ASM : FORM_PTX);
-    if (option_given(d, OPT_OBJECT)) add_form(j, host ? FORM_OBJ : FORM_CUBIN);
-    j->to_files = !option_given(d, OPT_EMIT);
-    if (j->forms.len) return;
-    add_form(j, host ? FORM_OBJ : FORM_CUBIN);
-    add_form(j, FORM_MANIFEST);
+    j->cuda = is_named(d, "cuda");
+    j->host = is_named(d, "host");
+    for (uint32_t i = 0; i < d->values[OPT_EMIT].len && !j->cuda && !j->host; i++) {
+        form f = form_named(d->values[OPT_EMIT].data[i]);
+        if (forms[f].target == CUDA) j->cuda = true;
+        if (forms[f].target == HOST) j->host = true;
+    }
+    if (!j->host) j->cuda = true;
 }
 
-static void choose_targets(job *j, bool host) {
+static void choose_forms(job *j) {
+    const driver *d = j->d;
+    bool only_text = true;
+    for (uint32_t i = 0; i < d->values[OPT_EMIT].len; i++)
+        add_form(j, form_named(d->values[OPT_EMIT].data[i]));
+    for (uint32_t i = 0; i < j->forms.len; i++) only_text &= forms[j->forms.data[i]].kind == TEXT;
+    if (option_given(d, OPT_ASSEMBLY)) add_form(j, j->cuda ? FORM_PTX : FORM_ASM);
+    if (option_given(d, OPT_OBJECT)) add_form(j, j->host ? FORM_OBJ : FORM_CUBIN);
+    j->to_files = !option_given(d, OPT_EMIT) || !only_text;
+    if (j->forms.len) return;
+    add_form(j, j->host ? FORM_OBJ : FORM_CUBIN);
+    add_form(j, j->host ? FORM_HEADER : FORM_MANIFEST);
+}
+
+static void choose_archs(job *j) {
     driver *d = j->d;
-    if (host) {
-        VEC_PUSH(d->arena, &j->targets, (cg_target){.kind = CG_HOST});
-        if (option_given(d, OPT_ARCH)) diag(d->ds, W0801, NO_SPAN, "--arch has no effect on --target=host");
-        return;
-    }
     for (uint32_t i = 0; i < d->values[OPT_ARCH].len; i++) {
         const cg_arch *arch = settings_arch(d, d->values[OPT_ARCH].data[i]);
-        if (arch) VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = arch}));
+        bool known = !arch;
+        for (uint32_t k = 0; k < j->targets.len; k++) known |= j->targets.data[k].arch == arch;
+        if (!known) VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = arch}));
     }
     if (j->targets.len || d->usage_fault) return;
     VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = settings_arch(d, "sm_90")}));
 }
 
-static void check_forms(job *j, bool host) {
+static void choose_targets(job *j) {
+    driver *d = j->d;
+    if (j->cuda) choose_archs(j);
+    else if (option_given(d, OPT_ARCH)) diag(d->ds, W0801, NO_SPAN, "--arch has no effect on --target=host");
+    if (j->host) VEC_PUSH(d->arena, &j->targets, (cg_target){.kind = CG_HOST});
+}
+
+static bool is_for(form f, const cg_target *t) {
+    return forms[f].target == ANY || (forms[f].target == HOST) == (t->kind == CG_HOST);
+}
+
+static void check_forms(job *j) {
     driver *d = j->d;
     for (uint32_t i = 0; i < j->forms.len; i++) {
         const form_row *f = &forms[j->forms.data[i]];
-        if (f->target == ANY || (f->target == HOST) == host) continue;
+        if (f->target == ANY || (f->target == HOST ? j->host : j->cuda)) continue;
         diagnostic *fault = usage(d, E0807, "there is no %s for --target=%s", f->name,
-                                  host ? "host" : "cuda");
-        diag_help(fault, "it is made for --target=%s", host ? "cuda" : "host");
+                                  j->host ? "host" : "cuda");
+        diag_help(fault, "it is made for --target=%s", j->host ? "cuda" : "host");
     }
-    if (option_given(d, OPT_RESOURCE_USAGE) && !wants_form(j, FORM_CUBIN))
+    bool assembled = wants_form(j, FORM_CUBIN) || (wants_form(j, FORM_OBJ) && j->cuda);
+    if (option_given(d, OPT_RESOURCE_USAGE) && !assembled)
         diag(d->ds, W0801, NO_SPAN, "--resource-usage has no effect unless a cubin is made");
     if (option_given(d, OPT_DEPENDENCY_FILE) && !option_given(d, OPT_DEPENDENCIES))
         diag(d->ds, W0801, NO_SPAN, "-MF has no effect without -MD");
@@ -98,19 +120,29 @@ static void check_forms(job *j, bool host) {
 
 // ---- Where it goes ---------------------------------------------------------------------------------------
 
+static bool is_directory(const char *path) { return path && *path && path[strlen(path) - 1] == '/'; }
+
 // -o FILE is for the first form, and the others take its name with their suffix; -o DIR/ and no -o at all
-// name files after the source, the op where there are several, and the architecture where there are several.
+// name files after the source, the op where there are several, and the target where there are several. A form
+// of the whole source has its name.
+static const char *whole_path(const job *j, const unit *u, form f) {
+    arena *a = j->d->arena;
+    if (j->out && !strcmp(j->out, "-")) return "-";
+    if (j->out && !is_directory(j->out))
+        return f == j->forms.data[0] ? j->out : path_with_suffix(a, j->out, forms[f].suffix);
+    return arena_printf(a, "%s%s%s", j->out ? j->out : "", path_stem(a, u->path), forms[f].suffix);
+}
+
 static const char *output_path(const job *j, const unit *u, const unit_op *o, const cg_target *t, form f) {
     arena *a = j->d->arena;
-    bool directory = j->out && *j->out && j->out[strlen(j->out) - 1] == '/';
-    if (j->out && !strcmp(j->out, "-")) return "-";
+    bool directory = is_directory(j->out);
     if (!j->out && !j->to_files && forms[f].kind == TEXT) return "-";
-    if (j->out && !directory)
-        return f == j->forms.data[0] ? j->out : path_with_suffix(a, j->out, forms[f].suffix);
+    if (j->out && !directory) return whole_path(j, u, f);
     const char *stem = directory ? o->name : path_stem(a, u->path);
     const char *name = directory || j->ops == 1 ? "" : arena_printf(a, ".%s", o->name);
-    const char *arch = j->targets.len == 1 ? "" : arena_printf(a, ".%s", t->arch->name);
-    return arena_printf(a, "%s%s%s%s%s", directory ? j->out : "", stem, name, arch, forms[f].suffix);
+    const char *target = t->kind == CG_HOST ? "host" : t->arch->name;
+    return arena_printf(a, "%s%s%s%s%s%s", directory ? j->out : "", stem, name,
+                        j->targets.len == 1 ? "" : ".", j->targets.len == 1 ? "" : target, forms[f].suffix);
 }
 
 // ---- Making it -------------------------------------------------------------------------------------------
@@ -133,31 +165,100 @@ static bool no_form(driver *d, const unit *u, form f) {
     return false;
 }
 
+static bool print_schedules(unit_op *o, const cg_target *t, textbuf *out) {
+    if (!unit_schedules(o, t)) return false;
+    textbuf_printf(out, "// %s: %u schedule%s\n", o->name, o->schedules.len,
+                   o->schedules.len == 1 ? "" : "s");
+    for (uint32_t i = 0; i < o->schedules.len; i++) schedule_print(out, o->op, o->schedules.data[i]);
+    return true;
+}
+
+static bool no_loop_form(driver *d, const unit_op *o) {
+    diagnostic *fault = diag(d->ds, E0807, NO_SPAN,
+                             "op '%s' has no loop form: it is compiled by the naive plan alone", o->name);
+    diag_help(fault, "--emit=plan and --emit=simt show its kernels");
+    return false;
+}
+
+// Versions that are not naive, which needs no loop IR, one text after the other.
+static bool print_loops(driver *d, const unit_op *o, textbuf *out) {
+    for (uint32_t i = 0; i < o->plans.len; i++) {
+        if (o->made.len > 1) textbuf_printf(out, "%s// version %s\n", i ? "\n" : "", o->made.data[i]->name);
+        loop_print(out, o->plans.data[i]);
+    }
+    return o->plans.len || no_loop_form(d, o);
+}
+
+static bool print_facts(driver *d, const unit_op *o, textbuf *out) {
+    for (uint32_t i = 0; i < o->plans.len; i++) facts_print(out, facts_new(d->arena, o->plans.data[i]));
+    return o->plans.len || no_loop_form(d, o);
+}
+
+// Texts have the forms below them; the op of a loop text is that of its plan.
+static bool has_form(input_kind kind, form f) {
+    bool above_loop = f == FORM_TENSOR || f == FORM_SCHEDULE;
+    bool above_simt = above_loop || f == FORM_LOOP || f == FORM_FACTS || f == FORM_PLAN || f == FORM_MANIFEST;
+    return kind == INPUT_SIMT ? !above_simt : kind != INPUT_LOOP || !above_loop;
+}
+
 static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, form f, textbuf *out) {
     driver *d = j->d;
-    if (u->kind == INPUT_SIMT && (f == FORM_TENSOR || f == FORM_PLAN || f == FORM_MANIFEST))
-        return no_form(d, u, f);
-    bool planned = f != FORM_TENSOR && u->kind != INPUT_SIMT;
-    if (planned && (!unit_schedule(o, t) || !unit_program(d, o))) return false;
+    if (!has_form(u->kind, f)) return no_form(d, u, f);
+    bool above = f == FORM_TENSOR || f == FORM_SCHEDULE,
+         read = u->kind == INPUT_SIMT || (u->kind == INPUT_LOOP && (f == FORM_LOOP || f == FORM_FACTS));
+    bool planned = !above && !read;
+    if (planned && (!unit_schedule(o, t) || !unit_program(d, o, t))) return false;
     switch (f) {
     case FORM_TENSOR: tensor_print(out, o->op); return true;
+    case FORM_SCHEDULE: return print_schedules(o, t, out);
+    case FORM_LOOP: return print_loops(d, o, out);
+    case FORM_FACTS: return print_facts(d, o, out);
     case FORM_PLAN: program_print(out, o->program); return true;
     case FORM_SIMT: simt_print(out, o->module); return true;
     case FORM_LLVM: return generate(j, o, t, CG_LLVM, out);
     case FORM_PTX: return generate(j, o, t, CG_PTX, out);
     case FORM_CUBIN: return generate(j, o, t, CG_CUBIN, out);
     case FORM_ASM: return generate(j, o, t, CG_ASSEMBLY, out);
-    case FORM_OBJ: return generate(j, o, t, CG_OBJECT, out);
+    case FORM_OBJ: return generate(j, o, t, CG_OBJECT, out);   // of a .simt text: its kernels
+    case FORM_HEADER: return no_form(d, u, f);
     case FORM_MANIFEST: cg_manifest(out, o->program, t); return true;
     case FORM_COUNT: break;
     }
     ICE("form %d", f);
 }
 
+// A .simt text has no program, so its object is but machine code, one a target.
+static bool is_whole(const unit *u, form f) { return forms[f].kind == WHOLE && u->kind != INPUT_SIMT; }
+
+static void compile_whole(job *j, unit *u) {
+    driver *d = j->d;
+    object_ops ops = {0};
+    bool object = wants_form(j, FORM_OBJ);
+    object_options options = {j->targets.data, j->targets.len, &j->options, object, &j->log};
+    if (!(object || wants_form(j, FORM_HEADER)) || u->kind == INPUT_SIMT) return;
+    if (!object_builds(d, u, &options, &ops)) return;
+    for (uint32_t i = 0; i < j->forms.len; i++) {
+        form f = j->forms.data[i];
+        if (!is_whole(u, f)) continue;
+        const char *path = whole_path(j, u, f);
+        textbuf text = textbuf_new(d->arena);
+        cg_output code = {0};
+        phase(d, "generate code");
+        if (f == FORM_HEADER)
+            cg_header(&text, path_stem(d->arena, strcmp(path, "-") ? path : u->path), u->path, ops.data,
+                      ops.len);
+        else if (!cg_object(d->arena, d->ds, ops.data, ops.len, &j->options, &code))
+            must_tell(d, "cg_object");
+        else textbuf_putn(&text, code.data, code.size);
+        output_add(d, path, text.data, text.len);
+    }
+}
+
 static void compile_op(job *j, const unit *u, unit_op *o, const cg_target *t) {
     for (uint32_t i = 0; i < j->forms.len; i++) {
         textbuf text = textbuf_new(j->d->arena);
         form f = j->forms.data[i];
+        if (is_whole(u, f) || !is_for(f, t)) continue;
         if (make_form(j, u, o, t, f, &text))
             output_add(j->d, output_path(j, u, o, t, f), text.data, text.len);
     }
@@ -175,7 +276,8 @@ static void compile_file(job *j, const char *path) {
     }
     uint32_t all = j->forms.len;
     if (u.kind == INPUT_SIMT && j->to_files && all == 2)
-        j->forms.len = 1;   // by default no manifest: there is no program
+        j->forms.len = 1;   // by default no manifest or header: there is no program
+    compile_whole(j, &u);
     for (uint32_t i = 0; i < u.ops.len; i++)
         for (uint32_t t = 0; t < j->targets.len; t++) compile_op(j, &u, &u.ops.data[i], &j->targets.data[t]);
     j->forms.len = all;
@@ -211,14 +313,15 @@ static void add_dependencies(job *j) {
 }
 
 int drive_compile(driver *d) {
-    bool host = for_host(d);
     job j = {.d = d,
              .out = option_text(d, OPT_OUTPUT, NULL),
              .options = settings_codegen(d),
              .log = textbuf_new(d->arena)};
-    choose_forms(&j, host);
-    choose_targets(&j, host);
-    check_forms(&j, host);
+    if (is_named(d, "sim")) usage(d, E0812, "--target=sim is for gnnc run: nothing is compiled for it");
+    choose_kinds(&j);
+    choose_forms(&j);
+    choose_targets(&j);
+    check_forms(&j);
     if (d->usage_fault) return driver_status(d);
     for (uint32_t i = 0; i < d->inputs.len; i++) compile_file(&j, d->inputs.data[i]);
     phase(d, "write");

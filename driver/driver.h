@@ -97,14 +97,19 @@ const char *path_with_suffix(arena *a, const char *path, const char *suffix);   
 bool path_ends(const char *path, const char *suffix);
 
 // ---- Inputs (unit.c) -------------------------------------------------------------------------------------
-typedef enum { INPUT_GNN, INPUT_TENSOR, INPUT_SIMT } input_kind;
+typedef enum { INPUT_GNN, INPUT_TENSOR, INPUT_LOOP, INPUT_SIMT } input_kind;
 typedef struct {
     const char *name;            // "gat_f32"
     tensor_op *op;               // NULL for .simt
     program *program;            // made by unit_program
+    const cg_target *planned;    // for which target
+    loop_plans plans;            // its loop plans, none of the naive one
+    schedule_list made;          // and the schedules they come from
+    loop_plan *text;             // .loop: the plan that was read
     const simt_module *module;   // .simt: from the start; else made by unit_program
     frontend_unit *frontend;     // .gnn: where it comes from, and its number there
     uint32_t number;
+    schedule_list schedules;     // .gnn: those that may apply on the target at hand, from unit_schedules
 } unit_op;
 typedef struct {
     const char *path;
@@ -112,19 +117,36 @@ typedef struct {
     frontend_unit *frontend;   // INPUT_GNN
     VEC(unit_op) ops;          // those --op asks for, or all concrete ones
 } unit;
-// Reads a .gnn, .tensor or .simt file to verified tensor or simt IR. false: diagnostics tell why.
+// Reads a .gnn, .tensor, .loop or .simt file to verified IR. false: diagnostics tell why.
 bool unit_load(driver *d, const char *path, unit *u);
 // Whoever fails says why: a fault without a diagnostic is one of ours.
 void must_tell(const driver *d, const char *who);
-// Whether the naive plan may be taken for a target: a schedule that would apply is refused, as no pass executes it.
+// Fills o->schedules for a target; false: diagnostics tell why.
+bool unit_schedules(unit_op *o, const cg_target *target);
+// The same, where the op is to be compiled: a schedule with a statement that no pass executes is refused.
 bool unit_schedule(unit_op *o, const cg_target *target);
 // Plans an op; NULL: diagnostics tell why.
-program *unit_program(driver *d, unit_op *o);
+program *unit_program(driver *d, unit_op *o, const cg_target *target);
+program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits);   // each time anew
+void unit_check(driver *d, const unit_op *o);   // by the naive plan, which asks for nothing but the op
+
+// ---- Objects (object.c) ----------------------------------------------------------------------------------
+typedef struct {
+    const cg_target *targets;
+    uint32_t ntargets;
+    const cg_options *options;
+    bool with_images;   // false: for a header alone
+    textbuf *log;       // what the assembler says
+} object_options;
+typedef VEC(cg_artefact) object_ops;
+// All ops of a unit, on all targets, in the index widths asked for. false: diagnostics tell why.
+bool object_builds(driver *d, unit *u, const object_options *o, object_ops *out);
 
 // ---- Reports (report.c, help.c, completion.c) ------------------------------------------------------------
 void phase(driver *d, const char *name);   // a phase begins, the one before ends; NULL: only ends
 void phase_report(driver *d, FILE *out);   // --time-report
-void print_after(driver *d, const char *pass, const unit_op *o);   // --print-after
+pass_observer print_after(driver *d);   // --print-after
+void print_op_after(driver *d, const char *pass, const tensor_op *op);
 void list_passes(FILE *out);
 void check_pass_names(driver *d);
 void print_help(driver *d, FILE *out);
@@ -143,6 +165,7 @@ int driver_status(driver *d);   // prints pending diagnostics and tells the exit
 int drive_compile(driver *d);
 int drive_check(driver *d);
 int drive_run(driver *d);
+int drive_bench(driver *d);
 int drive_fmt(driver *d);
 int drive_explain(driver *d);
 int drive_inspect(driver *d);

@@ -115,13 +115,40 @@ static void put_params(textbuf *out, const json_t *params) {
     }
 }
 
+static long long number_of(const json_t *object, const char *key) {
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static void put_guard(textbuf *out, const json_t *g) {
+    textbuf_puts(out, "      where   ");
+    if (json_object_get(g, "holds")) textbuf_puts(out, text_of(g, "text"));
+    else if (json_object_get(g, "aligned"))
+        textbuf_printf(out, "%s aligned to %lld bytes", text_of(g, "aligned"), number_of(g, "bytes"));
+    else if (json_object_get(g, "stride"))
+        textbuf_printf(out, "stride %lld of %s a multiple of %lld", number_of(g, "axis"),
+                       text_of(g, "stride"), number_of(g, "multiple"));
+    else if (json_object_get(g, "unit"))
+        textbuf_printf(out, "stride %lld of %s is 1", number_of(g, "axis"), text_of(g, "unit"));
+    else textbuf_printf(out, "%s reaches less than %lld", text_of(g, "reach"), number_of(g, "below"));
+    textbuf_puts(out, "\n");
+}
+
 static void put_steps(textbuf *out, const json_t *steps) {
     for (size_t i = 0; i < json_array_size(steps); i++) {
         const json_t *s = json_array_get(steps, i);
         if (json_object_get(s, "launch"))
-            textbuf_printf(out, "    launch    %s, %s blocks\n", text_of(s, "launch"), text_of(s, "blocks"));
-        else if (json_object_get(s, "loop")) textbuf_printf(out, "    loop      %s\n", text_of(s, "loop"));
-        else if (json_object_get(s, "end")) textbuf_puts(out, "    end\n");
+            textbuf_printf(out, "      launch  %s, %s blocks\n", text_of(s, "launch"), text_of(s, "blocks"));
+        else if (json_object_get(s, "loop")) textbuf_printf(out, "      loop    %s\n", text_of(s, "loop"));
+        else if (json_object_get(s, "end")) textbuf_puts(out, "      end\n");
+    }
+}
+
+static void put_versions(textbuf *out, const json_t *versions) {
+    for (size_t i = 0; i < json_array_size(versions); i++) {
+        const json_t *v = json_array_get(versions, i), *guards = json_object_get(v, "guards");
+        textbuf_printf(out, "    version   %s\n", text_of(v, "name"));
+        for (size_t k = 0; k < json_array_size(guards); k++) put_guard(out, json_array_get(guards, k));
+        put_steps(out, json_object_get(v, "steps"));
     }
 }
 
@@ -142,7 +169,7 @@ static void inspect_manifest(driver *d, const char *path, textbuf *out) {
         put_list(out, "where", json_object_get(m, "requires"), "text");
         put_list(out, "prepared", json_object_get(m, "prepared"), "name");
         put_list(out, "workspace", json_object_get(m, "temps"), "name");
-        put_steps(out, json_object_get(m, "steps"));
+        put_versions(out, json_object_get(m, "versions"));
     }
     json_decref(m);
 }

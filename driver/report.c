@@ -1,6 +1,7 @@
 // --time-report, --list-passes and --print-after.
 #define _GNU_SOURCE
 #include "driver.h"
+#include "loop.h"
 
 #include <string.h>
 #include <time.h>
@@ -38,12 +39,12 @@ void phase_report(driver *d, FILE *out) {
 // ---- Passes ----------------------------------------------------------------------------------------------
 
 // The frontend's lowering comes before those of passes.def.
-static const pass_info lowering = {"lower", "syntax tree to tensor IR in normal form"};
+static const pass_info normalising = {"normalise", "syntax tree to tensor IR in normal form"};
 
-static const pass_info *step_at(uint32_t i) { return i ? pass_at(i - 1) : &lowering; }
+static const pass_info *step_at(uint32_t i) { return i ? pass_at(i - 1) : &normalising; }
 
 void list_passes(FILE *out) {
-    for (uint32_t i = 0; step_at(i); i++) fprintf(out, "%-8s  %s\n", step_at(i)->name, step_at(i)->summary);
+    for (uint32_t i = 0; step_at(i); i++) fprintf(out, "%-9s  %s\n", step_at(i)->name, step_at(i)->summary);
 }
 
 void check_pass_names(driver *d) {
@@ -61,15 +62,27 @@ void check_pass_names(driver *d) {
     }
 }
 
-void print_after(driver *d, const char *pass, const unit_op *o) {
+static bool is_wanted(const driver *d, const char *pass) {
     bool wanted = false;
     for (uint32_t i = 0; i < d->values[OPT_PRINT_AFTER].len; i++)
         wanted |= !strcmp(pass, d->values[OPT_PRINT_AFTER].data[i]);
-    if (!wanted) return;
+    return wanted;
+}
+
+static void seen(void *user, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p) {
+    driver *d = user;
+    if (!is_wanted(d, pass)) return;
     textbuf text = textbuf_new(d->arena);
-    textbuf_printf(&text, "// %s after %s\n", o->name, pass);
-    if (o->program) program_print(&text, o->program);
-    if (o->module) simt_print(&text, o->module);
-    else if (o->op) tensor_print(&text, o->op);
+    textbuf_printf(&text, "// %s after %s\n", p ? p->module->name : plan ? plan->op->name : op->name, pass);
+    if (p) program_print(&text, p);
+    if (p) simt_print(&text, p->module);
+    else if (plan) loop_print(&text, plan);
+    else tensor_print(&text, op);
     fwrite(text.data, 1, text.len, stderr);
+}
+
+pass_observer print_after(driver *d) { return (pass_observer){seen, d}; }
+
+void print_op_after(driver *d, const char *pass, const tensor_op *op) {
+    if (op) seen(d, pass, op, NULL, NULL);
 }

@@ -12,19 +12,19 @@ static run_layout layout_of(const driver *d) {
     return LAYOUT_PACKED;
 }
 
-static void read_options(run_session *r) {
+void run_read_options(run_session *r) {
     const driver *d = r->d;
     r->layout = layout_of(d);
-    r->check = option_given(d, OPT_CHECK);
     r->inplace = option_given(d, OPT_INPLACE);
-    r->repeat = option_number(d, OPT_REPEAT, 1);
     r->out = option_text(d, OPT_OUT, NULL);
     r->options = (bind_options){.seed = (uint64_t)option_number(d, OPT_SEED, 0),
                                 .values = option_is(d, OPT_VALUES, "special") ? VALUES_SPECIAL
                                                                               : VALUES_RANDOM,
                                 .mixed = option_is(d, OPT_EDGES, "mixed"),
                                 .broadcast = r->layout == LAYOUT_BROADCAST};
-    if (r->repeat < 1 || r->repeat > 1000000) usage(r->d, E0812, "--repeat takes a number from 1 to 1000000");
+    r->all_plans = option_given(d, OPT_ALL_PLANS);
+    r->version = option_text(d, OPT_PLAN, NULL);
+    if (r->all_plans && r->version) usage(r->d, E0812, "--all-plans takes every version, --plan=%s one", r->version);
 }
 
 // Without --target, the GPU where there is one.
@@ -32,6 +32,11 @@ static bool open_device(run_session *r) {
     driver *d = r->d;
     bool named = option_given(d, OPT_TARGET), host = option_is(d, OPT_TARGET, "host");
     int device = device_number(d);
+    if (d->values[OPT_TARGET].len > 1) {
+        usage(d, E0812, "gnnc %s takes one target", verb_name(d->verb));
+        return false;
+    }
+    if (option_is(d, OPT_TARGET, "sim")) return run_sim_open(r);
     gnn_status s = host ? GNN_NO_DEVICE
                         : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
     if (s && named && !host) {
@@ -75,31 +80,45 @@ static bool check_parameters(run_session *r, const unit *u) {
 
 // ---- One op ----------------------------------------------------------------------------------------------
 
-static bool run_steps(run_op *o, run_row *row) {
-    const run_session *r = o->r;
+static bool bind(run_op *o, run_row *row) {
+    run_session *r = o->r;
     phase(r->d, "bind");
     o->b = bind_op(r->d, o->arena, o->op->op, &r->graph, &r->options);
     if (!o->b) return false;
     row->sizes = run_sizes(o->b);
-    if (r->check && !run_affordable(o)) return false;
-    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!r->check || run_compare(o, row)) &&
+    return !r->check || run_affordable(o);
+}
+
+static bool run_steps(run_op *o, run_row *row) {
+    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) &&
            run_write(o);
 }
 
-static run_row run_one(run_session *r, unit_op *op, run_op *o) {
+static run_row run_turn(run_op *o, run_row row, bool good) {
+    driver *d = o->r->d;
+    bool wrong = d->mismatch;
+    d->mismatch = o->unfit = false;
+    o->taken = NULL;
+    good = good && o->r->steps(o, &row);
+    const char *plan = o->taken || !o->program ? o->taken : run_version(o);
+    row.plan = plan ? arena_strdup(d->arena, plan) : "-";
+    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : o->r->check ? "right" : "ran";
+    d->mismatch |= wrong;
+    run_plan_free(o);
+    return row;
+}
+
+static void run_one(run_session *r, unit_op *op, run_op *o, run_rows *rows) {
     driver *d = r->d;
     run_row row = {.name = op->name,
-                   .target = r->target.kind == CG_HOST ? "host" : r->target.arch->name,
+                   .target = r->simulator ? "sim" : r->target.kind == CG_HOST ? "host" : r->target.arch->name,
                    .type = run_type(op->op),
                    .sizes = "-"};
-    bool wrong = d->mismatch;
-    d->mismatch = false;
-    *o = (run_op){.r = r, .arena = arena_new(), .op = op};
-    bool good = run_steps(o, &row);
-    row.verdict = d->mismatch ? "WRONG" : !good ? "refused" : r->check ? "right" : "ran";
-    d->mismatch |= wrong;
+    *o = (run_op){.r = r, .arena = arena_new(), .op = op, .one_in = 1};
+    bool good = bind(o, &row);
+    do VEC_PUSH(d->arena, rows, run_turn(o, row, good));
+    while (r->all_plans && ++o->turn < gnn_program_versions(o->program));
     diag_print(d->ds, stderr);
-    return row;
 }
 
 // ---- All of them -----------------------------------------------------------------------------------------
@@ -120,7 +139,7 @@ static void tell_defaults(run_session *r, const binding *b, told_defaults *told)
             before |= told->data[i].size == size && !strcmp(told->data[i].name, name);
         if (before) continue;
         VEC_PUSH(r->d->arena, told, ((told_default){arena_strdup(r->d->arena, name), size}));
-        run_print_default(name, size);
+        fprintf(r->notes, "%s = %lld (default; -D %s=…)\n", name, (long long)size, name);
     }
 }
 
@@ -129,32 +148,33 @@ static void run_ops(run_session *r, unit *u, run_rows *rows) {
     for (uint32_t i = 0; i < u->ops.len; i++) {
         run_op o;
         if (!u->ops.data[i].op) continue;
-        VEC_PUSH(r->d->arena, rows, run_one(r, &u->ops.data[i], &o));
+        run_one(r, &u->ops.data[i], &o, rows);
         tell_defaults(r, o.b, &told);
         run_op_free(&o);
         arena_free(o.arena);
     }
 }
 
-static void tell_templates(const driver *d, const unit *u) {
+static void tell_templates(const run_session *r, const unit *u) {
+    const driver *d = r->d;
     if (!u->frontend || option_given(d, OPT_OP)) return;
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
         if (op->imported || !op->generic_left) continue;
-        printf("%s: skipped, it has no concrete form; bind its generics:", op->name);
+        fprintf(r->notes, "%s: skipped, it has no concrete form; bind its generics:", op->name);
         for (const ast_generic *g = op->item->generics; g; g = g->next)
             if (g->kind.text && strcmp(g->kind.text, "float") && strcmp(g->kind.text, "int"))
-                printf(" -D %s=%s", g->name.text, strcmp(g->kind.text, "size") ? "NAME" : "3");
-        printf("\n");
+                fprintf(r->notes, " -D %s=%s", g->name.text, strcmp(g->kind.text, "size") ? "NAME" : "3");
+        fputs("\n", r->notes);
     }
 }
 
 static void run_unit(run_session *r, unit *u) {
     run_rows rows = {0};
     if (!check_parameters(r, u)) return;
-    tell_templates(r->d, u);
+    tell_templates(r, u);
     run_ops(r, u, &rows);
-    if (rows.len) run_print(r, &rows, stdout);
+    if (rows.len) r->print(r, &rows, stdout);
     else if (!diag_errors(r->d->ds)) diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path);
     if (fflush(stdout)) {
         r->d->io_fault = true;
@@ -168,17 +188,27 @@ static int status_of(driver *d) {
     return status == STATUS_DIAGNOSTICS && d->mismatch ? STATUS_MISMATCH : status;
 }
 
-int drive_run(driver *d) {
-    run_session r = {.d = d};
+int run_every_op(run_session *r) {
+    driver *d = r->d;
     unit u;
-    read_options(&r);
-    if (path_ends(d->inputs.data[0], ".simt"))
-        usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]);
-    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && run_graph_load(d, &r.graph) &&
-        open_device(&r))
-        run_unit(&r, &u);
+    bool simt = path_ends(d->inputs.data[0], ".simt");
+    if (simt && option_is(d, OPT_TARGET, "sim") && d->verb == VERB_RUN) return run_simt(d);
+    if (simt)
+        diag_help(usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]),
+                  "gnnc run --target=sim runs its kernels");
+    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && run_graph_load(d, &r->graph) && open_device(r))
+        run_unit(r, &u);
     phase(d, NULL);
-    gnn_context_free(r.context);
-    run_graph_free(&r.graph);
+    gnn_context_free(r->context);
+    run_graph_free(&r->graph);
     return status_of(d);
+}
+
+int drive_run(driver *d) {
+    run_session r = {.d = d, .steps = run_steps, .print = run_print, .notes = stdout};
+    run_read_options(&r);
+    r.check = option_given(d, OPT_CHECK);
+    r.repeat = option_number(d, OPT_REPEAT, 1);
+    if (r.repeat < 1 || r.repeat > 1000000) usage(d, E0812, "--repeat takes a number from 1 to 1000000");
+    return run_every_op(&r);
 }

@@ -1,5 +1,5 @@
-// gnnc run: what its files share. An op is bound (bind.h), compiled, launched, compared with the evaluator,
-// and reported.
+// gnnc run and gnnc bench: what their files share. An op is bound (bind.h), compiled, launched, compared with
+// the evaluator, and reported.
 #ifndef GNNC_RUN_H
 #define GNNC_RUN_H
 
@@ -7,39 +7,55 @@
 
 typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST } run_layout;
 
+typedef struct run_op run_op;
+typedef struct run_row run_row;
+typedef VEC(run_row) run_rows;
+
 // What all ops of a run share.
-typedef struct {
+typedef struct run_session run_session;
+struct run_session {
     driver *d;
+    bool (*steps)(run_op *o, run_row *row);   // what the verb does with an op; false: diagnostics tell why
+    void (*print)(const run_session *r, const run_rows *rows, FILE *out);
+    FILE *notes;              // where sizes nobody gave and ops left out are told
+    double check_budget;      // expressions to evaluate, beyond which a sample is compared; 0: never a sample
     run_graph graph;
     bind_options options;
     run_layout layout;
-    bool check, inplace;
+    bool check, inplace, all_plans;
+    const char *version;    // the one to launch; NULL: the runtime's choice
     int64_t repeat;
     cg_target target;
     gnn_context *context;   // of the target
+    struct run_simulator *simulator;   // --target=sim; NULL: none
     const char *out;        // folder for results; NULL: none
-} run_session;
+};
 
 // What a row of the table says.
-typedef struct {
-    const char *name, *target, *type, *sizes;
-    const char *verdict;   // "right", "WRONG", "refused", "ran", "skipped: …"
+typedef struct bench_figures bench_figures;
+struct run_row {
+    const char *name, *target, *type, *plan, *sizes;
+    const char *verdict;   // "right", "WRONG", "refused", "unfit", "ran"
     bool ran, checked;
     int64_t compared, uncertain;
+    uint64_t one_in;          // one result in so many was compared
     double worst_ratio;   // error over bound
     double median_ms, fastest_ms;
-} run_row;
-typedef VEC(run_row) run_rows;
+    bench_figures *figures;   // of gnnc bench; NULL: not measured
+};
 
 // One op while it runs. Memory is the arena's, device memory what run_op_free gives back.
 typedef struct run_buffer run_buffer;
-typedef struct {
+struct run_op {
     run_session *r;
     arena *arena;
     unit_op *op;
     binding *b;
     cg_jit *jit;
     gnn_program *program;
+    uint32_t turn;           // --all-plans: the version it is now
+    const char *taken;       // the version that launches; NULL: not known yet
+    bool unfit;              // --all-plans: its guards do not hold
     gnn_plan *plan;
     run_buffer *buffers;   // per parameter; those of maps and scalars are empty
     gnn_tensor *tensors;
@@ -47,7 +63,14 @@ typedef struct {
     void *workspace;
     size_t workspace_bytes;
     tensor_array *results;   // per parameter: what the first launch stored, packed
-} run_op;
+    tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
+    uint64_t one_in;         // one result in so many is compared
+};
+
+// ---- run.c -----------------------------------------------------------------------------------------------
+// Every op of the one input that is asked for, step by step; the exit status.
+int run_every_op(run_session *r);
+void run_read_options(run_session *r);   // those of both verbs: layout, values, plans
 
 // ---- run_memory.c ----------------------------------------------------------------------------------------
 // A tensor on the device between guards; what does not belong to its elements holds a poison.
@@ -77,9 +100,24 @@ gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
 // ---- run_launch.c ----------------------------------------------------------------------------------------
 bool run_load(run_op *o);      // compiles and loads
 bool run_prepare(run_op *o);   // plan, memory, arguments
+bool run_launch(run_op *o);    // asynchronous on a GPU
+bool run_launch_twice(run_op *o);             // results, over poisons where they are checked
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
+double run_median(double *ms, int64_t n);     // sorts them
+const char *run_version(const run_op *o);     // the one asked for; NULL: the runtime's choice
+void run_plan_free(run_op *o);   // what run_prepare made
 void run_op_free(run_op *o);
 bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by a diagnostic
+
+// ---- run_sim.c -------------------------------------------------------------------------------------------
+bool run_sim_open(run_session *r);    // the context
+void run_sim_load(run_op *o);         // nothing, like the next two, without --target=sim
+void run_sim_begin(run_op *o, bool again);   // again: the second launch, in another order
+bool run_sim_report(run_op *o);       // faults so far; true: the rest may go on
+void run_sim_free(run_session *r);    // of the op at hand
+
+// ---- run_simt.c ------------------------------------------------------------------------------------------
+int run_simt(driver *d);   // the kernels of a .simt text, in the simulator; the exit status
 
 // ---- run_fault.c -----------------------------------------------------------------------------------------
 bool run_fault_skips(void);
@@ -89,9 +127,15 @@ bool run_fault_apply(run_op *o, bool again);   // again: after the second launch
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
+bool run_make_folder(driver *d, const char *path);   // unless there is one; false: a diagnostic tells why not
 bool run_write(run_op *o);   // results to .npy files
 void run_print(const run_session *r, const run_rows *rows, FILE *out);
-void run_print_default(const char *name, int64_t size);
+typedef struct {
+    uint32_t rows, columns, first_number, last_number;   // columns of numbers stand to the right
+    const char *const *cells;
+} run_table;
+void run_print_table(arena *a, const run_table *t, FILE *out);
+const char *run_time_text(arena *a, double ms);   // "1.573 ms"
 const char *run_sizes(const binding *b);     // "E=10556 N=2708"
 const char *run_type(const tensor_op *op);   // of the first tensor
 

@@ -38,13 +38,15 @@ static double stage_points(const binding *b, const tensor_stage *s) {
     return points;
 }
 
-// Expressions the evaluator computes, about.
-static double evaluation_cost(const binding *b) {
+// Expressions the evaluator computes, about, where it takes one in so many elements of the results no stage
+// reads.
+static double evaluation_cost(const binding *b, double one_in) {
     double cost = 0;
     for (uint32_t i = 0; i < b->op->stages.len; i++) {
         const tensor_stage *s = &b->op->stages.data[i];
         double rounds = s->loop == TENSOR_NO_LOOP ? 1 : (double)b->sizes[b->op->loops.data[s->loop].space];
-        cost += rounds * stage_points(b, s) * expressions_cost(b->op, s);
+        double points = stage_points(b, s) / (tensor_is_final(b->op, s) ? one_in : 1);
+        cost += rounds * points * expressions_cost(b->op, s);
     }
     return cost;
 }
@@ -61,9 +63,24 @@ static double evaluation_bytes(const binding *b) {
     return bytes;
 }
 
+// Of the smallest result, too, some hundreds of elements are compared.
+static uint64_t affordable_sample(const run_op *o) {
+    enum { FEWEST = 512 };
+    uint64_t one_in = 1;
+    int64_t points, smallest = INT64_MAX;
+    for (tensor_val v = 0; v < o->op->op->nparams; v++)
+        if (o->op->op->vals.data[v].role == VAL_RESULT &&
+            bind_points(o->b, &o->op->op->vals.data[v], &points))
+            smallest = points < smallest ? points : smallest;
+    while (evaluation_cost(o->b, (double)one_in) > o->r->check_budget && (int64_t)one_in * FEWEST < smallest)
+        one_in *= 2;
+    return evaluation_cost(o->b, (double)one_in) < evaluation_cost(o->b, 1) ? one_in : 1;
+}
+
 bool run_affordable(run_op *o) {
     static const double notice = 3e8, limit = 2e10;
-    double cost = evaluation_cost(o->b), bytes = evaluation_bytes(o->b);
+    if (o->r->check_budget > 0) o->one_in = affordable_sample(o);
+    double cost = evaluation_cost(o->b, (double)o->one_in), bytes = evaluation_bytes(o->b);
     if (cost > limit || bytes > bind_memory() / 2) {
         diag_help(diag(o->r->d->ds, E0821, o->op->op->at,
                        "%s: --check would evaluate about %.1e expressions in %.1f GiB", o->op->name, cost,
@@ -127,19 +144,25 @@ static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expe
     if (c.wrong) tell_wrong(o, v, expected, &c);
 }
 
+static bool evaluate(run_op *o) {   // once, however many versions are compared
+    const tensor_op *op = o->op->op;
+    const tensor_eval_input input = {.sizes = o->b->sizes, .inputs = o->b->arrays, .one_in = o->one_in};
+    const char *why = "";
+    if (o->expected) return true;
+    tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
+    if (tensor_eval(o->arena, op, &input, expected, &why)) o->expected = expected;
+    else diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
+    return o->expected != NULL;
+}
+
 bool run_compare(run_op *o, run_row *row) {
     const tensor_op *op = o->op->op;
     phase(o->r->d, "check");
-    tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
-    const char *why = "";
-    if (!tensor_eval(o->arena, op, &(tensor_eval_input){.sizes = o->b->sizes, .inputs = o->b->arrays},
-                     expected, &why)) {
-        diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
-        return false;
-    }
+    if (!evaluate(o)) return false;
     uint32_t n = 0;
     row->checked = true;
+    row->one_in = o->one_in;
     for (tensor_val v = 0; v < op->nparams; v++)
-        if (op->vals.data[v].role == VAL_RESULT) compare_result(o, v, &expected[n++], row);
+        if (op->vals.data[v].role == VAL_RESULT) compare_result(o, v, &o->expected[n++], row);
     return true;
 }

@@ -8,6 +8,11 @@
 bool run_failed(run_op *o, gnn_status s) {
     gnn_context *c = o->r->context;
     if (!s) return false;
+    if (s == GNN_NO_VERSION && o->r->all_plans) {
+        o->unfit = true;
+        gnn_context_clear_error(c);
+        return true;
+    }
     const char *why = *gnn_context_error(c) ? gnn_context_error(c) : gnn_status_text(s);
     if (s == GNN_PRECONDITION) {
         diagnostic *fault = diag(o->r->d->ds, E0820, o->op->op->at, "%s: %s", o->op->name, why);
@@ -44,12 +49,14 @@ static bool cuda_code(run_op *o, const cg_options *options, gnn_code *code) {
 
 bool run_load(run_op *o) {
     driver *d = o->r->d;
-    if (!unit_schedule(o->op, &o->r->target) || !unit_program(d, o->op)) return false;
+    if (o->program) return true;   // for another version
+    if (!unit_schedule(o->op, &o->r->target) || !unit_program(d, o->op, &o->r->target)) return false;
     phase(d, "generate");
     cg_options options = settings_codegen(d);
     gnn_code code = {0};
     textbuf manifest = textbuf_new(o->arena);
-    if (!(o->r->target.kind == CG_HOST ? host_code : cuda_code)(o, &options, &code)) return false;
+    run_sim_load(o);
+    if (!o->r->simulator && !(o->r->target.kind == CG_HOST ? host_code : cuda_code)(o, &options, &code)) return false;
     cg_manifest(&manifest, o->op->program, &o->r->target);
     return !run_failed(o, gnn_program_load(o->r->context, manifest.data, manifest.len, &code, &o->program));
 }
@@ -75,11 +82,15 @@ static gnn_map narrow_map(run_op *o, tensor_val v) {
     return m;
 }
 
+const char *run_version(const run_op *o) {
+    return o->r->all_plans ? gnn_program_version(o->program, o->turn) : o->r->version;
+}
+
 static bool make_plan(run_op *o) {
     const tensor_op *op = o->op->op;
     gnn_named_map *maps = ARENA_ARRAY(o->arena, gnn_named_map, op->nparams + 1);
     gnn_size *sizes = ARENA_ARRAY(o->arena, gnn_size, op->spaces.len + 1);
-    gnn_plan_options options = {.maps = maps, .sizes = sizes};
+    gnn_plan_options options = {.maps = maps, .sizes = sizes, .version = run_version(o)};
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_MAP && !(op->vals.data[v].facts & FACT_PREFIX))
             maps[options.nmaps++] = (gnn_named_map){op->vals.data[v].name, narrow_map(o, v)};
@@ -135,7 +146,7 @@ bool run_prepare(run_op *o) {
         return false;
     }
     return !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace)) &&
-           !run_failed(o, gnn_check(o->plan, o->args, n));
+           !run_failed(o, gnn_plan_version(o->plan, o->args, n, &o->taken));
 }
 
 // ---- Launching -------------------------------------------------------------------------------------------
@@ -153,10 +164,13 @@ static bool set_up(run_op *o, uint8_t poison) {
            !run_failed(o, gnn_fill(o->r->context, o->workspace, poison, o->workspace_bytes, NULL));
 }
 
-static bool launch(run_op *o) {
-    return run_fault_skips() || (!run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace,
-                                                           o->workspace_bytes, NULL)) &&
-                                 !run_failed(o, gnn_sync(o->r->context, NULL)));
+bool run_launch(run_op *o) {
+    return !run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, NULL));
+}
+
+static bool launch(run_op *o, bool again) {
+    run_sim_begin(o, again);
+    return run_fault_skips() || (run_launch(o) && !run_failed(o, gnn_sync(o->r->context, NULL)) && run_sim_report(o));
 }
 
 // Takes what a launch stored; finds writes where none belongs.
@@ -208,10 +222,10 @@ static void compare_launches(run_op *o, tensor_val v, const tensor_array *first,
 }
 
 // The same launch over two poisons: what is not written, or computed from what was not, differs.
-static bool launch_twice(run_op *o) {
+bool run_launch_twice(run_op *o) {
     enum { FIRST = 0xAA, SECOND = 0x55 };
     uint32_t n = o->op->op->nparams;
-    if (!set_up(o, FIRST) || !launch(o) || !run_fault_apply(o, false) || !collect(o, FIRST, o->results))
+    if (!set_up(o, FIRST) || !launch(o, false) || !run_fault_apply(o, false) || !collect(o, FIRST, o->results))
         return false;
     if (!o->r->check) return true;
     tensor_array *again = ARENA_ARRAY(o->arena, tensor_array, n + 1);
@@ -221,7 +235,7 @@ static bool launch_twice(run_op *o) {
         if (o->results[v].data && bind_points(o->b, &o->op->op->vals.data[v], &points))
             again[v].data = arena_alloc(o->arena, (size_t)points * 8 + 8);
     }
-    if (!set_up(o, SECOND) || !launch(o) || !run_fault_apply(o, true) || !collect(o, SECOND, again))
+    if (!set_up(o, SECOND) || !launch(o, true) || !run_fault_apply(o, true) || !collect(o, SECOND, again))
         return false;
     for (tensor_val v = 0; v < n; v++)
         if (o->results[v].data) compare_launches(o, v, &o->results[v], &again[v], FIRST, SECOND);
@@ -236,37 +250,46 @@ static int by_time(const void *x, const void *y) {
 static bool time_launches(run_op *o, gnn_timer *timer, double *ms) {
     for (int64_t i = 0; i < o->r->repeat; i++) {
         if (o->r->inplace && !set_up(o, 0)) return false;
-        if (run_failed(o, gnn_timer_start(timer, NULL)) ||
-            run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes,
-                                     NULL)) ||
+        if (run_failed(o, gnn_timer_start(timer, NULL)) || !run_launch(o) ||
             run_failed(o, gnn_timer_stop(timer, NULL)) || run_failed(o, gnn_timer_read(timer, &ms[i])))
             return false;
     }
     return true;
 }
 
+double run_median(double *ms, int64_t n) {
+    qsort(ms, (size_t)n, sizeof *ms, by_time);
+    return (ms[(n - 1) / 2] + ms[n / 2]) / 2;
+}
+
 bool run_launches(run_op *o, run_row *row) {
     phase(o->r->d, "run");
     gnn_timer *timer = NULL;
     double *ms = ARENA_ARRAY(o->arena, double, o->r->repeat);
-    if (!launch_twice(o) || run_failed(o, gnn_timer_new(o->r->context, &timer))) return false;
-    bool good = time_launches(o, timer, ms);
+    if (!run_launch_twice(o) || run_failed(o, gnn_timer_new(o->r->context, &timer))) return false;
+    bool good = time_launches(o, timer, ms) && run_sim_report(o);
     gnn_timer_free(timer);
     if (!good) return false;
-    qsort(ms, (size_t)o->r->repeat, sizeof *ms, by_time);
+    row->median_ms = run_median(ms, o->r->repeat);
     row->fastest_ms = ms[0];
-    row->median_ms = o->r->repeat % 2 ? ms[o->r->repeat / 2]
-                                      : (ms[o->r->repeat / 2 - 1] + ms[o->r->repeat / 2]) / 2;
     row->ran = true;
     return true;
 }
 
-void run_op_free(run_op *o) {
+void run_plan_free(run_op *o) {
     for (uint32_t v = 0; o->buffers && v < o->op->op->nparams; v++)
         if (o->buffers[v].memory) gnn_free(o->r->context, o->buffers[v].memory);
-    if (o->workspace) gnn_free(o->r->context, o->workspace);
+    gnn_free(o->r->context, o->workspace);
     gnn_plan_free(o->plan);
+    o->buffers = NULL;
+    o->workspace = NULL;
+    o->plan = NULL;
+}
+
+void run_op_free(run_op *o) {
+    run_plan_free(o);
     gnn_program_free(o->program);
+    run_sim_free(o->r);
     cg_jit_free(o->jit);
     if (o->b) bind_free(o->b);
 }

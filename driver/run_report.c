@@ -27,58 +27,54 @@ const char *run_type(const tensor_op *op) {
     return "-";
 }
 
-void run_print_default(const char *name, int64_t size) {
-    printf("%s = %lld (default; -D %s=…)\n", name, (long long)size, name);
-}
-
 // ---- Table -----------------------------------------------------------------------------------------------
 
-enum { COLUMNS = 9 };
-typedef struct {
-    const char *cell[COLUMNS];
-} line;
+enum { COLUMNS = 10 };
 
-static const char *time_text(arena *a, double ms) {
+const char *run_time_text(arena *a, double ms) {
     return ms < 1     ? arena_printf(a, "%.1f us", ms * 1e3)
            : ms < 1e3 ? arena_printf(a, "%.3f ms", ms)
                       : arena_printf(a, "%.3f s", ms / 1e3);
 }
 
-static line row_line(const run_session *r, const run_row *w) {
+static void row_cells(const run_session *r, const run_row *w, const char **cell) {
     arena *a = r->d->arena;
-    line l = {{w->name, w->target, w->type, w->sizes, "-", "-", "-", "-", w->verdict}};
+    const char *plain[COLUMNS] = {w->name, w->target, w->type, w->plan, w->sizes,
+                                  "-",     "-",       "-",     "-",     w->verdict};
+    memcpy(cell, plain, sizeof plain);
     if (w->checked) {
-        l.cell[4] = arena_printf(a, "%lld", (long long)w->compared);
-        l.cell[5] = arena_printf(a, "%lld", (long long)w->uncertain);
-        l.cell[6] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
+        cell[5] = arena_printf(a, "%lld", (long long)w->compared);
+        cell[6] = arena_printf(a, "%lld", (long long)w->uncertain);
+        cell[7] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
     }
-    if (!w->ran) return l;
-    l.cell[7] = time_text(a, w->median_ms);
-    if (r->repeat > 1) l.cell[7] = arena_printf(a, "%s (%s)", l.cell[7], time_text(a, w->fastest_ms));
-    return l;
+    if (!w->ran) return;
+    cell[8] = run_time_text(a, w->median_ms);
+    if (r->repeat > 1) cell[8] = arena_printf(a, "%s (%s)", cell[8], run_time_text(a, w->fastest_ms));
 }
 
-// Columns as wide as their longest cell, numbers to the right.
-static void put_line(FILE *out, const line *l, const size_t *width) {
-    static const bool right[COLUMNS] = {[4] = true, [5] = true, [6] = true, [7] = true};
-    for (uint32_t k = 0; k < COLUMNS; k++) {
-        int w = k + 1 == COLUMNS ? 0 : (int)width[k];
-        fprintf(out, right[k] ? "%s%*s" : "%s%-*s", k ? "  " : "", w, l->cell[k]);
+// Columns as wide as their longest cell.
+void run_print_table(arena *a, const run_table *t, FILE *out) {
+    int *width = ARENA_ARRAY(a, int, t->columns);
+    for (uint32_t i = 0; i < t->rows * t->columns; i++) {
+        int length = (int)strlen(t->cells[i]);
+        if (length > width[i % t->columns]) width[i % t->columns] = length;
     }
-    fputs("\n", out);
+    for (uint32_t i = 0; i < t->rows * t->columns; i++) {
+        uint32_t k = i % t->columns;
+        bool last = k + 1 == t->columns, right = k >= t->first_number && k <= t->last_number;
+        fprintf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last ? 0 : width[k], t->cells[i], last ? "\n" : "");
+    }
 }
 
 void run_print(const run_session *r, const run_rows *rows, FILE *out) {
-    line title = {{"op", "target", "type", "sizes", "compared", "uncertain", "error/bound",
-                   r->repeat > 1 ? "median (fastest)" : "time", "verdict"}};
-    line *lines = ARENA_ARRAY(r->d->arena, line, rows->len + 1);
-    size_t width[COLUMNS] = {0};
-    lines[0] = title;
-    for (uint32_t i = 0; i < rows->len; i++) lines[i + 1] = row_line(r, &rows->data[i]);
-    for (uint32_t i = 0; i <= rows->len; i++)
-        for (uint32_t k = 0; k < COLUMNS; k++)
-            if (strlen(lines[i].cell[k]) > width[k]) width[k] = strlen(lines[i].cell[k]);
-    for (uint32_t i = 0; i <= rows->len; i++) put_line(out, &lines[i], width);
+    const char *title[COLUMNS] = {"op", "target", "type", "plan", "sizes", "compared", "uncertain", "error/bound",
+                                  r->repeat > 1 ? "median (fastest)" : "time", "verdict"};
+    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 8};
+    const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows * COLUMNS);
+    memcpy(cells, title, sizeof title);
+    for (uint32_t i = 0; i < rows->len; i++) row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
+    t.cells = cells;
+    run_print_table(r->d->arena, &t, out);
 }
 
 // ---- Files -----------------------------------------------------------------------------------------------
@@ -98,13 +94,16 @@ static bool write_result(run_op *o, tensor_val v) {
     return false;
 }
 
+bool run_make_folder(driver *d, const char *path) {
+    if (!mkdir(path, 0777) || errno == EEXIST) return true;
+    d->io_fault = true;
+    diag(d->ds, E0804, NO_SPAN, "cannot make '%s': %s", path, strerror(errno));
+    return false;
+}
+
 bool run_write(run_op *o) {
     if (!o->r->out) return true;
-    if (mkdir(o->r->out, 0777) && errno != EEXIST) {
-        o->r->d->io_fault = true;
-        diag(o->r->d->ds, E0804, NO_SPAN, "cannot make '%s': %s", o->r->out, strerror(errno));
-        return false;
-    }
+    if (!run_make_folder(o->r->d, o->r->out)) return false;
     for (tensor_val v = 0; v < o->op->op->nparams; v++)
         if (o->results[v].data && !write_result(o, v)) return false;
     return true;

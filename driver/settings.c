@@ -93,7 +93,8 @@ frontend_options settings_frontend(driver *d) {
                               .targets = names,
                               .ntargets = ntargets,
                               .schedule = option_text(d, OPT_SCHEDULE, NULL),
-                              .no_schedule = option_given(d, OPT_NO_SCHEDULE)};
+                              .no_schedule = option_given(d, OPT_NO_SCHEDULE),
+                              .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true)};
 }
 
 pass_options settings_pass(const driver *d) {

@@ -1,13 +1,15 @@
 // An input file, from text to verified IR, op by op.
 #include "driver.h"
+#include "loop.h"
 
 #include <string.h>
 
-static const char *const text_kinds = ".gnn, .tensor or .simt";
+static const char *const text_kinds = ".gnn, .tensor, .loop or .simt";
 
 static bool kind_of(driver *d, const char *path, input_kind *kind) {
     if (path_ends(path, ".gnn") || !strcmp(path, "-")) *kind = INPUT_GNN;
     else if (path_ends(path, ".tensor")) *kind = INPUT_TENSOR;
+    else if (path_ends(path, ".loop")) *kind = INPUT_LOOP;
     else if (path_ends(path, ".simt")) *kind = INPUT_SIMT;
     else {
         usage(d, E0805, "'%s' is not a %s file by its name", path, text_kinds);
@@ -67,7 +69,7 @@ static bool check_op_names(driver *d, const char *path, const op_names *names) {
     return good;
 }
 
-// ---- The three kinds -------------------------------------------------------------------------------------
+// ---- The kinds -------------------------------------------------------------------------------------------
 
 static const source_file *add_source(driver *d, const char *path, const char *text, size_t length) {
     const source_file *source = source_map_add(d->sources, path, text, length);
@@ -80,8 +82,8 @@ static void add_op(driver *d, unit *u, const unit_op *o) {
     const char *wrong = u->kind == INPUT_GNN && option_on(d, OPT_VERIFY, true)
                             ? tensor_verify(d->arena, o->op)
                             : NULL;
-    if (wrong) ICE("op '%s' after lower: %s", o->name, wrong);
-    print_after(d, "lower", o);
+    if (wrong) ICE("op '%s' after normalise: %s", o->name, wrong);
+    print_op_after(d, "normalise", o->op);
     VEC_PUSH(d->arena, &u->ops, *o);
 }
 
@@ -107,6 +109,18 @@ static bool load_tensor(driver *d, unit *u, const source_file *source) {
     for (uint32_t i = 0; i < ops.len; i++)
         if (!option_given(d, OPT_OP) || wanted(d, ops.data[i]->name))
             add_op(d, u, &(unit_op){.name = ops.data[i]->name, .op = ops.data[i]});
+    return true;
+}
+
+static bool load_loop(driver *d, unit *u, const source_file *source) {
+    loop_plan *plan = NULL;
+    op_names names = {0};
+    if (!loop_parse(d->arena, d->ds, source, &plan)) return false;
+    VEC_PUSH(d->arena, &names.all, plan->op->name);
+    if (!check_op_names(d, u->path, &names)) return false;
+    unit_op o = {.name = plan->op->name, .op = plan->op, .text = plan};
+    VEC_PUSH(d->arena, &o.plans, plan);
+    add_op(d, u, &o);
     return true;
 }
 
@@ -157,32 +171,64 @@ bool unit_load(driver *d, const char *path, unit *u) {
     if (u->kind == INPUT_GNN) return load_gnn(d, u, text, length) && diag_raised(d->ds) == before;
     const source_file *source = add_source(d, path, text, length);
     if (!source) return false;
-    return (u->kind == INPUT_SIMT ? load_simt : load_tensor)(d, u, source) && diag_raised(d->ds) == before;
+    bool (*load)(driver *, unit *, const source_file *) =
+        u->kind == INPUT_SIMT ? load_simt : u->kind == INPUT_LOOP ? load_loop : load_tensor;
+    return load(d, u, source) && diag_raised(d->ds) == before;
 }
 
 void must_tell(const driver *d, const char *who) {
     if (!diag_errors(d->ds)) ICE("%s failed and does not say why", who);
 }
 
-bool unit_schedule(unit_op *o, const cg_target *target) {
-    const char *name = target->kind == CG_HOST ? "host" : target->arch->name;
-    return !o->frontend || schedule_choose(o->frontend, o->number, name);
+static const char *target_text(const cg_target *t) { return t->kind == CG_HOST ? "host" : t->arch->name; }
+
+bool unit_schedules(unit_op *o, const cg_target *target) {
+    return !o->frontend || frontend_schedules(o->frontend, o->number, target_text(target), o->op, &o->schedules);
 }
 
-program *unit_program(driver *d, unit_op *o) {
-    if (o->program) return o->program;
-    phase(d, "plan");
+bool unit_schedule(unit_op *o, const cg_target *target) {
+    bool good = unit_schedules(o, target);
+    for (uint32_t i = 0; good && i < o->schedules.len; i++)
+        good = frontend_executable(o->frontend, o->number, target_text(target), o->schedules.data[i]);
+    return good;
+}
+
+static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits) {
     pass_options options = settings_pass(d);
-    o->program = pass_naive(d->arena, d->ds, o->op, &options);
+    options.index_bits = index_bits;
+    options.after = print_after(d);
+    const char *machine = target->kind == CG_HOST ? "host" : "cuda";
+    if (o->text) return pass_loop(d->arena, d->ds, o->text, machine, &options);
+    if (option_given(d, OPT_NO_SCHEDULE)) return pass_naive(d->arena, d->ds, o->op, &options);
+    o->plans = (loop_plans){0};
+    o->made = (schedule_list){0};
+    return pass_scheduled(d->arena, d->ds, o->op, o->schedules.data, o->schedules.len, machine, &options, &o->plans, &o->made);
+}
+
+program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits) {
+    phase(d, "plan");
+    o->program = plan(d, o, target, index_bits);
+    o->planned = target;
     if (!o->program) {
-        must_tell(d, "naive");
+        must_tell(d, "plan");
         return NULL;
     }
     o->module = o->program->module;
     if (option_on(d, OPT_VERIFY, true)) {
         const char *wrong = simt_verify(d->arena, o->module);
-        if (wrong) ICE("op '%s' after naive: %s", o->name, wrong);
+        if (wrong) ICE("op '%s' after planning: %s", o->name, wrong);
     }
-    print_after(d, "naive", o);
     return o->program;
+}
+
+program *unit_program(driver *d, unit_op *o, const cg_target *target) {
+    uint32_t bits = settings_pass(d).index_bits;
+    bool made = o->program && o->program->index_bits == bits && o->planned->kind == target->kind && o->planned->arch == target->arch;
+    return made ? o->program : unit_plan(d, o, target, bits);
+}
+
+void unit_check(driver *d, const unit_op *o) {
+    phase(d, "plan");
+    pass_options options = settings_pass(d);
+    if (!pass_naive(d->arena, d->ds, o->op, &options)) must_tell(d, "naive");
 }

@@ -21,7 +21,7 @@ static void check_file(driver *d, const char *path) {
     unit u;
     if (!unit_load(d, path, &u)) return;
     for (uint32_t i = 0; i < u.ops.len; i++)
-        if (u.ops.data[i].op) unit_program(d, &u.ops.data[i]);
+        if (u.ops.data[i].op) unit_check(d, &u.ops.data[i]);
 }
 
 int drive_check(driver *d) {

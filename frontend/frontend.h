@@ -6,6 +6,7 @@
 #define GNNC_FRONTEND_H
 
 #include "ast.h"
+#include "schedule.h"
 #include "tensor.h"
 
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
     void *user;
     const char *schedule;   // --schedule NAME; NULL: choose
     bool no_schedule;       // --no-schedule: the naive plan, schedules are checked only
+    bool nondeterministic;  // --no-deterministic
     const char *const *targets;   // what schedules may be for: "host", "sm_80", …
     uint32_t ntargets;
 } frontend_options;
@@ -49,18 +51,16 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
 bool frontend_check(frontend_unit *u);
 // One op in normal form, its generics bound by -D or their defaults (float: f32).
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op);
-// Whether an op may be compiled by its naive plan for a target ("host", "sm_90"): reports a schedule that would apply, since
-// no pass executes it, a --schedule that does not exist, and faults in schedules.
-bool schedule_choose(frontend_unit *u, uint32_t op, const char *target);
+// The schedules that may apply to an op for a target ("host", "sm_90"), resolved against what it was lowered to: an alias's own
+// before those of the op it names, the main file's before imported ones, each in the order of its file; with --schedule that
+// one alone, with --no-schedule none. Where an open condition holds alternatives, a schedule stands there once for each. false:
+// faults in schedules, or a --schedule that is not there or not for the target.
+bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered, schedule_list *out);
+// Whether a pass executes every statement of a schedule: each without one is reported.
+bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s);
 // The names of -D that nothing asked for so far: call with *at = 0 until it gives NULL.
 const char *frontend_unused_define(const frontend_unit *u, uint32_t *at);
 bool frontend_is_gradient(const frontend_unit *u, const char *name, span *at);   // "spmm.grad": where it is asked for
-
-// The statements of schedules, as frontend/schedule.def describes them.
-typedef struct {
-    const char *verb, *form, *excludes, *needs, *pass, *summary;
-} schedule_statement;
-const schedule_statement *schedule_statement_at(uint32_t i);   // NULL past the last
 
 // The library's files by name ("attention", "prelude"), embedded in the binary; NULL past the last.
 const char *frontend_library_name(uint32_t i);

@@ -1,20 +1,20 @@
 // Cells: each is filled once at one level, and some cannot be filled together.
-#include "schedule.h"
+#include "sema_schedule.h"
 #include <string.h>
 
-static bool same_cell(const schedule_cell *a, const schedule_cell *b) {
+static bool same_cell(const written_cell *a, const written_cell *b) {
     return a->what == b->what && a->stage == b->stage && a->subject == b->subject;
 }
 
-static const char *cell_text(schedule_checker *c, const schedule_cell *x) {
+static const char *cell_text(schedule_checker *c, const written_cell *x) {
     return arena_printf(c->s->arena, "%s%s%s%s%s", x->stage ? x->stage : "", x->stage ? ": " : "",
                         x->what->verb, x->subject ? " " : "", x->subject ? x->subject : "");
 }
 
 // Another schedule's cell goes where this one, or one nearer, fills it.
-static void add_one(schedule_checker *c, const schedule_cell *new) {
+static void add_one(schedule_checker *c, const written_cell *new) {
     for (uint32_t i = 0; i < c->cells.len; i++) {
-        const schedule_cell *old = &c->cells.data[i];
+        const written_cell *old = &c->cells.data[i];
         if (!same_cell(old, new)) continue;
         if (old->from != new->from) return;
         diagnostic *d = diag(c->s->ds, E0523, new->at, "'%s' is said twice", cell_text(c, new));
@@ -30,22 +30,23 @@ static void add_one(schedule_checker *c, const schedule_cell *new) {
 void schedule_cell_add(schedule_checker *c, const char *subject, span at, bool empty) {
     for (uint32_t i = 0; i < c->prefixes->len; i++) {
         const schedule_prefix *p = &c->prefixes->data[i];
-        schedule_cell cell = {.stage = p->path,
-                              .subject = subject,
-                              .what = c->what,
-                              .statement = c->statement,
-                              .at = at,
-                              .from = c->from,
-                              .empty = empty};
+        written_cell cell = {.stage = p->path,
+                             .subject = subject,
+                             .what = c->what,
+                             .statement = c->statement,
+                             .words = c->words,
+                             .at = at,
+                             .from = c->from,
+                             .empty = empty};
         if (!p->unknown) add_one(c, &cell);
     }
 }
 
 // ---- Exclusion ------------------------------------------------------------------------------------------
 // Whether a more specific cell takes a's place wherever b holds.
-static bool replaced(const schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
+static bool replaced(const schedule_checker *c, const written_cell *a, const written_cell *b) {
     for (uint32_t i = 0; i < c->cells.len; i++) {
-        const schedule_cell *x = &c->cells.data[i];
+        const written_cell *x = &c->cells.data[i];
         bool nearer = x->what == a->what && x->subject == a->subject && x->stage != a->stage &&
                       schedule_covers(a->stage, x->stage);
         if (nearer && b->stage && schedule_covers(x->stage, b->stage)) return true;
@@ -53,7 +54,7 @@ static bool replaced(const schedule_checker *c, const schedule_cell *a, const sc
     return false;
 }
 
-static bool exclude(const schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
+static bool exclude(const schedule_checker *c, const written_cell *a, const written_cell *b) {
     if (a->empty || b->empty || !schedule_excludes(a->what, b->what)) return false;
     if (a->subject && b->subject && a->subject != b->subject) return false;
     bool over = schedule_covers(a->stage, b->stage), under = schedule_covers(b->stage, a->stage);
@@ -61,9 +62,9 @@ static bool exclude(const schedule_checker *c, const schedule_cell *a, const sch
     return !replaced(c, a, b) && !replaced(c, b, a);
 }
 
-static void report_excluded(schedule_checker *c, const schedule_cell *a, const schedule_cell *b) {
+static void report_excluded(schedule_checker *c, const written_cell *a, const written_cell *b) {
     bool a_later = a->from == b->from ? a->at.lo > b->at.lo : a->from == c->item;
-    const schedule_cell *x = a_later ? a : b, *y = a_later ? b : a;
+    const written_cell *x = a_later ? a : b, *y = a_later ? b : a;
     if (x->from != c->item) return;   // told in the schedule it starts from
     diagnostic *d = diag(c->ds, E0524, x->at, "'%s' and '%s' exclude each other", cell_text(c, x),
                          cell_text(c, y));
@@ -94,14 +95,14 @@ static bool order_matters(const tensor_op *op, const tensor_stage *st) {
     return false;
 }
 
-static bool is_atomic(const schedule_cell *x) {
+static bool is_atomic(const written_cell *x) {
     const ast_word *last = x->statement->words;
     while (last && last->next) last = last->next;
     const char *name = last && !last->subjects->choice ? schedule_name_of(last->subjects) : NULL;
     return !x->empty && !strcmp(x->what->verb, "combine") && name && !strcmp(name, "atomic");
 }
 
-static void remark_atomic(schedule_checker *c, const schedule_cell *x) {
+static void remark_atomic(schedule_checker *c, const written_cell *x) {
     const tensor_op *op = c->op->op;
     for (uint32_t i = 0; op && i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
@@ -120,7 +121,7 @@ static void remark_atomic(schedule_checker *c, const schedule_cell *x) {
 
 void schedule_cells_compare(schedule_checker *c) {
     for (uint32_t i = 0; i < c->cells.len; i++) {
-        const schedule_cell *a = &c->cells.data[i];
+        const written_cell *a = &c->cells.data[i];
         for (uint32_t j = 0; j < i; j++)
             if (exclude(c, a, &c->cells.data[j])) report_excluded(c, a, &c->cells.data[j]);
         if (a->from == c->item && !c->op->gradient && is_atomic(a)) remark_atomic(c, a);

@@ -1,6 +1,6 @@
-// Which schedule an op is compiled by. A schedule is executed whole or not at all: where a pass is missing
-// for one of its statements, compiling is refused, and --no-schedule asks for the naive plan.
-#include "schedule.h"
+// Which schedules an op may be compiled by. A schedule is executed whole or not at all: where a pass is
+// missing for one of its statements, compiling is refused, and --no-schedule asks for the naive plan.
+#include "sema_schedule.h"
 #include <string.h>
 
 typedef VEC(const ast_item *) item_list;
@@ -23,33 +23,29 @@ static item_list schedules_of(frontend_unit *u, const ast_item *op) {
     return list;
 }
 
-static span verb_span(const ast_statement *st) {
-    bool tuned = !strcmp(st->verb.text, "tune") && st->words;
-    return tuned ? st->words->subjects->at : st->verb.at;
-}
-
-// Its first statement that no pass executes; NULL: there is none.
-static const schedule_cell *unexecuted(sema *s, const ast_item *item) {
-    sema quiet = *s;
-    quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
-    schedule_checker *c = ARENA_NEW(s->arena, schedule_checker);
-    schedule_collect(c, &quiet, item);
-    for (uint32_t i = 0; i < c->cells.len; i++)
-        if (!c->cells.data[i].empty && !*c->cells.data[i].what->pass) return &c->cells.data[i];
-    return NULL;
-}
-
-static bool executable(frontend_unit *u, const char *op, const ast_item *item, const char *target) {
-    const schedule_cell *cell = unexecuted(u->sema, item);
-    if (!cell) return true;
+// ---- Passes ----------------------------------------------------------------------------------------------
+static bool refuse(frontend_unit *u, uint32_t op, const char *target, const schedule *s,
+                   const schedule_cell *c) {
     bool forced = u->sema->options.schedule != NULL;
-    diagnostic *d = diag(u->ds, E0530, verb_span(cell->statement), "'%s' has no pass in this version",
-                         cell->what->verb);
-    diag_note(d, item->name.at,
+    diagnostic *d = diag(u->ds, E0530, c->at, "'%s' has no pass in this version",
+                         schedule_verb_text(c->verb));
+    diag_note(d, s->at,
               forced ? "schedule '%s' of '%s' was asked for" : "schedule '%s' of '%s' may apply on %s",
-              item->name.text, op, target);
+              s->name, u->ops.data[op].name, target);
     diag_help(d, "compile with --no-schedule: the naive plan is right for every op");
     return false;
+}
+
+bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s) {
+    bool good = true;
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        if (!c->empty && !*schedule_statement_at(c->verb)->pass) good = refuse(u, op, target, s, c);
+        for (uint32_t v = 0; v < c->nvalues; v++)
+            for (uint32_t n = 0; c->values[v].schedules && n < c->values[v].nnames; n++)
+                good &= frontend_executable(u, op, target, c->values[v].schedules[n]);
+    }
+    return good;
 }
 
 // ---- --schedule -----------------------------------------------------------------------------------------
@@ -68,34 +64,80 @@ static bool report_no_schedule(frontend_unit *u, const char *op, const item_list
     return false;
 }
 
-static bool take_named(frontend_unit *u, const char *op, const item_list *list, const char *target) {
+static const ast_item *find_named(frontend_unit *u, const char *op, const item_list *list,
+                                  const char *target) {
     const char *name = intern(u->names, u->sema->options.schedule);
     const ast_item *item = NULL;
     for (uint32_t i = 0; i < list->len && !item; i++)
         if (list->data[i]->name.text == name) item = list->data[i];
-    if (!item) return report_no_schedule(u, op, list);
-    if (schedule_for(item, target)) return executable(u, op, item, target);
+    if (!item) return report_no_schedule(u, op, list), NULL;
+    if (schedule_for(item, target)) return item;
     diagnostic *d = diag(u->ds, E0532, item->targets ? item->targets->name.at : item->name.at,
                          "schedule '%s' of '%s' is not for %s", name, op, target);
     if (!item->targets) diag_help(d, "without 'for' a schedule is for GPUs");
-    return false;
+    return NULL;
 }
 
-bool schedule_choose(frontend_unit *u, uint32_t op, const char *target) {
+// ---- All that may apply ----------------------------------------------------------------------------------
+// Versions of a program go by the names of their schedules; an alias and its op may both have one of that
+// name.
+static const char *free_name_in(arena *a, const schedule_list *list, const char *base) {
+    const char *name = base;
+    for (uint32_t i = 0, n = 2; i < list->len; i++) {
+        if (strcmp(list->data[i]->name, name)) continue;
+        name = arena_printf(a, "%s_%u", base, n++);
+        i = UINT32_MAX;   // from the start
+    }
+    return name;
+}
+
+// One a way for its conditions to hold; each has cells of its own, as passes mark them.
+static void add_alternatives(schedule_resolver *r, const ast_item *item, const schedule_alternatives *ways,
+                             schedule_list *out) {
+    arena *a = r->unit->arena;
+    schedule *s = ways->len ? schedule_resolve(r, item) : NULL;
+    for (uint32_t i = 0; i < ways->len; i++) {
+        schedule *one = ARENA_NEW(a, schedule);
+        *one = *s;
+        one->cells.data = NULL;
+        one->cells.len = one->cells.cap = 0;
+        for (uint32_t k = 0; k < s->cells.len; k++) VEC_PUSH(a, &one->cells, s->cells.data[k]);
+        for (uint32_t k = 0; k < ways->data[i].len; k++) VEC_PUSH(a, &one->when, ways->data[i].data[k]);
+        one->name = free_name_in(a, out, s->name);
+        VEC_PUSH(a, out, one);
+        VEC_PUSH(a, &r->made, one);
+    }
+}
+
+static bool add_schedule(schedule_resolver *r, const ast_item *item, schedule_list *out) {
+    schedule_alternatives ways = {0};
+    if (r->place.s->options.schedule) VEC_PUSH(r->unit->arena, &ways, (schedule_conditions){0});
+    else if (!schedule_for(item, r->place.target)) return true;
+    else if (!schedule_conditions_open(&r->place, item, &ways)) return false;
+    add_alternatives(r, item, &ways, out);
+    return true;
+}
+
+bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
+                        schedule_list *out) {
     sema *s = u->sema;
     const ast_item *item = u->ops.data[op].item;
+    *out = (schedule_list){0};
     if (!schedules_check(s)) return false;
     if (s->options.no_schedule) return true;
     item_list list = schedules_of(u, item);
-    if (s->options.schedule) return take_named(u, item->name.text, &list, target);
+    if (s->options.schedule) {
+        const ast_item *named = find_named(u, item->name.text, &list, target);
+        if (!named) return false;
+        list.data[0] = named;
+        list.len = 1;
+    }
     const ast_item *body = item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text)
                                                       : item;
-    for (uint32_t i = 0; i < list.len; i++) {
-        const schedule_op *of = schedule_op_find(s, list.data[i]);
-        schedule_op compiled = {.item = item, .body = body, .op = of ? of->op : NULL};
-        bool applies = schedule_for(list.data[i], target) &&
-                       schedule_when_may_hold(s, &compiled, list.data[i]);
-        if (applies && !executable(u, item->name.text, list.data[i], target)) return false;
-    }
-    return true;
+    schedule_op compiled = {.item = item, .body = body, .op = lowered};
+    schedule_resolver r = {.place = {.s = s, .op = &compiled, .target = target}, .unit = u};
+    uint32_t errors = diag_raised(u->ds);
+    for (uint32_t i = 0; i < list.len; i++) add_schedule(&r, list.data[i], out);
+    for (uint32_t i = 0; i < r.made.len; i++) r.made.data[i]->op = r.op ? r.op : lowered;
+    return diag_raised(u->ds) == errors;
 }

@@ -1,5 +1,5 @@
 // Fits the words of a statement to its form: the required parts in order, then options, each once.
-#include "schedule.h"
+#include "sema_schedule.h"
 #include <string.h>
 
 typedef struct {
@@ -42,6 +42,10 @@ static diagnostic *form_help(fitting *f, diagnostic *d) {
                      f->c->what->form);
 }
 
+static void note_word(fitting *f, const schedule_part *p, const ast_word *w) {
+    VEC_PUSH(f->c->s->arena, f->c->words, ((fitted_word){(uint32_t)(p - f->form.parts), w}));
+}
+
 static fit report_missing(fitting *f, const char *what) {
     span at = {f->last.hi, f->last.hi + 1};
     form_help(f, diag(f->c->s->ds, E0518, at, "'%s' wants %s here", f->c->what->verb, what));
@@ -56,6 +60,7 @@ static fit fit_keyword(fitting *f, const schedule_part *p) {
         form_help(f, diag(f->c->s->ds, E0518, at, "'%s' is wanted here", keyword));
         return FIT_STOP;
     }
+    note_word(f, p, NULL);
     f->last = at;
     f->word = f->word->next;
     return FIT_GOOD;
@@ -72,6 +77,7 @@ static fit fit_part(fitting *f, const schedule_part *p) {
         form_help(f, diag(f->c->s->ds, E0518, f->last, "%s is wanted here", schedule_kind_at(p->kind)->what));
         return FIT_STOP;
     }
+    note_word(f, p, w);
     f->word = w->next;
     return schedule_word_check(f->c, p->kind, w) ? FIT_GOOD : FIT_FAULTY;
 }
@@ -86,6 +92,7 @@ static bool fits_kind(fitting *f, schedule_kind k, const ast_subject *x) {
     const char *name = schedule_name_of(x);
     if (!name) return k == SCHEDULE_COUNT && (x->kind == AST_SUBJECT_NUMBER || x->kind == AST_SUBJECT_BINARY);
     if (schedule_let_find(f->c, name)) return true;
+    if (k == SCHEDULE_TYPE && schedule_is_float_generic(f->c, name)) return true;
     if (k == SCHEDULE_SHAPE) return name[0] == 'm' && name[1] >= '0' && name[1] <= '9';
     return schedule_word_find(k, name) != NULL;
 }
@@ -200,6 +207,7 @@ static bool fit_subject(fitting *f, schedule_prefixes *stages) {
 void schedule_fit(schedule_checker *c, const ast_word *words, span verb) {
     fitting f = {.c = c, .form = schedule_form_read(c->what), .word = words, .last = verb};
     schedule_prefixes stages = {0};
+    c->words = ARENA_NEW(c->s->arena, fitted_words);
     if (!fit_subject(&f, &stages)) return;
     for (uint32_t i = f.form.subject; i < f.form.n && !f.form.parts[i].option; i++)
         if (fit_part(&f, &f.form.parts[i]) == FIT_STOP) return;

@@ -1,6 +1,6 @@
 // Expressions in schedules: extents, which are numbers and lets; keys and factors, which are functions of an
 // index.
-#include "schedule.h"
+#include "sema_schedule.h"
 #include <math.h>
 #include <string.h>
 
@@ -118,8 +118,9 @@ bool schedule_extent(schedule_checker *c, const ast_subject *x, int64_t *out) {
 // ---- Keys and factors -----------------------------------------------------------------------------------
 typedef struct {
     schedule_checker *c;
-    bool of_index;   // a key: of the subject and nothing else; a factor may use any index
+    bool of_index;   // a key: of the subject and nothing else; a factor may use any one index
     bool depends;
+    const char *index;   // of a factor
 } key;
 
 static bool key_expr(key *k, const ast_expr *e);
@@ -152,7 +153,9 @@ static bool key_name(key *k, const ast_expr *e, bool argument) {
                                                  : "'%s' is a tensor: it is given indices here",
                          name);
     bool index = c->op->gradient || schedule_is_index(c, name);
-    if (index && !k->of_index) return true;
+    if (index && !k->of_index && k->index && k->index != name)
+        return key_fault(k, e->at, "'%s' is a second index", name);
+    if (index && !k->of_index) return k->index = name, true;
     if (index && !c->op->gradient)
         return key_fault(k, e->at, "'%s' is another index than the one ordered", name);
     diag(c->s->ds, E0517, e->at, "'%s' names nothing in '%s'", name, c->op->path);
@@ -247,7 +250,7 @@ static bool key_expr(key *k, const ast_expr *e) {
 }
 
 bool schedule_key(schedule_checker *c, const ast_expr *e, bool of_index) {
-    key k = {c, of_index, false};
+    key k = {c, of_index, false, NULL};
     if (!key_expr(&k, e)) return false;
     if (!of_index || k.depends || !c->index) return true;
     return key_fault(&k, e->at, "this does not depend on '%s'", c->index);

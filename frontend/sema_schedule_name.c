@@ -1,14 +1,7 @@
 // What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients are not
 // derived yet when schedules are checked, so a gradient's stages, indices and values are taken as they are.
-#include "schedule.h"
+#include "sema_schedule.h"
 #include <string.h>
-
-bool schedule_covers(const char *prefix, const char *stage) {
-    if (!prefix) return true;
-    if (!stage) return false;
-    size_t n = strlen(prefix);
-    return !strncmp(prefix, stage, n) && (!stage[n] || stage[n] == '.');
-}
 
 static bool unknowable(const schedule_checker *c) { return c->op->gradient || !c->op->op; }
 
@@ -32,7 +25,7 @@ void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *n
     else diag_help(d, "%s: none", what);
 }
 
-schedule_let *schedule_let_find(schedule_checker *c, const char *name) {
+schedule_let *schedule_let_find(const schedule_checker *c, const char *name) {
     for (uint32_t i = 0; i < c->lets.len; i++)
         if (c->lets.data[i].name.text == name) return &c->lets.data[i];
     return NULL;
@@ -97,6 +90,19 @@ static bool found(const index_search *q) {
 
 bool schedule_is_index(const schedule_checker *c, const char *name) {
     return c->op->op && found(&(index_search){.c = c, .name = name, .space = TENSOR_NO_SPACE});
+}
+
+bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name, tensor_space *out) {
+    const tensor_op *op = c->op->op;
+    for (uint32_t i = 0; i < op->stages.len; i++) {
+        const tensor_stage *st = &op->stages.data[i];
+        if (!schedule_covers(stage, st->name)) continue;
+        for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
+            tensor_var v = k < st->nleft ? st->left[k] : st->bound[k - st->nleft];
+            if (var_is(op, v, name)) return *out = op->vars.data[v].space, true;
+        }
+    }
+    return false;
 }
 
 bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s) {

@@ -1,5 +1,5 @@
 // The statement table, and forms read from it.
-#include "schedule.h"
+#include "sema_schedule.h"
 #include <string.h>
 
 static const schedule_kind_info kinds[SCHEDULE_KIND_COUNT] = {
@@ -10,11 +10,7 @@ static const schedule_word words[] = {
 #define WORD(kind, text, needs) {SCHEDULE_##kind, text, needs},
 #include "schedule.def"
 };
-static const schedule_statement statements[] = {
-#define STATEMENT(verb, form, excludes, needs, pass, summary) {verb, form, excludes, needs, pass, summary},
-#include "schedule.def"
-};
-enum { WORDS = sizeof words / sizeof *words, STATEMENTS = sizeof statements / sizeof *statements };
+enum { WORDS = sizeof words / sizeof *words };
 
 const schedule_kind_info *schedule_kind_at(schedule_kind k) { return &kinds[k]; }
 
@@ -26,11 +22,9 @@ const schedule_word *schedule_word_find(schedule_kind k, const char *text) {
     return NULL;
 }
 
-const schedule_statement *schedule_statement_at(uint32_t i) { return i < STATEMENTS ? &statements[i] : NULL; }
-
 const schedule_statement *schedule_statement_find(const char *verb) {
-    for (uint32_t i = 0; i < STATEMENTS; i++)
-        if (!strcmp(statements[i].verb, verb)) return &statements[i];
+    for (uint32_t i = 0; i < SCHEDULE_VERB_COUNT; i++)
+        if (!strcmp(schedule_statement_at(i)->verb, verb)) return schedule_statement_at(i);
     return NULL;
 }
 

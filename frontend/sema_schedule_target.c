@@ -1,6 +1,6 @@
 // Targets of schedules: "for host", "for sm_80" (that and later), "for sm_90a" (just that). Without "for" it
 // is for every GPU.
-#include "schedule.h"
+#include "sema_schedule.h"
 #include <stdlib.h>
 #include <string.h>
 

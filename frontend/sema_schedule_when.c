@@ -1,5 +1,6 @@
 // Conditions of a schedule: about what is known when a plan is made. Names and kinds are checked.
-#include "schedule.h"
+#include "sema_schedule.h"
+#include <math.h>
 #include <string.h>
 
 // m: a map; n: a number; x: a tensor or map. NUMBER or CONDITION is what the call gives.
@@ -112,7 +113,7 @@ static bool check_argument(schedule_checker *c, const struct when_call *f, char 
         return false;
     }
     const tensor_val_info *v = a->kind == AST_NAME ? schedule_value_find(c, a->name.text) : NULL;
-    bool fits = v && v->role != VAL_SCALAR && v->role != VAL_STAGE && (kind == 'x' || v->type == DT_INDEX);
+    bool fits = v && (v->role == VAL_MAP || (kind == 'x' && v->role != VAL_SCALAR && v->role != VAL_STAGE));
     if (fits) return true;
     diagnostic *d = diag(c->s->ds, E0526, a->at,
                          kind == 'm' ? "the name of a map is wanted here"
@@ -124,9 +125,13 @@ static bool check_argument(schedule_checker *c, const struct when_call *f, char 
 
 static bool check_share(schedule_checker *c, const struct when_call *f, const ast_expr *last) {
     bool share = !strcmp(f->name, "quantile"), number = last->kind == AST_NUMBER;
-    if (!number || (share ? last->number >= 0 && last->number <= 1 : last->number >= 1)) return true;
+    double x = last->number * 1000;
+    bool fits = share ? x >= 0 && x <= 1000 && fabs(x - round(x)) < 1e-6
+                      : last->is_integer && last->integer >= 1;
+    if (!number || fits) return true;
     diag(c->s->ds, E0527, last->at,
-         share ? "a quantile is between 0 and 1" : "a number of at least 1 is wanted here");
+         share ? "a quantile is between 0 and 1, in thousandths"
+               : "a whole number of at least 1 is wanted here");
     return false;
 }
 
@@ -182,6 +187,20 @@ static bool comparable(schedule_checker *c, const ast_expr *a, const ast_expr *b
     return false;
 }
 
+static bool asks_alignment(const ast_expr *e) {
+    if (e->kind == AST_CALL && !strcmp(e->name.text, "aligned")) return true;
+    for (const ast_expr *a = e->args; a; a = a->next)
+        if (asks_alignment(a)) return true;
+    return false;
+}
+
+static when_kind negation(schedule_checker *c, const ast_expr *e) {
+    if (!asks_alignment(e->args)) return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
+    diagnostic *d = diag(c->s->ds, E0527, e->at, "a schedule may need alignment, not that it is missing");
+    diag_help(d, "schedules are tried in their order: put the one that needs it first");
+    return WHEN_FAULTY;
+}
+
 static when_kind when_expr(schedule_checker *c, const ast_expr *e) {
     switch (e->kind) {
     case AST_NUMBER: return WHEN_NUMBER;
@@ -194,7 +213,7 @@ static when_kind when_expr(schedule_checker *c, const ast_expr *e) {
     case AST_MUL:
     case AST_DIV:
     case AST_MOD: return operands(c, e, WHEN_NUMBER, WHEN_NUMBER);
-    case AST_NOT:
+    case AST_NOT: return negation(c, e);
     case AST_AND:
     case AST_OR: return operands(c, e, WHEN_CONDITION, WHEN_CONDITION);
     case AST_EQ:

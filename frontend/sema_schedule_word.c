@@ -1,5 +1,5 @@
 // One word of a statement against the kind its form wants: single, list or choice, and what each part names.
-#include "schedule.h"
+#include "sema_schedule.h"
 #include <string.h>
 
 static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const ast_subject *x) {
@@ -93,7 +93,7 @@ static bool check_schedule(schedule_checker *c, const ast_subject *x) {
 }
 
 // ---- Words of a fixed set -------------------------------------------------------------------------------
-static bool is_float_generic(const schedule_checker *c, const char *name) {
+bool schedule_is_float_generic(const schedule_checker *c, const char *name) {
     for (const ast_generic *g = c->op->body && c->op->body->kind == AST_OP ? c->op->body->generics : NULL; g;
          g = g->next)
         if (g->name.text == name && (!g->kind.text || !strcmp(g->kind.text, "float"))) return true;
@@ -115,7 +115,7 @@ static bool check_fixed(schedule_checker *c, schedule_kind k, const ast_subject 
     const char *name = schedule_name_of(x);
     const schedule_word *w = name ? schedule_word_find(k, name) : NULL;
     if (w) return schedule_need_add(c, w->needs, x->at, w->text), true;
-    if (k == SCHEDULE_TYPE && name && is_float_generic(c, name)) return true;
+    if (k == SCHEDULE_TYPE && name && schedule_is_float_generic(c, name)) return true;
     const char *what = schedule_kind_at(k)->what;
     diagnostic *d = name ? diag(c->s->ds, E0521, x->at, "'%s' is not %s", name, what)
                          : diag(c->s->ds, E0521, x->at, "%s is wanted here", what);

@@ -200,24 +200,37 @@ int64_t eval_size(evaluator *ev, tensor_space s) {
 
 // ---- Preconditions ---------------------------------------------------------------------------------------
 
-static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic) {
+// NULL where there is nothing to count.
+static int64_t *preimage_sizes(evaluator *ev, tensor_val map) {
     const tensor_val_info *info = &ev->op->vals.data[map];
-    int64_t into = eval_size(ev, info->into), total = 0, most = 0, least = INT64_MAX;
+    int64_t into = eval_size(ev, info->into);
     const eval_slot *s = eval_slot_of(ev, map);
     if (into > EVAL_MAX_POINTS) eval_fault(ev, "'%s' has too many classes to count", info->name);
-    if (!s || into == 0 || ev->why) return eval_int(0, true);
+    if (!s || into == 0 || ev->why) return NULL;
     int64_t *counts = ARENA_ARRAY(ev->scratch, int64_t, into);
     for (int64_t i = 0; i < s->points; i++) {
         int64_t at = info->facts & FACT_PREFIX ? i : eval_slot_get(s, i).i;
-        if (at < 0) continue;
-        counts[at]++;
-        total++;
+        if (at >= 0) counts[at]++;
     }
+    return counts;
+}
+
+static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic) {
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), total = 0, most = 0, least = INT64_MAX;
+    const int64_t *counts = preimage_sizes(ev, map);
+    if (!counts) return eval_int(0, true);
     for (int64_t i = 0; i < into; i++) {
+        total += counts[i];
         if (counts[i] > most) most = counts[i];
         if (counts[i] < least) least = counts[i];
     }
     return eval_int(statistic == 0 ? most : statistic == 1 ? least : total / into, true);
+}
+
+static eval_value preimages_at_least(evaluator *ev, tensor_val map, int64_t least) {
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = preimage_sizes(ev, map);
+    for (int64_t i = 0; counts && i < into; i++) n += counts[i] >= least;
+    return eval_int(n, true);
 }
 
 typedef struct {
@@ -253,6 +266,7 @@ static eval_value symmetric(evaluator *ev, tensor_val first, tensor_val second) 
 
 eval_value eval_statistic(evaluator *ev, const eval_node *n) {
     if (n->op == TENSOR_PREIMAGE_OP) return preimage_size(ev, (tensor_val)n->imm, n->imm2);
+    if (n->op == TENSOR_AT_LEAST_OP) return preimages_at_least(ev, (tensor_val)n->imm, n->imm2);
     return symmetric(ev, (tensor_val)n->imm, (tensor_val)n->imm2);
 }
 
@@ -320,9 +334,11 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
         if (ev->op->vals.data[v].role != VAL_RESULT) continue;
         const eval_slot *s = eval_slot_of(ev, v);
         if (!s) return;
-        for (int64_t i = 0; i < s->points; i++)
-            if (!s->written[i])
-                eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
+        for (int64_t i = 0; i < s->points; i++) {
+            if (s->written[i]) continue;
+            if (ev->in->one_in < 2) eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
+            else if (s->is_float) s->bound[i] = (double)INFINITY;   // integers are not certain as they are
+        }
         tensor_evaluated *out = &results[n++];
         *out = (tensor_evaluated){.rank = s->rank,
                                   .points = s->points,

@@ -24,13 +24,31 @@ void eval_tally_start(eval_tally *t);
 void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included, bool unsure);
 eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p);
 
-// Any reducer: lift, combine and finish evaluated in index order.
+// A component of a state: its combine is add, mul, max or min of its own two sides (tallied), or of integers of its own
+// two sides, which no order changes (alone), or anything else.
+typedef enum { COMPONENT_TALLIED, COMPONENT_ALONE, COMPONENT_MIXED } eval_component_kind;
+typedef struct {
+    eval_component_kind kind;
+    bool is_float;
+    tensor_reduce_kind by;           // tallied
+    const eval_precision *precision;
+    eval_tally tally;
+} eval_component;
+
+// Any reducer: lift, combine and finish evaluated in index order; where a component is mixed, in some other orders too,
+// a chunk of terms at a time.
+enum { EVAL_CHUNK = 1024, EVAL_ORDERS = 4 };
 typedef struct {
     const tensor_reducer *reducer;
     eval_program *program;
     uint32_t *identity, *lift, *combine, *finish;   // nodes
-    eval_value *state, *lifted, *next;
-    int64_t terms;
+    eval_component *components;
+    bool mixed;                              // some component is
+    eval_value *nothing, *next, *other;      // the identity; what combine gives; results of another order
+    eval_value *terms, *work;                // lifted ones of this chunk; permuted
+    eval_value *total[EVAL_ORDERS], *finite, *special;
+    uint32_t waiting;                        // terms of this chunk
+    int64_t nterms, nspecial;
 } eval_states;
 eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r);
 void eval_states_start(eval_states *s);

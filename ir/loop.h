@@ -110,9 +110,15 @@ typedef struct {
 
 // ---- Plans -----------------------------------------------------------------------------------------------
 typedef struct {
+    tensor_val val;        // in memory
+    simt_cache cache;
+} loop_hint;
+typedef struct {
     const char *name;      // the kernel's: "spmm_f32_y"
     uint32_t threads;      // of a block on a GPU; groups × lanes
     uint32_t lanes;        // of a group; a power of two where lanes shuffle
+    uint32_t persistent;   // blocks a multiprocessor, each of which takes one share of the grid after the other; 0: all blocks
+    VEC(loop_hint) hints;  // how its loads and stores of a value are cached
     loop_body body;
     span at;
 } loop_kernel;
@@ -122,6 +128,7 @@ typedef struct {           // what the runtime prepares: a val of role VAL_PREPA
     prepared_builder builder;
     uint32_t nargs;
     const tensor_val *args;   // maps and other prepared vals
+    int64_t extent;           // of tiles; else 0
 } loop_prepared;
 
 typedef enum { LOOP_LAUNCH, LOOP_ROUNDS, LOOP_ROUNDS_END } loop_step_kind;
@@ -131,7 +138,7 @@ typedef struct {
     uint32_t loop;         // ROUNDS: of op->loops
 } loop_step;
 
-typedef struct {
+typedef struct loop_plan {
     arena *arena;
     tensor_op *op;             // a copy of the op's, extended by positions, prepared arrays and partial states
     VEC(loop_value) values;    // per val of op
@@ -139,10 +146,12 @@ typedef struct {
     VEC(loop_step) steps;
 } loop_plan;
 
-loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op; every stage in memory, no steps
+loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps
 tensor_val loop_add_val(loop_plan *p, tensor_val_info info, loop_value where);
 loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at);
 static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_PUSH(p->arena, to, n); }
+// The most tiles of `extent` points that a map cuts the domain into, none of which crosses a value.
+tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 
 // ---- Text and verification -------------------------------------------------------------------------------

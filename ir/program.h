@@ -33,7 +33,7 @@ static inline bool ir_dtype_is_float(ir_dtype t) { return t <= DT_F16; }
     X(QUANTILE_PREIMAGE, "quantile") /* value: param, value2: q in thousandths; text: quantile(dst,900) */  \
     X(AT_LEAST, "at_least") /* value: param, value2: k; how many preimages have k or more entries */        \
     X(FILL, "fill") /* value: param, value2: n; thousandths of rows in use, preimages cut in tiles of n */  \
-    X(DEVICE, "") /* value: device_fact; text: its name */
+    X(DEVICE, "") /* value: device_fact; text: device(sms) */
 typedef enum {
 #define X(name, text) SZ_##name,
     SIZE_TOKENS(X)
@@ -97,6 +97,9 @@ typedef struct {
     X(ORDER_DESC, "order_desc") /* of map m: as order, largest value first, stable */                       \
     X(TILES, "tiles")     /* of map m, extent T: where each tile begins in the order of m, and where the     \
                              last ends; a tile has at most T entries, all of one value; also counts tiles */ \
+    X(TILE_BEGINS, "tile_begins") /* of map m, extent T: V + 1 entries: the number of the first of those of v */ \
+    X(TILE_VALUES, "tile_values") /* of map m, extent T: for each of them its value; then, where V > 0, the last  \
+                                     value up to E / T + V entries, which no map has more tiles than */           \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
 typedef enum {
@@ -105,6 +108,9 @@ typedef enum {
 #undef X
     PREPARED_BUILDER_COUNT
 } prepared_builder;
+static inline bool prepared_tiles(prepared_builder b) {
+    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES;
+}
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter
     uint32_t index;
@@ -114,7 +120,7 @@ typedef struct {
     prepared_builder builder;
     uint32_t nargs;
     const program_map_ref *args;
-    int64_t extent;          // TILES
+    int64_t extent;          // of tiles; else 0
     uint32_t domain, into;   // spaces: what it is indexed by (offsets: into + 1 entries), what its values lie in
 } program_prepared;
 
@@ -138,6 +144,7 @@ typedef struct {
     X(TEMP, "temp")         /* temp: pointer */                                                             \
     X(MAGIC, "magic")       /* space: with SHIFT, what divides by its size: see below; i64 */               \
     X(SHIFT, "shift")       /* space; i64 */                                                                \
+    X(NUMBER, "number")     /* of the program's numbers: its value, i64 */                                  \
     X(STEP, "step")         /* number of the innermost loop's round, i64 */
 typedef enum {
 #define X(name, text) ARG_##name,
@@ -165,6 +172,7 @@ typedef enum {
     GUARD_HOLDS,     // a condition on sizes, statistics and the device
     GUARD_ALIGNED,   // param: its base address is a multiple of `value` bytes
     GUARD_STRIDE,    // param, axis: its stride is a multiple of `value` elements
+    GUARD_UNIT,      // param, axis: its stride is 1
     GUARD_REACH      // param: the largest element offset its strides and sizes allow is below `value`
 } guard_kind;
 typedef struct {
@@ -191,6 +199,7 @@ typedef struct {
     VEC(program_require) requires;
     VEC(program_prepared) prepared;
     VEC(program_temp) temps;
+    VEC(size_expr) numbers;          // what kernels ask of statistics
     VEC(program_version) versions;   // at least one; the last has no guards
 } program;
 

@@ -65,7 +65,7 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
         if (t->kind != SZ_STD_PREIMAGE) textbuf_printf(out, ",%" PRId64, t->value2);
         textbuf_puts(out, ")");
         return;
-    case SZ_DEVICE: textbuf_puts(out, device_text((device_fact)t->value)); return;
+    case SZ_DEVICE: textbuf_printf(out, "device(%s)", device_text((device_fact)t->value)); return;
     case SZ_COUNT: break;
     }
     ICE("a size token that does not exist");
@@ -156,6 +156,11 @@ static void print_arg(textbuf *out, const program *p, const program_arg *a) {
         return;
     case ARG_PREPARED: textbuf_puts(out, p->prepared.data[a->index].name); return;
     case ARG_TEMP: textbuf_puts(out, p->temps.data[a->index].name); return;
+    case ARG_NUMBER:
+        textbuf_puts(out, "number(");
+        size_print(out, p, &p->numbers.data[a->index]);
+        textbuf_puts(out, ")");
+        return;
     case ARG_STEP: textbuf_puts(out, "step"); return;
     case ARG_KIND_COUNT: break;
     }
@@ -205,6 +210,7 @@ static void print_guard(textbuf *out, const program *p, const program_guard *g) 
     case GUARD_STRIDE:
         textbuf_printf(out, "  where stride(%s, %u) %% %" PRId64 " == 0", param, g->axis, g->value);
         break;
+    case GUARD_UNIT: textbuf_printf(out, "  where stride(%s, %u) == 1", param, g->axis); break;
     case GUARD_REACH: textbuf_printf(out, "  where reach(%s) < %" PRId64, param, g->value); break;
     }
     textbuf_puts(out, "\n");

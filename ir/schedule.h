@@ -17,20 +17,27 @@ typedef enum {
     SCHEDULE_VERB_COUNT
 } schedule_verb;
 const char *schedule_verb_text(schedule_verb v);
+typedef struct {                 // a row of schedule.def
+    const char *verb, *form, *excludes, *needs, *pass, *summary;
+} schedule_statement;
+const schedule_statement *schedule_statement_at(uint32_t i);   // by verb; NULL past the last
 
 // What a statement says besides its subject, part by part of its form: `[by MAP [group COUNT] [largest]]` gives
 // {"by", text "type"}, {"group", number 4}, {"largest"}; the part without a keyword of its own has keyword NULL
-// (`lanes f 32`: {NULL, 32}; `lanes f fit`: {NULL, text "fit"}).
-typedef struct {
+// (`lanes f 32`: {NULL, 32}; `lanes f fit`: {NULL, text "fit"}), a second one the name of its kind (`keep x shared f16`:
+// {NULL, "shared"}, {"type", "f16"}; `window v 8 by src 16`: {NULL, 8}, {"by", "src"}, {"count", 16}). Where subjects are
+// a list of stages each has a cell, and they stand together in {"stages", names}.
+typedef struct schedule_value {
     const char *keyword;
     int64_t number;              // COUNT
-    const char *text;            // a word or name: type, place, way, hint, shape, map, "fit"; else NULL
+    const char *text;            // a word or name: type, place, way, hint, shape, map, "fit"; KEY, FACTOR as written; or NULL
     uint32_t nnames;
     const char *const *names;    // lists: stages, values, indices, schedules
     uint32_t nnumbers;
     const int64_t *numbers;      // limits
+    const struct schedule *const *schedules;   // those of `names`, for what is in a class: their `when` is not asked
     tensor_expr key;             // KEY, FACTOR: over `var`, or scalars and sizes alone
-    tensor_var var;              // of that expression: the subject; else UINT32_MAX
+    tensor_var var;              // of that expression: an index; else UINT32_MAX
 } schedule_value;
 
 typedef struct {
@@ -39,7 +46,7 @@ typedef struct {
     const char *subject;         // index, value or stage; NULL: the statement has none
     uint32_t nvalues;
     const schedule_value *values;
-    span at;
+    span at;                     // the verb
     bool empty;                  // `none`
     bool consumed;               // by a pass
 } schedule_cell;
@@ -47,27 +54,44 @@ typedef struct {
 typedef enum { SCHEDULE_HOLDS, SCHEDULE_ALIGNED } schedule_condition_kind;
 typedef struct {                 // of `when`: what compiling leaves open
     schedule_condition_kind kind;
-    const char *text;            // as written
+    const char *text;            // as a person writes it
     size_expr holds;             // HOLDS; spaces and params are those of the tensor op
     tensor_val val;              // ALIGNED
     int64_t bytes;
     span at;
 } schedule_condition;
 
-typedef struct {
+typedef struct schedule {
     const char *name;            // "rows"; "default"
+    const char *path;            // of the op, as a .gnn file names it: "spmm"; NULL: as tensor IR does
+    const char *target;          // what it was resolved for: "host", "sm_90"; NULL: GPUs
     span at;
+    // The op, with what keys and factors need: variables, expressions, and the values of `stages`, which they read and
+    // the op does not compute (degree(dst, v) is a sum over dst's domain).
+    const tensor_op *op;
+    VEC(tensor_stage) stages;
     VEC(schedule_cell) cells;
     VEC(schedule_condition) when;
     bool automatic;              // made by a pass: may be changed to fit, never reported as the user's
 } schedule;
 
+typedef VEC(schedule *) schedule_list;
+
+bool schedule_covers(const char *path, const char *stage);   // equal, or the stage lies inside; NULL: every stage
 // The cell that holds for a stage: the most specific of those for that verb and subject that cover it; NULL: none, or
-// emptied. Finding does not consume.
+// emptied. A subject that is a stage or value covers what lies inside, an index those that lowering makes of it (e', e'2).
+// Finding does not consume.
 schedule_cell *schedule_find(const schedule *s, const char *stage, schedule_verb verb, const char *subject);
 const schedule_value *schedule_value_of(const schedule_cell *c, const char *keyword);   // NULL: not given
 int64_t schedule_number(const schedule_cell *c, const char *keyword);                   // 0: not given
-void schedule_fill(arena *a, schedule *s, schedule_cell cell);                          // for passes that make one
+// For passes that make one; takes the place of a cell of that stage, verb and subject.
+void schedule_fill(arena *a, schedule *s, schedule_cell cell);
+// Whether a value that a key reads is the number of points a map takes to each point: which map.
+bool schedule_counts(const schedule *s, tensor_val v, tensor_val *map);
+const char *schedule_cell_text(arena *a, const schedule_cell *c);   // "y: lanes f", as messages name it
+// Reports cells that no pass consumed; why says the reason where it knows one. Automatic schedules are not reported.
+typedef const char *schedule_reason(void *user, const schedule_cell *c);
+void schedule_unconsumed(diag_set *ds, arena *a, const schedule *s, schedule_reason *why, void *user);
 // As statements a .gnn file could hold: what --emit=schedule prints.
 void schedule_print(textbuf *out, const tensor_op *op, const schedule *s);
 

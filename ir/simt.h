@@ -89,6 +89,7 @@ typedef enum {
 } simt_atomic;
 typedef enum { SIMT_SCOPE_BLOCK, SIMT_SCOPE_DEVICE } simt_scope;
 typedef enum { SIMT_CACHE_DEFAULT, SIMT_CACHE_STREAM, SIMT_CACHE_REUSE, SIMT_CACHE_BYPASS } simt_cache;
+const char *simt_cache_text(simt_cache c);   // NULL past the last
 
 typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED } simt_loop;   // FOR: may the assembler unroll it?
 

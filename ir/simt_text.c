@@ -84,3 +84,8 @@ bool simt_name_valid(const char *s) {
     }
     return *s != 0;
 }
+
+const char *simt_cache_text(simt_cache c) {
+    simt_words w = simt_cache_words();
+    return c < w.count ? w.text[c] : NULL;
+}

@@ -81,8 +81,9 @@ typedef enum {
     VAL_SCALAR,    // parameter by value
     VAL_RESULT,    // written by stages; of storage type
     VAL_STAGE,     // written by stages; of expression type
-    VAL_CLASSES    // a map from its domain to the number of the tuple (keys[0](e) … keys[k](e)) among the distinct ones in
+    VAL_CLASSES,   // a map from its domain to the number of the tuple (keys[0](e) … keys[k](e)) among the distinct ones in
                    // lexicographic order; none where a key is none
+    VAL_PREPARED   // an array of indices the runtime prepares, such as offsets.dst; in the op of a loop plan alone
 } tensor_role;
 typedef struct {
     const char *name;
@@ -185,6 +186,7 @@ typedef struct {
 
 // ---- Building --------------------------------------------------------------------------------------------
 tensor_op *tensor_op_new(arena *a, const char *name);
+tensor_op *tensor_op_copy(arena *a, const tensor_op *op);            // handles mean the same in both; either may grow
 tensor_space tensor_add_space(tensor_op *op, tensor_space_info info);
 tensor_val tensor_add_val(tensor_op *op, tensor_val_info info);      // TENSOR_NO_… fields must be set by the caller
 tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space);
@@ -219,7 +221,9 @@ const char *tensor_verify(arena *a, const tensor_op *op);   // NULL, or what is 
 // Computes an op point by point in f64 (integers in i64) straight from the equations, and beside each float a bound on how
 // far a correct implementation at the op's own precision may be from it, whatever its order of summation: forward
 // error analysis with the unit roundoff of each expression's type, the maths library's stated errors, rounding on
-// stores and the sum of absolute terms of each sum. An integer, index or bool is either certain or not (where a comparison
+// stores and the sum of absolute terms of each sum. A user's commutative reducer has the same bounds for components that
+// are combined by add, mul, max or min alone; others are evaluated in several orders (eval_states.c), and the bound covers
+// all of them: it is inf where they do not agree on an infinity or NaN. Others keep index order. An integer, index or bool is either certain or not (where a comparison
 // lies within its bound); uncertain ones are not compared.
 typedef struct {
     ir_dtype type;              // storage; DT_INDEX: int64_t
@@ -240,6 +244,8 @@ typedef struct {
     const int64_t *sizes;                // per space; used for FREE ones
     const tensor_array *inputs;          // per val below nparams; results and prefix maps ignored
     uint64_t max_steps;                  // give up after so many point evaluations; 0: never
+    uint64_t one_in;                     // of results that no stage reads, about one element in so many, by a hash of its
+                                         // place; the others have bound inf or are not certain; 0 or 1: all
 } tensor_eval_input;
 // results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
 bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);
@@ -250,6 +256,8 @@ typedef struct {
     double worst_ratio;         // largest |difference| / bound
     double max_abs_error;
 } tensor_comparison;
+// Whether a stage's targets are results that no stage reads: those of which one_in takes a sample.
+bool tensor_is_final(const tensor_op *op, const tensor_stage *s);
 // Compares what an implementation stored (packed, of the result's storage type) with what was evaluated.
 tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual);
 // The size of each space (FREE given in in->sizes; COUNT_OF computed from the inputs) into sizes.

@@ -81,7 +81,7 @@ static tensor_expr share(tensor_op *op, tensor_node n) {
 
 // Fields an operation does not use are zero and constants have one form, so that equal nodes are equal bytes.
 static void canonicalise(tensor_node *n) {
-    bool uses2 = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_SYMMETRIC_OP;
+    bool uses2 = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP || n->op == TENSOR_SYMMETRIC_OP;
     bool uses = uses2 || n->op == TENSOR_LOAD_OP || n->op == TENSOR_ROUND_OP ||
                 (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_LEAF && n->op != TENSOR_NONE_OP);
     if (!uses) n->imm.i = 0;
@@ -102,6 +102,32 @@ tensor_expr tensor_node_new(tensor_op *op, tensor_node n) {
     canonicalise(&n);
     tensor_expr folded = tensor_fold(op, &n);
     return folded ? folded : share(op, n);
+}
+
+// What the tables point to is shared: it never changes.
+tensor_op *tensor_op_copy(arena *a, const tensor_op *op) {
+    shared_op *s = ARENA_NEW(a, shared_op);
+    s->op = *op;
+    s->op.arena = a;
+#define COPY(field)                                                                                         \
+    do {                                                                                                    \
+        s->op.field.data = NULL;                                                                            \
+        s->op.field.len = s->op.field.cap = 0;                                                              \
+        for (uint32_t i = 0; i < op->field.len; i++) VEC_PUSH(a, &s->op.field, op->field.data[i]);          \
+    } while (0)
+    COPY(spaces);
+    COPY(vals);
+    COPY(vars);
+    COPY(exprs);
+    COPY(reducers);
+    COPY(stages);
+    COPY(loops);
+    COPY(requires);
+#undef COPY
+    s->nslots = 32;
+    while (s->nslots <= op->exprs.len * 2) s->nslots *= 2;
+    grow(s);
+    return &s->op;
 }
 
 // ---- Expressions -----------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ static token lex_let(parser *p) {
 }
 
 static token lex_mark(parser *p) {
-    static const char *const marks[] = {"->", "==", "=", "{", "}", "(", ")", "[", "]", ",", ":", "+"};
+    static const char *const marks[] = {"->", "==", "..", "=", "{", "}", "(", ")", "[", "]", ",", ":", "+"};
     const char *from = p->at;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         size_t n = strlen(marks[i]);

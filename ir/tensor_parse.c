@@ -153,7 +153,7 @@ static void read_val(parser *p, tensor_role role) {
         .name = name.text, .role = role, .sorted_by = TENSOR_NO_VAL, .inplace = TENSOR_NO_VAL, .at = name.at};
     if (find_val(p, name.text) != TENSOR_NO_VAL)
         tensor_parse_fail(p, E0972, name.at, "there already is a value '%s'", name.text);
-    bool parameter = role != VAL_STAGE && role != VAL_CLASSES;
+    bool parameter = role < VAL_STAGE;
     if (parameter && p->op->vals.len != p->op->nparams)
         tensor_parse_fail(p, E0971, name.at, "parameters and results come before stages and classes");
     read_shape(p, &v);
@@ -189,7 +189,7 @@ static void read_loop(parser *p) {
 }
 
 static void read_item(parser *p) {
-    static const char *const roles[] = {"map", "tensor", "scalar", "result", "stage", "classes"};
+    static const char *const roles[] = {"map", "tensor", "scalar", "result", "stage", "classes", "prepared"};
     p->scope.len = 0;
     if (p->tok.kind != TOK_NAME) {
         tensor_parse_fail(p, E0971, p->tok.at, "expected a declaration or an equation");
@@ -199,7 +199,7 @@ static void read_item(parser *p) {
         tensor_parse_equation(p, TENSOR_NO_LOOP);
         return;
     }
-    for (int k = 0; k < 6; k++) {
+    for (size_t k = 0; k < sizeof roles / sizeof *roles; k++) {
         if (!tensor_lex_accept(p, roles[k])) continue;
         read_val(p, (tensor_role)k);
         return;
@@ -225,7 +225,7 @@ static void resolve_laters(parser *p) {
     p->laters.len = 0;
 }
 
-static void read_op(parser *p, tensor_ops *out) {
+tensor_op *tensor_parse_op(parser *p, bool of_plan) {
     tensor_lex_expect(p, "op");
     token name = tensor_lex_name(p, "the op's name");
     p->op = tensor_op_new(p->arena, name.text);
@@ -238,13 +238,13 @@ static void read_op(parser *p, tensor_ops *out) {
     tensor_lex_expect(p, "{");
     while (!p->failed && !tensor_lex_is(&p->tok, "}")) read_item(p);
     resolve_laters(p);
-    const char *fault = p->failed ? NULL : tensor_verify(p->arena, p->op);
+    const char *fault = p->failed ? NULL : tensor_fault(p->arena, p->op, of_plan);
     if (fault) tensor_parse_fail(p, E0975, name.at, "%s", fault);
     tensor_lex_expect(p, "}");
-    if (!p->failed) VEC_PUSH(p->arena, out, p->op);
+    return p->failed ? NULL : p->op;
 }
 
-bool tensor_parse(arena *a, diag_set *ds, const source_file *text, tensor_ops *out) {
+parser tensor_parse_start(arena *a, diag_set *ds, const source_file *text) {
     parser p = {.arena = a,
                 .ds = ds,
                 .file = text,
@@ -252,6 +252,14 @@ bool tensor_parse(arena *a, diag_set *ds, const source_file *text, tensor_ops *o
                 .at = text->text,
                 .end = text->text + text->length};
     tensor_lex_start(&p);
-    while (!p.failed && p.tok.kind != TOK_END) read_op(&p, out);
+    return p;
+}
+
+bool tensor_parse(arena *a, diag_set *ds, const source_file *text, tensor_ops *out) {
+    parser p = tensor_parse_start(a, ds, text);
+    while (!p.failed && p.tok.kind != TOK_END) {
+        tensor_op *op = tensor_parse_op(&p, false);
+        if (op) VEC_PUSH(a, out, op);
+    }
     return !p.failed;
 }

@@ -44,7 +44,11 @@ typedef struct {
     expr_list lets;                  // of the value being read
     VEC(binding) scope;              // variables of the equation being read
     const tensor_reducer *reducer;   // whose section is being read
+    bool plan;                       // of a loop plan: `v [` may be a variable and what follows the expression
 } parser;
+
+parser tensor_parse_start(arena *a, diag_set *ds, const source_file *text);
+tensor_op *tensor_parse_op(parser *p, bool of_plan);   // verified; NULL after a fault
 
 // Tokens.
 void tensor_lex_start(parser *p);
@@ -57,7 +61,7 @@ token tensor_lex_name(parser *p, const char *what);   // expects a name
 void tensor_parse_fail(parser *p, diag_code code, span at, const char *format, ...) SUP_PRINTF(4, 5);
 
 // Names and types.
-tensor_val tensor_parse_val(parser *p, token name);
+tensor_val tensor_parse_val(parser *p, token name);           // 0 after a fault
 tensor_space tensor_parse_space(parser *p);                 // the next token names one
 bool tensor_parse_dtype(const parser *p, const token *t, ir_dtype *out);
 

@@ -70,6 +70,13 @@ static int64_t read_statistic(parser *p) {
     return 0;
 }
 
+static int64_t read_count(parser *p) {
+    int64_t i = p->tok.i;
+    if (p->tok.kind == TOK_INT && i >= 0) return tensor_lex_next(p), i;
+    tensor_parse_fail(p, E0971, p->tok.at, "expected a number that is not negative");
+    return 0;
+}
+
 static int64_t read_map(parser *p) { return tensor_parse_val(p, tensor_lex_name(p, "a map")); }
 
 // What an operation takes before its arguments, in the parentheses.
@@ -81,6 +88,11 @@ static void read_attributes(parser *p, tensor_node *n) {
         n->imm2 = read_statistic(p);
         tensor_lex_expect(p, ",");
         n->imm.i = read_map(p);
+        break;
+    case TENSOR_AT_LEAST_OP:
+        n->imm.i = read_map(p);
+        tensor_lex_expect(p, ",");
+        n->imm2 = read_count(p);
         break;
     case TENSOR_SYMMETRIC_OP:
         n->imm.i = read_map(p);
@@ -178,12 +190,18 @@ static tensor_expr read_constant(parser *p) {
     return tensor_parse_node(p, n);
 }
 
+static bool in_scope(const parser *p, const char *name) {
+    for (uint32_t i = 0; i < p->scope.len; i++)
+        if (p->scope.data[i].name == name) return true;
+    return false;
+}
+
 static tensor_expr read_expr(parser *p) {
     switch (p->tok.kind) {
     case TOK_INT: case TOK_FLOAT: return read_constant(p);
     case TOK_LET: return read_let_use(p);
     case TOK_NAME:
-        if (tensor_lex_is(&p->next, "[")) return read_load(p);
+        if (tensor_lex_is(&p->next, "[") && !(p->plan && in_scope(p, p->tok.text))) return read_load(p);
         return tensor_lex_is(&p->next, "(") ? read_call(p) : read_word(p);
     case TOK_END: case TOK_STRING: case TOK_MARK: break;
     }

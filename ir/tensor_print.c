@@ -1,23 +1,13 @@
 // Tensor IR as text (TENSOR.md). Names are made unique and fit for the text; subexpressions used more than
 // once in an equation are bound by `let`, and very deep ones too, so that neither sharing nor nesting makes
 // the text grow or unreadable.
-#include "tensor_internal.h"
+#include "tensor_print.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PRINTED_DEPTH = 48 };   // well below what the parser takes
-
-typedef struct {
-    textbuf *out;
-    const tensor_op *op;
-    arena *scratch;
-    const char **spaces, **vals, **reducers, **vars;   // names in the text
-    uint32_t *uses, *depth, *let;                      // per expression, within one equation
-    VEC(tensor_expr) order;                            // expressions of the equation, arguments first
-    uint32_t nlets;
-} printer;
 
 #define OUT(p, ...) textbuf_printf((p)->out, __VA_ARGS__)
 
@@ -27,19 +17,12 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static const char *fit_name(arena *a, const char *name) {
+const char *tensor_print_fit(arena *a, const char *name) {
     char *s = arena_strdup(a, name && *name ? name : "_");
     for (char *c = s; *c; c++)
         if (!is_word(*c) && !(*c == '.' && c > s && c[-1] != '.' && c[1])) *c = '_';
     return *s >= '0' && *s <= '9' ? arena_printf(a, "_%s", s) : s;
 }
-
-// A set of names: open hashing, never more than half full.
-typedef struct {
-    arena *arena;
-    const char **slots;
-    uint32_t count, cap;
-} name_set;
 
 static const char **name_slot(const name_set *set, const char *name) {
     uint32_t h = 2166136261u;
@@ -64,8 +47,8 @@ static void name_add(name_set *set, const char *name) {
 }
 
 // The name, fit for the text and unlike those of the set, to which it is added.
-static const char *unique_name(name_set *set, const char *name) {
-    const char *fit = fit_name(set->arena, name), *unique = fit;
+const char *tensor_print_unique(name_set *set, const char *name) {
+    const char *fit = tensor_print_fit(set->arena, name), *unique = fit;
     for (uint32_t k = 2; set->cap && *name_slot(set, unique); k++)
         unique = arena_printf(set->arena, "%s.%u", fit, (unsigned)k);
     name_add(set, unique);
@@ -73,7 +56,7 @@ static const char *unique_name(name_set *set, const char *name) {
 }
 
 // Words that stand where variables do.
-static name_set constants(arena *a) {
+name_set tensor_print_constants(arena *a) {
     static const char *const words[] = {"true", "false", "inf.f32", "inf.f64", "nan.f32", "nan.f64"};
     name_set set = {.arena = a};
     for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) name_add(&set, words[i]);
@@ -86,7 +69,7 @@ static void name_reducers(printer *p) {
     p->reducers = ARENA_ARRAY(p->scratch, const char *, p->op->reducers.len);
     for (uint32_t i = 0; i < p->op->reducers.len; i++) {
         const tensor_reducer *r = &p->op->reducers.data[i];
-        p->reducers[i] = r->kind != REDUCE_USER ? tensor_reduce_name(r->kind) : unique_name(&set, r->name);
+        p->reducers[i] = r->kind != REDUCE_USER ? tensor_reduce_name(r->kind) : tensor_print_unique(&set, r->name);
     }
 }
 
@@ -95,22 +78,22 @@ static void name_all(printer *p) {
     name_set spaces = {.arena = p->scratch}, vals = {.arena = p->scratch};
     p->spaces = ARENA_ARRAY(p->scratch, const char *, op->spaces.len);
     for (uint32_t i = 0; i < op->spaces.len; i++)
-        p->spaces[i] = unique_name(&spaces, op->spaces.data[i].name);
+        p->spaces[i] = tensor_print_unique(&spaces, op->spaces.data[i].name);
     p->vals = ARENA_ARRAY(p->scratch, const char *, op->vals.len);
-    for (uint32_t i = 0; i < op->vals.len; i++) p->vals[i] = unique_name(&vals, op->vals.data[i].name);
+    for (uint32_t i = 0; i < op->vals.len; i++) p->vals[i] = tensor_print_unique(&vals, op->vals.data[i].name);
     p->vars = ARENA_ARRAY(p->scratch, const char *, op->vars.len);
-    for (uint32_t i = 0; i < op->vars.len; i++) p->vars[i] = fit_name(p->scratch, op->vars.data[i].name);
+    for (uint32_t i = 0; i < op->vars.len; i++) p->vars[i] = tensor_print_fit(p->scratch, op->vars.data[i].name);
     name_reducers(p);
 }
 
 // The variables of one stage get names unlike one another and unlike the step of its loop.
-static void name_variables(printer *p, const tensor_stage *s) {
-    name_set set = constants(p->scratch);
+void tensor_print_name_variables(printer *p, const tensor_stage *s) {
+    name_set set = tensor_print_constants(p->scratch);
     tensor_var step = s->loop == TENSOR_NO_LOOP ? UINT32_MAX : p->op->loops.data[s->loop].step;
     if (step != UINT32_MAX) name_add(&set, p->vars[step]);
     for (uint32_t i = 0; i < s->nleft + s->nbound; i++) {
         tensor_var v = i < s->nleft ? s->left[i] : s->bound[i - s->nleft];
-        if (v != step) p->vars[v] = unique_name(&set, p->op->vars.data[v].name);
+        if (v != step) p->vars[v] = tensor_print_unique(&set, p->op->vars.data[v].name);
     }
 }
 
@@ -135,7 +118,7 @@ typedef struct {
 } visit;
 
 // Adds root and what it reaches to p->order, arguments before users, in the order of the text.
-static void collect(printer *p, tensor_expr root) {
+void tensor_print_collect(printer *p, tensor_expr root) {
     if (!root || p->uses[root]++) return;
     VEC(visit) stack = {0};
     VEC_PUSH(p->scratch, &stack, ((visit){root, 0}));
@@ -165,7 +148,7 @@ static void number_lets(printer *p) {
     }
 }
 
-static void forget(printer *p) {
+void tensor_print_forget(printer *p) {
     for (uint32_t i = 0; i < p->order.len; i++) {
         tensor_expr e = p->order.data[i];
         p->uses[e] = p->depth[e] = p->let[e] = 0;
@@ -196,12 +179,10 @@ static void print_float(printer *p, ir_dtype type, double x) {
     OUT(p, "%s", ir_dtype_text(type));
 }
 
-static void print_expr(printer *p, tensor_expr e, bool defining);
-
 static void print_list(printer *p, const tensor_expr *args, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (i) OUT(p, ", ");
-        print_expr(p, args[i], false);
+        tensor_print_expr(p, args[i], false);
     }
 }
 
@@ -230,6 +211,7 @@ static void print_node(printer *p, const tensor_node *n) {
         OUT(p, "]");
         return;
     case TENSOR_PREIMAGE_OP: OUT(p, "preimage(%s, %s)", statistics[n->imm2], p->vals[n->imm.i]); return;
+    case TENSOR_AT_LEAST_OP: OUT(p, "at_least(%s, %lld)", p->vals[n->imm.i], (long long)n->imm2); return;
     case TENSOR_SYMMETRIC_OP: OUT(p, "symmetric(%s, %s)", p->vals[n->imm.i], p->vals[n->imm2]); return;
     default: break;
     }
@@ -241,7 +223,7 @@ static void print_node(printer *p, const tensor_node *n) {
     OUT(p, ")");
 }
 
-static void print_expr(printer *p, tensor_expr e, bool defining) {
+void tensor_print_expr(printer *p, tensor_expr e, bool defining) {
     if (p->let[e] && !defining) {
         OUT(p, "%%%u", (unsigned)p->let[e]);
         return;
@@ -251,26 +233,37 @@ static void print_expr(printer *p, tensor_expr e, bool defining) {
     else print_node(p, n);
 }
 
-// The lets of the collected expressions, each on its line; what follows stands on a line of its own, or after
-// a space where there are none.
-static void print_lets(printer *p, const char *indent) {
-    number_lets(p);
+static void print_let_lines(printer *p, const char *indent) {
     for (uint32_t i = 0; i < p->order.len; i++) {
         tensor_expr e = p->order.data[i];
         if (!p->let[e]) continue;
-        OUT(p, "\n%slet %%%u = ", indent, (unsigned)p->let[e]);
-        print_expr(p, e, true);
+        OUT(p, "%slet %%%u = ", indent, (unsigned)p->let[e]);
+        tensor_print_expr(p, e, true);
+        OUT(p, "\n");
     }
-    if (p->nlets) OUT(p, "\n%s", indent);
+}
+
+// What follows the lets stands on a line of its own, or after a space where there are none.
+static void print_lets(printer *p, const char *indent) {
+    number_lets(p);
+    if (!p->nlets) return;
+    OUT(p, "\n");
+    print_let_lines(p, indent);
+    OUT(p, "%s", indent);
+}
+
+void tensor_print_lets(printer *p, const char *indent) {
+    number_lets(p);
+    print_let_lines(p, indent);
 }
 
 static void print_value(printer *p, tensor_expr e) {
-    collect(p, e);
+    tensor_print_collect(p, e);
     print_lets(p, "    ");
     if (!p->nlets) OUT(p, " ");
-    print_expr(p, e, false);
+    tensor_print_expr(p, e, false);
     OUT(p, "\n");
-    forget(p);
+    tensor_print_forget(p);
 }
 
 // ---- Declarations ----------------------------------------------------------------------------------------
@@ -325,7 +318,7 @@ static void print_facts(printer *p, const tensor_val_info *v) {
 }
 
 static void print_val(printer *p, tensor_val v) {
-    static const char *const roles[] = {"map", "tensor", "scalar", "result", "stage", "classes"};
+    static const char *const roles[] = {"map", "tensor", "scalar", "result", "stage", "classes", "prepared"};
     const tensor_val_info *info = &p->op->vals.data[v];
     OUT(p, "  %s %s", roles[info->role], p->vals[v]);
     print_shape(p, info);
@@ -349,12 +342,12 @@ static void print_types(printer *p, const tensor_type *types, uint32_t n) {
 
 static void print_section(printer *p, const char *name, const tensor_expr *exprs, uint32_t n) {
     OUT(p, "    %s", name);
-    for (uint32_t i = 0; i < n; i++) collect(p, exprs[i]);
+    for (uint32_t i = 0; i < n; i++) tensor_print_collect(p, exprs[i]);
     print_lets(p, "      ");
     OUT(p, p->nlets ? "(" : " (");
     print_list(p, exprs, n);
     OUT(p, ")\n");
-    forget(p);
+    tensor_print_forget(p);
 }
 
 static void print_reducer(printer *p, uint32_t i) {
@@ -381,7 +374,7 @@ static void print_at(printer *p, const tensor_stage *s, tensor_expr index, bool 
     switch (at.kind) {
     case TENSOR_AT_CONST: OUT(p, "%lld", (long long)at.offset); return;
     case TENSOR_AT_STEP: OUT(p, "%s + %lld", p->vars[at.var], (long long)at.offset); return;
-    case TENSOR_AT_OTHER: print_expr(p, index, true); return;
+    case TENSOR_AT_OTHER: tensor_print_expr(p, index, true); return;
     case TENSOR_AT_VAR: break;
     }
     OUT(p, "%s", p->vars[at.var]);
@@ -410,13 +403,13 @@ static void print_guards(printer *p, const tensor_stage *s) {
     OUT(p, p->nlets ? ": " : " : ");
     for (uint32_t i = 0; i < s->nkeys; i++, first = false) {
         OUT(p, "%s", first ? "" : ", ");
-        print_expr(p, s->keys[i].lhs, false);
+        tensor_print_expr(p, s->keys[i].lhs, false);
         OUT(p, " == ");
-        print_expr(p, s->keys[i].rhs, false);
+        tensor_print_expr(p, s->keys[i].rhs, false);
     }
     for (uint32_t i = 0; i < s->nfilters; i++, first = false) {
         OUT(p, "%s", first ? "" : ", ");
-        print_expr(p, s->filters[i], false);
+        tensor_print_expr(p, s->filters[i], false);
     }
 }
 
@@ -441,18 +434,18 @@ static void print_reduction(printer *p, const tensor_stage *s, const char *inden
 
 static void print_stage(printer *p, const tensor_stage *s, bool *declared) {
     const char *indent = s->loop == TENSOR_NO_LOOP ? "    " : "      ";
-    const char *name = fit_name(p->scratch, s->name);
+    const char *name = tensor_print_fit(p->scratch, s->name);
     OUT(p, "%s", indent + 2);
     if (!s->ntargets || strcmp(name, p->vals[s->targets[0].val]) != 0) OUT(p, "%s: ", name);
-    name_variables(p, s);
+    tensor_print_name_variables(p, s);
     print_targets(p, s, declared);
     for (uint32_t i = 0; i < s->nkeys; i++) {
-        collect(p, s->keys[i].lhs);
-        collect(p, s->keys[i].rhs);
+        tensor_print_collect(p, s->keys[i].lhs);
+        tensor_print_collect(p, s->keys[i].rhs);
     }
-    for (uint32_t i = 0; i < s->nfilters; i++) collect(p, s->filters[i]);
-    for (uint32_t i = 0; i < s->nbody; i++) collect(p, s->body[i]);
-    for (uint32_t i = 0; i < s->nelse; i++) collect(p, s->orelse[i]);
+    for (uint32_t i = 0; i < s->nfilters; i++) tensor_print_collect(p, s->filters[i]);
+    for (uint32_t i = 0; i < s->nbody; i++) tensor_print_collect(p, s->body[i]);
+    for (uint32_t i = 0; i < s->nelse; i++) tensor_print_collect(p, s->orelse[i]);
     if (s->reducer != TENSOR_NO_REDUCER) {
         print_reduction(p, s, indent);
     } else {
@@ -461,7 +454,7 @@ static void print_stage(printer *p, const tensor_stage *s, bool *declared) {
         print_list(p, s->body, s->nbody);
         OUT(p, "%s\n", s->nbody == 1 ? "" : ")");
     }
-    forget(p);
+    tensor_print_forget(p);
 }
 
 static void print_stages(printer *p) {
@@ -473,8 +466,8 @@ static void print_stages(printer *p) {
         if (loop != open && open != TENSOR_NO_LOOP) OUT(p, "  }\n");
         if (loop != open && loop != TENSOR_NO_LOOP) {
             const tensor_loop *l = &op->loops.data[loop];
-            name_set set = constants(p->scratch);
-            p->vars[l->step] = unique_name(&set, op->vars.data[l->step].name);
+            name_set set = tensor_print_constants(p->scratch);
+            p->vars[l->step] = tensor_print_unique(&set, op->vars.data[l->step].name);
             OUT(p, "  loop %s:%s {\n", p->vars[l->step], p->spaces[l->space]);
         }
         open = loop;
@@ -482,28 +475,39 @@ static void print_stages(printer *p) {
     }
 }
 
-void tensor_print(textbuf *out, const tensor_op *op) {
-    printer p = {.out = out, .op = op, .scratch = arena_new()};
-    p.uses = ARENA_ARRAY(p.scratch, uint32_t, op->exprs.len);
-    p.depth = ARENA_ARRAY(p.scratch, uint32_t, op->exprs.len);
-    p.let = ARENA_ARRAY(p.scratch, uint32_t, op->exprs.len);
+printer tensor_printer(textbuf *out, const tensor_op *op, arena *scratch) {
+    printer p = {.out = out, .op = op, .scratch = scratch};
+    p.uses = ARENA_ARRAY(scratch, uint32_t, op->exprs.len);
+    p.depth = ARENA_ARRAY(scratch, uint32_t, op->exprs.len);
+    p.let = ARENA_ARRAY(scratch, uint32_t, op->exprs.len);
     name_all(&p);
-    OUT(&p, "op %s", fit_name(p.scratch, op->name));
+    return p;
+}
+
+void tensor_print_op(printer *p) {
+    const tensor_op *op = p->op;
+    OUT(p, "op %s", tensor_print_fit(p->scratch, op->name));
     if (op->source && *op->source) {
-        OUT(&p, " from ");
-        print_string(&p, op->source);
+        OUT(p, " from ");
+        print_string(p, op->source);
     }
-    OUT(&p, " {\n");
-    for (uint32_t i = 0; i < op->spaces.len; i++) print_space(&p, i);
-    for (uint32_t i = 0; i < op->vals.len; i++) print_val(&p, i);
-    for (uint32_t i = 0; i < op->reducers.len; i++) print_reducer(&p, i);
+    OUT(p, " {\n");
+    for (uint32_t i = 0; i < op->spaces.len; i++) print_space(p, i);
+    for (uint32_t i = 0; i < op->vals.len; i++) print_val(p, i);
+    for (uint32_t i = 0; i < op->reducers.len; i++) print_reducer(p, i);
     for (uint32_t i = 0; i < op->requires.len; i++) {
-        OUT(&p, "  require ");
-        print_string(&p, op->requires.data[i].text ? op->requires.data[i].text : "");
-        OUT(&p, " =");
-        print_value(&p, op->requires.data[i].holds);
+        OUT(p, "  require ");
+        print_string(p, op->requires.data[i].text ? op->requires.data[i].text : "");
+        OUT(p, " =");
+        print_value(p, op->requires.data[i].holds);
     }
-    print_stages(&p);
-    OUT(&p, "}\n");
-    arena_free(p.scratch);
+    print_stages(p);
+    OUT(p, "}\n");
+}
+
+void tensor_print(textbuf *out, const tensor_op *op) {
+    arena *scratch = arena_new();
+    printer p = tensor_printer(out, op, scratch);
+    tensor_print_op(&p);
+    arena_free(scratch);
 }

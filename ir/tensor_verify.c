@@ -28,6 +28,7 @@ typedef struct {
     bool *defined;           // per value: an earlier stage, the caller or the loop around defines it
     const tensor_reducer *reducer;
     const tensor_stage *stage;
+    bool of_plan;
 } verifier;
 
 #define WRONG(v, ...) wrong((v), arena_printf((v)->arena, __VA_ARGS__))
@@ -97,7 +98,7 @@ static const char *check_node(verifier *v, tensor_expr e, uint32_t allow) {
     default: break;   // by what it may mention
     }
     const char *text = tensor_op_table((tensor_opcode)n->op)->text;
-    bool graph = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_SYMMETRIC_OP, size = n->op == TENSOR_SIZE_OP;
+    bool graph = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP || n->op == TENSOR_SYMMETRIC_OP, size = n->op == TENSOR_SIZE_OP;
     bool kept = !(allow & ALLOW_FLOAT) &&
                 (tensor_type_is_float(n->type) || n->op == TENSOR_INDEX_OP || n->op == TENSOR_NONE_OP);
     bool random = n->op == TENSOR_RAND_OP && !(allow & (ALLOW_VAR | ALLOW_LOAD));
@@ -208,7 +209,7 @@ static const char *check_val(verifier *v, tensor_val i) {
     const tensor_val_info *info = &op->vals.data[i];
     v->what = arena_printf(v->arena, "value '%s'", info->name);
     TRY(check_axes(v, info));
-    bool parameter = info->role != VAL_STAGE && info->role != VAL_CLASSES;
+    bool parameter = info->role < VAL_STAGE;
     if (parameter != (i < op->nparams))
         return WRONG(v, "parameters and results come first, stages and classes after them");
     bool stored = info->type == DT_BF16 || info->type == DT_F16 || info->type == DT_I32;
@@ -223,6 +224,9 @@ static const char *check_val(verifier *v, tensor_val i) {
         return WRONG(v, "it is sorted within the classes of something that is no map");
     if (info->inplace != TENSOR_NO_VAL && (info->role != VAL_RESULT || info->inplace >= op->nparams))
         return WRONG(v, "it shares the memory of something that is no parameter");
+    if (info->role == VAL_PREPARED && !v->of_plan) return WRONG(v, "only the op of a loop plan has prepared values");
+    if (info->role == VAL_PREPARED && (info->type != DT_INDEX || info->rank != 1))
+        return WRONG(v, "a prepared value gives indices over a space");
     return info->role == VAL_CLASSES ? check_keys(v, info) : NULL;
 }
 
@@ -481,8 +485,8 @@ static const char *check_all(verifier *v) {
     return check_stages(v);
 }
 
-const char *tensor_verify(arena *a, const tensor_op *op) {
-    verifier v = {.arena = a, .scratch = arena_new(), .op = op, .what = "op"};
+const char *tensor_fault(arena *a, const tensor_op *op, bool of_plan) {
+    verifier v = {.arena = a, .scratch = arena_new(), .op = op, .what = "op", .of_plan = of_plan};
     v.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
     v.scope = ARENA_ARRAY(v.scratch, uint8_t, op->vars.len);
     v.used = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
@@ -491,3 +495,5 @@ const char *tensor_verify(arena *a, const tensor_op *op) {
     arena_free(v.scratch);
     return words;
 }
+
+const char *tensor_verify(arena *a, const tensor_op *op) { return tensor_fault(a, op, false); }

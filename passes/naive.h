@@ -4,7 +4,7 @@
 #ifndef GNNC_NAIVE_H
 #define GNNC_NAIVE_H
 
-#include "passes.h"
+#include "plan.h"
 
 #define NAIVE_BLOCK 256   // points a block owns; threads of a block on a GPU
 

@@ -49,6 +49,7 @@ simt_value kernel_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
                 name = arena_printf(k->n->arena, "stage%u", index);
             }
         break;
+    case ARG_NUMBER: ICE("the naive plan asks for no statistics");
     case ARG_STEP: break;
     case ARG_KIND_COUNT: ICE("no such argument");
     }

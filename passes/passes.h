@@ -6,20 +6,38 @@
 #ifndef GNNC_PASSES_H
 #define GNNC_PASSES_H
 
-#include "tensor.h"
+#include "schedule.h"
 
 typedef struct {
     const char *name, *summary;
 } pass_info;
 const pass_info *pass_at(uint32_t i);   // NULL past the last
 
+// Told after each pass what there is then: --print-after. The op of tensor IR, the loop plan or the program; others NULL.
+typedef struct loop_plan loop_plan;
+typedef struct {
+    void (*seen)(void *user, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);   // NULL: nobody
+    void *user;
+} pass_observer;
+
 typedef struct {
     uint32_t index_bits;   // 32 or 64: of index arrays, given and prepared
+    pass_observer after;
 } pass_options;
+void pass_done(const pass_observer *o, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);
 
 // The naive plan, kept for ever as --no-schedule: every stage is a kernel with one thread a point of its
 // targets; a reduction is serial in index order over the points its keys leave. Right for every op on every
 // target.
 program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_options *o);
+
+// A version a schedule, or a class of extents where there is none, then the naive plan, which takes nothing for granted.
+// plans and made, where not NULL, get the loop plans and the schedules they come from.
+typedef VEC(loop_plan *) loop_plans;
+program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
+                        const char *machine, const pass_options *o, loop_plans *plans, schedule_list *made);
+
+// A plan read from text: the plan, where its vectors fall on their alignment, then the naive plan.
+program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine, const pass_options *o);
 
 #endif

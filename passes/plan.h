@@ -20,7 +20,8 @@ typedef struct {
     uint32_t max_registers;    // 32-bit ones a thread
     uint32_t shared_bytes;     // of a block
     uint32_t vector_bytes;     // widest access worth making
-    uint32_t block_points;     // rows and points a block should own by default
+    uint32_t points;           // of an axis a thread should hold
+    uint32_t block_points;     // rows a block should own by default, on a GPU a lane and group
 } machine;
 const machine *machine_find(const char *name);
 
@@ -28,11 +29,28 @@ const machine *machine_find(const char *name);
 typedef struct {
     uint32_t index_bits;       // of prepared arrays and maps
     bool narrow;               // positions and offsets fit 31 bits: GUARD_REACH of every parameter, sizes below 2^31
+    const pass_observer *after;
     VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
 } version_facts;
 
 // A loop plan, or NULL: ds tells why (statement, reason, way out), unless the schedule is automatic and quiet.
 loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts);
+
+// What a default schedule supposes of extents that are not known when compiling; each supposition is a guard.
+typedef struct {
+    const char *name;          // of the version: "default wide"
+    int64_t typical;           // extent to cut for
+    int64_t multiple;          // extents are multiples of it
+    int64_t above, to;         // above < extent <= to; 0: no limit
+} plan_class;
+const plan_class *plan_class_at(const machine *m, uint32_t i);   // NULL past the last, which supposes nothing
+typedef struct {
+    bool extents, rows;   // of extents not known; that no row is long
+} plan_supposed;
+// Its cells; guards for what it supposed are added to *facts. skewed: it supposes nothing of rows, and gives long ones blocks
+// of their own.
+schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *m, version_facts *facts,
+                       const plan_class *class, bool skewed, plan_supposed *supposed);
 
 // Adds the plan's kernels to p->module, its prepared arrays and temporaries to p's tables, its steps to *v.
 typedef struct {
@@ -40,9 +58,15 @@ typedef struct {
     uint32_t index_bits;
     bool narrow;
 } lower_options;
+// NULL, or what of a plan lowering does not do, in words, and where.
+const char *lower_refusal(arena *a, const loop_plan *plan, span *at);
 void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v, const lower_options *o);
 
 // Spaces, parameters and preconditions of a program, as the op has them; no kernels yet.
 program *program_start(arena *a, const tensor_op *op, const pass_options *o);
+// Sizes in postfix: of an i64 expression over sizes, of a space, of a product of spaces.
+void size_append(arena *a, size_expr *s, const program *p, const tensor_op *op, tensor_expr e);
+void size_append_space(arena *a, size_expr *s, const program *p, const tensor_op *op, tensor_space space);
+size_expr size_product(arena *a, const program *p, const tensor_op *op, const tensor_space *spaces, uint32_t count);
 
 #endif

@@ -2,10 +2,6 @@
 // that share no memory but what is declared inplace.
 #include "internal.h"
 
-static bool is_tensor(const rt_param *q) {
-    return q->role == GNN_PARAM_TENSOR || q->role == GNN_PARAM_RESULT;
-}
-
 gnn_status rt_check_shape(const gnn_plan *plan, uint32_t param, const gnn_tensor *t) {
     const rt_param *q = &plan->p->params[param];
     if (t->dtype != q->dtype)
@@ -37,7 +33,8 @@ static gnn_status check_strides(const gnn_plan *plan, const rt_param *q, const g
         if (t->strides[i] < 0) return bad_stride(plan, q, t, i, ": negative strides are not allowed");
         if (!empty && t->shape[i] > 1 && i == q->rank - 1 && t->strides[i] != 1 && !(q->facts & RT_STRIDED))
             return bad_stride(plan, q, t, i, ", not 1, and it is not declared strided");
-        if (!empty && t->shape[i] > 1 && q->facts & RT_PACKED && t->strides[i] != rt_tensor_stride(&packed, i))
+        if (!empty && t->shape[i] > 1 && q->facts & RT_PACKED &&
+            t->strides[i] != rt_tensor_stride(&packed, i))
             return bad_stride(plan, q, t, i, ", but it is declared packed");
     }
     return GNN_OK;
@@ -46,13 +43,12 @@ static gnn_status check_strides(const gnn_plan *plan, const rt_param *q, const g
 static gnn_status check_tensor(const gnn_plan *plan, uint32_t param, const gnn_tensor *t) {
     const rt_param *q = &plan->p->params[param];
     if (!t) return rt_fail(plan->c, GNN_MISSING, "%.60s is not given", q->name);
-    size_t bytes;
     gnn_status s = rt_check_shape(plan, param, t);
     if (!s) s = check_strides(plan, q, t);
     if (s) return s;
-    if (!rt_tensor_extent(t, &bytes))
+    if (!rt_tensor_extent(t, &plan->extents[param]))
         return rt_fail(plan->c, GNN_TOO_LARGE, "%.60s: its extent overflows", q->name);
-    if (bytes && !t->data) return rt_fail(plan->c, GNN_MISSING, "%.60s has no data", q->name);
+    if (plan->extents[param] && !t->data) return rt_fail(plan->c, GNN_MISSING, "%.60s has no data", q->name);
     if ((uintptr_t)t->data % q->align)
         return rt_fail(plan->c, GNN_MISALIGNED, "%.60s is not aligned to %zu bytes", q->name, q->align);
     if (q->role == GNN_PARAM_RESULT && rt_strides_overlap(t))
@@ -79,6 +75,18 @@ static bool is_inplace(const gnn_plan *plan, uint32_t result, uint32_t other, co
     return true;
 }
 
+// Most memory lies apart as a whole, which is quickly seen.
+static bool touches(const gnn_plan *plan, uint32_t param, const gnn_tensor *t, const void *memory,
+                    size_t bytes) {
+    const uintptr_t a = (uintptr_t)t->data, b = (uintptr_t)memory;
+    return plan->extents[param] && bytes && a < b + bytes && b < a + plan->extents[param];
+}
+
+static bool hits_map(const gnn_plan *plan, uint32_t param, const gnn_tensor *t, const rt_structure *m) {
+    const size_t bytes = (size_t)m->host.count * (m->host.wide ? 8 : 4);
+    return touches(plan, param, t, m->device, bytes) && rt_tensor_hits(t, m->device, bytes);
+}
+
 static gnn_status check_apart(const gnn_plan *plan, uint32_t result, const gnn_arg *args) {
     const gnn_program *p = plan->p;
     const gnn_tensor *r = args[result].tensor;
@@ -86,8 +94,9 @@ static gnn_status check_apart(const gnn_plan *plan, uint32_t result, const gnn_a
     for (uint32_t i = 0; i < p->nparams; i++) {
         const rt_param *q = &p->params[i];
         const rt_structure *m = plan->maps[i];
-        bool overlaps = m && rt_tensor_hits(r, m->device, (size_t)m->host.count * (m->host.wide ? 8 : 4));
-        if (is_tensor(q) && i != result && !(q->role == GNN_PARAM_RESULT && i < result) &&
+        bool overlaps = m && hits_map(plan, result, r, m);
+        if (rt_is_tensor(q) && i != result && !(q->role == GNN_PARAM_RESULT && i < result) &&
+            touches(plan, result, r, args[i].tensor->data, plan->extents[i]) &&
             !is_inplace(plan, result, i, args))
             overlaps = rt_tensors_overlap(r, args[i].tensor);
         if (overlaps)
@@ -110,9 +119,11 @@ gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args, const void *
     gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < p->nparams && !s; i++) {
         const rt_param *q = &p->params[i];
-        if (is_tensor(q)) s = check_tensor(plan, i, args[i].tensor);
+        if (rt_is_tensor(q)) s = check_tensor(plan, i, args[i].tensor);
         else if (q->role == GNN_PARAM_SCALAR) s = check_scalar(plan, q, &args[i].scalar);
-        if (!s && is_tensor(q) && workspace && rt_tensor_hits(args[i].tensor, workspace, plan->workspace))
+        if (!s && rt_is_tensor(q) &&
+            touches(plan, i, args[i].tensor, workspace, workspace ? plan->workspace : 0) &&
+            rt_tensor_hits(args[i].tensor, workspace, plan->workspace))
             s = rt_fail(plan->c, GNN_OVERLAP, "%.60s lies in the workspace", q->name);
     }
     for (uint32_t i = 0; i < p->nparams && !s; i++)

@@ -87,6 +87,17 @@ void rt_heap_free(rt_heap *h) {
 
 enum { MOST_THREADS = 1024 };
 
+// A GPU where there is a driver that shows one; whatever else is wrong with it is told.
+static gnn_status open_any(gnn_context *c) {
+    c->device = 0;
+    gnn_status s = rt_cuda_open(c);
+    if (s != GNN_NO_DRIVER && s != GNN_NO_DEVICE) return s;
+    rt_cuda_close(c);
+    gnn_context_clear_error(c);
+    c->device = GNN_HOST;
+    return GNN_OK;
+}
+
 gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
     static const gnn_context_options host = {.device = GNN_HOST};
     if (!out) return GNN_BAD_ARGUMENT;
@@ -101,9 +112,11 @@ gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
                        .memory = memory,
                        .parallel_for = o->parallel_for,
                        .parallel_user = o->parallel_user,
+                       .simulator = o->simulator,
                        .threads = o->threads ? o->threads : rt_cores()};
     c->threads = c->threads < MOST_THREADS ? c->threads : MOST_THREADS;
     *out = c;
+    if (o->device == GNN_AUTO) return open_any(c);
     if (o->device < GNN_HOST) return rt_fail(c, GNN_NO_DEVICE, "there is no device %d", o->device);
     return rt_on_cuda(c) ? rt_cuda_open(c) : GNN_OK;
 }

@@ -44,7 +44,23 @@ gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out) {
     if (rt_on_cuda(c))
         return c->cuda_context ? query_cuda(c, out)
                                : rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
+    if (c->simulator) {
+        *out = c->simulator->device;
+        return GNN_OK;
+    }
     strcpy(out->name, "host");
     out->sms = (int)c->threads;
     return GNN_OK;
+}
+
+gnn_status rt_device_number(gnn_context *c, rt_device_fact f, int64_t *out) {
+    gnn_device_info d;
+    const bool gpu = rt_on_cuda(c) || c->simulator;
+    gnn_status s = gnn_device_query(c, &d);
+    const int64_t numbers[] = {[RT_DEVICE_SMS] = gpu ? d.sms : 0,
+                               [RT_DEVICE_SHARED_BYTES] = d.shared_bytes,
+                               [RT_DEVICE_L2_BYTES] = d.l2_bytes,
+                               [RT_DEVICE_CORES] = gpu ? 0 : c->threads};
+    *out = s ? 0 : numbers[f];
+    return s;
 }

@@ -49,7 +49,8 @@ extern "C" {
     X(IO, -20, "a file cannot be read or written")                                                          \
     X(BAD_FILE, -21, "a file is not in the form expected")                                                  \
     X(BAD_GENERATOR, -22, "a generator's description is not valid")                                         \
-    X(NO_THREADS, -23, "threads cannot be started")
+    X(NO_THREADS, -23, "threads cannot be started")                                                         \
+    X(NO_VERSION, -24, "the version asked for cannot run there")
 typedef enum {
 #define X(name, number, text) GNN_##name = number,
     GNN_STATUSES(X)
@@ -61,7 +62,9 @@ const char *gnn_status_text(gnn_status s);   // never NULL
 typedef struct gnn_context gnn_context;
 typedef struct CUstream_st *gnn_stream;   // CUDA's own CUstream; NULL: its default stream; NULL on the host
 
-enum { GNN_HOST = -1 };   // a device number: this machine's cores; others are CUDA ordinals
+// Device numbers: this machine's cores; CUDA device 0, or the cores where there is no driver or no device.
+// Others are CUDA ordinals.
+enum { GNN_HOST = -1, GNN_AUTO = -2 };
 
 typedef struct {   // of host memory; both or neither
     void *(*alloc)(void *user, size_t bytes, size_t align);   // NULL: none left; align is a power of two
@@ -72,12 +75,15 @@ typedef struct {   // of host memory; both or neither
 // Calls body(data, i) once for each i < n, in any order, on any threads, and returns when all have returned.
 typedef void (*gnn_parallel_for)(void *user, uint32_t n, void (*body)(void *data, uint32_t i), void *data);
 
+typedef struct gnn_simulator gnn_simulator;   // below
+
 typedef struct {
-    int device;                     // GNN_HOST, or an ordinal
+    int device;                     // GNN_HOST, GNN_AUTO, or an ordinal
     uint32_t threads;               // of the host; 0: one a core
     gnn_allocator allocator;        // zero: the C library's
     gnn_parallel_for parallel_for;  // NULL: the context's own threads, started by the first plan
     void *parallel_user;
+    const gnn_simulator *simulator; // with GNN_HOST: launches are its; NULL: none
 } gnn_context_options;
 
 // A CUDA context works in the caller's current CUDA context where it is of that device, else in the device's
@@ -88,7 +94,7 @@ void gnn_context_free(gnn_context *c);   // after all that was made from it
 const char *gnn_context_error(const gnn_context *c);   // the first error since made or cleared; "" if none
 gnn_status gnn_context_status(const gnn_context *c);   // its status
 void gnn_context_clear_error(gnn_context *c);
-int gnn_context_device(const gnn_context *c);
+int gnn_context_device(const gnn_context *c);   // GNN_HOST or an ordinal
 
 typedef struct {
     char name[128];
@@ -101,6 +107,21 @@ typedef struct {
     int64_t l2_bytes;           // 0 on the host
 } gnn_device_info;
 gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out);
+
+// A GPU that something on the host plays, for tools that check kernels. Its memory is the host's, programs are those for
+// GPUs and need no code; a launch is a call that gets the whole grid, and what each pointer among its arguments may reach.
+typedef struct {
+    const char *name;   // of a parameter, prepared structure or temporary; NULL: the slot is no pointer
+    void *data;
+    size_t bytes;
+    bool written;       // before the program's first kernel
+    bool result;
+} gnn_extent;
+struct gnn_simulator {
+    gnn_device_info device;   // what gnn_device_query gives
+    void (*launch)(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents, uint32_t blocks);
+    void *user;
+};
 
 // ---- Memory, streams, time: of the context's device ------------------------------------------------------
 // Memory is aligned to 256 bytes. Zero bytes are legal and give NULL.
@@ -217,6 +238,9 @@ gnn_status gnn_program_param(const gnn_program *p, uint32_t i, gnn_param_info *o
 int gnn_program_param_find(const gnn_program *p, const char *name);         // -1: none
 uint32_t gnn_program_spaces(const gnn_program *p);
 gnn_status gnn_program_space(const gnn_program *p, uint32_t i, gnn_space_info *out);
+// Versions do the same by other kernels, where their guards hold: a launch takes the first that may run.
+uint32_t gnn_program_versions(const gnn_program *p);
+const char *gnn_program_version(const gnn_program *p, uint32_t i);          // its name; NULL: there is none
 
 // ---- Plans: a program on one graph -----------------------------------------------------------------------
 typedef struct gnn_plan gnn_plan;
@@ -249,24 +273,79 @@ typedef struct {
     uint32_t flags;
     gnn_stream stream;       // prepared structures are uploaded there; the call waits for them
     gnn_cache *cache;        // NULL: shares nothing
+    const char *version;     // this one alone; where its guards don't hold: NO_VERSION. NULL: the first that may run
 } gnn_plan_options;
 
-// Checks maps and preconditions and builds what the program wants prepared. Reads arrays on the device where
-// they lie there.
+// Checks maps and preconditions, and builds what the versions want prepared that launches may take. Reads arrays on
+// the device where they lie there.
 gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **out);
 void gnn_plan_free(gnn_plan *plan);
 size_t gnn_plan_workspace(const gnn_plan *plan);   // bytes; 256-byte aligned
-gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out);
+gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out);   // refused where nothing counted it
 // Packed, data NULL: to allocate by.
 gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out);
 size_t gnn_plan_prepared_bytes(const gnn_plan *plan);   // held by the plan, shared or not
 
 // Whether args fit; launches check too, unless the plan was made trusted.
 gnn_status gnn_check(gnn_plan *plan, const gnn_arg *args, size_t nargs);
-// Asynchronous on CUDA: allocates nothing, waits for nothing, may be captured into a CUDA graph. On the host
-// it returns when done.
+// The name of the version a launch with these arguments takes.
+gnn_status gnn_plan_version(gnn_plan *plan, const gnn_arg *args, size_t nargs, const char **out);
+// Asynchronous on CUDA: allocates nothing, waits for nothing, reads nothing from the device and works on no stream but
+// the one given, so it may be captured into a CUDA graph (from a stream: the default one cannot be captured). A graph
+// keeps the version, pointers and scalars of that call. On the host it returns when done.
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream s);
+
+// ---- Linked ops: what gnnc --emit=obj,header gives -------------------------------------------------------
+// An object holds an artefact for each op: its manifests and code. The header beside it declares a struct of
+// the op's arguments and the calls OP_load, OP_plan, OP_check and OP_launch, which are the calls below with
+// the artefact put in. Such a struct holds the sizes of the free spaces, then maps, tensors, scalars and
+// results in the order of the op:
+// - Sizes are int64_t; -1: told by maps and tensors.
+// - A gnn_map may leave domain and codomain 0 where the sizes are given. Maps of 32 bits take the code of 32-bit
+//   indices, one of 64 bits, or a size past 2^31 - 1, that of 64-bit ones; where the object holds one code
+//   alone, maps of the other width are converted. Prefix maps have no array and no member.
+// - A gnn_tensor of rank 0 gives data, and where has_strides is set strides; the op and the sizes tell type
+//   and shape.
+// - Scalars are double, float (f32, f16, bf16), int32_t, int64_t (i64, index) and bool.
+#define GNN_ABI 1   // of the types below: an object of another number is refused
+
+typedef struct {   // one compilation of an op
+    const char *manifest;
+    size_t manifest_size;
+    const char *target;    // the manifest's: "sm_90a", "host"
+    uint32_t index_bits;   // the manifest's
+    uint32_t is_ptx;       // the image is PTX, which later GPUs take as well
+    gnn_code code;
+} gnn_build;
+typedef struct {
+    uint32_t abi, nbuilds;
+    const char *name;   // of the op
+    const gnn_build *builds;
+} gnn_artefact;
+
+typedef struct gnn_op gnn_op;   // an artefact's code, loaded
+
+// Takes the code for the context's device: made for it, else for an earlier minor version of its major one,
+// else PTX, which the driver compiles; of each index width the artefact holds.
+gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out);
+void gnn_op_free(gnn_op *op);   // after its plans
+
+typedef struct {
+    uint32_t flags;        // GNN_TRUSTED
+    uint32_t index_bits;   // 32, 64: take that code; 0: by the maps
+    const char *version;   // as gnn_plan_options, like what follows
+    gnn_stream stream;
+    gnn_cache *cache;
+} gnn_op_options;
+
+// Tensors may have no data yet. o may be NULL. The plan is freed by gnn_plan_free, before the op.
+gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, const gnn_op_options *o,
+                       gnn_plan **out);
+// As gnn_check and gnn_launch. Maps and sizes must be those of the plan; maps may be left zero.
+gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args);
+gnn_status gnn_op_launch(const gnn_artefact *a, gnn_plan *plan, const void *args, void *workspace,
+                         size_t workspace_bytes, gnn_stream s);
 
 // ---- Files and generators --------------------------------------------------------------------------------
 // Host arrays, zeroed structs when unused. Files are untrusted: malformed ones give BAD_FILE with the place.

@@ -55,6 +55,7 @@ struct gnn_context {
     gnn_allocator memory;
     gnn_parallel_for parallel_for;
     void *parallel_user;
+    const gnn_simulator *simulator;
     uint32_t threads;
     rt_pool *pool;
     gnn_status status;
@@ -83,18 +84,33 @@ gnn_status rt_cuda_result(gnn_context *c, int error, const char *call);
     X(ADD, "+", 2) X(SUB, "-", 2) X(MUL, "*", 2) X(DIV, "/", 2) X(MOD, "%", 2) X(CEILDIV, "ceildiv", 2)     \
     X(MIN, "min", 2) X(MAX, "max", 2) X(EQ, "==", 2) X(NE, "!=", 2) X(LT, "<", 2) X(LE, "<=", 2)            \
     X(GT, ">", 2) X(GE, ">=", 2) X(AND, "&&", 2) X(OR, "||", 2) X(NOT, "!", 1)
-#define RT_STATISTICS(X) /* X(name, text, number of maps) */                                                \
-    X(MAX_PREIMAGE, "max", 1) X(MIN_PREIMAGE, "min", 1) X(AVG_PREIMAGE, "avg", 1) X(SYMMETRIC, "symmetric", 2)
+// Of maps; numbers of the second form lie from low to high.
+#define RT_STATISTICS(X) /* X(name, text, what follows the map, low, high) */                               \
+    X(MAX_PREIMAGE, "max", NOTHING, 0, 0) X(MIN_PREIMAGE, "min", NOTHING, 0, 0)                             \
+    X(AVG_PREIMAGE, "avg", NOTHING, 0, 0) X(STD_PREIMAGE, "std", NOTHING, 0, 0)                             \
+    X(QUANTILE_PREIMAGE, "quantile", NUMBER, 0, 1000) X(AT_LEAST, "at_least", NUMBER, 0, INT64_MAX)         \
+    X(FILL, "fill", NUMBER, 1, INT64_MAX) X(SYMMETRIC, "symmetric", MAP, 0, 0)
+typedef enum { RT_WITH_NOTHING, RT_WITH_NUMBER, RT_WITH_MAP } rt_operand_kind;
+#define RT_DEVICE_FACTS(X) X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
 typedef enum {
-    RT_CONST, RT_SPACE,   // value; a: the space
-#define X(name, text, n) RT_##name,
+#define X(name, text) RT_DEVICE_##name,
+    RT_DEVICE_FACTS(X)
+#undef X
+    RT_DEVICE_FACT_COUNT
+} rt_device_fact;
+typedef enum {
+    RT_CONST, RT_SPACE, RT_DEVICE,   // value; a: the space; a: the fact, text: device(sms)
+#define X(name, ...) RT_##name,
     RT_OPERATORS(X)
-    RT_STATISTICS(X)   // a, b: parameters
+    RT_STATISTICS(X)   // a, b: parameters; value: the number
 #undef X
     RT_TOKEN_KINDS
 } rt_token_kind;
 static inline bool rt_is_statistic(rt_token_kind k) {
     return k >= RT_MAX_PREIMAGE && k <= RT_SYMMETRIC;
+}
+static inline bool rt_is_fact(rt_token_kind k) {   // told by the plan
+    return k == RT_DEVICE || rt_is_statistic(k);
 }
 typedef struct {
     rt_token_kind kind;
@@ -118,11 +134,14 @@ typedef struct {
 const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, rt_expr *out, char at[64]);
 typedef struct {
     const int64_t *sizes;
-    gnn_status (*statistic)(void *user, const rt_token *t, int64_t *out);
+    gnn_status (*fact)(void *user, const rt_token *t, int64_t *out);   // statistics, DEVICE
     void *user;
 } rt_values;
 // Division by zero and overflow are errors of the context, unless && or || doesn't want the value.
 gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, int64_t *out);
+
+// ---- device.c --------------------------------------------------------------------------------------------
+gnn_status rt_device_number(gnn_context *c, rt_device_fact f, int64_t *out);   // 0 where the device has no such thing
 
 // ---- manifest_*.c: the tables of a program ---------------------------------------------------------------
 typedef enum { RT_FREE, RT_FIXED, RT_COUNTED } rt_space_kind;   // FIXED: const and expr
@@ -154,6 +173,8 @@ typedef struct {
 enum { RT_MAX_MAPS = 16 };   // of a builder
 #define RT_BUILDERS(X) /* X(name, text, least and most maps it takes) */                                    \
     X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2)                         \
+    X(DEGREES, "degrees", 1, 1) X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                   \
+    X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                \
     X(CLASSES, "classes", 1, RT_MAX_MAPS)
 typedef enum {
 #define X(name, text, least, most) RT_##name,
@@ -170,8 +191,15 @@ typedef struct {
     rt_builder builder;
     uint32_t nargs;
     rt_map_ref *args;
+    int64_t extent;          // of tiles; else 0
     uint32_t domain, into;   // spaces
 } rt_prepared;
+static inline bool rt_counts(rt_builder b) {   // the space it is into
+    return b == RT_CLASSES || b == RT_TILES;
+}
+static inline bool rt_tiles(rt_builder b) {   // it has an extent
+    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES;
+}
 
 typedef struct {
     const char *name;
@@ -185,11 +213,13 @@ typedef struct {
     gnn_host_fn host;
     rt_cuda_function cuda;
     uint32_t dynamic;   // shared bytes a launch asks for
+    bool unfit;         // the device has fewer
 } rt_kernel;
 
 #define RT_ARGS(X)                                                                                          \
     X(DATA, "data") X(STRIDE, "stride") X(VALUE, "value") X(SIZE, "size") X(PREPARED, "prepared")           \
-    X(TEMP, "temp") X(MAGIC, "magic") X(SHIFT, "shift") X(STEP, "step")
+    X(TEMP, "temp") X(MAGIC, "magic") X(SHIFT, "shift") X(NUMBER, "number")                      \
+    X(STEP, "step")
 typedef enum {
 #define X(name, text) RT_ARG_##name,
     RT_ARGS(X)
@@ -199,6 +229,7 @@ typedef enum {
 typedef struct {
     rt_arg_kind kind;
     uint32_t index, axis;
+    rt_expr number;   // NUMBER
 } rt_arg;
 enum { RT_MAX_ARGS = 512, RT_MAX_LOOPS = 16, RT_MAX_ROWS = 2048 };   // of a launch; nested; of a table
 
@@ -212,6 +243,21 @@ typedef struct {
     rt_arg *args;
 } rt_step;
 
+typedef enum { RT_GUARD_HOLDS, RT_GUARD_ALIGNED, RT_GUARD_STRIDE, RT_GUARD_UNIT, RT_GUARD_REACH } rt_guard_kind;
+typedef struct {
+    rt_guard_kind kind;
+    const char *text;        // HOLDS
+    rt_expr holds;
+    uint32_t param, axis;    // the others
+    int64_t value;           // bytes; a multiple; a bound
+} rt_guard;
+typedef struct {
+    const char *name;
+    uint32_t nguards, nsteps;
+    rt_guard *guards;
+    rt_step *steps;
+} rt_version;
+
 struct gnn_program {
     gnn_context *c;
     rt_heap heap;
@@ -219,15 +265,16 @@ struct gnn_program {
     const char *name, *target;
     uint32_t index_bits;
     bool deterministic;
-    uint32_t nspaces, nparams, nrequires, nprepared, ntemps, nkernels, nsteps;
+    uint32_t nspaces, nparams, nrequires, nprepared, ntemps, nkernels, nversions;
     rt_space *spaces;
     rt_param *params;
     rt_require *requires;
     rt_prepared *prepared;
     rt_temp *temps;
     rt_kernel *kernels;
-    rt_step *steps;
+    rt_version *versions;
     rt_cuda_module module;
+    const gnn_artefact *artefact;   // of linked ops
 };
 gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length);
 void rt_manifest_free(gnn_program *p);
@@ -256,6 +303,12 @@ typedef struct {
 // Each allocates *out. Values are none or below the codomain.
 gnn_status rt_build_offsets(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
 gnn_status rt_build_order(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
+gnn_status rt_build_order_desc(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
+gnn_status rt_build_degrees(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
+gnn_status rt_build_tiles(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out,
+                          int64_t *tiles);
+gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out);
+gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out);
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
                             rt_ints *out);
 gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,
@@ -263,10 +316,14 @@ gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n,
 gnn_status rt_build_expanded(gnn_context *c, const rt_ints *offsets, int64_t domain, bool wide, rt_ints *out);
 
 // ---- statistics.c ----------------------------------------------------------------------------------------
+// How many preimages of a map have each size that occurs, smallest first: at most about sqrt(2 E) rows.
 typedef struct {
-    int64_t max, min, avg;
+    int64_t codomain, entries;   // preimages, none of them left out; entries that aren't none
+    int64_t rows;
+    int64_t *sizes, *counts;     // one allocation, sizes'; NULL where there are no preimages
 } rt_preimages;
 gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out);
+int64_t rt_statistic(const rt_preimages *m, const rt_token *t);   // all but SYMMETRIC
 gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst, int64_t *out);
 
 // ---- validate.c: what a map declares ---------------------------------------------------------------------
@@ -294,8 +351,10 @@ struct rt_structure {
     rt_ints host;           // data NULL: not brought to the host
     bool owns_host, owns_device;
     const void *device;     // what kernels get; on the host, host.data
-    int64_t codomain, classes;
+    int64_t codomain;       // where it counts a space: how many
     uint32_t checked;       // facts found to hold, as bits, and RT_CHECKED
+    bool measured;
+    rt_preimages preimages;   // measured
 };
 enum { RT_CHECKED = 1 << 30 };
 // One owner.
@@ -308,7 +367,37 @@ gnn_status rt_structure_fetch(rt_structure *s, gnn_stream stream);              
 // Waits.
 gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host, gnn_stream stream);
 
+// ---- arguments.c: the struct of a linked op's arguments --------------------------------------------------
+typedef struct {
+    int64_t *sizes;        // by space; -1: not told
+    gnn_map *maps;         // by parameter
+    gnn_tensor *tensors;   // by parameter
+    gnn_arg *args;         // by parameter
+} rt_arguments;
+gnn_status rt_arguments_new(rt_heap *h, const gnn_program *p, rt_arguments **out);
+void rt_arguments_read(const gnn_program *p, const void *from, rt_arguments *to);
+
 // ---- plan_*.c --------------------------------------------------------------------------------------------
+typedef struct {   // a slot that each launch fills: DATA, STRIDE, VALUE, TEMP, STEP
+    rt_arg_kind kind;
+    uint32_t slot, index, axis;
+    size_t offset;   // TEMP: in the workspace
+} rt_patch;
+typedef struct {   // a step with all that doesn't change between launches in place
+    rt_step_kind kind;
+    uint32_t match;           // LOOP, END
+    int64_t count;            // blocks, rounds; END: of its loop
+    const rt_kernel *kernel;
+    uint64_t *slots;
+    void **params;            // where each slot lies
+    uint32_t npatches;
+    rt_patch *patches;
+} rt_ready_step;
+typedef struct {   // a version that launches may take
+    const rt_version *version;
+    bool guarded;             // some guard waits for the arguments
+    rt_ready_step *steps;
+} rt_ready;
 struct gnn_plan {
     gnn_context *c;
     gnn_program *p;
@@ -324,26 +413,44 @@ struct gnn_plan {
     gnn_map *given;         // by parameter
     rt_structure **maps;    // by parameter; prefix maps: NULL until somebody reads them
     rt_structure **prepared;
-    size_t *temps;          // offsets in the workspace
-    size_t workspace;
-    int64_t *counts;        // of steps: blocks, rounds
+    bool *wants_space, *wants_prepared;   // what is asked for so far
+    rt_ready *ready;        // in the order of the program; the last is not guarded unless the caller chose it
+    uint32_t nready;
+    size_t workspace;       // of the version that needs most
+    size_t *extents;        // by parameter: bytes of its tensor, while a launch is checked
+    rt_arguments *arguments;   // of linked ops: room for a launch's
 };
 // Binds maps; all sizes but counted ones.
 gnn_status rt_plan_sizes(gnn_plan *plan, const gnn_plan_options *o);
 gnn_status rt_plan_fixed_sizes(gnn_plan *plan);   // those that follow from known ones
 gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out);
+// ": F = 12, max(dst) = 40", for a condition that doesn't hold.
+void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size);
 // Product of the axes; false: overflow.
 bool rt_plan_domain(const gnn_plan *plan, uint32_t param, int64_t *out);
 gnn_status rt_plan_maps(gnn_plan *plan);   // checked, in the program's index width
 gnn_status rt_plan_map_view(gnn_plan *plan, uint32_t param, rt_map_view *out);   // on the host
 gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);      // the same, as a structure
-gnn_status rt_plan_prepare(gnn_plan *plan);
 gnn_status rt_plan_requires(gnn_plan *plan);
+void rt_plan_want(gnn_plan *plan, const rt_expr *e);   // the sizes it names
+void rt_plan_close(gnn_plan *plan);                    // wants what the wanted takes
+gnn_status rt_plan_prepare(gnn_plan *plan);            // builds what is wanted, and what that takes
+gnn_status rt_plan_versions(gnn_plan *plan, const char *name);   // those that launches may take; NULL: any
+gnn_status rt_plan_steps(gnn_plan *plan);                        // of those: workspace, sizes of launches, slots
+// The version a launch takes; NULL: the one the caller chose cannot run, with the error kept.
+const rt_ready *rt_plan_choose(const gnn_plan *plan, const gnn_arg *args);
+
+// ---- simulate.c ------------------------------------------------------------------------------------------
+// A launch of a simulated GPU; args are those of the step, whose slots are filled.
+gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args);
 
 // ---- check.c: whether arguments fit ----------------------------------------------------------------------
 gnn_status rt_check_shape(const gnn_plan *plan, uint32_t param, const gnn_tensor *t);
 gnn_status rt_check_count(const gnn_plan *plan, const gnn_arg *args, size_t nargs);
 gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args, const void *workspace);
+static inline bool rt_is_tensor(const rt_param *q) {
+    return q->role == GNN_PARAM_TENSOR || q->role == GNN_PARAM_RESULT;
+}
 // overlap.c
 bool rt_strides_overlap(const gnn_tensor *t);                    // some element lies where another does
 bool rt_tensors_overlap(const gnn_tensor *a, const gnn_tensor *b);

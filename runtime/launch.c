@@ -1,11 +1,13 @@
-// Launching: the steps of a program with one call's arguments. Allocates nothing, waits for nothing on a
-// device.
+// Launching: the steps of a version with one call's arguments. Allocates nothing, waits for nothing on a
+// device, and works on the stream given alone, so that it can be captured.
 #include "internal.h"
 
 #include <string.h>
 
 typedef struct {
-    const gnn_plan *plan;
+    gnn_context *c;
+    gnn_plan *plan;
+    const gnn_program *p;
     const gnn_arg *args;
     void *workspace;
     gnn_stream stream;
@@ -34,31 +36,19 @@ static uint64_t scalar_slot(const rt_param *q, const gnn_scalar *v) {
     return pack(&v->i64, sizeof v->i64);
 }
 
-static uint64_t data_slot(const call *k, uint32_t param) {
-    const rt_structure *m = k->plan->maps[param];
-    return (uint64_t)(uintptr_t)(m ? m->device : k->args[param].tensor->data);
-}
-
-static uint64_t stride_slot(const call *k, uint32_t param, uint32_t axis) {
-    if (k->args[param].tensor) return (uint64_t)rt_tensor_stride(k->args[param].tensor, axis);
-    gnn_tensor packed;   // a map: row-major
-    gnn_plan_shape(k->plan, param, &packed);
-    return (uint64_t)rt_tensor_stride(&packed, axis);
-}
-
-static uint64_t slot(const call *k, const rt_arg *a) {
-    const gnn_plan *plan = k->plan;
-    switch (a->kind) {
-    case RT_ARG_DATA: return data_slot(k, a->index);
-    case RT_ARG_STRIDE: return stride_slot(k, a->index, a->axis);
-    case RT_ARG_VALUE: return scalar_slot(&plan->p->params[a->index], &k->args[a->index].scalar);
-    case RT_ARG_SIZE: return (uint64_t)plan->sizes[a->index];
-    case RT_ARG_MAGIC: return plan->magic[a->index];
-    case RT_ARG_SHIFT: return plan->shift[a->index];
-    case RT_ARG_PREPARED: return (uint64_t)(uintptr_t)plan->prepared[a->index]->device;
-    case RT_ARG_TEMP: return (uint64_t)((uintptr_t)k->workspace + plan->temps[a->index]);
+static uint64_t patch_value(const call *k, const rt_patch *p) {
+    switch (p->kind) {
+    case RT_ARG_DATA: return (uint64_t)(uintptr_t)k->args[p->index].tensor->data;
+    case RT_ARG_STRIDE: return (uint64_t)rt_tensor_stride(k->args[p->index].tensor, p->axis);
+    case RT_ARG_VALUE: return scalar_slot(&k->p->params[p->index], &k->args[p->index].scalar);
+    case RT_ARG_TEMP: return (uint64_t)((uintptr_t)k->workspace + p->offset);
     case RT_ARG_STEP: return (uint64_t)k->round;
-    case RT_ARG_KINDS: break;
+    case RT_ARG_SIZE:
+    case RT_ARG_MAGIC:
+    case RT_ARG_SHIFT:
+    case RT_ARG_PREPARED:
+    case RT_ARG_NUMBER:
+    case RT_ARG_KINDS: break;   // the plan filled them in
     }
     return 0;
 }
@@ -77,52 +67,39 @@ static void run_piece(void *data, uint32_t i) {
     for (uint32_t b = from; b < to; b++) h->fn(h->slots, b, h->blocks);
 }
 
-static gnn_status launch_host(const call *k, const rt_kernel *kernel, const uint64_t *slots,
-                              uint32_t blocks) {
-    enum { PIECES_A_THREAD = 8 };   // so that threads with light blocks take more
-    gnn_context *c = k->plan->c;
-    uint32_t most = c->threads < 2 ? 1 : c->threads * PIECES_A_THREAD;
-    host_launch h = {kernel->host, slots, blocks, blocks < most ? blocks : most};
-    rt_parallel(c, h.pieces, run_piece, &h);
+static gnn_status launch_host(const call *k, const rt_ready_step *step) {
+    enum { PIECES_A_THREAD = 32 };   // so that threads with light blocks take more
+    const uint32_t blocks = (uint32_t)step->count,
+                   most = k->c->threads < 2 ? 1 : k->c->threads * PIECES_A_THREAD;
+    host_launch h = {step->kernel->host, step->slots, blocks, blocks < most ? blocks : most};
+    rt_parallel(k->c, h.pieces, run_piece, &h);
     return GNN_OK;
 }
 
-// ---- CUDA ------------------------------------------------------------------------------------------------
-static gnn_status launch_cuda(const call *k, const rt_kernel *kernel, uint64_t *slots, uint32_t nslots,
-                              uint32_t blocks) {
-    gnn_context *c = k->plan->c;
-    void *params[RT_MAX_ARGS];
-    for (uint32_t i = 0; i < nslots; i++) params[i] = &slots[i];
-    return CU_CALL(
-        c, Launch,
-        (kernel->cuda, blocks, 1, 1, kernel->block, 1, 1, kernel->dynamic, k->stream, params, NULL));
-}
-
 // ---- Steps -----------------------------------------------------------------------------------------------
-static gnn_status launch(const call *k, uint32_t i) {
-    const gnn_program *p = k->plan->p;
-    const rt_step *step = &p->steps[i];
-    const rt_kernel *kernel = &p->kernels[step->kernel];
-    uint32_t blocks = (uint32_t)k->plan->counts[i];
-    uint64_t slots[RT_MAX_ARGS];
-    if (!blocks) return GNN_OK;
-    for (uint32_t a = 0; a < step->nargs; a++) slots[a] = slot(k, &step->args[a]);
-    return rt_on_cuda(p->c) ? launch_cuda(k, kernel, slots, step->nargs, blocks)
-                            : launch_host(k, kernel, slots, blocks);
+static gnn_status launch(const call *k, const rt_step *from, const rt_ready_step *step) {
+    const rt_kernel *kernel = step->kernel;
+    if (!step->count) return GNN_OK;
+    for (uint32_t i = 0; i < step->npatches; i++)
+        step->slots[step->patches[i].slot] = patch_value(k, &step->patches[i]);
+    if (k->c->simulator) return rt_simulate(k->plan, from, step, k->args);
+    if (!rt_on_cuda(k->c)) return launch_host(k, step);
+    return CU_CALL(k->c, Launch,
+                   (kernel->cuda, (unsigned)step->count, 1, 1, kernel->block, 1, 1, kernel->dynamic,
+                    k->stream, step->params, NULL));
 }
 
-static gnn_status run_steps(call *k) {
-    const gnn_plan *plan = k->plan;
+static gnn_status run_steps(call *k, const rt_ready *r) {
     int64_t rounds[RT_MAX_LOOPS + 1] = {0};
     uint32_t depth = 0;
     gnn_status s = GNN_OK;
-    for (uint32_t i = 0; i < plan->p->nsteps && !s; i++) {
-        const rt_step *step = &plan->p->steps[i];
+    for (uint32_t i = 0; i < r->version->nsteps && !s; i++) {
+        const rt_ready_step *step = &r->steps[i];
         k->round = rounds[depth];
-        if (step->kind == RT_LAUNCH) s = launch(k, i);
-        else if (step->kind == RT_LOOP && !plan->counts[i]) i = step->match;
+        if (step->kind == RT_LAUNCH) s = launch(k, &r->version->steps[i], step);
+        else if (step->kind == RT_LOOP && !step->count) i = step->match;
         else if (step->kind == RT_LOOP) rounds[++depth] = 0;
-        else if (++rounds[depth] < plan->counts[step->match]) i = step->match;
+        else if (++rounds[depth] < step->count) i = step->match;
         else depth--;
     }
     return s;
@@ -143,11 +120,16 @@ static gnn_status check_call(const gnn_plan *plan, const gnn_arg *args, size_t n
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream stream) {
     if (!plan) return GNN_BAD_ARGUMENT;
-    call k = {.plan = plan, .args = args, .workspace = workspace, .stream = stream};
+    call k = {
+        .c = plan->c, .plan = plan, .p = plan->p, .args = args, .workspace = workspace, .stream = stream};
     gnn_status s = check_call(plan, args, nargs, workspace, workspace_bytes);
+    if (s) return s;
+    const rt_ready *version = rt_plan_choose(plan, args);
+    if (!version) return GNN_NO_VERSION;
     bool pushed;
-    if (s || (s = rt_enter(plan->c, &pushed))) return s;
-    s = run_steps(&k);
+    s = rt_enter(plan->c, &pushed);
+    if (s) return s;
+    s = run_steps(&k, version);
     rt_leave(plan->c, pushed);
     return s;
 }

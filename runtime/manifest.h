@@ -6,11 +6,12 @@
 
 #include <jansson.h>
 
-typedef struct {   // where we are: rows[i] of a table, for messages
+typedef struct rt_row {   // where we are: rows[i] of a table, for messages
     gnn_program *p;
     const json_t *object;
     const char *table;
     uint32_t i;
+    const struct rt_row *in;   // the row that holds the table; NULL: the manifest does
 } rt_row;
 
 gnn_status rt_row_bad(const rt_row *r, const char *format, ...) RT_PRINTF(2, 3);
@@ -33,8 +34,9 @@ gnn_status rt_read_require(const rt_row *r);
 gnn_status rt_read_prepared(const rt_row *r);
 gnn_status rt_read_temp(const rt_row *r);
 gnn_status rt_read_kernel(const rt_row *r);
-// manifest_steps.c
-gnn_status rt_read_step(const rt_row *r);
-gnn_status rt_match_loops(gnn_program *p);
+// manifest_versions.c, manifest_steps.c
+gnn_status rt_read_version(const rt_row *r);
+gnn_status rt_check_versions(gnn_program *p);                                   // of the whole table
+gnn_status rt_read_steps(const rt_row *r, const json_t *list, rt_version *v);   // r: the version's
 
 #endif

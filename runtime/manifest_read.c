@@ -5,15 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
-gnn_status rt_row_bad(const rt_row *r, const char *format, ...) {
-    char text[300];
+// "params[1] (dst): "
+static void tell_row(const rt_row *r, char *out, size_t size) {
     const char *name = json_string_value(json_object_get(r->object, "name"));
+    snprintf(out, size, "%s[%u]%s%.60s%s: ", r->table, r->i, name ? " (" : "", name ? name : "",
+             name ? ")" : "");
+}
+
+gnn_status rt_row_bad(const rt_row *r, const char *format, ...) {
+    char text[300], row[100], in[100] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return rt_fail(r->p->c, GNN_BAD_MANIFEST, "manifest: %s[%u]%s%.60s%s: %s", r->table, r->i,
-                   name ? " (" : "", name ? name : "", name ? ")" : "", text);
+    if (r->in) tell_row(r->in, in, sizeof in);
+    tell_row(r, row, sizeof row);
+    return rt_fail(r->p->c, GNN_BAD_MANIFEST, "manifest: %s%s%s", in, row, text);
 }
 
 // ---- Members ---------------------------------------------------------------------------------------------
@@ -105,7 +112,7 @@ static const table tables[] = {
     TABLE("prepared", prepared, rt_prepared, "name", rt_read_prepared),
     TABLE("temps", temps, rt_temp, "name", rt_read_temp),
     TABLE("kernels", kernels, rt_kernel, "name", rt_read_kernel),
-    TABLE("steps", steps, rt_step, NULL, rt_read_step),
+    TABLE("versions", versions, rt_version, "name", rt_read_version),
 };
 
 static gnn_status name_row(const table *t, const rt_row *r, void *rows) {
@@ -132,7 +139,7 @@ static gnn_status name_rows(gnn_program *p, const table *t) {
     memcpy((char *)p + t->rows, &rows, sizeof rows);
     *(uint32_t *)((char *)p + t->count) = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        gnn_status s = name_row(t, &(rt_row){p, json_array_get(list, i), t->key, (uint32_t)i}, rows);
+        gnn_status s = name_row(t, &(rt_row){p, json_array_get(list, i), t->key, (uint32_t)i, NULL}, rows);
         if (s) return s;
     }
     return GNN_OK;
@@ -141,7 +148,7 @@ static gnn_status name_rows(gnn_program *p, const table *t) {
 static gnn_status read_rows(gnn_program *p, const table *t) {
     const json_t *list = json_object_get(p->json, t->key);
     for (uint32_t i = 0; i < *(uint32_t *)((char *)p + t->count); i++) {
-        gnn_status s = t->read(&(rt_row){p, json_array_get(list, i), t->key, i});
+        gnn_status s = t->read(&(rt_row){p, json_array_get(list, i), t->key, i, NULL});
         if (s) return s;
     }
     return GNN_OK;
@@ -151,7 +158,7 @@ static gnn_status check_counted(gnn_program *p) {
     for (uint32_t i = 0; i < p->nspaces; i++) {
         const rt_space *s = &p->spaces[i];
         if (s->kind == RT_COUNTED &&
-            (p->prepared[s->prepared].builder != RT_CLASSES || p->prepared[s->prepared].into != i))
+            (!rt_counts(p->prepared[s->prepared].builder) || p->prepared[s->prepared].into != i))
             return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: spaces[%u] (%.60s): `%.60s` doesn't count it",
                            i, s->name, p->prepared[s->prepared].name);
     }
@@ -186,7 +193,7 @@ static gnn_status read_roles(gnn_program *p) {
                                         [GNN_PARAM_RESULT] = "result"};
     const json_t *list = json_object_get(p->json, "params");
     for (uint32_t i = 0; i < p->nparams; i++) {
-        const rt_row r = {p, json_array_get(list, i), "params", i};
+        const rt_row r = {p, json_array_get(list, i), "params", i, NULL};
         const char *text;
         gnn_status s = rt_row_string(&r, "role", &text);
         if (s) return s;
@@ -209,7 +216,7 @@ gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
     if (!s) s = read_roles(p);
     for (size_t i = 0; i < RT_COUNT(tables) && !s; i++) s = read_rows(p, &tables[i]);
     if (!s) s = check_counted(p);
-    return s ? s : rt_match_loops(p);
+    return s ? s : rt_check_versions(p);
 }
 
 void rt_manifest_free(gnn_program *p) {

@@ -1,4 +1,4 @@
-// What the rows of a manifest say, but for its steps.
+// What the rows of a manifest say, but for its versions.
 #include "manifest.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 static gnn_status read_fixed(const rt_row *r, rt_space *space) {
     gnn_status s = rt_row_expr(r, "size", &space->size);
     for (uint32_t i = 0; i < space->size.count && !s; i++)
-        if (rt_is_statistic(space->size.tokens[i].kind))   // maps are read once sizes are known
-            s = rt_row_bad(r, "a size can't be a statistic of maps");
+        if (rt_is_fact(space->size.tokens[i].kind))   // maps are read once sizes are known
+            s = rt_row_bad(r, "a size can't be a statistic of maps or a number of the device");
     return s;
 }
 
@@ -73,7 +73,8 @@ static gnn_status read_fact(const rt_row *r, rt_param *q, const char *text) {
 }
 
 static gnn_status read_facts(const rt_row *r, rt_param *q) {
-    const uint32_t of_maps = RT_SORTED | RT_UNIQUE | RT_PARTIAL | RT_PREFIX, of_tensors = RT_STRIDED | RT_PACKED;
+    const uint32_t of_maps = RT_SORTED | RT_UNIQUE | RT_PARTIAL | RT_PREFIX,
+                   of_tensors = RT_STRIDED | RT_PACKED;
     bool indices = q->role == GNN_PARAM_RESULT && q->is_index;
     const json_t *list;
     gnn_status s = rt_row_list(r, "facts", 16, &list);
@@ -160,7 +161,8 @@ static gnn_status read_map_ref(const rt_row *r, const json_t *name, rt_map_ref *
     }
     i = rt_find(p->prepared, r->i, sizeof *p->prepared, text, strlen(text));   // those before it
     if (i < 0) return rt_row_bad(r, "`%.60s` is neither a map nor a structure prepared before it", text);
-    if (p->prepared[i].builder != RT_COMPOSE && p->prepared[i].builder != RT_CLASSES)
+    if (p->prepared[i].builder != RT_COMPOSE && p->prepared[i].builder != RT_CLASSES &&
+        p->prepared[i].builder != RT_DEGREES)   // a map to the size of each preimage
         return rt_row_bad(r, "`%.60s` is not a map", text);
     *out = (rt_map_ref){true, (uint32_t)i};
     return GNN_OK;
@@ -199,10 +201,12 @@ gnn_status rt_read_prepared(const rt_row *r) {
     for (uint32_t i = 0; i < q->nargs && !s; i++) s = read_map_ref(r, json_array_get(args, i), &q->args[i]);
     if (!s) s = rt_row_space(r, "domain", json_object_get(r->object, "domain"), &q->domain);
     if (!s) s = rt_row_space(r, "into", json_object_get(r->object, "into"), &q->into);
-    if (!s && q->builder == RT_CLASSES &&
+    if (!s && rt_counts(q->builder) &&
         (r->p->spaces[q->into].kind != RT_COUNTED || r->p->spaces[q->into].prepared != r->i))
-        return rt_row_bad(r, "classes must count the space they are into");
-    return s;
+        return rt_row_bad(r, "classes and tiles must count the space they are into");
+    if (!s && !json_object_get(r->object, "extent") != !rt_tiles(q->builder))
+        return rt_row_bad(r, "tiles have an \"extent\", and they alone");
+    return s ? s : rt_row_int_or(r, "extent", 1, INT64_MAX, 0, &q->extent);
 }
 
 gnn_status rt_read_temp(const rt_row *r) {

@@ -53,6 +53,8 @@ static gnn_status read_arg(const rt_row *r, const json_t *arg, rt_arg *out) {
     case RT_ARG_PREPARED:
         return read_named(r, "prepared", value, p->prepared, p->nprepared, sizeof *p->prepared, out);
     case RT_ARG_TEMP: return read_named(r, "temp", value, p->temps, p->ntemps, sizeof *p->temps, out);
+    case RT_ARG_NUMBER:
+        return rt_row_expr(&(rt_row){r->p, arg, r->table, r->i, r->in}, "number", &out->number);
     case RT_ARG_STEP: return json_is_true(value) ? GNN_OK : rt_row_bad(r, "args: \"step\" must be true");
     case RT_ARG_KINDS: break;
     }
@@ -79,8 +81,7 @@ static gnn_status read_launch(const rt_row *r, rt_step *step) {
     return s;
 }
 
-gnn_status rt_read_step(const rt_row *r) {
-    rt_step *step = &r->p->steps[r->i];
+static gnn_status read_step(const rt_row *r, rt_step *step) {
     if (json_object_get(r->object, "launch")) {
         step->kind = RT_LAUNCH;
         return read_launch(r, step);
@@ -100,26 +101,37 @@ static bool wants_round(const rt_step *step) {
     return false;
 }
 
-gnn_status rt_match_loops(gnn_program *p) {
+static rt_row row_of(const rt_row *version, const json_t *list, uint32_t i) {
+    return (rt_row){version->p, json_array_get(list, i), "steps", i, version};
+}
+
+static gnn_status match_loops(const rt_row *r, const json_t *list, rt_version *v) {
     uint32_t open[RT_MAX_LOOPS], depth = 0;
-    for (uint32_t i = 0; i < p->nsteps; i++) {
-        rt_step *step = &p->steps[i];
+    for (uint32_t i = 0; i < v->nsteps; i++) {
+        rt_step *step = &v->steps[i];
+        const rt_row row = row_of(r, list, i);
         if (step->kind == RT_LOOP) {
-            if (depth == RT_MAX_LOOPS)
-                return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: loops are nested too deeply", i);
+            if (depth == RT_MAX_LOOPS) return rt_row_bad(&row, "loops are nested too deeply");
             open[depth++] = i;
         } else if (step->kind == RT_END) {
-            if (!depth)
-                return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: an end without its loop", i);
+            if (!depth) return rt_row_bad(&row, "an end without its loop");
             step->match = open[--depth];
-            p->steps[step->match].match = i;
+            v->steps[step->match].match = i;
         } else if (!depth && wants_round(step)) {
-            return rt_fail(p->c, GNN_BAD_MANIFEST,
-                           "manifest: steps[%u]: a round is asked for outside of loops", i);
+            return rt_row_bad(&row, "a round is asked for outside of loops");
         }
     }
-    if (depth)
-        return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: steps[%u]: a loop without its end",
-                       open[depth - 1]);
-    return GNN_OK;
+    const rt_row row = row_of(r, list, depth ? open[depth - 1] : 0);
+    return depth ? rt_row_bad(&row, "a loop without its end") : GNN_OK;
+}
+
+gnn_status rt_read_steps(const rt_row *r, const json_t *list, rt_version *v) {
+    v->nsteps = (uint32_t)json_array_size(list);
+    v->steps = rt_heap_alloc(&r->p->heap, v->nsteps, sizeof *v->steps);
+    gnn_status s = v->steps ? GNN_OK : GNN_NO_MEMORY;
+    for (uint32_t i = 0; i < v->nsteps && !s; i++) {
+        const rt_row row = row_of(r, list, i);
+        s = read_step(&row, &v->steps[i]);
+    }
+    return s ? s : match_loops(r, list, v);
 }

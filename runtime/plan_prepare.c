@@ -1,8 +1,45 @@
-// Builds what a program wants prepared, in the order of the manifest, or takes it from the cache.
+// Builds what is wanted of what a program lists as prepared, in its order, or takes it from the cache.
 #include "internal.h"
 
 #include <string.h>
 
+// ---- Wants -----------------------------------------------------------------------------------------------
+void rt_plan_want(gnn_plan *plan, const rt_expr *e) {
+    for (uint32_t i = 0; i < e->count; i++)
+        if (e->tokens[i].kind == RT_SPACE) plan->wants_space[e->tokens[i].a] = true;
+}
+
+static void want_for_space(gnn_plan *plan, const rt_space *space) {
+    if (space->kind == RT_COUNTED) plan->wants_prepared[space->prepared] = true;
+    if (space->kind == RT_FIXED) rt_plan_want(plan, &space->size);
+}
+
+static void want_for_prepared(gnn_plan *plan, const rt_prepared *q) {
+    plan->wants_space[q->domain] = plan->wants_space[q->into] = true;
+    for (uint32_t i = 0; i < q->nargs; i++)
+        if (q->args[i].prepared) plan->wants_prepared[q->args[i].index] = true;
+}
+
+static size_t count_wants(const gnn_plan *plan) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < plan->p->nspaces; i++) n += plan->wants_space[i];
+    for (uint32_t i = 0; i < plan->p->nprepared; i++) n += plan->wants_prepared[i];
+    return n;
+}
+
+void rt_plan_close(gnn_plan *plan) {
+    const gnn_program *p = plan->p;
+    for (size_t before = SIZE_MAX, n = count_wants(plan); n != before;) {
+        for (uint32_t i = p->nprepared; i--;)
+            if (plan->wants_prepared[i]) want_for_prepared(plan, &p->prepared[i]);
+        for (uint32_t i = 0; i < p->nspaces; i++)
+            if (plan->wants_space[i]) want_for_space(plan, &p->spaces[i]);
+        before = n;
+        n = count_wants(plan);
+    }
+}
+
+// ---- Building --------------------------------------------------------------------------------------------
 enum { LONGEST_KEY = 65536 };   // words; a manifest can nest recipes so that their keys double
 
 typedef struct {
@@ -31,12 +68,13 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     const rt_prepared *q = r->q;
     const rt_map_view *m = r->views;
     const uint32_t alike = q->builder == RT_COMPOSE ? 1 : q->nargs;   // maps from the domain
-    if (!plan->known[q->domain] || (q->builder != RT_CLASSES && !plan->known[q->into]))
+    if (!plan->known[q->domain] || (!rt_counts(q->builder) && !plan->known[q->into]))
         return misfit(plan, r, "its sizes are not known before it");
     for (uint32_t i = 0; i < alike; i++)
         if (m[i].values.count != plan->sizes[q->domain])
             return misfit(plan, r, "its maps have another domain");
-    if (q->builder == RT_OFFSETS && m[0].codomain != plan->sizes[q->into])
+    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES;
+    if (of_values && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
     if (q->builder == RT_COMPOSE &&
         (m[0].codomain != m[1].values.count || m[1].codomain != plan->sizes[q->into]))
@@ -45,7 +83,7 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
 }
 
 static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint32_t *nkey) {
-    uint32_t n = 4;
+    uint32_t n = 5;
     for (uint32_t i = 0; i < r->q->nargs; i++)
         n += 1 + r->args[i]->nkey;   // each is at most LONGEST_KEY: no overflow
     if (n > LONGEST_KEY) return misfit(plan, r, "the recipe is too long");
@@ -55,6 +93,7 @@ static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint3
     *at++ = 'b';
     *at++ = r->q->builder;
     *at++ = plan->p->index_bits;
+    *at++ = r->q->extent;
     *at++ = r->q->nargs;
     for (uint32_t i = 0; i < r->q->nargs; i++) {
         *at++ = r->args[i]->nkey;
@@ -63,6 +102,14 @@ static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint3
     }
     *nkey = n;
     return GNN_OK;
+}
+
+// As a map they go into the sizes that occur, so that sorting by them takes no more.
+static gnn_status build_degrees(gnn_context *c, const rt_map_view *m, bool wide, rt_structure *s) {
+    gnn_status status = rt_build_degrees(c, m, wide, &s->host);
+    for (int64_t v = 0; v < m->codomain && !status; v++)
+        if (rt_get(&s->host, v) >= s->codomain) s->codomain = rt_get(&s->host, v) + 1;
+    return status;
 }
 
 static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
@@ -74,6 +121,11 @@ static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_OFFSETS: return rt_build_offsets(c, &m[0], wide, &s->host);
     case RT_ORDER: return rt_build_order(c, &m[0], wide, &s->host);
     case RT_COMPOSE: return rt_build_compose(c, &m[0], &m[1], wide, &s->host);
+    case RT_DEGREES: return build_degrees(c, &m[0], wide, s);
+    case RT_ORDER_DESC: return rt_build_order_desc(c, &m[0], wide, &s->host);
+    case RT_TILES: return rt_build_tiles(c, &m[0], r->q->extent, wide, &s->host, &s->codomain);
+    case RT_TILE_BEGINS: return rt_build_tile_begins(c, &m[0], r->q->extent, wide, &s->host);
+    case RT_TILE_VALUES: return rt_build_tile_values(c, &m[0], r->q->extent, wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;
     }
@@ -97,7 +149,9 @@ static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint
 
 gnn_status rt_plan_prepare(gnn_plan *plan) {
     gnn_status s = GNN_OK;
+    rt_plan_close(plan);
     for (uint32_t i = 0; i < plan->p->nprepared && !s; i++) {
+        if (!plan->wants_prepared[i] || plan->prepared[i]) continue;
         recipe r = {.q = &plan->p->prepared[i]};
         int64_t *key = NULL;
         uint32_t nkey = 0;

@@ -1,5 +1,5 @@
-// What is built once per graph from maps, on the host: offsets, orders, compositions, classes. Values are
-// none (-1) or below the codomain; none are kept out of offsets and come last in orders.
+// What is built once per graph from maps, on the host: offsets, orders, degrees, tiles, compositions,
+// classes. Values are none (-1) or below the codomain; none are kept out of offsets and come last in orders.
 #include "internal.h"
 
 #include <string.h>
@@ -33,14 +33,21 @@ gnn_status rt_build_offsets(gnn_context *c, const rt_map_view *m, bool wide, rt_
     return offsets_of(c, m, wide, out);
 }
 
+// Where each class begins when the largest stands first.
+static void turn_round(const rt_ints *offsets) {
+    int64_t classes = offsets->count - 1, entries = rt_get(offsets, classes);
+    for (int64_t v = 0; v < classes; v++) rt_set(offsets, v, entries - rt_get(offsets, v + 1));
+}
+
 // One round of a radix sort: positions, in the order given (NULL: as they stand), sorted by value, stable.
-static gnn_status sort_by(gnn_context *c, const rt_map_view *m, const rt_ints *given, bool wide,
+static gnn_status sort_by(gnn_context *c, const rt_map_view *m, const rt_ints *given, bool largest, bool wide,
                           rt_ints *out) {
     rt_ints next;
     gnn_status s = offsets_of(c, m, wide, &next);
     if (s) return s;
     s = rt_ints_new(c, m->values.count, wide, out);
     int64_t none = rt_get(&next, m->codomain);
+    if (largest) turn_round(&next);
     for (int64_t i = 0; i < m->values.count && !s; i++) {
         int64_t e = given ? rt_get(given, i) : i, v = rt_get(&m->values, e), at = none;
         if (v < 0) {
@@ -56,7 +63,73 @@ static gnn_status sort_by(gnn_context *c, const rt_map_view *m, const rt_ints *g
 }
 
 gnn_status rt_build_order(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out) {
-    return sort_by(c, m, NULL, wide, out);
+    return sort_by(c, m, NULL, false, wide, out);
+}
+
+gnn_status rt_build_order_desc(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out) {
+    return sort_by(c, m, NULL, true, wide, out);
+}
+
+gnn_status rt_build_degrees(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out) {
+    gnn_status s = zeroed(c, m->codomain, wide, out);
+    for (int64_t e = 0; e < m->values.count && !s; e++) {
+        int64_t v = rt_get(&m->values, e);
+        if (v >= 0) rt_set(out, v, rt_get(out, v) + 1);
+    }
+    return s;
+}
+
+// A class begins a tile of its own; there are at most as many tiles as entries.
+gnn_status rt_build_tiles(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out,
+                          int64_t *tiles) {
+    rt_ints offsets;
+    *tiles = 0;
+    gnn_status s = offsets_of(c, m, wide, &offsets);
+    if (s) return s;
+    for (int64_t v = 0; v < m->codomain; v++) {
+        int64_t n = rt_get(&offsets, v + 1) - rt_get(&offsets, v);
+        *tiles += n / extent + (n % extent != 0);
+    }
+    s = rt_ints_new(c, *tiles + 1, wide, out);
+    for (int64_t v = 0, at = 0; v < m->codomain && !s; v++)
+        for (int64_t e = rt_get(&offsets, v), end = rt_get(&offsets, v + 1); e < end;
+             e = extent < end - e ? e + extent : end)
+            rt_set(out, at++, e);
+    if (!s) rt_set(out, *tiles, rt_get(&offsets, m->codomain));
+    rt_free(c, offsets.data);
+    return s;
+}
+
+static int64_t tiles_of(const rt_ints *offsets, int64_t v, int64_t extent) {
+    int64_t n = rt_get(offsets, v + 1) - rt_get(offsets, v);
+    return n / extent + (n % extent != 0);
+}
+
+gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out) {
+    gnn_status s = offsets_of(c, m, wide, out);
+    for (int64_t v = 0, at = 0, tiles; v < m->codomain && !s; v++, at += tiles) {
+        tiles = tiles_of(out, v, extent);
+        rt_set(out, v, at);
+        if (v + 1 == m->codomain) rt_set(out, m->codomain, at + tiles);
+    }
+    return s;
+}
+
+// Padded to what no map has more of, so that sizes alone tell how many there are.
+gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out) {
+    rt_ints offsets;
+    int64_t most = 0;
+    if (m->codomain && !rt_add(m->values.count / extent, m->codomain, &most))
+        return rt_fail(c, GNN_TOO_LARGE, "%lld entries have too many tiles", (long long)m->values.count);
+    gnn_status s = offsets_of(c, m, wide, &offsets);
+    if (s) return s;
+    s = rt_ints_new(c, most, wide, out);
+    for (int64_t v = 0, at = 0; v < m->codomain && !s; v++) {
+        int64_t end = v + 1 == m->codomain ? most : at + tiles_of(&offsets, v, extent);
+        while (at < end) rt_set(out, at++, v);
+    }
+    rt_free(c, offsets.data);
+    return s;
 }
 
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
@@ -103,7 +176,7 @@ gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n,
     gnn_status s = GNN_OK;
     for (uint32_t i = n; i-- && !s;) {
         rt_ints sorted = {0};
-        s = sort_by(c, &maps[i], order.data ? &order : NULL, wide, &sorted);
+        s = sort_by(c, &maps[i], order.data ? &order : NULL, false, wide, &sorted);
         rt_free(c, order.data);
         order = sorted;
     }

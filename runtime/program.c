@@ -39,15 +39,15 @@ static gnn_status fit_shared(gnn_program *p, rt_kernel *k) {
     enum { PLAIN_LIMIT = 48 * 1024 };                       // what any launch may ask for
     gnn_context *c = p->c;
     int declared = 0;
+    int64_t most = 0;
     gnn_status s = CU_CALL(c, FuncGetAttribute, (&declared, ATTRIBUTE_SHARED, k->cuda));
     if (s) return s;
     k->dynamic = k->shared > (uint32_t)declared ? k->shared - (uint32_t)declared : 0;
     if (!k->dynamic || k->shared <= PLAIN_LIMIT) return GNN_OK;
-    if (c->cuda.FuncSetAttribute(k->cuda, ATTRIBUTE_DYNAMIC, (int)k->dynamic))
-        return rt_fail(c, GNN_BAD_CODE,
-                       "kernel %.60s: %u bytes of shared memory are more than the device has", k->name,
-                       k->shared);
-    return GNN_OK;
+    s = rt_device_number(c, RT_DEVICE_SHARED_BYTES, &most);
+    if (s) return s;
+    k->unfit = k->shared > most;   // only plans that would launch it are refused
+    return k->unfit ? GNN_OK : CU_CALL(c, FuncSetAttribute, (k->cuda, ATTRIBUTE_DYNAMIC, (int)k->dynamic));
 }
 
 static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
@@ -62,11 +62,20 @@ static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
     return s;
 }
 
+static void fit_simulated(gnn_program *p) {
+    for (uint32_t i = 0; i < p->nkernels; i++)
+        p->kernels[i].unfit = p->kernels[i].shared > p->c->simulator->device.shared_bytes;
+}
+
 static gnn_status load_code(gnn_program *p, const gnn_code *code) {
     const bool cuda = !strncmp(p->target, "sm_", 3);
-    if (cuda != rt_on_cuda(p->c))
+    if (cuda && p->c->simulator) {
+        fit_simulated(p);
+        return GNN_OK;
+    }
+    if (cuda != rt_on_cuda(p->c) || p->c->simulator)
         return rt_fail(p->c, GNN_BAD_CODE, "%.60s is compiled for %.20s, but the context is %s", p->name,
-                       p->target, cuda ? "the host's" : "a CUDA device's");
+                       p->target, cuda ? "the host's" : p->c->simulator ? "a simulated GPU's" : "a CUDA device's");
     if (!cuda)
         return code->kernels || !p->nkernels
                    ? find_host_kernels(p, code)
@@ -149,4 +158,10 @@ gnn_status gnn_program_space(const gnn_program *p, uint32_t i, gnn_space_info *o
     if (!p || !out || i >= p->nspaces) return GNN_BAD_ARGUMENT;
     *out = (gnn_space_info){p->spaces[i].name, p->spaces[i].kind == RT_FREE};
     return GNN_OK;
+}
+
+uint32_t gnn_program_versions(const gnn_program *p) { return p ? p->nversions : 0; }
+
+const char *gnn_program_version(const gnn_program *p, uint32_t i) {
+    return p && i < p->nversions ? p->versions[i].name : NULL;
 }

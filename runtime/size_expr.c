@@ -8,10 +8,21 @@
 
 static const struct {
     const char *text;
-    uint32_t operands;   // operators: values taken; statistics: maps
+    uint32_t operands;      // operators: values taken
+    rt_operand_kind with;   // statistics
+    int64_t low, high;
 } tokens[RT_TOKEN_KINDS] = {
-#define X(name, text, n) [RT_##name] = {text, n},
-    RT_OPERATORS(X) RT_STATISTICS(X)
+#define X(name, word, n) [RT_##name] = {.text = word, .operands = n},
+    RT_OPERATORS(X)
+#undef X
+#define X(name, word, what, least, most)                                                                     \
+    [RT_##name] = {.text = word, .with = RT_WITH_##what, .low = least, .high = most},
+        RT_STATISTICS(X)
+#undef X
+};
+static const char *const device_facts[] = {
+#define X(name, text) [RT_DEVICE_##name] = text,
+    RT_DEVICE_FACTS(X)
 #undef X
 };
 
@@ -37,22 +48,45 @@ static bool parse_operator(const char *text, size_t length, rt_token *t) {
     return false;
 }
 
-// max(dst), symmetric(src,dst)
+// What stands in `head(…)`; NULL: it is another's.
+static const char *parse_call(const char *text, size_t length, const char *head, size_t *inner) {
+    size_t n = strlen(head);
+    if (length < n + 3 || memcmp(text, head, n) || text[n] != '(' || text[length - 1] != ')') return NULL;
+    *inner = length - n - 2;
+    return text + n + 1;
+}
+
+// max(dst), quantile(dst,900), symmetric(src,dst)
 static bool parse_statistic(const char *text, size_t length, const rt_scope *scope, rt_token *t) {
     for (uint32_t k = RT_MAX_PREIMAGE; k <= RT_SYMMETRIC; k++) {
-        size_t head = strlen(tokens[k].text);
-        if (length < head + 3 || memcmp(text, tokens[k].text, head) || text[head] != '(' ||
-            text[length - 1] != ')')
-            continue;
-        const char *first = text + head + 1, *end = text + length - 1;
-        const char *comma = tokens[k].operands == 2 ? memchr(first, ',', (size_t)(end - first)) : end;
+        size_t inner;
+        const char *first = parse_call(text, length, tokens[k].text, &inner);
+        if (!first) continue;
+        const char *end = first + inner, *comma = tokens[k].with ? memchr(first, ',', inner) : end;
         if (!comma) return false;
-        int a = scope->map(scope->names, first, (size_t)(comma - first));
-        int b = comma == end ? 0 : scope->map(scope->names, comma + 1, (size_t)(end - comma - 1));
+        int a = scope->map(scope->names, first, (size_t)(comma - first)), b = 0;
+        *t = (rt_token){.kind = (rt_token_kind)k};
+        size_t rest = comma == end ? 0 : (size_t)(end - comma - 1);
+        if (tokens[k].with == RT_WITH_MAP) b = scope->map(scope->names, comma + 1, rest);
+        else if (tokens[k].with == RT_WITH_NUMBER && (!parse_integer(comma + 1, rest, &t->value) ||
+                                                      t->value < tokens[k].low || t->value > tokens[k].high))
+            return false;
         if (a < 0 || b < 0) return false;
-        *t = (rt_token){.kind = (rt_token_kind)k, .a = (uint32_t)a, .b = (uint32_t)b};
+        t->a = (uint32_t)a;
+        t->b = (uint32_t)b;
         return true;
     }
+    return false;
+}
+
+static bool parse_device(const char *text, size_t length, rt_token *t) {
+    size_t inner;
+    const char *fact = parse_call(text, length, "device", &inner);
+    for (uint32_t k = 0; fact && k < RT_DEVICE_FACT_COUNT; k++)
+        if (strlen(device_facts[k]) == inner && !memcmp(device_facts[k], fact, inner)) {
+            *t = (rt_token){.kind = RT_DEVICE, .a = k};
+            return true;
+        }
     return false;
 }
 
@@ -64,12 +98,10 @@ static bool parse_token(const char *text, size_t length, const rt_scope *scope, 
         *t = (rt_token){.kind = RT_SPACE, .a = (uint32_t)space};
         return true;
     }
-    return parse_statistic(text, length, scope, t);
+    return parse_device(text, length, t) || parse_statistic(text, length, scope, t);
 }
 
-static uint32_t operands(rt_token_kind k) {
-    return k <= RT_SPACE || rt_is_statistic(k) ? 0 : tokens[k].operands;
-}
+static uint32_t operands(rt_token_kind k) { return tokens[k].operands; }
 
 const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, rt_expr *out, char at[64]) {
     uint32_t depth = 0, n = 1;
@@ -82,7 +114,7 @@ const char *rt_expr_parse(rt_heap *h, const char *text, const rt_scope *scope, r
         snprintf(at, 64, "%.*s", (int)(length < 63 ? length : 63), s);
         rt_token *t = &out->tokens[out->count++];
         if (!parse_token(s, length, scope, t))
-            return "is neither a number, an operator, a space nor a statistic of maps";
+            return "is neither a number, an operator, a space, a statistic of maps nor a number of the device";
         uint32_t taken = operands(t->kind);
         if (depth < taken) return "lacks operands";
         depth += 1 - taken;
@@ -142,9 +174,14 @@ static operand apply(rt_token_kind k, int64_t a, int64_t b) {
     case RT_NOT: return (operand){!b, NULL};
     case RT_CONST:
     case RT_SPACE:
+    case RT_DEVICE:
     case RT_MAX_PREIMAGE:
     case RT_MIN_PREIMAGE:
     case RT_AVG_PREIMAGE:
+    case RT_STD_PREIMAGE:
+    case RT_QUANTILE_PREIMAGE:
+    case RT_AT_LEAST:
+    case RT_FILL:
     case RT_SYMMETRIC:
     case RT_TOKEN_KINDS: break;
     }
@@ -167,8 +204,8 @@ gnn_status rt_expr_eval(gnn_context *c, const rt_expr *e, const rt_values *v, in
         operand r = {.value = t->kind == RT_CONST ? t->value : 0};
         if (t->kind == RT_SPACE) {
             r.value = v->sizes[t->a];
-        } else if (rt_is_statistic(t->kind)) {
-            gnn_status s = v->statistic(v->user, t, &r.value);
+        } else if (rt_is_fact(t->kind)) {
+            gnn_status s = v->fact(v->user, t, &r.value);
             if (s) return s;
         } else if (t->kind != RT_CONST) {
             uint32_t taken = tokens[t->kind].operands;

@@ -1,23 +1,107 @@
-// Numbers of a map that preconditions ask for.
+// Numbers of maps that preconditions and guards ask for.
 #include "internal.h"
 
-gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out) {
-    *out = (rt_preimages){0, 0, 0};
-    if (!m->codomain) return GNN_OK;
-    rt_ints offsets;
-    gnn_status s = rt_build_offsets(c, m, true, &offsets);
-    if (s) return s;
-    out->min = INT64_MAX;
-    for (int64_t v = 0; v < m->codomain; v++) {
-        int64_t n = rt_get(&offsets, v + 1) - rt_get(&offsets, v);
-        out->max = n > out->max ? n : out->max;
-        out->min = n < out->min ? n : out->min;
+// ---- Sizes of preimages ----------------------------------------------------------------------------------
+// How many preimages have each size from 0 to the largest.
+static gnn_status count_sizes(gnn_context *c, const rt_ints *degrees, rt_ints *out) {
+    int64_t most = 0;
+    for (int64_t v = 0; v < degrees->count; v++) {
+        int64_t n = rt_get(degrees, v);
+        most = n > most ? n : most;
     }
-    out->avg = rt_get(&offsets, m->codomain) / m->codomain;
-    rt_free(c, offsets.data);
+    gnn_status s = rt_ints_new(c, most + 1, true, out);
+    for (int64_t n = 0; n <= most && !s; n++) rt_set(out, n, 0);
+    for (int64_t v = 0; v < degrees->count && !s; v++) {
+        int64_t n = rt_get(degrees, v);
+        rt_set(out, n, rt_get(out, n) + 1);
+    }
+    return s;
+}
+
+static gnn_status keep_rows(gnn_context *c, const rt_ints *counts, rt_preimages *out) {
+    for (int64_t n = 0; n < counts->count; n++) out->rows += rt_get(counts, n) > 0;
+    out->sizes = rt_alloc_array(c, out->rows, 2 * sizeof *out->sizes);
+    if (!out->sizes) return GNN_NO_MEMORY;
+    out->counts = out->sizes + out->rows;
+    for (int64_t n = 0, i = 0; n < counts->count; n++)
+        if (rt_get(counts, n)) {
+            out->sizes[i] = n;
+            out->counts[i++] = rt_get(counts, n);
+        }
     return GNN_OK;
 }
 
+gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out) {
+    rt_ints degrees, counts = {0};
+    *out = (rt_preimages){.codomain = m->codomain};
+    if (!m->codomain) return GNN_OK;
+    gnn_status s = rt_build_degrees(c, m, true, &degrees);
+    if (s) return s;
+    for (int64_t v = 0; v < m->codomain; v++) out->entries += rt_get(&degrees, v);
+    s = count_sizes(c, &degrees, &counts);
+    if (!s) s = keep_rows(c, &counts, out);
+    rt_free(c, counts.data);
+    rt_free(c, degrees.data);
+    return s;
+}
+
+// ---- Numbers of them -------------------------------------------------------------------------------------
+typedef unsigned __int128 wide;   // squares of sizes, times how many there are
+
+static int64_t square_root(wide x) {   // floor; Newton's method falls to it from above
+    wide root = x / 2 + 1;
+    for (wide next = (root + x / root) / 2; next < root; next = root ? (root + x / root) / 2 : 0) root = next;
+    return (int64_t)root;
+}
+
+// sqrt(sum d^2 / V - (sum d / V)^2), exactly floored.
+static int64_t deviation(const rt_preimages *m) {
+    wide squares = 0, n = (wide)(uint64_t)m->codomain, sum = (wide)(uint64_t)m->entries;
+    for (int64_t i = 0; i < m->rows; i++)
+        squares = squares +
+                  (wide)(uint64_t)m->sizes[i] * (wide)(uint64_t)m->sizes[i] * (wide)(uint64_t)m->counts[i];
+    return square_root((n * squares - sum * sum) / (n * n));
+}
+
+// Nearest rank: the smallest size that at least q thousandths of the preimages do not exceed.
+static int64_t quantile(const rt_preimages *m, int64_t q) {
+    int64_t i = 0;
+    for (wide within = 0; i + 1 < m->rows; i++) {
+        within = within + (wide)(uint64_t)m->counts[i];
+        if (within * 1000u >= (wide)(uint64_t)q * (wide)(uint64_t)m->codomain) break;
+    }
+    return m->sizes[i];
+}
+
+static int64_t at_least(const rt_preimages *m, int64_t size) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->rows; i++) n += m->sizes[i] >= size ? m->counts[i] : 0;
+    return n;
+}
+
+// Entries in a thousand rows of tiles of n rows, a preimage beginning a tile of its own.
+static int64_t fill(const rt_preimages *m, int64_t n) {
+    wide tiles = 0;
+    for (int64_t i = 0; i < m->rows; i++)
+        tiles = tiles + (wide)(uint64_t)m->counts[i] * (wide)(m->sizes[i] / n + (m->sizes[i] % n != 0));
+    return m->entries ? (int64_t)((wide)(uint64_t)m->entries * 1000u / (tiles * (uint64_t)n)) : 1000;
+}
+
+int64_t rt_statistic(const rt_preimages *m, const rt_token *t) {
+    if (t->kind == RT_FILL) return fill(m, t->value);
+    if (!m->codomain) return 0;
+    switch ((int)t->kind) {
+    case RT_MAX_PREIMAGE: return m->sizes[m->rows - 1];
+    case RT_MIN_PREIMAGE: return m->sizes[0];
+    case RT_AVG_PREIMAGE: return m->entries / m->codomain;
+    case RT_STD_PREIMAGE: return deviation(m);
+    case RT_QUANTILE_PREIMAGE: return quantile(m, t->value);
+    case RT_AT_LEAST: return at_least(m, t->value);
+    }
+    return 0;
+}
+
+// ---- Symmetry --------------------------------------------------------------------------------------------
 // Positions sorted by (a, b).
 static gnn_status sort_pairs(gnn_context *c, const rt_map_view *a, const rt_map_view *b, rt_ints *out) {
     rt_ints classes = {0};

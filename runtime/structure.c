@@ -26,6 +26,7 @@ void rt_structure_drop(rt_structure *s) {
     if (!s || --s->owners) return;
     if (s->owns_host) rt_free(s->c, s->host.data);
     if (s->owns_device) gnn_free(s->c, (void *)(uintptr_t)s->device);
+    rt_free(s->c, s->preimages.sizes);
     rt_free(s->c, s);
 }
 

@@ -1,5 +1,7 @@
 // The host's threads: a pool that runs numbered pieces of one piece of work at a time. Pieces are taken in
-// order by whoever is free; what a piece computes doesn't depend on who runs it.
+// order by whoever is free; what a piece computes doesn't depend on who runs it. The caller works too and
+// waits for nobody but those who joined: work that is done before a worker wakes costs one call that wakes
+// them.
 #define _POSIX_C_SOURCE 200809L
 #include "internal.h"
 
@@ -11,7 +13,8 @@ struct rt_pool {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
     uint64_t round;   // grows by one with each piece of work
-    uint32_t busy;    // workers still in this round
+    uint32_t busy;    // workers that joined this round
+    bool open;        // more may join it
     bool stopping;
     void (*body)(void *data, uint32_t i);
     void *data;
@@ -36,9 +39,10 @@ static void *work(void *pool) {
     uint64_t seen = 0;
     pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (p->round == seen && !p->stopping) pthread_cond_wait(&p->begin, &p->lock);
+        while ((p->round == seen || !p->open) && !p->stopping) pthread_cond_wait(&p->begin, &p->lock);
         if (p->stopping) break;
         seen = p->round;
+        p->busy++;
         pthread_mutex_unlock(&p->lock);
         run_pieces(p);
         pthread_mutex_lock(&p->lock);
@@ -85,12 +89,13 @@ static void run_pooled(rt_pool *p, uint32_t n, void (*body)(void *data, uint32_t
     p->data = data;
     p->count = n;
     atomic_store(&p->next, 0);
-    p->busy = p->nworkers;
+    p->open = true;
     p->round++;
     pthread_cond_broadcast(&p->begin);
     pthread_mutex_unlock(&p->lock);
     run_pieces(p);
     pthread_mutex_lock(&p->lock);
+    p->open = false;
     while (p->busy) pthread_cond_wait(&p->end, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }

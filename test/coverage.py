@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Every option of driver/options.def and every diagnostic of ir/support/diag.def must be named by a test."""
+"""Every option of driver/options.def, every diagnostic of ir/support/diag.def and every pass of passes/passes.def must be named
+by a test, and every statement of ir/schedule.def that a pass executes must have a test file of its name."""
+import glob
 import os
 import re
 import sys
@@ -8,7 +10,7 @@ import sys
 def tests(root):
     for folder, _, files in os.walk(os.path.join(root, "test")):
         for name in files:
-            if name.endswith((".gnn", ".tensor", ".simt", ".test", ".c", ".py")) and name not in ("coverage.py", "lit.cfg.py", "expect.py"):
+            if name.endswith((".gnn", ".tensor", ".loop", ".simt", ".test", ".c", ".py")) and name not in ("coverage.py", "lit.cfg.py", "expect.py"):
                 yield open(os.path.join(folder, name), errors="replace").read()
 
 
@@ -32,6 +34,12 @@ def main():
     for code in re.findall(r"^DIAG\((\w+)", read(root, "ir/support/diag.def"), re.M):
         if not re.search(r"\b%s\b" % code, text):
             missing.append("diagnostic " + code)
+    for name in re.findall(r"^PASS\((\w+)", read(root, "passes/passes.def"), re.M):
+        if not re.search(r"--print-after=%s\b" % name, text):
+            missing.append("pass " + name)
+    for verb, executed in re.findall(r'^STATEMENT\(\w+, "(\w+)", (?:"[^"]*", ){3}"(\w*)"', read(root, "ir/schedule.def"), re.M):
+        if executed and not any(glob.glob(os.path.join(root, "test", folder, verb + ".*")) for folder in ("schedule", "passes")):
+            missing.append("statement " + verb)
     for thing in missing:
         print("no test names " + thing)
     return 1 if missing else 0

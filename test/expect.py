@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Compares the diagnostics of `gnnc check` with the comments of a source. Usage: expect.py GNNC FILE [options of gnnc]
+With --emit=FORM among the options the file is compiled instead, and what it gives is thrown away.
 
     y[v] = x[w];       // expect E0204 @12: 'w' is not declared
 
@@ -8,6 +9,7 @@ may be left out. Several may stand on a line. `// expect-file E0801` wants one w
 that nobody expects fail the test, warnings too; so does an exit status that does not fit.
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,7 +26,9 @@ def expected(path):
 
 
 def reported(gnnc, path, options):
-    done = subprocess.run([gnnc, "check", "--diagnostics-format=json", "--max-errors=0"] + options + [path],
+    compiles = any(o.startswith("--emit=") for o in options)
+    verb = ["-o", os.devnull] if compiles else ["check"]
+    done = subprocess.run([gnnc] + verb + ["--diagnostics-format=json", "--max-errors=0"] + options + [path],
                           capture_output=True, timeout=120)
     found = []
     for line in done.stderr.decode("utf-8", "replace").splitlines():

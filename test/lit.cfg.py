@@ -16,12 +16,13 @@ sys.path.insert(0, os.path.join(root, "test"))
 from unit_format import UnitFormat  # a module of its own: lit hands it to its workers
 
 config.test_format = UnitFormat(root, build)
-config.suffixes = [".gnn", ".tensor", ".simt", ".test", ".c"]
+config.suffixes = [".gnn", ".tensor", ".loop", ".simt", ".test", ".c"]
 config.excludes = ["Inputs", "data", "fuzz"]
 config.test_source_root = os.path.join(root, "test")
 config.test_exec_root = os.path.join(build, "test")
 
 gnnc = os.path.join(build, "bin", "gnnc")
+sanitized = bool(lit_config.params.get("sanitized"))
 config.substitutions += [
     ("%gnnc", gnnc),
     ("%expect", "%s %s/test/expect.py %s" % (sys.executable, root, gnnc)),
@@ -29,6 +30,8 @@ config.substitutions += [
     ("%root", root),
     ("%build", build),
     ("%data", os.path.join(root, "test", "data")),
+    # What libgnnrt.a asks for.
+    ("%runtime_libs", "-ljansson -lzip -lpthread -ldl -lm" + (" -fsanitize=address,undefined" if sanitized else "")),
 ]
 config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
 for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES"):
@@ -36,7 +39,7 @@ for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
 
-# What a test may ask for: REQUIRES: assembler, gpu, numpy.
+# What a test may ask for: REQUIRES: assembler, gpu, numpy, valgrind.
 doctor = lit.util.executeCommand([gnnc, "doctor"])[0] if os.path.exists(gnnc) else ""
 if "assembler   none" not in doctor and "assembler" in doctor:
     config.available_features.add("assembler")
@@ -44,5 +47,8 @@ if "GPU" in doctor and "GPU         none" not in doctor:
     config.available_features.add("gpu")
 if not lit.util.executeCommand([sys.executable, "-c", "import numpy"])[2]:
     config.available_features.add("numpy")
-if lit_config.params.get("sanitized"):
+if lit.util.which("valgrind"):
+    config.available_features.add("valgrind")
+if sanitized:   # plain programs do not link such libraries
     config.available_features.add("sanitized")
+config.substitutions.append(("%readme_application", "no-application" if sanitized else ""))

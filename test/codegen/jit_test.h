@@ -1,10 +1,12 @@
 // For the programs that compile small kernels for this machine, run them on edge values and compare bit by
-// bit.
+// bit; what they compute elementwise the simulator computes too, to the same bits.
 #ifndef GNNC_JIT_TEST_H
 #define GNNC_JIT_TEST_H
 
 #include "codegen.h"
+#include "sim.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +48,45 @@ typedef struct {
     uint32_t in_bytes, out_bytes;
 } elementwise;
 
+static inline bool is_nan(const char *type, const void *x) {
+    float f;
+    double d;
+    if (!strcmp(type, "f32")) return memcpy(&f, x, 4), isnan(f);
+    return !strcmp(type, "f64") && (memcpy(&d, x, 8), isnan(d));
+}
+
+// NaNs of 32 and 64 bits may differ in their payload.
+static inline bool same_result(const elementwise *e, const void *x, const void *y, uint32_t i) {
+    const char *a = (const char *)x + i * e->out_bytes, *b = (const char *)y + i * e->out_bytes;
+    return !memcmp(a, b, e->out_bytes) || (is_nan(e->out, a) && is_nan(e->out, b));
+}
+
+// The same text, in blocks of 32 threads where they go in evenly.
+static inline void sim_elementwise(const elementwise *e, const char *text, uint32_t lanes, const void *const x[3],
+                                   const void *wanted, uint32_t n) {
+    arena *a = arena_new();
+    source_map *sources = source_map_new(a);
+    diag_set *ds = diag_set_new(a, sources);
+    const char *block = strstr(text, "block 1 {");
+    uint32_t threads = n / lanes % 32 ? 1 : 32;
+    const char *wide = arena_printf(a, "%.*sblock %u%s", (int)(block - text), text, threads, block + 7);
+    sim *s = sim_new(ds, simt_parse(a, ds, source_map_add(sources, "test.simt", wide, strlen(wide))));
+    char *got = arena_alloc(a, (size_t)n * e->out_bytes + 8);
+    sim_arg args[4] = {{.name = "r", .data = got, .bytes = (size_t)n * e->out_bytes, .result = true}};
+    args[3] = args[0];
+    for (int k = 0; k < 3; k++)
+        args[k] = (sim_arg){.name = "x", .data = (void *)(uintptr_t)x[k], .bytes = (size_t)n * e->in_bytes, .written = true};
+    sim_launch(s, "k", args, n / lanes / threads);
+    CHECK(!sim_report(s));
+    diag_print(ds, stdout);
+    for (uint32_t i = 0; i < n / lanes * lanes && !failed; i++) {
+        CHECK(same_result(e, got, wanted, i));
+        if (failed) printf("element %u in the simulator of\n%s\n", i, wide);
+    }
+    sim_free(s);
+    arena_free(a);
+}
+
 static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *const x[3], void *result,
                                    uint32_t n) {
     arena *a = arena_new();
@@ -66,6 +107,7 @@ static inline void jit_elementwise(elementwise e, uint32_t lanes, const void *co
                    pred ? "i8" : e.out, suffix, pred ? "%u" : "%v", e.out_bytes);
     uint64_t args[4] = {(uintptr_t)x[0], (uintptr_t)x[1], (uintptr_t)x[2], (uintptr_t)result};
     jit_run(t.data, args, n / lanes);
+    sim_elementwise(&e, t.data, lanes, x, result, n);
     arena_free(a);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs what README.md shows: writes each ```gnn block that a `Write `NAME`` line announces, checks the others, and runs every
-indented line that begins with gnnc in an empty folder. Usage: readme.py README.md GNNC"""
+"""Runs what README.md shows: writes each block that a `Write `NAME`` line announces, checks the other ```gnn blocks, and runs every
+indented line that begins with gnnc in an empty folder; then the lines that install, build and run the application, whose
+output is the comment behind `./app`. Usage: readme.py README.md BUILD [no-application]"""
 import os
 import re
 import shlex
@@ -8,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-readme, gnnc = open(sys.argv[1], encoding="utf-8").read(), sys.argv[2]
+readme, build = open(sys.argv[1], encoding="utf-8").read(), os.path.abspath(sys.argv[2])
+gnnc = os.path.join(build, "bin", "gnnc")
 assembler = "assembler   none" not in subprocess.run([gnnc, "doctor"], capture_output=True, text=True).stdout
 faults = ran = 0
 
@@ -22,16 +24,32 @@ def run(command, folder):
         print("exit %d: %s\n%s%s" % (r.returncode, " ".join(command), r.stdout[-500:], r.stderr))
 
 
+def run_application(folder):
+    """From `cmake --install` to `./app`, in one shell, for the sake of export."""
+    global faults, ran
+    lines = re.search(r"^    cmake --install build (?:.*\n    )*\./app +# (?P<says>.*)$", readme, re.M)
+    script = lines.group(0).replace("--install build", "--install " + shlex.quote(build)).replace("install\n", "install > log\n")
+    r = subprocess.run(["bash", "-e", "-c", script], cwd=folder, capture_output=True, text=True)
+    said = r.stdout.splitlines()[-1:]
+    ran += 1
+    if r.returncode or said != [lines.group("says")]:
+        faults += 1
+        print("exit %d, the application says %s:\n%s" % (r.returncode, said, r.stderr))
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for m in re.finditer(r"(?:Write `([\w.]+)`:\n\n)?```gnn\n(.*?)```", readme, re.S):
-        name = m.group(1) or "block.gnn"
-        open(os.path.join(folder, name), "w", encoding="utf-8").write(m.group(2))
-        run([gnnc, "check", name], folder)
+    for m in re.finditer(r"(?:Write `([\w.]+)`:\n\n)?```(gnn|c)\n(.*?)```", readme, re.S):
+        name = m.group(1) or "block." + m.group(2)
+        open(os.path.join(folder, name), "w", encoding="utf-8").write(m.group(3))
+        if m.group(2) == "gnn":
+            run([gnnc, "check", name], folder)
     for line in re.findall(r"^    (gnnc .*)$", readme, re.M):
         words = shlex.split(line, comments=True)
         if ".cubin" in line and not assembler:
             continue
         run([gnnc] + words[1:], folder)
+    if sys.argv[3:] != ["no-application"]:
+        run_application(folder)
     shown = re.search(r"^    (mean\.gnn:\d+:\d+: error\[E\d+\]: .*)$", readme, re.M)
     wrong = open(os.path.join(folder, "mean.gnn")).read().replace("x[src[e], f]", "x[dst[e], f]")
     open(os.path.join(folder, "mean.gnn"), "w").write(wrong)

@@ -859,8 +859,8 @@ def main():
             if outcome.status == 0:
                 right += 1
                 cells = re.split(r"\s{2,}", outcome.row)
-                if len(cells) >= 9 and cells[4].isdigit():
-                    compared, uncertain = compared + int(cells[4]), uncertain + int(cells[5])
+                if len(cells) >= 10 and cells[5].isdigit():
+                    compared, uncertain = compared + int(cells[5]), uncertain + int(cells[6])
             elif outcome.refused():
                 refused += 1
             else:

@@ -95,11 +95,14 @@ static void test_softmax(void) {
         for (int v = 0; v < NODES; v++) {
             float m = -INFINITY, terms[EDGES];
             int n = 0;
-            for (int e = 0; e < EDGES; e++) if (dst[e] == v && s[e] > m) m = s[e];
-            for (int e = 0; e < EDGES; e++) if (dst[e] == v) terms[n++] = expf(s[e] - m);
+            for (int e = 0; e < EDGES; e++)
+                if (dst[e] == v && s[e] > m) m = s[e];
+            for (int e = 0; e < EDGES; e++)
+                if (dst[e] == v) terms[n++] = expf(s[e] - m);
             float z = sum_in_some_order(terms, n);
             n = 0;
-            for (int e = 0; e < EDGES; e++) if (dst[e] == v) terms[n++] = expf(s[e] - m) / z * x[e];
+            for (int e = 0; e < EDGES; e++)
+                if (dst[e] == v) terms[n++] = expf(s[e] - m) / z * x[e];
             y[v] = sum_in_some_order(terms, n);
         }
         double r = ratio_of(result(t, "y"), y, DT_F32);
@@ -180,7 +183,7 @@ static moments combine(moments a, moments b) {
     return (moments){n, a.m + d * share, a.q + b.q + d * d * (a.n * share)};
 }
 
-// In index order, but by a tree of random shape.
+// A tree of random shape; the terms were shuffled before.
 static moments some_tree(const float *x, int64_t lo, int64_t hi) {
     if (hi - lo == 0) return (moments){0, 0, 0};
     if (hi - lo == 1) return (moments){1, x[lo], 0};
@@ -188,32 +191,113 @@ static moments some_tree(const float *x, int64_t lo, int64_t hi) {
     return combine(some_tree(x, lo, cut), some_tree(x, cut, hi));
 }
 
-static void test_user_reducer(void) {
-    trial *t = trial_new(
-        "op moments { space N tensor x : f32[N] result mu : f32[] result var : f32[] "
-        "reducer welford(f32) -> (f32, f32) commutative { state (f32, f32, f32) identity (0f32, 0f32, 0f32) "
-        "lift (1f32, arg.0, 0f32) "
-        "combine let %1 = add(left.0, right.0) let %2 = sub(right.1, left.1) "
-        "let %3 = select(eq(%1, 0f32), 0f32, div(right.0, %1)) "
-        "(%1, add(left.1, mul(%2, %3)), add(add(left.2, right.2), mul(mul(%2, %2), mul(left.0, %3)))) "
-        "finish (left.1, div(left.2, left.0)) } "
-        "mu[], var[] = welford {n:N} (x[n]) }");
+#define WELFORD(facts)                                                                                       \
+    "reducer welford(f32) -> (f32, f32) " facts " { state (f32, f32, f32) identity (0f32, 0f32, 0f32) "      \
+    "lift (1f32, arg.0, 0f32) "                                                                              \
+    "combine let %1 = add(left.0, right.0) let %2 = sub(right.1, left.1) "                                   \
+    "let %3 = select(eq(%1, 0f32), 0f32, div(right.0, %1)) "                                                 \
+    "(%1, add(left.1, mul(%2, %3)), add(add(left.2, right.2), mul(mul(%2, %2), mul(left.0, %3)))) "          \
+    "finish (left.1, div(left.2, left.0)) } mu[], var[] = welford {n:N} (x[n]) }"
+#define MOMENTS "op moments { space N tensor x : f32[N] result mu : f32[] result var : f32[] "
+
+// The last term is by far the largest: taken first, it makes every later combination round coarsely.
+static void test_user_reducer(float last) {
+    trial *t = trial_new(MOMENTS WELFORD("commutative"));
     double worst = 0;
     for (int64_t n = 2; n <= 2000; n *= 3) {
-        static float x[2000];
-        for (int64_t i = 0; i < n; i++) x[i] = uniform(3, 5);
+        static float x[2000], work[2000];
+        int64_t order[2000];
+        for (int64_t i = 0; i < n; i++) x[i] = uniform(3, 5), order[i] = i;
+        x[n - 1] *= last;
         set_size(t, "N", n), set_input(t, "x", x);
         EXPECT_EVALUATED(t);
         for (int k = 0; k < 50; k++) {
-            moments m = some_tree(x, 0, n);
+            for (int64_t i = 0; i < n; i++) work[i] = x[order[i]];
+            moments m = some_tree(work, 0, n);
             float var = m.q / m.n;
-            double r =
-                fmax(ratio_of(result(t, "mu"), &m.m, DT_F32), ratio_of(result(t, "var"), &var, DT_F32));
+            double r = fmax(ratio_of(result(t, "mu"), &m.m, DT_F32),
+                            ratio_of(result(t, "var"), &var, DT_F32));
             if (r > worst) worst = r;
+            shuffle(order, n);
         }
     }
     printf("welford: bound is %.1f times the worst error\n", 1 / worst);
     CHECK(worst > 0.01);
+    arena_free(t->a);
+}
+
+// A sum in a state, of terms that all but cancel: the bound is that of a sum in any order.
+static void test_mean_reducer(void) {
+    trial *t = trial_new(
+        "op m { space N tensor x : f32[N] result y : f32[] result z : f32[] "
+        "reducer mean(f32) -> (f32) commutative { state (f32, i64) identity (0f32, 0) lift (arg.0, 1) "
+        "combine (add(left.0, right.0), add(left.1, right.1)) finish (div(left.0, cvt(f32, left.1))) } "
+        "y[] = mean {n:N} (x[n]) z[] = sum {n:N} (x[n]) }");
+    static float x[400];
+    for (int round = 0; round < 200; round++) {
+        for (int i = 0; i < 400; i++) x[i] = (i < 200 ? 1 : -1) * uniform(0.99f, 1);
+        set_size(t, "N", 400), set_input(t, "x", x);
+        EXPECT_EVALUATED(t);
+        float y = sum_in_some_order(x, 400) / 400;
+        ratio_of(result(t, "y"), &y, DT_F32);
+        CHECK(result(t, "y")->bound[0] <= result(t, "z")->bound[0] / 400 * 1.01);
+    }
+    arena_free(t->a);
+}
+
+// One infinity: the variance is inf where it is combined last, else NaN. Order is free only if the reducer
+// commutes.
+static void test_special_terms(void) {
+    for (int at = 0; at < 3; at++) {
+        trial *free = trial_new(MOMENTS WELFORD("commutative")), *kept = trial_new(MOMENTS WELFORD(""));
+        float x[3] = {1, 2, 3};
+        x[at] = INFINITY;
+        set_size(free, "N", 3), set_input(free, "x", x);
+        set_size(kept, "N", 3), set_input(kept, "x", x);
+        EXPECT_EVALUATED(free);
+        EXPECT_EVALUATED(kept);
+        CHECK(isinf(result(free, "var")->bound[0]));
+        CHECK(isinf(result(kept, "var")->bound[0]) || isnan(result(kept, "var")->value[0]));
+        arena_free(free->a), arena_free(kept->a);
+    }
+}
+
+// Infinities that every order agrees on stay what they are.
+static void test_special_agreed(void) {
+    trial *t = trial_new(
+        "op two { space N tensor x : f32[N] result p : f32[] result q : f32[] "
+        "reducer top2(f32) -> (f32, f32) commutative { state (f32, f32) identity (-inf.f32, -inf.f32) "
+        "lift (arg.0, -inf.f32) "
+        "combine (max(left.0, right.0), max(min(left.0, right.0), max(left.1, right.1))) finish (left.0, left.1) } "
+        "p[], q[] = top2 {n:N} (x[n]) }");
+    float x[] = {2, -INFINITY, INFINITY, INFINITY, 7};
+    set_size(t, "N", 5), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    CHECK(isinf(result(t, "p")->value[0]) && result(t, "p")->bound[0] == 0);
+    CHECK(isinf(result(t, "q")->value[0]) && result(t, "q")->bound[0] == 0);
+    set_size(t, "N", 1);
+    EXPECT_EVALUATED(t);
+    CHECK(result(t, "p")->value[0] == 2 && result(t, "q")->value[0] == (double)-INFINITY);
+    arena_free(t->a);
+}
+
+// Past one chunk of the evaluator: integers and the two largest are exact in every order.
+static void test_many_terms(void) {
+    trial *t = trial_new(
+        "op best { space N tensor x : f32[N] result k : [] -> N "
+        "reducer argmax(f32, index(N)) -> (index(N)) commutative { state (f32, index(N)) identity (-inf.f32, none(N)) "
+        "lift (arg.0, arg.1) "
+        "combine let %1 = gt(left.0, right.0) (max(left.0, right.0), select(%1, left.1, right.1)) finish (left.1) } "
+        "k[] = argmax {n:N} (x[n], n) }");
+    enum { TERMS = 5000 };
+    static float x[TERMS];
+    for (int i = 0; i < TERMS; i++) x[i] = (float)(i * 37 % TERMS);
+    set_size(t, "N", TERMS), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    CHECK(result(t, "k")->certain[0] && x[result(t, "k")->integer[0]] == TERMS - 1);
+    x[0] = TERMS - 1;   // a tie, which this reducer decides by order
+    EXPECT_EVALUATED(t);
+    CHECK(!result(t, "k")->certain[0]);
     arena_free(t->a);
 }
 
@@ -289,7 +373,12 @@ int main(void) {
     test_softmax();
     test_maths();
     test_product();
-    test_user_reducer();
+    test_user_reducer(1);
+    test_user_reducer(1e6f);
+    test_mean_reducer();
+    test_special_terms();
+    test_special_agreed();
+    test_many_terms();
     test_contracted();
     test_double();
     printf("%d failures\n", failures);

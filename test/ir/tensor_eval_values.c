@@ -38,6 +38,36 @@ static void test_softmax(void) {
     arena_free(t->a);
 }
 
+// A sample leaves out elements of y, but none of what y needs; what it has is what the whole has.
+static void test_sample(void) {
+    enum { N = 4096 };
+    static const char text[] = "op f { space N tensor x : f32[N] result y : f32[N] result at : N -> N result p : f32[N] "
+                               "stage s : f32[N] s[n:N] = mul(x[n], 2f32) p[n:N] = s[n] "
+                               "y[n:N] = add(p[n], 1f32) at[n:N] = n }";
+    trial *t = trial_new(text), *whole = trial_new(text);
+    float x[N];
+    for (int i = 0; i < N; i++) x[i] = (float)i;
+    t->one_in = 8;
+    set_size(t, "N", N), set_input(t, "x", x);
+    set_size(whole, "N", N), set_input(whole, "x", x);
+    EXPECT_EVALUATED(t);
+    EXPECT_EVALUATED(whole);
+    const tensor_evaluated *y = result(t, "y"), *all = result(whole, "y"), *at = result(t, "at"), *p = result(t, "p");
+    int64_t taken = 0, certain = 0;
+    for (int64_t i = 0; i < N; i++) {
+        CHECK(p->bound[i] < 1 && p->value[i] == 2 * (double)i);   // y reads it
+        CHECK(all->bound[i] < 1 && all->value[i] == 2 * (double)i + 1);
+        CHECK(isinf(y->bound[i]) || y->value[i] == all->value[i]);
+        CHECK(!at->certain[i] || at->integer[i] == i);
+        taken += !isinf(y->bound[i]);
+        certain += at->certain[i];
+    }
+    CHECK(taken > N / 8 / 2 && taken < N / 8 * 2);
+    CHECK(certain > N / 8 / 2 && certain < N / 8 * 2);
+    arena_free(t->a);
+    arena_free(whole->a);
+}
+
 static const char *const argmax_text =
     "op argmax { space E space V map dst : E -> V tensor x : f32[E] result at : V -> E partial "
     "reducer argmax(f32, index(E)) -> (index(E)) commutative { state (f32, index(E)) "
@@ -296,6 +326,7 @@ static void test_empty(void) {
 int main(void) {
     test_spmm();
     test_softmax();
+    test_sample();
     test_argmax();
     test_welford();
     test_partial_map();

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs every concrete op of the library against its definition over graphs, sizes, types and layouts, and sums up.
 
-Usage: sweep.py GNNC [--target=host|cuda] [--level=quick|full] [--jobs=2] [--out=FILE] [--seed=N] [FILE.gnn ...]
+Usage: sweep.py GNNC [--target=host|sim|cuda] [--level=quick|full] [--sizes=normal|tiny] [--all-plans] [--jobs=2] [--out=FILE]
+                [--seed=N] [FILE.gnn ...]
 
 quick: each value of each axis below at least once. full: each pair of values of two axes at least once. A case is one call
-of `gnnc run FILE --check` for all ops of a file. What is refused for a reason a graph can give (the codes in ALLOWED) counts
-as refused, everything else that is not right as a fault; the commands of faults are printed, and the exit status is 1.
+of `gnnc run FILE --check` for all ops of a file; with --all-plans each version of each op counts, those that do not fit the
+sizes and tensors of a case as unfit. What is refused for a reason a graph can give (the codes in ALLOWED) counts as refused,
+everything else that is not right as a fault; the commands of faults are printed, and the exit status is 1.
 """
 import argparse
 import concurrent.futures
@@ -35,6 +37,15 @@ AXES = {
     "edges": ["plain", "mixed"],
     "inplace": ["", "--inplace"],
     "level": [3, 0],
+}
+
+TINY = {   # what the simulator goes through in a moment; more points than lanes, all the same
+    "graph": ["er:7:40", "empty:0", "empty:3", "star:40", "path:4", "er:1:3", "er:12:36,types=4", "clique:5", "rmat:4:3,types=7",
+              "hubs:40:60", "batch:3:4:0.5", "er:9:30 -D U=13"],
+    "F": [4, 0, 1, 3, 8, 33],
+    "K": [4, 0, 1, 3],
+    "H": [2, 0, 1],
+    "D": [4, 1, 3],
 }
 
 
@@ -78,8 +89,8 @@ def all_pairs(rng):
     return cases
 
 
-def run(gnnc, target, path, case):
-    command = [gnnc, "run", path, "--target=" + target, "--check", "--max-errors=0", "--no-lineinfo"] + options(case)
+def run(gnnc, more, path, case):
+    command = [gnnc, "run", path, "--check", "--max-errors=0", "--no-lineinfo"] + more + options(case)
     try:
         done = subprocess.run(command, capture_output=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
@@ -88,7 +99,7 @@ def run(gnnc, target, path, case):
     rows = []
     for line in text.splitlines():
         cells = re.split(r"\s{2,}", line.strip())
-        if len(cells) == 9 and cells[0] != "op":
+        if len(cells) == 10 and cells[0] != "op":
             rows.append(cells)
     return command, rows, done.returncode, errors
 
@@ -103,6 +114,8 @@ def main():
     parser.add_argument("gnnc")
     parser.add_argument("--target", default="host")
     parser.add_argument("--level", default="quick", choices=["quick", "full"])
+    parser.add_argument("--sizes", default="normal", choices=["normal", "tiny"])
+    parser.add_argument("--all-plans", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out")
@@ -110,31 +123,36 @@ def main():
     a = parser.parse_args()
     stdlib = os.path.join(ROOT, "stdlib")
     files = a.files or sorted(os.path.join(stdlib, f) for f in os.listdir(stdlib) if f.endswith(".gnn") and f != "prelude.gnn")
+    AXES.update(TINY if a.sizes == "tiny" else {})
+    more = ["--target=" + a.target] + (["--all-plans"] if a.all_plans else [])
     rng = random.Random(a.seed)
     cases = each_choice(rng) if a.level == "quick" else all_pairs(rng)
     began, faults, table = time.time(), [], {}
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for command, rows, status, errors in pool.map(lambda w: run(a.gnnc, a.target, *w), itertools.product(files, cases)):
+        for command, rows, status, errors in pool.map(lambda w: run(a.gnnc, more, *w), itertools.product(files, cases)):
             shown = " ".join(command)
             if status not in (0, 1, 4) or (status == 0 and not rows) or (status == 1 and not rows):
                 faults.append("status %s: %s\n%s" % (status, shown, errors[-2000:]))
-            for op, _, _, _, compared, uncertain, ratio, _, verdict in rows:
-                t = table.setdefault(re.sub(r"_(f16|bf16|f32|f64)(?=_|$)", "", op), {"right": 0, "refused": 0, "fault": 0, "points": 0, "uncertain": 0, "worst": 0.0})
-                allowed = verdict == "refused" and code_of(errors, op) in ALLOWED
-                t["right" if verdict == "right" else "refused" if allowed else "fault"] += 1
+            for op, _, _, plan, _, compared, uncertain, ratio, _, verdict in rows:
+                t = table.setdefault(re.sub(r"_(f16|bf16|f32|f64)(?=_|$)", "", op), {"right": 0, "refused": 0, "unfit": 0, "fault": 0, "points": 0, "uncertain": 0, "worst": 0.0})
+                unfit = verdict == "unfit" and a.all_plans
+                allowed = unfit or (verdict == "refused" and code_of(errors, op) in ALLOWED)
+                t["right" if verdict == "right" else "unfit" if unfit else "refused" if allowed else "fault"] += 1
                 if compared != "-":
                     t["points"] += int(compared)
                     t["uncertain"] += int(uncertain)
                     t["worst"] = max(t["worst"], float(ratio))
                 if verdict != "right" and not allowed:
                     said = [line for line in errors.splitlines() if " %s: " % op in line]
-                    faults.append("%s %s: %s --op %s\n    %s" % (op, verdict, shown, re.sub(r"_(f16|bf16|f32|f64)$", "", op), "\n    ".join(said[:3])))
-    lines = ["%-32s %6s %8s %6s %12s %12s %12s" % ("op", "right", "refused", "fault", "compared", "uncertain", "error/bound")]
+                    faults.append("%s (%s) %s: %s --op %s\n    %s" % (op, plan, verdict, shown, re.sub(r"_(f16|bf16|f32|f64)$", "", op), "\n    ".join(said[:3])))
+    lines = ["%-32s %6s %8s %6s %6s %12s %12s %12s" % ("op", "right", "refused", "unfit", "fault", "compared", "uncertain", "error/bound")]
     for op, t in sorted(table.items()):
-        lines.append("%-32s %6d %8d %6d %12d %12d %12.3f" % (op, t["right"], t["refused"], t["fault"], t["points"], t["uncertain"], t["worst"]))
-    total = {k: sum(t[k] for t in table.values()) for k in ("right", "refused", "fault", "points")}
-    lines.append("%d ops, %d cases: %d right, %d refused, %d faults, %d elements compared on %s in %.0f s" % (
-        len(table), len(cases), total["right"], total["refused"], len(faults), total["points"], a.target, time.time() - began))
+        lines.append("%-32s %6d %8d %6d %6d %12d %12d %12.3f" % (
+            op, t["right"], t["refused"], t["unfit"], t["fault"], t["points"], t["uncertain"], t["worst"]))
+    total = {k: sum(t[k] for t in table.values()) for k in ("right", "refused", "unfit", "points")}
+    lines.append("%d ops, %d cases: %d right, %d refused, %d unfit, %d faults, %d elements compared on %s in %.0f s" % (
+        len(table), len(cases), total["right"], total["refused"], total["unfit"], len(faults), total["points"], a.target,
+        time.time() - began))
     print("\n".join(lines))
     if faults:
         print("\n" + "\n".join(faults))

@@ -133,6 +133,28 @@ static void works(uint32_t flags) {
     CHECK(fake_live() == 0);
 }
 
+// Nothing a launch does is forbidden while its stream is captured; that the fake minds is seen by what is.
+static void captured(void) {
+    ledger l;
+    session s;
+    start();
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, open_session(c, &s, 0));
+    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
+                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
+    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
+    fake_capture(1);
+    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
+    CHECK(fake_illegal() == 0 && fake_calls("cuLaunchKernel") == 4);
+    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), NULL));
+    CHECK(fake_illegal() == 4);
+    GOOD(c, gnn_sync(c, s.stream));
+    CHECK(fake_illegal() == 5);
+    fake_capture(0);
+    close_session(c, &s);
+    end_context(c, &l);
+}
+
 static void contexts(void) {
     ledger l;
     void *memory;
@@ -168,6 +190,12 @@ static void device(void) {
     GOOD(c, gnn_device_query(c, &d));
     CHECK(!strcmp(d.name, "Fake GPU") && d.device == 1 && d.devices == 2 && d.driver_version == 13000 && d.sm == 90 &&
           d.sms == 132 && d.memory == (int64_t)80 << 30 && d.shared_bytes == 232448 && d.l2_bytes == 52428800);
+    const int64_t numbers[] = {132, 232448, 52428800, 0};
+    for (int f = 0; f < RT_DEVICE_FACT_COUNT; f++) {
+        int64_t number = -1;
+        GOOD(c, rt_device_number(c, (rt_device_fact)f, &number));
+        CHECK(number == numbers[f]);
+    }
     end_context(c, &l);
     gnn_context_new(&(gnn_context_options){.device = 2}, &c);
     CHECK(gnn_context_status(c) == GNN_NO_DEVICE);
@@ -191,7 +219,7 @@ static gnn_status launch_shared(gnn_context *c, int declared, int wants) {
     fake_register("k", note_shared, declared);
     int n = snprintf(text, sizeof text, "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
                      "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": []}],"
-                     "\"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": []}]}", wants);
+                     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": []}]}]}", wants);
     gnn_status s = gnn_program_load(c, text, (size_t)n, &(gnn_code){.image = "fake", .size = 5}, &p);
     if (!s)
         s = gnn_plan_new(p, &(gnn_plan_options){0}, &plan);
@@ -212,7 +240,7 @@ static void shared(void) {
     CHECK(asked == 0);
     GOOD(c, launch_shared(c, 1024, 100000));
     CHECK(asked == 100000 - 1024);
-    EXPECT(c, launch_shared(c, 0, 300000), BAD_CODE, "kernel k: 300000 bytes of shared memory are more than the device has");
+    EXPECT(c, launch_shared(c, 0, 300000), BAD_CODE, "kernel k: 300000 bytes of shared memory, but a block of the device has 232448");
     end_context(c, &l);
 }
 
@@ -263,6 +291,7 @@ static void each_call_fails(uint32_t flags) {
 int main(void) {
     works(0);
     works(GNN_TRUSTED);
+    captured();
     contexts();
     device();
     shared();

@@ -32,7 +32,7 @@ static void timer(gnn_context *c) {
 
 static void texts(void) {
     CHECK(!strcmp(gnn_status_text(GNN_OK), "good"));
-    CHECK(!strcmp(gnn_status_text(GNN_NO_THREADS), "threads cannot be started"));
+    CHECK(!strcmp(gnn_status_text(GNN_NO_VERSION), "the version asked for cannot run there"));
     CHECK(!strcmp(gnn_status_text((gnn_status)-1000), "no such status"));
     CHECK(!strcmp(gnn_dtype_text(GNN_BF16), "bf16") && gnn_dtype_bytes(GNN_BF16) == 2);
     CHECK(!strcmp(gnn_dtype_text(GNN_DTYPE_COUNT), "no type") && gnn_dtype_bytes(GNN_DTYPE_COUNT) == 0);
@@ -52,16 +52,25 @@ int main(void) {
     CHECK(gnn_context_new(NULL, &c) == GNN_OK && gnn_context_device(c) == GNN_HOST);
     GOOD(c, gnn_device_query(c, &d));
     CHECK(!strcmp(d.name, "host") && d.device == GNN_HOST && d.sms >= 1 && d.sm == 0);
+    for (int f = 0; f < RT_DEVICE_FACT_COUNT; f++) {
+        int64_t number = -1;
+        GOOD(c, rt_device_number(c, (rt_device_fact)f, &number));
+        CHECK(number == (f == RT_DEVICE_CORES ? d.sms : 0));
+    }
     memory(c);
     timer(c);
     first_error_stays(c);
     texts();
     gnn_context_free(c);
-    CHECK(gnn_context_new(&(gnn_context_options){.device = -2}, &c) == GNN_NO_DEVICE);
-    CHECK(!strcmp(gnn_context_error(c), "there is no device -2"));
+    CHECK(gnn_context_new(&(gnn_context_options){.device = -3}, &c) == GNN_NO_DEVICE);
+    CHECK(!strcmp(gnn_context_error(c), "there is no device -3"));
     gnn_context_free(c);
     gnn_status s = gnn_context_new(&(gnn_context_options){.device = 0}, &c);
     CHECK(s == gnn_context_status(c) && !s == !*gnn_context_error(c));
+    gnn_context_free(c);
+    gnn_status any = gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &c);
+    CHECK(s == GNN_NO_DRIVER || s == GNN_NO_DEVICE ? !any && gnn_context_device(c) == GNN_HOST : any == s);
+    CHECK(any || !*gnn_context_error(c));
     gnn_context_free(c);
     return failed;
 }

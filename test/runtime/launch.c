@@ -1,6 +1,10 @@
 // Launches on the host: the steps in order, strides, loops, the same bits on any number of threads; what is refused.
 #include "Inputs/harness.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
 enum { E = 500, U = 40, V = 64, F = 9 };
 typedef struct {
     int32_t src[E];
@@ -75,6 +79,27 @@ static void backwards(void *user, uint32_t n, void (*body)(void *, uint32_t), vo
     ++*(int *)user;
     while (n--)
         body(piece, n);
+}
+
+// Two pieces that wait for each other need two threads.
+static void meet(void *data, uint32_t i) {
+    atomic_int *met = data;
+    (void)i;
+    atomic_fetch_add(met, 1);
+    for (time_t begun = time(NULL); atomic_load(met) < 2 && time(NULL) - begun < 20;)
+        sched_yield();
+    CHECK(atomic_load(met) == 2);
+}
+
+static void together(void) {
+    ledger l;
+    gnn_context *c = new_context(&l, 2);
+    GOOD(c, rt_pool_start(c));
+    for (int i = 0; i < 50; i++) {
+        atomic_int met = 0;
+        rt_parallel(c, 2, meet, &met);
+    }
+    end_context(c, &l);
 }
 
 static gnn_status launch_with(gnn_plan *plan, data *d, const gnn_tensor *x, const gnn_tensor *y) {
@@ -157,10 +182,10 @@ static const char nested[] =
     "{\"name\": \"k\", \"role\": \"scalar\", \"type\": \"index\", \"into\": \"N\"},"
     "{\"name\": \"y\", \"role\": \"result\", \"type\": \"i64\", \"axes\": [\"N\"], \"inplace\": \"x\"}],"
     "\"kernels\": [{\"name\": \"log\", \"block\": 1, \"params\": [\"ptr\", \"i64\", \"f32\", \"f64\", \"i32\", \"i32\", \"i64\"]}],"
-    "\"steps\": [{\"loop\": \"M\"}, {\"loop\": \"2\"}, {\"launch\": \"log\", \"blocks\": \"1\", \"args\": [{\"data\": \"y\"}, {\"step\": true},"
+    "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"loop\": \"M\"}, {\"loop\": \"2\"}, {\"launch\": \"log\", \"blocks\": \"1\", \"args\": [{\"data\": \"y\"}, {\"step\": true},"
     "{\"value\": \"h\"}, {\"value\": \"d\"}, {\"value\": \"i\"}, {\"value\": \"b\"}, {\"value\": \"k\"}]}, {\"end\": true},"
     "{\"launch\": \"log\", \"blocks\": \"M 1 -\", \"args\": [{\"data\": \"y\"}, {\"step\": true},"
-    "{\"value\": \"h\"}, {\"value\": \"d\"}, {\"value\": \"i\"}, {\"value\": \"b\"}, {\"value\": \"k\"}]}, {\"end\": true}]}";
+    "{\"value\": \"h\"}, {\"value\": \"d\"}, {\"value\": \"i\"}, {\"value\": \"b\"}, {\"value\": \"k\"}]}, {\"end\": true}]}]}";
 
 static void log_round(const uint64_t *a, uint32_t block, uint32_t blocks) {
     int64_t *y = (int64_t *)a[0];
@@ -207,6 +232,7 @@ int main(void) {
         on_threads(&d, (gnn_context_options){.device = GNN_HOST, .threads = threads});
     on_threads(&d, (gnn_context_options){.device = GNN_HOST, .threads = 4, .parallel_for = backwards, .parallel_user = &hooked});
     CHECK(hooked == 20 * 4);
+    together();
     refused(&d);
     empty();
     rounds();

@@ -25,6 +25,8 @@ static gnn_status load_with(const char *from, const char *to) {
     return load(text, (size_t)n);
 }
 
+#define NAMED "\"name\": \"naive\", "
+#define WITH(guards) NAMED "\"guards\": [" guards "], "
 static const struct {
     const char *from, *to, *error;
 } rows[] = {
@@ -39,8 +41,8 @@ static const struct {
     {"{\"name\": \"U\", \"kind\": \"free\"", "{\"name\": \"U\", \"kind\": \"some\"",
      "manifest: spaces[1] (U): there is no kind `some`"},
     {"\"size\": \"3\"", "\"size\": \"E Q *\"",
-     "manifest: spaces[4] (three): \"size\": `Q` is neither a number, an operator, a space nor a statistic of maps"},
-    {"\"size\": \"3\"", "\"size\": \"max(dst)\"", "manifest: spaces[4] (three): a size can't be a statistic of maps"},
+     "manifest: spaces[4] (three): \"size\": `Q` is neither a number, an operator, a space, a statistic of maps nor a number of the device"},
+    {"\"size\": \"3\"", "\"size\": \"max(dst)\"", "manifest: spaces[4] (three): a size can't be a statistic of maps or a number of the device"},
     {"\"const\", \"size\": \"3\"", "\"count\", \"prepared\": 1",
      "manifest: spaces[4] (three): needs an integer \"prepared\" from 0 to 0"},
     {"\"const\", \"size\": \"3\"", "\"count\", \"prepared\": 0",
@@ -79,25 +81,52 @@ static const struct {
     {"\"args\": [\"dst\"]", "\"args\": [\"offsets(dst)\"]",
      "manifest: prepared[0] (offsets(dst)): `offsets(dst)` is neither a map nor a structure prepared before it"},
     {"\"builder\": \"offsets\"", "\"builder\": \"classes\"",
-     "manifest: prepared[0] (offsets(dst)): classes must count the space they are into"},
+     "manifest: prepared[0] (offsets(dst)): classes and tiles must count the space they are into"},
     {"\"length\": \"V F *\"", "\"length\": \"V *\"", "manifest: temps[0] (t): \"length\": `*` lacks operands"},
     {"\"block\": 32", "\"block\": 1025", "manifest: kernels[0] (gather): needs an integer \"block\" from 1 to 1024"},
-    {"\"ptr\", \"i64\"]", "\"ptr\"]", "manifest: steps[0]: 7 arguments for the 6 parameters of `gather`"},
-    {"\"launch\": \"gather\"", "\"launch\": \"gater\"", "manifest: steps[0]: args: there is no kernel `gater`"},
-    {"{\"data\": \"src\"}", "{\"date\": \"src\"}", "manifest: steps[0]: args: an argument of no known kind"},
-    {"{\"data\": \"src\"}", "3", "manifest: steps[0]: args: an argument of no known kind"},
-    {"{\"data\": \"src\"}", "{\"data\": \"alpha\"}", "manifest: steps[0]: args: `alpha` is a scalar"},
-    {"{\"data\": \"src\"}", "{\"data\": \"scr\"}", "manifest: steps[0]: args: there is no parameter `scr`"},
-    {"{\"value\": \"alpha\"}", "{\"value\": \"x\"}", "manifest: steps[2]: args: `x` is not a scalar"},
-    {"\"axis\": 0", "\"axis\": 2", "manifest: steps[0]: stride: `x` has no such axis"},
-    {"{\"temp\": \"t\"}", "{\"temp\": \"q\"}", "manifest: steps[0]: args: there is no temp `q`"},
+    {"\"ptr\", \"i64\"]", "\"ptr\"]", "manifest: versions[0] (naive): steps[0]: 7 arguments for the 6 parameters of `gather`"},
+    {"\"launch\": \"gather\"", "\"launch\": \"gater\"", "manifest: versions[0] (naive): steps[0]: args: there is no kernel `gater`"},
+    {"{\"data\": \"src\"}", "{\"date\": \"src\"}", "manifest: versions[0] (naive): steps[0]: args: an argument of no known kind"},
+    {"{\"data\": \"src\"}", "3", "manifest: versions[0] (naive): steps[0]: args: an argument of no known kind"},
+    {"{\"data\": \"src\"}", "{\"data\": \"alpha\"}", "manifest: versions[0] (naive): steps[0]: args: `alpha` is a scalar"},
+    {"{\"data\": \"src\"}", "{\"data\": \"scr\"}", "manifest: versions[0] (naive): steps[0]: args: there is no parameter `scr`"},
+    {"{\"value\": \"alpha\"}", "{\"value\": \"x\"}", "manifest: versions[0] (naive): steps[2]: args: `x` is not a scalar"},
+    {"\"axis\": 0", "\"axis\": 2", "manifest: versions[0] (naive): steps[0]: stride: `x` has no such axis"},
+    {"{\"temp\": \"t\"}", "{\"temp\": \"q\"}", "manifest: versions[0] (naive): steps[0]: args: there is no temp `q`"},
     {"{\"prepared\": \"offsets(dst)\"}", "{\"prepared\": \"order(dst)\"}",
-     "manifest: steps[0]: args: there is no prepared `order(dst)`"},
-    {"{\"size\": \"F\"}", "{\"size\": 1}", "manifest: steps[0]: args: there is no space `?`"},
-    {"{\"size\": \"F\"}]", "{\"step\": true}]", "manifest: steps[0]: a round is asked for outside of loops"},
-    {"{\"loop\": \"three\"}", "{\"end\": true}", "manifest: steps[1]: an end without its loop"},
-    {"{\"loop\": \"three\"}", "{}", "manifest: steps[1]: is no launch, loop or end"},
-    {", {\"end\": true}", "", "manifest: steps[1]: a loop without its end"},
+     "manifest: versions[0] (naive): steps[0]: args: there is no prepared `order(dst)`"},
+    {"{\"size\": \"F\"}", "{\"size\": 1}", "manifest: versions[0] (naive): steps[0]: args: there is no space `?`"},
+    {"{\"size\": \"F\"}]", "{\"step\": true}]", "manifest: versions[0] (naive): steps[0]: a round is asked for outside of loops"},
+    {"{\"loop\": \"three\"}", "{\"end\": true}", "manifest: versions[0] (naive): steps[1]: an end without its loop"},
+    {"{\"loop\": \"three\"}", "{}", "manifest: versions[0] (naive): steps[1]: is no launch, loop or end"},
+    {", {\"end\": true}", "", "manifest: versions[0] (naive): steps[1]: a loop without its end"},
+    {"\"versions\": [", "\"steps\": [", "manifest: there are no versions"},
+    {NAMED, WITH("{\"holds\": \"F 2 ==\", \"text\": \"F == 2\"}"),
+     "manifest: versions[0] (naive): the last version must have no guards"},
+    {"{\"name\": \"naive\"", "{\"name\": \"naive\"}, {\"name\": \"naive\"", "manifest: versions[1] (naive): the name stands twice"},
+    {NAMED, "\"name\": \"naive\", \"guards\": 1, ",
+     "manifest: versions[0] (naive): \"guards\" must be a list of at most 2048"},
+    {NAMED, WITH("{\"holds\": \"F 2 ==\"}"), "manifest: versions[0] (naive): guards[0]: needs a text \"text\""},
+    {NAMED, WITH("{\"holds\": \"Q\", \"text\": \"Q\"}"), "manifest: versions[0] (naive): guards[0]: \"holds\": `Q` is neither a number, an operator, a space, a statistic of maps nor a number of the device"},
+    {NAMED, WITH("{\"holds\": \"device(smx)\", \"text\": \"Q\"}"), "manifest: versions[0] (naive): guards[0]: \"holds\": `device(smx)` is neither a number, an operator, a space, a statistic of maps nor a number of the device"},
+    {NAMED, WITH("{\"aligned\": \"alpha\", \"bytes\": 16}"), "manifest: versions[0] (naive): guards[0]: aligned: `alpha` has no array"},
+    {NAMED, WITH("{\"aligned\": \"q\", \"bytes\": 16}"), "manifest: versions[0] (naive): guards[0]: aligned: there is no parameter `q`"},
+    {NAMED, WITH("{\"aligned\": \"x\", \"bytes\": 12}"), "manifest: versions[0] (naive): guards[0]: \"bytes\" must be a power of two"},
+    {NAMED, WITH("{\"aligned\": \"x\", \"bytes\": 8192}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"bytes\" from 1 to 4096"},
+    {NAMED, WITH("{\"stride\": \"x\", \"axis\": 2, \"multiple\": 4}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"axis\" from 0 to 1"},
+    {NAMED, WITH("{\"stride\": \"x\", \"axis\": 1, \"multiple\": 0}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"multiple\" from 1 to 2147483647"},
+    {NAMED, WITH("{\"unit\": \"x\"}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"axis\" from 0 to 1"},
+    {NAMED, WITH("{\"reach\": \"x\"}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"below\" from 1 to 9223372036854775807"},
+    {NAMED, WITH("{\"aligned\": \"x\", \"bytes\": 4}, {\"near\": \"x\"}"), "manifest: versions[0] (naive): guards[1]: a guard of no known kind"},
+    {"{\"size\": \"F\"}]", "{\"number\": \"G\"}]",
+     "manifest: versions[0] (naive): steps[0]: \"number\": `G` is neither a number, an operator, a space, a statistic of maps nor a number of the device"},
+    {"{\"size\": \"F\"}]", "{\"number\": \"max(dst) F +\"}]", NULL},
+    {"\"args\": [\"dst\"]", "\"args\": [\"dst\"], \"extent\": 4",
+     "manifest: prepared[0] (offsets(dst)): tiles have an \"extent\", and they alone"},
+    {"\"builder\": \"offsets\"", "\"builder\": \"tiles\"",
+     "manifest: prepared[0] (offsets(dst)): classes and tiles must count the space they are into"},
+    {"\"builder\": \"offsets\"", "\"builder\": \"degrees\"", NULL},
+    {"\"builder\": \"offsets\"", "\"builder\": \"order_desc\"", NULL},
     {"[\"sorted\"]", "[\"prefix\"]", NULL},   // nobody reads its array
     {"\"facts\": [\"sorted\"], ", "", NULL},
 };
@@ -132,11 +161,11 @@ static void tables_too_long(void) {
 }
 
 static void loops_too_deep(void) {
-    char text[4096] = "{\"gnnc_manifest\": 1, \"name\": \"a\", \"target\": \"host\", \"index_bits\": 32, \"steps\": [{\"loop\": \"1\"}";
+    char text[4096] = "{\"gnnc_manifest\": 1, \"name\": \"a\", \"target\": \"host\", \"index_bits\": 32, \"versions\": [{\"name\": \"naive\", \"steps\": [{\"loop\": \"1\"}";
     for (int i = 0; i < 16; i++)
         strcat(text, ",{\"loop\": \"1\"}");
-    strcat(text, "]}");
-    EXPECT(c, load(text, strlen(text)), BAD_MANIFEST, "manifest: steps[16]: loops are nested too deeply");
+    strcat(text, "]}]}");
+    EXPECT(c, load(text, strlen(text)), BAD_MANIFEST, "manifest: versions[0] (naive): steps[16]: loops are nested too deeply");
 }
 
 // compose(m, m) of the one before, again and again: a key that doubles.
@@ -151,10 +180,11 @@ static void recipes_too_long(void) {
         sprintf(text + strlen(text), "%s{\"name\": \"p%d\", \"builder\": \"compose\", \"args\": [\"%s\", \"%s\"],"
                 "\"domain\": \"V\", \"into\": \"V\"}", i ? "," : "", i, before, before);
     }
-    strcat(text, "]}");
+    strcat(text, "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"ptr\"]}], \"versions\": [{\"name\": \"naive\","
+                 "\"steps\": [{\"launch\": \"add\", \"blocks\": \"1\", \"args\": [{\"prepared\": \"p39\"}]}]}]}");
     gnn_program *p = NULL;
     gnn_plan *plan;
-    GOOD(c, gnn_program_load(c, text, strlen(text), &(gnn_code){0}, &p));
+    GOOD(c, gnn_program_load(c, text, strlen(text), &spmm_code, &p));
     const gnn_named_map m = {"m", {.index = (int32_t[]){1, 0}, .width = 32, .domain = 2, .codomain = 2}};
     EXPECT(c, gnn_plan_new(p, &(gnn_plan_options){.maps = &m, .nmaps = 1}, &plan), BAD_MANIFEST, "p12: the recipe is too long");
     gnn_program_free(p);

@@ -2,7 +2,8 @@
 // axes work.
 #include "Inputs/harness.h"
 
-#define HEAD "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 32, \"spaces\": ["           \
+#define HEAD "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 32, "                              \
+             "\"versions\": [{\"name\": \"naive\"}], \"spaces\": ["                                                        \
              "{\"name\": \"E\", \"kind\": \"free\"}, {\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"R\", \"kind\": \"free\"}], "
 #define MAP(name, facts, axes, into) "{\"name\": \"" name "\", \"role\": \"map\", \"type\": \"index\", \"facts\": [" facts     \
                                      "], \"axes\": [" axes "], \"into\": \"" into "\"}"

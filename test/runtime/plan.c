@@ -5,7 +5,7 @@ static gnn_context *c;
 
 static gnn_program *load(const char *text) {
     gnn_program *p = NULL;
-    GOOD(c, gnn_program_load(c, text, strlen(text), &(gnn_code){0}, &p));
+    GOOD(c, gnn_program_load(c, text, strlen(text), &spmm_code, &p));
     return p;
 }
 
@@ -53,8 +53,14 @@ static void sizes_of_spmm(void) {
     gnn_program_free(p);
 }
 
-#define HEAD(bits) "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": " bits ", \"spaces\": ["         \
-                   "{\"name\": \"N\", \"kind\": \"free\"}"
+#define GIVEN(bits, versions) "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": " bits ", "       \
+                              "\"versions\": [" versions "], \"spaces\": [{\"name\": \"N\", \"kind\": \"free\"}"
+#define HEAD(bits) GIVEN(bits, "{\"name\": \"naive\"}")
+// A launch that uses these temps.
+#define USING(bits, a, b) GIVEN(bits, "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"1\", \"args\": ["     \
+                                      "{\"temp\": \"" a "\"}, {\"temp\": \"" b "\"}]}]}")
+#define TAKES "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"ptr\", \"ptr\"]}], \"temps\": ["
+#define TEMP(name, type, length) "{\"name\": \"" name "\", \"type\": \"" type "\", \"length\": \"" length "\"}"
 
 static gnn_status plan_with(const char *text, int64_t n, gnn_plan **out) {
     gnn_program *p = load(text);
@@ -76,21 +82,21 @@ static void arithmetic(void) {
                       "{\"name\": \"a\", \"kind\": \"expr\", \"size\": \"N 1 +\"}]}", 1, &plan));
     EXPECT(c, plan_with(HEAD("32") ", {\"name\": \"a\", \"kind\": \"expr\", \"size\": \"N 1 -\"}]}", 0, &plan), BAD_ARGUMENT,
            "a = -1: a size can't be negative");
-    EXPECT(c, plan_with(HEAD("32") ", {\"name\": \"a\", \"kind\": \"expr\", \"size\": \"a 1 +\"}],"
-                        "\"temps\": [{\"name\": \"t\", \"type\": \"f32\", \"length\": \"a\"}]}", 0, &plan), BAD_MANIFEST,
+    EXPECT(c, plan_with(USING("32", "t", "t") ", {\"name\": \"a\", \"kind\": \"expr\", \"size\": \"a 1 +\"}"
+                        TAKES TEMP("t", "f32", "a") "]}", 0, &plan), BAD_MANIFEST,
            "`a`: the size of a depends on itself");
-    EXPECT(c, plan_with(HEAD("64") "], \"temps\": [{\"name\": \"t\", \"type\": \"f64\", \"length\": \"N\"}]}", 1l << 60, &plan),
-           TOO_LARGE, "temp t: 1152921504606846976 elements overflow the workspace");
-    EXPECT(c, plan_with(HEAD("64") "], \"temps\": [{\"name\": \"a\", \"type\": \"f64\", \"length\": \"N\"},"
-                        "{\"name\": \"b\", \"type\": \"f64\", \"length\": \"N\"}]}", 1l << 59, &plan),
+    EXPECT(c, plan_with(USING("64", "t", "t") TAKES TEMP("t", "f64", "N") "]}", 1l << 60, &plan), TOO_LARGE,
+           "temp t: 1152921504606846976 elements overflow the workspace");
+    EXPECT(c, plan_with(USING("64", "a", "b") TAKES TEMP("a", "f64", "N") "," TEMP("b", "f64", "N") "]}", 1l << 59, &plan),
            TOO_LARGE, "temp b: 576460752303423488 elements overflow the workspace");
-    EXPECT(c, plan_with(HEAD("64") "], \"temps\": [{\"name\": \"t\", \"type\": \"f64\", \"length\": \"N N * N *\"}]}", 1l << 40, &plan),
-           TOO_LARGE, "`N N * N *`: overflow");
+    EXPECT(c, plan_with(USING("64", "t", "t") TAKES TEMP("t", "f64", "N N * N *") "]}", 1l << 40, &plan), TOO_LARGE,
+           "`N N * N *`: overflow");
+    GOOD(c, plan_with(USING("64", "a", "a") TAKES TEMP("a", "f64", "N") "," TEMP("b", "f64", "N") "]}", 1l << 59, &plan));
 }
 
 static void grid(void) {
-    const char *text = HEAD("64") "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": []}],"
-                       "\"steps\": [{\"launch\": \"add\", \"blocks\": \"N\", \"args\": []}]}";
+    const char *text = GIVEN("64", "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"N\", \"args\": []}]}")
+                       "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": []}]}";
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
     GOOD(c, gnn_program_load(c, text, strlen(text), &spmm_code, &p));
@@ -101,7 +107,7 @@ static void grid(void) {
 
 // classes(src,dst) of a graph: how many, in a size that follows, in a precondition.
 static const char pairs[] =
-    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 64, \"spaces\": ["
+    "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 64, \"versions\": [{\"name\": \"naive\"}], \"spaces\": ["
     "{\"name\": \"twice\", \"kind\": \"expr\", \"size\": \"classes(a,b) 2 *\"}, {\"name\": \"E\", \"kind\": \"free\"},"
     "{\"name\": \"V\", \"kind\": \"free\"}, {\"name\": \"classes(a,b)\", \"kind\": \"count\", \"prepared\": 1}],"
     "\"params\": [{\"name\": \"a\", \"role\": \"map\", \"type\": \"index\", \"facts\": [\"partial\"], \"axes\": [\"E\"], \"into\": \"V\"},"
@@ -145,8 +151,8 @@ static void shared(ledger *l) {
     GOOD(c, gnn_plan_new(p, &o, &one));
     int64_t live = l->live, calls = l->calls;
     GOOD(c, gnn_plan_new(p, &o, &two));
-    CHECK(l->live - live == 11);   // the plan and its tables alone
-    CHECK(l->calls - calls == 12);   // and a key
+    CHECK(l->live - live == 20);   // the plan, its tables and its steps alone
+    CHECK(l->calls - calls == 22);   // and a key, and where temps lie
     CHECK(one->prepared[0] == two->prepared[0] && one->maps[0] == two->maps[0]);
     gnn_plan_free(one);
     gnn_cache_free(k);

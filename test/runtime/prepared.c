@@ -111,21 +111,143 @@ static void classes(gnn_context *c, const map *maps, uint32_t n, bool wide) {
         rt_free(c, v[i].values.data);
 }
 
+static int64_t size_of(const map *m, int64_t k) {
+    int64_t n = 0;
+    for (int64_t e = 0; e < m->n; e++)
+        n += m->at[e] == k;
+    return n;
+}
+
+static void degrees(gnn_context *c, const map *m, bool wide) {
+    rt_map_view v = view(c, m, wide);
+    rt_ints got;
+    GOOD(c, rt_build_degrees(c, &v, wide, &got));
+    CHECK(got.count == m->into);
+    for (int64_t k = 0; k < m->into; k++)
+        CHECK(rt_get(&got, k) == size_of(m, k));
+    rt_free(c, got.data);
+    rt_free(c, v.values.data);
+}
+
+static void order_desc(gnn_context *c, const map *m, bool wide) {
+    rt_map_view v = view(c, m, wide);
+    rt_ints got;
+    GOOD(c, rt_build_order_desc(c, &v, wide, &got));
+    CHECK(got.count == m->n);
+    for (int64_t e = 0; e < m->n; e++) {   // none, -1, comes last of itself
+        int64_t rank = 0;
+        for (int64_t f = 0; f < m->n; f++)
+            rank += m->at[f] > m->at[e] || (m->at[f] == m->at[e] && f < e);
+        CHECK(rt_get(&got, rank) == e);
+    }
+    rt_free(c, got.data);
+    rt_free(c, v.values.data);
+}
+
+// Entry by entry: a tile begins where the class changes or the last is full.
+static void tiles(gnn_context *c, const map *m, int64_t extent, bool wide) {
+    rt_map_view v = view(c, m, wide);
+    rt_ints got;
+    int64_t count = -1, at = 0, begun = 0;
+    GOOD(c, rt_build_tiles(c, &v, extent, wide, &got, &count));
+    for (int64_t k = 0; k < m->into; k++)
+        for (int64_t i = 0, n = size_of(m, k); i < n; i++, at++)
+            if (i % extent == 0) {
+                CHECK(begun < count && rt_get(&got, begun) == at);
+                begun++;
+            }
+    CHECK(count == begun && got.count == count + 1 && rt_get(&got, count) == at);
+    rt_free(c, got.data);
+    rt_free(c, v.values.data);
+}
+
+// Class by class, an entry a tile; what is left over has the last class.
+static void tile_lists(gnn_context *c, const map *m, int64_t extent, bool wide) {
+    rt_map_view v = view(c, m, wide);
+    rt_ints begins, values;
+    int64_t at = 0;
+    GOOD(c, rt_build_tile_begins(c, &v, extent, wide, &begins));
+    GOOD(c, rt_build_tile_values(c, &v, extent, wide, &values));
+    CHECK(begins.count == m->into + 1 && values.count == (m->into ? m->n / extent + m->into : 0));
+    for (int64_t k = 0; k < m->into; k++) {
+        CHECK(rt_get(&begins, k) == at);
+        for (int64_t left = size_of(m, k); left > 0; left = left > extent ? left - extent : 0)
+            CHECK(at < values.count && rt_get(&values, at++) == k);
+    }
+    CHECK(rt_get(&begins, m->into) == at);
+    while (at < values.count) CHECK(rt_get(&values, at++) == m->into - 1);
+    rt_free(c, begins.data);
+    rt_free(c, values.data);
+    rt_free(c, v.values.data);
+}
+
+static int64_t told(const rt_preimages *m, rt_token_kind k, int64_t value) {
+    return rt_statistic(m, &(rt_token){.kind = k, .value = value});
+}
+
+// floor(1000 entries / rows), rows being the tiles' times n.
+static int64_t filled(const map *m, int64_t n) {
+    int64_t entries = 0, rows = 0;
+    for (int64_t k = 0; k < m->into; k++) {
+        entries += size_of(m, k);
+        for (int64_t left = size_of(m, k); left > 0; left -= n)
+            rows += n;
+    }
+    return rows ? 1000 * entries / rows : 1000;
+}
+
+static void quantiles(const rt_preimages *got, const map *m) {
+    for (int64_t q = 0; q <= 1000; q += 25) {
+        int64_t size = told(got, RT_QUANTILE_PREIMAGE, q), within = 0, below = 0, occurs = 0;
+        for (int64_t k = 0; k < m->into; k++) {
+            within += size_of(m, k) <= size;
+            below += size_of(m, k) < size;
+            occurs += size_of(m, k) == size;
+        }
+        CHECK(m->into ? occurs && 1000 * within >= q * m->into && (!below || 1000 * below < q * m->into) : size == 0);
+    }
+}
+
 static void statistics(gnn_context *c, const map *m) {
     rt_map_view v = view(c, m, true);
     rt_preimages got;
-    int64_t most = 0, least = m->into ? MOST : 0, sum = 0;
+    int64_t most = 0, least = m->into ? MOST : 0, sum = 0, squares = 0;
     GOOD(c, rt_measure(c, &v, &got));
     for (int64_t k = 0; k < m->into; k++) {
-        int64_t n = 0;
-        for (int64_t e = 0; e < m->n; e++)
-            n += m->at[e] == k;
+        int64_t n = size_of(m, k);
         most = n > most ? n : most;
         least = n < least ? n : least;
         sum += n;
+        squares += n * n;
     }
-    CHECK(got.max == most && got.min == least && got.avg == (m->into ? sum / m->into : 0));
+    CHECK(told(&got, RT_MAX_PREIMAGE, 0) == most && told(&got, RT_MIN_PREIMAGE, 0) == least);
+    CHECK(told(&got, RT_AVG_PREIMAGE, 0) == (m->into ? sum / m->into : 0));
+    const int64_t d = told(&got, RT_STD_PREIMAGE, 0), n = m->into, spread = n * squares - sum * sum;
+    CHECK(d * d * n * n <= spread && (spread < (d + 1) * (d + 1) * n * n || !n));
+    quantiles(&got, m);
+    for (int64_t size = 0; size <= MOST; size++) {
+        int64_t count = 0;
+        for (int64_t k = 0; k < m->into; k++)
+            count += size_of(m, k) >= size;
+        CHECK(told(&got, RT_AT_LEAST, size) == count);
+        CHECK(told(&got, RT_FILL, size + 1) == filled(m, size + 1));
+    }
+    rt_free(c, got.sizes);
     rt_free(c, v.values.data);
+}
+
+// Sizes of which no array is here: products beyond 64 bits, and roots on either side of a square.
+static void large(void) {
+    int64_t sizes[] = {0, (int64_t)1 << 40}, counts[] = {(int64_t)1 << 40, 1};
+    rt_preimages m = {((int64_t)1 << 40) + 1, (int64_t)1 << 40, 2, sizes, counts};
+    CHECK(told(&m, RT_STD_PREIMAGE, 0) == 1048575);   // a little below 2^20
+    CHECK(told(&m, RT_FILL, INT64_MAX) == 0 && told(&m, RT_FILL, 1) == 1000);
+    CHECK(told(&m, RT_QUANTILE_PREIMAGE, 999) == 0 && told(&m, RT_QUANTILE_PREIMAGE, 1000) == (int64_t)1 << 40);
+    for (int64_t d = 0; d < 2000; d++) {   // one of 2 d, one of 0: deviation d; of 2 d + 1: floor(d + 1/2)
+        int64_t two[] = {0, 2 * d + d % 2}, once[] = {1, 1};
+        m = (rt_preimages){2, two[1], 2, two, once};
+        CHECK(told(&m, RT_STD_PREIMAGE, 0) == d);
+    }
 }
 
 static void symmetric(gnn_context *c, const map *a, const map *b) {
@@ -154,6 +276,12 @@ static void round_of(gnn_context *c, uint64_t *r) {
     order(c, maps, wide);
     compose(c, maps, &next, wide);
     classes(c, maps, 1 + (uint32_t)random_below(r, 3), wide);
+    degrees(c, maps, wide);
+    order_desc(c, maps, wide);
+    tiles(c, maps, 1 + random_below(r, 9), wide);
+    tiles(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
+    tile_lists(c, maps, 1 + random_below(r, 9), wide);
+    tile_lists(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
     statistics(c, maps);
     map small = random_map(r, random_below(r, 5), 2), other = random_map(r, small.n, 2);
     symmetric(c, &small, &other);
@@ -167,6 +295,7 @@ int main(void) {
         round_of(c, &r);
     const map path = {4, 3, {0, 1, 1, 2}}, back = {4, 3, {1, 0, 2, 1}};
     symmetric(c, &path, &back);
+    large();
     end_context(c, &l);
     return failed;
 }

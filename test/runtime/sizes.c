@@ -19,7 +19,10 @@ static int map(const void *user, const char *text, size_t length) {
 
 static gnn_status statistic(void *user, const rt_token *t, int64_t *out) {
     (void)user;
-    *out = 100 * (t->kind - RT_MAX_PREIMAGE + 1) + 10 * t->a + t->b;
+    if (t->kind == RT_DEVICE)
+        *out = -1 - (int64_t)t->a;
+    else
+        *out = 10000 * (t->kind - RT_MAX_PREIMAGE + 1) + 1000 * t->a + 100 * t->b + t->value;
     return GNN_OK;
 }
 
@@ -59,8 +62,13 @@ static void values(void) {
     gives("E F min E F max -", -7);
     gives("F 8 % 0 == !", 1);
     gives("E 10 == F 4 < && 0 ||", 1);
-    gives("max(b)", 110);
-    gives("symmetric(a,b)", 401);
+    gives("max(b)", 11000);
+    gives("std(a)", 40000);
+    gives("quantile(b,90)", 51090);
+    gives("at_least(a,0)", 60000);
+    gives("fill(b,64)", 71064);
+    gives("symmetric(a,b)", 80100);
+    gives("device(sms) device(cores) -", 3);
     gives("zero 0 != E zero / 3 == &&", 0);   // without the division
     gives("zero 0 == large large * ||", 1);
     gives("-9223372036854775807 1 - -1 %", 0);
@@ -73,17 +81,25 @@ static void faults(void) {
     EXPECT(c, evaluate("large 2 *", &v), TOO_LARGE, "`large 2 *`: overflow");
     EXPECT(c, evaluate("large E + 1 -", &v), TOO_LARGE, "`large E + 1 -`: overflow");
     EXPECT(c, evaluate("-9223372036854775807 1 - -1 /", &v), TOO_LARGE, "`-9223372036854775807 1 - -1 /`: overflow");
-    EXPECT(c, evaluate("", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space nor a statistic of maps");
-    EXPECT(c, evaluate("E  F", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space nor a statistic of maps");
+    EXPECT(c, evaluate("", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
+    EXPECT(c, evaluate("E  F", &v), BAD_MANIFEST, "`` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
     EXPECT(c, evaluate("E F", &v), BAD_MANIFEST, "`F` leaves more than one value");
     EXPECT(c, evaluate("E +", &v), BAD_MANIFEST, "`+` lacks operands");
     EXPECT(c, evaluate("!", &v), BAD_MANIFEST, "`!` lacks operands");
     EXPECT(c, evaluate("max(q)", &v), BAD_MANIFEST,
-           "`max(q)` is neither a number, an operator, a space nor a statistic of maps");
+           "`max(q)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
     EXPECT(c, evaluate("symmetric(a)", &v), BAD_MANIFEST,
-           "`symmetric(a)` is neither a number, an operator, a space nor a statistic of maps");
+           "`symmetric(a)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
+    static const char *const malformed[] = {"quantile(a)", "quantile(a,)", "quantile(a,1001)", "quantile(a,-1)", "quantile(a,b)",
+                                            "fill(a,0)", "std(a,1)", "max(a,b)", "at_least(,1)", "device(a)", "device()", "sms"};
+    for (size_t i = 0; i < RT_COUNT(malformed); i++) {
+        char text[160];
+        snprintf(text, sizeof text, "`%s` is neither a number, an operator, a space, a statistic of maps nor a number of the device",
+                 malformed[i]);
+        EXPECT(c, evaluate(malformed[i], &v), BAD_MANIFEST, text);
+    }
     EXPECT(c, evaluate("9223372036854775808", &v), BAD_MANIFEST,
-           "`9223372036854775808` is neither a number, an operator, a space nor a statistic of maps");
+           "`9223372036854775808` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
     char deep[400] = "1";
     for (int i = 0; i < 64; i++)
         strcat(deep, " 1");

@@ -20,7 +20,8 @@ static fake_context stack[STACK];
 static int depth;
 static kernel kernels[KERNELS];
 static int nkernels;
-static int64_t calls, fail_at = -1, live;
+static int64_t calls, fail_at = -1, live, illegal;
+static bool capturing;
 static struct {
     const char *name;
     int64_t count;
@@ -32,8 +33,9 @@ void fake_register(const char *name, fake_kernel k, int declared_shared) {
 
 void fake_forget(void) {
     nkernels = depth = 0;
-    calls = live = 0;
+    calls = live = illegal = 0;
     fail_at = -1;
+    capturing = false;
     memset(counts, 0, sizeof counts);
     memset(retained, 0, sizeof retained);
 }
@@ -60,7 +62,20 @@ fake_context fake_make_current(int device) {
     return fake_current();
 }
 
+void fake_capture(int on) { capturing = on; }
+int64_t fake_illegal(void) { return illegal; }
+
+// CUDA's rules: what synchronises or allocates may not be called, nor may work go to the default stream.
+static void note_capture(const char *name) {
+    static const char *const legal[] = {"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchKernel"};
+    bool good = !capturing;
+    for (unsigned i = 0; i < sizeof legal / sizeof *legal; i++)
+        good |= !strcmp(name, legal[i]);
+    illegal += !good;
+}
+
 static bool fails(const char *name) {
+    note_capture(name);
     for (int i = 0; i < NAMES; i++)
         if (!counts[i].name || !strcmp(counts[i].name, name)) {
             counts[i].name = name;
@@ -150,7 +165,7 @@ CALL(cuFuncSetAttribute, kernel *f, int attribute, int value) {
 CALL(cuLaunchKernel, const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
      unsigned shared, void *stream, void **params, void **extra) {
     NEEDS_CONTEXT;
-    (void)stream;
+    illegal += capturing && !stream;
     if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || extra || (shared > 49152 && (int)shared > f->dynamic_shared))
         return 1;
     f->fn(params, gx, bx, shared);

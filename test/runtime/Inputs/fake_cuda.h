@@ -11,6 +11,8 @@ void fake_forget(void);                 // kernels, counts; nothing is current
 
 int64_t fake_calls(const char *name);   // NULL: of all; GetErrorName and GetErrorString don't count
 void fake_fail_at(int64_t call);        // the call of that number fails, counted from now; -1: none
+void fake_capture(int on);              // between its begin and its end a stream is captured
+int64_t fake_illegal(void);             // calls made meanwhile that a capture does not allow
 int64_t fake_live(void);                // memory, modules, streams, events, retained primary contexts
 int fake_retained(int device);          // how often its primary context is
 

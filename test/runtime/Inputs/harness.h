@@ -81,10 +81,10 @@ static UNUSED void end_context(gnn_context *c, ledger *l) {
     " \"temps\": [{\"name\": \"t\", \"type\": \"f32\", \"length\": \"V F *\"}],\n"                                  \
     " \"kernels\": [{\"name\": \"gather\", \"block\": 32, \"shared\": 0, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"i64\", \"i64\", \"ptr\", \"i64\"]},\n" \
     "  {\"name\": \"add\", \"block\": 32, \"params\": [\"ptr\", \"f32\", \"ptr\", \"i64\", \"i64\", \"i64\"]}],\n"  \
-    " \"steps\": [{\"launch\": \"gather\", \"blocks\": \"V\", \"args\": [{\"data\": \"src\"}, {\"prepared\": \"offsets(dst)\"},\n" \
+    " \"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"gather\", \"blocks\": \"V\", \"args\": [{\"data\": \"src\"}, {\"prepared\": \"offsets(dst)\"},\n" \
     "   {\"data\": \"x\"}, {\"stride\": \"x\", \"axis\": 0}, {\"stride\": \"x\", \"axis\": 1}, {\"temp\": \"t\"}, {\"size\": \"F\"}]},\n" \
     "  {\"loop\": \"three\"}, {\"launch\": \"add\", \"blocks\": \"V\", \"args\": [{\"temp\": \"t\"}, {\"value\": \"alpha\"},\n" \
-    "   {\"data\": \"y\"}, {\"stride\": \"y\", \"axis\": 0}, {\"size\": \"F\"}, {\"step\": true}]}, {\"end\": true}]}"
+    "   {\"data\": \"y\"}, {\"stride\": \"y\", \"axis\": 0}, {\"size\": \"F\"}, {\"step\": true}]}, {\"end\": true}]}]}"
 
 static UNUSED void gather32(const uint64_t *a, uint32_t v, uint32_t blocks) {
     const int32_t *src = (const int32_t *)a[0], *offsets = (const int32_t *)a[1];

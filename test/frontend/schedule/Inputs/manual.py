@@ -8,7 +8,7 @@ import sys
 def main():
     gnnc, root, folder = sys.argv[1:]
     manual = open(os.path.join(root, "lang/schedules.md")).read()
-    table = open(os.path.join(root, "frontend/schedule.def")).read()
+    table = open(os.path.join(root, "ir/schedule.def")).read()
     examples = re.findall(r"```gnn\n(.*?)```", manual, re.S)
     faults = []
     for i, text in enumerate(examples):
@@ -18,7 +18,7 @@ def main():
         if done.returncode or done.stderr:
             faults.append(done.stderr)
     code = "\n".join(re.sub(r"//.*", "", text) for text in examples)
-    rows = re.findall(r'^STATEMENT\("(\w+)", "([^"]*)", "([^"]*)", "([^"]*)"', table, re.M)
+    rows = re.findall(r'^STATEMENT\(\w+, "(\w+)", "([^"]*)", "([^"]*)", "([^"]*)"', table, re.M)
     columns = {m[0].split()[0]: m for m in re.findall(r"^\| `([^`]*)` \| .* \| ([\w, ]*) ?\| (\w*) ?\|$", manual, re.M)}
     for verb, form, excludes, needs in rows:
         others = set(excludes.split()) | {r[0] for r in rows if verb in r[2].split()}

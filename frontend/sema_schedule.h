@@ -1,11 +1,13 @@
 // Inside the checker of schedules: the statement table as data, what is known of the op at hand, and the
 // cells a schedule fills. sema_schedule.c walks items and statements; _table.c reads schedule.def; _form.c
 // fits words to forms; _word.c judges a word by its kind; _name.c knows the op's names; _key.c checks
-// expressions; _cell.c compares cells; _when.c and _known.c conditions; _choose.c which schedule an op is
-// compiled by.
-#ifndef GNNC_SCHEDULE_H
-#define GNNC_SCHEDULE_H
+// expressions; _cell.c compares cells; _when.c checks conditions. _choose.c says which schedules an op may be
+// compiled by, _resolve.c makes their cells what passes read (ir/schedule.h), _lower.c keys and factors,
+// _condition.c and _ratio.c what is left open of conditions.
+#ifndef GNNC_SEMA_SCHEDULE_H
+#define GNNC_SEMA_SCHEDULE_H
 
+#include "schedule.h"
 #include "sema.h"
 
 typedef enum {
@@ -47,6 +49,13 @@ const schedule_statement *schedule_statement_find(const char *verb);
 schedule_form schedule_form_read(const schedule_statement *st);
 bool schedule_excludes(const schedule_statement *a, const schedule_statement *b);   // either way
 
+// The words of a statement, part by part of its form.
+typedef struct {
+    uint32_t part;          // of the form
+    const ast_word *word;   // NULL: a keyword
+} fitted_word;
+typedef VEC(fitted_word) fitted_words;
+
 // ---- A schedule being checked ---------------------------------------------------------------------------
 typedef struct schedule_let {
     ast_name name;
@@ -62,15 +71,16 @@ typedef struct schedule_prefix {
 } schedule_prefix;
 typedef VEC(schedule_prefix) schedule_prefixes;
 
-typedef struct schedule_cell {
+typedef struct written_cell {
     const char *stage;     // NULL: every stage
     const char *subject;   // interned; NULL: the statement has none
     const schedule_statement *what;
     const ast_statement *statement;
+    const fitted_words *words;
     span at;                // the subject, or the verb
     const ast_item *from;   // the schedule that fills it
     bool empty;             // none
-} schedule_cell;
+} written_cell;
 
 typedef struct schedule_need {
     const char *needs, *text;
@@ -91,12 +101,13 @@ typedef struct schedule_checker {
         *from;   // the schedule, and the one among those it starts from whose statements are walked
     schedule_op *op;
     VEC(schedule_let) lets;
-    VEC(schedule_cell) cells;
+    VEC(written_cell) cells;
     uint32_t statements;
     bool full;   // a limit was reported
     // of the statement at hand
     const schedule_statement *what;
     const ast_statement *statement;
+    fitted_words *words;
     const schedule_prefixes *prefixes;
     bool any;               // an index of one of the prefixes will do
     const char *index;      // its subject, where it is an index
@@ -119,24 +130,26 @@ bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item);
 void schedule_fit(schedule_checker *c, const ast_word *words, span verb);
 // Whether a word is of that kind; says so where not.
 bool schedule_word_check(schedule_checker *c, schedule_kind k, const ast_word *w);
+bool schedule_is_float_generic(const schedule_checker *c, const char *name);   // a type it may say
 // The text where a subject is a path of one part, else NULL.
 const char *schedule_name_of(const ast_subject *x);
 span schedule_subject_span(const ast_subject *x);   // with its list and choices
 
 // ---- Names (sema_schedule_name.c) -----------------------------------------------------------------------
-bool schedule_covers(const char *prefix, const char *stage);   // equal, or the stage lies inside
 bool schedule_stage_known(schedule_checker *c, const char *path, span at);
 bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
 bool schedule_index_lies_in(const schedule_checker *c, const char *name,
                             tensor_space s);   // under the prefixes at hand
 bool schedule_reduces(const schedule_checker *c, const tensor_stage *st,
                       const char *name);   // over that index
+bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name,
+                          tensor_space *out);   // of the first stage that has it
 bool schedule_value_known(schedule_checker *c, const char *path, span at);
 const tensor_val_info *schedule_value_find(const schedule_checker *c, const char *name);
 bool schedule_is_index(const schedule_checker *c, const char *name);   // of any stage
 bool schedule_is_size(const tensor_op *op, const char *name);
 bool schedule_map_known(schedule_checker *c, const char *name, span at, bool of_index);
-schedule_let *schedule_let_find(schedule_checker *c, const char *name);
+schedule_let *schedule_let_find(const schedule_checker *c, const char *name);
 typedef VEC(const char *) schedule_names;
 // "did you mean", or else the list of what there is.
 void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name,
@@ -156,9 +169,68 @@ void schedule_cells_compare(schedule_checker *c);   // excluded pairs, and what 
 void schedule_when_check(schedule_checker *c);
 const ast_generic *schedule_generic_find(const schedule_op *op, const char *name);
 bool schedule_is_function(const sema *s, const char *name);   // or a reducer
-// sema_schedule_known.c
-bool schedule_when_may_hold(sema *s, const schedule_op *op,
-                            const ast_item *schedule);   // false: known not to, as compiled now
+
+// ---- Fractions (sema_schedule_ratio.c) --------------------------------------------------------------------
+// Conditions compute in exact fractions. What is known when an op is compiled is folded; the rest becomes a
+// size expression over whole numbers: fill(type, 64) < 0.5 is `fill(type,64) 2 * 1000 <`, as fill counts
+// thousandths.
+typedef struct {
+    bool known;
+    int64_t value;    // known
+    size_expr expr;   // else
+} size_term;
+typedef struct {
+    size_term n, d;      // d: known ones are positive
+    size_term defined;   // whether it exists: divisors of % that are not known
+} ratio;
+typedef struct {
+    arena *arena;
+    bool overflow;
+} ratio_context;
+size_term term_known(int64_t x);
+size_term term_token(ratio_context *c, size_token t);
+size_term term_apply(ratio_context *c, size_token_kind k, size_term a, size_term b);
+size_term term_not(ratio_context *c, size_term a);
+size_expr term_expr(ratio_context *c, size_term a);
+ratio ratio_new(size_term n, int64_t d);
+bool ratio_decimal(const char *text, ratio *out);   // as written: 0.5, 1e-3; false: it does not fit
+ratio ratio_apply(ratio_context *c, size_token_kind k, ratio a, ratio b);         // ADD SUB MUL DIV MOD
+size_term ratio_compare(ratio_context *c, size_token_kind k, ratio a, ratio b);   // a division by zero: false
+
+// ---- What is left open (sema_schedule_condition.c) --------------------------------------------------------
+// The conditions of a schedule for one form of its op: alternatives, each a list of conditions that all hold;
+// none: it does not apply. false: a fault was reported.
+typedef VEC(schedule_condition) schedule_conditions;
+typedef VEC(schedule_conditions) schedule_alternatives;
+typedef struct {
+    sema *s;
+    const schedule_op *op;   // as compiled: op->op is what it was lowered to
+    const char *target;
+} schedule_place;
+bool schedule_conditions_open(const schedule_place *p, const ast_item *item, schedule_alternatives *out);
+// What a generic is bound to: "f16", "mul", "64"; NULL: nothing binds it.
+const char *schedule_generic_value(const schedule_place *p, const ast_generic *g);
+
+// ---- What passes read (sema_schedule_resolve.c, _lower.c) -------------------------------------------------
+typedef struct schedule_resolver {
+    schedule_place place;
+    frontend_unit *unit;
+    tensor_op *op;   // with what keys need; NULL: no key yet
+    VEC(schedule *) made;
+    uint32_t depth;
+} schedule_resolver;
+schedule *schedule_resolve(schedule_resolver *r, const ast_item *item);   // without conditions
+// A key or factor: fills v->key, v->var and v->text, and appends the stages it needs. index: the one it is
+// over, or NULL.
+typedef struct {
+    const schedule_checker *c;
+    const char *stage, *index;
+    const char *base;   // names of the stages it needs
+} schedule_key_place;
+void schedule_key_lower(schedule_resolver *r, const schedule_key_place *k, const ast_subject *x, schedule *s,
+                        schedule_value *v);
+const ast_subject *schedule_first_choice(const schedule_checker *c, const ast_subject *x);   // lets replaced
+span schedule_verb_span(const ast_statement *st);                                            // after tune
 
 // ---- Targets (sema_schedule_target.c) -------------------------------------------------------------------
 bool schedule_target_name(const char *name, uint32_t *sm, bool *exact);   // host: sm 0

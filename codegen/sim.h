@@ -1,0 +1,39 @@
+// The simulator: runs the kernels of a verified simt module on this machine as a GPU would, warps of 32 lanes
+// in lockstep under masks, and checks every access: bounds, alignment, memory nobody wrote, data races,
+// divergent barriers. Arithmetic has the bits of the code LLVM makes.
+//
+// Enters: a module, memory with its true extents. Leaves: what the kernels store, and a diagnostic for each
+// fault with the instruction's place in the source. Memory: what sim_new makes lives until sim_free.
+//
+//     sim *s = sim_new(ds, module);
+//     sim_begin(s, seed);                             // forgets which memory was written
+//     sim_launch(s, "spmm_f32_0", args, blocks);      // once a kernel, in order
+//     if (sim_report(s)) …                            // faults, as diagnostics
+//     sim_free(s);
+#ifndef GNNC_SIM_H
+#define GNNC_SIM_H
+
+#include "simt.h"
+
+typedef struct sim sim;
+typedef struct {
+    uint64_t
+        slot;   // as kernels of the host get it: a narrower value stands in the low bytes; unused by pointers
+    const char *name;   // pointers: of the memory, for reports
+    void *data;         // its start; equal starts and sizes are the same memory
+    size_t bytes;
+    bool written;   // it holds values when the first kernel starts
+    bool result;    // values nobody wrote may not be stored here
+} sim_arg;
+
+sim *sim_new(diag_set *ds, const simt_module *m);
+void sim_free(sim *s);
+// seed decides the order of blocks and how the warps of a block take turns.
+void sim_begin(sim *s, uint64_t seed);
+// One argument a parameter. The module must have the kernel.
+void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks);
+// Hands over what was found since the last call, each fault once however many lanes have it; returns how
+// many.
+uint32_t sim_report(sim *s);
+
+#endif

@@ -1,0 +1,176 @@
+// What the files of the simulator share. A kernel is translated once into steps, each a function with the
+// places of its arguments in the frame of a warp; a warp runs its steps until it waits at a barrier, ends, or
+// its turn is over.
+#ifndef GNNC_SIM_INTERNAL_H
+#define GNNC_SIM_INTERNAL_H
+
+#include "../sim.h"
+
+#include <string.h>
+
+enum {
+    SIM_LANES = 32,
+    SIM_MAX_BLOCK = 1024,
+    SIM_SHARED = 1
+};   // SIM_SHARED: the number of shared memory among buffers
+
+// ---- Frames ----------------------------------------------------------------------------------------------
+// A value of n elements holds 32 lanes of element 0, then 32 of element 1, …; a pred one word of 32 bits an
+// element. Behind it stand n words: the lanes whose element comes from memory that nobody wrote.
+typedef uint32_t sim_place;   // bytes from the start of a frame
+typedef uint32_t sim_mask;    // a bit a lane
+
+typedef struct sim_warp sim_warp;
+typedef struct sim_code sim_code;
+typedef void (*sim_step)(sim_warp *w, const sim_code *c);
+struct sim_code {
+    sim_step step;
+    sim_place r, a, b, c;   // result and arguments
+    uint32_t n;             // lanes of the result: 32 × elements
+    uint32_t target;        // control: where it goes
+    simt_type from, to;     // of the first argument (ST, ATOM: of the value), and of the result
+    int64_t imm;
+    const simt_func *func;
+    simt_instr instr;
+    const sim_place *places;   // AGAIN: of the function's values
+};
+
+typedef struct {
+    const simt_func *func;
+    VEC(sim_code) code;    // the kernel's own first
+    sim_place constants;   // bytes of a frame that hold parameters and constants, which no step writes
+    sim_place frame;
+    uint8_t *image;            // of those bytes
+    const sim_place *params;   // of the kernel's values, its parameters among them
+    const bool *written;       // by parameter: whether a store may reach it
+} sim_kernel;
+
+// ---- Memory ----------------------------------------------------------------------------------------------
+// Who did an access last, for races: happens-before by epochs. Barriers order all threads of a block,
+// warp.sync those of a warp; nothing orders blocks of a launch.
+typedef enum { SIM_ONE, SIM_OF_WARP, SIM_OF_BLOCK, SIM_OF_GRID } sim_who;
+typedef struct {
+    uint32_t block, barriers, syncs;   // epochs: how many the block and the warp had passed
+    uint32_t step;                     // what did it
+    uint16_t launch;                   // 0: nobody
+    uint16_t thread : 10, who : 2, atomic : 1, invariant : 1;
+} sim_record;
+
+typedef struct {
+    const char *name;
+    uint8_t *data;
+    size_t bytes, room;      // room: bytes that the shadows are for
+    bool result, readonly;   // readonly: a parameter of this launch says so
+    bool raced;              // this launch may write it, so reads are recorded
+    uint8_t *defined;        // a byte each; NULL: all of it
+    uint32_t granule;        // bytes of a record: 4, or of the smallest access
+    sim_record *reads, *writes;
+} sim_buffer;
+
+typedef struct {
+    diag_code code;
+    const simt_func *func;
+    simt_instr instr, other;   // other: of a race; 0: none
+    const char *text;
+    uint64_t lanes;   // that have it
+} sim_fault;
+
+struct sim {
+    arena *arena;    // kernels
+    arena *memory;   // buffers and their shadows, until sim_begin
+    diag_set *ds;
+    const simt_module *module;
+    uint64_t random;
+    uint16_t launch;
+    VEC(sim_kernel *) kernels;
+    VEC(sim_buffer) buffers;   // [0] unused, [SIM_SHARED]
+    VEC(sim_fault) faults;
+};
+
+// ---- Threads ---------------------------------------------------------------------------------------------
+typedef enum { SIM_RUNS, SIM_WAITS, SIM_ENDED } sim_state;
+typedef struct {
+    sim *sim;
+    const sim_kernel *kernel;
+    uint32_t number, blocks;
+    uint32_t nwarps, barriers;
+    bool stopped;   // by a trap
+    sim_warp *warps;
+} sim_block;
+struct sim_warp {
+    uint8_t *frame;
+    sim_block *block;
+    const sim_code *code;
+    uint32_t pc, number;
+    sim_mask mask, full;   // lanes that run, lanes there are
+    uint32_t syncs;
+    sim_state state;
+};
+
+static inline void *sim_at(const sim_warp *w, sim_place p) { return w->frame + p; }
+static inline bool sim_lane(sim_mask m, uint32_t lane) { return m >> lane & 1; }
+static inline uint32_t sim_element_bytes(simt_type t) {
+    return t.element == SIMT_PRED ? 1 : simt_element_bits(t.element) / 8;
+}
+static inline uint32_t sim_value_bytes(simt_type t) {   // without the words behind
+    return t.element == SIMT_PRED ? 4u * t.lanes : sim_element_bytes(t) * SIM_LANES * t.lanes;
+}
+static inline uint32_t *sim_undefined(const sim_warp *w, sim_place p, simt_type t) {
+    return (uint32_t *)(void *)(w->frame + p + sim_value_bytes(t));
+}
+static inline simt_type sim_type(const sim_code *c, uint32_t arg) {
+    return simt_typeof(c->func, c->func->instrs.data[c->instr].args[arg]);
+}
+uint64_t sim_random(sim *s);
+
+// ---- Pointers --------------------------------------------------------------------------------------------
+// Number of the buffer it was derived from, and the offset there, so that an access beyond it is seen
+// wherever it lands.
+enum { SIM_OFFSET_BITS = 48 };
+#define SIM_OFFSET_BIAS (INT64_C(1) << (SIM_OFFSET_BITS - 1))
+static inline uint64_t sim_pointer(uint32_t buffer, int64_t offset) {
+    return (uint64_t)buffer << SIM_OFFSET_BITS | (uint64_t)(offset + SIM_OFFSET_BIAS);
+}
+static inline uint32_t sim_pointer_buffer(uint64_t p) { return (uint32_t)(p >> SIM_OFFSET_BITS); }
+static inline int64_t sim_pointer_offset(uint64_t p) {
+    return (int64_t)(p & ((UINT64_C(1) << SIM_OFFSET_BITS) - 1)) - SIM_OFFSET_BIAS;
+}
+
+// ---- translate.c -----------------------------------------------------------------------------------------
+sim_kernel *sim_translate(arena *a, const simt_func *f);
+void sim_put_all(uint8_t *at, simt_type t, uint64_t bits);   // a value equal in all lanes and elements
+
+// ---- Steps: each gives the one for an operation, NULL where it has none ----------------------------------
+sim_step sim_lanes_step(const simt_func *f, const simt_instr_info *i);     // arithmetic, comparisons, shape
+sim_step sim_convert_step(const simt_func *f, const simt_instr_info *i);   // CVT, UCVT
+sim_step sim_memory_step(simt_op op);
+sim_step sim_warp_step(simt_op op);
+// control.c: what the translation puts in by itself
+typedef enum {
+    SIM_COPY,
+    SIM_BLEND,
+    SIM_IF,
+    SIM_ELSE,
+    SIM_END,
+    SIM_FOR,
+    SIM_NEXT,
+    SIM_WHILE,
+    SIM_LEAVE,
+    SIM_STAY,
+    SIM_AGAIN,
+    SIM_CALL,
+    SIM_RETURN,
+    SIM_FINISH,
+    SIM_CONTROLS
+} sim_control;
+sim_step sim_control_step(sim_control k);
+
+// ---- memory.c --------------------------------------------------------------------------------------------
+const bool *sim_written_params(arena *a, const simt_func *f);   // by parameter: whether a store may reach it
+
+// ---- report.c --------------------------------------------------------------------------------------------
+// A fault of the lanes given, of which the first is named; other: the instruction it collides with, or 0.
+void sim_fault_at(sim_warp *w, const sim_code *c, diag_code code, sim_mask lanes, simt_instr other,
+                  const char *format, ...) SUP_PRINTF(6, 7);
+
+#endif

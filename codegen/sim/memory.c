@@ -1,0 +1,341 @@
+// Loads, stores and atomics: lane by lane, each checked against the buffer its pointer was derived from.
+#include "internal.h"
+#include "numbers.h"
+
+// ---- Shadows ---------------------------------------------------------------------------------------------
+// Who did an access, and where it stands among the epochs of its block and warp.
+static sim_record now(const sim_warp *w, uint32_t lane) {
+    return (sim_record){.block = w->block->number,
+                        .barriers = w->block->barriers,
+                        .syncs = w->syncs,
+                        .step = (uint32_t)(w->pc - 1),
+                        .launch = w->block->sim->launch,
+                        .thread = (uint16_t)((w->number * SIM_LANES + lane) & (SIM_MAX_BLOCK - 1))};
+}
+
+// Shared memory begins anew with each block.
+static bool stale(const sim_record *old, const sim_record *x, bool shared) {
+    return old->launch != x->launch || (shared && old->block != x->block);
+}
+
+static bool same_warp(const sim_record *a, const sim_record *b) {
+    return a->thread / SIM_LANES == b->thread / SIM_LANES;
+}
+
+// Whether nothing orders x after all that `old` stands for.
+static bool unordered(const sim_record *old, const sim_record *x, bool shared) {
+    if (stale(old, x, shared)) return false;
+    if (old->block != x->block || old->who == SIM_OF_GRID) return true;
+    if (old->barriers != x->barriers) return false;
+    if (old->who == SIM_OF_BLOCK || !same_warp(old, x)) return true;
+    if (old->syncs != x->syncs) return false;
+    return old->who == SIM_OF_WARP || old->thread != x->thread;
+}
+
+// Adds x to the accesses `old` stands for, leaving out those that are ordered before it.
+static void extend(sim_record *old, const sim_record *x, bool shared) {
+    sim_who who = SIM_ONE;
+    bool invariant = x->invariant;
+    if (!stale(old, x, shared)) {
+        invariant |= old->invariant;
+        if (old->block != x->block || old->who == SIM_OF_GRID) who = SIM_OF_GRID;
+        else if (old->barriers != x->barriers) who = SIM_ONE;
+        else if (old->who == SIM_OF_BLOCK || !same_warp(old, x)) who = SIM_OF_BLOCK;
+        else if (old->syncs != x->syncs) who = SIM_ONE;
+        else if (old->who == SIM_OF_WARP || old->thread != x->thread) who = SIM_OF_WARP;
+    }
+    *old = *x;
+    old->who = who & 3;
+    old->invariant = invariant & 1;
+}
+
+// Smaller accesses than before need smaller granules, or neighbours would seem to collide.
+static sim_record *split(arena *a, const sim_record *old, size_t n, uint32_t by) {
+    sim_record *r = ARENA_ARRAY(a, sim_record, n * by + 1);
+    for (size_t i = 0; i < n * by; i++) r[i] = old[i / by];
+    return r;
+}
+
+static void refine(sim *s, sim_buffer *b, uint32_t bytes) {
+    size_t n = (b->room + b->granule - 1) / b->granule;
+    uint32_t by = b->granule / bytes;
+    if (b->reads) b->reads = split(s->memory, b->reads, n, by);
+    if (b->writes) b->writes = split(s->memory, b->writes, n, by);
+    b->granule = bytes;
+}
+
+static sim_record *records(sim *s, const sim_buffer *b) {
+    return ARENA_ARRAY(s->memory, sim_record, (b->room + b->granule - 1) / b->granule + 1);
+}
+
+// ---- One lane's access -----------------------------------------------------------------------------------
+typedef enum { READ, WRITE, ATOMIC } access_kind;
+typedef struct {
+    sim_warp *w;
+    const sim_code *c;
+    access_kind kind;
+    uint32_t bytes, element, align;
+    bool invariant;
+} access;
+
+static const char *verb(const access *x) {
+    return x->kind == READ ? "reads" : x->kind == WRITE ? "writes" : "updates";
+}
+
+static void tell(const access *x, uint32_t lane, diag_code code, const sim_buffer *b, int64_t offset,
+                 const char *what) {
+    sim_fault_at(x->w, x->c, code, UINT32_C(1) << lane, 0, "%s %u byte%s at %s %c %lld%s", verb(x), x->bytes,
+                 x->bytes == 1 ? "" : "s", b->name, offset < 0 ? '-' : '+',
+                 (long long)(offset < 0 ? -offset : offset), what);
+}
+
+static void tell_race(const access *x, uint32_t lane, const sim_buffer *b, size_t granule,
+                      const sim_record *other, const char *did) {
+    const sim_code *there = &x->w->block->kernel->code.data[other->step];
+    uint32_t thread = other->thread;
+    bool elsewhere = other->block != x->w->block->number;
+    const char *which = elsewhere                            ? "another block"
+                        : thread / SIM_LANES != x->w->number ? "another warp"
+                                                             : "another lane of the warp";
+    sim_fault_at(x->w, x->c, E0723, UINT32_C(1) << lane, there->instr,
+                 "%s %s + %llu, which %s (block %u, warp %u, lane %u) %s, and nothing orders the two",
+                 verb(x), b->name, (unsigned long long)(granule * b->granule), which, other->block,
+                 thread / SIM_LANES, thread % SIM_LANES, did);
+}
+
+static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t at, const sim_record *me) {
+    bool shared = b == &x->w->block->sim->buffers.data[SIM_SHARED];
+    sim_record *write = &b->writes[at], *read = &b->reads[at];
+    bool both_atomic = x->kind == ATOMIC && write->atomic;
+    if (!both_atomic && unordered(write, me, shared)) tell_race(x, lane, b, at, write, "wrote");
+    else if (x->kind != READ && unordered(read, me, shared)) tell_race(x, lane, b, at, read, "read");
+    if ((x->kind == READ && x->invariant && write->launch == me->launch) ||
+        (x->kind != READ && read->launch == me->launch && read->invariant))
+        sim_fault_at(x->w, x->c, E0728, UINT32_C(1) << lane, 0, "%s %s + %llu, which %s", verb(x), b->name,
+                     (unsigned long long)(at * b->granule),
+                     x->kind == READ ? "this launch wrote, as invariant"
+                                     : "a load of this launch takes as invariant");
+    if (x->kind == READ) extend(read, me, shared);
+    else if (both_atomic) extend(write, me, shared);
+    else *write = *me;
+}
+
+static void check_order(const access *x, uint32_t lane, sim_buffer *b, size_t offset) {
+    sim *s = x->w->block->sim;
+    if (x->element < b->granule) refine(s, b, x->element);
+    if (!b->writes) b->writes = records(s, b);
+    if (!b->reads) b->reads = records(s, b);
+    sim_record me = now(x->w, lane);
+    me.atomic = x->kind == ATOMIC;
+    me.invariant = x->invariant;
+    for (size_t at = offset / b->granule; at * b->granule < offset + x->bytes; at++)
+        check_granule(x, lane, b, at, &me);
+}
+
+// Where the lane's access lies in its buffer; NULL: it may not be made, and a fault says why.
+static sim_buffer *reach(const access *x, uint32_t lane, uint64_t pointer, size_t *offset) {
+    sim *s = x->w->block->sim;
+    sim_buffer *b = &s->buffers.data[sim_pointer_buffer(pointer)];
+    int64_t at = sim_pointer_offset(pointer);
+    if (at < 0 || (uint64_t)at + x->bytes > b->bytes) {
+        tell(x, lane, E0720, b, at,
+             arena_printf(s->memory, "; it has %zu byte%s", b->bytes, b->bytes == 1 ? "" : "s"));
+        return NULL;
+    }
+    if (((uintptr_t)b->data + (size_t)at) % x->align) {
+        tell(x, lane, E0721, b, at, arena_printf(s->memory, ", which is no multiple of %u", x->align));
+        return NULL;
+    }
+    if (x->kind != READ && b->readonly) {
+        sim_fault_at(x->w, x->c, E0728, UINT32_C(1) << lane, 0,
+                     "%s %s + %lld, which is readonly in this launch", verb(x), b->name, (long long)at);
+        return NULL;
+    }
+    *offset = (size_t)at;
+    if (b->raced) check_order(x, lane, b, *offset);
+    return b;
+}
+
+// A vector's elements are checked for races one by one, as neighbours may write halves of a word.
+static access access_of(sim_warp *w, const sim_code *c, simt_type t, access_kind kind) {
+    const simt_instr_info *i = &c->func->instrs.data[c->instr];
+    access x = {.w = w, .c = c, .kind = kind, .element = sim_element_bytes(t)};
+    x.bytes = x.element * t.lanes;
+    x.align = i->mem.align && kind != ATOMIC ? i->mem.align : x.bytes;
+    x.invariant = i->mem.invariant;
+    return x;
+}
+
+// The lanes that run and whose address is made of values.
+static sim_mask addressed(sim_warp *w, const sim_code *c) {
+    simt_type pointer = sim_type(c, 0);
+    sim_mask bad = *sim_undefined(w, c->a, pointer) & w->mask;
+    if (bad) sim_fault_at(w, c, E0722, bad, 0, "an address comes from memory that nobody wrote");
+    return w->mask & ~bad;
+}
+
+static bool is_defined(const sim_buffer *b, size_t offset, uint32_t bytes) {
+    return !b->defined || !memchr(b->defined + offset, 0, bytes);
+}
+
+// ---- Loads and stores ------------------------------------------------------------------------------------
+static void load(sim_warp *w, const sim_code *c) {
+    access x = access_of(w, c, c->to, READ);
+    const uint64_t *pointers = sim_at(w, c->a);
+    uint8_t *r = sim_at(w, c->r);
+    uint32_t *undefined = sim_undefined(w, c->r, c->to);
+    memset(r, 0, sim_value_bytes(c->to));   // what a lane that faults gets
+    memset(undefined, 0, 4u * c->to.lanes);
+    sim_mask lanes = addressed(w, c);
+    for (uint32_t i = 0; i < SIM_LANES; i++) {
+        size_t at;
+        const sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;
+        for (uint32_t k = 0; b && k < c->to.lanes; k++, at += x.element) {
+            memcpy(r + (k * SIM_LANES + i) * x.element, b->data + at, x.element);
+            if (!is_defined(b, at, x.element)) undefined[k] |= UINT32_C(1) << i;
+        }
+    }
+}
+
+static void store(sim_warp *w, const sim_code *c) {
+    access x = access_of(w, c, c->from, WRITE);
+    const uint64_t *pointers = sim_at(w, c->a);
+    const uint8_t *value = sim_at(w, c->b);
+    const uint32_t *undefined = sim_undefined(w, c->b, c->from);
+    sim_mask lanes = addressed(w, c);
+    for (uint32_t i = 0; i < SIM_LANES; i++) {
+        size_t at;
+        sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;
+        for (uint32_t k = 0; b && k < c->from.lanes; k++, at += x.element) {
+            bool bad = sim_lane(undefined[k], i);
+            memcpy(b->data + at, value + (k * SIM_LANES + i) * x.element, x.element);
+            if (b->defined) memset(b->defined + at, !bad, x.element);
+            if (bad && b->result)
+                tell(&x, i, E0722, b, (int64_t)at, ", a value from memory that nobody wrote");
+        }
+    }
+}
+
+// ---- Atomics ---------------------------------------------------------------------------------------------
+// `loaded` and `given` are the bits of two numbers; so is what it gives.
+static uint64_t update_float(simt_element e, simt_atomic op, uint64_t loaded, uint64_t given) {
+    if (e == SIMT_F16)
+        return sim_narrow_f16(sim_widen_f16((sim_f16){(uint16_t)loaded}) +
+                              sim_widen_f16((sim_f16){(uint16_t)given}))
+            .bits;
+    if (e == SIMT_BF16)
+        return sim_narrow_bf16(sim_widen_bf16((sim_bf16){(uint16_t)loaded}) +
+                               sim_widen_bf16((sim_bf16){(uint16_t)given}))
+            .bits;
+    if (e == SIMT_F32) {
+        float a = sim_float32((uint32_t)loaded), b = sim_float32((uint32_t)given);
+        return sim_bits32(op == SIMT_ATOMIC_ADD   ? a + b
+                          : op == SIMT_ATOMIC_MIN ? sim_min_f32(a, b)
+                                                  : sim_max_f32(a, b));
+    }
+    double a = sim_float64(loaded), b = sim_float64(given);
+    return sim_bits64(op == SIMT_ATOMIC_ADD   ? a + b
+                      : op == SIMT_ATOMIC_MIN ? sim_min_f64(a, b)
+                                              : sim_max_f64(a, b));
+}
+
+static uint64_t update(simt_element e, simt_atomic op, uint64_t loaded, uint64_t given) {
+    if (op == SIMT_ATOMIC_EXCH) return given;
+    if (e >= SIMT_F16 && e <= SIMT_F64) return update_float(e, op, loaded, given);
+    int64_t a = e == SIMT_I32 ? (int32_t)loaded : (int64_t)loaded,
+            b = e == SIMT_I32 ? (int32_t)given : (int64_t)given;
+    switch (op) {
+    case SIMT_ATOMIC_ADD: return loaded + given;
+    case SIMT_ATOMIC_MIN: return a < b ? loaded : given;
+    case SIMT_ATOMIC_MAX: return a > b ? loaded : given;
+    case SIMT_ATOMIC_AND: return loaded & given;
+    case SIMT_ATOMIC_OR: return loaded | given;
+    case SIMT_ATOMIC_EXCH:
+    case SIMT_ATOMIC_COUNT: break;
+    }
+    ICE("an atomic that does not exist");
+}
+
+static uint64_t bits_at(const uint8_t *at, uint32_t bytes) {
+    uint64_t bits = 0;
+    memcpy(&bits, at, bytes);
+    return bits;
+}
+
+// What the operation makes of a number in memory, for lane i.
+static uint64_t combined(sim_warp *w, const sim_code *c, uint32_t i, uint32_t bytes, uint64_t old) {
+    const simt_instr_info *instr = &c->func->instrs.data[c->instr];
+    uint64_t given = bits_at((uint8_t *)sim_at(w, c->b) + i * bytes, bytes);
+    if (instr->op != SIMT_ATOM_CAS)
+        return update((simt_element)c->from.element, (simt_atomic)instr->aux, old, given);
+    return old == given ? bits_at((uint8_t *)sim_at(w, c->c) + i * bytes, bytes) : old;
+}
+
+static sim_mask undefined_operands(sim_warp *w, const sim_code *c) {
+    bool three = c->func->instrs.data[c->instr].op == SIMT_ATOM_CAS;
+    return *sim_undefined(w, c->b, c->from) | (three ? *sim_undefined(w, c->c, c->from) : 0);
+}
+
+// The hardware takes the lanes in any order: here from a lane at random on.
+static void atomic(sim_warp *w, const sim_code *c) {
+    access x = access_of(w, c, c->from, ATOMIC);
+    const simt_instr_info *instr = &c->func->instrs.data[c->instr];
+    const uint64_t *pointers = sim_at(w, c->a);
+    bool exchange = instr->op != SIMT_ATOM_CAS && instr->aux == SIMT_ATOMIC_EXCH;
+    sim_mask lanes = addressed(w, c), bad = undefined_operands(w, c) & lanes;
+    if (bad) sim_fault_at(w, c, E0722, bad, 0, "an atomic takes a value from memory that nobody wrote");
+    if (instr->nresults) *sim_undefined(w, c->r, c->to) = 0;
+    for (uint32_t n = 0, first = (uint32_t)sim_random(w->block->sim); n < SIM_LANES; n++) {
+        uint32_t i = (first + n) % SIM_LANES;
+        size_t at;
+        sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;
+        if (!b) continue;
+        if (!exchange && !is_defined(b, at, x.bytes))
+            tell(&x, i, E0722, b, (int64_t)at, ", which nobody wrote");
+        uint64_t old = bits_at(b->data + at, x.bytes), next = combined(w, c, i, x.bytes, old);
+        memcpy(b->data + at, &next, x.bytes);
+        if (b->defined) memset(b->defined + at, 1, x.bytes);
+        if (instr->nresults) memcpy((uint8_t *)sim_at(w, c->r) + i * x.bytes, &old, x.bytes);
+    }
+}
+
+static void shared_address(sim_warp *w, const sim_code *c) {
+    uint64_t *r = sim_at(w, c->r);
+    for (uint32_t i = 0; i < SIM_LANES; i++) r[i] = sim_pointer(SIM_SHARED, c->imm);
+    *sim_undefined(w, c->r, c->to) = 0;
+}
+
+sim_step sim_memory_step(simt_op op) {
+    switch ((int)op) {
+    case SIMT_LD: return load;
+    case SIMT_ST: return store;
+    case SIMT_ATOM:
+    case SIMT_ATOM_CAS:
+    case SIMT_RED: return atomic;
+    case SIMT_SHARED: return shared_address;
+    }
+    return NULL;
+}
+
+// ---- Which parameters are written ------------------------------------------------------------------------
+static bool writes_memory(const simt_instr_info *i) {
+    return i->op == SIMT_ST || i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS || i->op == SIMT_RED;
+}
+
+// The parameter a pointer is derived from by addition alone, or -1.
+static int64_t root_of(const simt_func *f, simt_value v) {
+    while (f->values.data[v].def && f->instrs.data[f->values.data[v].def].op == SIMT_ADDR)
+        v = f->instrs.data[f->values.data[v].def].args[0];
+    return f->values.data[v].def || f->values.data[v].region ? -1 : f->values.data[v].index;
+}
+
+const bool *sim_written_params(arena *a, const simt_func *f) {
+    bool *written = ARENA_ARRAY(a, bool, f->params.len + 1);
+    for (uint32_t k = 1; k < f->instrs.len; k++) {
+        const simt_instr_info *i = &f->instrs.data[k];
+        if (!writes_memory(i) || simt_typeof(f, i->args[0]).element == SIMT_PTR_SHARED) continue;
+        int64_t root = root_of(f, i->args[0]);
+        for (uint32_t p = 0; p < f->params.len; p++) written[p] |= root < 0 || root == p;
+    }
+    return written;
+}

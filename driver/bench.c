@@ -1,0 +1,86 @@
+// gnnc bench: an op is checked as by gnnc run --check, warmed up, timed.
+#include "bench.h"
+
+#include <string.h>
+#include <unistd.h>
+
+// ---- Timing ----------------------------------------------------------------------------------------------
+
+static size_t cache_bytes(const run_session *r) {
+    enum { USUAL = 64 << 20 };
+    gnn_device_info info = {0};
+    if (r->target.kind == CG_CUDA && !gnn_device_query(r->context, &info) && info.l2_bytes > 0)
+        return (size_t)info.l2_bytes;
+    long bytes = r->target.kind == CG_HOST ? sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
+    return bytes > 0 ? (size_t)bytes : USUAL;
+}
+
+static bool time_one(run_op *o, gnn_timer *timer, double *ms) {
+    const bench_session *s = (const bench_session *)o->r;
+    return !run_failed(o, gnn_fill(o->r->context, s->scratch, 0, s->scratch_bytes, NULL)) &&
+           !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o) &&
+           !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, ms));
+}
+
+// The first launches only warm up; the limit of time counts launches alone, whatever lies between them.
+static bool time_launches(run_op *o, gnn_timer *timer, double *ms, int64_t *n) {
+    enum { WARM_UP = 2, FEWEST = 5 };
+    double spent = 0, limit = ((const bench_session *)o->r)->seconds * 1e3;
+    for (int64_t i = 0; i < WARM_UP; i++)
+        if (!time_one(o, timer, ms)) return false;
+    for (*n = 0; *n < o->r->repeat && (*n < FEWEST || spent < limit); spent += ms[(*n)++])
+        if (!time_one(o, timer, &ms[*n])) return false;
+    return true;
+}
+
+static bool measure(run_op *o, bench_figures *f) {
+    phase(o->r->d, "time");
+    bench_session *s = (bench_session *)o->r;
+    double *ms = ARENA_ARRAY(o->arena, double, o->r->repeat);
+    gnn_timer *timer = NULL;
+    s->scratch_bytes = s->flush ? 2 * cache_bytes(o->r) : 0;
+    bool good = !run_failed(o, gnn_alloc(o->r->context, s->scratch_bytes, &s->scratch)) &&
+                !run_failed(o, gnn_timer_new(o->r->context, &timer)) &&
+                time_launches(o, timer, ms, &f->launches);
+    gnn_timer_free(timer);
+    gnn_free(o->r->context, s->scratch);
+    if (!good) return false;
+    f->median = run_median(ms, f->launches);
+    f->fastest = ms[0];
+    f->first_quarter = ms[(f->launches - 1) / 4];
+    f->third_quarter = ms[(f->launches - 1) * 3 / 4];
+    return true;
+}
+
+// ---- One op ----------------------------------------------------------------------------------------------
+
+static bool bench_steps(run_op *o, run_row *row) {
+    bench_figures *f = ARENA_NEW(o->r->d->arena, bench_figures);
+    if (!run_load(o) || !run_prepare(o)) return false;
+    phase(o->r->d, "run");
+    if (!run_launch_twice(o) || !run_compare(o, row)) return false;
+    if (o->r->d->mismatch) return true;   // wrong results have no time
+    if (!bench_traffic_of(o, &f->traffic) || !bench_bandwidth((bench_session *)o->r) || !measure(o, f))
+        return false;
+    row->figures = f;
+    return true;
+}
+
+int drive_bench(driver *d) {
+    static const double budget = 2e8;   // expressions: some seconds
+    bench_session s = {
+        .run = {.d = d, .steps = bench_steps, .print = bench_print, .check = true, .check_budget = budget},
+        .flush = option_on(d, OPT_FLUSH, false),
+        .json = option_given(d, OPT_JSON),
+        .seconds = (double)option_number(d, OPT_SECONDS, 3),
+        .bandwidth = (double)option_number(d, OPT_BANDWIDTH, 0) * 1e9};
+    s.run.notes = s.json ? stderr : stdout;
+    run_read_options(&s.run);
+    s.run.repeat = option_number(d, OPT_REPEAT, 100);
+    if (s.run.repeat < 1 || s.run.repeat > 1000000)
+        usage(d, E0812, "--repeat takes a number from 1 to 1000000");
+    if (option_is(d, OPT_TARGET, "sim"))
+        usage(d, E0812, "the simulator's times say nothing: --target takes cuda or host here");
+    if (option_given(d, OPT_BANDWIDTH) && s.bandwidth < 1) usage(d, E0812, "--bandwidth takes GB/s, from 1");
+    return run_every_op(&s.run);
+}

@@ -1,0 +1,38 @@
+// gnnc bench: what its files share. An op runs as gnnc run --check runs it, then is timed; its time stands
+// beside what its equations must move and compute.
+#ifndef GNNC_BENCH_H
+#define GNNC_BENCH_H
+
+#include "run.h"
+
+// ---- bench_traffic.c -------------------------------------------------------------------------------------
+// Of one launch, by tensor IR and sizes: no plan is looked at.
+typedef struct {
+    double compulsory;   // bytes: each array in memory read once, each result written once
+    double gathered;     // bytes: each array read anew wherever an equation reads it, each result written
+    double flops;        // float operations: arithmetic, min, max and maths functions count one each
+} bench_traffic;
+bool bench_traffic_of(const run_op *o, bench_traffic *out);   // false: a diagnostic tells why
+
+struct bench_figures {
+    bench_traffic traffic;
+    int64_t launches;                                       // timed
+    double fastest, first_quarter, median, third_quarter;   // ms
+};
+
+typedef struct {
+    run_session run;   // first: what run.h's functions take
+    double seconds;    // after so long no launch begins
+    bool flush, json;
+    double bandwidth;   // bytes a second; 0: not known yet
+    bool is_measured;
+    void *scratch;   // what is overwritten before a launch; NULL without --flush
+    size_t scratch_bytes;
+} bench_session;
+
+// ---- bench_bandwidth.c -----------------------------------------------------------------------------------
+bool bench_bandwidth(bench_session *s);   // by the faster of a copy and a sum; false: a diagnostic tells why
+// ---- bench_report.c --------------------------------------------------------------------------------------
+void bench_print(const run_session *r, const run_rows *rows, FILE *out);
+
+#endif

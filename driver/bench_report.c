@@ -1,0 +1,97 @@
+// What gnnc bench prints: a table, or a line of JSON an op.
+#include "bench.h"
+
+#include <jansson.h>
+#include <string.h>
+
+// Of the time the memory needs for what must move, over the time it took.
+static double floor_share(const bench_session *s, const bench_figures *f) {
+    return f->traffic.compulsory / s->bandwidth / (f->median * 1e-3);
+}
+
+static const char *check_text(const run_session *r, const run_row *w) {
+    if (!w->checked) return "-";
+    if (w->one_in < 2) return arena_printf(r->d->arena, "all %lld", (long long)w->compared);
+    return arena_printf(r->d->arena, "%lld, 1 in %llu", (long long)w->compared,
+                        (unsigned long long)w->one_in);
+}
+
+// ---- Table -----------------------------------------------------------------------------------------------
+
+enum { COLUMNS = 16 };
+static const char *const title[COLUMNS] = {"op",     "target",  "type",    "plan",   "sizes",   "compared",
+                                           "median", "fastest", "q1",      "q3",     "must MB", "gathered MB",
+                                           "floor",  "GB/s",    "GFLOP/s", "verdict"};
+
+static void row_cells(const run_session *r, const run_row *w, const char **cell) {
+    arena *a = r->d->arena;
+    const bench_figures *f = w->figures;
+    const char *plain[COLUMNS] = {w->name, w->target, w->type, w->plan, w->sizes, check_text(r, w)};
+    memcpy(cell, plain, sizeof plain);
+    for (uint32_t k = 6; k < COLUMNS; k++) cell[k] = "-";
+    cell[COLUMNS - 1] = w->verdict;
+    if (!f) return;
+    const double times[] = {f->median, f->fastest, f->first_quarter, f->third_quarter};
+    for (uint32_t k = 0; k < 4; k++) cell[6 + k] = run_time_text(a, times[k]);
+    cell[10] = arena_printf(a, "%.3f", f->traffic.compulsory / 1e6);
+    cell[11] = arena_printf(a, "%.3f", f->traffic.gathered / 1e6);
+    cell[12] = arena_printf(a, "%.1f%%", 100 * floor_share((const bench_session *)r, f));
+    cell[13] = arena_printf(a, "%.2f", f->traffic.compulsory / f->median / 1e6);
+    cell[14] = arena_printf(a, "%.2f", f->traffic.flops / f->median / 1e6);
+}
+
+static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
+    const bench_session *s = (const bench_session *)r;
+    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 14};
+    const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
+    memcpy(cells, title, sizeof title);
+    for (uint32_t i = 0; i < rows->len; i++) row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
+    t.cells = cells;
+    if (s->bandwidth > 0)
+        fprintf(out, "graph %s; memory %.1f GB/s, %s; before each launch the last-level cache is %s\n",
+                r->graph.given ? r->graph.text : "none", s->bandwidth / 1e9,
+                s->is_measured ? "measured" : "as given",
+                s->flush ? "overwritten" : "as the launch before left it");
+    run_print_table(r->d->arena, &t, out);
+}
+
+// ---- JSON ------------------------------------------------------------------------------------------------
+
+static void add_figures(json_t *o, const bench_session *s, const bench_figures *f) {
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {{"median_ms", f->median},
+                  {"fastest_ms", f->fastest},
+                  {"first_quartile_ms", f->first_quarter},
+                  {"third_quartile_ms", f->third_quarter},
+                  {"compulsory_bytes", f->traffic.compulsory},
+                  {"gathered_bytes", f->traffic.gathered},
+                  {"flops", f->traffic.flops},
+                  {"bandwidth_bytes_per_s", s->bandwidth},
+                  {"floor_share", floor_share(s, f)}};
+    json_object_set_new(o, "launches", json_integer(f->launches));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        json_object_set_new(o, fields[i].name, json_real(fields[i].value));
+    json_object_set_new(o, "bandwidth_measured", json_boolean(s->is_measured));
+    json_object_set_new(o, "flushed", json_boolean(s->flush));
+}
+
+static void print_json(const run_session *r, const run_row *w, FILE *out) {
+    json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
+                          "plan", w->plan, "graph", r->graph.text, "sizes", w->sizes, "verdict", w->verdict,
+                          "compared", (json_int_t)w->compared, "one_in", (json_int_t)w->one_in);
+    if (!o) ICE("a row has no JSON");
+    if (w->figures) add_figures(o, (const bench_session *)r, w->figures);
+    json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    fputs("\n", out);
+    json_decref(o);
+}
+
+void bench_print(const run_session *r, const run_rows *rows, FILE *out) {
+    if (!((const bench_session *)r)->json) {
+        print_table(r, rows, out);
+        return;
+    }
+    for (uint32_t i = 0; i < rows->len; i++) print_json(r, &rows->data[i], out);
+}

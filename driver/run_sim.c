@@ -1,0 +1,76 @@
+// --target=sim: the GPU's program of an op, its launches handed to the simulator.
+#include "run.h"
+
+#include "codegen/sim.h"
+
+#include <string.h>
+
+typedef struct run_simulator {
+    gnn_simulator hook;
+    sim *sim;   // of the op at hand
+    const simt_module *module;
+} run_simulator;
+
+static void launch(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents,
+                   uint32_t blocks) {
+    enum { MOST = 512 };   // the runtime's manifests hold no more arguments of a launch
+    const run_simulator *s = user;
+    const simt_func *f = simt_func_find(s->module, kernel);
+    sim_arg args[MOST];
+    if (f->params.len > MOST) ICE("kernel '%s' has %u parameters", kernel, f->params.len);
+    for (uint32_t i = 0; i < f->params.len; i++) {
+        const gnn_extent *x = &extents[i];
+        args[i] = (sim_arg){slots[i], x->name, x->data, x->bytes, x->written, x->result};
+    }
+    sim_launch(s->sim, kernel, args, blocks);
+}
+
+// As schedules see it: an H100's numbers, but for what the architecture decides.
+static gnn_device_info device_of(const cg_arch *arch) {
+    enum { SMS = 132, KIB = 1024 };
+    gnn_device_info d = {.devices = 1,
+                         .sm = (int)arch->sm,
+                         .sms = SMS,
+                         .memory = (int64_t)bind_memory(),
+                         .l2_bytes = 50 * KIB * KIB};
+    bool small = arch->sm == 86 || arch->sm == 89 || arch->sm >= 120;
+    d.shared_bytes = (small ? 99 : arch->sm < 90 ? 163 : 227) * KIB;
+    snprintf(d.name, sizeof d.name, "simulated %s", arch->name);
+    return d;
+}
+
+bool run_sim_open(run_session *r) {
+    driver *d = r->d;
+    r->target = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, option_text(d, OPT_ARCH, "sm_90"))};
+    if (!r->target.arch) return false;
+    r->simulator = ARENA_NEW(d->arena, run_simulator);
+    r->simulator->hook = (gnn_simulator){
+        .device = device_of(r->target.arch), .launch = launch, .user = r->simulator};
+    gnn_context_options o = {.device = GNN_HOST, .threads = 1, .simulator = &r->simulator->hook};
+    gnn_status s = gnn_context_new(&o, &r->context);
+    if (s) diag(d->ds, E0822, NO_SPAN, "the simulator cannot be used: %s", gnn_status_text(s));
+    return !s;
+}
+
+void run_sim_load(run_op *o) {
+    run_simulator *s = o->r->simulator;
+    if (!s) return;
+    s->module = o->op->module;
+    s->sim = sim_new(o->r->d->ds, s->module);
+}
+
+void run_sim_begin(run_op *o, bool again) {
+    uint64_t seed = (uint64_t)option_number(o->r->d, OPT_SIM_SEED, 0);
+    if (o->r->simulator) sim_begin(o->r->simulator->sim, again ? ~seed : seed);
+}
+
+bool run_sim_report(run_op *o) {
+    if (o->r->simulator && sim_report(o->r->simulator->sim)) o->r->d->mismatch = true;
+    return true;
+}
+
+void run_sim_free(run_session *r) {
+    if (!r->simulator) return;
+    sim_free(r->simulator->sim);
+    r->simulator->sim = NULL;
+}

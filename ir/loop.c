@@ -1,0 +1,140 @@
+// Building loop IR, and what its printer, parser and verifier share.
+#include "loop_internal.h"
+#include "tensor_print.h"
+
+#include <string.h>
+
+const char *loop_place_text(loop_place p) {
+    static const char *const text[] = {
+#define X(name, text) text,
+        LOOP_PLACES(X)
+#undef X
+    };
+    return text[p];
+}
+
+const char *loop_builder_text(prepared_builder b) {
+    static const char *const text[] = {
+#define X(name, text) text,
+        PREPARED_BUILDERS(X)
+#undef X
+    };
+    return text[b];
+}
+
+const loop_node_form *loop_node_table(loop_node_kind k) {
+    static const loop_node_form table[] = {
+        [LOOP_FOR] = {"for", true, false, true},
+        [LOOP_LET] = {"let", true, false, false},
+        [LOOP_IF] = {"if", false, false, true},
+        [LOOP_PHASE] = {"phase", false, false, true},
+        [LOOP_REDUCE] = {"reduce", false, true, true},
+        [LOOP_CONTRIBUTE] = {"contribute", false, true, false},
+        [LOOP_STORE] = {"store", false, true, false},
+        [LOOP_STORE_STATE] = {"store_state", false, true, false},
+        [LOOP_CARRY] = {"carry", false, true, true},
+    };
+    return &table[k];
+}
+
+// ---- Building --------------------------------------------------------------------------------------------
+
+loop_plan *loop_plan_new(arena *a, const tensor_op *op) {
+    loop_plan *p = ARENA_NEW(a, loop_plan);
+    p->arena = a;
+    p->op = tensor_op_copy(a, op);
+    loop_own_variables(p->op);
+    for (tensor_val v = 0; v < op->vals.len; v++)
+        VEC_PUSH(a, &p->values, ((loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL}));
+    return p;
+}
+
+tensor_val loop_add_val(loop_plan *p, tensor_val_info info, loop_value where) {
+    VEC_PUSH(p->arena, &p->values, where);
+    return tensor_add_val(p->op, info);
+}
+
+loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at) {
+    loop_node *n = ARENA_NEW(p->arena, loop_node);
+    n->kind = kind;
+    n->at = at;
+    n->rest = LOOP_SERIAL_PLACE;
+    return n;
+}
+
+// A value has at most one tile that is not full, and there are none without values.
+tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent) {
+    tensor_expr values = tensor_size(op, into, NO_SPAN), points = tensor_size(op, domain, NO_SPAN);
+    tensor_expr full = tensor_binary(op, TENSOR_QUOT_OP, points, tensor_int(op, extent), NO_SPAN);
+    tensor_expr any = tensor_binary(op, TENSOR_MIN_OP, values, tensor_int(op, 1), NO_SPAN);
+    return tensor_binary(op, TENSOR_MUL_OP, any, tensor_binary(op, TENSOR_ADD_OP, full, values, NO_SPAN), NO_SPAN);
+}
+
+uint32_t loop_digits_product(const loop_node *n) {
+    uint32_t product = 1;
+    for (uint32_t i = 0; i < n->ndigits; i++) product *= n->digits[i].extent;
+    return product;
+}
+
+void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
+    tensor_expr plain[] = {n->lo, n->hi, n->value, n->key, n->first, n->last};
+    out->len = 0;
+    for (uint32_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (plain[i]) VEC_PUSH(a, out, plain[i]);
+    for (uint32_t i = 0; i < n->nstates; i++) VEC_PUSH(a, out, n->states[i]);
+    if (n->valid) VEC_PUSH(a, out, n->valid);
+}
+
+// ---- Names -----------------------------------------------------------------------------------------------
+
+typedef struct {
+    arena *arena;
+    const tensor_op *op;
+    const char *const *own;
+    uint32_t *owner;   // per variable: the first stage that has it; UINT32_MAX: none
+} naming;
+
+static void own(naming *n, tensor_var v, uint32_t stage) {
+    if (v < n->op->vars.len && n->owner[v] == UINT32_MAX) n->owner[v] = stage;
+}
+
+static void find_owners(naming *n) {
+    n->owner = ARENA_ARRAY(n->arena, uint32_t, n->op->vars.len);
+    memset(n->owner, 0xff, sizeof *n->owner * n->op->vars.len);
+    for (uint32_t i = 0; i < n->op->stages.len; i++) {
+        const tensor_stage *s = &n->op->stages.data[i];
+        if (s->loop < n->op->loops.len) own(n, n->op->loops.data[s->loop].step, i);
+        for (uint32_t k = 0; k < s->nleft; k++) own(n, s->left[k], i);
+        for (uint32_t k = 0; k < s->nbound; k++) own(n, s->bound[k], i);
+    }
+}
+
+static bool alone(const naming *n, tensor_var v, const char *const *vals) {
+    for (tensor_var w = 0; w < n->op->vars.len; w++)
+        if (w != v && n->owner[w] != UINT32_MAX && !strcmp(n->own[w], n->own[v])) return false;
+    for (tensor_val i = 0; i < n->op->vals.len; i++)
+        if (!strcmp(vals[i], n->own[v])) return false;
+    return true;
+}
+
+loop_names loop_names_of(arena *a, const tensor_op *op, const char *const *vals, const char *const *own_names,
+                         const bool *positions) {
+    naming n = {.arena = a, .op = op, .own = own_names};
+    loop_names names = {ARENA_ARRAY(a, const char *, op->stages.len),
+                        ARENA_ARRAY(a, const char *, op->vars.len)};
+    name_set stages = {.arena = a}, vars = tensor_print_constants(a);
+    find_owners(&n);
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        names.stages[i] = tensor_print_unique(&stages, op->stages.data[i].name);
+    for (tensor_val i = 0; i < op->vals.len; i++) tensor_print_unique(&vars, vals[i]);
+    for (tensor_var v = 0; v < op->vars.len; v++) {
+        if (n.owner[v] == UINT32_MAX) continue;
+        const char *name = n.own[v];
+        if (!alone(&n, v, vals)) name = arena_printf(a, "%s.%s", names.stages[n.owner[v]], name);
+        names.vars[v] = tensor_print_unique(&vars, name);
+    }
+    for (tensor_var v = 0; v < op->vars.len; v++)
+        if (n.owner[v] == UINT32_MAX && positions[v])
+            names.vars[v] = tensor_print_unique(&vars, op->vars.data[v].name);
+    return names;
+}

@@ -1,0 +1,230 @@
+// Reads loop IR text (LOOP.md): the op, what the plan declares, and its steps.
+#include "loop_parse.h"
+
+#include <string.h>
+
+void loop_parse_number(plan_parser *p, uint32_t *out) {
+    token t = p->text.tok;
+    if (t.kind != TOK_INT || t.i < 1 || t.i > UINT32_MAX)
+        tensor_parse_fail(&p->text, E0971, t.at, "expected a positive number");
+    *out = (uint32_t)t.i;
+    tensor_lex_next(&p->text);
+}
+
+uint32_t loop_parse_stage(plan_parser *p) {
+    token name = tensor_lex_name(&p->text, "a stage");
+    for (uint32_t i = 0; i < p->plan->op->stages.len; i++)
+        if (p->names.stages[i] == name.text) return i;
+    tensor_parse_fail(&p->text, E0972, name.at, "there is no stage '%s'", name.text);
+    return 0;
+}
+
+tensor_var loop_parse_var(plan_parser *p) {
+    token name = tensor_lex_name(&p->text, "a variable");
+    for (uint32_t i = 0; i < p->text.scope.len; i++)
+        if (p->text.scope.data[i].name == name.text) return p->text.scope.data[i].var;
+    tensor_parse_fail(&p->text, E0972, name.at, "there is no variable or position '%s'", name.text);
+    return 0;
+}
+
+// ---- Declarations ----------------------------------------------------------------------------------------
+
+static void add_name(plan_parser *p, tensor_var v, const char *name) {
+    VEC_PUSH(p->text.arena, &p->text.scope, ((binding){intern(p->text.names, name), v}));
+}
+
+static void name_all(plan_parser *p) {
+    arena *a = p->text.arena;
+    const tensor_op *op = p->plan->op;
+    const char **vals = ARENA_ARRAY(a, const char *, op->vals.len),
+               **own = ARENA_ARRAY(a, const char *, op->vars.len);
+    for (tensor_val i = 0; i < op->vals.len; i++) vals[i] = op->vals.data[i].name;
+    for (tensor_var i = 0; i < op->vars.len; i++) own[i] = op->vars.data[i].name;
+    p->names = loop_names_of(a, op, vals, own, ARENA_ARRAY(a, bool, op->vars.len));
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        p->names.stages[i] = intern(p->text.names, p->names.stages[i]);
+    p->text.scope.len = 0;
+    for (tensor_var v = 0; v < op->vars.len; v++)
+        if (p->names.vars[v]) add_name(p, v, p->names.vars[v]);
+}
+
+static void read_position(plan_parser *p) {
+    parser *t = &p->text;
+    token name = tensor_lex_name(t, "the position's name");
+    for (uint32_t i = 0; i < t->scope.len; i++)
+        if (t->scope.data[i].name == name.text)
+            tensor_parse_fail(t, E0972, name.at, "'%s' already stands for an index", name.text);
+    for (tensor_val v = 0; v < t->op->vals.len && !t->failed; v++)
+        if (t->op->vals.data[v].name == name.text)
+            tensor_parse_fail(t, E0972, name.at, "there already is a value '%s'", name.text);
+    tensor_lex_expect(t, ":");
+    tensor_space s = tensor_parse_space(t);
+    if (!t->failed) add_name(p, tensor_add_var(t->op, name.text, s), name.text);
+}
+
+static tensor_val read_val(plan_parser *p) {
+    return tensor_parse_val(&p->text, tensor_lex_name(&p->text, "a value"));
+}
+
+static prepared_builder read_builder(plan_parser *p) {
+    token name = tensor_lex_name(&p->text, "a builder");
+    for (int b = 0; b < PREPARED_BUILDER_COUNT; b++)
+        if (!strcmp(name.text, loop_builder_text((prepared_builder)b))) return (prepared_builder)b;
+    tensor_parse_fail(&p->text, E0972, name.at, "there is no builder '%s'", name.text);
+    return PREPARED_OFFSETS;
+}
+
+static void read_prepared(plan_parser *p) {
+    VEC(tensor_val) args = {0};
+    loop_prepared r = {.val = read_val(p)};
+    tensor_lex_expect(&p->text, "=");
+    r.builder = read_builder(p);
+    tensor_lex_expect(&p->text, "(");
+    uint32_t extent = 0;
+    do VEC_PUSH(p->text.arena, &args, read_val(p));
+    while (!prepared_tiles(r.builder) && tensor_lex_accept(&p->text, ","));
+    if (prepared_tiles(r.builder)) {
+        tensor_lex_expect(&p->text, ",");
+        loop_parse_number(p, &extent);
+    }
+    tensor_lex_expect(&p->text, ")");
+    r.extent = extent;
+    r.nargs = args.len;
+    r.args = args.data;
+    VEC_PUSH(p->text.arena, &p->plan->prepared, r);
+}
+
+// A value whose home has not been said yet.
+static tensor_val read_homeless(plan_parser *p) {
+    token name = p->text.tok;
+    tensor_val v = read_val(p);
+    if (!p->text.failed && p->plan->values.data[v].home != LOOP_MEMORY)
+        tensor_parse_fail(&p->text, E0972, name.at, "where '%s' lives is said twice", name.text);
+    return v;
+}
+
+static void read_extents(plan_parser *p, loop_value *w, uint32_t rank) {
+    parser *t = &p->text;
+    tensor_lex_expect(t, "[");
+    for (uint32_t i = 0; i < rank && !t->failed; i++) {
+        if (i) tensor_lex_expect(t, ",");
+        loop_parse_number(p, &w->extent[i]);
+        if (tensor_lex_accept(t, "from")) w->origin[i] = tensor_parse_expr(t);
+    }
+    tensor_lex_expect(t, "]");
+}
+
+static void read_shared(plan_parser *p) {
+    parser *t = &p->text;
+    tensor_val v = read_homeless(p);
+    loop_value w = {.home = LOOP_SHARED, .of = TENSOR_NO_VAL};
+    tensor_lex_expect(t, ":");
+    if (!tensor_parse_dtype(t, &t->tok, &w.type)) tensor_parse_fail(t, E0971, t->tok.at, "expected a type");
+    tensor_lex_next(t);
+    read_extents(p, &w, t->op->vals.data[v].rank);
+    if (tensor_lex_accept(t, "of")) w.of = read_val(p);
+    if (!t->failed) p->plan->values.data[v] = w;
+}
+
+static void read_registers(plan_parser *p) {
+    tensor_val v = read_homeless(p);
+    if (!p->text.failed) p->plan->values.data[v].home = LOOP_REGISTERS;
+}
+
+static void read_inline(plan_parser *p) {
+    tensor_val v = read_homeless(p);
+    tensor_lex_expect(&p->text, "by");
+    loop_value w = {.home = LOOP_INLINE, .of = TENSOR_NO_VAL, .stage = loop_parse_stage(p)};
+    if (!p->text.failed) p->plan->values.data[v] = w;
+}
+
+// ---- Steps -----------------------------------------------------------------------------------------------
+
+static void add_step(plan_parser *p, loop_step s) { VEC_PUSH(p->text.arena, &p->plan->steps, s); }
+
+static void read_hint(plan_parser *p, loop_kernel *k) {
+    loop_hint h = {.val = read_val(p)};
+    token word = tensor_lex_name(&p->text, "a cache hint");
+    for (uint8_t i = SIMT_CACHE_DEFAULT + 1; simt_cache_text((simt_cache)i); i++)
+        if (!strcmp(word.text, simt_cache_text((simt_cache)i))) h.cache = (simt_cache)i;
+    if (!h.cache) tensor_parse_fail(&p->text, E0972, word.at, "there is no cache hint '%s'", word.text);
+    VEC_PUSH(p->text.arena, &k->hints, h);
+}
+
+static void read_kernel(plan_parser *p) {
+    parser *t = &p->text;
+    loop_kernel *k = ARENA_NEW(t->arena, loop_kernel);
+    token name = tensor_lex_name(t, "the kernel's name");
+    k->name = name.text;
+    k->at = name.at;
+    tensor_lex_expect(t, "threads");
+    loop_parse_number(p, &k->threads);
+    tensor_lex_expect(t, "lanes");
+    loop_parse_number(p, &k->lanes);
+    if (tensor_lex_accept(t, "persistent")) loop_parse_number(p, &k->persistent);
+    if (tensor_lex_accept(t, "cache")) do read_hint(p, k);
+        while (tensor_lex_accept(t, ","));
+    loop_parse_body(p, &k->body);
+    add_step(p, (loop_step){.kind = LOOP_LAUNCH, .kernel = k});
+}
+
+static void read_rounds(plan_parser *p) {
+    parser *t = &p->text;
+    token name = t->tok;
+    tensor_var step = loop_parse_var(p);
+    uint32_t loop = 0;
+    while (loop < t->op->loops.len && t->op->loops.data[loop].step != step) loop++;
+    if (loop == t->op->loops.len)
+        tensor_parse_fail(t, E0972, name.at, "'%s' is not the step of a recurrence", name.text);
+    tensor_lex_expect(t, "{");
+    add_step(p, (loop_step){.kind = LOOP_ROUNDS, .loop = loop});
+    while (tensor_lex_accept(t, "kernel")) read_kernel(p);
+    add_step(p, (loop_step){.kind = LOOP_ROUNDS_END, .loop = loop});
+    tensor_lex_expect(t, "}");
+}
+
+static void read_item(plan_parser *p) {
+    static const struct {
+        const char *word;
+        void (*read)(plan_parser *p);
+    } items[] = {{"position", read_position},   {"prepare", read_prepared}, {"shared", read_shared},
+                 {"registers", read_registers}, {"inline", read_inline},    {"kernel", read_kernel},
+                 {"rounds", read_rounds}};
+    tensor_parse_lets(&p->text);   // of a shared value's origins
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        if (!tensor_lex_accept(&p->text, items[i].word)) continue;
+        items[i].read(p);
+        return;
+    }
+    tensor_parse_fail(&p->text, E0971, p->text.tok.at, "expected a declaration, a kernel or rounds");
+}
+
+static void read_plan(plan_parser *p) {
+    parser *t = &p->text;
+    tensor_lex_expect(t, "plan");
+    token name = tensor_lex_name(t, "the plan's name");
+    if (name.text != t->op->name)
+        tensor_parse_fail(t, E0972, name.at, "the plan above is of op '%s', not '%s'", t->op->name,
+                          name.text);
+    tensor_lex_expect(t, "{");
+    while (!t->failed && !tensor_lex_is(&t->tok, "}")) read_item(p);
+    tensor_lex_expect(t, "}");
+    if (t->tok.kind != TOK_END)
+        tensor_parse_fail(t, E0971, t->tok.at, "expected the end: a text holds one plan");
+    span at = name.at;
+    const char *fault = t->failed ? NULL : loop_fault(t->arena, p->plan, &at);
+    if (fault) tensor_parse_fail(t, E0976, at, "%s", fault);
+}
+
+bool loop_parse(arena *a, diag_set *ds, const source_file *text, loop_plan **out) {
+    plan_parser p = {.text = tensor_parse_start(a, ds, text)};
+    tensor_op *op = tensor_parse_op(&p.text, true);
+    if (!op) return false;
+    p.plan = loop_plan_new(a, op);
+    p.text.op = p.plan->op;
+    p.text.plan = true;
+    name_all(&p);
+    read_plan(&p);
+    *out = p.plan;
+    return !p.text.failed;
+}

@@ -1,0 +1,21 @@
+// The reader of loop IR text: what its files share. Tokens and expressions are those of tensor IR; its scope
+// holds every variable a plan may name, and the verifier says where one is bound.
+#ifndef GNNC_LOOP_PARSE_H
+#define GNNC_LOOP_PARSE_H
+
+#include "loop_internal.h"
+#include "tensor_parse.h"
+
+typedef struct {
+    parser text;
+    loop_plan *plan;
+    loop_names names;   // stages: interned
+    uint32_t depth;     // of bodies
+} plan_parser;
+
+void loop_parse_number(plan_parser *p, uint32_t *out);   // positive
+uint32_t loop_parse_stage(plan_parser *p);
+tensor_var loop_parse_var(plan_parser *p);
+void loop_parse_body(plan_parser *p, loop_body *out);   // { node … }
+
+#endif

@@ -1,0 +1,130 @@
+// Kernels' bodies of loop IR text, node by node.
+#include "loop_parse.h"
+
+#include <string.h>
+
+// ---- Layouts ---------------------------------------------------------------------------------------------
+
+static loop_place read_place(plan_parser *p) {
+    token name = tensor_lex_name(&p->text, "a place");
+    for (int k = 0; k < LOOP_PLACE_COUNT; k++)
+        if (!strcmp(name.text, loop_place_text((loop_place)k))) return (loop_place)k;
+    tensor_parse_fail(&p->text, E0972, name.at, "there is no place '%s'", name.text);
+    return LOOP_SERIAL_PLACE;
+}
+
+static void read_digit(plan_parser *p, loop_node *n, loop_place place, span at) {
+    if (n->ndigits == LOOP_MAX_DIGITS)
+        tensor_parse_fail(&p->text, E0974, at, "a loop has at most %d digits", LOOP_MAX_DIGITS);
+    if (p->text.failed) return;
+    loop_digit *d = &n->digits[n->ndigits++];
+    *d = (loop_digit){.place = place, .unit = 1};
+    loop_parse_number(p, &d->extent);
+    if (tensor_lex_accept(&p->text, "unit")) loop_parse_number(p, &d->unit);
+}
+
+// [digit, …, rest]: a digit has an extent, the rest has none.
+static void read_digits(plan_parser *p, loop_node *n) {
+    parser *t = &p->text;
+    tensor_lex_expect(t, "[");
+    for (;;) {
+        span at = t->tok.at;
+        loop_place place = read_place(p);
+        if (t->tok.kind != TOK_INT) {
+            n->rest = place;
+            if (tensor_lex_accept(t, "unroll")) loop_parse_number(p, &n->unroll);
+            break;
+        }
+        read_digit(p, n, place, at);
+        if (t->failed) return;
+        tensor_lex_expect(t, ",");
+    }
+    tensor_lex_expect(t, "]");
+}
+
+// ---- Nodes -----------------------------------------------------------------------------------------------
+
+static void read_stages(plan_parser *p, loop_node *n) {
+    VEC(uint32_t) stages = {0};
+    do {
+        uint32_t s = loop_parse_stage(p);
+        VEC_PUSH(p->text.arena, &stages, s);
+    } while (tensor_lex_accept(&p->text, ","));
+    n->nstages = stages.len;
+    n->stages = stages.data;
+}
+
+static void read_states(plan_parser *p, loop_node *n) {
+    if (tensor_lex_is(&p->text.tok, "(")) {
+        expr_list states = tensor_parse_tuple(&p->text);
+        n->nstates = states.len;
+        n->states = states.data;
+    }
+    if (n->kind == LOOP_CONTRIBUTE && tensor_lex_accept(&p->text, "where"))
+        n->valid = tensor_parse_expr(&p->text);
+}
+
+static void read_for(plan_parser *p, loop_node *n) {
+    tensor_lex_expect(&p->text, "in");
+    n->lo = tensor_parse_expr(&p->text);
+    tensor_lex_expect(&p->text, "..");
+    n->hi = tensor_parse_expr(&p->text);
+    read_digits(p, n);
+}
+
+static void read_carry(plan_parser *p, loop_node *n) {
+    tensor_lex_expect(&p->text, "by");
+    n->key = tensor_parse_expr(&p->text);
+    tensor_lex_expect(&p->text, "first");
+    n->first = tensor_parse_expr(&p->text);
+    tensor_lex_expect(&p->text, "last");
+    n->last = tensor_parse_expr(&p->text);
+}
+
+static void read_head(plan_parser *p, loop_node *n) {
+    const loop_node_form *form = loop_node_table(n->kind);
+    if (form->var) n->var = loop_parse_var(p);
+    if (form->stages) read_stages(p, n);
+    switch (n->kind) {
+    case LOOP_FOR: read_for(p, n); break;
+    case LOOP_LET:
+        tensor_lex_expect(&p->text, "=");
+        n->value = tensor_parse_expr(&p->text);
+        break;
+    case LOOP_IF: n->value = tensor_parse_expr(&p->text); break;
+    case LOOP_CONTRIBUTE:
+    case LOOP_STORE_STATE: read_states(p, n); break;
+    case LOOP_CARRY: read_carry(p, n); break;
+    case LOOP_PHASE:
+    case LOOP_REDUCE:
+    case LOOP_STORE:
+    case LOOP_NODE_COUNT: break;
+    }
+}
+
+static void read_node(plan_parser *p, loop_body *out) {
+    parser *t = &p->text;
+    tensor_parse_lets(t);
+    int kind = 0;
+    while (kind < LOOP_NODE_COUNT && !tensor_lex_is(&t->tok, loop_node_table((loop_node_kind)kind)->text))
+        kind++;
+    if (kind == LOOP_NODE_COUNT)
+        tensor_parse_fail(t, E0971, t->tok.at, "expected for, let, if, phase, reduce, …");
+    if (t->failed) return;
+    loop_node *n = loop_node_new(p->plan, (loop_node_kind)kind, t->tok.at);
+    tensor_lex_next(t);
+    read_head(p, n);
+    if (loop_node_table(n->kind)->body) loop_parse_body(p, &n->body);
+    if (!t->failed) VEC_PUSH(t->arena, out, n);
+}
+
+void loop_parse_body(plan_parser *p, loop_body *out) {
+    parser *t = &p->text;
+    if (p->depth == LOOP_MAX_DEPTH)
+        tensor_parse_fail(t, E0974, t->tok.at, "nodes stand at most %d deep", LOOP_MAX_DEPTH);
+    p->depth++;
+    tensor_lex_expect(t, "{");
+    while (!t->failed && !tensor_lex_is(&t->tok, "}")) read_node(p, out);
+    tensor_lex_expect(t, "}");
+    p->depth--;
+}

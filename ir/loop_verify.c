@@ -1,0 +1,520 @@
+// The rules of loop IR (LOOP.md): scopes, layouts, states and stores, followed in the order of the text.
+#include "loop_verify.h"
+
+#include <string.h>
+
+const char *loop_wrong(loop_verifier *v, const char *words) {
+    return arena_printf(v->arena, "%s: %s", v->what, words);
+}
+
+static const tensor_stage *stage_of(const loop_verifier *v, const loop_node *n) {
+    return &v->op->stages.data[n->stages[0]];
+}
+
+// ---- Scopes ----------------------------------------------------------------------------------------------
+
+static void enter(loop_verifier *v, int what, uint32_t index) {
+    scope_entry e = {.index = index};
+    e.what = what;
+    VEC_PUSH(v->scratch, &v->scope, e);
+}
+
+static void take_back(loop_verifier *v, const scope_entry *e) {
+    switch (e->what) {
+    case SCOPE_VAR:
+        v->bound[e->index] = false;
+        v->value[e->index] = 0;
+        v->loop[e->index] = NULL;
+        break;
+    case SCOPE_VAL: v->point[e->index] = NULL; break;
+    case SCOPE_STATE: v->state_known[e->index] = false; break;
+    }
+}
+
+// What a phase makes known stays known around it; what it binds does not stay bound.
+static void leave(loop_verifier *v, uint32_t mark, bool phase) {
+    uint32_t kept = mark;
+    for (uint32_t i = mark; i < v->scope.len; i++) {
+        scope_entry e = v->scope.data[i];
+        if (phase && e.what != SCOPE_VAR) v->scope.data[kept++] = e;
+        else take_back(v, &e);
+    }
+    v->scope.len = kept;
+}
+
+static const char *bind(loop_verifier *v, const loop_node *n) {
+    tensor_var x = n->var;
+    const char *name = v->op->vars.data[x].name;
+    if (v->bound[x]) return WRONG(v, "variable '%s' is bound already", name);
+    for (uint32_t i = 0; i < v->op->loops.len; i++)
+        if (v->op->loops.data[i].step == x)
+            return WRONG(v, "'%s' is the step of a recurrence, which its rounds bind", name);
+    v->bound[x] = true;
+    v->value[x] = n->kind == LOOP_LET ? n->value : 0;
+    v->loop[x] = n->kind == LOOP_FOR ? n : NULL;
+    v->depth[x] = v->path.len;
+    v->since[x] = ++v->clock;
+    enter(v, SCOPE_VAR, x);
+    return NULL;
+}
+
+static const char *check_bound(loop_verifier *v, const tensor_var *vars, uint32_t n, const char *stage) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!v->bound[vars[i]])
+            return WRONG(v, "'%s' of stage '%s' is not bound here", v->op->vars.data[vars[i]].name, stage);
+    return NULL;
+}
+
+// ---- Stages ----------------------------------------------------------------------------------------------
+
+static const char *check_stages(loop_verifier *v, const loop_node *n, bool reductions) {
+    if (n->nstages == 0) return WRONG(v, "'%s' names no stage", loop_node_table(n->kind)->text);
+    for (uint32_t i = 0; i < n->nstages; i++) {
+        if (n->stages[i] >= v->op->stages.len)
+            return WRONG(v, "there is no stage %u", (unsigned)n->stages[i]);
+        const tensor_stage *s = &v->op->stages.data[n->stages[i]];
+        if (reductions && s->reducer == TENSOR_NO_REDUCER)
+            return WRONG(v, "stage '%s' reduces nothing", s->name);
+        if (s->loop != v->rounds)
+            return WRONG(v, "stage '%s' %s", s->name,
+                         s->loop == TENSOR_NO_LOOP ? "is in no recurrence, but in rounds of one"
+                                                   : "is not in the rounds of its recurrence");
+        for (uint32_t k = 0; k < i; k++)
+            if (n->stages[k] == n->stages[i]) return WRONG(v, "stage '%s' is named twice", s->name);
+    }
+    return NULL;
+}
+
+// The node around the one at hand that reduces the stage; NULL: none.
+static const loop_node *reduction_around(const loop_verifier *v, uint32_t stage, uint32_t *depth) {
+    for (uint32_t k = v->path.len; k-- > 0;) {
+        const loop_node *m = v->path.data[k];
+        if (m->kind != LOOP_REDUCE && m->kind != LOOP_CARRY) continue;
+        for (uint32_t i = 0; i < m->nstages; i++)
+            if (m->stages[i] == stage) return *depth = k, m;
+    }
+    return NULL;
+}
+
+// What is known where: the target's variables behind lets.
+static void known_at(loop_verifier *v, tensor_val val, const tensor_expr *index, uint32_t rank) {
+    tensor_expr *point = ARENA_ARRAY(v->scratch, tensor_expr, rank + 1);
+    for (uint32_t i = 0; i < rank; i++) point[i] = loop_behind_lets(v, index[i]);
+    v->stored_in[val] = v->kernel;
+    v->point[val] = point;
+    v->phase[val] = NULL;
+    for (uint32_t k = v->path.len; k-- > 0 && !v->phase[val];) {
+        if (v->path.data[k]->kind != LOOP_PHASE) continue;
+        v->phase[val] = v->path.data[k];
+        v->around[val] = k ? v->path.data[k - 1] : NULL;
+    }
+    enter(v, SCOPE_VAL, val);
+}
+
+// Blocks do not store the same element.
+static const char *check_one_block(loop_verifier *v, const tensor_expr *index, uint32_t rank,
+                                   tensor_val val) {
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node *m = v->path.data[k];
+        bool told = m->kind != LOOP_FOR || m->rest != LOOP_BLOCK_PLACE;
+        for (uint32_t i = 0; i < rank && !told; i++) told = loop_depends(v, index[i], m->var);
+        if (!told)
+            return WRONG(v, "every block of '%s' stores '%s' at one index", v->op->vars.data[m->var].name,
+                         v->op->vals.data[val].name);
+    }
+    return NULL;
+}
+
+// ---- States ----------------------------------------------------------------------------------------------
+
+static const char *check_slot(loop_verifier *v, tensor_expr slot, tensor_type want) {
+    const tensor_node *n = slot && slot < v->op->exprs.len ? tensor_node_at(v->op, slot) : NULL;
+    if (!n || n->op != TENSOR_LOAD_OP) return WRONG(v, "a state is kept in an element of a value");
+    tensor_val val = (tensor_val)n->imm.i;
+    const tensor_val_info *info = &v->op->vals.data[val];
+    if (info->role != VAL_STAGE || v->plan->values.data[val].home != LOOP_MEMORY)
+        return WRONG(v, "'%s' is no stage's value in memory, so it keeps no states", info->name);
+    if (!tensor_type_equal(n->type, want))
+        return WRONG(v, "a state of type %s is kept in '%s' of type %s",
+                     tensor_type_text(v->arena, v->op, want), info->name,
+                     tensor_type_text(v->arena, v->op, n->type));
+    return NULL;
+}
+
+static const char *check_slots(loop_verifier *v, const loop_node *n, const tensor_stage *s) {
+    const tensor_reducer *r = &v->op->reducers.data[s->reducer];
+    if (n->nstates != r->nstate)
+        return WRONG(v, "the state of stage '%s' has %u part%s, not %u", s->name, (unsigned)r->nstate,
+                     r->nstate == 1 ? "" : "s", (unsigned)n->nstates);
+    for (uint32_t i = 0; i < n->nstates; i++) TRY(check_slot(v, n->states[i], r->state_types[i]));
+    return NULL;
+}
+
+static const char *write_slot(loop_verifier *v, tensor_expr slot) {
+    const tensor_node *n = tensor_node_at(v->op, slot);
+    for (uint32_t i = 0; i < n->nargs; i++) TRY(loop_check_expr(v, n->args[i], UINT32_MAX));
+    TRY(check_one_block(v, n->args, n->nargs, (tensor_val)n->imm.i));
+    known_at(v, (tensor_val)n->imm.i, n->args, n->nargs);
+    return NULL;
+}
+
+// ---- Nodes -----------------------------------------------------------------------------------------------
+
+static const char *check_body(loop_verifier *v, const loop_node *n);
+
+static const char *check_for(loop_verifier *v, const loop_node *n) {
+    TRY(loop_check_index(v, n->lo));
+    TRY(loop_check_index(v, n->hi));
+    VEC_PUSH(v->scratch, &v->path, n);
+    const char *words = loop_check_digits(v, n);
+    v->path.len--;
+    return words ? words : check_body(v, n);
+}
+
+static const char *check_let(loop_verifier *v, const loop_node *n) {
+    TRY(loop_check_expr(v, n->value, UINT32_MAX));
+    tensor_type want = {DT_INDEX, v->op->vars.data[n->var].space}, t = tensor_typeof(v->op, n->value);
+    if (!tensor_type_equal(t, want))
+        return WRONG(v, "'%s' is %s, not %s", v->op->vars.data[n->var].name,
+                     tensor_type_text(v->arena, v->op, want), tensor_type_text(v->arena, v->op, t));
+    return bind(v, n);
+}
+
+static const char *check_if(loop_verifier *v, const loop_node *n) {
+    TRY(loop_check_expr(v, n->value, UINT32_MAX));
+    if (tensor_typeof(v->op, n->value).type != DT_BOOL) return WRONG(v, "a condition is a bool");
+    return check_body(v, n);
+}
+
+// Around a phase, all threads of a block go through a loop equally often.
+static const char *check_uniform(loop_verifier *v, uint32_t at) {
+    const loop_node *n = v->path.data[at];
+    for (uint32_t k = 0; k < at; k++) {
+        const loop_node *m = v->path.data[k];
+        bool threads = false;
+        for (uint32_t i = 0; i < m->ndigits; i++)
+            threads = threads || m->digits[i].place == LOOP_LANE_PLACE ||
+                      m->digits[i].place == LOOP_GROUP_PLACE;
+        if (threads && (loop_depends(v, n->lo, m->var) || loop_depends(v, n->hi, m->var)))
+            return WRONG(v, "a phase stands inside '%s', whose bounds differ between the threads of '%s'",
+                         v->op->vars.data[n->var].name, v->op->vars.data[m->var].name);
+    }
+    return NULL;
+}
+
+static const char *check_phase(loop_verifier *v, const loop_node *n) {
+    for (uint32_t k = 0; k < v->path.len; k++)
+        if (v->path.data[k]->kind != LOOP_FOR)
+            return WRONG(v, "a phase stands inside a '%s', where not every thread meets its barriers",
+                         loop_node_table(v->path.data[k]->kind)->text);
+    for (uint32_t k = 0; k < v->path.len; k++) TRY(check_uniform(v, k));
+    return check_body(v, n);
+}
+
+static const char *walk_reduction(loop_verifier *v, const loop_node *n) {
+    uint32_t *before = ARENA_ARRAY(v->scratch, uint32_t, n->nstages);
+    for (uint32_t i = 0; i < n->nstages; i++) {
+        uint32_t depth;
+        before[i] = v->contributions[n->stages[i]];
+        if (v->state_known[n->stages[i]] || reduction_around(v, n->stages[i], &depth))
+            return WRONG(v, "stage '%s' is reduced already", v->op->stages.data[n->stages[i]].name);
+    }
+    TRY(check_body(v, n));
+    for (uint32_t i = 0; i < n->nstages; i++)
+        if (v->contributions[n->stages[i]] == before[i])
+            return WRONG(v, "nothing is contributed to stage '%s'", v->op->stages.data[n->stages[i]].name);
+    return NULL;
+}
+
+static const char *check_reduce(loop_verifier *v, const loop_node *n) {
+    TRY(check_stages(v, n, true));
+    for (uint32_t i = 0; i < n->nstages; i++) {
+        const tensor_stage *s = &v->op->stages.data[n->stages[i]];
+        TRY(check_bound(v, s->left, s->nleft, s->name));
+    }
+    TRY(walk_reduction(v, n));
+    for (uint32_t i = 0; i < n->nstages; i++) {
+        v->state_known[n->stages[i]] = true;
+        enter(v, SCOPE_STATE, n->stages[i]);
+    }
+    return NULL;
+}
+
+static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop_node *around,
+                                uint32_t depth) {
+    const tensor_stage *s = stage_of(v, n);
+    TRY(check_bound(v, s->bound, s->nbound, s->name));
+    for (uint32_t i = 0; i < s->nbound; i++)
+        if (v->depth[s->bound[i]] <= depth)
+            return WRONG(v, "'%s' of stage '%s' is bound outside the '%s'",
+                         v->op->vars.data[s->bound[i]].name, s->name, loop_node_table(around->kind)->text);
+    for (uint32_t i = 0; i < s->nbody; i++) TRY(loop_check_expr(v, s->body[i], n->stages[0]));
+    return NULL;
+}
+
+static const char *check_combined(loop_verifier *v, const loop_node *n) {
+    TRY(check_slots(v, n, stage_of(v, n)));
+    for (uint32_t i = 0; i < n->nstates; i++) TRY(loop_check_expr(v, n->states[i], UINT32_MAX));
+    if (!n->valid) return NULL;
+    TRY(loop_check_expr(v, n->valid, UINT32_MAX));
+    return tensor_typeof(v->op, n->valid).type == DT_BOOL ? NULL : WRONG(v, "a condition is a bool");
+}
+
+static const char *check_contribute(loop_verifier *v, const loop_node *n) {
+    uint32_t depth = 0;
+    TRY(check_stages(v, n, true));
+    if (n->nstages != 1) return WRONG(v, "one stage at a time is contributed to");
+    const tensor_stage *s = stage_of(v, n);
+    const loop_node *around = reduction_around(v, n->stages[0], &depth);
+    if (!around) return WRONG(v, "nothing around it reduces stage '%s'", s->name);
+    if (n->valid && !n->nstates) return WRONG(v, "'where' says whether there is a state, and there are none");
+    TRY(check_bound(v, s->left, s->nleft, s->name));
+    if (around->kind == LOOP_CARRY) TRY(loop_check_expr(v, around->key, UINT32_MAX));
+    v->contributions[n->stages[0]]++;
+    return n->nstates ? check_combined(v, n) : check_lifted(v, n, around, depth);
+}
+
+static const char *store_targets(loop_verifier *v, const tensor_stage *s) {
+    for (uint32_t i = 0; i < s->ntargets; i++) {
+        const tensor_target *t = &s->targets[i];
+        if (v->plan->values.data[t->val].home == LOOP_MEMORY)
+            TRY(check_one_block(v, t->index, t->rank, t->val));
+    }
+    for (uint32_t i = 0; i < s->ntargets; i++)
+        if (v->plan->values.data[s->targets[i].val].home == LOOP_SHARED)
+            TRY(loop_share(v, s->targets[i].val));
+    for (uint32_t i = 0; i < s->ntargets; i++)
+        known_at(v, s->targets[i].val, s->targets[i].index, s->targets[i].rank);
+    return NULL;
+}
+
+static const char *check_store(loop_verifier *v, const loop_node *n) {
+    TRY(check_stages(v, n, false));
+    if (n->nstages != 1) return WRONG(v, "one stage at a time is stored");
+    const tensor_stage *s = stage_of(v, n);
+    bool reduces = s->reducer != TENSOR_NO_REDUCER;
+    if (loop_stage_inline(v->plan, n->stages[0]))
+        return WRONG(v, "stage '%s' is inline and never stored", s->name);
+    TRY(check_bound(v, s->left, s->nleft, s->name));
+    if (reduces && !v->state_known[n->stages[0]])
+        return WRONG(v, "stage '%s' is stored where its state is not known", s->name);
+    for (uint32_t i = 0; i < (reduces ? s->nelse : s->nbody); i++)
+        TRY(loop_check_expr(v, reduces ? s->orelse[i] : s->body[i], n->stages[0]));
+    store_places *places = &v->places[n->stages[0]];
+    if (places->kernel == v->kernel) return WRONG(v, "stage '%s' is stored twice", s->name);
+    places->kernel = v->kernel;
+    VEC_PUSH(v->scratch, &places->loops, v->path.len ? v->path.data[0] : NULL);
+    v->stores[n->stages[0]]++;
+    return store_targets(v, s);
+}
+
+static const char *check_store_state(loop_verifier *v, const loop_node *n) {
+    TRY(check_stages(v, n, true));
+    if (n->nstages != 1) return WRONG(v, "one stage's state at a time is stored");
+    const tensor_stage *s = stage_of(v, n);
+    if (!v->state_known[n->stages[0]]) return WRONG(v, "the state of stage '%s' is not known here", s->name);
+    TRY(check_slots(v, n, s));
+    for (uint32_t i = 0; i < n->nstates; i++) TRY(write_slot(v, n->states[i]));
+    return NULL;
+}
+
+// One of a stage's left variables is not bound around its carry: it is what the key says.
+static const char *check_carried(loop_verifier *v, const loop_node *n) {
+    const tensor_stage *s = stage_of(v, n);
+    uint32_t open = 0;
+    tensor_space space = TENSOR_NO_SPACE;
+    for (uint32_t i = 0; i < s->nleft; i++) {
+        if (v->bound[s->left[i]]) continue;
+        space = v->op->vars.data[s->left[i]].space;
+        open++;
+    }
+    if (open != 1)
+        return WRONG(v, "a carry leaves one left variable of stage '%s' to its key, not %u", s->name,
+                     (unsigned)open);
+    bool fits = n->key && n->key < v->op->exprs.len &&
+                tensor_type_equal(tensor_typeof(v->op, n->key), (tensor_type){DT_INDEX, space});
+    return fits ? NULL : WRONG(v, "the key of a carry is an index of %s", v->op->spaces.data[space].name);
+}
+
+static const char *check_carry(loop_verifier *v, const loop_node *n) {
+    TRY(check_stages(v, n, true));
+    const tensor_reducer *r = &v->op->reducers.data[stage_of(v, n)->reducer];
+    if (n->nstages != 1 || r->nstate != 1)
+        return WRONG(v, "a carry has slots for one stage with a state of one part");
+    TRY(check_carried(v, n));
+    TRY(check_slot(v, n->first, r->state_types[0]));
+    TRY(check_slot(v, n->last, r->state_types[0]));
+    TRY(walk_reduction(v, n));
+    TRY(write_slot(v, n->first));
+    return write_slot(v, n->last);
+}
+
+static const char *check_node(loop_verifier *v, const loop_node *n) {
+    v->at = n->at;
+    if ((uint32_t)n->kind >= LOOP_NODE_COUNT) return WRONG(v, "a node is of no kind");
+    if (loop_node_table(n->kind)->var && n->var >= v->op->vars.len)
+        return WRONG(v, "there is no variable %u", (unsigned)n->var);
+    switch (n->kind) {
+    case LOOP_FOR: return check_for(v, n);
+    case LOOP_LET: return check_let(v, n);
+    case LOOP_IF: return check_if(v, n);
+    case LOOP_PHASE: return check_phase(v, n);
+    case LOOP_REDUCE: return check_reduce(v, n);
+    case LOOP_CONTRIBUTE: return check_contribute(v, n);
+    case LOOP_STORE: return check_store(v, n);
+    case LOOP_STORE_STATE: return check_store_state(v, n);
+    case LOOP_CARRY: return check_carry(v, n);
+    case LOOP_NODE_COUNT: break;
+    }
+    ICE("no loop node %d", (int)n->kind);
+}
+
+static const char *check_list(loop_verifier *v, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) TRY(check_node(v, body->data[i]));
+    return NULL;
+}
+
+static const char *check_body(loop_verifier *v, const loop_node *n) {
+    if (v->path.len == LOOP_MAX_DEPTH) return WRONG(v, "nodes stand more than %d deep", LOOP_MAX_DEPTH);
+    VEC_PUSH(v->scratch, &v->path, n);
+    uint32_t mark = v->scope.len;
+    if (n->kind == LOOP_FOR) TRY(bind(v, n));
+    TRY(check_list(v, &n->body));
+    leave(v, mark, n->kind == LOOP_PHASE);
+    v->path.len--;
+    v->at = n->at;
+    return NULL;
+}
+
+// ---- Steps -----------------------------------------------------------------------------------------------
+
+static const char *check_hints(loop_verifier *v, const loop_kernel *k) {
+    for (uint32_t i = 0; i < k->hints.len; i++) {
+        const loop_hint *h = &k->hints.data[i];
+        if (h->val >= v->op->vals.len || h->cache == SIMT_CACHE_DEFAULT || h->cache > SIMT_CACHE_BYPASS)
+            return WRONG(v, "a cache hint names no value or no policy");
+        const char *name = v->op->vals.data[h->val].name;
+        if (v->plan->values.data[h->val].home != LOOP_MEMORY || v->op->vals.data[h->val].role == VAL_SCALAR)
+            return WRONG(v, "'%s' is cached, but not in memory", name);
+        for (uint32_t j = 0; j < i; j++)
+            if (k->hints.data[j].val == h->val) return WRONG(v, "how '%s' is cached is said twice", name);
+    }
+    return NULL;
+}
+
+static const char *check_kernel(loop_verifier *v, uint32_t step) {
+    const loop_kernel *k = v->launch = v->plan->steps.data[step].kernel;
+    v->at = k->at;
+    v->what = arena_printf(v->arena, "kernel '%s'", k->name);
+    for (uint32_t i = 0; i < step; i++)
+        if (v->plan->steps.data[i].kind == LOOP_LAUNCH &&
+            !strcmp(v->plan->steps.data[i].kernel->name, k->name))
+            return WRONG(v, "there already is a kernel of this name");
+    if (k->lanes == 0 || k->threads == 0 || k->threads % k->lanes)
+        return WRONG(v, "%u threads are no groups of %u lanes", (unsigned)k->threads, (unsigned)k->lanes);
+    TRY(check_hints(v, k));
+    v->kernel = step + 1;
+    v->blocks.len = 0;
+    TRY(check_list(v, &k->body));
+    if (k->persistent && !v->blocks.len) return WRONG(v, "it is persistent, but nothing is dealt out to blocks");
+    leave(v, 0, false);
+    return NULL;
+}
+
+static const char *check_rounds(loop_verifier *v, const loop_step *s) {
+    bool begin = s->kind == LOOP_ROUNDS;
+    v->what = arena_printf(v->arena, "plan '%s'", v->op->name);
+    if (s->loop >= v->op->loops.len) return WRONG(v, "there is no recurrence %u", (unsigned)s->loop);
+    if (begin ? v->rounds != TENSOR_NO_LOOP : v->rounds != s->loop)
+        return WRONG(v, "rounds begin and end one within another");
+    v->rounds = begin ? s->loop : TENSOR_NO_LOOP;
+    v->bound[v->op->loops.data[s->loop].step] = begin;
+    return NULL;
+}
+
+// Several kernels store a stage where their outermost loops share its points: each begins where another ends.
+static bool shares_points(const loop_verifier *v, const store_places *p) {
+    int64_t zero = -1;
+    const loop_node *at = NULL;
+    for (uint32_t i = 0; i < p->loops.len; i++) {
+        const loop_node *n = p->loops.data[i];
+        if (!n || n->kind != LOOP_FOR) return false;
+        if (loop_constant(v->op, n->lo, &zero) && zero == 0) at = n;
+    }
+    for (uint32_t left = p->loops.len; at && left > 1; left--) {
+        const loop_node *after = NULL;
+        for (uint32_t i = 0; i < p->loops.len; i++)
+            if (p->loops.data[i]->lo == at->hi) after = p->loops.data[i];
+        at = after;
+    }
+    const tensor_node *end = at ? tensor_node_at(v->op, at->hi) : NULL;
+    return end && end->op == TENSOR_SIZE_OP && end->imm.i == v->op->vars.data[at->var].space;
+}
+
+static const char *check_stored(loop_verifier *v, uint32_t stage) {
+    const char *name = v->op->stages.data[stage].name;
+    if (!v->stores[stage] && !loop_stage_inline(v->plan, stage))
+        return WRONG(v, "stage '%s' is never stored", name);
+    if (v->stores[stage] < 2 || shares_points(v, &v->places[stage])) return NULL;
+    return WRONG(v, "stage '%s' is stored by several kernels, whose outermost loops do not share its points",
+                 name);
+}
+
+static void count_stores(loop_verifier *v, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_STORE && n->nstages && n->stages[0] < v->op->stages.len)
+            v->all_stores[n->stages[0]]++;
+        count_stores(v, &n->body);
+    }
+}
+
+static const char *check_steps(loop_verifier *v) {
+    for (uint32_t i = 0; i < v->plan->steps.len; i++)
+        if (v->plan->steps.data[i].kind == LOOP_LAUNCH) count_stores(v, &v->plan->steps.data[i].kernel->body);
+    for (uint32_t i = 0; i < v->plan->steps.len; i++) {
+        const loop_step *s = &v->plan->steps.data[i];
+        TRY(s->kind == LOOP_LAUNCH ? check_kernel(v, i) : check_rounds(v, s));
+    }
+    v->at = v->op->at;
+    v->what = arena_printf(v->arena, "plan '%s'", v->op->name);
+    if (v->rounds != TENSOR_NO_LOOP) return WRONG(v, "rounds do not end");
+    for (uint32_t i = 0; i < v->op->stages.len; i++) TRY(check_stored(v, i));
+    return NULL;
+}
+
+const char *loop_fault(arena *a, const loop_plan *p, span *at) {
+    const tensor_op *op = p->op;
+    const char *words = tensor_fault(a, op, true);
+    if (words) return words;
+    loop_verifier v = {
+        .arena = a, .scratch = arena_new(), .plan = p, .op = op, .at = *at, .rounds = TENSOR_NO_LOOP};
+    v.what = arena_printf(a, "plan '%s'", op->name);
+    v.bound = ARENA_ARRAY(v.scratch, bool, op->vars.len);
+    v.depth = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
+    v.value = ARENA_ARRAY(v.scratch, tensor_expr, op->vars.len);
+    v.loop = ARENA_ARRAY(v.scratch, const loop_node *, op->vars.len);
+    v.since = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
+    v.shared = ARENA_ARRAY(v.scratch, shared_store, op->vals.len);
+    v.stored_in = ARENA_ARRAY(v.scratch, uint32_t, op->vals.len);
+    v.point = ARENA_ARRAY(v.scratch, const tensor_expr *, op->vals.len);
+    v.phase = ARENA_ARRAY(v.scratch, const loop_node *, op->vals.len);
+    v.around = ARENA_ARRAY(v.scratch, const loop_node *, op->vals.len);
+    v.stores = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
+    v.all_stores = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
+    v.places = ARENA_ARRAY(v.scratch, store_places, op->stages.len);
+    v.contributions = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
+    v.state_known = ARENA_ARRAY(v.scratch, bool, op->stages.len);
+    v.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
+    v.seen_inlined = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
+    words = loop_check_declarations(&v);
+    if (!words) words = check_steps(&v);
+    *at = v.at;
+    arena_free(v.scratch);
+    return words;
+}
+
+const char *loop_verify(arena *a, const loop_plan *p) {
+    span at = p->op->at;
+    return loop_fault(a, p, &at);
+}

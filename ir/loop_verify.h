@@ -1,0 +1,89 @@
+// The verifier of loop IR: what its files share.
+#ifndef GNNC_LOOP_VERIFY_H
+#define GNNC_LOOP_VERIFY_H
+
+#include "loop_internal.h"
+#include "tensor_internal.h"
+
+// What holds until a body ends, to be taken back then.
+typedef struct {
+    enum { SCOPE_VAR, SCOPE_VAL, SCOPE_STATE } what;   // bound; known at a point; known after its REDUCE
+    uint32_t index;
+} scope_entry;
+
+// Where a stage is stored: the kernels, and the outermost loops around; NULL: none.
+typedef struct {
+    VEC(const loop_node *) loops;
+    uint32_t kernel;   // the last
+} store_places;
+
+typedef struct {
+    VEC(tensor_var) vars;   // of a tile's origins
+    uint32_t clock;         // when it was last stored
+} shared_store;
+
+typedef struct {
+    tensor_expr e;
+    bool inlined;   // met in the body of an inline stage
+} expr_visit;
+
+typedef struct {
+    arena *arena;   // of the words
+    arena *scratch;
+    const loop_plan *plan;
+    const tensor_op *op;
+    const char *what;   // being checked: "kernel 'k'"
+    span at;
+    VEC(const loop_node *) path;   // around the node being checked
+    VEC(scope_entry) scope;
+    VEC(const loop_node *) blocks;   // of the kernel: loops dealt out to blocks
+    // Per variable.
+    bool *bound;
+    uint32_t *depth;          // of the path where it was bound
+    tensor_expr *value;       // LET: what it stands for; else 0
+    const loop_node **loop;   // FOR: the node that binds it; else NULL
+    uint32_t *since, clock;   // when it was bound; bindings so far
+    // Per value.
+    uint32_t *stored_in;         // number of the last kernel that stores it, from 1; 0: none
+    const tensor_expr **point;   // where it is known in this body: variables behind lets; NULL: nowhere
+    const loop_node **phase, **around;   // the phase it was stored in, and the node that stands in; NULL: none
+    shared_store *shared;
+    // Per stage.
+    uint32_t *stores, *all_stores, *contributions;   // stores: so far, and in the whole plan
+    store_places *places;
+    bool *state_known;
+    // Of a walk over expressions.
+    uint32_t *seen, *seen_inlined, stamp;
+    VEC(expr_visit) stack;
+    uint32_t kernel, rounds;   // rounds: of which recurrence, or TENSOR_NO_LOOP
+    uint32_t reader;           // stage whose expressions are read; UINT32_MAX: the plan's own
+    const loop_kernel *launch;
+} loop_verifier;
+
+const char *loop_wrong(loop_verifier *v, const char *words);
+#define WRONG(v, ...) loop_wrong((v), arena_printf((v)->arena, __VA_ARGS__))
+#define TRY(x)                                                                                               \
+    do {                                                                                                     \
+        const char *words_ = (x);                                                                            \
+        if (words_) return words_;                                                                           \
+    } while (0)
+
+// Declarations: variables, prepared values, homes (loop_verify_home.c).
+const char *loop_check_declarations(loop_verifier *v);
+bool loop_stage_inline(const loop_plan *p, uint32_t stage);
+
+// Expressions (loop_verify_expr.c): variables are bound, what is loaded is known where the node stands.
+const char *loop_check_expr(loop_verifier *v, tensor_expr e, uint32_t reader);
+const char *loop_check_index(loop_verifier *v, tensor_expr e);   // and an i64 or index
+tensor_expr loop_behind_lets(const loop_verifier *v,
+                             tensor_expr e);                // a variable that stands for another: the other
+const char *loop_share(loop_verifier *v, tensor_val val);   // shared memory is stored here
+bool loop_depends(loop_verifier *v, tensor_expr e, tensor_var x);   // through lets and bounds
+bool loop_constant(const tensor_op *op, tensor_expr e,
+                   int64_t *out);                      // where sizes of constant spaces tell it
+bool loop_of_sizes(loop_verifier *v, tensor_expr e);   // nothing else is in it
+
+// The layout of a loop (loop_verify_digits.c), which stands at the end of v->path.
+const char *loop_check_digits(loop_verifier *v, const loop_node *n);
+
+#endif

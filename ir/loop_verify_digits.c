@@ -1,0 +1,169 @@
+// The layout of a loop: digits that threads can take, each thread number used once along a path.
+#include "loop_verify.h"
+
+static const char *name_of(const loop_verifier *v, const loop_node *n) {
+    return v->op->vars.data[n->var].name;
+}
+
+static bool has_digit(const loop_node *n, loop_place place) {
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place == place) return true;
+    return false;
+}
+
+static bool is_multiple(const loop_verifier *v, tensor_expr e, uint32_t extent, tensor_space guarded) {
+    const tensor_node *n = tensor_node_at(v->op, e);
+    int64_t x = 0;
+    if (loop_constant(v->op, e, &x)) return x % extent == 0;
+    switch ((int)n->op) {
+    case TENSOR_SIZE_OP: return n->imm.i == guarded;
+    case TENSOR_MUL_OP: return is_multiple(v, n->args[0], extent, guarded) || is_multiple(v, n->args[1], extent, guarded);
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP:
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: return is_multiple(v, n->args[0], extent, guarded) && is_multiple(v, n->args[1], extent, guarded);
+    }
+    return false;
+}
+
+// Vectors are not cut: positions begin at a multiple of the extent and go on to the size of their space,
+// which the version guards, or to a multiple.
+static const char *check_whole_vectors(loop_verifier *v, const loop_node *n, uint32_t extent) {
+    tensor_space space = v->op->vars.data[n->var].space;
+    return is_multiple(v, n->lo, extent, TENSOR_NO_SPACE) && is_multiple(v, n->hi, extent, space)
+               ? NULL
+               : WRONG(v, "'%s' may begin or end inside a vector of %u", name_of(v, n), (unsigned)extent);
+}
+
+static const char *check_vector(loop_verifier *v, const loop_node *n, uint32_t i) {
+    uint32_t e = n->digits[i].extent;
+    if (i) return WRONG(v, "the vector digit of '%s' is not its innermost one", name_of(v, n));
+    if (e > 16 || (e & (e - 1)))
+        return WRONG(v, "a vector of '%s' has 1, 2, 4, 8 or 16 elements, not %u", name_of(v, n), (unsigned)e);
+    TRY(check_whole_vectors(v, n, e));
+    for (uint32_t k = 0; k + 1 < v->path.len; k++)
+        if (v->path.data[k]->kind == LOOP_FOR && has_digit(v->path.data[k], LOOP_VECTOR_PLACE))
+            return WRONG(v, "'%s' is a vector inside a vector of '%s'", name_of(v, n),
+                         name_of(v, v->path.data[k]));
+    return NULL;
+}
+
+// Two digits of one number are read apart where one lies above the other: its unit is a multiple of all the
+// other counts.
+static bool apart(const loop_digit *x, const loop_digit *y) {
+    if (x->extent == 1 || y->extent == 1) return true;
+    if (x->unit > y->unit) return apart(y, x);
+    return y->unit % ((uint64_t)x->unit * x->extent) == 0;
+}
+
+static const char *check_apart(loop_verifier *v, const loop_node *n, uint32_t i) {
+    const loop_digit *d = &n->digits[i];
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node *m = v->path.data[k];
+        for (uint32_t j = 0; m->kind == LOOP_FOR && j < (m == n ? i : m->ndigits); j++)
+            if (m->digits[j].place == d->place && !apart(&m->digits[j], d))
+                return WRONG(v, "'%s' and '%s' are dealt out to the same %ss", name_of(v, m), name_of(v, n),
+                             loop_place_text(d->place));
+    }
+    return NULL;
+}
+
+static const char *check_threads(loop_verifier *v, const loop_node *n, uint32_t i) {
+    const loop_digit *d = &n->digits[i];
+    bool lane = d->place == LOOP_LANE_PLACE;
+    uint32_t have = lane ? v->launch->lanes : v->launch->threads / v->launch->lanes;
+    uint64_t need = (uint64_t)d->extent * d->unit;
+    if (d->unit == 0) return WRONG(v, "the unit of a digit of '%s' is 0", name_of(v, n));
+    if (lane ? have % need != 0 : need > have)
+        return WRONG(v, "'%s' takes %u %ss by units of %u, and there are %u", name_of(v, n),
+                     (unsigned)d->extent, loop_place_text(d->place), (unsigned)d->unit, (unsigned)have);
+    for (uint32_t k = 0; k < v->path.len && lane; k++)
+        if (v->path.data[k]->kind == LOOP_REDUCE &&
+            ((d->extent & (d->extent - 1)) || (d->unit & (d->unit - 1))))
+            return WRONG(v, "'%s' is reduced over %u lanes, which is no power of two", name_of(v, n),
+                         (unsigned)d->extent);
+    return check_apart(v, n, i);
+}
+
+static const char *check_digit(loop_verifier *v, const loop_node *n, uint32_t i) {
+    const loop_digit *d = &n->digits[i];
+    if (d->extent == 0) return WRONG(v, "a digit of '%s' has extent 0", name_of(v, n));
+    switch (d->place) {
+    case LOOP_VECTOR_PLACE: TRY(check_vector(v, n, i)); break;
+    case LOOP_LANE_PLACE:
+    case LOOP_GROUP_PLACE: return check_threads(v, n, i);
+    case LOOP_REGISTER_PLACE:
+    case LOOP_SERIAL_PLACE:
+    case LOOP_UNROLL_PLACE: break;
+    case LOOP_BLOCK_PLACE:
+    case LOOP_WHOLE_PLACE:
+    case LOOP_PLACE_COUNT:
+        return WRONG(v, "only the rest of '%s' can be '%s'", name_of(v, n),
+                     d->place < LOOP_PLACE_COUNT ? loop_place_text(d->place) : "?");
+    }
+    return d->unit <= 1 ? NULL : WRONG(v, "a digit of '%s' that no threads take has no unit", name_of(v, n));
+}
+
+// ---- The rest --------------------------------------------------------------------------------------------
+
+static bool goes_round(const loop_node *n) {
+    return n->rest == LOOP_SERIAL_PLACE || n->rest == LOOP_UNROLL_PLACE;
+}
+
+// The blocks of a kernel are counted before it runs, and each goes once through what is around.
+static const char *check_blocks(loop_verifier *v, const loop_node *n) {
+    for (uint32_t k = 0; k + 1 < v->path.len; k++) {
+        const loop_node *m = v->path.data[k];
+        if (m->kind != LOOP_FOR || goes_round(m))
+            return WRONG(v, "'%s' is dealt out to blocks inside a '%s' that a block goes through",
+                         name_of(v, n), loop_node_table(m->kind)->text);
+    }
+    for (uint32_t b = 0; b < v->blocks.len; b++) {
+        bool around = false;
+        for (uint32_t k = 0; k < v->path.len; k++) around = around || v->path.data[k] == v->blocks.data[b];
+        if (!around)
+            return WRONG(v, "'%s' and '%s' are both dealt out to blocks, and neither is around the other",
+                         name_of(v, v->blocks.data[b]), name_of(v, n));
+    }
+    if (!loop_of_sizes(v, n->lo) || !loop_of_sizes(v, n->hi))
+        return WRONG(v, "'%s' is dealt out to blocks, but its bounds are not made of sizes", name_of(v, n));
+    VEC_PUSH(v->scratch, &v->blocks, n);
+    return NULL;
+}
+
+static const char *check_rest(loop_verifier *v, const loop_node *n) {
+    int64_t lo = 0, hi = 0;
+    bool constant = loop_constant(v->op, n->lo, &lo) && loop_constant(v->op, n->hi, &hi);
+    if (n->unroll > 1 && n->rest != LOOP_SERIAL_PLACE)
+        return WRONG(v, "'%s' unrolls a rest that is not serial", name_of(v, n));
+    switch (n->rest) {
+    case LOOP_SERIAL_PLACE: return NULL;
+    case LOOP_UNROLL_PLACE:
+        return constant ? NULL : WRONG(v, "'%s' is unrolled, but its extent is not constant", name_of(v, n));
+    case LOOP_BLOCK_PLACE: return check_blocks(v, n);
+    case LOOP_WHOLE_PLACE:
+        if (!constant || hi - lo <= (int64_t)loop_digits_product(n)) return NULL;
+        return WRONG(v, "the digits of '%s' cover %u of %lld positions", name_of(v, n),
+                     (unsigned)loop_digits_product(n), (long long)(hi - lo));
+    case LOOP_VECTOR_PLACE:
+    case LOOP_REGISTER_PLACE:
+    case LOOP_LANE_PLACE:
+    case LOOP_GROUP_PLACE:
+    case LOOP_PLACE_COUNT: break;
+    }
+    return WRONG(v, "the rest of '%s' is of unknown extent, so it is serial, unroll, block or whole",
+                 name_of(v, n));
+}
+
+const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
+    uint64_t product = 1;
+    if (n->ndigits > LOOP_MAX_DIGITS)
+        return WRONG(v, "'%s' has more than %d digits", name_of(v, n), LOOP_MAX_DIGITS);
+    for (uint32_t i = 0; i < n->ndigits; i++) {
+        TRY(check_digit(v, n, i));
+        product *= n->digits[i].extent;
+        if (product > LOOP_MAX_POINTS)
+            return WRONG(v, "the digits of '%s' count more than %d", name_of(v, n), LOOP_MAX_POINTS);
+    }
+    return check_rest(v, n);
+}

@@ -1,0 +1,255 @@
+// Inside the lowering of loop plans to simt IR: lower.c adds to the program, lower_kernel.c makes a kernel
+// and its parameters, lower_digits.c says which digits a value depends on, lower_loop.c loops and
+// conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them, lower_store.c stores, lower_check.c
+// what is refused, lower_memory.c addresses, loads and shared memory, lower_expr.c scalar expressions,
+// lower_divide.c positions divided by sizes.
+//
+// A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
+// written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
+// digit at a time is the lanes of simt vectors; while a lane is fixed, the same expressions are scalars of
+// that lane.
+//
+// What is taken for granted, and guarded by the version: loops with a vector digit begin at and run to
+// multiples of its extent, and rows it accesses are aligned to its accesses; in narrow mode, sizes and
+// element offsets fit 31 bits.
+#ifndef GNNC_LOWER_H
+#define GNNC_LOWER_H
+
+#include "plan.h"
+
+typedef struct {   // what the kernels of a plan share
+    arena *arena;
+    const loop_plan *plan;
+    const tensor_op *op;   // the plan's
+    program *p;
+    program_version *v;
+    const lower_options *o;
+    uint32_t *temp_of;       // per value: its temporary; UINT32_MAX: not met yet
+    uint32_t *prepared_of;   // per value: UINT32_MAX: not prepared
+    uint8_t *none_facts;     // per expression: see lower_expr.c
+    uint32_t *visited, visits;
+} lowering;
+
+// ---- Digits of loops in scope ----------------------------------------------------------------------------
+enum { LOWER_MAX_AXES = 64, LOWER_NO_AXIS = LOWER_MAX_AXES };
+typedef uint64_t axis_set;
+#define AXIS(i) ((axis_set)1 << (i))
+typedef struct {
+    loop_place place;   // REGISTER, UNROLL: written out; VECTOR; LANE, GROUP
+    uint32_t extent, unit;
+    uint32_t weight;   // of the digit in the position
+} lower_axis;
+typedef struct {
+    const loop_node *node;
+    uint32_t first;   // axis of the outermost digit; a rest that is written out comes before
+    bool entered;
+} loop_axes;
+
+// A position: a scalar; or for each lane l of the vector, at + l (ALONG: the loop's own, aligned; SHIFTED:
+// another); or any vector.
+typedef enum { POSITION_ONE, POSITION_ALONG, POSITION_SHIFTED, POSITION_ANY } position_shape;
+typedef struct {
+    simt_value at;
+    position_shape shape;
+} position;
+
+typedef enum { BOUND_NOT, BOUND_LOOP, BOUND_LET, BOUND_GIVEN } binding_kind;
+typedef struct {
+    binding_kind kind;
+    axis_set axes;       // what it depends on
+    axis_set own;        // LOOP: those that `of` is indexed by
+    simt_value *of;      // LOOP: position at vector lane 0
+    bool along;          // LOOP: one of its digits is the vector
+    tensor_expr value;   // LET
+    position given;      // GIVEN
+} binding;
+
+typedef struct {   // an expression's values, by instance; see lower_digits.c
+    bool known;    // its axes are
+    axis_set axes;
+    simt_value *of;
+} memo_cell;
+typedef struct {
+    tensor_expr expr;
+    uint32_t slot;   // UINT32_MAX: that the axes are known
+} memo_entry;
+
+typedef struct {
+    const loop_node *node;
+    axis_set axes;
+    simt_value *of;   // NULL: never past the end
+} loop_mask;
+
+// A carry: the key of the run at hand, whether it began before the range, whether there is one.
+enum { CARRY_KEY, CARRY_BEFORE, CARRY_OPEN, CARRY_SLOTS };
+
+typedef struct {   // of a reduction: while it is open, slots are carried through loops and branches
+    const loop_node *node;
+    uint32_t stage;
+    const tensor_reducer *r;
+    bool open, some;        // some: whether anything was combined is a last component
+    axis_set left, bound;   // digits of the left variables; of the loops inside
+    axis_set copies;        // those that slots are indexed by
+    uint32_t masks;         // loops in scope where it began
+    simt_type *types;       // of components
+    uint32_t n;
+    simt_value *slot;        // instance × component
+    const loop_node *walk;   // CARRY: the loop over its positions; else NULL
+    simt_value run[CARRY_SLOTS], has_before,
+        *fresh;   // CARRY: has_before: there are positions before the range
+} reduction;
+
+typedef struct {   // a value the thread knows: of home REGISTERS, or of another and read again in the kernel
+    tensor_val val;
+    position index[8];
+    simt_value value;
+} register_value;
+
+typedef struct {
+    lowering *l;
+    const loop_kernel *plan;
+    simt_func *f;
+    simt_type ix;   // of positions
+    VEC(program_arg) args;
+    VEC(simt_value) values;               // of the args
+    bool *written;                        // per value: the kernel stores it, or what shares its memory
+    bool *read;                           // per value: the kernel loads it
+    simt_value owner;   // 0, or: only where it holds is memory loaded that the kernel overwrites in place
+    uint32_t *shared_at;                  // per value: byte offset + 1
+    uint32_t scratch_at, scratch_bytes;   // of the states that groups exchange
+    simt_value lane, group, thread;       // i32; of blocks of more than one thread
+    VEC(loop_axes) loops;
+    lower_axis axis[LOWER_MAX_AXES];
+    int32_t at[LOWER_MAX_AXES];   // coordinate at hand of what is written out, or vector lane; -1: not fixed
+    uint32_t vector;              // the axis that is the lanes of vectors
+    VEC(const loop_node *) block_loops;
+    simt_value *block_at;   // per block loop
+    binding *var;
+    memo_cell *memo;
+    VEC(memo_entry) log;
+    const simt_value *arg, *left, *right;   // of the reducer expression at hand
+    VEC(loop_mask) masks;
+    VEC(reduction *) reductions;
+    bool *carried;   // per variable: a carry's key says what it is
+    VEC(register_value) registers;
+    VEC(tensor_val) tiles;   // filled, in scope
+} kernel;
+
+// ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
+void lw_kernel(lowering *l, const loop_kernel *plan);
+simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis);
+simt_value lw_size(kernel *k, simt_builder *b, tensor_space s);   // i64
+simt_value lw_number(kernel *k, tensor_expr e);                   // i64
+simt_value lw_ix(kernel *k, simt_builder *b, int64_t x);
+simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x);
+static inline bool lw_threads(const kernel *k) { return k->plan->threads > 1; }
+bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out);
+uint32_t lw_step(const loop_node *n);   // positions a round of the rest covers
+
+// ---- Digits (lower_digits.c) -----------------------------------------------------------------------------
+void lw_number_axes(kernel *k);
+loop_axes *lw_axes_of(kernel *k, const loop_node *n);
+axis_set lw_axes_enter(kernel *k,
+                       const loop_node *n);   // its digits; may have been entered by a reduction around it
+void lw_axes_leave(kernel *k, const loop_node *n);
+axis_set lw_written_out(const kernel *k, axis_set s);
+axis_set lw_depends(kernel *k, tensor_expr e);
+axis_set lw_var_depends(kernel *k, tensor_var v);
+bool lw_mentions(lowering *l, tensor_expr e, tensor_var v);
+bool lw_vector_free(const kernel *k, axis_set s);   // holds the vector digit, and no lane is fixed
+uint32_t lw_lanes(const kernel *k);
+uint32_t lw_instances(const kernel *k,
+                      axis_set s);   // of the digits in s that are written out, and of vector lanes
+uint32_t lw_instance(const kernel *k, axis_set s);          // the one at hand
+uint32_t lw_stride(const kernel *k, const lower_axis *a);   // between threads whose digit differs by one
+// All instances of the digits in s that are not fixed, the last one fastest:
+//     for (instance_walk w = walk_begin(k, s); walk_next(&w);) …
+typedef struct {
+    kernel *k;
+    uint32_t n;
+    bool begun;
+    uint8_t axis[LOWER_MAX_AXES];
+} instance_walk;
+instance_walk lw_walk_begin(kernel *k, axis_set s);   // the vector digit only where s holds it
+bool lw_walk_next(instance_walk *w);
+
+typedef struct {
+    uint32_t log, registers;
+} region_mark;
+region_mark lw_enter(const kernel *k);
+void lw_leave(kernel *k, region_mark m);
+
+// ---- Loops (lower_loop.c) --------------------------------------------------------------------------------
+void lw_body(kernel *k, simt_builder *b, const loop_body *body);
+void lw_node(kernel *k, simt_builder *b, const loop_node *n);
+typedef VEC(simt_value *) slot_list;
+slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
+simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
+simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
+bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
+
+// ---- Phases (lower_phase.c) ------------------------------------------------------------------------------
+typedef struct {
+    const kernel *k;
+    bool *reads, *writes;   // per value
+    uint8_t *seen;
+} shared_use;
+typedef struct {
+    shared_use phases, all;   // since the last barrier
+} meeting;
+meeting lw_meeting(const kernel *k);
+void lw_meet(kernel *k, simt_builder *b, const loop_node *n,
+             meeting *m);   // a barrier before n, if one is needed
+void lw_meet_again(const kernel *k, simt_builder *b,
+                   const loop_body *body);   // … before a body that runs again
+void lw_find_read(kernel *k, const loop_body *body);
+void lw_forget_tiles(kernel *k, tensor_var v);   // those whose origin mentions v, which is no longer bound
+void lw_barrier(simt_builder *b);
+
+// ---- Reductions (lower_reduce.c) -------------------------------------------------------------------------
+void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
+void lw_contribute(kernel *k, simt_builder *b, const loop_node *n);
+axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
+void lw_leave_loops(kernel *k, const loop_body *body);
+reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n,
+                   uint32_t stage);   // states at the identity
+void lw_carry(kernel *k, simt_builder *b, const loop_node *n);
+void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);   // of its walk
+reduction *lw_reduction(kernel *k, uint32_t stage);
+void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results);
+
+// ---- Stores (lower_store.c) ------------------------------------------------------------------------------
+void lw_store(kernel *k, simt_builder *b, const loop_node *n);
+void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage);   // in memory, at the instance at hand
+// x where something was combined, else the value that stands for nothing.
+simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, tensor_expr orelse);
+void lw_store_state(kernel *k, simt_builder *b, const loop_node *n);
+// That this thread is the first of those that differ only in digits outside s; 0: there is one only.
+simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s);
+simt_value lw_both(simt_builder *b, simt_value x, simt_value y);   // and; 0 is true
+
+// ---- Memory (lower_memory.c) -----------------------------------------------------------------------------
+simt_element lw_memory_element(const kernel *k, ir_dtype t);
+simt_element lw_value_element(const kernel *k, ir_dtype t);
+simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val v, const position *index);
+void lw_store_to(kernel *k, simt_builder *b, tensor_val v, const position *index, simt_value x);
+bool lw_same_size(const size_expr *x, const size_expr *y);
+uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
+simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);
+
+// ---- Expressions (lower_expr.c) --------------------------------------------------------------------------
+void lw_find_none(lowering *l);
+simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);
+position lw_position(kernel *k, simt_builder *b, tensor_expr e);   // of an index expression
+bool lw_needs_guard(kernel *k, tensor_expr e);
+simt_value lw_widen(simt_builder *b, simt_value x, uint32_t lanes);   // splat unless it is a vector already
+simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane);     // of a vector; a scalar itself
+simt_value lw_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane);
+simt_value lw_gather(simt_builder *b, const simt_value *x, uint32_t n);   // scalars as a vector
+// The quotient or remainder of a position by a size; 0: it is not that (lower_divide.c).
+simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n);
+// A reducer's expressions over arguments or states; known for this use alone.
+void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
+                const simt_value *left, const simt_value *right, simt_value *out);
+
+#endif

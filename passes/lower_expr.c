@@ -1,0 +1,523 @@
+// Scalar expressions of tensor IR at one instance, for all lanes of the vector at once or for the one that is
+// fixed. A choice becomes a select, or a branch where the arm not taken could read at no index; where lanes
+// would take different branches, each is computed by itself. Scalars meet vectors by being splat.
+#include "lower.h"
+
+// ---- What must not be evaluated where its condition fails ------------------------------------------------
+// Facts of an expression, whatever is known where it stands: it may be none; something in it is read at what
+// may be none.
+enum { MAYBE_NONE = 1, READS_AT_NONE = 2 };
+
+static uint8_t none_facts(const lowering *l, const tensor_node *x) {
+    const uint8_t *of = l->none_facts;
+    uint8_t facts = 0;
+    for (uint32_t i = 0; i < x->nargs; i++) {
+        facts |= of[x->args[i]] & READS_AT_NONE;
+        if (x->op == TENSOR_LOAD_OP && of[x->args[i]] & MAYBE_NONE) facts |= READS_AT_NONE;
+    }
+    switch ((int)x->op) {
+    case TENSOR_NONE_OP:
+    case TENSOR_ARG_OP:
+    case TENSOR_LEFT_OP:
+    case TENSOR_RIGHT_OP: return facts | MAYBE_NONE;
+    case TENSOR_LOAD_OP: return facts | (l->op->vals.data[x->imm.i].facts & FACT_PARTIAL ? MAYBE_NONE : 0);
+    case TENSOR_SELECT_OP: return facts | ((of[x->args[1]] | of[x->args[2]]) & MAYBE_NONE);
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: return facts | ((of[x->args[0]] | of[x->args[1]]) & MAYBE_NONE);
+    }
+    return facts;
+}
+
+void lw_find_none(lowering *l) {
+    l->none_facts = ARENA_ARRAY(l->arena, uint8_t, l->op->exprs.len + 1);
+    for (tensor_expr e = 1; e < l->op->exprs.len; e++)
+        l->none_facts[e] = none_facts(l, tensor_node_at(l->op, e));
+}
+
+static bool known_here(const kernel *k, tensor_expr e) {
+    const memo_cell *c = &k->memo[e];
+    return c->known && c->of[lw_instance(k, c->axes)];
+}
+
+static bool unguarded(kernel *k, tensor_expr e) {
+    lowering *l = k->l;
+    if (!(l->none_facts[e] & READS_AT_NONE) || known_here(k, e) || l->visited[e] == l->visits) return false;
+    l->visited[e] = l->visits;
+    const tensor_node *n = tensor_node_at(l->op, e);
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        if (n->op == TENSOR_LOAD_OP && l->none_facts[n->args[i]] & MAYBE_NONE) return true;
+        if (unguarded(k, n->args[i])) return true;
+    }
+    return false;
+}
+
+bool lw_needs_guard(kernel *k, tensor_expr e) {
+    k->l->visits++;
+    return unguarded(k, e);
+}
+
+// ---- Vectors ---------------------------------------------------------------------------------------------
+simt_value lw_widen(simt_builder *b, simt_value x, uint32_t lanes) {
+    simt_type t = simt_typeof(b->func, x);
+    if (t.lanes > 1 || lanes == 1) return x;
+    t.lanes = (uint8_t)lanes;
+    return simt_result(b->func, simt_build_op(b, SIMT_SPLAT, &x, 1, &t, 1), 0);
+}
+
+simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane) {
+    simt_type t = simt_typeof(b->func, x);
+    if (t.lanes == 1) return x;
+    t.lanes = 1;
+    simt_instr i = simt_build_op(b, SIMT_EXTRACT, &x, 1, &t, 1);
+    b->func->instrs.data[i].imm.i = lane;
+    return simt_result(b->func, i, 0);
+}
+
+simt_value lw_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane) {
+    simt_type t = simt_typeof(b->func, v);
+    simt_instr i = simt_build_op(b, SIMT_INSERT, (simt_value[]){v, x}, 2, &t, 1);
+    b->func->instrs.data[i].imm.i = lane;
+    return simt_result(b->func, i, 0);
+}
+
+simt_value lw_gather(simt_builder *b, const simt_value *x, uint32_t n) {
+    if (n == 1) return x[0];
+    simt_value v = lw_widen(b, x[0], n);
+    for (uint32_t lane = 1; lane < n; lane++)
+        if (x[lane] != x[0]) v = lw_insert(b, v, x[lane], lane);
+    return v;
+}
+
+static uint32_t lanes_of(const simt_builder *b, simt_value x) { return simt_typeof(b->func, x).lanes; }
+
+static uint32_t match(simt_builder *b, simt_value *x, simt_value *y) {
+    uint32_t n = lanes_of(b, *x) > lanes_of(b, *y) ? lanes_of(b, *x) : lanes_of(b, *y);
+    *x = lw_widen(b, *x, n);
+    *y = lw_widen(b, *y, n);
+    return n;
+}
+
+static simt_value binary(simt_builder *b, simt_op op, simt_value x, simt_value y) {
+    match(b, &x, &y);
+    return simt_build_binary(b, op, x, y);
+}
+
+static simt_value convert(simt_builder *b, simt_element e, simt_value x) {
+    return simt_build_cvt(b, (simt_type){e, (uint8_t)lanes_of(b, x)}, x);
+}
+
+static simt_value select_lanes(simt_builder *b, simt_value c, simt_value x, simt_value y) {
+    uint32_t n = match(b, &x, &y);
+    if (lanes_of(b, c) > n) {
+        n = lanes_of(b, c);
+        x = lw_widen(b, x, n);
+        y = lw_widen(b, y, n);
+    }
+    return simt_build_select(b, c, x, y);
+}
+
+// Each lane by itself, as a vector again.
+static simt_value by_lanes(kernel *k, simt_builder *b, tensor_expr e) {
+    simt_value x[16];
+    uint32_t n = lw_lanes(k);
+    for (uint32_t i = 0; i < n; i++) {
+        k->at[k->vector] = (int32_t)i;
+        x[i] = lw_expr(k, b, e);
+    }
+    k->at[k->vector] = -1;
+    return lw_gather(b, x, n);
+}
+
+// ---- Choices ---------------------------------------------------------------------------------------------
+static simt_element element_of(kernel *k, tensor_expr e) {
+    return lw_value_element(k, tensor_typeof(k->l->op, e).type);
+}
+
+static simt_value lower_arm(kernel *k, simt_builder *b, tensor_expr e, uint32_t lanes) {
+    region_mark m = lw_enter(k);
+    simt_value v = lw_widen(b, lw_expr(k, b, e), lanes);
+    lw_leave(k, m);
+    return v;
+}
+
+static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_expr x, tensor_expr y) {
+    uint32_t lanes = lw_vector_free(k, lw_depends(k, x) | lw_depends(k, y)) ? lw_lanes(k) : 1;
+    simt_type t = {element_of(k, x), (uint8_t)lanes};
+    simt_builder then, other;
+    simt_instr i = simt_build_if(b, c, &t, 1, &then, &other);
+    simt_value v = lower_arm(k, &then, x, lanes);
+    simt_build_yield(&then, &v, 1);
+    v = lower_arm(k, &other, y, lanes);
+    simt_build_yield(&other, &v, 1);
+    return simt_result(k->f, i, 0);
+}
+
+static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    bool guard = lw_needs_guard(k, n->args[1]) || lw_needs_guard(k, n->args[2]);
+    simt_value c = lw_expr(k, b, n->args[0]);   // for all lanes: each then takes its own
+    if (guard && lanes_of(b, c) > 1) return by_lanes(k, b, e);
+    if (guard) return lower_branch(k, b, c, n->args[1], n->args[2]);
+    simt_value x = lw_expr(k, b, n->args[1]), y = lw_expr(k, b, n->args[2]);
+    return select_lanes(b, c, x, y);
+}
+
+static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n, bool is_and) {
+    bool guard = lw_needs_guard(k, n->args[1]);
+    simt_value x = lw_expr(k, b, n->args[0]);
+    if (guard && lw_vector_free(k, lw_depends(k, e))) return by_lanes(k, b, e);
+    if (!guard) return binary(b, is_and ? SIMT_AND : SIMT_OR, x, lw_expr(k, b, n->args[1]));
+    simt_type t = SIMT_T(PRED);
+    simt_builder then, other;
+    simt_instr i = simt_build_if(b, x, &t, 1, &then, &other);
+    simt_builder *rest = is_and ? &then : &other, *known = is_and ? &other : &then;
+    simt_value v = lower_arm(k, rest, n->args[1], 1);
+    simt_build_yield(rest, &v, 1);
+    v = simt_build_pred(known, !is_and);
+    simt_build_yield(known, &v, 1);
+    return simt_result(k->f, i, 0);
+}
+
+// ---- Variables and positions -----------------------------------------------------------------------------
+static position bound_position(kernel *k, simt_builder *b, tensor_var v) {
+    const binding *x = &k->var[v];
+    switch (x->kind) {
+    case BOUND_LOOP: {
+        simt_value at = x->of[lw_instance(k, x->own)];
+        if (!x->along) return (position){at, POSITION_ONE};
+        if (k->at[k->vector] < 0) return (position){at, POSITION_ALONG};
+        return (position){simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, k->at[k->vector])), POSITION_ONE};
+    }
+    case BOUND_LET: return lw_position(k, b, x->value);
+    case BOUND_GIVEN:
+        if (x->given.shape == POSITION_ONE || k->at[k->vector] < 0) return x->given;
+        return (position){lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]), POSITION_ONE};
+    case BOUND_NOT: break;
+    }
+    for (uint32_t i = 0; i < k->l->op->loops.len; i++)
+        if (k->l->op->loops.data[i].step == v)
+            return (position){lw_to_ix(k, b, lw_arg(k, ARG_STEP, 0, 0)), POSITION_ONE};
+    ICE("'%s': variable '%s' is read where it is not bound", k->plan->name, k->l->op->vars.data[v].name);
+}
+
+static simt_value spread(kernel *k, simt_builder *b, position p) {
+    if (p.shape == POSITION_ONE || p.shape == POSITION_ANY) return p.at;
+    simt_value x[16];
+    uint32_t n = lw_lanes(k);
+    for (uint32_t i = 0; i < n; i++) x[i] = lw_position_lane(k, b, p, i);
+    return lw_gather(b, x, n);
+}
+
+// Positions along the vector, as far as sums of them with what does not vary along it.
+static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_VAR_OP) {
+        *out = bound_position(k, b, (tensor_var)x->imm.i);
+        return out->shape == POSITION_ALONG || out->shape == POSITION_SHIFTED;
+    }
+    if (x->op == TENSOR_INDEX_OP || (x->op == TENSOR_CVT_OP && x->type.type == DT_I64))
+        return along_position(k, b, x->args[0], out);
+    if (x->op != TENSOR_ADD_OP && x->op != TENSOR_SUB_OP) return false;
+    uint32_t still = x->op == TENSOR_SUB_OP || !lw_vector_free(k, lw_depends(k, x->args[1])) ? 1 : 0;
+    if (lw_vector_free(k, lw_depends(k, x->args[still])) || !along_position(k, b, x->args[1 - still], out))
+        return false;
+    simt_value by = lw_to_ix(k, b, lw_expr(k, b, x->args[still]));
+    out->at = simt_build_binary(b, x->op == TENSOR_SUB_OP ? SIMT_SUB : SIMT_ADD, out->at, by);
+    out->shape = POSITION_SHIFTED;
+    return true;
+}
+
+position lw_position(kernel *k, simt_builder *b, tensor_expr e) {
+    position p;
+    if (lw_vector_free(k, lw_depends(k, e)) && along_position(k, b, e, &p)) return p;
+    simt_value x = lw_to_ix(k, b, lw_expr(k, b, e));
+    return (position){x, lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
+}
+
+static simt_value lower_var(kernel *k, simt_builder *b, const tensor_node *n) {
+    return spread(k, b, bound_position(k, b, (tensor_var)n->imm.i));
+}
+
+// ---- Loads -----------------------------------------------------------------------------------------------
+static bool same_place(const register_value *r, tensor_val v, const position *index, uint32_t rank) {
+    bool same = r->val == v;
+    for (uint32_t i = 0; same && i < rank; i++)
+        same = r->index[i].at == index[i].at && r->index[i].shape == index[i].shape;
+    return same;
+}
+
+static simt_value find_register(const kernel *k, tensor_val v, const position *index, uint32_t rank) {
+    for (uint32_t i = k->registers.len; i-- > 0;)
+        if (same_place(&k->registers.data[i], v, index, rank)) return k->registers.data[i].value;
+    return 0;
+}
+
+// The place in all lanes, of which one is at hand; false: saying it would take an access.
+static bool place_in_all(kernel *k, simt_builder *b, const tensor_node *load, position *index) {
+    int32_t lane = k->at[k->vector];
+    bool known = true;
+    k->at[k->vector] = -1;
+    for (uint32_t i = 0; known && i < load->nargs; i++) {
+        if (lw_vector_free(k, lw_depends(k, load->args[i])))
+            known = along_position(k, b, load->args[i], &index[i]);
+        else index[i] = lw_position(k, b, load->args[i]);
+    }
+    k->at[k->vector] = lane;
+    return known;
+}
+
+// What this thread computed itself at that place; 0: it did not.
+static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *load, tensor_val v,
+                                const position *index) {
+    simt_value known = find_register(k, v, index, load->nargs);
+    position all[8];
+    if (known || k->vector == LOWER_NO_AXIS || k->at[k->vector] < 0 || !place_in_all(k, b, load, all))
+        return known;
+    known = find_register(k, v, all, load->nargs);   // as a vector, read by lane
+    return known ? lw_pick(b, known, (uint32_t)k->at[k->vector]) : 0;
+}
+
+// A tile stands for what it is one of while it is filled and the variables of its origin are bound.
+static tensor_val through_tile(const kernel *k, tensor_val v) {
+    for (uint32_t i = k->tiles.len; i-- > 0;)
+        if (k->l->plan->values.data[k->tiles.data[i]].of == v) return k->tiles.data[i];
+    return v;
+}
+
+// The stage's body with its variables at the load's indices, known for this load alone.
+static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *st, const position *index,
+                               axis_set axes) {
+    arena *a = k->l->arena;
+    memo_cell *memo = k->memo;
+    binding *var = k->var;
+    uint32_t log = k->log.len;
+    k->memo = ARENA_ARRAY(a, memo_cell, k->l->op->exprs.len + 1);
+    k->var = ARENA_ARRAY(a, binding, k->l->op->vars.len + 1);
+    for (uint32_t i = 0; i < st->targets[0].rank; i++) {
+        const tensor_node *x = tensor_node_at(k->l->op, st->targets[0].index[i]);
+        axis_set vector = index[i].shape == POSITION_ONE ? 0 : axes & AXIS(k->vector);
+        if (x->op == TENSOR_VAR_OP)
+            k->var[x->imm.i] = (binding){.kind = BOUND_GIVEN, .axes = vector, .given = index[i]};
+    }
+    simt_value v = lw_expr(k, b, st->body[0]);
+    k->log.len = log;
+    k->memo = memo;
+    k->var = var;
+    return v;
+}
+
+static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
+    tensor_val v = through_tile(k, (tensor_val)n->imm.i);
+    const loop_value *where = &k->l->plan->values.data[v];
+    position index[8];
+    axis_set axes = 0;
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        index[i] = lw_position(k, b, n->args[i]);
+        axes |= lw_depends(k, n->args[i]);
+    }
+    if (where->home == LOOP_INLINE)
+        return inlined_load(k, b, &k->l->op->stages.data[where->stage], index, axes);
+    simt_value known = k->written[v] && where->home != LOOP_SHARED ? register_load(k, b, n, v, index) : 0;
+    if (known) return known;
+    if (where->home == LOOP_REGISTERS)
+        ICE("'%s': %s is read where it is not known", k->plan->name, k->l->op->vals.data[v].name);
+    return lw_load_from(k, b, v, index);
+}
+
+// ---- Operators -------------------------------------------------------------------------------------------
+static simt_value lower_const(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_type t = {lw_value_element(k, n->type.type), 1};
+    if (n->type.type == DT_F32 || n->type.type == DT_F64) return simt_build_float(b, t, n->imm.f);
+    return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
+}
+
+// x - floor(x / y) * y on integers; 0 where y is 0. The remainder by 0 and -1 is never asked of the machine.
+static simt_value lower_mod(simt_builder *b, simt_value x, simt_value y) {
+    simt_type t = {SIMT_I64, (uint8_t)match(b, &x, &y)};
+    simt_value zero = simt_build_int(b, t, 0), one = simt_build_int(b, t, 1),
+               minus = simt_build_int(b, t, -1);
+    simt_value trivial = simt_build_binary(b, SIMT_OR, simt_build_cmp(b, SIMT_EQ, y, zero),
+                                           simt_build_cmp(b, SIMT_EQ, y, minus));
+    simt_value r = simt_build_binary(b, SIMT_REM, x, simt_build_select(b, trivial, one, y));
+    simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, y), zero);
+    simt_value fix = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
+    return simt_build_select(b, fix, simt_build_binary(b, SIMT_ADD, r, y), r);
+}
+
+static simt_value lower_quot(simt_builder *b, simt_value x, simt_value y) {
+    simt_type t = {SIMT_I64, (uint8_t)match(b, &x, &y)};
+    simt_value zero = simt_build_int(b, t, 0), one = simt_build_int(b, t, 1),
+               minus = simt_build_int(b, t, -1);
+    simt_value none = simt_build_cmp(b, SIMT_EQ, y, zero), flip = simt_build_cmp(b, SIMT_EQ, y, minus);
+    simt_value by = simt_build_select(b, simt_build_binary(b, SIMT_OR, none, flip), one, y);
+    simt_value q = simt_build_binary(b, SIMT_DIV, x, by), r = simt_build_binary(b, SIMT_REM, x, by);
+    simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, by), zero);
+    simt_value down = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
+    q = simt_build_select(b, down, simt_build_binary(b, SIMT_SUB, q, one), q);
+    q = simt_build_select(b, flip, simt_build_unary(b, SIMT_NEG, x), q);
+    return simt_build_select(b, none, zero, q);
+}
+
+static simt_value lower_floored(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value v = lw_divide(k, b, n);
+    if (v) return v;
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    return n->op == TENSOR_MOD_OP ? lower_mod(b, x, y) : lower_quot(b, x, y);
+}
+
+static simt_value wide_int(simt_builder *b, uint64_t x) { return simt_build_int(b, SIMT_T(I64), (int64_t)x); }
+
+static simt_value lower_mix(simt_builder *b, simt_value z) {
+    static const uint64_t factor[] = {UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb)};
+    static const uint64_t shift[] = {30, 27, 31};
+    for (int i = 0; i < 3; i++) {
+        z = binary(b, SIMT_XOR, z, binary(b, SIMT_LSHR, z, wide_int(b, shift[i])));
+        if (i < 2) z = binary(b, SIMT_MUL, z, wide_int(b, factor[i]));
+    }
+    return z;
+}
+
+static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value golden = wide_int(b, UINT64_C(0x9e3779b97f4a7c15));
+    simt_value h = lower_mix(b, binary(b, SIMT_ADD, lw_expr(k, b, n->args[0]), golden));
+    for (uint32_t i = 1; i < n->nargs; i++) {
+        h = binary(b, SIMT_XOR, h, lw_expr(k, b, n->args[i]));
+        h = lower_mix(b, binary(b, SIMT_ADD, h, golden));
+    }
+    simt_value top = binary(b, SIMT_LSHR, h, wide_int(b, 40));
+    return binary(b, SIMT_MUL, convert(b, SIMT_F32, top), simt_build_float(b, SIMT_T(F32), 0x1p-24));
+}
+
+static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value x = convert(b, lw_memory_element(k, (ir_dtype)n->imm.i), lw_expr(k, b, n->args[0]));
+    return convert(b, lw_value_element(k, n->type.type), x);
+}
+
+// The maths library is scalar: lane by lane.
+static simt_value lower_maths(kernel *k, simt_builder *b, const tensor_node *n) {
+    const char *name = tensor_op_table((tensor_opcode)n->op)->text;
+    simt_func *f = simt_math(k->f->module, name, lw_value_element(k, n->type.type));
+    if (!f) ICE("the maths library has no '%s'", name);
+    simt_value args[2] = {0, 0}, of[16];
+    uint32_t lanes = 1;
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        args[i] = lw_expr(k, b, n->args[i]);
+        if (lanes_of(b, args[i]) > lanes) lanes = lanes_of(b, args[i]);
+    }
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        simt_value one[2] = {0, 0};
+        for (uint32_t i = 0; i < n->nargs; i++) one[i] = lw_pick(b, args[i], lane);
+        of[lane] = simt_build_call(b, f, one, n->nargs);
+    }
+    return lw_gather(b, of, lanes);
+}
+
+static simt_value lower_compare(kernel *k, simt_builder *b, const tensor_node *n, simt_predicate p) {
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    if (tensor_typeof(k->l->op, n->args[0]).type == DT_BOOL) {   // conditions compare as 0 and 1
+        x = convert(b, SIMT_I32, x);
+        y = convert(b, SIMT_I32, y);
+    }
+    match(b, &x, &y);
+    return simt_build_cmp(b, p, x, y);
+}
+
+static simt_value lower_two(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    return binary(b, op, x, y);
+}
+
+static simt_value lower_one(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
+    return simt_build_unary(b, op, lw_expr(k, b, n->args[0]));
+}
+
+static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    switch ((tensor_opcode)n->op) {
+    case TENSOR_CONST_OP: return lower_const(k, b, n);
+    case TENSOR_NONE_OP: return lw_ix(k, b, -1);
+    case TENSOR_VAR_OP: return lower_var(k, b, n);
+    case TENSOR_SIZE_OP: return lw_size(k, b, (tensor_space)n->imm.i);
+    case TENSOR_ARG_OP: return k->arg[n->imm.i];
+    case TENSOR_LEFT_OP: return k->left[n->imm.i];
+    case TENSOR_RIGHT_OP: return k->right[n->imm.i];
+    case TENSOR_LOAD_OP: return lower_load(k, b, n);
+    case TENSOR_INDEX_OP: return lw_to_ix(k, b, lw_expr(k, b, n->args[0]));
+    case TENSOR_STOP_OP: return lw_expr(k, b, n->args[0]);
+    case TENSOR_ADD_OP: return lower_two(k, b, n, SIMT_ADD);
+    case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
+    case TENSOR_MUL_OP: return lower_two(k, b, n, SIMT_MUL);
+    case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
+    case TENSOR_MOD_OP:
+    case TENSOR_QUOT_OP: return lower_floored(k, b, n);
+    case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
+    case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
+    case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);
+    case TENSOR_EQ_OP: return lower_compare(k, b, n, SIMT_EQ);
+    case TENSOR_NE_OP: return lower_compare(k, b, n, SIMT_NE);
+    case TENSOR_LT_OP: return lower_compare(k, b, n, SIMT_LT);
+    case TENSOR_LE_OP: return lower_compare(k, b, n, SIMT_LE);
+    case TENSOR_GT_OP: return lower_compare(k, b, n, SIMT_GT);
+    case TENSOR_GE_OP: return lower_compare(k, b, n, SIMT_GE);
+    case TENSOR_AND_OP: return lower_logic(k, b, e, n, true);
+    case TENSOR_OR_OP: return lower_logic(k, b, e, n, false);
+    case TENSOR_NOT_OP: return lower_one(k, b, n, SIMT_NOT);
+    case TENSOR_SELECT_OP: return lower_select(k, b, e, n);
+    case TENSOR_CVT_OP: return convert(b, lw_value_element(k, n->type.type), lw_expr(k, b, n->args[0]));
+    case TENSOR_ROUND_OP: return lower_round(k, b, n);
+    case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
+    case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
+    case TENSOR_CEIL_OP: return lower_one(k, b, n, SIMT_CEIL);
+    case TENSOR_EXP_OP:
+    case TENSOR_LOG_OP:
+    case TENSOR_POW_OP:
+    case TENSOR_TANH_OP:
+    case TENSOR_SIN_OP:
+    case TENSOR_COS_OP:
+    case TENSOR_ERF_OP:
+    case TENSOR_EXPM1_OP:
+    case TENSOR_LOG1P_OP: return lower_maths(k, b, n);
+    case TENSOR_RAND_OP: return lower_rand(k, b, n);
+    case TENSOR_PREIMAGE_OP:
+    case TENSOR_AT_LEAST_OP: return lw_number(k, e);
+    case TENSOR_SYMMETRIC_OP:
+    case TENSOR_OP_COUNT: break;
+    }
+    ICE("'%s' stands outside a precondition", tensor_op_table((tensor_opcode)n->op)->text);
+}
+
+static simt_value remembered(kernel *k, tensor_expr e, simt_value v) {
+    const memo_cell *c = &k->memo[e];
+    uint32_t slot = lw_instance(k, c->axes);
+    c->of[slot] = v;
+    VEC_PUSH(k->l->arena, &k->log, ((memo_entry){e, slot}));
+    return v;
+}
+
+simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
+    axis_set axes = lw_depends(k, e);
+    simt_value *of = k->memo[e].of, v = of[lw_instance(k, axes)];
+    if (v) return v;
+    bool laned = k->vector != LOWER_NO_AXIS && axes & AXIS(k->vector) && k->at[k->vector] >= 0;
+    simt_value all = laned ? of[lw_instance(k, axes) - (uint32_t)(k->at[k->vector] + 1)] : 0;
+    if (all) return remembered(k, e, lw_pick(b, all, (uint32_t)k->at[k->vector]));
+    const tensor_node *n = tensor_node_at(k->l->op, e);
+    span outer = b->at;
+    if (n->at.hi) b->at = n->at;
+    v = lower_node(k, b, e, n);
+    b->at = outer;
+    return remembered(k, e, v);
+}
+
+void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
+                const simt_value *left, const simt_value *right, simt_value *out) {
+    memo_cell *memo = k->memo;
+    uint32_t log = k->log.len;
+    const simt_value *outer[3] = {k->arg, k->left, k->right};
+    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
+    k->arg = arg;
+    k->left = left;
+    k->right = right;
+    for (uint32_t i = 0; i < n; i++) out[i] = lw_expr(k, b, e[i]);
+    k->log.len = log;
+    k->memo = memo;
+    k->arg = outer[0], k->left = outer[1], k->right = outer[2];
+}

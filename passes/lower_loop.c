@@ -1,0 +1,409 @@
+// Loops, lets, conditions and phases. What a loop carries are the states of the reductions around it that its
+// body updates. Positions past the end are moved onto the last one and masked, so that warps stay together.
+#include "lower.h"
+
+// ---- What a body does ------------------------------------------------------------------------------------
+static bool updates(const loop_body *body, uint32_t stage) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage) return true;
+        if (updates(&n->body, stage)) return true;
+    }
+    return false;
+}
+
+slot_list lw_slots(kernel *k, const loop_body *body) {
+    slot_list out = {0};
+    for (uint32_t i = 0; i < k->reductions.len; i++) {
+        reduction *r = k->reductions.data[i];
+        if (!r->open || !updates(body, r->stage)) continue;
+        uint32_t n = lw_instances(k, r->copies) * r->n;
+        for (uint32_t s = 0; s < n; s++) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
+        for (uint32_t s = 0; r->walk && s < CARRY_SLOTS; s++) VEC_PUSH(k->l->arena, &out, &r->run[s]);
+    }
+    return out;
+}
+
+static bool spreads(const loop_body *body) {   // over threads, what is combined afterwards
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
+            if (n->digits[d].place == LOOP_LANE_PLACE || n->digits[d].place == LOOP_GROUP_PLACE) return true;
+        if (spreads(&n->body)) return true;
+    }
+    return false;
+}
+
+bool lw_meets(const kernel *k, const loop_body *body) {
+    for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_PHASE || (n->kind == LOOP_REDUCE && spreads(&n->body)) || lw_meets(k, &n->body))
+            return true;
+    }
+    return false;
+}
+
+static bool varies_in_warp(const kernel *k, axis_set s) {
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
+        const lower_axis *a = &k->axis[i];
+        bool threads = a->place == LOOP_LANE_PLACE || a->place == LOOP_GROUP_PLACE;
+        if (s & AXIS(i) && threads && lw_stride(k, a) < 32) return true;
+    }
+    return false;
+}
+
+// ---- Regions that carry states ---------------------------------------------------------------------------
+static simt_value *slot_values(kernel *k, const slot_list *s) {
+    simt_value *v = ARENA_ARRAY(k->l->arena, simt_value, s->len + 1);
+    for (uint32_t i = 0; i < s->len; i++) v[i] = *s->data[i];
+    return v;
+}
+
+static void slots_set(const kernel *k, const slot_list *s, simt_instr i) {
+    for (uint32_t n = 0; n < s->len; n++) *s->data[n] = simt_result(k->f, i, n);
+}
+
+typedef void region_body(kernel *k, simt_builder *b, const loop_node *n, void *user);
+
+static void build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body,
+                     void *user) {
+    slot_list slots = lw_slots(k, &n->body);
+    simt_value *before = slot_values(k, &slots);
+    simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, slots.len + 1);
+    for (uint32_t i = 0; i < slots.len; i++) types[i] = simt_typeof(k->f, before[i]);
+    simt_builder then, other;
+    simt_instr branch = simt_build_if(b, c, types, slots.len, &then, slots.len ? &other : NULL);
+    region_mark m = lw_enter(k);
+    body(k, &then, n, user);
+    lw_leave(k, m);
+    simt_build_yield(&then, slot_values(k, &slots), slots.len);
+    if (slots.len) simt_build_yield(&other, before, slots.len);
+    slots_set(k, &slots, branch);
+}
+
+// ---- Positions -------------------------------------------------------------------------------------------
+// Whether no round of the loop can pass the end. What runs along a vector ends at a multiple of it.
+static bool ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
+    int64_t lo, hi;
+    bool rest = n->rest != LOOP_WHOLE_PLACE;
+    bool vector = n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE;
+    if (lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi))
+        return hi > lo && (rest ? (hi - lo) % step == 0 : hi - lo == step);
+    return rest && (step == 1 || (vector && step == n->digits[0].extent));
+}
+
+simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a) {
+    bool lane = a->place == LOOP_LANE_PLACE;
+    simt_type i32 = SIMT_T(I32);
+    simt_value x = lane ? k->lane : k->group;
+    if (!x || a->extent == 1) return simt_build_int(b, i32, 0);
+    uint32_t of = lane ? k->plan->lanes : k->plan->threads / k->plan->lanes;
+    if (a->unit > 1) x = simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, i32, a->unit));
+    if (a->unit * a->extent >= of) return x;
+    return simt_build_binary(b, SIMT_UREM, x, simt_build_int(b, i32, a->extent));
+}
+
+static simt_value scaled(kernel *k, simt_builder *b, simt_value x, uint32_t by) {
+    return simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, x), lw_ix(k, b, by));
+}
+
+// base + what this thread's digits add.
+static simt_value thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
+    const loop_axes *a = lw_axes_of(k, n);
+    for (uint32_t i = 0; i < n->ndigits + (n->rest == LOOP_UNROLL_PLACE || n->unroll > 1); i++) {
+        const lower_axis *x = &k->axis[a->first + i];
+        if (x->place != LOOP_LANE_PLACE && x->place != LOOP_GROUP_PLACE) continue;
+        base = simt_build_binary(b, SIMT_ADD, base, scaled(k, b, lw_digit(k, b, x), x->weight));
+    }
+    return base;
+}
+
+typedef struct {
+    simt_value base, hi;
+    bool masked;       // may pass hi
+    bool maybe_none;   // there may be no position at all: some other thread of the warp has one
+} round_of;
+
+static void bind_positions(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r) {
+    binding *v = &k->var[n->var];
+    axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
+    bool along = k->vector != LOWER_NO_AXIS && own & AXIS(k->vector);
+    axis_set copies = lw_written_out(k, own);
+    *v = (binding){.kind = BOUND_LOOP, .axes = own | bounds, .own = copies, .along = along};
+    v->of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
+    loop_mask mask = {.node = n, .axes = copies};
+    if (r.masked) mask.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
+    simt_value base = thread_position(k, b, n, r.base);
+    simt_value last = 0;
+    if (r.masked) last = simt_build_binary(b, SIMT_SUB, r.hi, lw_ix(k, b, along ? lw_lanes(k) : 1));
+    for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) {
+        simt_value at = base;
+        for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+            if (copies & AXIS(i))
+                at = simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, (int64_t)k->at[i] * k->axis[i].weight));
+        if (r.masked) {
+            mask.of[lw_instance(k, copies)] = simt_build_cmp(b, SIMT_LT, at, r.hi);
+            at = simt_build_binary(b, SIMT_MIN, at, last);
+            if (r.maybe_none) at = simt_build_binary(b, SIMT_MAX, at, lw_ix(k, b, 0));
+        }
+        v->of[lw_instance(k, copies)] = at;
+    }
+    VEC_PUSH(k->l->arena, &k->masks, mask);
+}
+
+simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from) {
+    simt_value c = 0;
+    for (uint32_t i = from; i < k->masks.len; i++)
+        if (k->masks.data[i].of)
+            c = lw_both(b, c, k->masks.data[i].of[lw_instance(k, k->masks.data[i].axes)]);
+    return c;
+}
+
+// ---- Rounds ----------------------------------------------------------------------------------------------
+typedef struct {
+    axis_set own;
+    round_of round;
+} loop_round;
+
+static reduction *carried_by(const kernel *k, const loop_node *n) {
+    for (uint32_t i = 0; i < k->reductions.len; i++)
+        if (k->reductions.data[i]->walk == n) return k->reductions.data[i];
+    return NULL;
+}
+
+static void positions_body(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
+    uint32_t masks = k->masks.len;
+    bind_positions(k, b, n, r->own, r->round);
+    reduction *carry = carried_by(k, n);
+    if (carry) lw_carry_body(k, b, carry, r->own);
+    else lw_body(k, b, &n->body);
+    k->masks.len = masks;
+    lw_forget_tiles(k, n->var);
+    k->var[n->var] = (binding){0};
+}
+
+// Digits taken one after the other are loops around the body, the outermost first.
+static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32_t digits, loop_round r) {
+    uint32_t d = digits, weight = 1;
+    while (d > 0 && n->digits[d - 1].place != LOOP_SERIAL_PLACE) d--;
+    if (!d) {
+        positions_body(k, b, n, &r);
+        return;
+    }
+    for (uint32_t i = 0; i + 1 < d; i++) weight *= n->digits[i].extent;
+    slot_list slots = lw_slots(k, &n->body);
+    simt_instr loop;
+    simt_builder in = simt_build_for(b, lw_ix(k, b, 0), lw_ix(k, b, n->digits[d - 1].extent), lw_ix(k, b, 1),
+                                     slot_values(k, &slots), slots.len, &loop);
+    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
+    region_mark m = lw_enter(k);
+    lw_meet_again(k, &in, &n->body);
+    r.round.base = simt_build_binary(&in, SIMT_ADD, r.round.base,
+                                     scaled(k, &in, simt_for_index(k->f, loop), weight));
+    serial_digits(k, &in, n, d - 1, r);
+    lw_leave(k, m);
+    simt_build_yield(&in, slot_values(k, &slots), slots.len);
+    slots_set(k, &slots, loop);
+}
+
+static void round_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    serial_digits(k, b, n, n->ndigits, *(const loop_round *)user);
+}
+
+static void bounds_of(kernel *k, simt_builder *b, const loop_node *n, simt_value *lo, simt_value *hi) {
+    *lo = lw_to_ix(k, b, lw_expr(k, b, n->lo));
+    *hi = lw_to_ix(k, b, lw_expr(k, b, n->hi));
+}
+
+// One round: of a block, or of a loop its digits cover. Nothing runs where there is no position, if any
+// thread can tell for its whole warp.
+static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool together) {
+    simt_value lo, hi;
+    int64_t first, end;
+    bounds_of(k, b, n, &lo, &hi);
+    bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end);
+    loop_round r = {own, {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
+    if (n->rest == LOOP_BLOCK_PLACE)
+        for (uint32_t i = 0; i < k->block_loops.len; i++)
+            if (k->block_loops.data[i] == n)
+                r.round.base = simt_build_binary(b, SIMT_ADD, lo, scaled(k, b, k->block_at[i], lw_step(n)));
+    region_mark m = lw_enter(k);
+    if (n->rest == LOOP_BLOCK_PLACE || (known && end > first)) round_body(k, b, n, &r);
+    else if (!known) {
+        simt_value some = simt_build_cmp(b, SIMT_LT, lo, hi);
+        r.round.maybe_none = together;
+        if (together) {
+            simt_type t = SIMT_T(PRED);
+            some = simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &some, 1, &t, 1), 0);
+        }
+        build_if(k, b, some, n, round_body, &r);
+    }
+    lw_leave(k, m);
+}
+
+static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                              uint32_t step, loop_round *r) {
+    slot_list slots = lw_slots(k, &n->body);
+    simt_instr loop;
+    simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
+    for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];
+    simt_builder in = simt_build_for(b, lo, hi, lw_ix(k, b, step), init, slots.len, &loop);
+    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;   // unrolling is the plan's
+    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
+    region_mark m = lw_enter(k);
+    r->round.base = simt_for_index(k->f, loop);
+    lw_meet_again(k, &in, &n->body);
+    round_body(k, &in, n, r);
+    lw_leave(k, m);
+    simt_build_yield(&in, slot_values(k, &slots), slots.len);
+    slots_set(k, &slots, loop);
+    return r->round.base;
+}
+
+// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done.
+static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                          loop_round *r) {
+    slot_list slots = lw_slots(k, &n->body);
+    uint32_t count = slots.len + 1;
+    simt_value *v = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
+    v[0] = lo;
+    for (uint32_t i = 0; i < slots.len; i++) v[i + 1] = *slots.data[i];
+    simt_builder test, body;
+    simt_instr loop = simt_build_while(b, v, count, &test, &body);
+    simt_value *again = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
+    for (uint32_t i = 0; i < count; i++) again[i + 1] = simt_while_carried(k->f, loop, false, i);
+    simt_value more = simt_build_cmp(&test, SIMT_LT, again[1], hi);
+    simt_type t = SIMT_T(PRED);
+    again[0] = simt_result(k->f, simt_build_op(&test, SIMT_VOTE_ANY, &more, 1, &t, 1), 0);
+    simt_build_yield(&test, again, count + 1);
+    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_while_carried(k->f, loop, true, i + 1);
+    region_mark m = lw_enter(k);
+    r->round = (round_of){simt_while_carried(k->f, loop, true, 0), hi, true, true};
+    lw_meet_again(k, &body, &n->body);
+    round_body(k, &body, n, r);
+    lw_leave(k, m);
+    v[0] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, lw_step(n)));
+    for (uint32_t i = 0; i < slots.len; i++) v[i + 1] = *slots.data[i];
+    simt_build_yield(&body, v, count);
+    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_result(k->f, loop, i + 1);
+}
+
+// unroll n: full rounds n at a time, without masks; then one at a time.
+static simt_value lower_unrolled(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                                 loop_round *r) {
+    uint32_t step = lw_step(n), tile = step * n->unroll;
+    simt_value span = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_SUB, hi, lo), lw_ix(k, b, 0));
+    simt_value rest = simt_build_binary(b, SIMT_UREM, span, lw_ix(k, b, tile));
+    simt_value end = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_ADD, lo, span), rest);
+    r->round.masked = false;
+    serial_loop(k, b, n, lo, end, tile, r);
+    k->axis[lw_axes_of(k, n)->first].extent = 1;
+    return end;
+}
+
+static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool together) {
+    simt_value lo, hi;
+    bounds_of(k, b, n, &lo, &hi);
+    loop_round r = {own, {.hi = hi}};
+    uint32_t first = lw_axes_of(k, n)->first;
+    if (together) {
+        if (n->unroll > 1) k->axis[first].extent = 1;
+        loop_together(k, b, n, lo, hi, &r);
+    } else {
+        if (n->unroll > 1) lo = lower_unrolled(k, b, n, lo, hi, &r);
+        r.round.masked = !ends_exactly(k, n, lw_step(n));
+        serial_loop(k, b, n, lo, hi, lw_step(n), &r);
+    }
+    if (n->unroll > 1) k->axis[first].extent = n->unroll;
+}
+
+// Written out as a whole: its rounds are instances.
+static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
+    simt_value lo, hi;
+    bounds_of(k, b, n, &lo, &hi);
+    loop_round r = {own, {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
+    region_mark m = lw_enter(k);
+    if (k->axis[lw_axes_of(k, n)->first].extent) round_body(k, b, n, &r);
+    lw_leave(k, m);
+}
+
+static void lower_for(kernel *k, simt_builder *b, const loop_node *n) {
+    bool entered = lw_axes_of(k, n)->entered;
+    axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
+    bool together = lw_threads(k) && lw_meets(k, &n->body) && varies_in_warp(k, bounds);
+    for (instance_walk w = lw_walk_begin(k, bounds); lw_walk_next(&w);) switch (n->rest) {
+        case LOOP_BLOCK_PLACE:
+        case LOOP_WHOLE_PLACE: lower_one_round(k, b, n, own, together); break;
+        case LOOP_SERIAL_PLACE: lower_serial(k, b, n, own, together); break;
+        case LOOP_UNROLL_PLACE: lower_written_out(k, b, n, own); break;
+        case LOOP_VECTOR_PLACE:
+        case LOOP_REGISTER_PLACE:
+        case LOOP_LANE_PLACE:
+        case LOOP_GROUP_PLACE:
+        case LOOP_PLACE_COUNT: ICE("'%s': no such rest of a loop", k->plan->name);
+        }
+    if (!entered) lw_axes_leave(k, n);
+}
+
+// ---- Lets and conditions ---------------------------------------------------------------------------------
+static void lower_let(kernel *k, simt_builder *b, const loop_node *n) {
+    k->var[n->var] = (binding){.kind = BOUND_LET, .value = n->value};
+    axis_set s = lw_written_out(k, lw_depends(k, n->value));
+    for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);) lw_position(k, b, n->value);
+}
+
+static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    (void)user;
+    lw_body(k, b, &n->body);
+}
+
+static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
+    axis_set copies = lw_written_out(k, lw_depends(k, n->value));
+    for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);)
+        lw_expr(k, b, n->value);   // of all lanes at once
+    for (instance_walk w = lw_walk_begin(k, lw_depends(k, n->value)); lw_walk_next(&w);)
+        build_if(k, b, lw_expr(k, b, n->value), n, if_body, NULL);
+}
+
+// ---- Bodies ----------------------------------------------------------------------------------------------
+// What a phase makes known stays known after it.
+static void nodes_in(kernel *k, simt_builder *b, const loop_body *body);
+
+void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
+    switch (n->kind) {
+    case LOOP_FOR: lower_for(k, b, n); return;
+    case LOOP_LET: lower_let(k, b, n); return;
+    case LOOP_IF: lower_if(k, b, n); return;
+    case LOOP_PHASE: nodes_in(k, b, &n->body); return;
+    case LOOP_REDUCE: lw_reduce(k, b, n); return;
+    case LOOP_CONTRIBUTE: lw_contribute(k, b, n); return;
+    case LOOP_STORE: lw_store(k, b, n); return;
+    case LOOP_STORE_STATE: lw_store_state(k, b, n); return;
+    case LOOP_CARRY: lw_carry(k, b, n); return;
+    case LOOP_NODE_COUNT: break;
+    }
+    ICE("'%s': a node that is not lowered", k->plan->name);
+}
+
+static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
+    meeting m = lw_meeting(k);
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        span outer = b->at;
+        if (n->at.hi) b->at = n->at;
+        lw_meet(k, b, n, &m);
+        lw_node(k, b, n);
+        b->at = outer;
+    }
+    for (uint32_t i = 0; i < body->len; i++) {
+        if (body->data[i]->kind != LOOP_LET) continue;
+        lw_forget_tiles(k, body->data[i]->var);
+        k->var[body->data[i]->var] = (binding){0};
+    }
+}
+
+void lw_body(kernel *k, simt_builder *b, const loop_body *body) {
+    uint32_t reductions = k->reductions.len;
+    nodes_in(k, b, body);
+    k->reductions.len = reductions;
+}

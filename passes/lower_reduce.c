@@ -1,0 +1,389 @@
+// Reductions: states in registers, one an instance of the left variables' digits and of the loops inside;
+// what a loop walks is combined into them in order. Afterwards the copies of bound digits are combined, then
+// vector lanes, then lanes by shuffles, then groups through shared memory, always in the same order, and
+// every thread knows the state.
+#include "lower.h"
+
+// ---- Opening ---------------------------------------------------------------------------------------------
+// Whether an expression of the loops inside, whose variables are not bound yet, differs between lanes of the
+// vector.
+static bool varies(kernel *k, tensor_expr e) {
+    for (tensor_var v = 0; v < k->l->op->vars.len; v++)
+        if (k->var[v].kind != BOUND_NOT && lw_vector_free(k, lw_var_depends(k, v)) && lw_mentions(k->l, e, v))
+            return true;
+    return false;
+}
+
+// Whether some lanes contribute where others do not: a condition, or rows of different lengths.
+static bool tests_inside(kernel *k, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_IF || tests_inside(k, &n->body)) return true;
+        if (n->kind == LOOP_FOR && (varies(k, n->lo) || varies(k, n->hi))) return true;
+        if (n->kind == LOOP_LET && varies(k, n->value)) return true;
+    }
+    return false;
+}
+
+axis_set lw_enter_loops(kernel *k, const loop_body *body) {
+    axis_set s = 0;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_FOR) s |= lw_axes_enter(k, n);
+        s |= lw_enter_loops(k, &n->body);
+    }
+    return s;
+}
+
+void lw_leave_loops(kernel *k, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        if (body->data[i]->kind == LOOP_FOR) lw_axes_leave(k, body->data[i]);
+        lw_leave_loops(k, &body->data[i]->body);
+    }
+}
+
+// The digits of loops around a contribution to the stage.
+static bool bound_digits(kernel *k, const loop_body *body, uint32_t stage, axis_set *out) {
+    bool any = false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage) any = true;
+        if (!bound_digits(k, &n->body, stage, out)) continue;
+        if (n->kind == LOOP_FOR) *out |= lw_axes_enter(k, n);
+        any = true;
+    }
+    return any;
+}
+
+static axis_set places(const kernel *k, axis_set s, loop_place p) {
+    axis_set out = 0;
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (s & AXIS(i) && k->axis[i].place == p) out |= AXIS(i);
+    return out;
+}
+
+static axis_set vector_of(const kernel *k, axis_set s) {
+    return k->vector == LOWER_NO_AXIS ? 0 : s & AXIS(k->vector);
+}
+
+// Parts that may be empty are combined only where both are not: nothing says a user's identity is neutral.
+static bool parts_may_be_empty(const kernel *k, const reduction *r) {
+    return r->r->kind == REDUCE_USER && (r->bound & ~places(k, r->bound, LOOP_UNROLL_PLACE));
+}
+
+static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
+    arena *a = k->l->arena;
+    const tensor_stage *st = &k->l->op->stages.data[stage];
+    reduction *r = ARENA_NEW(a, reduction);
+    *r = (reduction){.node = n, .stage = stage, .open = true, .masks = k->masks.len};
+    r->r = &k->l->op->reducers.data[st->reducer];
+    for (uint32_t i = 0; i < st->nleft; i++) r->left |= lw_var_depends(k, st->left[i]);
+    bound_digits(k, &n->body, stage, &r->bound);
+    r->copies = lw_written_out(k, r->left) | places(k, r->bound, LOOP_REGISTER_PLACE);
+    r->some = st->nelse || parts_may_be_empty(k, r);
+    r->n = r->r->nstate + r->some;
+    axis_set vector = vector_of(k, r->left | r->bound);
+    uint8_t lanes = vector && k->at[k->vector] < 0 ? (uint8_t)lw_lanes(k) : 1;
+    r->types = ARENA_ARRAY(a, simt_type, r->n);
+    for (uint32_t i = 0; i < r->r->nstate; i++)
+        r->types[i] = (simt_type){lw_value_element(k, r->r->state_types[i].type), lanes};
+    if (r->some) r->types[r->r->nstate] = (simt_type){SIMT_PRED, tests_inside(k, &n->body) ? lanes : 1};
+    return r;
+}
+
+static void start_states(kernel *k, simt_builder *b, reduction *r) {
+    uint32_t count = lw_instances(k, r->copies);
+    simt_value *first = ARENA_ARRAY(k->l->arena, simt_value, r->n);
+    lw_reducer(k, b, r->r->identity, r->r->nstate, NULL, NULL, NULL, first);
+    if (r->some) first[r->r->nstate] = simt_build_pred(b, false);
+    r->slot = ARENA_ARRAY(k->l->arena, simt_value, count * r->n);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t c = 0; c < r->n; c++) r->slot[i * r->n + c] = lw_widen(b, first[c], r->types[c].lanes);
+}
+
+reduction *lw_reduction(kernel *k, uint32_t stage) {
+    for (uint32_t i = k->reductions.len; i-- > 0;)
+        if (k->reductions.data[i]->stage == stage) return k->reductions.data[i];
+    ICE("'%s': no state of %s is known here", k->plan->name, k->l->op->stages.data[stage].name);
+}
+
+// ---- Contributions ---------------------------------------------------------------------------------------
+static simt_value choose(simt_builder *b, simt_value c, simt_value x, simt_value y) {
+    return simt_build_select(b, c, x, y);
+}
+
+static void combine(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y,
+                    uint8_t lanes, simt_value *out) {
+    lw_reducer(k, b, r->r->combine, r->r->nstate, NULL, x, y, out);
+    for (uint32_t c = 0; c < r->r->nstate; c++) out[c] = lw_widen(b, out[c], lanes);
+}
+
+static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value *out) {
+    const tensor_stage *st = &k->l->op->stages.data[r->stage];
+    if (n->nstates) {
+        for (uint32_t i = 0; i < n->nstates; i++) out[i] = lw_expr(k, b, n->states[i]);
+        return;
+    }
+    simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
+    for (uint32_t i = 0; i < r->r->nargs; i++) arg[i] = lw_expr(k, b, st->body[i]);
+    lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
+}
+
+static axis_set threads_in(const kernel *k, axis_set s) {
+    return places(k, s, LOOP_LANE_PLACE) | places(k, s, LOOP_GROUP_PLACE);
+}
+
+// Digits of the stage's other loops: those threads and copies walk something else, and one of them does this.
+static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
+    axis_set here = 0;
+    for (uint32_t i = r->masks; i < k->masks.len; i++) here |= lw_axes_enter(k, k->masks.data[i].node);
+    simt_value c = 0;
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
+        if (!(threads_in(k, r->bound & ~here) & AXIS(i))) continue;
+        simt_value d = lw_digit(k, b, &k->axis[i]);
+        c = lw_both(b, c, simt_build_cmp(b, SIMT_EQ, d, simt_build_int(b, SIMT_T(I32), 0)));
+    }
+    return c;
+}
+
+static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
+                           simt_value *slot) {
+    arena *a = k->l->arena;
+    simt_value *lifted = ARENA_ARRAY(a, simt_value, r->n), *before = ARENA_ARRAY(a, simt_value, r->n),
+               *after = ARENA_ARRAY(a, simt_value, r->n);
+    bool laned = vector_of(k, r->left | r->bound) && k->at[k->vector] >= 0 && r->types[0].lanes > 1;
+    uint32_t lane = laned ? (uint32_t)k->at[k->vector] : 0;
+    for (uint32_t c = 0; c < r->n; c++) before[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
+    simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r));
+    if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
+    lift(k, b, r, n, lifted);
+    combine(k, b, r, before, lifted, laned ? 1 : r->types[0].lanes, after);
+    if (r->some)
+        after[r->r->nstate] = lw_widen(b, simt_build_pred(b, true),
+                                       simt_typeof(k->f, before[r->r->nstate]).lanes);
+    for (uint32_t c = 0; c < r->n; c++) {
+        if (when) after[c] = choose(b, when, after[c], before[c]);
+        slot[c] = laned && r->types[c].lanes > 1 ? lw_insert(b, slot[c], after[c], lane) : after[c];
+    }
+}
+
+void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
+    reduction *r = lw_reduction(k, n->stages[0]);
+    axis_set walked = lw_written_out(k, r->left);
+    for (uint32_t i = r->masks; i < k->masks.len; i++)
+        walked |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node));
+    if (n->valid) walked |= vector_of(k, lw_depends(k, n->valid));
+    for (instance_walk w = lw_walk_begin(k, walked); lw_walk_next(&w);)
+        contribute_one(k, b, r, n, &r->slot[lw_instance(k, r->copies) * r->n]);
+}
+
+// ---- Combining parts -------------------------------------------------------------------------------------
+// x, then y, both of n components; where one of them is empty, the other.
+static void combine_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
+                          const simt_value *y, simt_value *out) {
+    uint32_t n = r->r->nstate;
+    uint8_t lanes = simt_typeof(k->f, x[0]).lanes;
+    combine(k, b, r, x, y, lanes, out);
+    if (!r->some) return;
+    for (uint32_t c = 0; c < n && parts_may_be_empty(k, r); c++)
+        out[c] = choose(b, y[n], choose(b, x[n], out[c], y[c]), x[c]);
+    out[n] = simt_build_binary(b, SIMT_OR, x[n], y[n]);
+}
+
+static simt_value *state_new(kernel *k, const reduction *r) {
+    return ARENA_ARRAY(k->l->arena, simt_value, r->n);
+}
+
+static simt_value *combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
+                            const simt_value *y) {
+    simt_value *out = state_new(k, r);
+    combine_parts(k, b, r, x, y, out);
+    return out;
+}
+
+static simt_value *fold_copies(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
+    simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_instances(k, bound) + 1);
+    uint32_t n = 0;
+    for (instance_walk w = lw_walk_begin(k, bound); lw_walk_next(&w);)
+        part[n++] = &r->slot[lw_instance(k, r->copies) * r->n];
+    for (; n > 1; n = (n + 1) / 2)
+        for (uint32_t i = 0; i < (n + 1) / 2; i++)
+            part[i] = 2 * i + 1 < n ? combined(k, b, r, part[2 * i], part[2 * i + 1]) : part[2 * i];
+    return part[0];
+}
+
+static simt_value slice(simt_builder *b, simt_value x, uint32_t first, uint32_t lanes) {
+    simt_type t = simt_typeof(b->func, x);
+    if (t.lanes == 1) return x;
+    if (lanes == 1) return lw_pick(b, x, first);
+    t.lanes = (uint8_t)lanes;
+    simt_instr i = simt_build_op(b, SIMT_SLICE, &x, 1, &t, 1);
+    b->func->instrs.data[i].imm.i = first;
+    return simt_result(b->func, i, 0);
+}
+
+static simt_value *fold_lanes(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
+    for (uint32_t lanes = simt_typeof(k->f, x[0]).lanes / 2u; lanes > 0; lanes /= 2) {
+        simt_value *lo = state_new(k, r), *hi = state_new(k, r);
+        for (uint32_t c = 0; c < r->n; c++) {
+            lo[c] = slice(b, x[c], 0, lanes);
+            hi[c] = slice(b, x[c], lanes, lanes);
+        }
+        x = combined(k, b, r, lo, hi);
+    }
+    return x;
+}
+
+// ---- Between threads -------------------------------------------------------------------------------------
+static simt_value shuffled(simt_builder *b, simt_value x, uint32_t mask) {
+    simt_type t = simt_typeof(b->func, x), word = {SIMT_I32, t.lanes};
+    simt_value moved = t.element == SIMT_PRED ? simt_build_cvt(b, word, x) : x;
+    simt_value args[2] = {moved, simt_build_int(b, SIMT_T(I32), mask)};
+    simt_type as = simt_typeof(b->func, moved);
+    moved = simt_result(b->func, simt_build_op(b, SIMT_SHFL_BFLY, args, 2, &as, 1), 0);
+    return simt_build_cvt(b, t, moved);
+}
+
+// Both sides of a pair combine the lower one's part first, so that all lanes end with the same bits; sums,
+// products, extremes and connectives do so in either order.
+static simt_value *fold_shuffles(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
+                                 const lower_axis *a) {
+    for (uint32_t m = 1; m < a->extent; m *= 2) {
+        simt_value *other = state_new(k, r), *lo = x, *hi = other;
+        uint32_t mask = m * lw_stride(k, a);
+        for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, x[c], mask);
+        if (r->r->kind == REDUCE_USER) {
+            simt_type i32 = SIMT_T(I32);
+            simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, simt_build_int(b, i32, mask));
+            simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, i32, 0));
+            lo = state_new(k, r), hi = state_new(k, r);
+            for (uint32_t c = 0; c < r->n; c++) {
+                lo[c] = choose(b, upper, other[c], x[c]);
+                hi[c] = choose(b, upper, x[c], other[c]);
+            }
+        }
+        x = combined(k, b, r, lo, hi);
+    }
+    return x;
+}
+
+static simt_value scratch_address(kernel *k, simt_builder *b, uint32_t at, simt_value thread,
+                                  uint32_t bytes) {
+    simt_type t = SIMT_T(PTR_SHARED);
+    simt_instr i = simt_build_op(b, SIMT_SHARED, NULL, 0, &t, 1);
+    k->f->instrs.data[i].imm.i = at;
+    return simt_build_addr(b, simt_result(k->f, i, 0), thread, bytes, 0);
+}
+
+typedef struct {
+    uint32_t *at;      // of each component
+    simt_type *type;   // in memory
+} scratch;
+
+static uint32_t type_bytes(simt_type t) { return simt_element_bits(t.element) * t.lanes / 8; }
+
+static scratch scratch_of(kernel *k, const reduction *r, const simt_value *x) {
+    scratch s = {ARENA_ARRAY(k->l->arena, uint32_t, r->n), ARENA_ARRAY(k->l->arena, simt_type, r->n)};
+    uint32_t bytes = 0;
+    for (uint32_t c = 0; c < r->n; c++) {
+        s.type[c] = simt_typeof(k->f, x[c]);
+        if (s.type[c].element == SIMT_PRED) s.type[c].element = SIMT_I8;
+        uint32_t align = type_bytes(s.type[c]);
+        s.at[c] = bytes = (bytes + align - 1) / align * align;
+        bytes += align * k->plan->threads;
+    }
+    uint32_t first = lw_shared_scratch(k, bytes);
+    for (uint32_t c = 0; c < r->n; c++) s.at[c] += first;
+    return s;
+}
+
+// Through shared memory: every thread leaves its part and takes those of the digit's other values, in their
+// order.
+static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
+                               const lower_axis *a) {
+    simt_type i32 = SIMT_T(I32);
+    scratch s = scratch_of(k, r, x);
+    lw_barrier(b);
+    for (uint32_t c = 0; c < r->n; c++)
+        simt_build_store(b, scratch_address(k, b, s.at[c], k->thread, type_bytes(s.type[c])),
+                         simt_build_cvt(b, s.type[c], x[c]));
+    lw_barrier(b);
+    uint32_t stride = lw_stride(k, a);
+    simt_value own = simt_build_binary(b, SIMT_MUL, lw_digit(k, b, a), simt_build_int(b, i32, stride));
+    simt_value first = simt_build_binary(b, SIMT_SUB, k->thread, own), *sum = NULL;
+    for (uint32_t i = 0; i < a->extent; i++) {
+        simt_value from = simt_build_binary(b, SIMT_ADD, first, simt_build_int(b, i32, i * stride)),
+                   *part = state_new(k, r);
+        for (uint32_t c = 0; c < r->n; c++) {
+            simt_value v = simt_build_load(b, s.type[c],
+                                           scratch_address(k, b, s.at[c], from, type_bytes(s.type[c])));
+            part[c] = simt_build_cvt(b, simt_typeof(k->f, x[c]), v);
+        }
+        sum = sum ? combined(k, b, r, sum, part) : part;
+    }
+    return sum;
+}
+
+static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
+
+static simt_value *fold_threads(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
+    for (uint32_t i = LOWER_MAX_AXES; lw_threads(k) && i-- > 0;) {
+        const lower_axis *a = &k->axis[i];
+        if (!(threads_in(k, r->bound) & AXIS(i)) || a->extent == 1) continue;
+        bool in_warp = power_of_two(a->extent) && power_of_two(lw_stride(k, a)) &&
+                       lw_stride(k, a) * a->extent <= 32;
+        x = in_warp ? fold_shuffles(k, b, r, x, a) : fold_shared(k, b, r, x, a);
+    }
+    return x;
+}
+
+// ---- The whole -------------------------------------------------------------------------------------------
+static void close_reduction(kernel *k, simt_builder *b, reduction *r) {
+    axis_set left = lw_written_out(k, r->left), bound = lw_written_out(k, r->copies & ~left);
+    axis_set in_order = places(k, r->bound, LOOP_UNROLL_PLACE) | places(k, r->bound, LOOP_SERIAL_PLACE);
+    if (!r->r->commutative && (r->bound & ~in_order))
+        ICE("'%s': parts of %s are combined out of order", k->plan->name,
+            k->l->op->stages.data[r->stage].name);
+    bool lanes = vector_of(k, r->bound) != 0;
+    simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, left) * r->n);
+    for (instance_walk w = lw_walk_begin(k, left); lw_walk_next(&w);) {
+        simt_value *x = fold_copies(k, b, r, bound);
+        if (lanes) x = fold_lanes(k, b, r, x);
+        x = fold_threads(k, b, r, x);
+        for (uint32_t c = 0; c < r->n; c++) slot[lw_instance(k, left) * r->n + c] = x[c];
+    }
+    r->slot = slot;
+    r->copies = left;
+    r->open = false;
+}
+
+reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stage) {
+    reduction *r = reduction_new(k, n, stage);
+    start_states(k, b, r);
+    VEC_PUSH(k->l->arena, &k->reductions, r);
+    return r;
+}
+
+void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
+    region_mark m = lw_enter(k);
+    uint32_t first = k->reductions.len;
+    lw_enter_loops(k, &n->body);
+    for (uint32_t i = 0; i < n->nstages; i++) lw_open(k, b, n, n->stages[i]);
+    lw_body(k, b, &n->body);
+    for (uint32_t i = 0; i < n->nstages; i++) close_reduction(k, b, k->reductions.data[first + i]);
+    lw_leave_loops(k, &n->body);
+    lw_leave(k, m);
+}
+
+void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results) {
+    const tensor_stage *st = &k->l->op->stages.data[r->stage];
+    simt_value *state = state_new(k, r);
+    bool laned = vector_of(k, r->left) && k->at[k->vector] >= 0;
+    for (uint32_t c = 0; c < r->n; c++) {
+        state[c] = r->slot[lw_instance(k, r->copies) * r->n + c];
+        if (laned) state[c] = lw_pick(b, state[c], (uint32_t)k->at[k->vector]);
+    }
+    lw_reducer(k, b, r->r->finish, r->r->nresults, NULL, state, NULL, results);
+    for (uint32_t i = 0; i < st->nelse; i++)
+        results[i] = lw_else(k, b, state[r->r->nstate], results[i], st->orelse[i]);
+}

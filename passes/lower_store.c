@@ -1,0 +1,197 @@
+// Stores: a stage's value goes where its plan says it lives; one thread of those that know it writes it,
+// where its position is not past an end.
+#include "lower.h"
+
+simt_value lw_both(simt_builder *b, simt_value x, simt_value y) {
+    return !x ? y : !y ? x : simt_build_binary(b, SIMT_AND, x, y);
+}
+
+// ---- One thread ------------------------------------------------------------------------------------------
+static simt_value is_zero(simt_builder *b, simt_value x, uint32_t unit, uint32_t extent, bool last) {
+    simt_type i32 = SIMT_T(I32);
+    if (unit > 1) x = simt_build_binary(b, SIMT_UDIV, x, simt_build_int(b, i32, unit));
+    if (!last) x = simt_build_binary(b, SIMT_UREM, x, simt_build_int(b, i32, extent));
+    return simt_build_cmp(b, SIMT_EQ, x, simt_build_int(b, i32, 0));
+}
+
+// What of a number 0 … count - 1 the digits leave open must be 0.
+static simt_value rest_is_zero(kernel *k, simt_builder *b, simt_value number, uint32_t count,
+                               loop_place place, axis_set s) {
+    simt_value c = 0;
+    uint32_t unit = 1;
+    while (number && unit < count) {
+        const lower_axis *next = NULL;
+        for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
+            const lower_axis *a = &k->axis[i];
+            if (!(s & AXIS(i)) || a->place != place || a->extent == 1 || a->unit < unit) continue;
+            if (!next || a->unit < next->unit) next = a;
+        }
+        uint32_t until = next ? next->unit : count;
+        if (until > unit) c = lw_both(b, c, is_zero(b, number, unit, until / unit, !next));
+        unit = next ? next->unit * next->extent : count;
+    }
+    return c;
+}
+
+simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s) {
+    if (!lw_threads(k)) return 0;
+    simt_value lane = rest_is_zero(k, b, k->lane, k->plan->lanes, LOOP_LANE_PLACE, s);
+    return lw_both(b, lane,
+                   rest_is_zero(k, b, k->group, k->plan->threads / k->plan->lanes, LOOP_GROUP_PLACE, s));
+}
+
+// ---- Values of a stage -----------------------------------------------------------------------------------
+simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, tensor_expr orelse) {
+    uint32_t lanes = simt_typeof(k->f, x).lanes;
+    if (simt_typeof(k->f, some).lanes > 1 || !lw_needs_guard(k, orelse)) {
+        simt_value y = lw_widen(b, lw_expr(k, b, orelse), lanes);
+        lanes = simt_typeof(k->f, y).lanes;
+        return simt_build_select(b, some, lw_widen(b, x, lanes), y);
+    }
+    simt_type t = {simt_typeof(k->f, x).element, (uint8_t)lanes};
+    simt_builder then, other;
+    simt_instr i = simt_build_if(b, some, &t, 1, &then, &other);
+    simt_build_yield(&then, &x, 1);
+    region_mark m = lw_enter(k);
+    simt_value y = lw_widen(&other, lw_expr(k, &other, orelse), lanes);
+    simt_build_yield(&other, &y, 1);
+    lw_leave(k, m);
+    return simt_result(k->f, i, 0);
+}
+
+static void stage_values(kernel *k, simt_builder *b, uint32_t stage, simt_value *x) {
+    const tensor_stage *st = &k->l->op->stages.data[stage];
+    if (st->reducer != TENSOR_NO_REDUCER) lw_finish(k, b, lw_reduction(k, stage), x);
+    else
+        for (uint32_t t = 0; t < st->ntargets; t++) x[t] = lw_expr(k, b, st->body[t]);
+}
+
+static loop_home home_of(const kernel *k, tensor_val v) { return k->l->plan->values.data[v].home; }
+
+static void target_index(kernel *k, simt_builder *b, const tensor_target *t, position *index) {
+    for (uint32_t i = 0; i < t->rank; i++) index[i] = lw_position(k, b, t->index[i]);
+}
+
+// What a load would give: rounded through what it is stored as.
+static simt_value as_loaded(kernel *k, simt_builder *b, tensor_val v, simt_value x) {
+    if (home_of(k, v) == LOOP_REGISTERS) return x;
+    ir_dtype t = k->l->op->vals.data[v].type;
+    simt_type value = simt_typeof(k->f, x), stored = {lw_memory_element(k, t), value.lanes};
+    return simt_build_cvt(b, value, simt_build_cvt(b, stored, x));
+}
+
+static void keep(kernel *k, simt_builder *b, const tensor_target *t, simt_value x) {
+    register_value r = {.val = t->val, .value = as_loaded(k, b, t->val, x)};
+    target_index(k, b, t, r.index);
+    VEC_PUSH(k->l->arena, &k->registers, r);
+}
+
+static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_value x) {
+    position index[8];
+    target_index(k, b, t, index);
+    lw_store_to(k, b, t->val, index, x);
+}
+
+// ---- Stores ----------------------------------------------------------------------------------------------
+static axis_set left_digits(kernel *k, const tensor_stage *st) {
+    axis_set s = 0;
+    for (uint32_t i = 0; i < st->nleft; i++) s |= lw_var_depends(k, st->left[i]);
+    return s;
+}
+
+// Whether the thread that computes it has it at hand when the kernel reads it again: others store it.
+static bool kept(const kernel *k, tensor_val v) {
+    return home_of(k, v) == LOOP_REGISTERS || (home_of(k, v) == LOOP_MEMORY && k->read[v]);
+}
+
+static void keep_registers(kernel *k, simt_builder *b, uint32_t stage, axis_set left) {
+    const tensor_stage *st = &k->l->op->stages.data[stage];
+    bool any = false;
+    for (uint32_t t = 0; t < st->ntargets; t++) any |= kept(k, st->targets[t].val);
+    simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, st->ntargets);
+    simt_value first = any ? lw_first_thread(k, b, left) : 0;
+    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, left)); any && lw_walk_next(&w);) {
+        k->owner = lw_both(b, lw_masks(k, b, 0), first);   // the planner saw to it that others do not need it
+        stage_values(k, b, stage, x);
+        k->owner = 0;
+        for (uint32_t t = 0; t < st->ntargets; t++)
+            if (kept(k, st->targets[t].val)) keep(k, b, &st->targets[t], x[t]);
+    }
+}
+
+static bool in_memory(const kernel *k, tensor_val v) {
+    return home_of(k, v) == LOOP_MEMORY || home_of(k, v) == LOOP_SHARED;
+}
+
+void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage) {
+    const tensor_stage *st = &k->l->op->stages.data[stage];
+    simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, st->ntargets);
+    stage_values(k, b, stage, x);
+    for (uint32_t t = 0; t < st->ntargets; t++)
+        if (in_memory(k, st->targets[t].val)) store_to(k, b, &st->targets[t], x[t]);
+}
+
+typedef void store_body(kernel *k, simt_builder *b, const void *user);
+
+// Runs body for each instance of the left variables, by the thread that is to write it.
+static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body *body, const void *user) {
+    simt_value first = lw_first_thread(k, b, left);
+    for (instance_walk w = lw_walk_begin(k, lw_written_out(k, left)); lw_walk_next(&w);) {
+        simt_value c = lw_both(b, lw_masks(k, b, 0), first);
+        if (!c) {
+            body(k, b, user);
+            continue;
+        }
+        simt_builder then;
+        simt_build_if(b, c, NULL, 0, &then, NULL);
+        region_mark m = lw_enter(k);
+        body(k, &then, user);
+        lw_leave(k, m);
+        simt_build_yield(&then, NULL, 0);
+    }
+}
+
+static void store_stage(kernel *k, simt_builder *b, const void *user) {
+    lw_store_targets(k, b, *(const uint32_t *)user);
+}
+
+static void forget_tile(kernel *k, tensor_val v) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->tiles.len; i++)
+        if (k->tiles.data[i] != v) k->tiles.data[kept++] = k->tiles.data[i];
+    k->tiles.len = kept;
+}
+
+void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
+    const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
+    axis_set left = left_digits(k, st);
+    bool memory = false;
+    for (uint32_t t = 0; t < st->ntargets; t++) {
+        forget_tile(k, st->targets[t].val);
+        memory |= in_memory(k, st->targets[t].val);
+    }
+    keep_registers(k, b, n->stages[0], left);
+    if (memory) write_guarded(k, b, left, store_stage, &n->stages[0]);
+    for (uint32_t t = 0; t < st->ntargets; t++)
+        if (k->l->plan->values.data[st->targets[t].val].of != TENSOR_NO_VAL &&
+            home_of(k, st->targets[t].val) == LOOP_SHARED)
+            VEC_PUSH(k->l->arena, &k->tiles, st->targets[t].val);
+}
+
+// ---- States ----------------------------------------------------------------------------------------------
+static void store_states(kernel *k, simt_builder *b, const void *user) {
+    const loop_node *n = user;
+    const reduction *r = lw_reduction(k, n->stages[0]);
+    for (uint32_t i = 0; i < n->nstates; i++) {
+        const tensor_node *to = tensor_node_at(k->l->op, n->states[i]);
+        position index[8];
+        for (uint32_t a = 0; a < to->nargs; a++) index[a] = lw_position(k, b, to->args[a]);
+        lw_store_to(k, b, (tensor_val)to->imm.i, index, r->slot[lw_instance(k, r->copies) * r->n + i]);
+    }
+}
+
+void lw_store_state(kernel *k, simt_builder *b, const loop_node *n) {
+    axis_set s = left_digits(k, &k->l->op->stages.data[n->stages[0]]);
+    for (uint32_t i = 0; i < n->nstates; i++) s |= lw_depends(k, n->states[i]);
+    write_guarded(k, b, s, store_states, n);
+}

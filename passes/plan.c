@@ -1,0 +1,108 @@
+// A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their order.
+#include "planner.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static const machine machines[] = {
+#define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, vector_bytes, points,            \
+                block_points)                                                                                \
+    {name, gpu, lanes, max_threads, max_registers, shared_bytes, vector_bytes, points, block_points},
+#include "machine.def"
+};
+
+const machine *machine_find(const char *name) {
+    for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (!strcmp(machines[i].name, name)) return &machines[i];
+    return NULL;
+}
+
+diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {
+    p->failed = true;
+    if (p->s->automatic) return NULL;
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(p->arena, format, args);
+    va_end(args);
+    return diag(p->ds, code, at, "%s", text);
+}
+
+static void flush(planner *p, stage_group *g) {
+    if (g->len) plan_kernel(p, g);
+    *g = (stage_group){0};
+}
+
+static void add_step(planner *p, loop_step_kind kind, uint32_t loop) {
+    VEC_PUSH(p->arena, &p->plan->steps, ((loop_step){.kind = kind, .loop = loop}));
+}
+
+// One kernel of the stages from `first` on that a statement fuses; gives the last.
+static uint32_t fused(planner *p, const schedule_cell *c, uint32_t first) {
+    stage_group g = {0};
+    uint32_t last = first, before = p->inserted;
+    for (uint32_t i = first; i < p->op->stages.len; i++) {
+        if (plan_inlined(p, i) || !plan_fuses(p, c, i)) continue;
+        VEC_PUSH(p->arena, &g, i);
+        last = i;
+    }
+    plan_fusion(p, &g, c);
+    return last + (p->inserted - before);
+}
+
+static void add_kernels(planner *p) {
+    plan_fuse_order(p);
+    uint32_t loop = TENSOR_NO_LOOP;
+    stage_group group = {0};
+    for (uint32_t next = 0; next + p->inserted < p->op->stages.len; next++) {
+        uint32_t i = next + p->inserted, inside = p->op->stages.data[i].loop;
+        if (plan_inlined(p, i)) continue;
+        const schedule_cell *fuse = plan_fuse_cell(p, i);
+        if (fuse || !plan_joins(p, &group, i) || inside != loop) flush(p, &group);
+        i = next + p->inserted;
+        if (inside != loop) {
+            if (loop != TENSOR_NO_LOOP) add_step(p, LOOP_ROUNDS_END, loop);
+            if (inside != TENSOR_NO_LOOP) add_step(p, LOOP_ROUNDS, inside);
+        }
+        loop = inside;
+        if (!fuse) VEC_PUSH(p->arena, &group, i);
+        uint32_t last = fuse ? fused(p, fuse, i) : i;
+        next = last - p->inserted;
+    }
+    flush(p, &group);
+    if (loop != TENSOR_NO_LOOP) add_step(p, LOOP_ROUNDS_END, loop);
+}
+
+// Kernels go one by one through the passes between rewriting and lowering: what those leave is the plan.
+static void kernels_done(const planner *p) {
+    bool makes_loops = false;
+    for (uint32_t i = 0; pass_at(i); i++) {
+        if (!strcmp(pass_at(i)->name, "lower")) return;
+        if (makes_loops) pass_done(p->facts->after, pass_at(i)->name, NULL, p->plan, NULL);
+        makes_loops = makes_loops || !strcmp(pass_at(i)->name, "rewrite");
+    }
+}
+
+loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
+                      version_facts *facts) {
+    loop_plan *plan = loop_plan_new(a, op);
+    planner p = {.arena = a,
+                 .ds = ds,
+                 .plan = plan,
+                 .op = plan->op,
+                 .s = s,
+                 .machine = m,
+                 .facts = facts,
+                 .nspaces = op->spaces.len};
+    if (!plan_prepare_classes(&p)) return NULL;
+    plan_rewrite(&p);
+    if (!p.failed) pass_done(facts->after, "rewrite", p.op, NULL, NULL);
+    if (!p.failed) add_kernels(&p);
+    if (!p.failed && facts->narrow) plan_narrow_guards(&p);
+    uint32_t errors = diag_raised(ds);
+    if (!p.failed && !s->automatic) plan_unused(&p);
+    if (p.failed || diag_raised(ds) != errors) return NULL;
+    const char *fault = loop_verify(a, plan);
+    if (fault) ICE("%s: schedule '%s' made loop IR that does not verify: %s", op->name, s->name, fault);
+    kernels_done(&p);
+    return plan;
+}

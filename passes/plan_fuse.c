@@ -1,0 +1,499 @@
+// Stages fused at an index: one kernel whose blocks own rows of it, and the points that a map takes to those
+// rows. Stages whose loops agree share them (plan_group.c); the others follow in phases, and what one phase
+// computes another reads in shared memory, or where the block wrote it.
+//     fuse s, a, y at v   →  for v.block … { phase { for e in the edges of the block … s }
+//                                            phase { for v … { a.max  a.sum  for d … y } } }
+#include "planner.h"
+
+#include <string.h>
+
+// ---- Which stages ----------------------------------------------------------------------------------------
+const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage) {
+    const char *name = p->op->stages.data[stage].name;
+    return schedule_find(p->s, name, SCHEDULE_FUSE, name);
+}
+
+// Whether one statement fuses it: each stage that a list names has a cell, which holds the whole list.
+bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage) {
+    const schedule_value *list = schedule_value_of(c, "stages");
+    const char *name = p->op->stages.data[stage].name;
+    for (uint32_t i = 0; list && i < list->nnames; i++)
+        if (schedule_covers(list->names[i], name)) return plan_fuse_cell(p, stage) != NULL;
+    return !list && schedule_covers(c->subject, name);
+}
+
+static bool reads_stage(const planner *p, uint32_t reader, uint32_t writer) {
+    const tensor_stage *w = &p->op->stages.data[writer];
+    for (uint32_t t = 0; t < w->ntargets; t++)
+        if (plan_read_by(p, reader, w->targets[t].val)) return true;
+    return false;
+}
+
+static bool reads_any(const planner *p, uint32_t reader, const stage_group *writers) {
+    for (uint32_t i = 0; i < writers->len; i++)
+        if (reads_stage(p, reader, writers->data[i])) return true;
+    return false;
+}
+
+static void stands_between(planner *p, const schedule_cell *c, uint32_t stage, const stage_group *after) {
+    const char *between = "a recurrence";
+    for (uint32_t i = 0; i < after->len; i++)
+        if (reads_stage(p, stage, after->data[i])) between = p->op->stages.data[after->data[i]].name;
+    const tensor_stage *st = &p->op->stages.data[stage];
+    diagnostic *d = plan_refuse(
+        p, E0551, c->at, "'%s' cannot be fused: '%s', which it reads, is computed between the fused stages",
+        st->name, between);
+    if (!d) return;
+    diag_note(d, st->at, "'%s'", st->name);
+    diag_help(d, "fuse '%s' with them, or fuse without '%s'", between, st->name);
+}
+
+// Stages from `first` on that c fuses, those between that do not read them before, the others after.
+static void gather(planner *p, const schedule_cell *c, uint32_t first, uint32_t last, stage_group *out,
+                   bool *taken) {
+    stage_group fused = {0}, after = {0};
+    for (uint32_t i = first; i <= last; i++) {
+        if (taken[i]) continue;
+        taken[i] = true;
+        bool in = !plan_inlined(p, i) && plan_fuses(p, c, i);
+        bool late = reads_any(p, i, &after), recurrent = p->op->stages.data[i].loop != TENSOR_NO_LOOP;
+        if ((in && late) || (recurrent && last > first)) stands_between(p, c, i, &after);
+        if (in) VEC_PUSH(p->arena, &fused, i);
+        else if (late || reads_any(p, i, &fused)) VEC_PUSH(p->arena, &after, i);
+        else VEC_PUSH(p->arena, out, i);
+    }
+    for (uint32_t i = 0; i < fused.len; i++) VEC_PUSH(p->arena, out, fused.data[i]);
+    for (uint32_t i = 0; i < after.len; i++) VEC_PUSH(p->arena, out, after.data[i]);
+}
+
+static void permute(planner *p, const stage_group *order) {
+    tensor_stage *old = ARENA_ARRAY(p->arena, tensor_stage, order->len + 1);
+    uint32_t *to = ARENA_ARRAY(p->arena, uint32_t, order->len + 1);
+    for (uint32_t i = 0; i < order->len; i++) old[i] = p->op->stages.data[i];
+    for (uint32_t i = 0; i < order->len; i++) {
+        p->op->stages.data[i] = old[order->data[i]];
+        to[order->data[i]] = i;
+    }
+    for (uint32_t v = 0; v < p->plan->values.len; v++)
+        if (p->plan->values.data[v].home == LOOP_INLINE)
+            p->plan->values.data[v].stage = to[p->plan->values.data[v].stage];
+}
+
+void plan_fuse_order(planner *p) {
+    stage_group order = {0};
+    uint32_t n = p->op->stages.len;
+    bool *taken = ARENA_ARRAY(p->arena, bool, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const schedule_cell *c = taken[i] || plan_inlined(p, i) ? NULL : plan_fuse_cell(p, i);
+        uint32_t last = i;
+        for (uint32_t k = i; c && k < n; k++)
+            if (!plan_inlined(p, k) && plan_fuses(p, c, k)) last = k;
+        if (c) gather(p, c, i, last, &order, taken);
+        else if (!taken[i]) VEC_PUSH(p->arena, &order, i);
+        taken[i] = true;
+    }
+    permute(p, &order);
+}
+
+// ---- Rows and edges --------------------------------------------------------------------------------------
+static const tensor_stage *stage_of(const fusion *f, uint32_t i) { return &f->p->op->stages.data[i]; }
+
+static tensor_space first_space(const fusion *f, const tensor_stage *st) {
+    return st->nleft ? f->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
+}
+
+static bool is_var(const fusion *f, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(f->p->op, e);
+    return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+}
+
+// The map by which a stage over rows walks what belongs to a row of its own, and the variable that walks.
+static bool walked_map(const fusion *f, const tensor_stage *st, tensor_space domain, plan_map *m,
+                       tensor_var *by) {
+    for (uint32_t k = 0; k < st->nkeys; k++)
+        for (uint32_t b = 0; b < st->nbound; b++) {
+            if (!is_var(f, st->keys[k].rhs, st->left[0]) || f->p->op->vars.data[st->bound[b]].space != domain)
+                continue;
+            *by = st->bound[b];
+            if (plan_map_of_key(f->p, st->keys[k].lhs, st->bound[b], m) && m->domain == domain) return true;
+        }
+    return false;
+}
+
+bool plan_fusion_map(fusion *f, tensor_space domain) {
+    tensor_var by;
+    for (uint32_t i = 0; i < f->stages.len && !f->mapped; i++)
+        if (first_space(f, stage_of(f, f->stages.data[i])) == f->rows)
+            f->mapped = walked_map(f, stage_of(f, f->stages.data[i]), domain, &f->map, &by);
+    return f->mapped && f->map.domain == domain;
+}
+
+static bool named(const char *index, const char *var) {
+    size_t n = strlen(index);
+    return !strncmp(index, var, n) && (!var[n] || var[n] == '\'');
+}
+
+static bool find_rows(fusion *f) {
+    const char *index = f->cell ? schedule_value_of(f->cell, "at")->text : NULL;
+    const tensor_stage *last = stage_of(f, f->stages.data[f->stages.len - 1]);
+    f->rows = first_space(f, last);
+    for (uint32_t i = 0; index && i < f->stages.len; i++) {
+        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        f->rows = first_space(f, st);
+        for (f->level = 0; f->level < st->nleft; f->level++)
+            if (named(index, f->p->op->vars.data[st->left[f->level]].name)) return true;
+    }
+    f->level = 0;
+    if (!index && f->rows != TENSOR_NO_SPACE) return true;
+    diagnostic *d = plan_refuse(f->p, E0550, f->at, "no fused stage has a loop of its own over '%s'",
+                                index ? index : "an index");
+    if (d) diag_help(d, "fuse at an index on the left of '%s'", last->name);
+    return false;
+}
+
+static void not_its_rows(fusion *f, const tensor_stage *st) {
+    const char *index = schedule_value_of(f->cell, "at") ? schedule_value_of(f->cell, "at")->text : "?";
+    diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' cannot be fused at '%s'", st->name, index);
+    if (!d) return;
+    bool reduces = false;
+    for (uint32_t b = 0; b < st->nbound; b++) reduces |= f->p->op->vars.data[st->bound[b]].space == f->rows;
+    if (reduces && st->nleft)
+        diag_note(d, st->at, "it reduces over '%s', so it is final only after that loop", index);
+    else diag_note(d, st->at, "no key that the fused stages walk takes its points to rows of '%s'", index);
+    if (reduces && st->nleft)
+        diag_help(d, "fuse at its own index: `at %s`", f->p->op->vars.data[st->left[0]].name);
+    else diag_help(d, "leave '%s' out", st->name);
+}
+
+static bool classify(fusion *f) {
+    for (uint32_t i = 0; i < f->stages.len; i++) {
+        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        tensor_space s = first_space(f, st);
+        if (s == f->rows || (s != TENSOR_NO_SPACE && plan_fusion_map(f, s))) continue;
+        if (f->cell) not_its_rows(f, st);
+        else
+            plan_refuse(f->p, E0550, f->at,
+                        "'%s' cannot keep anything in shared memory: its points are not those of its kernel",
+                        st->name);
+        return false;
+    }
+    return true;
+}
+
+static bool over_edges(const fusion *f, const tensor_stage *st) { return first_space(f, st) != f->rows; }
+
+// ---- Legality --------------------------------------------------------------------------------------------
+typedef struct {
+    fusion *f;
+    const tensor_stage *writer, *reader;
+} check;
+
+// Whether an index of the reader stays within what its block owns of the writer's.
+bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges, tensor_expr index) {
+    plan_map m;
+    tensor_var by;
+    if (over_edges(f, reader) == edges) return is_var(f, index, reader->left[0]);
+    if (edges)
+        return walked_map(f, reader, f->map.domain, &m, &by) && m.map == f->map.map && is_var(f, index, by);
+    return plan_map_of_key(f->p, index, reader->left[0], &m) && m.map == f->map.map;
+}
+
+// The axis by which blocks share a value out; UINT32_MAX: there is none.
+static uint32_t owned_axis(const fusion *f, const tensor_stage *st, const tensor_target *t) {
+    for (uint32_t a = 0; a < t->rank; a++)
+        if (is_var(f, t->index[a], st->left[0])) return a;
+    return UINT32_MAX;
+}
+
+static bool load_owned(void *user, const tensor_node *load) {
+    const check *c = user;
+    const tensor_op *op = c->f->p->op;
+    for (uint32_t t = 0; t < c->writer->ntargets; t++) {
+        tensor_val v = c->writer->targets[t].val, read = (tensor_val)load->imm.i;
+        bool other = v != read && (op->vals.data[v].inplace == read || op->vals.data[read].inplace == v);
+        uint32_t axis = owned_axis(c->f, c->writer, &c->writer->targets[t]);
+        if (other || (v == read &&
+                      (axis == UINT32_MAX ||
+                       !plan_fusion_owns(c->f, c->reader, over_edges(c->f, c->writer), load->args[axis]))))
+            return false;
+    }
+    return true;
+}
+
+static bool check_reads(fusion *f) {
+    for (uint32_t i = 0; i < f->stages.len; i++)
+        for (uint32_t k = 0; k < f->stages.len; k++) {
+            check c = {f, stage_of(f, f->stages.data[i]), stage_of(f, f->stages.data[k])};
+            if (i == k || plan_loads(f->p, c.reader, load_owned, &c)) continue;
+            diagnostic *d = plan_refuse(f->p, E0550, f->at,
+                                        "'%s' reads of '%s' what other blocks of the kernel compute",
+                                        c.reader->name, c.writer->name);
+            if (!d) return false;
+            diag_note(d, c.reader->at, "it reads '%s' at other points than those of its own row",
+                      c.writer->name);
+            diag_help(d, "fuse without '%s'", c.reader->name);
+            return false;
+        }
+    return true;
+}
+
+// Points that a map takes nowhere belong to no row.
+static bool check_total(fusion *f) {
+    const tensor_val_info *m = f->mapped ? &f->p->op->vals.data[f->map.map] : NULL;
+    bool total = m && m->role == VAL_MAP && !(m->facts & FACT_PARTIAL);
+    for (uint32_t i = 0; m && !total && i < f->stages.len; i++) {
+        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        for (uint32_t t = 0; over_edges(f, st) && t < st->ntargets; t++) {
+            tensor_val v = st->targets[t].val;
+            if (f->p->op->vals.data[v].role == VAL_STAGE && !plan_read_outside(f->p, &f->stages, v)) continue;
+            diagnostic *d = plan_refuse(
+                f->p, E0550, f->at, "'%s' is needed at points that '%s' takes to no row", st->name, m->name);
+            if (d) diag_help(d, "fuse without '%s', or declare the map total", st->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- Phases ----------------------------------------------------------------------------------------------
+static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
+    uint32_t n = a->nleft < b->nleft ? a->nleft : b->nleft;
+    for (uint32_t i = 0; i < n; i++) {
+        index_cut x = plan_cut(f->p, a, a->left[i], false), y = plan_cut(f->p, b, b->left[i], false);
+        const int64_t p[] = {x.groups, x.tile, x.registers, x.lanes, x.vector, x.unroll, x.strided},
+                      q[] = {y.groups, y.tile, y.registers, y.lanes, y.vector, y.unroll, y.strided};
+        if (memcmp(p, q, sizeof p)) return false;
+    }
+    return true;
+}
+
+// Whether it has to meet what it reads of the phase at a barrier.
+static bool kept_apart(fusion *f, const plan_phase *ph, uint32_t stage) {
+    for (uint32_t i = 0; i < ph->group.len; i++) {
+        const tensor_stage *w = stage_of(f, ph->group.data[i]);
+        if (plan_kept_apart(f->p, w) && reads_stage(f->p, stage, ph->group.data[i])) return true;
+    }
+    return false;
+}
+
+static bool is_tile(const fusion *f, const tensor_stage *st) {
+    return f->p->plan->values.data[st->targets[0].val].of != TENSOR_NO_VAL;
+}
+
+static bool joins(fusion *f, const plan_phase *ph, uint32_t stage) {
+    const tensor_stage *st = stage_of(f, stage);
+    if (ph->tile != is_tile(f, st)) return false;
+    if (ph->edges != over_edges(f, st) || kept_apart(f, ph, stage) || !plan_joins(f->p, &ph->group, stage))
+        return false;
+    for (uint32_t i = 0; i < ph->group.len; i++)
+        if (!same_cuts(f, stage_of(f, ph->group.data[i]), st)) return false;
+    return true;
+}
+
+static void make_phases(fusion *f) {
+    for (uint32_t i = 0; i < f->stages.len; i++) {
+        plan_phase *last = f->phases.len ? &f->phases.data[f->phases.len - 1] : NULL;
+        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        if (!last || !joins(f, last, f->stages.data[i])) {
+            VEC_PUSH(f->p->arena, &f->phases,
+                     ((plan_phase){.edges = over_edges(f, st), .tile = is_tile(f, st)}));
+            last = &f->phases.data[f->phases.len - 1];
+        }
+        VEC_PUSH(f->p->arena, &last->group, f->stages.data[i]);
+    }
+}
+
+// Loops are shared down to the row in any case, further down within one phase alone.
+static bool check_level(fusion *f) {
+    const tensor_stage *first = stage_of(f, f->stages.data[0]);
+    bool shared = !f->level || f->phases.len == 1;
+    for (uint32_t i = 0; i < f->stages.len; i++)
+        shared = shared && stage_of(f, f->stages.data[i])->nleft > f->level;
+    if (shared) return true;
+    diagnostic *d = plan_refuse(f->p, E0550, f->at, "the fused stages do not share a loop over '%s'",
+                                schedule_value_of(f->cell, "at")->text);
+    if (d)
+        diag_help(d, "deal it out to them alike, or fuse at '%s'", f->p->op->vars.data[first->left[0]].name);
+    return false;
+}
+
+// ---- Rows of a block -------------------------------------------------------------------------------------
+static int64_t parts(const index_cut *c) {
+    const int64_t n[] = {c->groups, c->tile, c->registers, c->lanes, c->vector};
+    int64_t part = 1;
+    if (c->tile) return c->tile * (c->groups ? c->groups : 1);
+    for (uint32_t i = 0; i < sizeof n / sizeof *n; i++) part *= n[i] ? n[i] : 1;
+    return part;
+}
+
+static index_cut row_cut(fusion *f, const tensor_stage *st) { return plan_cut(f->p, st, st->left[0], false); }
+
+// As its rows say, or as many as one of them deals out.
+static bool find_points(fusion *f) {
+    const schedule_cell *said = NULL;
+    f->points = 1;
+    for (uint32_t i = 0; i < f->stages.len; i++) {
+        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        if (over_edges(f, st)) continue;
+        index_cut c = row_cut(f, st);
+        if (!said && (c.block || parts(&c) > f->points)) f->points = c.block ? c.block : parts(&c);
+        if (said && c.block && c.block != f->points) {
+            diagnostic *d = plan_refuse(f->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
+                                        "a block owns %lld rows of '%s' and %lld of another fused stage",
+                                        (long long)c.block, st->name, (long long)f->points);
+            if (d) diag_note(d, said->at, "the other statement");
+            if (d) diag_help(d, "say the same number for both");
+            return false;
+        }
+        if (c.block) said = c.cell[SCHEDULE_BLOCK];
+    }
+    for (uint32_t i = 0; i < f->stages.len; i++) {
+        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        index_cut c = {0};
+        if (!over_edges(f, st)) c = row_cut(f, st);
+        if (f->points % parts(&c) == 0) continue;
+        diagnostic *d = plan_refuse(f->p, E0542, f->at,
+                                    "a block owns %lld rows, and '%s' deals them out by %lld",
+                                    (long long)f->points, st->name, (long long)parts(&c));
+        if (d)
+            diag_help(d, "say how many a block owns: `block %s %lld`", f->p->op->vars.data[st->left[0]].name,
+                      (long long)parts(&c));
+        return false;
+    }
+    return true;
+}
+
+static bool check_order(fusion *f) {
+    for (uint32_t i = 0; i < f->stages.len; i++) {
+        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        const char *index = f->p->op->vars.data[st->left[0]].name;
+        schedule_cell *c = schedule_find(f->p->s, st->name, SCHEDULE_ORDER, index);
+        if (!c) c = schedule_find(f->p->s, st->name, SCHEDULE_BUCKET, index);
+        if (!c) continue;
+        diagnostic *d = plan_refuse(f->p, E0530, c->at,
+                                    "'%s' of a kernel with shared rows has no pass in this version",
+                                    schedule_verb_text(c->verb));
+        if (d) diag_help(d, "leave it out, or fuse and keep less");
+        return false;
+    }
+    return true;
+}
+
+// ---- The kernel ------------------------------------------------------------------------------------------
+static loop_node *block_loop(fusion *f, plan_nest *n) {
+    planner *p = f->p;
+    const char *name = p->op->spaces.data[f->rows].name;
+    tensor_expr points = tensor_int(p->op, f->points), size = tensor_size(p->op, f->rows, NO_SPAN);
+    tensor_expr up = tensor_binary(p->op, TENSOR_ADD_OP, size, tensor_int(p->op, f->points - 1), NO_SPAN);
+    tensor_space s = plan_space(p, arena_printf(p->arena, "%s.by%lld", name, (long long)f->points),
+                                tensor_binary(p->op, TENSOR_QUOT_OP, up, points, NO_SPAN));
+    loop_node *loop = loop_node_new(p->plan, LOOP_FOR, f->at);
+    loop->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", name), s);
+    loop->lo = tensor_int(p->op, 0);
+    loop->hi = tensor_size(p->op, s, NO_SPAN);
+    loop->rest = LOOP_BLOCK_PLACE;
+    loop_append(p->plan, &n->kernel->body, loop);
+    tensor_expr b = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, loop->var, NO_SPAN), NO_SPAN);
+    tensor_expr next = tensor_binary(p->op, TENSOR_ADD_OP, b, tensor_int(p->op, 1), NO_SPAN);
+    f->lo = tensor_binary(p->op, TENSOR_MUL_OP, b, points, NO_SPAN);
+    f->hi = tensor_binary(p->op, TENSOR_MIN_OP, size,
+                          tensor_binary(p->op, TENSOR_MUL_OP, next, points, NO_SPAN), NO_SPAN);
+    return loop;
+}
+
+// A group of threads has rows of its own where the kernel's rows are dealt out to groups and the edges are
+// not.
+static bool by_rows(fusion *f, const tensor_stage *st, index_cut *rows) {
+    index_cut own = row_cut(f, st);
+    if (own.groups) return false;
+    for (uint32_t i = 0; i < f->stages.len; i++) {
+        const tensor_stage *o = stage_of(f, f->stages.data[i]);
+        if (over_edges(f, o)) continue;
+        *rows = row_cut(f, o);
+        if (rows->groups > 1) return true;
+    }
+    return false;
+}
+
+static loop_node *row_loop(fusion *f, const index_cut *rows, loop_body *to) {
+    planner *p = f->p;
+    index_cut c = {.stage = rows->stage, .var = rows->var, .block = f->points, .groups = rows->groups};
+    loop_node *n = loop_node_new(p->plan, LOOP_FOR, f->at);
+    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.of", p->op->vars.data[rows->var].name),
+                            f->rows);
+    n->lo = f->lo;
+    n->hi = f->hi;
+    plan_digits(p, &c, n);
+    n->rest = LOOP_WHOLE_PLACE;
+    loop_append(p->plan, to, n);
+    return n;
+}
+
+static void emit_phase(fusion *f, plan_nest *n, const plan_phase *ph, loop_body *to) {
+    planner *p = f->p;
+    loop_node *phase = loop_node_new(p->plan, LOOP_PHASE, f->at);
+    row_class *rows = ARENA_NEW(p->arena, row_class);
+    loop_body *at = &phase->body;
+    loop_append(p->plan, to, phase);
+    *rows = (row_class){.order = TENSOR_NO_VAL,
+                        .lo = f->lo,
+                        .hi = f->hi,
+                        .schedule = p->s,
+                        .place = ROWS_OF_BLOCK,
+                        .points = f->points};
+    if (ph->edges) {
+        const tensor_stage *deepest = stage_of(f, ph->group.data[ph->group.len - 1]);
+        index_cut cut;
+        tensor_val offsets = plan_offsets(p, &f->map);
+        *rows = (row_class){.order = f->map.sorted ? TENSOR_NO_VAL : plan_order(p, &f->map),
+                            .schedule = p->s,
+                            .place = EDGES_OF_BLOCK};
+        if (!ph->tile && by_rows(f, deepest, &cut)) {
+            rows->around = row_loop(f, &cut, at);
+            at = &rows->around->body;
+            tensor_expr v = tensor_var_expr(p->op, rows->around->var, NO_SPAN);
+            rows->lo = plan_offset_at(p, offsets, v, 0);
+            rows->hi = plan_offset_at(p, offsets, v, 1);
+        } else {
+            rows->lo = plan_offset_at(p, offsets, f->lo, 0);
+            rows->hi = plan_offset_at(p, offsets, f->hi, 0);
+        }
+    }
+    rows->everyone = ph->tile;
+    plan_nest_group(n, &ph->group, rows, at);
+}
+
+static void emit(fusion *f) {
+    planner *p = f->p;
+    plan_nest n = plan_nest_start(p, stage_of(f, f->stages.data[f->stages.len - 1]), 0);
+    loop_node *block = block_loop(f, &n);
+    plan_keep_values(f);
+    for (uint32_t i = 0; i < f->phases.len; i++) VEC_PUSH(p->arena, &p->live, &f->phases.data[i].group);
+    for (uint32_t i = 0; i < f->phases.len; i++) plan_private(p, &f->phases.data[i].group);
+    for (uint32_t i = 0; i < f->phases.len && !p->failed; i++)
+        emit_phase(f, &n, &f->phases.data[i], &block->body);
+    p->live.len = 0;
+    if (!p->failed) plan_nest_end(&n);
+}
+
+static void consume(planner *p, const stage_group *g) {
+    for (uint32_t i = 0; i < g->len; i++) {
+        const char *name = p->op->stages.data[g->data[i]].name;
+        for (uint32_t c = 0; c < p->s->cells.len; c++) {
+            schedule_cell *cell = &p->s->cells.data[c];
+            if (cell->verb == SCHEDULE_FUSE && schedule_covers(cell->subject, name)) cell->consumed = true;
+        }
+    }
+}
+
+void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c) {
+    fusion f = {.p = p, .cell = c, .at = c ? c->at : p->op->stages.data[g->data[g->len - 1]].at};
+    for (uint32_t i = 0; i < g->len; i++) VEC_PUSH(p->arena, &f.stages, g->data[i]);
+    consume(p, g);
+    if (!find_rows(&f) || !classify(&f) || !check_reads(&f) || !check_total(&f) || !check_order(&f) ||
+        !find_points(&f))
+        return;
+    plan_keep_inputs(&f);
+    make_phases(&f);
+    if (!p->failed && check_level(&f)) emit(&f);
+}

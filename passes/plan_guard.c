@@ -1,0 +1,105 @@
+// What a version takes for granted and the launcher checks: vectors fall on their alignment, offsets fit 31
+// bits.
+#include "planner.h"
+
+#include <string.h>
+
+static void add(planner *p, program_guard g) {
+    for (uint32_t i = 0; i < p->facts->guards.len; i++) {
+        const program_guard *o = &p->facts->guards.data[i];
+        if (g.kind != GUARD_HOLDS && o->kind == g.kind && o->param == g.param && o->axis == g.axis &&
+            (!g.value || o->value % g.value == 0))
+            return;
+        if (g.kind == GUARD_HOLDS && o->kind == GUARD_HOLDS && !strcmp(o->text, g.text)) return;
+    }
+    VEC_PUSH(p->arena, &p->facts->guards, g);
+}
+
+void plan_holds(planner *p, size_expr e, const char *text) {
+    add(p, (program_guard){.kind = GUARD_HOLDS, .holds = e, .text = text});
+}
+
+// ---- Vectors ---------------------------------------------------------------------------------------------
+typedef struct {
+    planner *p;
+    tensor_var v;
+    uint32_t width;
+} vectors;
+
+static bool is_var(const planner *p, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+}
+
+// An access is one vector where the variable is its last index and no other one mentions it.
+static void access(vectors *c, tensor_val val, const tensor_expr *index, uint32_t rank) {
+    tensor_val_info *i = &c->p->op->vals.data[val];
+    if (val >= c->p->op->nparams || !rank || !is_var(c->p, index[rank - 1], c->v)) return;
+    for (uint32_t a = 0; a + 1 < rank; a++)
+        if (plan_mentions(c->p, index[a], c->v)) return;
+    if (i->facts & FACT_STRIDED)
+        add(c->p, (program_guard){.kind = GUARD_UNIT, .param = val, .axis = rank - 1});
+    i->facts &= ~(uint32_t)FACT_STRIDED;   // in this plan's copy of the op
+    uint32_t bytes = i->type == DT_INDEX ? c->p->facts->index_bits / 8 : ir_dtype_bytes(i->type);
+    add(c->p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes * c->width});
+    for (uint32_t a = 0; a + 1 < rank && !(i->facts & FACT_PACKED) && i->role != VAL_MAP; a++)
+        add(c->p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = a, .value = c->width});
+}
+
+static bool load_access(void *user, const tensor_node *load) {
+    access(user, (tensor_val)load->imm.i, load->args, load->nargs);
+    return true;
+}
+
+bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width) {
+    const tensor_space s = p->op->vars.data[v].space;
+    const tensor_space_info *space = &p->op->spaces.data[s];
+    if (space->kind == SPACE_CONST && space->size % width) return false;
+    if (space->kind != SPACE_CONST) {
+        size_expr e = {0};
+        const size_token t[] = {
+            {SZ_SPACE, s, 0}, {SZ_CONST, width, 0}, {SZ_MOD, 0, 0}, {SZ_CONST, 0, 0}, {SZ_EQ, 0, 0}};
+        for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &e, t[i]);
+        plan_holds(p, e, arena_printf(p->arena, "%s %% %u == 0", space->name, width));
+    }
+    vectors c = {p, v, width};
+    plan_loads(p, st, load_access, &c);
+    for (uint32_t t = 0; t < st->ntargets; t++)
+        access(&c, st->targets[t].val, st->targets[t].index, st->targets[t].rank);
+    return true;
+}
+
+// ---- 31 bits ---------------------------------------------------------------------------------------------
+// Loops step past their ends by less than a million points, which must not wrap either.
+#define NARROW (INT64_C(2147483647) - (INT64_C(1) << 20))
+
+static void below(planner *p, const tensor_space *axes, uint32_t rank) {
+    size_expr e = {0};
+    textbuf text = textbuf_new(p->arena);
+    const program of = {.spaces = {.len = p->nspaces}};   // the plan's own spaces are written out
+    for (uint32_t a = 0; a < rank; a++) {
+        size_append_space(p->arena, &e, &of, p->op, axes[a]);
+        if (a) VEC_PUSH(p->arena, &e, ((size_token){SZ_MUL, 0, 0}));
+        textbuf_printf(&text, "%s%s", a ? " * " : "", p->op->spaces.data[axes[a]].name);
+    }
+    VEC_PUSH(p->arena, &e, ((size_token){SZ_CONST, NARROW, 0}));
+    VEC_PUSH(p->arena, &e, ((size_token){SZ_LT, 0, 0}));
+    textbuf_printf(&text, " < %lld", (long long)NARROW);
+    plan_holds(p, e, text.data);
+}
+
+void plan_narrow_product(planner *p, const tensor_space *axes, uint32_t n) {
+    if (p->facts->narrow) below(p, axes, n);
+}
+
+void plan_narrow_guards(planner *p) {
+    for (tensor_val v = 0; v < p->op->vals.len; v++) {
+        const tensor_val_info i = p->op->vals.data[v];
+        bool given = v < p->op->nparams && i.role != VAL_SCALAR && i.rank && !(i.facts & FACT_PREFIX);
+        if (given) add(p, (program_guard){.kind = GUARD_REACH, .param = v, .value = NARROW});
+        if (i.role == VAL_STAGE && p->plan->values.data[v].home == LOOP_MEMORY && i.rank > 1)
+            below(p, i.axes, i.rank);
+    }
+    for (tensor_space s = 0; s < p->nspaces; s++)
+        if (p->op->spaces.data[s].kind != SPACE_CONST) below(p, &s, 1);
+}

@@ -1,0 +1,426 @@
+// A kernel: the loops of its deepest stage, the others' bodies where their own loops end.
+//     a.max[v, h], y[v, h, d]  →  for v … { for h … { reduce a.max { … } store a.max  for d … { reduce y { …
+//     } store y } } }
+#include "planner.h"
+
+#include <string.h>
+
+typedef plan_nest nest;
+typedef plan_dealing dealing;
+
+static const tensor_stage *stage_at(const nest *n, uint32_t i) {
+    return &n->p->op->stages.data[n->group->data[i]];
+}
+
+static void let_var(planner *p, loop_body *to, tensor_var v, tensor_var is, span at) {
+    plan_let(p, to, v, tensor_var_expr(p->op, is, NO_SPAN), at);
+}
+
+// ---- Threads ---------------------------------------------------------------------------------------------
+static uint32_t product(loop_node *const *chain, uint32_t n, loop_place place) {
+    uint32_t x = 1;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t d = 0; d < chain[i]->ndigits; d++)
+            if (chain[i]->digits[d].place == place) x *= chain[i]->digits[d].extent;
+    return x;
+}
+
+// Lanes along what a stage reduces meet by shuffles.
+static bool shuffles(const loop_list *walk) {
+    for (uint32_t i = 0; i < walk->len; i++)
+        if (product(&walk->data[i], 1, LOOP_LANE_PLACE) > 1) return true;
+    return false;
+}
+
+// The loops a stage stands in. Lanes of the innermost left-hand axis, along which memory runs, are
+// neighbours, then come those of what is reduced; the loops that other stages share come last.
+static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
+    dealing d = {.stage = stage, .shuffles = shuffles(walk)};
+    bool last = levels == n->depth && levels;
+    if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
+    for (uint32_t i = 0; i < n->levels.len - last; i++) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
+    if (last) VEC_PUSH(n->p->arena, &d.inner, n->levels.data[n->levels.len - 1]);
+    for (uint32_t i = walk->len; i-- > 0;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
+    VEC_PUSH(n->p->arena, &n->dealings, d);
+}
+
+static uint32_t threads_of(const dealing *d, loop_place place) {
+    return product(d->outer.data, d->outer.len, place) * product(d->inner.data, d->inner.len, place);
+}
+
+static const tensor_stage *dealt(const nest *n, const dealing *d) { return &n->p->op->stages.data[d->stage]; }
+
+static const dealing *most_of(const nest *n, loop_place place) {
+    const dealing *most = &n->dealings.data[0];
+    for (uint32_t i = 1; i < n->dealings.len; i++)
+        if (threads_of(&n->dealings.data[i], place) > threads_of(most, place)) most = &n->dealings.data[i];
+    return most;
+}
+
+static void disagree(nest *n, const dealing *d, schedule_verb verb, loop_place place) {
+    const dealing *o = most_of(n, place);
+    const char *what = schedule_verb_text(verb), *name = dealt(n, d)->name, *other = dealt(n, o)->name;
+    diagnostic *fault = plan_refuse(n->p, E0542, plan_statement_at(n->p, dealt(n, d), verb),
+                                    "the %u %s of '%s' do not divide the %u of '%s'", threads_of(d, place),
+                                    what, name, threads_of(o, place), other);
+    if (!fault) return;
+    diag_note(fault, plan_statement_at(n->p, dealt(n, o), verb),
+              "'%s' is computed by the same kernel, with %u %s", other, threads_of(o, place), what);
+    diag_help(
+        fault,
+        "threads of a block are numbered once: the %s of each stage, along all its indices together, divide the kernel's",
+        what);
+}
+
+// Partial results meet by shuffles, which know the lanes of one warp.
+static bool check_shuffles(nest *n, const dealing *d, uint32_t lanes) {
+    if (!d->shuffles || (lanes <= n->p->machine->lanes && !(lanes & (lanes - 1)))) return true;
+    const dealing *o = most_of(n, LOOP_LANE_PLACE);
+    schedule_cell *c = plan_statement(n->p, dealt(n, d), SCHEDULE_LANES, NULL),
+                  *next = plan_statement(n->p, dealt(n, d), SCHEDULE_LANES, c);
+    diagnostic *f = plan_refuse(
+        n->p, E0547, c ? c->at : n->p->s->at,
+        "'%s' combines what its lanes hold by shuffles, so its kernel has 1, 2, 4, 8, 16 or 32 lanes, not %u",
+        dealt(n, d)->name, lanes);
+    if (!f) return false;
+    if (o != d)
+        diag_note(f, plan_statement_at(n->p, dealt(n, o), SCHEDULE_LANES),
+                  "'%s' takes %u lanes of the kernel", dealt(n, o)->name, lanes);
+    else if (c && next)
+        diag_note(f, next->at, "lanes along other indices of '%s' count too", dealt(n, d)->name);
+    diag_help(f, "take fewer lanes, and groups for the rest");
+    return false;
+}
+
+static void check_threads(nest *n, uint32_t lanes, uint32_t groups) {
+    for (uint32_t i = 0; i < n->dealings.len; i++)
+        if (!check_shuffles(n, &n->dealings.data[i], lanes)) return;
+    if ((uint64_t)lanes * groups <= n->p->machine->max_threads) return;
+    const tensor_stage *by_lanes = dealt(n, most_of(n, LOOP_LANE_PLACE)),
+                       *by_groups = dealt(n, most_of(n, LOOP_GROUP_PLACE));
+    bool more_groups = groups > lanes;
+    diagnostic *d = plan_refuse(n->p, E0543,
+                                plan_statement_at(n->p, more_groups ? by_groups : by_lanes,
+                                                  more_groups ? SCHEDULE_GROUPS : SCHEDULE_LANES),
+                                "a block of %u groups × %u lanes has %u threads, and at most %u are possible",
+                                groups, lanes, groups * lanes, n->p->machine->max_threads);
+    if (!d) return;
+    schedule_cell *c = plan_statement(n->p, more_groups ? by_lanes : by_groups,
+                                      more_groups ? SCHEDULE_LANES : SCHEDULE_GROUPS, NULL);
+    if (c) diag_note(d, c->at, "its %s are said here", more_groups ? "lanes" : "groups");
+    diag_help(d, "take registers, which are several points of one thread, or fewer threads");
+}
+
+static bool is_vector(const loop_node *n) { return n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE; }
+
+static void check_vectors(nest *n, const dealing *d) {
+    uint32_t vectors = 0;
+    for (uint32_t i = 0; i < d->outer.len; i++) vectors += is_vector(d->outer.data[i]);
+    for (uint32_t i = 0; i < d->inner.len; i++) vectors += is_vector(d->inner.data[i]);
+    if (vectors < 2 || n->p->failed) return;
+    schedule_cell *c = plan_statement(n->p, dealt(n, d), SCHEDULE_VECTOR, NULL),
+                  *o = plan_statement(n->p, dealt(n, d), SCHEDULE_VECTOR, c);
+    diagnostic *f = plan_refuse(n->p, E0548, c ? c->at : n->p->s->at,
+                                "a point of '%s' lies in a vector along another index already",
+                                dealt(n, d)->name);
+    if (f && o) diag_note(f, o->at, "the other vector");
+    if (f) diag_help(f, "take registers along one of them");
+}
+
+// Threads a stage does not need compute what their neighbours do, and one of them stores it.
+static void settle(nest *n) {
+    uint32_t lanes = 1, groups = 1;
+    for (uint32_t i = 0; i < n->dealings.len; i++) {
+        uint32_t l = threads_of(&n->dealings.data[i], LOOP_LANE_PLACE),
+                 g = threads_of(&n->dealings.data[i], LOOP_GROUP_PLACE);
+        if (l > lanes) lanes = l;
+        if (g > groups) groups = g;
+    }
+    while (lanes * groups % n->p->machine->lanes && lanes * groups < n->p->machine->max_threads)
+        groups *= 2;   // whole warps
+    for (uint32_t i = 0; i < n->dealings.len; i++) {
+        const dealing *d = &n->dealings.data[i];
+        check_vectors(n, d);
+        if (!plan_units(d->outer.data, d->outer.len, d->inner.data, d->inner.len, LOOP_LANE_PLACE, lanes))
+            disagree(n, d, SCHEDULE_LANES, LOOP_LANE_PLACE);
+        else if (!plan_units(d->outer.data, d->outer.len, d->inner.data, d->inner.len, LOOP_GROUP_PLACE,
+                             groups))
+            disagree(n, d, SCHEDULE_GROUPS, LOOP_GROUP_PLACE);
+    }
+    check_threads(n, lanes, groups);
+    for (uint32_t i = 0; i < n->everyone.len; i++) {
+        loop_node *all = n->everyone.data[i];
+        if (lanes > 1) all->digits[all->ndigits++] = (loop_digit){LOOP_LANE_PLACE, lanes, 1};
+        if (groups > 1) all->digits[all->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, groups, 1};
+    }
+    n->kernel->lanes = lanes;
+    n->kernel->threads = lanes * groups;
+}
+
+// ---- Homes -----------------------------------------------------------------------------------------------
+// A stage nobody outside the kernel reads needs no memory.
+static void choose_home(nest *n, const tensor_stage *st) {
+    for (uint32_t t = 0; t < st->ntargets; t++) {
+        tensor_val v = st->targets[t].val;
+        if (n->p->op->vals.data[v].role != VAL_STAGE || st->loop != TENSOR_NO_LOOP) continue;
+        if (plan_kept(n->p, st, v) == KEPT_GLOBAL || n->p->plan->values.data[v].home == LOOP_SHARED) continue;
+        if (!plan_read_outside(n->p, n->group, v)) n->p->plan->values.data[v].home = LOOP_REGISTERS;
+    }
+}
+
+// ---- Loops -----------------------------------------------------------------------------------------------
+// Two stages that stand in one loop deal it out alike.
+static bool check_alike(nest *n, const index_cut *c, const index_cut *o, const char *index) {
+    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,  SCHEDULE_REGISTERS,
+                                          SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL};
+    const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll},
+                  b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll};
+    uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
+    while (i < all && a[i] == b[i]) i++;
+    if (i == all && c->strided == o->strided) return true;
+    schedule_verb verb = i < all ? verbs[i] : SCHEDULE_REGISTERS;
+    const schedule_cell *here = c->cell[verb], *there = o->cell[verb];
+    const char *text = schedule_verb_text(verb);
+    diagnostic *d = plan_refuse(n->p, E0541, here ? here->at : there->at,
+                                "'%s %s' is not the same for '%s' and '%s', which share the loop over '%s'",
+                                text, index, c->stage->name, o->stage->name, index);
+    if (!d) return false;
+    if (here && there) diag_note(d, there->at, "for '%s' it is said here", o->stage->name);
+    else
+        diag_note(d, here ? o->stage->at : c->stage->at, "for '%s' nothing is said",
+                  here ? o->stage->name : c->stage->name);
+    diag_help(d, "say it once for both: `%s, %s: %s %s …`", c->stage->name, o->stage->name, text, index);
+    return false;
+}
+
+static void check_level(nest *n, uint32_t level, const index_cut *c, const tensor_stage *st, tensor_var v) {
+    index_cut o = plan_cut(n->p, st, v, false);
+    if (!n->p->failed) check_alike(n, c, &o, n->p->op->vars.data[n->vars[level]].name);
+}
+
+// The blocks of a kernel are counted before it runs, each goes once through what is around.
+static void check_blocks(nest *n, const index_cut *c, const loop_node *node) {
+    if (node->rest == LOOP_BLOCK_PLACE && n->rows->place != ROWS_OF_GRID) {
+        const char *name = n->p->op->vars.data[c->var].name;
+        diagnostic *d = plan_refuse(
+            n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
+            "'%s' is dealt out to blocks, and a block of its kernel owns whole rows, which fused stages share",
+            name);
+        if (d) diag_help(d, "leave '%s' to the threads of a block: `block %s none`", name, name);
+        return;
+    }
+    for (uint32_t i = 0; i < n->levels.len && node->rest == LOOP_BLOCK_PLACE; i++) {
+        if (n->levels.data[i]->rest != LOOP_SERIAL_PLACE) continue;
+        const char *outer = n->p->op->vars.data[n->levels.data[i]->var].name;
+        diagnostic *d = plan_refuse(n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
+                                    "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
+                                    n->p->op->vars.data[c->var].name, outer);
+        if (d)
+            diag_help(d, "deal out '%s' too, `block %s 1`, or leave this one to the threads of a block",
+                      outer, outer);
+        return;
+    }
+}
+
+// The loop over what a block owns: its rows, which the digits cover, or the edges of its rows, as many as
+// there are.
+static void digits_within(nest *n, index_cut c, loop_node *node) {
+    planner *p = n->p;
+    if (n->rows->place == ROWS_OF_BLOCK) c.block = n->rows->points;
+    else if (c.block) {
+        diagnostic *d = plan_refuse(p, E0541, c.cell[SCHEDULE_BLOCK]->at,
+                                    "a block of this kernel owns the points of '%s' that belong to its rows",
+                                    p->op->vars.data[c.var].name);
+        if (d)
+            diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks",
+                      p->op->vars.data[c.var].name);
+        c.block = 0;
+    }
+    plan_digits(p, &c, node);
+    node->rest = n->rows->place == ROWS_OF_BLOCK ? LOOP_WHOLE_PLACE : LOOP_SERIAL_PLACE;
+}
+
+static loop_body *open_level(nest *n, uint32_t level, loop_body *to) {
+    planner *p = n->p;
+    const tensor_stage *deepest = stage_at(n, n->group->len - 1);
+    loop_node *node = loop_node_new(p->plan, LOOP_FOR, deepest->at);
+    tensor_var v = n->vars[level];
+    bool ordered = !level && n->rows->order != TENSOR_NO_VAL,
+         within = !level && n->rows->place != ROWS_OF_GRID;
+    node->var = ordered && n->rows->at ? *n->rows->at
+                : ordered ? tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
+                                           p->op->vars.data[v].space)
+                          : v;
+    node->lo = !level && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
+    node->hi = !level && n->rows->hi ? n->rows->hi : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
+    index_cut c = plan_cut(p, deepest, v, false);
+    if (c.vector > 1 && (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector))) {
+        diagnostic *d = plan_refuse(
+            p, E0548, c.cell[SCHEDULE_VECTOR]->at,
+            ordered
+                ? "'%s' is visited in another order, in which the %lld points of a vector are not adjacent"
+            : within ? "'%s' begins in each block where its rows do, not at a multiple of %lld"
+                     : "the extent of '%s' is no multiple of %lld",
+            p->op->vars.data[v].name, (long long)c.vector);
+        if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
+        c.vector = 0;
+    }
+    if (!level && n->rows->everyone) VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
+    else if (within) digits_within(n, c, node);
+    else plan_digits(p, &c, node);
+    if (!level && n->rows->at && node->rest == LOOP_WHOLE_PLACE)
+        node->rest = LOOP_SERIAL_PLACE;   // of tiles, not of rows
+    check_blocks(n, &c, node);
+    VEC_PUSH(p->arena, &n->levels, node);
+    loop_append(p->plan, to, node);
+    if (ordered) {
+        loop_node *let = loop_node_new(p->plan, LOOP_LET, deepest->at);
+        tensor_expr at = tensor_var_expr(p->op, node->var, NO_SPAN);
+        let->var = v;
+        let->value = tensor_load(p->op, n->rows->order, &at, 1, NO_SPAN);
+        loop_append(p->plan, &node->body, let);
+    }
+    for (uint32_t i = 0; i + 1 < n->group->len; i++) {
+        tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
+        if (plan_left(p, stage_at(n, i), vars) <= level) continue;
+        check_level(n, level, &c, stage_at(n, i), vars[level]);
+        if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector);
+        if (vars[level] != v) let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
+    }
+    return &node->body;
+}
+
+static void store(planner *p, loop_body *to, const uint32_t *stage) {
+    loop_node *n = loop_node_new(p->plan, LOOP_STORE, p->op->stages.data[*stage].at);
+    n->nstages = 1;
+    n->stages = stage;
+    loop_append(p->plan, to, n);
+}
+
+static void bound_vectors(planner *p, const tensor_stage *st) {
+    for (uint32_t b = 0; b < st->nbound; b++) {
+        index_cut c = plan_cut(p, st, st->bound[b], true);
+        if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector)) continue;
+        diagnostic *d = plan_refuse(p, E0548, c.cell[SCHEDULE_VECTOR]->at,
+                                    "the extent of '%s' is no multiple of %lld",
+                                    p->op->vars.data[st->bound[b]].name, (long long)c.vector);
+        if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
+    }
+}
+
+// Reductions that share a walk deal out what they reduce alike.
+static void check_walk(nest *n, const tensor_stage *first, const tensor_stage *st) {
+    for (uint32_t b = 0; b < st->nbound && !n->p->failed; b++) {
+        index_cut c = plan_cut(n->p, first, first->bound[b], true),
+                  o = plan_cut(n->p, st, st->bound[b], true);
+        check_alike(n, &c, &o, n->p->op->vars.data[first->bound[b]].name);
+    }
+}
+
+// Stages [from, to) share a walk, or there is one.
+static void emit_run(nest *n, uint32_t from, uint32_t to, uint32_t levels, loop_body *at) {
+    planner *p = n->p;
+    const uint32_t *stages = n->group->data + from;
+    const tensor_stage *st = &p->op->stages.data[stages[0]];
+    loop_list walk = {0};
+    if (st->reducer != TENSOR_NO_REDUCER) {
+        for (uint32_t i = from; i < to; i++) bound_vectors(p, stage_at(n, i));
+        for (uint32_t i = from + 1; i < to; i++) check_walk(n, st, stage_at(n, i));
+        loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, st->at);
+        reduce->nstages = to - from;
+        reduce->stages = stages;
+        loop_append(p->plan, at, reduce);
+        plan_walk(p, stages, to - from, reduce, &walk);
+    }
+    deal(n, stages[0], levels, &walk);
+    for (uint32_t i = 0; i < to - from; i++)
+        if (p->leaving) plan_leave_state(p, at, stages[i]);
+        else store(p, at, &stages[i]);
+}
+
+static void emit_stages(nest *n, uint32_t level, loop_body *at) {
+    for (uint32_t i = 0; i < n->group->len;) {
+        tensor_var *vars = ARENA_ARRAY(n->p->arena, tensor_var, stage_at(n, i)->nleft + 1);
+        uint32_t end = i + 1;
+        if (plan_left(n->p, stage_at(n, i), vars) == level) {
+            end = plan_run_end(n->p, n->group, i);
+            emit_run(n, i, end, level, at);
+        }
+        i = end;
+    }
+}
+
+static const char *kernel_name(const planner *p, const tensor_stage *st) {
+    char *name = arena_printf(p->arena, "%s_%s", p->op->name, st->name);
+    for (char *c = name; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9'))) *c = '_';
+    return name;
+}
+
+plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t number) {
+    nest n = {.p = p, .kernel = ARENA_NEW(p->arena, loop_kernel)};
+    const char *name = kernel_name(p, deepest);
+    *n.kernel = (loop_kernel){.name = number ? arena_printf(p->arena, "%s_%u", name, number) : name,
+                              .at = deepest->at};
+    return n;
+}
+
+void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
+    const tensor_stage *deepest = &n->p->op->stages.data[g->data[g->len - 1]];
+    n->group = g;
+    n->rows = rows;
+    n->levels = (loop_list){0};
+    n->vars = ARENA_ARRAY(n->p->arena, tensor_var, deepest->nleft + 1);
+    n->depth = plan_left(n->p, deepest, n->vars);
+    for (uint32_t i = 0; i < g->len; i++) choose_home(n, stage_at(n, i));
+    emit_stages(n, 0, at);
+    for (uint32_t level = 0; level < n->depth; level++) {
+        at = open_level(n, level, at);
+        at = plan_flatten(n->p, g, &n->levels, level, at);
+        emit_stages(n, level + 1, at);
+    }
+}
+
+void plan_nest_end(plan_nest *n) {
+    settle(n);
+    plan_cache(n->p, n->kernel);
+    plan_persistent(n->p, n->kernel);
+    VEC_PUSH(n->p->arena, &n->p->plan->steps, ((loop_step){.kind = LOOP_LAUNCH, .kernel = n->kernel}));
+}
+
+static void build(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
+    nest n = plan_nest_start(p, &p->op->stages.data[g->data[g->len - 1]], number);
+    plan_nest_group(&n, g, rows, &n.kernel->body);
+    plan_nest_end(&n);
+}
+
+// A kernel, or one a class of its rows; a class has a schedule of its own.
+void plan_kernel(planner *p, stage_group *g) {
+    if (plan_keeps_shared(p, g)) {
+        plan_fusion(p, g, NULL);
+        return;
+    }
+    plan_private(p, g);
+    plan_check_kept(p, g);
+    const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
+    const char *rows = plan_left(p, deepest, left) ? p->op->vars.data[left[0]].name : NULL;
+    schedule_cell *bucket = rows ? schedule_find(p->s, deepest->name, SCHEDULE_BUCKET, rows) : NULL,
+                  *order = rows ? schedule_find(p->s, deepest->name, SCHEDULE_ORDER, rows) : NULL;
+    const schedule_value *use = bucket ? schedule_value_of(bucket, "use") : NULL;
+    row_class *classes = ARENA_ARRAY(p->arena, row_class, use ? use->nnames : 1);
+    uint32_t n = 1;
+    classes[0] = (row_class){.order = TENSOR_NO_VAL, .schedule = p->s};
+    if (bucket) bucket->consumed = true;
+    if (order && !bucket) order->consumed = true;   // a bucket's points are in the order of its key
+    if (bucket && !plan_classes(p, bucket, classes, &n)) return;
+    if (!bucket && order && !plan_key_order(p, order, &classes[0].order)) return;
+    schedule *whole = p->s;
+    for (uint32_t i = 0; i < n && !p->failed; i++) {
+        p->s = classes[i].schedule;
+        plan_parts(p, g, &classes[i], n > 1 ? i + 1 : 0);
+        if (!p->failed) build(p, g, &classes[i], n > 1 ? i + 1 : 0);
+    }
+    p->parts.len = 0;
+    p->s = whole;
+}

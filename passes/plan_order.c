@@ -1,0 +1,73 @@
+// In which order a kernel visits the points of its outermost index, and classes of them that are dealt out
+// differently.
+//     order v by degree(dst, v) desc            →  for p in 0 .. size(V) { let v = order_desc.degrees.dst[p]
+//     … } bucket v by degree(dst, v) at 32 use A, B  →  the kernel twice: p in at_least(dst, 32) .. size(V)
+//     by A, from 0 by B
+#include "planner.h"
+
+#include <string.h>
+
+// The prepared order of a key: of a map's values, or of how many points a map takes to each.
+static bool key_order(planner *p, const schedule_cell *c, const schedule_value *key, bool descending,
+                      tensor_val *order, tensor_val *counted) {
+    const tensor_op *of = p->s->op ? p->s->op : p->op;
+    const tensor_node *n = key->key ? tensor_node_at(of, key->key) : NULL;
+    while (n && (n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP)) n = tensor_node_at(of, n->args[0]);
+    *counted = TENSOR_NO_VAL;
+    if (n && n->op == TENSOR_LOAD_OP && n->nargs == 1 &&
+        tensor_node_at(of, n->args[0])->op == TENSOR_VAR_OP) {
+        tensor_val v = (tensor_val)n->imm.i, map;
+        if (schedule_counts(p->s, v, &map)) {
+            const tensor_val_info m = p->op->vals.data[map];
+            *counted = map;
+            v = plan_prepare(p, PREPARED_DEGREES, &map, 1, m.into, m.axes[0], m.into);
+        }
+        const tensor_val_info i = p->op->vals.data[v];
+        if (i.rank == 1 && (i.role == VAL_MAP || i.role == VAL_PREPARED)) {
+            *order = plan_prepare(p, descending ? PREPARED_ORDER_DESC : PREPARED_ORDER, &v, 1, i.axes[0],
+                                  i.axes[0], i.axes[0]);
+            return true;
+        }
+    }
+    diagnostic *d = plan_refuse(
+        p, E0544, c->at, "the runtime orders '%s' by a map or by degree(map, %s), and this key is neither",
+        c->subject, c->subject);
+    if (d) diag_help(d, "hand the key over as a map: a parameter of the op");
+    return false;
+}
+
+bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order) {
+    tensor_val counted;
+    return key_order(p, c, schedule_value_of(c, "by"), schedule_value_of(c, "desc") != NULL, order, &counted);
+}
+
+static tensor_expr at_least(planner *p, tensor_val map, int64_t k) {
+    return tensor_node_new(
+        p->op, (tensor_node){.op = TENSOR_AT_LEAST_OP, .type = TENSOR_TYPE(I64), .imm.i = map, .imm2 = k});
+}
+
+// Class k of a descending order: from the points with limit k or more to those with limit k - 1 or more.
+bool plan_classes(planner *p, const schedule_cell *c, row_class *out, uint32_t *n) {
+    const schedule_value *limits = schedule_value_of(c, "at"), *use = schedule_value_of(c, "use");
+    tensor_val order, counted;
+    if (!key_order(p, c, schedule_value_of(c, "by"), true, &order, &counted)) return false;
+    if (counted == TENSOR_NO_VAL) {
+        diagnostic *d = plan_refuse(
+            p, E0544, c->at, "the limits of classes are degrees: the key of a bucket is degree(map, %s)",
+            c->subject);
+        if (d) diag_help(d, "to visit points in the order of this key: `order %s by …`", c->subject);
+        return false;
+    }
+    *n = use->nnames;
+    for (uint32_t k = 0; k < use->nnames; k++) {
+        tensor_expr lo = k < limits->nnumbers ? at_least(p, counted, limits->numbers[k])
+                                              : tensor_int(p->op, 0),
+                    hi = k ? at_least(p, counted, limits->numbers[k - 1])
+                           : tensor_size(p->op, p->op->vals.data[counted].into, NO_SPAN);
+        out[k] = (row_class){.order = order,
+                             .lo = lo,
+                             .hi = hi,
+                             .schedule = use->schedules ? (schedule *)(uintptr_t)use->schedules[k] : p->s};
+    }
+    return true;
+}

@@ -1,0 +1,381 @@
+// Reductions across blocks: each part of the points leaves its raw state in memory, a second kernel combines
+// the parts in the order of their number, which depends on sizes alone: the result is the same on every run.
+//     y[f] = sum {n} x[n, f]    block n 4096
+//  →  for b in 0 .. size(N.by4096) [block] {
+//       for f … { reduce y { for n in b * 4096 .. … { contribute y } }  store_state y (y.N.by4096.0[b, f]) }
+//       }
+//     for f … { reduce y { for b … { contribute y (y.N.by4096.0[b, f]) } }  store y }
+// Where rows are cut (split e 64), parts are tiles of rows, by a prepared table. Parts in which nothing was
+// contributed are told by a last component of the state, where that makes a difference.
+#include "planner.h"
+
+#include <string.h>
+
+// ---- What is asked ---------------------------------------------------------------------------------------
+static schedule_cell *split_cell(const planner *p, const tensor_stage *st, tensor_var v) {
+    return schedule_find(p->s, st->name, SCHEDULE_SPLIT, p->op->vars.data[v].name);
+}
+
+static schedule_cell *part_cell(const planner *p, const tensor_stage *st, tensor_var v) {
+    schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name);
+    return c ? c : split_cell(p, st, v);
+}
+
+int64_t plan_part_points(const planner *p, const tensor_stage *st) {
+    for (uint32_t b = 0; b < st->nbound && st->reducer != TENSOR_NO_REDUCER; b++) {
+        const schedule_cell *c = part_cell(p, st, st->bound[b]);
+        if (c) return schedule_number(c, NULL);
+    }
+    return 0;
+}
+
+static tensor_var part_variable(const planner *p, const tensor_stage *st) {
+    uint32_t b = 0;
+    while (!part_cell(p, st, st->bound[b])) b++;
+    return st->bound[b];
+}
+
+const plan_part *plan_part_of(const planner *p, uint32_t stage) {
+    for (uint32_t i = 0; i < p->parts.len; i++)
+        if (p->parts.data[i].stage == stage) return &p->parts.data[i];
+    return NULL;
+}
+
+// A key leads to points of its own for each row, and a fused kernel owns its rows as a whole.
+void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walked) {
+    const schedule_cell *c = part_cell(p, st, v);
+    if (!c || walked) return;
+    bool split = c->verb == SCHEDULE_SPLIT;
+    diagnostic *d = plan_refuse(
+        p, E0530, c->at,
+        "'%s' along '%s' has no pass in this version: '%s' reduces it %s, or in a fused kernel",
+        schedule_verb_text(c->verb), p->op->vars.data[v].name, st->name, split ? "without rows" : "by a key");
+    if (d)
+        diag_help(d, split ? "'block' takes parts of all its points"
+                           : "deal it out to groups and lanes of one block");
+}
+
+// Between lanes by shuffles, groups through shared memory, blocks by states in memory: the plan does so in
+// any case.
+void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c) {
+    const char *name = p->op->vars.data[c->var].name;
+    schedule_cell *cell = schedule_find(p->s, st->name, SCHEDULE_COMBINE, name);
+    if (!cell) return;
+    cell->consumed = true;
+    const char *way = cell->values[0].text;
+    const struct {
+        const char *way, *between, *by;
+        bool there;
+    } ways[] = {{"shuffle", "lanes", "lanes", c->lanes > 1},
+                {"shared", "groups", "groups", c->groups > 1},
+                {"staged", "blocks", "block", c->block > 0 || split_cell(p, st, c->var)}};
+    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (strcmp(way, ways[i].way)) continue;
+        if (ways[i].there) return;
+        diagnostic *d = plan_refuse(p, E0540, cell->at,
+                                    "'%s' is how %s meet, and '%s' is not dealt out to any", way,
+                                    ways[i].between, name);
+        if (d) diag_help(d, "deal it out with '%s', or leave 'combine' out", ways[i].by);
+        return;
+    }
+    diagnostic *d = plan_refuse(p, E0530, cell->at, "combining by '%s' has no pass in this version", way);
+    if (d) diag_help(d, "'combine %s staged' meets between blocks, and gives the same bits every time", name);
+}
+
+// ---- States that say whether they hold anything ----------------------------------------------------------
+static tensor_expr component(planner *p, tensor_opcode side, tensor_type t, uint32_t i) {
+    return tensor_node_new(p->op, (tensor_node){.op = (uint16_t)side, .type = t, .imm.i = i});
+}
+
+static tensor_expr *extended(planner *p, const tensor_expr *e, uint32_t n, tensor_expr last) {
+    tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
+    if (n) memcpy(out, e, n * sizeof *e);
+    out[n] = last;
+    return out;
+}
+
+// The same reducer, which leaves out a right side that is empty, whatever combine would make of it. A left
+// one is the identity and is combined as in a walk from the start: Welford's makes NaN of it and an infinity,
+// and so does the definition.
+static uint32_t reducer_with_some(planner *p, uint32_t of) {
+    tensor_reducer r = p->op->reducers.data[of];
+    uint32_t n = r.nstate;
+    tensor_type some = TENSOR_TYPE(BOOL), *types = ARENA_ARRAY(p->arena, tensor_type, n + 1);
+    memcpy(types, r.state_types, n * sizeof *types);
+    types[n] = some;
+    tensor_expr left = component(p, TENSOR_LEFT_OP, some, n), right = component(p, TENSOR_RIGHT_OP, some, n);
+    tensor_expr *combine = extended(p, r.combine, n,
+                                    tensor_binary(p->op, TENSOR_OR_OP, left, right, NO_SPAN));
+    for (uint32_t i = 0; i < n; i++) {
+        tensor_expr x = component(p, TENSOR_LEFT_OP, types[i], i);
+        combine[i] = tensor_select(p->op, right, combine[i], x, NO_SPAN);
+    }
+    r.name = arena_printf(p->arena, "%s.some", r.name);
+    r.kind = REDUCE_USER;
+    r.identity = extended(p, r.identity, n, tensor_bool(p->op, false));
+    r.lift = extended(p, r.lift, n, tensor_bool(p->op, true));
+    r.combine = combine;
+    r.state_types = types;
+    r.nstate = n + 1;
+    for (uint32_t i = 0; i < p->op->reducers.len; i++)
+        if (p->op->reducers.data[i].nstate == n + 1 && !strcmp(p->op->reducers.data[i].name, r.name))
+            return i;
+    VEC_PUSH(p->arena, &p->op->reducers, r);
+    VEC_PUSH(p->arena, &p->some_reducers, p->op->reducers.len - 1);
+    return p->op->reducers.len - 1;
+}
+
+static bool tells_some(const planner *p, uint32_t reducer) {
+    for (uint32_t i = 0; i < p->some_reducers.len; i++)
+        if (p->some_reducers.data[i] == reducer) return true;
+    return false;
+}
+
+// Identities of the builtin ones are neutral, and only `else` asks whether anything was contributed.
+static bool tell_some(planner *p, tensor_stage *st) {
+    if (tells_some(p, st->reducer)) return true;
+    if (!st->nelse && p->op->reducers.data[st->reducer].kind != REDUCE_USER) return false;
+    st->reducer = reducer_with_some(p, st->reducer);
+    return true;
+}
+
+// ---- Parts -----------------------------------------------------------------------------------------------
+// Versions share temporaries of one name, so it says how large one is.
+static const char *unused_name(const planner *p, const char *stage, const char *parts, uint32_t component) {
+    const char *made = arena_printf(p->arena, "%s.%s.%u", stage, parts, component), *name = made;
+    for (tensor_val v = 0, n = 2; v < p->op->vals.len; v++)
+        if (!strcmp(p->op->vals.data[v].name, name)) {
+            name = arena_printf(p->arena, "%s.%u", made, n++);
+            v = UINT32_MAX;
+        }
+    return name;
+}
+
+// A value in memory for each component of the state, over the parts and the left variables; a tile tells its
+// row.
+static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const plan_part *part) {
+    const tensor_reducer r = p->op->reducers.data[st->reducer];
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t rank = plan_left(p, st, left) + !part->tiles;
+    tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, rank);
+    tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, rank),
+                *slots = ARENA_ARRAY(p->arena, tensor_expr, r.nstate);
+    for (uint32_t i = 0; i < rank; i++) {
+        tensor_var v = i ? left[i - !part->tiles] : part->part;
+        axes[i] = p->op->vars.data[v].space;
+        index[i] = tensor_var_expr(p->op, v, NO_SPAN);
+    }
+    for (uint32_t c = 0; c < r.nstate; c++) {
+        tensor_val_info info = {.name = unused_name(p, st->name, p->op->spaces.data[axes[0]].name, c),
+                                .role = VAL_STAGE,
+                                .type = r.state_types[c].type,
+                                .into = r.state_types[c].space,
+                                .sorted_by = TENSOR_NO_VAL,
+                                .inplace = TENSOR_NO_VAL,
+                                .rank = rank,
+                                .axes = axes};
+        tensor_val v = loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
+        slots[c] = tensor_load(p->op, v, index, rank, NO_SPAN);
+    }
+    return slots;
+}
+
+static tensor_space parts_of(planner *p, tensor_space points, int64_t n) {
+    tensor_expr up = tensor_binary(p->op, TENSOR_ADD_OP, tensor_size(p->op, points, NO_SPAN),
+                                   tensor_int(p->op, n - 1), NO_SPAN);
+    return plan_space(p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[points].name, (long long)n),
+                      tensor_binary(p->op, TENSOR_QUOT_OP, up, tensor_int(p->op, n), NO_SPAN));
+}
+
+static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
+    const schedule_cell *cell = part_cell(p, st, v);
+    const tensor_reducer *r = &p->op->reducers.data[st->reducer];
+    diagnostic *d = NULL;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    for (uint32_t b = 0; b < st->nbound && !p->failed; b++) {
+        if (st->bound[b] == v || !part_cell(p, st, st->bound[b])) continue;
+        d = plan_refuse(p, E0530, part_cell(p, st, st->bound[b])->at,
+                        "blocks along two indices that '%s' reduces have no pass in this version", st->name);
+        if (d) diag_help(d, "leave '%s' to the threads of a block", p->op->vars.data[st->bound[b]].name);
+    }
+    if (!p->failed && !r->commutative && v != st->bound[0]) {
+        d = plan_refuse(p, E0549, cell->at,
+                        "'%s' is not commutative, so only its first index can be cut into parts", r->name);
+        if (d) diag_help(d, "the first one is '%s'", p->op->vars.data[st->bound[0]].name);
+    }
+    if (!p->failed && plan_left(p, st, left) >= 8)
+        plan_refuse(p, E0530, cell->at,
+                    "'%s' has as many indices as a value may have, and its parts would be one more",
+                    st->name);
+    return !p->failed;
+}
+
+static tensor_expr wide(planner *p, tensor_expr index) {
+    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
+}
+
+static void set_points(planner *p, plan_part *part, tensor_expr lo, int64_t n, tensor_expr end) {
+    part->lo = lo;
+    part->hi = tensor_binary(p->op, TENSOR_MIN_OP,
+                             tensor_binary(p->op, TENSOR_ADD_OP, lo, tensor_int(p->op, n), NO_SPAN), end,
+                             NO_SPAN);
+}
+
+static tensor_var part_position(planner *p, const plan_part *part, tensor_space parts) {
+    return tensor_add_var(
+        p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
+        parts);
+}
+
+// A range of all points.
+static void part_range(planner *p, plan_part *part, int64_t n) {
+    tensor_space points = p->op->vars.data[part->var].space, parts = parts_of(p, points, n);
+    part->part = part_position(p, part, parts);
+    tensor_expr at = wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
+    set_points(p, part, tensor_binary(p->op, TENSOR_MUL_OP, at, tensor_int(p->op, n), NO_SPAN), n,
+               tensor_size(p->op, points, NO_SPAN));
+    part->first = tensor_int(p->op, 0);
+    part->end = tensor_size(p->op, parts, NO_SPAN);
+}
+
+// The map whose preimage of the outermost left index is reduced.
+static bool map_of_rows(planner *p, const tensor_stage *st, tensor_var row, plan_map *m) {
+    for (uint32_t k = 0; k < st->nkeys && st->nbound == 1; k++) {
+        const tensor_node *rhs = tensor_node_at(p->op, st->keys[k].rhs);
+        if (tensor_node_at(p->op, st->keys[k].lhs)->op == TENSOR_VAR_OP)
+            return false;   // it leads to one point
+        if (!plan_map_of_key(p, st->keys[k].lhs, st->bound[0], m)) continue;
+        return rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == row;
+    }
+    return false;
+}
+
+// A tile of a row: entries begin + (tile - first tile of the row) * n and on.
+static void part_tile(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n,
+                      row_class *rows) {
+    tensor_val begins = plan_tiles(p, PREPARED_TILE_BEGINS, m, n), offsets = plan_offsets(p, m);
+    tensor_expr v = tensor_var_expr(p->op, row, NO_SPAN);
+    rows->order = plan_tiles(p, PREPARED_TILE_VALUES, m, n);
+    part->part = part_position(p, part, p->op->vals.data[rows->order].axes[0]);
+    part->tiles = true;
+    part->first = plan_offset_at(p, begins, v, 0);
+    part->end = plan_offset_at(p, begins, v, 1);
+    tensor_expr tile = wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
+    tensor_expr before = tensor_binary(p->op, TENSOR_SUB_OP, tile, wide(p, part->first), NO_SPAN);
+    tensor_expr skipped = tensor_binary(p->op, TENSOR_MUL_OP, before, tensor_int(p->op, n), NO_SPAN);
+    set_points(
+        p, part,
+        tensor_binary(p->op, TENSOR_ADD_OP, wide(p, plan_offset_at(p, offsets, v, 0)), skipped, NO_SPAN), n,
+        wide(p, plan_offset_at(p, offsets, v, 1)));
+    rows->hi = tensor_size(p->op, p->op->vals.data[rows->order].axes[0], NO_SPAN);
+}
+
+// false: refused. *rows: which points of the outermost index the kernel that leaves states visits.
+static bool part_new(planner *p, const tensor_stage *st, plan_part *part, row_class *rows) {
+    int64_t n = plan_part_points(p, st);
+    *part = (plan_part){.var = part_variable(p, st)};
+    schedule_cell *split = split_cell(p, st, part->var);
+    if (!split) return part_range(p, part, n), true;
+    plan_map m;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    split->consumed = true;
+    if (!plan_left(p, st, left) || !map_of_rows(p, st, left[0], &m))
+        return plan_check_part(p, st, part->var, false), false;
+    if (rows->order != TENSOR_NO_VAL || rows->lo || rows->hi) {
+        diagnostic *d = plan_refuse(
+            p, E0530, split->at,
+            "'split' of rows that are visited in another order has no pass in this version");
+        if (d) diag_help(d, "leave out 'order' or 'bucket': split rows need none");
+        return false;
+    }
+    return part_tile(p, part, left[0], &m, n, rows), true;
+}
+
+// ---- The kernel that leaves them -------------------------------------------------------------------------
+static bool add_states(planner *p, const stage_group *run, plan_part part) {
+    for (uint32_t i = 0; i < run->len; i++) {
+        tensor_stage *st = &p->op->stages.data[run->data[i]];
+        if (!may_be_cut(p, st, part_variable(p, st))) return false;
+        schedule_cell *cell = part_cell(p, st, part_variable(p, st));
+        cell->consumed = true;
+        bool some = tell_some(p, st);
+        part.stage = run->data[i];
+        part.nstates = p->op->reducers.data[st->reducer].nstate;
+        part.states = state_slots(p, st, &part);
+        part.valid = some ? part.states[part.nstates - 1] : 0;
+        VEC_PUSH(p->arena, &p->parts, part);
+    }
+    return true;
+}
+
+static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
+    if (part->tiles) return &n->kernel->body;   // they take the place of rows
+    loop_node *over = loop_node_new(p->plan, LOOP_FOR, n->kernel->at);
+    over->var = part->part;
+    over->lo = part->first;
+    over->hi = part->end;
+    over->rest = LOOP_BLOCK_PLACE;
+    loop_append(p->plan, &n->kernel->body, over);
+    return &over->body;
+}
+
+static void leave(planner *p, const stage_group *run, row_class rows, uint32_t number) {
+    plan_part part;
+    if (!part_new(p, &p->op->stages.data[run->data[0]], &part, &rows) || !add_states(p, run, part)) return;
+    if (part.tiles) rows.at = &part.part;
+    plan_nest n = plan_nest_start(p, &p->op->stages.data[run->data[0]], number);
+    n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
+    p->leaving = true;
+    plan_nest_group(&n, run, &rows, open_parts(p, &n, &part));
+    p->leaving = false;
+    plan_nest_end(&n);
+}
+
+void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
+    p->parts.len = 0;
+    for (uint32_t i = 0, end; i < g->len && !p->failed; i = end) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        stage_group run = {0};
+        end = plan_run_end(p, g, i);
+        if (!plan_part_points(p, st)) continue;
+        for (uint32_t k = i; k < end; k++) VEC_PUSH(p->arena, &run, g->data[k]);
+        leave(p, &run, *rows, number);
+    }
+}
+
+static loop_node *states_node(planner *p, loop_node_kind kind, const plan_part *part) {
+    loop_node *n = loop_node_new(p->plan, kind, p->op->stages.data[part->stage].at);
+    uint32_t *stage = ARENA_NEW(p->arena, uint32_t);
+    *stage = part->stage;
+    n->nstages = 1;
+    n->stages = stage;
+    n->nstates = part->nstates;
+    n->states = part->states;
+    return n;
+}
+
+void plan_leave_state(planner *p, loop_body *to, uint32_t stage) {
+    loop_append(p->plan, to, states_node(p, LOOP_STORE_STATE, plan_part_of(p, stage)));
+}
+
+// ---- The kernel that takes them up -----------------------------------------------------------------------
+// Parts are dealt out to the groups and lanes that had points.
+void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made) {
+    const plan_part *first = plan_part_of(p, stages[0]);
+    const tensor_stage *st = &p->op->stages.data[stages[0]];
+    index_cut c = plan_cut(p, st, first->var, true);
+    c.block = c.tile = c.registers = c.vector = 0;
+    loop_node *walk = loop_node_new(p->plan, LOOP_FOR, st->at);
+    walk->var = first->part;
+    walk->lo = first->first;
+    walk->hi = first->end;
+    plan_digits(p, &c, walk);
+    VEC_PUSH(p->arena, made, walk);
+    loop_append(p->plan, &reduce->body, walk);
+    for (uint32_t i = 0; i < n; i++) {
+        const plan_part *part = plan_part_of(p, stages[i]);
+        loop_node *add = states_node(p, LOOP_CONTRIBUTE, part);
+        add->valid = part->valid;
+        loop_append(p->plan, &walk->body, add);
+    }
+}

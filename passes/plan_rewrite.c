@@ -1,0 +1,315 @@
+// Stages computed where they are read, and keys put to use, as rewrites of the equations before any loop
+// exists.
+//     s[e, h] = l[dst[e], h] + r[src[e], h]          a.max[v, h] = max {e : dst[e] == v} s[e, h]
+//  →                                                 a.max[v, h] = max {e : dst[e] == v} l[v, h] + r[src[e],
+//  h]
+#include "planner.h"
+
+#include <string.h>
+
+enum { INLINE_COST = 48 };   // operations of a body that every reader may compute again
+
+// ---- Rewriting expressions -------------------------------------------------------------------------------
+typedef struct {
+    planner *p;
+    tensor_expr *memo;          // per expression there was when the rewriting began
+    const tensor_expr *vars;    // per variable: what replaces it; 0: itself
+    const tensor_stage *keys;   // a reduction whose keys hold here; NULL: none
+    bool inlines;               // loads of inlined stages are replaced
+    plan_replacement *by;       // any load is, NULL: none
+    void *user;
+} rewriting;
+
+static tensor_expr rewrite(rewriting *r, tensor_expr e);
+
+static tensor_expr rewrite_in(planner *p, tensor_expr e, const tensor_expr *vars, const tensor_stage *keys,
+                              bool inlines) {
+    rewriting r = {.p = p,
+                   .memo = ARENA_ARRAY(p->arena, tensor_expr, p->op->exprs.len + 1),
+                   .vars = vars,
+                   .keys = keys,
+                   .inlines = inlines};
+    return rewrite(&r, e);
+}
+
+static const tensor_stage *inlined_stage(const planner *p, tensor_val v) {
+    const loop_value *w = &p->plan->values.data[v];
+    return w->home == LOOP_INLINE ? &p->op->stages.data[w->stage] : NULL;
+}
+
+// The stage's body with its variables at the load's indices.
+static tensor_expr body_at(planner *p, const tensor_stage *st, const tensor_expr *index) {
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
+    for (uint32_t i = 0; i < st->targets[0].rank; i++)
+        vars[tensor_node_at(p->op, st->targets[0].index[i])->imm.i] = index[i];
+    return rewrite_in(p, st->body[0], vars, NULL, false);
+}
+
+static tensor_expr rewrite_node(rewriting *r, tensor_expr e) {
+    tensor_node n = *tensor_node_at(r->p->op, e);
+    if (n.op == TENSOR_VAR_OP) return r->vars && r->vars[n.imm.i] ? r->vars[n.imm.i] : e;
+    tensor_expr *args = ARENA_ARRAY(r->p->arena, tensor_expr, n.nargs + 1u);
+    bool same = true;
+    for (uint32_t i = 0; i < n.nargs; i++) {
+        args[i] = rewrite(r, n.args[i]);
+        same = same && args[i] == n.args[i];
+    }
+    const tensor_stage *inlined = r->inlines && n.op == TENSOR_LOAD_OP
+                                      ? inlined_stage(r->p, (tensor_val)n.imm.i)
+                                      : NULL;
+    if (inlined) return body_at(r->p, inlined, args);
+    n.args = args;
+    tensor_expr made = same ? e : tensor_node_new(r->p->op, n);
+    return r->by && n.op == TENSOR_LOAD_OP ? r->by(r->user, made) : made;
+}
+
+static tensor_expr rewrite(rewriting *r, tensor_expr e) {
+    if (r->memo[e]) return r->memo[e];
+    tensor_expr to = 0;
+    for (uint32_t k = 0; r->keys && k < r->keys->nkeys; k++)
+        if (r->keys->keys[k].lhs == e && tensor_node_at(r->p->op, e)->op != TENSOR_VAR_OP)
+            to = r->keys->keys[k].rhs;
+    return r->memo[e] = to ? to : rewrite_node(r, e);
+}
+
+// ---- Which stages ----------------------------------------------------------------------------------------
+static bool covers(const char *path, const char *stage) {
+    size_t n = strlen(path);
+    return !strncmp(path, stage, n) && (!stage[n] || stage[n] == '.');
+}
+
+bool plan_named(const planner *p, const char *stage) {
+    for (uint32_t i = 0; i < p->s->cells.len; i++) {
+        const schedule_cell *c = &p->s->cells.data[i];
+        if (c->empty || c->verb == SCHEDULE_INLINE) continue;
+        if (c->stage && covers(c->stage, stage)) return true;
+        for (uint32_t v = 0; v < c->nvalues; v++)
+            for (uint32_t k = 0; k < c->values[v].nnames; k++)
+                if (c->verb == SCHEDULE_FUSE && covers(c->values[v].names[k], stage)) return true;
+        if (c->subject && (c->verb == SCHEDULE_KEEP || c->verb == SCHEDULE_FUSE) && covers(c->subject, stage))
+            return true;
+    }
+    return false;
+}
+
+static schedule_cell *inline_cell(const planner *p, const char *stage) {
+    for (uint32_t i = 0; i < p->s->cells.len; i++) {
+        schedule_cell *c = &p->s->cells.data[i];
+        if (c->verb != SCHEDULE_INLINE || c->empty) continue;
+        if (c->subject && covers(c->subject, stage)) return c;
+    }
+    return NULL;
+}
+
+static bool plain_target(const planner *p, const tensor_stage *st) {
+    const tensor_target *t = &st->targets[0];
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (tensor_node_at(p->op, t->index[i])->op != TENSOR_VAR_OP) return false;
+    return st->ntargets == 1 && t->rank == st->nleft;
+}
+
+static uint32_t definitions(const planner *p, tensor_val v) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        for (uint32_t t = 0; t < p->op->stages.data[i].ntargets; t++)
+            n += p->op->stages.data[i].targets[t].val == v;
+    return n;
+}
+
+static bool is_class_key(const planner *p, tensor_val v) {
+    for (uint32_t i = 0; i < p->op->vals.len; i++)
+        for (uint32_t k = 0; k < p->op->vals.data[i].nkeys; k++)
+            if (p->op->vals.data[i].keys[k] == v) return true;
+    return false;
+}
+
+// Operations of a body, each shared one once; a dear one counts for all that may be.
+static uint32_t cost_of(const planner *p, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e]) return 0;
+    seen[e] = 1;
+    bool dear = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS || n->op == TENSOR_RAND_OP;
+    uint32_t sum = dear ? INLINE_COST / 2 : n->nargs != 0;
+    for (uint32_t i = 0; i < n->nargs; i++) sum += cost_of(p, n->args[i], seen);
+    return sum;
+}
+
+static bool overwritten(void *user, const tensor_node *load) {
+    const planner *p = user;
+    for (tensor_val v = 0; v < p->op->nparams; v++)
+        if (p->op->vals.data[v].inplace == (tensor_val)load->imm.i) return false;
+    return true;
+}
+
+static const char *why_not_inline(planner *p, const tensor_stage *st) {
+    if (st->reducer != TENSOR_NO_REDUCER) return "it is a reduction";
+    if (st->loop != TENSOR_NO_LOOP) return "it is part of a recurrence";
+    if (p->op->vals.data[st->targets[0].val].role != VAL_STAGE)
+        return "it is a result, which the caller gets";
+    if (!plain_target(p, st)) return "it has several targets, or indices that are more than names";
+    if (definitions(p, st->targets[0].val) > 1) return "several equations fill it";
+    if (is_class_key(p, st->targets[0].val)) return "its values are numbered as a key";
+    if (!plan_loads(p, st, overwritten, p)) return "it reads a parameter whose memory a result shares";
+    return NULL;
+}
+
+static bool inlines(planner *p, const tensor_stage *st) {
+    schedule_cell *asked = inline_cell(p, st->name);
+    const char *no = why_not_inline(p, st);
+    if (asked) asked->consumed = true;
+    if (asked && no) {
+        diagnostic *d = plan_refuse(p, E0553, asked->at, "'%s' cannot be computed where it is read: %s",
+                                    st->name, no);
+        if (d) diag_note(d, st->at, "'%s' is computed here", st->name);
+        if (d) diag_help(d, "leave it out: what can be computed again and costs little is so anyway");
+    }
+    if (no || asked) return !no;
+    if (plan_named(p, st->name)) return false;
+    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
+    memset(seen, 0, p->op->exprs.len + 1);
+    return cost_of(p, st->body[0], seen) <= INLINE_COST;
+}
+
+bool plan_inlined(const planner *p, uint32_t stage) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    const loop_value *w = &p->plan->values.data[st->targets[0].val];
+    return w->home == LOOP_INLINE && w->stage == stage;
+}
+
+// ---- The whole -------------------------------------------------------------------------------------------
+static const tensor_expr *rewrite_list(planner *p, const tensor_expr *e, uint32_t n, const tensor_expr *vars,
+                                       const tensor_stage *keys) {
+    tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = rewrite_in(p, rewrite_in(p, e[i], vars, NULL, true), NULL, keys, false);
+    return out;
+}
+
+// Equations may share variables; loops of one kernel bind each once, so a stage gets some of its own.
+static const tensor_var *own_vars(planner *p, const tensor_stage *st, const tensor_var *v, uint32_t n,
+                                  bool *taken, uint32_t ntaken, tensor_expr *vars) {
+    tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        own[i] = v[i];
+        if (v[i] >= ntaken || plan_is_step(p, st, v[i])) continue;
+        if (taken[v[i]]) {
+            const tensor_var_info info = p->op->vars.data[v[i]];
+            own[i] = tensor_add_var(p->op, arena_printf(p->arena, "%s'%u", info.name, p->op->vars.len),
+                                    info.space);
+            vars[v[i]] = tensor_var_expr(p->op, own[i], NO_SPAN);
+        }
+        taken[v[i]] = true;
+    }
+    return own;
+}
+
+static const tensor_target *rewrite_targets(planner *p, const tensor_stage *st, const tensor_expr *vars) {
+    tensor_target *out = ARENA_ARRAY(p->arena, tensor_target, st->ntargets + 1);
+    for (uint32_t t = 0; t < st->ntargets; t++)
+        out[t] = (tensor_target){st->targets[t].val, st->targets[t].rank,
+                                 rewrite_list(p, st->targets[t].index, st->targets[t].rank, vars, NULL)};
+    return out;
+}
+
+static void rewrite_stage(planner *p, uint32_t i, bool *taken, uint32_t ntaken) {
+    tensor_stage st = p->op->stages.data[i];
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
+    const tensor_var *left = own_vars(p, &st, st.left, st.nleft, taken, ntaken, vars);
+    st.bound = own_vars(p, &st, st.bound, st.nbound, taken, ntaken, vars);
+    st.left = left;
+    tensor_key *keys = ARENA_ARRAY(p->arena, tensor_key, st.nkeys + 1);
+    for (uint32_t k = 0; k < st.nkeys; k++) {
+        keys[k].lhs = rewrite_in(p, st.keys[k].lhs, vars, NULL, true);
+        keys[k].rhs = rewrite_in(p, st.keys[k].rhs, vars, NULL, true);
+    }
+    st.keys = keys;
+    st.targets = rewrite_targets(p, &st, vars);
+    st.body = rewrite_list(p, st.body, st.nbody, vars, &st);
+    st.filters = rewrite_list(p, st.filters, st.nfilters, vars, &st);
+    st.orelse = rewrite_list(p, st.orelse, st.nelse, vars, NULL);
+    p->op->stages.data[i] = st;
+}
+
+void plan_rewrite(planner *p) {
+    uint32_t ntaken = p->op->vars.len;
+    bool *taken = ARENA_ARRAY(p->arena, bool, ntaken + 1);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        rewrite_stage(p, i, taken, ntaken);
+        const tensor_stage *st = &p->op->stages.data[i];
+        if (inlines(p, st))
+            p->plan->values.data[st->targets[0].val] = (loop_value){
+                .home = LOOP_INLINE, .stage = i, .of = TENSOR_NO_VAL};
+    }
+}
+
+// ---- Rewriting on request --------------------------------------------------------------------------------
+const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n, const tensor_expr *vars) {
+    tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = rewrite_in(p, e[i], vars, NULL, false);
+    return out;
+}
+
+static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n, plan_replacement *by,
+                                   void *user) {
+    tensor_expr *out = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        rewriting r = {
+            .p = p, .memo = ARENA_ARRAY(p->arena, tensor_expr, p->op->exprs.len + 1), .by = by, .user = user};
+        out[i] = rewrite(&r, e[i]);
+    }
+    return out;
+}
+
+void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user) {
+    tensor_stage st = p->op->stages.data[stage];
+    tensor_key *keys = ARENA_ARRAY(p->arena, tensor_key, st.nkeys + 1);
+    for (uint32_t k = 0; k < st.nkeys; k++)
+        keys[k] = (tensor_key){*replaced(p, &st.keys[k].lhs, 1, by, user),
+                               *replaced(p, &st.keys[k].rhs, 1, by, user)};
+    st.keys = keys;
+    st.body = replaced(p, st.body, st.nbody, by, user);
+    st.filters = replaced(p, st.filters, st.nfilters, by, user);
+    st.orelse = replaced(p, st.orelse, st.nelse, by, user);
+    p->op->stages.data[stage] = st;
+}
+
+// ---- Looking at expressions ------------------------------------------------------------------------------
+static bool mentions(const planner *p, tensor_expr e, tensor_var v, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v) return true;
+    if (seen[e]) return false;
+    seen[e] = 1;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (mentions(p, n->args[i], v, seen)) return true;
+    return false;
+}
+
+static uint8_t *none_seen(const planner *p) {
+    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
+    memset(seen, 0, p->op->exprs.len + 1);
+    return seen;
+}
+
+bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) { return mentions(p, e, v, none_seen(p)); }
+
+static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e]) return true;
+    seen[e] = 1;
+    if (n->op == TENSOR_LOAD_OP && !visit(user, n)) return false;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (!loads_in(p, n->args[i], visit, user, seen)) return false;
+    return true;
+}
+
+bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user) {
+    uint8_t *seen = none_seen(p);
+    bool all = true;
+    for (uint32_t i = 0; i < st->nbody; i++) all = all && loads_in(p, st->body[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nfilters; i++) all = all && loads_in(p, st->filters[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nelse; i++) all = all && loads_in(p, st->orelse[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nkeys; i++)
+        all = all && loads_in(p, st->keys[i].lhs, visit, user, seen) &&
+              loads_in(p, st->keys[i].rhs, visit, user, seen);
+    return all;
+}

@@ -1,0 +1,85 @@
+// A loop plan that was read from text, as a program: a version guarded where its vectors take something for
+// granted, then the naive plan.
+#include "planner.h"
+
+typedef struct {
+    tensor_var var;   // stands for the position of a loop with vectors
+    uint32_t width;
+} vector_var;
+typedef VEC(vector_var) vector_vars;
+
+static bool has_var(const tensor_stage *st, tensor_var v) {
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
+        if (v == (i < st->nleft ? st->left[i] : st->bound[i - st->nleft])) return true;
+    return false;
+}
+
+static void guard_stages(planner *p, const loop_node *n, const vector_vars *vars) {
+    for (uint32_t s = 0; s < n->nstages; s++)
+        for (uint32_t i = 0; i < vars->len; i++) {
+            const tensor_stage *st = &p->op->stages.data[n->stages[s]];
+            if (has_var(st, vars->data[i].var))
+                plan_vector_guards(p, st, vars->data[i].var, vars->data[i].width);
+        }
+}
+
+static void follow_let(planner *p, const loop_node *n, vector_vars *vars) {
+    const tensor_node *value = tensor_node_at(p->op, n->value);
+    for (uint32_t i = 0; i < vars->len && value->op == TENSOR_VAR_OP; i++)
+        if (vars->data[i].var == (tensor_var)value->imm.i) {
+            VEC_PUSH(p->arena, vars, ((vector_var){n->var, vars->data[i].width}));
+            return;
+        }
+}
+
+static void guard_body(planner *p, const loop_body *body, vector_vars *vars) {
+    uint32_t mark = vars->len;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_LET) follow_let(p, n, vars);
+        uint32_t inside = vars->len;
+        if (n->kind == LOOP_FOR && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
+            VEC_PUSH(p->arena, vars, ((vector_var){n->var, n->digits[0].extent}));
+        guard_stages(p, n, vars);
+        guard_body(p, &n->body, vars);
+        vars->len = inside;
+    }
+    vars->len = mark;
+}
+
+static bool compiles(planner *p, const loop_kernel *k) {
+    if (p->machine->gpu || k->threads == 1) return true;
+    diag(p->ds, E0977, k->at, "kernel '%s' has blocks of %u threads, and those of the host are one thread",
+         k->name, (unsigned)k->threads);
+    return false;
+}
+
+program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine, const pass_options *o) {
+    program *p = pass_naive(a, ds, plan->op, o);
+    if (!p) return NULL;
+    version_facts facts = {.index_bits = o->index_bits};
+    planner guards = {.arena = a,
+                      .ds = ds,
+                      .plan = plan,
+                      .op = plan->op,
+                      .machine = machine_find(machine),
+                      .facts = &facts};
+    span at = plan->op->at;
+    const char *refusal = lower_refusal(a, plan, &at);
+    if (refusal) diag(ds, E0977, at, "%s", refusal);
+    if (refusal) return NULL;
+    vector_vars vars = {0};
+    for (uint32_t i = 0; i < plan->steps.len; i++) {
+        const loop_step *step = &plan->steps.data[i];
+        if (step->kind != LOOP_LAUNCH) continue;
+        if (!compiles(&guards, step->kernel)) return NULL;
+        guard_body(&guards, &step->kernel->body, &vars);
+    }
+    program_version v = {.name = "text"}, naive = p->versions.data[0];
+    for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &v.guards, facts.guards.data[i]);
+    lower_plan(a, plan, p, &v, &(lower_options){guards.machine, o->index_bits, false});
+    p->versions.data[0] = v;
+    VEC_PUSH(a, &p->versions, naive);
+    pass_done(&o->after, "lower", NULL, NULL, p);
+    return p;
+}

@@ -1,0 +1,106 @@
+// Statements that nothing was left to: a schedule is executed whole or refused, so each is told, with what
+// made it idle.
+//     inline s;  s: lanes e 32;   →  's: lanes e' has nothing to do here: 's' is computed where it is read
+#include "planner.h"
+
+#include <string.h>
+
+// An index, or one that lowering made of it: e, e', e'2.
+static bool is_index(const planner *p, const char *subject, tensor_var v) {
+    const char *name = p->op->vars.data[v].name;
+    size_t n = strlen(subject);
+    return !strncmp(subject, name, n) && (!name[n] || name[n] == '\'');
+}
+
+static tensor_var var_at(const tensor_stage *st, uint32_t i) {
+    return i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+}
+
+schedule_cell *plan_statement(const planner *p, const tensor_stage *st, schedule_verb verb,
+                              schedule_cell *after) {
+    for (uint32_t i = st->nleft + st->nbound; i-- > 0;) {   // what is reduced first
+        schedule_cell *c = schedule_find(p->s, st->name, verb, p->op->vars.data[var_at(st, i)].name);
+        if (c && !after) return c;
+        if (c == after) after = NULL;
+    }
+    return NULL;
+}
+
+span plan_statement_at(const planner *p, const tensor_stage *st, schedule_verb verb) {
+    const schedule_cell *c = plan_statement(p, st, verb, NULL);
+    return c ? c->at : p->s->at;
+}
+
+// ---- Why -------------------------------------------------------------------------------------------------
+typedef struct {
+    uint32_t stages, inlined, with_index, outermost;   // that the statement covers
+    const char *inlined_name, *other;                  // one of the inlined; one where another cell holds
+} audience;
+
+static bool has_index(const planner *p, const tensor_stage *st, const char *subject) {
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
+        if (is_index(p, subject, var_at(st, i))) return true;
+    return false;
+}
+
+static void hear(const planner *p, const schedule_cell *c, uint32_t stage, audience *a) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    if (!schedule_covers(c->stage, st->name)) return;
+    a->stages++;
+    if (plan_inlined(p, stage)) {
+        a->inlined++;
+        a->inlined_name = st->name;
+    } else if (c->subject && has_index(p, st, c->subject)) {
+        a->with_index++;
+        a->outermost += plan_left(p, st, left) && is_index(p, c->subject, left[0]);
+        if (schedule_find(p->s, st->name, c->verb, c->subject) != c) a->other = st->name;
+    }
+}
+
+static const char *why(void *user, const schedule_cell *c) {
+    const planner *p = user;
+    const char *form = schedule_statement_at(c->verb)->form;
+    audience a = {0};
+    for (uint32_t i = 0; i < p->op->stages.len; i++) hear(p, c, i, &a);
+    if (a.stages && a.stages == a.inlined)
+        return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
+    if (strncmp(form, "INDEX", 5) && strncmp(form, "REDUCED", 7)) return NULL;
+    if (!a.with_index)
+        return arena_printf(p->arena, "no stage that it holds for has an index '%s' of its own", c->subject);
+    if (a.other) return arena_printf(p->arena, "a more specific statement takes its place in '%s'", a.other);
+    if ((c->verb == SCHEDULE_ORDER || c->verb == SCHEDULE_BUCKET) && !a.outermost)
+        return arena_printf(p->arena, "'%s' is the outermost index of no kernel", c->subject);
+    if (c->verb == SCHEDULE_ORDER || c->verb == SCHEDULE_BUCKET)
+        return "it is said for the last stage of a kernel, whose loops the others share";
+    return NULL;
+}
+
+static const char *why_not_whole(void *user, const schedule_cell *c) {
+    if (c->verb == SCHEDULE_ORDER) return "a bucket visits its points in the order of its own key";
+    const char *reason = why(user, c);
+    return reason ? reason : "each class of the bucket is dealt out by its own schedule";
+}
+
+static const char *why_not_in_class(void *user, const schedule_cell *c) {
+    const char *reason = why(user, c);
+    if (!strcmp(schedule_statement_at(c->verb)->pass, "cut")) return reason;
+    return "the schedule of a class deals out its rows; which stages make a kernel, and their order, is said by the one with the bucket";
+}
+
+void plan_unused(planner *p) {
+    schedule *whole = p->s;
+    bool buckets = false;
+    for (uint32_t i = 0; i < whole->cells.len; i++) {
+        const schedule_cell *c = &whole->cells.data[i];
+        const schedule_value *use = c->verb == SCHEDULE_BUCKET && c->consumed ? schedule_value_of(c, "use")
+                                                                              : NULL;
+        buckets = buckets || use;
+        for (uint32_t k = 0; use && use->schedules && k < use->nnames; k++) {
+            p->s = (schedule *)(uintptr_t)use->schedules[k];
+            schedule_unconsumed(p->ds, p->arena, p->s, why_not_in_class, p);
+        }
+    }
+    p->s = whole;
+    schedule_unconsumed(p->ds, p->arena, p->s, buckets ? why_not_whole : why, p);
+}

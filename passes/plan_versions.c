@@ -1,0 +1,157 @@
+// Versions: a program that takes the first way whose guards hold, and can always take the naive plan.
+#include "planner.h"
+
+#include <string.h>
+
+typedef struct {
+    arena *arena;
+    diag_set *ds;
+    const tensor_op *op;
+    const machine *machine;
+    const pass_options *options;
+    program *p;
+    VEC(program_version) versions;
+    loop_plans *plans;
+    schedule_list *made;
+} versioning;
+
+static const char *unique(const versioning *w, const char *name) {
+    const char *made = name;
+    for (uint32_t n = 2, i = 0; i < w->versions.len; i++)
+        if (!strcmp(w->versions.data[i].name, made)) {
+            made = arena_printf(w->arena, "%s %u", name, n++);
+            i = UINT32_MAX;
+        }
+    return made;
+}
+
+// false: refused.
+static bool add(versioning *w, schedule *s, version_facts *facts) {
+    facts->index_bits = w->options->index_bits;
+    facts->narrow = true;
+    facts->after = &w->options->after;
+    loop_plan *plan = plan_build(w->arena, w->ds, w->op, s, w->machine, facts);
+    if (!plan) return false;
+    span at = s->at;
+    const char *refusal = lower_refusal(w->arena, plan, &at);
+    if (refusal && !s->automatic)
+        diag_note(diag(w->ds, E0977, at, "%s", refusal), s->at, "by schedule '%s'", s->name);
+    if (refusal) return false;
+    program_version v = {.name = unique(w, s->name), .guards = {0}};
+    for (uint32_t i = 0; i < facts->guards.len; i++) VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
+    lower_plan(w->arena, plan, w->p, &v, &(lower_options){w->machine, w->options->index_bits, facts->narrow});
+    VEC_PUSH(w->arena, &w->versions, v);
+    if (w->plans) VEC_PUSH(w->arena, w->plans, plan);
+    if (w->made) VEC_PUSH(w->arena, w->made, s);
+    return true;
+}
+
+// ---- Schedules of the file -------------------------------------------------------------------------------
+static void take_conditions(versioning *w, const schedule *s, version_facts *facts) {
+    for (uint32_t i = 0; i < s->when.len; i++) {
+        const schedule_condition *c = &s->when.data[i];
+        program_guard g = {.kind = GUARD_HOLDS, .holds = c->holds, .text = c->text};
+        if (c->kind == SCHEDULE_ALIGNED)
+            g = (program_guard){.kind = GUARD_ALIGNED, .param = c->val, .value = c->bytes};
+        VEC_PUSH(w->arena, &facts->guards, g);
+    }
+}
+
+static bool has_vectors(const schedule *s) {
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        if (c->verb == SCHEDULE_VECTOR && !c->empty) return true;
+        const schedule_value *use = schedule_value_of(c, "use");
+        for (uint32_t k = 0; use && use->schedules && k < use->nnames; k++)
+            if (has_vectors(use->schedules[k])) return true;
+    }
+    return false;
+}
+
+static schedule *scalar_twin(versioning *w, const schedule *s);
+
+// A cell whose classes of rows have schedules of their own.
+static schedule_cell scalar_cell(versioning *w, schedule_cell c) {
+    schedule_value *values = ARENA_ARRAY(w->arena, schedule_value, c.nvalues + 1);
+    for (uint32_t v = 0; v < c.nvalues; v++) {
+        values[v] = c.values[v];
+        if (!values[v].schedules) continue;
+        const schedule **twins = ARENA_ARRAY(w->arena, const schedule *, values[v].nnames);
+        for (uint32_t k = 0; k < values[v].nnames; k++) twins[k] = scalar_twin(w, c.values[v].schedules[k]);
+        values[v].schedules = twins;
+    }
+    c.values = values;
+    return c;
+}
+
+// The same without vectors, for data that is not aligned.
+static schedule *scalar_twin(versioning *w, const schedule *s) {
+    schedule *t = ARENA_NEW(w->arena, schedule);
+    *t = *s;
+    t->name = arena_printf(w->arena, "%s scalar", s->name);
+    t->automatic = true;
+    t->cells.data = NULL;
+    t->cells.len = t->cells.cap = 0;
+    for (uint32_t i = 0; i < s->cells.len; i++)
+        if (s->cells.data[i].verb != SCHEDULE_VECTOR)
+            VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));
+    return t;
+}
+
+static bool add_schedule(versioning *w, schedule *s) {
+    version_facts facts = {0}, plain = {0};
+    take_conditions(w, s, &facts);
+    take_conditions(w, s, &plain);
+    if (!add(w, s, &facts)) return false;
+    if (has_vectors(s)) add(w, scalar_twin(w, s), &plain);
+    return true;
+}
+
+// ---- Without one -----------------------------------------------------------------------------------------
+static void add_default(versioning *w) {
+    const plan_class *c;
+    for (uint32_t i = 0; (c = plan_class_at(w->machine, i)); i++) {
+        version_facts facts = {.index_bits = w->options->index_bits}, any = facts;
+        plan_supposed supposed = {0}, skewed;
+        schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, false, &supposed);
+        if ((!i || !supposed.rows) && !add(w, s, &facts))
+            return;   // of the likeliest extents alone: versions cost time
+        if (supposed.rows) {
+            s = plan_default(w->arena, w->ds, w->op, w->machine, &any, c, true, &skewed);
+            if (!add(w, s, &any)) return;
+        }
+        if (supposed.extents) continue;
+        version_facts plain = {0};   // extents are known: only alignment is left to chance
+        if (has_vectors(s)) add(w, scalar_twin(w, s), &plain);
+        return;
+    }
+}
+
+program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
+                        const char *machine, const pass_options *o, loop_plans *plans, schedule_list *made) {
+    versioning w = {.arena = a,
+                    .ds = ds,
+                    .op = op,
+                    .machine = machine_find(machine),
+                    .options = o,
+                    .plans = plans,
+                    .made = made};
+    uint32_t errors = diag_raised(ds);
+    w.p = pass_naive(a, ds, op, o);
+    if (!w.p) return NULL;
+    bool always = false, good = true;
+    for (uint32_t i = 0; i < n; i++) {
+        good &= add_schedule(&w, schedules[i]);
+        always = always || !schedules[i]->when.len;
+    }
+    if (!good) return NULL;
+    if (!always) add_default(&w);
+    pass_done(&o->after, "lower", NULL, NULL, w.p);
+    VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
+    w.p->versions.data = w.versions.data;
+    w.p->versions.len = w.versions.len;
+    w.p->versions.cap = w.versions.cap;
+    const char *fault = simt_verify(a, w.p->module);
+    if (fault) ICE("%s: a scheduled plan made simt IR that does not verify: %s", op->name, fault);
+    return diag_raised(ds) == errors ? w.p : NULL;
+}

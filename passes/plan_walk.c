@@ -1,0 +1,206 @@
+// The loops of a reduction. Each bound variable is walked by a key where one says which points remain: the
+// preimage of a prepared map as a range of its offsets, or a single point; else its whole space. Other keys
+// and filters are tests.
+#include "planner.h"
+
+typedef struct {
+    planner *p;
+    const tensor_stage *st;
+    loop_body *at;   // where the next node goes
+    loop_list *made;
+    bool *used;              // keys that are walked
+    const plan_part *part;   // of which it walks one; NULL: all points
+    uint32_t walked;         // bound variables that are
+} walking;
+
+static void go_in(walking *w, loop_node *n) {
+    loop_append(w->p->plan, w->at, n);
+    w->at = &n->body;
+}
+
+void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at) {
+    loop_node *n = loop_node_new(p->plan, LOOP_LET, at);
+    n->var = v;
+    n->value = value;
+    loop_append(p->plan, to, n);
+}
+
+static void test(walking *w, tensor_expr condition) {
+    loop_node *n = loop_node_new(w->p->plan, LOOP_IF, w->st->at);
+    n->value = condition;
+    go_in(w, n);
+}
+
+static bool is_var(const planner *p, tensor_expr e) { return tensor_node_at(p->op, e)->op == TENSOR_VAR_OP; }
+
+static tensor_expr some(planner *p, tensor_expr index) {   // is it a point?
+    tensor_expr x = tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
+    return tensor_binary(p->op, TENSOR_GE_OP, x, tensor_int(p->op, 0), NO_SPAN);
+}
+
+// A side of a key that is tested: none where an index in it is none, which matches no key.
+static tensor_expr key_value(planner *p, tensor_expr e) {
+    tensor_node n = *tensor_node_at(p->op, e);
+    if (n.op != TENSOR_LOAD_OP) return e;
+    tensor_expr all = 0, *args = ARENA_ARRAY(p->arena, tensor_expr, n.nargs + 1u);
+    for (uint32_t i = 0; i < n.nargs; i++) {
+        args[i] = key_value(p, n.args[i]);
+        if (is_var(p, args[i])) continue;
+        tensor_expr c = some(p, args[i]);
+        all = all ? tensor_binary(p->op, TENSOR_AND_OP, all, c, NO_SPAN) : c;
+    }
+    n.args = args;
+    tensor_expr load = tensor_node_new(p->op, n);
+    if (!all) return load;
+    tensor_expr none = tensor_node_new(p->op, (tensor_node){.op = TENSOR_NONE_OP, .type = n.type});
+    return tensor_select(p->op, all, load, none, NO_SPAN);
+}
+
+static void cut_loop(walking *w, tensor_var v, loop_node *n) {
+    index_cut c = plan_cut(w->p, w->st, v, true);
+    plan_check_combine(w->p, w->st, &c);
+    if (c.block && c.vector && c.block % c.vector) {
+        const char *name = w->p->op->vars.data[v].name;
+        diagnostic *d = plan_refuse(w->p, E0542, c.cell[SCHEDULE_BLOCK]->at,
+                                    "block %s %lld is no multiple of the %lld elements of a vector", name,
+                                    (long long)c.block, (long long)c.vector);
+        if (d)
+            diag_help(d, "take a multiple: `block %s %lld`", name,
+                      (long long)((c.block / c.vector + 1) * c.vector));
+    }
+    c.block = 0;
+    plan_digits(w->p, &c, n);
+    const tensor_reducer *r = &w->p->op->reducers.data[w->st->reducer];
+    for (uint32_t i = 0; i < n->ndigits && !r->commutative; i++) {
+        if (n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE) continue;
+        for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++) {
+            if (!c.cell[k] || k == SCHEDULE_TILE || k == SCHEDULE_UNROLL) continue;
+            diagnostic *d = plan_refuse(w->p, E0549, c.cell[k]->at,
+                                        "'%s' is not commutative, so its terms cannot be dealt out", r->name);
+            if (d) diag_help(d, "declare the reducer commutative if it is");
+            return;
+        }
+    }
+}
+
+// Vectors are cut from an aligned beginning on, and the points of a row begin where the row before ends.
+static void check_vector(walking *w, tensor_var v) {
+    const char *name = w->p->op->vars.data[v].name;
+    index_cut c = plan_cut(w->p, w->st, v, true);
+    if (c.vector <= 1) return;
+    diagnostic *d = plan_refuse(w->p, E0548, c.cell[SCHEDULE_VECTOR]->at,
+                                "what is reduced along '%s' begins anywhere, not at a multiple of %lld", name,
+                                (long long)c.vector);
+    if (d) diag_help(d, "take registers for it: `registers %s %lld`", name, (long long)c.vector);
+}
+
+// ---- Three ways ------------------------------------------------------------------------------------------
+static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_expr lo, tensor_expr hi) {
+    loop_node *n = loop_node_new(w->p->plan, LOOP_FOR, w->st->at);
+    n->var = position;
+    n->lo = lo;
+    n->hi = hi;
+    cut_loop(w, v, n);
+    VEC_PUSH(w->p->arena, w->made, n);
+    go_in(w, n);
+}
+
+static void walk_all(walking *w, tensor_var v) {
+    bool part = w->part && w->part->var == v;
+    walk_range(w, v, v, part ? w->part->lo : tensor_int(w->p->op, 0),
+               part ? w->part->hi : tensor_size(w->p->op, w->p->op->vars.data[v].space, NO_SPAN));
+}
+
+static void walk_point(walking *w, tensor_var v, tensor_expr at) {
+    at = key_value(w->p, at);
+    if (!is_var(w->p, at)) test(w, some(w->p, at));
+    plan_let(w->p, w->at, v, at, w->st->at);
+}
+
+static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_expr key) {
+    planner *p = w->p;
+    key = key_value(p, key);
+    check_vector(w, v);
+    if (!is_var(p, key)) test(w, some(p, key));
+    tensor_val offsets = plan_offsets(p, m);
+    tensor_expr lo = plan_offset_at(p, offsets, key, 0), hi = plan_offset_at(p, offsets, key, 1);
+    if (w->part && w->part->tiles) lo = w->part->lo, hi = w->part->hi;
+    if (m->sorted) {
+        walk_range(w, v, v, lo, hi);
+        return;
+    }
+    tensor_val order = plan_order(p, m);
+    tensor_var position = tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
+                                         m->domain);
+    walk_range(w, v, position, lo, hi);
+    tensor_expr at = tensor_var_expr(p->op, position, NO_SPAN);
+    plan_let(p, w->at, v, tensor_load(p->op, order, &at, 1, NO_SPAN), w->st->at);
+}
+
+// ---- Choosing --------------------------------------------------------------------------------------------
+static bool later(const walking *w, tensor_expr rhs) {   // it needs what is not walked yet
+    for (uint32_t b = w->walked; b < w->st->nbound; b++)
+        if (plan_mentions(w->p, rhs, w->st->bound[b])) return true;
+    return false;
+}
+
+static bool walk_by(walking *w, tensor_var v, uint32_t k) {
+    const tensor_key key = w->st->keys[k];
+    const tensor_node *lhs = tensor_node_at(w->p->op, key.lhs);
+    plan_map m;
+    if (w->used[k] || later(w, key.rhs)) return false;
+    if (lhs->op == TENSOR_VAR_OP && (tensor_var)lhs->imm.i == v) return walk_point(w, v, key.rhs), true;
+    if (!plan_map_of_key(w->p, key.lhs, v, &m)) return false;
+    return walk_preimage(w, v, &m, key.rhs), true;
+}
+
+static void walk_variable(walking *w) {
+    tensor_var v = w->st->bound[w->walked];
+    uint32_t k = 0;
+    while (k < w->st->nkeys && !walk_by(w, v, k)) k++;
+    if (k < w->st->nkeys) w->used[k] = true;
+    else walk_all(w, v);
+    plan_check_part(w->p, w->st, v, w->part && w->part->tiles == (k < w->st->nkeys));
+    w->walked++;
+}
+
+static void test_keys(walking *w) {
+    planner *p = w->p;
+    for (uint32_t k = 0; k < w->st->nkeys; k++) {
+        if (w->used[k]) continue;
+        tensor_expr x = key_value(p, w->st->keys[k].lhs), y = key_value(p, w->st->keys[k].rhs);
+        test(w, tensor_binary(p->op, TENSOR_AND_OP, some(p, x),
+                              tensor_binary(p->op, TENSOR_EQ_OP, x, y, NO_SPAN), NO_SPAN));
+    }
+}
+
+static void contribute(planner *p, loop_body *at, const uint32_t *stage) {
+    const tensor_stage *st = &p->op->stages.data[*stage];
+    for (uint32_t f = 0; f < st->nfilters; f++) {
+        loop_node *n = loop_node_new(p->plan, LOOP_IF, st->at);
+        n->value = st->filters[f];
+        loop_append(p->plan, at, n);
+        at = &n->body;
+    }
+    loop_node *n = loop_node_new(p->plan, LOOP_CONTRIBUTE, st->at);
+    n->nstages = 1;
+    n->stages = stage;
+    loop_append(p->plan, at, n);
+}
+
+void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made) {
+    const plan_part *part = plan_part_of(p, stages[0]);
+    if (part && !p->leaving) {
+        plan_take_parts(p, stages, n, reduce, made);
+        return;
+    }
+    const tensor_stage first = p->op->stages.data[stages[0]];
+    walking w = {.p = p, .st = &first, .at = &reduce->body, .made = made, .part = part};
+    w.used = ARENA_ARRAY(p->arena, bool, first.nkeys + 1);
+    while (w.walked < first.nbound) walk_variable(&w);
+    test_keys(&w);
+    for (uint32_t i = 1; i < n; i++)
+        plan_let(p, w.at, p->op->stages.data[stages[i]].bound[0],
+                 tensor_var_expr(p->op, first.bound[0], NO_SPAN), first.at);
+    for (uint32_t i = 0; i < n; i++) contribute(p, w.at, &stages[i]);
+}

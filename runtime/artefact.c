@@ -1,0 +1,253 @@
+// Linked ops: of what an object holds, the code that serves the device best, in both index widths; a plan by
+// the struct of arguments the object's header declares, and launches of it.
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTHS = 2 };   // 32 and 64 bits
+struct gnn_op {
+    gnn_context *c;
+    gnn_program *programs[WIDTHS];   // NULL: not compiled
+};
+
+// ---- Which code ------------------------------------------------------------------------------------------
+// How well a build serves a GPU of compute capability sm / 10; negative: not at all. A cubin runs on later
+// minor versions of its major one, PTX on everything later, and neither does where it is of sm_90a's kind.
+static int fitness(const gnn_build *b, int sm) {
+    enum { OWN_CODE = 1 << 16 };
+    if (strncmp(b->target, "sm_", 3)) return -1;
+    char *end;
+    int built = (int)strtol(b->target + 3, &end, 10);
+    bool alone = *end;
+    if (built > sm || (alone && built != sm) || (!b->is_ptx && built / 10 != sm / 10)) return -1;
+    return built * 2 + alone + (b->is_ptx ? 0 : OWN_CODE);
+}
+
+// What host code asks for: x86-64-v3.
+static bool runs_here(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+
+static const gnn_build *best_build(const gnn_artefact *a, uint32_t bits, int sm, bool host) {
+    const gnn_build *best = NULL;
+    int most = -1;
+    for (uint32_t i = 0; i < a->nbuilds; i++) {
+        const gnn_build *b = &a->builds[i];
+        int fits = b->index_bits != bits ? -1 : host ? (strcmp(b->target, "host") ? -1 : 0) : fitness(b, sm);
+        if (fits <= most) continue;
+        most = fits;
+        best = b;
+    }
+    return best;
+}
+
+// "sm_80, sm_90, host", each once.
+static void list_targets(const gnn_artefact *a, char *out, size_t size) {
+    size_t n = 0;
+    *out = 0;
+    for (uint32_t i = 0; i < a->nbuilds; i++) {
+        const char *target = a->builds[i].target;
+        bool before = false;
+        for (uint32_t k = 0; k < i; k++) before |= !strcmp(a->builds[k].target, target);
+        size_t length = strlen(target) + (n ? 2 : 0);
+        if (before || n + length >= size) continue;
+        strcpy(out + n, n ? ", " : "");
+        strcat(out + n, target);
+        n += length;
+    }
+}
+
+static gnn_status no_code(gnn_context *c, const gnn_artefact *a, int sm) {
+    char targets[200];
+    list_targets(a, targets, sizeof targets);
+    if (!rt_on_cuda(c))
+        return rt_fail(c, GNN_BAD_CODE, "%.60s holds no code for the host, only for %s", a->name, targets);
+    return rt_fail(c, GNN_BAD_CODE, "%.60s holds no code for this device's sm_%d, only for %s", a->name, sm,
+                   targets);
+}
+
+// ---- Loading ---------------------------------------------------------------------------------------------
+static gnn_status load_builds(gnn_op *op, const gnn_artefact *a) {
+    gnn_device_info device = {0};
+    gnn_status s = gnn_device_query(op->c, &device);
+    bool any = false;
+    for (uint32_t w = 0; w < WIDTHS && !s; w++) {
+        const gnn_build *b = best_build(a, w ? 64 : 32, device.sm, !rt_on_cuda(op->c));
+        if (!b) continue;
+        any = true;
+        s = gnn_program_load(op->c, b->manifest, b->manifest_size, &b->code, &op->programs[w]);
+        if (!s) op->programs[w]->artefact = a;
+    }
+    return s || any ? s : no_code(op->c, a, device.sm);
+}
+
+gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out) {
+    if (!a || !c || !out) return GNN_BAD_ARGUMENT;
+    *out = NULL;
+    if (a->abi != GNN_ABI)
+        return rt_fail(c, GNN_BAD_CODE,
+                       "the object was made for another libgnnrt: its interface is %u, not %d", a->abi,
+                       GNN_ABI);
+    if (!rt_on_cuda(c) && !runs_here())
+        return rt_fail(c, GNN_BAD_CODE, "%.60s: the host's code needs a processor with AVX2, FMA and BMI2",
+                       a->name);
+    gnn_op *op = rt_alloc_zeroed(c, sizeof *op);
+    if (!op) return GNN_NO_MEMORY;
+    op->c = c;
+    gnn_status s = load_builds(op, a);
+    if (s) gnn_op_free(op);
+    else *out = op;
+    return s;
+}
+
+void gnn_op_free(gnn_op *op) {
+    if (!op) return;
+    for (uint32_t w = 0; w < WIDTHS; w++) gnn_program_free(op->programs[w]);
+    rt_free(op->c, op);
+}
+
+// ---- Plans -----------------------------------------------------------------------------------------------
+static bool wants_64(const gnn_program *p, const rt_arguments *r) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < p->nspaces; i++) most = r->sizes[i] > most ? r->sizes[i] : most;
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        const gnn_map *m = &r->maps[i];
+        const gnn_tensor *t = &r->tensors[i];
+        if (m->width == 64 || m->domain > INT32_MAX || m->codomain > INT32_MAX) return true;
+        for (uint32_t k = 0; k < t->rank && k < GNN_MAX_RANK; k++)
+            most = t->shape[k] > most ? t->shape[k] : most;
+    }
+    return most > INT32_MAX;
+}
+
+static gnn_status choose_width(const gnn_op *op, const rt_arguments *r, uint32_t bits, gnn_program **out) {
+    gnn_program *const *p = op->programs;
+    const gnn_program *any = p[0] ? p[0] : p[1];
+    if (bits && bits != 32 && bits != 64)
+        return rt_fail(op->c, GNN_BAD_ARGUMENT, "plan of %.60s: indices have 32 or 64 bits, not %u",
+                       any->name, bits);
+    if (bits && !p[bits == 64])
+        return rt_fail(op->c, GNN_BAD_CODE, "%.60s holds no code of %u-bit indices: compile with --index=%u",
+                       any->name, bits, bits);
+    *out = bits ? p[bits == 64] : p[0] && p[1] ? p[wants_64(any, r)] : p[0] ? p[0] : p[1];
+    return GNN_OK;
+}
+
+// The entries of a map whose domain was left to the sizes.
+static int64_t told_domain(const gnn_program *p, const rt_param *q, const rt_arguments *r) {
+    int64_t n = 1;
+    for (uint32_t k = 0; k < q->rank; k++) {
+        int64_t size = r->sizes[q->axes[k]];
+        if (size < 0 || p->spaces[q->axes[k]].kind != RT_FREE || !rt_mul(n, size, &n)) return 0;
+    }
+    return n;
+}
+
+// What was told, in the form a plan takes; maps and sizes have room for every parameter and space.
+static void fill_options(const gnn_program *p, rt_arguments *r, gnn_named_map *maps, gnn_size *sizes,
+                         gnn_plan_options *o) {
+    for (uint32_t i = 0; i < p->nspaces; i++)
+        if (p->spaces[i].kind == RT_FREE && r->sizes[i] != -1)
+            sizes[o->nsizes++] = (gnn_size){p->spaces[i].name, r->sizes[i]};
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        const rt_param *q = &p->params[i];
+        gnn_map *m = &r->maps[i];
+        if (r->args[i].tensor && !r->args[i].tensor->rank) r->args[i].tensor = NULL;
+        if (q->role != GNN_PARAM_MAP || q->facts & RT_PREFIX) continue;
+        if (!m->domain) m->domain = told_domain(p, q, r);
+        if (!m->codomain) m->codomain = -1;   // an empty codomain is told by its size
+        maps[o->nmaps++] = (gnn_named_map){q->name, *m};
+    }
+}
+
+static gnn_status plan_by(gnn_program *p, rt_heap *h, rt_arguments *r, gnn_plan_options *o, gnn_plan **out) {
+    gnn_named_map *maps = rt_heap_alloc(h, p->nparams, sizeof *maps);
+    gnn_size *sizes = rt_heap_alloc(h, p->nspaces, sizeof *sizes);
+    if (!maps || !sizes) return GNN_NO_MEMORY;
+    fill_options(p, r, maps, sizes, o);
+    o->maps = maps;
+    o->sizes = sizes;
+    o->args = r->args;
+    o->nargs = p->nparams;
+    gnn_status s = gnn_plan_new(p, o, out);
+    if (!s) s = rt_arguments_new(&(*out)->heap, p, &(*out)->arguments);
+    if (!s) return GNN_OK;
+    gnn_plan_free(*out);
+    *out = NULL;
+    return s;
+}
+
+gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, const gnn_op_options *o,
+                       gnn_plan **out) {
+    static const gnn_op_options none;
+    if (!a || !op || !args || !out) return GNN_BAD_ARGUMENT;
+    *out = NULL;
+    if (!o) o = &none;
+    gnn_program *p = op->programs[0] ? op->programs[0] : op->programs[1];
+    if (p->artefact != a)
+        return rt_fail(op->c, GNN_BAD_ARGUMENT, "%.60s_plan is given the op %.60s", a->name,
+                       p->artefact->name);
+    rt_heap heap = {op->c, NULL};
+    rt_arguments *r;
+    gnn_plan_options options = {
+        .flags = o->flags, .version = o->version, .stream = o->stream, .cache = o->cache};
+    gnn_status s = rt_arguments_new(&heap, p, &r);
+    if (!s) {
+        rt_arguments_read(p, args, r);
+        s = choose_width(op, r, o->index_bits, &p);
+    }
+    if (!s) s = plan_by(p, &heap, r, &options, out);
+    rt_heap_free(&heap);
+    return s;
+}
+
+// ---- Launches --------------------------------------------------------------------------------------------
+// The plan has the maps and sizes it was made with: others would be ignored.
+static gnn_status check_same(const gnn_plan *plan, const rt_arguments *r) {
+    const gnn_program *p = plan->p;
+    for (uint32_t i = 0; i < p->nspaces; i++)
+        if (p->spaces[i].kind == RT_FREE && r->sizes[i] != -1 && r->sizes[i] != plan->sizes[i])
+            return rt_fail(plan->c, GNN_SIZE_MISMATCH, "%.60s is %lld, but the plan was made for %lld",
+                           p->spaces[i].name, (long long)r->sizes[i], (long long)plan->sizes[i]);
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        const gnn_map *m = &r->maps[i], *given = &plan->given[i];
+        if ((m->index || m->offsets) && (m->index != given->index || m->offsets != given->offsets ||
+                                         m->width != given->width || m->on_device != given->on_device))
+            return rt_fail(plan->c, GNN_BAD_ARGUMENT, "map %.60s is not the one the plan was made with",
+                           p->params[i].name);
+    }
+    return GNN_OK;
+}
+
+static gnn_status read_call(const gnn_artefact *a, gnn_plan *plan, const void *args) {
+    if (plan->p->artefact != a || !plan->arguments)
+        return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s is given a plan of %.60s that its call did not make",
+                       a->name, plan->p->name);
+    rt_arguments *r = plan->arguments;
+    rt_arguments_read(plan->p, args, r);
+    gnn_status s = check_same(plan, r);
+    for (uint32_t i = 0; i < plan->p->nparams && !s; i++) {
+        gnn_tensor *t = &r->tensors[i], shaped;
+        if (!r->args[i].tensor || t->rank) continue;
+        s = gnn_plan_shape(plan, i, &shaped);
+        t->dtype = shaped.dtype;
+        t->rank = shaped.rank;
+        memcpy(t->shape, shaped.shape, sizeof t->shape);
+    }
+    return s;
+}
+
+gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args) {
+    if (!a || !plan || !args) return GNN_BAD_ARGUMENT;
+    gnn_status s = read_call(a, plan, args);
+    return s ? s : gnn_check(plan, plan->arguments->args, plan->p->nparams);
+}
+
+gnn_status gnn_op_launch(const gnn_artefact *a, gnn_plan *plan, const void *args, void *workspace,
+                         size_t workspace_bytes, gnn_stream stream) {
+    if (!a || !plan || !args) return GNN_BAD_ARGUMENT;
+    gnn_status s = read_call(a, plan, args);
+    return s ? s
+             : gnn_launch(plan, plan->arguments->args, plan->p->nparams, workspace, workspace_bytes, stream);
+}

@@ -1,0 +1,83 @@
+// The versions of a manifest: what guards each, and its steps.
+#include "manifest.h"
+
+static gnn_status read_holds(const rt_row *r, rt_guard *g) {
+    gnn_status s = rt_row_string(r, "text", &g->text);
+    return s ? s : rt_row_expr(r, "holds", &g->holds);
+}
+
+static gnn_status read_array(const rt_row *r, const char *key, rt_guard *g) {
+    gnn_status s = rt_row_param(r, key, json_object_get(r->object, key), &g->param);
+    if (s) return s;
+    const rt_param *q = &r->p->params[g->param];
+    bool none = q->role == GNN_PARAM_SCALAR || q->facts & RT_PREFIX;
+    return none ? rt_row_bad(r, "%s: `%.60s` has no array", key, q->name) : GNN_OK;
+}
+
+static gnn_status read_aligned(const rt_row *r, rt_guard *g) {
+    gnn_status s = read_array(r, "aligned", g);
+    if (!s) s = rt_row_int(r, "bytes", 1, 4096, &g->value);
+    return !s && g->value & (g->value - 1) ? rt_row_bad(r, "\"bytes\" must be a power of two") : s;
+}
+
+static gnn_status read_axis(const rt_row *r, const char *key, rt_guard *g) {
+    int64_t axis = 0;
+    gnn_status s = read_array(r, key, g);
+    if (!s) s = rt_row_int(r, "axis", 0, (int64_t)r->p->params[g->param].rank - 1, &axis);
+    g->axis = (uint32_t)axis;
+    return s;
+}
+
+static gnn_status read_unit(const rt_row *r, rt_guard *g) { return read_axis(r, "unit", g); }
+
+static gnn_status read_stride(const rt_row *r, rt_guard *g) {
+    gnn_status s = read_axis(r, "stride", g);
+    return s ? s : rt_row_int(r, "multiple", 1, INT32_MAX, &g->value);
+}
+
+static gnn_status read_reach(const rt_row *r, rt_guard *g) {
+    gnn_status s = read_array(r, "reach", g);
+    return s ? s : rt_row_int(r, "below", 1, INT64_MAX, &g->value);
+}
+
+static gnn_status read_guard(const rt_row *r, rt_guard *g) {
+    static const struct {
+        const char *key;
+        gnn_status (*read)(const rt_row *r, rt_guard *g);
+    } kinds[] = {[RT_GUARD_HOLDS] = {"holds", read_holds},
+                 [RT_GUARD_ALIGNED] = {"aligned", read_aligned},
+                 [RT_GUARD_STRIDE] = {"stride", read_stride},
+                 [RT_GUARD_UNIT] = {"unit", read_unit},
+                 [RT_GUARD_REACH] = {"reach", read_reach}};
+    for (uint32_t k = 0; k < RT_COUNT(kinds); k++)
+        if (json_object_get(r->object, kinds[k].key)) {
+            g->kind = (rt_guard_kind)k;
+            return kinds[k].read(r, g);
+        }
+    return rt_row_bad(r, "a guard of no known kind");
+}
+
+gnn_status rt_read_version(const rt_row *r) {
+    rt_version *v = &r->p->versions[r->i];
+    const json_t *guards, *steps;
+    gnn_status s = rt_row_list(r, "guards", RT_MAX_ROWS, &guards);
+    if (!s) s = rt_row_list(r, "steps", RT_MAX_ROWS, &steps);
+    if (s) return s;
+    v->nguards = (uint32_t)json_array_size(guards);
+    v->guards = rt_heap_alloc(&r->p->heap, v->nguards, sizeof *v->guards);
+    if (!v->guards) return GNN_NO_MEMORY;
+    for (uint32_t i = 0; i < v->nguards && !s; i++) {
+        const rt_row row = {r->p, json_array_get(guards, i), "guards", i, r};
+        s = read_guard(&row, &v->guards[i]);
+    }
+    return s ? s : rt_read_steps(r, steps, v);
+}
+
+gnn_status rt_check_versions(gnn_program *p) {
+    if (!p->nversions) return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: there are no versions");
+    const rt_version *last = &p->versions[p->nversions - 1];
+    if (!last->nguards) return GNN_OK;
+    return rt_fail(p->c, GNN_BAD_MANIFEST,
+                   "manifest: versions[%u] (%.60s): the last version must have no guards", p->nversions - 1,
+                   last->name);
+}

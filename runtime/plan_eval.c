@@ -1,0 +1,63 @@
+// Expressions with a plan's numbers: sizes, statistics of its maps, numbers of the device; preconditions.
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
+    rt_map_view a, b;
+    gnn_status s = rt_plan_map_view(plan, t->a, &a);
+    if (!s) s = rt_plan_map_view(plan, t->b, &b);
+    return s ? s : rt_symmetric(plan->c, &a, &b, out);
+}
+
+static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
+    gnn_plan *plan = user;
+    if (t->kind == RT_DEVICE) return rt_device_number(plan->c, (rt_device_fact)t->a, out);
+    if (t->kind == RT_SYMMETRIC) return symmetric(plan, t, out);
+    rt_structure *m;
+    gnn_status s = rt_plan_map(plan, t->a, &m);
+    if (!s && !m->measured) s = rt_measure(plan->c, &(rt_map_view){m->host, m->codomain}, &m->preimages);
+    if (s) return s;
+    m->measured = true;
+    *out = rt_statistic(&m->preimages, t);
+    return GNN_OK;
+}
+
+gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out) {
+    for (uint32_t i = 0; i < e->count; i++)
+        if (e->tokens[i].kind == RT_SPACE && !plan->known[e->tokens[i].a])
+            return rt_fail(plan->c, GNN_BAD_MANIFEST, "`%.100s`: the size of %.60s depends on itself",
+                           e->text, plan->p->spaces[e->tokens[i].a].name);
+    const rt_values values = {plan->sizes, fact, plan};
+    return rt_expr_eval(plan->c, e, &values, out);
+}
+
+void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size) {
+    size_t n = 0;
+    *out = 0;
+    const char *text = e->text;
+    for (uint32_t i = 0; i < e->count && n < size; i++, text += strcspn(text, " ") + 1) {
+        const rt_token *t = &e->tokens[i];
+        int64_t value = t->kind == RT_SPACE ? plan->sizes[t->a] : 0;
+        if (t->kind != RT_SPACE && (!rt_is_fact(t->kind) || fact(plan, t, &value))) continue;
+        int wrote = snprintf(out + n, size - n, "%s%.*s = %lld", n ? ", " : ": ", (int)strcspn(text, " "),
+                             text, (long long)value);
+        n += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+gnn_status rt_plan_requires(gnn_plan *plan) {
+    for (uint32_t i = 0; i < plan->p->nrequires; i++) {
+        const rt_require *q = &plan->p->requires[i];
+        int64_t holds;
+        gnn_status s = rt_plan_eval(plan, &q->holds, &holds);
+        if (s) return s;
+        if (holds) continue;
+        char values[200];
+        rt_plan_tell(plan, &q->holds, values, sizeof values);
+        return rt_fail(plan->c, GNN_PRECONDITION, "the precondition `%.120s` does not hold%s", q->text,
+                       values);
+    }
+    return GNN_OK;
+}

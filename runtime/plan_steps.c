@@ -1,0 +1,141 @@
+// The steps of the versions a plan keeps: where their temps lie, how large their launches are, and slots in
+// which only what the arguments decide is left open.
+#include "internal.h"
+
+// ---- Workspace -------------------------------------------------------------------------------------------
+static gnn_status place_temp(gnn_plan *plan, uint32_t temp, int64_t *top) {
+    const rt_temp *t = &plan->p->temps[temp];
+    int64_t length, bytes;
+    gnn_status s = rt_plan_eval(plan, &t->length, &length);
+    if (s) return s;
+    if (length < 0)
+        return rt_fail(plan->c, GNN_BAD_MANIFEST, "temp %.60s: its length is %lld", t->name,
+                       (long long)length);
+    if (!rt_mul(length, (int64_t)t->bytes, &bytes) || !rt_add(bytes, 255, &bytes) ||
+        !rt_add(*top, bytes & ~INT64_C(255), top))
+        return rt_fail(plan->c, GNN_TOO_LARGE, "temp %.60s: %lld elements overflow the workspace", t->name,
+                       (long long)length);
+    return GNN_OK;
+}
+
+// Those the version uses, in the order of the program. Versions use the same workspace.
+static gnn_status place_temps(gnn_plan *plan, const rt_version *v, int64_t *offsets) {
+    const gnn_program *p = plan->p;
+    int64_t top = 0;
+    gnn_status s = GNN_OK;
+    for (uint32_t i = 0; i < p->ntemps; i++) offsets[i] = -1;
+    for (uint32_t i = 0; i < v->nsteps; i++)
+        for (uint32_t k = 0; k < v->steps[i].nargs; k++)
+            if (v->steps[i].args[k].kind == RT_ARG_TEMP) offsets[v->steps[i].args[k].index] = 0;
+    for (uint32_t i = 0; i < p->ntemps && !s; i++) {
+        if (offsets[i] < 0) continue;
+        offsets[i] = top;
+        s = place_temp(plan, i, &top);
+    }
+    plan->workspace = (size_t)top > plan->workspace ? (size_t)top : plan->workspace;
+    return s;
+}
+
+// ---- Slots -----------------------------------------------------------------------------------------------
+static int64_t map_stride(const gnn_plan *plan, uint32_t param, uint32_t axis) {
+    gnn_tensor packed;   // row-major
+    gnn_plan_shape(plan, param, &packed);
+    return rt_tensor_stride(&packed, axis);
+}
+
+// Whether arguments decide the slot: it may change from launch to launch.
+static bool is_open(const gnn_plan *plan, const rt_arg *a) {
+    const bool array = a->kind == RT_ARG_DATA || a->kind == RT_ARG_STRIDE;
+    return (array && !plan->maps[a->index]) || a->kind == RT_ARG_VALUE || a->kind == RT_ARG_TEMP ||
+           a->kind == RT_ARG_STEP;
+}
+
+static gnn_status fill_slot(gnn_plan *plan, const rt_arg *a, uint64_t *slot) {
+    int64_t value = 0;
+    gnn_status s = GNN_OK;
+    switch (a->kind) {
+    case RT_ARG_DATA: *slot = (uint64_t)(uintptr_t)plan->maps[a->index]->device; break;
+    case RT_ARG_STRIDE: *slot = (uint64_t)map_stride(plan, a->index, a->axis); break;
+    case RT_ARG_SIZE: *slot = (uint64_t)plan->sizes[a->index]; break;
+    case RT_ARG_MAGIC: *slot = plan->magic[a->index]; break;
+    case RT_ARG_SHIFT: *slot = plan->shift[a->index]; break;
+    case RT_ARG_PREPARED: *slot = (uint64_t)(uintptr_t)plan->prepared[a->index]->device; break;
+    case RT_ARG_NUMBER:
+        s = rt_plan_eval(plan, &a->number, &value);
+        *slot = (uint64_t)value;
+        break;
+    case RT_ARG_VALUE:
+    case RT_ARG_TEMP:
+    case RT_ARG_STEP:
+    case RT_ARG_KINDS: break;   // open
+    }
+    return s;
+}
+
+static gnn_status ready_slots(gnn_plan *plan, const rt_step *step, const int64_t *temps, rt_ready_step *out) {
+    rt_heap *h = &plan->heap;
+    out->slots = rt_heap_alloc(h, step->nargs, sizeof *out->slots);
+    out->params = rt_heap_alloc(h, step->nargs, sizeof *out->params);
+    out->patches = rt_heap_alloc(h, step->nargs, sizeof *out->patches);
+    if (!out->slots || !out->params || !out->patches) return GNN_NO_MEMORY;
+    gnn_status s = GNN_OK;
+    for (uint32_t i = 0; i < step->nargs && !s; i++) {
+        const rt_arg *a = &step->args[i];
+        size_t offset = a->kind == RT_ARG_TEMP ? (size_t)temps[a->index] : 0;
+        out->params[i] = &out->slots[i];
+        if (is_open(plan, a))
+            out->patches[out->npatches++] = (rt_patch){a->kind, i, a->index, a->axis, offset};
+        else s = fill_slot(plan, a, &out->slots[i]);
+    }
+    return s;
+}
+
+// ---- Steps -----------------------------------------------------------------------------------------------
+static gnn_status check_launch(gnn_plan *plan, const rt_ready_step *r) {
+    if (r->count > INT32_MAX)
+        return rt_fail(plan->c, GNN_TOO_LARGE,
+                       "kernel %.60s: a grid of %lld blocks is larger than 2147483647", r->kernel->name,
+                       (long long)r->count);
+    int64_t most = 0;
+    gnn_status s = r->kernel->unfit ? rt_device_number(plan->c, RT_DEVICE_SHARED_BYTES, &most) : GNN_OK;
+    if (s || !r->kernel->unfit) return s;
+    return rt_fail(plan->c, GNN_BAD_CODE,
+                   "kernel %.60s: %u bytes of shared memory, but a block of the device has %lld",
+                   r->kernel->name, r->kernel->shared, (long long)most);
+}
+
+static gnn_status ready_step(gnn_plan *plan, const rt_version *v, uint32_t i, const int64_t *temps,
+                             rt_ready_step *steps) {
+    const rt_step *step = &v->steps[i];
+    rt_ready_step *out = &steps[i];
+    out->kind = step->kind;
+    out->match = step->match;
+    if (step->kind == RT_END) {
+        out->count = steps[step->match].count;
+        return GNN_OK;
+    }
+    gnn_status s = rt_plan_eval(plan, &step->count, &out->count);
+    if (s) return s;
+    if (out->count < 0)
+        return rt_fail(plan->c, GNN_BAD_MANIFEST, "version %.60s: steps[%u]: its count is %lld", v->name, i,
+                       (long long)out->count);
+    if (step->kind == RT_LOOP) return GNN_OK;
+    out->kernel = &plan->p->kernels[step->kernel];
+    s = check_launch(plan, out);
+    return s ? s : ready_slots(plan, step, temps, out);
+}
+
+gnn_status rt_plan_steps(gnn_plan *plan) {
+    gnn_status s = GNN_OK;
+    int64_t *temps = rt_alloc_array(plan->c, plan->p->ntemps, sizeof *temps);
+    if (!temps) return GNN_NO_MEMORY;
+    for (uint32_t k = 0; k < plan->nready && !s; k++) {
+        rt_ready *r = &plan->ready[k];
+        r->steps = rt_heap_alloc(&plan->heap, r->version->nsteps, sizeof *r->steps);
+        s = r->steps ? place_temps(plan, r->version, temps) : GNN_NO_MEMORY;
+        for (uint32_t i = 0; i < r->version->nsteps && !s; i++)
+            s = ready_step(plan, r->version, i, temps, r->steps);
+    }
+    rt_free(plan->c, temps);
+    return s;
+}

@@ -1,0 +1,130 @@
+// Schedules as tables: the most specific cell, cells emptied and replaced, text, and what nobody consumed.
+#include "schedule.h"
+
+#include <string.h>
+
+static int failures;
+#define CHECK(x)                                                                                             \
+    do {                                                                                                     \
+        if (!(x)) printf("%s:%d: %s\n", __FILE__, __LINE__, #x), failures++;                                 \
+    } while (0)
+
+static void fill(arena *a, schedule *s, const char *stage, schedule_verb verb, const char *subject,
+                 int64_t number) {
+    schedule_value *v = ARENA_NEW(a, schedule_value);
+    *v = (schedule_value){.number = number, .var = UINT32_MAX};
+    schedule_fill(a, s,
+                  (schedule_cell){.verb = verb,
+                                  .stage = stage,
+                                  .subject = subject,
+                                  .nvalues = number > 0,
+                                  .values = v,
+                                  .empty = number == 0});
+}
+
+static int64_t found(const schedule *s, const char *stage, schedule_verb verb, const char *subject) {
+    const schedule_cell *c = schedule_find(s, stage, verb, subject);
+    return c ? schedule_number(c, NULL) : 0;
+}
+
+static void test_find(arena *a) {
+    schedule s = {.name = "rows"};
+    fill(a, &s, "a", SCHEDULE_TILE, "e", 16);
+    fill(a, &s, NULL, SCHEDULE_TILE, "e", 32);
+    fill(a, &s, "a.sum", SCHEDULE_TILE, "e", 0);
+    fill(a, &s, NULL, SCHEDULE_PERSISTENT, NULL, 2);
+    fill(a, &s, NULL, SCHEDULE_KEEP, "b", 3);
+    fill(a, &s, NULL, SCHEDULE_KEEP, "b.max", 4);
+    CHECK(found(&s, "y", SCHEDULE_TILE, "e") == 32 && found(&s, NULL, SCHEDULE_TILE, "e") == 32);
+    CHECK(found(&s, "a", SCHEDULE_TILE, "e") == 16 && found(&s, "a.max", SCHEDULE_TILE, "e'2") == 16);
+    CHECK(found(&s, "ab", SCHEDULE_TILE, "e") == 32 && found(&s, "a", SCHEDULE_TILE, "ee") == 0);
+    CHECK(!schedule_find(&s, "a.sum", SCHEDULE_TILE, "e") && !schedule_find(&s, "a", SCHEDULE_LANES, "e"));
+    CHECK(found(&s, NULL, SCHEDULE_PERSISTENT, NULL) == 2 &&
+          !schedule_find(&s, NULL, SCHEDULE_PERSISTENT, "e"));
+    CHECK(found(&s, NULL, SCHEDULE_KEEP, "b.sum") == 3 && found(&s, NULL, SCHEDULE_KEEP, "b.max.2") == 4);
+    uint32_t cells = s.cells.len;
+    fill(a, &s, "a", SCHEDULE_TILE, "e", 8);
+    CHECK(s.cells.len == cells && found(&s, "a", SCHEDULE_TILE, "e") == 8);
+    CHECK(schedule_number(schedule_find(&s, "a", SCHEDULE_TILE, "e"), "group") == 0);
+    CHECK(!strcmp(schedule_verb_text(SCHEDULE_MMA), "mma") &&
+          schedule_statement_at(SCHEDULE_VERB_COUNT) == NULL);
+}
+
+static void test_print(arena *a) {
+    schedule s = {.name = "default", .target = "host"};
+    const char *const stages[] = {"s", "y"};
+    const schedule_value fused[] = {{.keyword = "stages", .nnames = 2, .names = stages},
+                                    {.keyword = "at", .text = "v"}},
+                         kept[] = {{.text = "registers"},
+                                   {.keyword = "type", .text = "f32"},
+                                   {.keyword = "first", .number = 8}};
+    schedule_fill(a, &s,
+                  (schedule_cell){.verb = SCHEDULE_FUSE, .subject = "s", .nvalues = 2, .values = fused});
+    fill(a, &s, "y", SCHEDULE_LANES, "f", 32);
+    schedule_fill(a, &s,
+                  (schedule_cell){.verb = SCHEDULE_KEEP, .subject = "x", .nvalues = 3, .values = kept});
+    schedule_fill(a, &s,
+                  (schedule_cell){.verb = SCHEDULE_FUSE, .subject = "y", .nvalues = 2, .values = fused});
+    fill(a, &s, NULL, SCHEDULE_PERSISTENT, NULL, 0);
+    textbuf b = textbuf_new(a);
+    schedule_print(&b, tensor_op_new(a, "spmm"), &s);
+    CHECK(!strcmp(b.data,
+                  "schedule spmm default for host {\n    fuse s, y at v;\n    keep x registers f32 first 8;\n"
+                  "    persistent none;\n    y: {\n        lanes f 32;\n    }\n}\n"));
+}
+
+static const char *reason(void *user, const schedule_cell *c) {
+    return c->verb == SCHEDULE_LANES ? (const char *)user : NULL;
+}
+
+static void test_unconsumed(arena *a) {
+    source_map *m = source_map_new(a);
+    source_map_add(m, "rows.gnn", "lanes tile", 10);
+    diag_set *ds = diag_set_new(a, m);
+    schedule s = {.name = "rows", .automatic = true};
+    fill(a, &s, "y", SCHEDULE_LANES, "f", 32);
+    fill(a, &s, NULL, SCHEDULE_TILE, "e", 8);
+    fill(a, &s, NULL, SCHEDULE_UNROLL, "e", 4);
+    fill(a, &s, "a", SCHEDULE_TILE, "e", 0);
+    s.cells.data[0].at = (span){1, 6};
+    s.cells.data[2].consumed = true;
+    schedule_unconsumed(ds, a, &s, reason, "no stage has it");
+    CHECK(diag_errors(ds) == 0);
+    s.automatic = false;
+    schedule_unconsumed(ds, a, &s, reason, "no stage has it");
+    CHECK(diag_errors(ds) == 2);
+    FILE *f = tmpfile();
+    char text[1024] = "";
+    diag_print(ds, f);
+    rewind(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    CHECK(strstr(text, "error[E0540]: 'y: lanes f' has nothing to do here: no stage has it"));
+    CHECK(strstr(text, "error[E0540]: 'tile e' has nothing to do here\n"));
+}
+
+// Either copy grows without the other, and expressions stay shared.
+static void test_copy(arena *a) {
+    tensor_op *op = tensor_op_new(a, "f");
+    tensor_space v = tensor_add_space(op, (tensor_space_info){.name = "V", .classes = TENSOR_NO_VAL});
+    tensor_expr i = tensor_var_expr(op, tensor_add_var(op, "i", v), NO_SPAN),
+                size = tensor_size(op, v, NO_SPAN);
+    for (int64_t k = 0; k < 100; k++) tensor_int(op, k);
+    tensor_op *copy = tensor_op_copy(a, op);
+    uint32_t exprs = op->exprs.len;
+    CHECK(tensor_size(copy, v, NO_SPAN) == size && tensor_int(copy, 42) == tensor_int(op, 42));
+    tensor_expr own = tensor_cvt(copy, TENSOR_TYPE(I64), i, NO_SPAN);
+    tensor_add_var(copy, "j", v);
+    CHECK(own == exprs && op->exprs.len == exprs && op->vars.len == 1 && copy->vars.len == 2);
+    CHECK(tensor_int(op, 1000) == exprs && tensor_node_at(copy, own)->op == TENSOR_CVT_OP);
+}
+
+int main(void) {
+    arena *a = arena_new();
+    test_find(a);
+    test_print(a);
+    test_unconsumed(a);
+    test_copy(a);
+    arena_free(a);
+    return failures != 0;
+}
