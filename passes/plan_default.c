@@ -201,18 +201,6 @@ static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left
     if (on->gpu && !n) fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], PART_GROUPS, NULL);
 }
 
-// Operations of an expression, those that differ along v counted once a copy of it; a function of the maths
-// library is many.
-static int64_t operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (seen[e]) return 0;
-    seen[e] = 1;
-    bool dear = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS || n->op == TENSOR_RAND_OP;
-    int64_t sum = (dear ? 24 : 1) * (copies > 1 && (v == UINT32_MAX || plan_mentions(p, e, v)) ? copies : 1);
-    for (uint32_t i = 0; i < n->nargs; i++) sum += operations(p, n->args[i], v, copies, seen);
-    return sum;
-}
-
 // How many rounds of a row's loop are written out: as many as leave the loop a few hundred operations, which
 // assemblers and instruction caches still like.
 static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
@@ -227,11 +215,11 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
     int64_t copies = (c.vector ? c.vector : 1) * (c.registers ? c.registers : 1), sum = 0;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
-    for (uint32_t i = 0; i < st->nbody; i++) sum += operations(p, st->body[i], inner, copies, seen);
+    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_operations(p, st->body[i], inner, copies, seen);
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     for (uint32_t i = 0; i < r->nstate; i++)
-        sum += operations(p, r->lift[i], UINT32_MAX, copies, seen) +
-               operations(p, r->combine[i], UINT32_MAX, copies, seen);
+        sum += plan_operations(p, r->lift[i], UINT32_MAX, copies, seen) +
+               plan_operations(p, r->combine[i], UINT32_MAX, copies, seen);
     while (most > 1 && sum * most > UNROLLED) most /= 2;
     return most;
 }

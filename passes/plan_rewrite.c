@@ -123,14 +123,14 @@ static bool is_class_key(const planner *p, tensor_val v) {
     return false;
 }
 
-// Operations of a body, each shared one once; a dear one counts for all that may be.
-static uint32_t cost_of(const planner *p, tensor_expr e, uint8_t *seen) {
+int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (seen[e]) return 0;
     seen[e] = 1;
     bool dear = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS || n->op == TENSOR_RAND_OP;
-    uint32_t sum = dear ? INLINE_COST / 2 : n->nargs != 0;
-    for (uint32_t i = 0; i < n->nargs; i++) sum += cost_of(p, n->args[i], seen);
+    bool copied = copies > 1 && (v == UINT32_MAX || plan_mentions(p, e, v));
+    int64_t sum = (dear ? INLINE_COST / 2 : n->nargs != 0) * (copied ? copies : 1);
+    for (uint32_t i = 0; i < n->nargs; i++) sum += plan_operations(p, n->args[i], v, copies, seen);
     return sum;
 }
 
@@ -167,7 +167,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
     if (plan_named(p, st->name)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
-    return cost_of(p, st->body[0], seen) <= INLINE_COST;
+    return plan_operations(p, st->body[0], UINT32_MAX, 1, seen) <= INLINE_COST;
 }
 
 bool plan_inlined(const planner *p, uint32_t stage) {

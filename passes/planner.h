@@ -50,6 +50,9 @@ const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
 typedef tensor_expr plan_replacement(void *user,
                                      tensor_expr load);   // for a load, whose indices are replaced already
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
+// Operations of an expression not seen yet, a function of the maths library being many; those that mention v (UINT32_MAX: all)
+// count once a copy.
+int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen);
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
 bool plan_inlined(const planner *p, uint32_t stage);
 bool plan_named(const planner *p, const char *stage);   // by a statement of the schedule
