@@ -20,12 +20,11 @@ static bool key_order(planner *p, const schedule_cell *c, const schedule_value *
         if (schedule_counts(p->s, v, &map)) {
             const tensor_val_info m = p->op->vals.data[map];
             *counted = map;
-            v = plan_prepare(p, PREPARED_DEGREES, &map, 1, m.into, m.axes[0], m.into);
+            v = plan_prepare(p, PREPARED_DEGREES, &map, 1, m.axes[0], m.into);
         }
         const tensor_val_info i = p->op->vals.data[v];
         if (i.rank == 1 && (i.role == VAL_MAP || i.role == VAL_PREPARED)) {
-            *order = plan_prepare(p, descending ? PREPARED_ORDER_DESC : PREPARED_ORDER, &v, 1, i.axes[0],
-                                  i.axes[0], i.axes[0]);
+            *order = plan_prepare(p, descending ? PREPARED_ORDER_DESC : PREPARED_ORDER, &v, 1, i.axes[0], i.axes[0]);
             return true;
         }
     }

@@ -53,8 +53,7 @@ static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args
 }
 
 tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
-                        tensor_space domain, tensor_space into, tensor_space axis) {
-    (void)domain;
+                        tensor_space into, tensor_space axis) {
     return prepare(p, b, args, n, 0, into, axis);
 }
 
@@ -93,7 +92,7 @@ bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out)
     if (arg->op == TENSOR_VAR_OP && (tensor_var)arg->imm.i == var) return *out = outer, true;
     if (!plan_map_of_key(p, x.args[0], var, &inner)) return false;
     tensor_val args[] = {inner.map, outer.map};
-    tensor_val v = plan_prepare(p, PREPARED_COMPOSE, args, 2, inner.domain, outer.into, inner.domain);
+    tensor_val v = plan_prepare(p, PREPARED_COMPOSE, args, 2, outer.into, inner.domain);
     *out = (plan_map){v, false, inner.domain, outer.into};
     return true;
 }
@@ -122,7 +121,7 @@ static tensor_space ends_of(planner *p, tensor_space s) {
 }
 
 tensor_val plan_offsets(planner *p, const plan_map *m) {
-    return plan_prepare(p, PREPARED_OFFSETS, &m->map, 1, m->domain, m->domain, ends_of(p, m->into));
+    return plan_prepare(p, PREPARED_OFFSETS, &m->map, 1, m->domain, ends_of(p, m->into));
 }
 
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n) {
@@ -134,7 +133,7 @@ tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t
 }
 
 tensor_val plan_order(planner *p, const plan_map *m) {
-    return plan_prepare(p, PREPARED_ORDER, &m->map, 1, m->domain, m->domain, m->domain);
+    return plan_prepare(p, PREPARED_ORDER, &m->map, 1, m->domain, m->domain);
 }
 
 tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key, int64_t plus) {

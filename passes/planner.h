@@ -198,7 +198,7 @@ void plan_keep_values(fusion *f);
 // ---- Prepared arrays (plan_prepared.c) -------------------------------------------------------------------
 bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out);
 tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
-                        tensor_space domain, tensor_space into, tensor_space axis);
+                        tensor_space into, tensor_space axis);
 // Tiles of at most n entries, none of which crosses a value: the first one of each value; the value of each.
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n);
 tensor_val plan_offsets(planner *p, const plan_map *m);
