@@ -92,6 +92,9 @@ cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v);                  // 
 cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits);
 cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x);         // host: of f16, bf16
 
+// ---- llvm_divide.c ---------------------------------------------------------------------------------------
+cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y);   // of floats, correctly rounded
+
 // ---- llvm_memory.c ---------------------------------------------------------------------------------------
 cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer, cg_value index);
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer);

@@ -69,7 +69,7 @@ cg_value cg_emit_float_binary(cg_emitter *e, simt_op op, simt_type t, cg_value x
     case SIMT_ADD: return LLVMBuildFAdd(e->b, x, y, "");
     case SIMT_SUB: return LLVMBuildFSub(e->b, x, y, "");
     case SIMT_MUL: return LLVMBuildFMul(e->b, x, y, "");
-    case SIMT_DIV: return LLVMBuildFDiv(e->b, x, y, "");
+    case SIMT_DIV: return e->host ? LLVMBuildFDiv(e->b, x, y, "") : cg_divide_gpu(e, t, x, y);
     case SIMT_MIN: return cg_intrinsic2(e, "llvm.minimum", x, y);
     case SIMT_MAX: return cg_intrinsic2(e, "llvm.maximum", x, y);
     }

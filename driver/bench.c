@@ -67,13 +67,16 @@ static bool bench_steps(run_op *o, run_row *row) {
 }
 
 int drive_bench(driver *d) {
-    static const double budget = 2e8;   // expressions: some seconds
-    bench_session s = {
-        .run = {.d = d, .steps = bench_steps, .print = bench_print, .check = true, .check_budget = budget},
-        .flush = option_on(d, OPT_FLUSH, false),
-        .json = option_given(d, OPT_JSON),
-        .seconds = (double)option_number(d, OPT_SECONDS, 3),
-        .bandwidth = (double)option_number(d, OPT_BANDWIDTH, 0) * 1e9};
+    enum { BUDGET = 200000000 };   // expressions: some seconds
+    bench_session s = {.run = {.d = d,
+                               .steps = bench_steps,
+                               .print = bench_print,
+                               .check = true,
+                               .check_budget = (double)option_number(d, OPT_CHECK_BUDGET, BUDGET)},
+                       .flush = option_on(d, OPT_FLUSH, false),
+                       .json = option_given(d, OPT_JSON),
+                       .seconds = (double)option_number(d, OPT_SECONDS, 3),
+                       .bandwidth = (double)option_number(d, OPT_BANDWIDTH, 0) * 1e9};
     s.run.notes = s.json ? stderr : stdout;
     run_read_options(&s.run);
     s.run.repeat = option_number(d, OPT_REPEAT, 100);

@@ -165,14 +165,6 @@ static bool no_form(driver *d, const unit *u, form f) {
     return false;
 }
 
-static bool print_schedules(unit_op *o, const cg_target *t, textbuf *out) {
-    if (!unit_schedules(o, t)) return false;
-    textbuf_printf(out, "// %s: %u schedule%s\n", o->name, o->schedules.len,
-                   o->schedules.len == 1 ? "" : "s");
-    for (uint32_t i = 0; i < o->schedules.len; i++) schedule_print(out, o->op, o->schedules.data[i]);
-    return true;
-}
-
 static bool no_loop_form(driver *d, const unit_op *o) {
     diagnostic *fault = diag(d->ds, E0807, NO_SPAN,
                              "op '%s' has no loop form: it is compiled by the naive plan alone", o->name);
@@ -210,7 +202,7 @@ static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, for
     if (planned && (!unit_schedule(o, t) || !unit_program(d, o, t))) return false;
     switch (f) {
     case FORM_TENSOR: tensor_print(out, o->op); return true;
-    case FORM_SCHEDULE: return print_schedules(o, t, out);
+    case FORM_SCHEDULE: return print_schedules(d, o, t, out);
     case FORM_LOOP: return print_loops(d, o, out);
     case FORM_FACTS: return print_facts(d, o, out);
     case FORM_PLAN: program_print(out, o->program); return true;

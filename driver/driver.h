@@ -123,6 +123,7 @@ bool unit_load(driver *d, const char *path, unit *u);
 void must_tell(const driver *d, const char *who);
 // Fills o->schedules for a target; false: diagnostics tell why.
 bool unit_schedules(unit_op *o, const cg_target *target);
+bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out);   // --emit=schedule (print_schedules.c)
 // The same, where the op is to be compiled: a schedule with a statement that no pass executes is refused.
 bool unit_schedule(unit_op *o, const cg_target *target);
 // Plans an op; NULL: diagnostics tell why.

@@ -63,7 +63,7 @@ struct run_op {
     void *workspace;
     size_t workspace_bytes;
     tensor_array *results;   // per parameter: what the first launch stored, packed
-    tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
+    const tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
     uint64_t one_in;         // one result in so many is compared
 };
 

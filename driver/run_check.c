@@ -1,4 +1,5 @@
 // Comparing what was launched with the definition of the op, evaluated point by point within bounds.
+#include "loop.h"
 #include "run.h"
 
 #include <math.h>
@@ -144,25 +145,93 @@ static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expe
     if (c.wrong) tell_wrong(o, v, expected, &c);
 }
 
-static bool evaluate(run_op *o) {   // once, however many versions are compared
-    const tensor_op *op = o->op->op;
+static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op) {
     const tensor_eval_input input = {.sizes = o->b->sizes, .inputs = o->b->arrays, .one_in = o->one_in};
     const char *why = "";
-    if (o->expected) return true;
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
-    if (tensor_eval(o->arena, op, &input, expected, &why)) o->expected = expected;
-    else diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
-    return o->expected != NULL;
+    if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;
+    diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
+    return NULL;
+}
+
+// ---- In the types of a schedule --------------------------------------------------------------------------
+
+// The op in the types the version at hand computes in; NULL: in its own.
+static const tensor_op *typed_op(const run_op *o) {
+    const program *p = o->op->program;
+    for (uint32_t i = 0; o->taken && p && i < p->versions.len && i < o->op->plans.len; i++)
+        if (!strcmp(p->versions.data[i].name, o->taken)) return o->op->plans.data[i]->typed;
+    return NULL;
+}
+
+// What is right stays what the definition says; how far from it one may be follows from the types. false: the
+// definition has a number that the types cannot be relied on to hold.
+static bool widen_float(double *value, double *bound, double v, double b) {
+    bool known = isfinite(*value) && !isinf(*bound), held = isfinite(v) && !isinf(b);
+    if (known && held) *bound = b + fabs(v - *value);
+    else if (known) *bound = (double)INFINITY;
+    else *value = v, *bound = b;
+    return held || !known;
+}
+
+static int64_t widen(tensor_evaluated *x, const tensor_evaluated *by) {
+    int64_t beyond = 0;
+    for (int64_t i = 0; i < x->points; i++) {
+        if (x->is_float) beyond += !widen_float(&x->value[i], &x->bound[i], by->value[i], by->bound[i]);
+        else x->certain[i] = x->certain[i] && by->certain[i] && x->integer[i] == by->integer[i];
+    }
+    return beyond;
+}
+
+static tensor_evaluated copy_of(arena *a, const tensor_evaluated *x) {
+    tensor_evaluated c = *x;
+    if (x->is_float) {
+        c.value = ARENA_ARRAY(a, double, x->points + 1);
+        c.bound = ARENA_ARRAY(a, double, x->points + 1);
+        memcpy(c.value, x->value, sizeof *c.value * (size_t)x->points);
+        memcpy(c.bound, x->bound, sizeof *c.bound * (size_t)x->points);
+    } else {
+        c.certain = ARENA_ARRAY(a, uint8_t, x->points + 1);
+        memcpy(c.certain, x->certain, (size_t)x->points);
+    }
+    return c;
+}
+
+static void tell_beyond(run_op *o, tensor_val v, int64_t beyond, int64_t of) {
+    diag_help(
+        diag(
+            o->r->d->ds, W0802, o->op->op->at,
+            "%s: %lld of %lld elements of '%s' may lie beyond what the types of schedule '%s' hold, and are not compared",
+            o->op->name, (long long)beyond, (long long)of, o->op->op->vals.data[v].name, o->taken),
+        "bf16 reaches as far as f32, and 'accumulate' may scale what it sums");
+}
+
+// Of each result, in the types of the version at hand; NULL: a diagnostic tells why not.
+static const tensor_evaluated *expected_of(run_op *o) {
+    const tensor_op *op = o->op->op, *typed = typed_op(o);
+    if (!o->expected) o->expected = evaluate(o, op);   // once, however many versions are compared
+    const tensor_evaluated *by = o->expected && typed ? evaluate(o, typed) : NULL;
+    if (!by) return typed ? NULL : o->expected;
+    tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
+    for (tensor_val v = 0, n = 0; v < op->nparams; v++) {
+        if (op->vals.data[v].role != VAL_RESULT) continue;
+        expected[n] = copy_of(o->arena, &o->expected[n]);
+        int64_t beyond = widen(&expected[n], &by[n]);
+        if (beyond) tell_beyond(o, v, beyond, expected[n].points);
+        n++;
+    }
+    return expected;
 }
 
 bool run_compare(run_op *o, run_row *row) {
     const tensor_op *op = o->op->op;
     phase(o->r->d, "check");
-    if (!evaluate(o)) return false;
+    const tensor_evaluated *expected = expected_of(o);
+    if (!expected) return false;
     uint32_t n = 0;
     row->checked = true;
     row->one_in = o->one_in;
     for (tensor_val v = 0; v < op->nparams; v++)
-        if (op->vals.data[v].role == VAL_RESULT) compare_result(o, v, &o->expected[n++], row);
+        if (op->vals.data[v].role == VAL_RESULT) compare_result(o, v, &expected[n++], row);
     return true;
 }

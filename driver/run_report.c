@@ -43,8 +43,11 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
                                   "-",     "-",       "-",     "-",     w->verdict};
     memcpy(cell, plain, sizeof plain);
     if (w->checked) {
-        cell[5] = arena_printf(a, "%lld", (long long)w->compared);
-        cell[6] = arena_printf(a, "%lld", (long long)w->uncertain);
+        cell[5] = w->one_in < 2 ? arena_printf(a, "%lld", (long long)w->compared)
+                                : arena_printf(a, "%lld (1 in %llu)", (long long)w->compared,
+                                               (unsigned long long)w->one_in);
+        cell[6] = w->one_in < 2 ? arena_printf(a, "%lld", (long long)w->uncertain)
+                                : "-";   // the rest is not told apart
         cell[7] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
     }
     if (!w->ran) return;
@@ -62,15 +65,18 @@ void run_print_table(arena *a, const run_table *t, FILE *out) {
     for (uint32_t i = 0; i < t->rows * t->columns; i++) {
         uint32_t k = i % t->columns;
         bool last = k + 1 == t->columns, right = k >= t->first_number && k <= t->last_number;
-        fprintf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last ? 0 : width[k], t->cells[i], last ? "\n" : "");
+        fprintf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last ? 0 : width[k], t->cells[i],
+                last ? "\n" : "");
     }
 }
 
 void run_print(const run_session *r, const run_rows *rows, FILE *out) {
-    const char *title[COLUMNS] = {"op", "target", "type", "plan", "sizes", "compared", "uncertain", "error/bound",
-                                  r->repeat > 1 ? "median (fastest)" : "time", "verdict"};
+    const char *title[COLUMNS] = {"op",        "target",      "type",
+                                  "plan",      "sizes",       "compared",
+                                  "uncertain", "error/bound", r->repeat > 1 ? "median (fastest)" : "time",
+                                  "verdict"};
     run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 8};
-    const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows * COLUMNS);
+    const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
     memcpy(cells, title, sizeof title);
     for (uint32_t i = 0; i < rows->len; i++) row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
     t.cells = cells;

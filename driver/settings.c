@@ -98,7 +98,8 @@ frontend_options settings_frontend(driver *d) {
 }
 
 pass_options settings_pass(const driver *d) {
-    return (pass_options){.index_bits = option_is(d, OPT_INDEX, "64") ? 64 : 32};
+    return (pass_options){.index_bits = option_is(d, OPT_INDEX, "64") ? 64 : 32,
+                          .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true)};
 }
 
 cg_options settings_codegen(const driver *d) {

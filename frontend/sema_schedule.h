@@ -2,8 +2,8 @@
 // cells a schedule fills. sema_schedule.c walks items and statements; _table.c reads schedule.def; _form.c
 // fits words to forms; _word.c judges a word by its kind; _name.c knows the op's names; _key.c checks
 // expressions; _cell.c compares cells; _when.c checks conditions. _choose.c says which schedules an op may be
-// compiled by, _resolve.c makes their cells what passes read (ir/schedule.h), _lower.c keys and factors,
-// _condition.c and _ratio.c what is left open of conditions.
+// compiled by, _resolve.c makes their cells what passes read (ir/schedule.h), _lower.c keys and factors, _open.c
+// what is left to the tuner, _condition.c and _ratio.c what is left open of conditions.
 #ifndef GNNC_SEMA_SCHEDULE_H
 #define GNNC_SEMA_SCHEDULE_H
 
@@ -231,6 +231,11 @@ void schedule_key_lower(schedule_resolver *r, const schedule_key_place *k, const
                         schedule_value *v);
 const ast_subject *schedule_first_choice(const schedule_checker *c, const ast_subject *x);   // lets replaced
 span schedule_verb_span(const ast_statement *st);                                            // after tune
+
+// ---- What is left open (sema_schedule_open.c) --------------------------------------------------------------
+const char *schedule_open_text(const schedule_checker *c, const ast_subject *x);   // as written; NULL: nothing is
+bool schedule_optional(const ast_statement *st);                                   // it may be left out
+void schedule_open_lets(const schedule_checker *c, schedule *s);                   // that such texts name
 
 // ---- Targets (sema_schedule_target.c) -------------------------------------------------------------------
 bool schedule_target_name(const char *name, uint32_t *sm, bool *exact);   // host: sm 0

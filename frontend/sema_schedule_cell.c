@@ -54,11 +54,29 @@ static bool replaced(const schedule_checker *c, const written_cell *a, const wri
     return false;
 }
 
+static bool has_effect(const schedule_checker *c, const written_cell *x, const tensor_stage *st) {
+    schedule_form f = schedule_form_read(x->what);
+    return !x->subject || f.parts[0].kind != SCHEDULE_REDUCED || schedule_reduces(c, st, x->subject);
+}
+
+// Whether both say something about one stage: a split of y along e says nothing about y.sum, which does not
+// reduce e.
+static bool meet(const schedule_checker *c, const written_cell *a, const written_cell *b) {
+    const tensor_op *op = c->op->op;
+    for (uint32_t i = 0; op && i < op->stages.len; i++) {
+        const tensor_stage *st = &op->stages.data[i];
+        if (schedule_covers(a->stage, st->name) && schedule_covers(b->stage, st->name) &&
+            has_effect(c, a, st) && has_effect(c, b, st))
+            return true;
+    }
+    return !op;
+}
+
 static bool exclude(const schedule_checker *c, const written_cell *a, const written_cell *b) {
     if (a->empty || b->empty || !schedule_excludes(a->what, b->what)) return false;
     if (a->subject && b->subject && a->subject != b->subject) return false;
     bool over = schedule_covers(a->stage, b->stage), under = schedule_covers(b->stage, a->stage);
-    if (!over && !under) return false;
+    if ((!over && !under) || !meet(c, a, b)) return false;
     return !replaced(c, a, b) && !replaced(c, b, a);
 }
 

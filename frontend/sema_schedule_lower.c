@@ -131,6 +131,12 @@ void schedule_key_lower(schedule_resolver *r, const schedule_key_place *place, c
     declare_generics(&L, &r->place, &names);
     declare_names(&L, &names);
     if (k.index) declare_index(&L, &names, &k, space, x->at, &v->var);
+    tensor_val named = map ? (tensor_val)(map - k.c->op->op->vals.data) : 0;
+    if (named >= L.op->nparams) {   // an equation of the op computes it
+        tensor_expr at = tensor_var_expr(L.op, v->var, e->at);
+        v->key = tensor_load(L.op, named, &at, 1, e->at);
+        return;
+    }
     if (map) {
         e->kind = AST_REF;
         e->args = index_expr(u->arena, k.index, x->at);

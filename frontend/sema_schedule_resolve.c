@@ -122,6 +122,7 @@ static void add_word(resolving *x, const fitted_word *w, bool after_keyword, boo
     if (!w->word) return;
     schedule_value v = x->values.data[x->values.len - 1];
     const ast_subject *s = w->word->subjects;
+    v.open = schedule_open_text(x->c, s);
     if (schedule_kind_at(p->kind)->shape == SCHEDULE_CHOICE) s = schedule_first_choice(x->c, s);
     set_word(x, p->kind, s, &v);
     x->values.data[x->values.len - 1] = v;
@@ -157,7 +158,8 @@ static schedule_cell resolve_cell(resolving *x, const written_cell *w) {
                            .nvalues = x->values.len,
                            .values = x->values.data,
                            .at = schedule_verb_span(w->statement),
-                           .empty = w->empty};
+                           .empty = w->empty,
+                           .optional = !w->empty && schedule_optional(w->statement)};
 }
 
 schedule *schedule_resolve(schedule_resolver *r, const ast_item *item) {
@@ -177,6 +179,7 @@ schedule *schedule_resolve(schedule_resolver *r, const ast_item *item) {
     for (uint32_t i = 0; i < c->cells.len; i++)
         VEC_PUSH(quiet.arena, &s->cells, resolve_cell(&x, &c->cells.data[i]));
     r->depth--;
+    schedule_open_lets(c, s);
     VEC_PUSH(quiet.arena, &r->made, s);
     return s;
 }

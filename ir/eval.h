@@ -18,11 +18,14 @@ typedef struct {
 } eval_value;
 
 typedef struct {
-    double u;       // error of one operation, relative: the unit roundoff and what this evaluator adds to it
-    double tiny;    // … absolute, near zero
-    double limit;   // what is beyond rounds to infinity
+    ir_dtype type;
+    int bits;        // of the significand
+    double u;        // error of one operation, relative: the unit roundoff and what this evaluator adds to it
+    double tiny;     // … absolute, near zero
+    double normal;   // the smallest number that has all its bits
+    double limit;    // what is beyond rounds to infinity
 } eval_precision;
-extern const eval_precision eval_f32, eval_f64;
+const eval_precision *eval_precision_of(ir_dtype t);
 
 static inline eval_value eval_float(double v, double bound) { return (eval_value){.v = v, .bound = bound}; }
 static inline eval_value eval_int(int64_t i, bool certain) {
@@ -43,14 +46,12 @@ eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first);   /
 // place.
 eval_value eval_settle(const eval_precision *p, double r, double prop, double ulps);
 // Whether an operation on exact operands with result r is free of rounding, of which `error` is a measure in
-// f64. (What comes to an f32 when rounded to f64 also rounds to that f32 directly.)
+// f64. (What comes to a narrower float when rounded to f64 also rounds to that float directly.)
 static inline bool eval_fits(const eval_precision *p, double r, double error) {
-    return p == &eval_f32 ? (double)(float)r == r : error == 0;
+    return p->type != DT_F64 ? ir_dtype_round(p->type, r) == r : error == 0;
 }
 double eval_maths_ulps(tensor_opcode op, bool is_f64);
 
-// x rounded to a storage type, to nearest even.
-double eval_round(ir_dtype to, double x);
 eval_value eval_store(ir_dtype to, eval_value x);                  // what memory holds after storing x
 double eval_read_float(ir_dtype t, const void *data, int64_t at);
 int64_t eval_read_int(ir_dtype t, const void *data, int64_t at);

@@ -35,7 +35,6 @@ static void attach(eval_program *p, const tensor_node *n, eval_node *out) {
 
 static uint32_t add_node(eval_program *p, tensor_expr e) {
     const tensor_node *n = tensor_node_at(p->ev->op, e);
-    bool wide = n->type.type == DT_F64;
     eval_node out = {.op = n->op,
                      .nargs = n->nargs,
                      .type = n->type.type,
@@ -53,7 +52,8 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
     out.args = args;
     if (n->nargs) out.from = tensor_typeof(p->ev->op, n->args[0]).type;
     bool compares = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_COMPARE;
-    out.precision = wide || (compares && out.from == DT_F64) ? &eval_f64 : &eval_f32;
+    out.contracts = n->op == TENSOR_MUL_OP && tensor_type_is_narrow(n->type);   // through a sum's lift, too
+    out.precision = eval_precision_of(compares ? out.from : n->type.type);
     attach(p, n, &out);
     VEC_PUSH(p->ev->temp, &p->nodes, out);
     return p->nodes.len;
@@ -175,8 +175,8 @@ static eval_value rounded(const eval_node *n, eval_value x) {
     eval_value r = eval_store(through, x);
     bool twice = n->type == DT_F64 && through != DT_F32 && (double)(float)x.v != x.v;   // by way of f32
     if (twice && isfinite(r.bound) && isfinite(r.v)) {
-        double up = eval_round(through, nextafter((double)(float)x.v, (double)INFINITY));
-        double down = eval_round(through, nextafter((double)(float)x.v, (double)-INFINITY));
+        double up = ir_dtype_round(through, nextafter((double)(float)x.v, (double)INFINITY));
+        double down = ir_dtype_round(through, nextafter((double)(float)x.v, (double)-INFINITY));
         r.bound = fmax(r.bound, fmax(fabs(up - r.v), fabs(r.v - down)));
     }
     return r;
@@ -192,7 +192,7 @@ static eval_value arith(eval_program *p, const eval_node *n) {
 
 static eval_value compare(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]), y = eval_node_value(p, n->args[1]);
-    return eval_compare((tensor_opcode)n->op, n->from == DT_F32 || n->from == DT_F64, x, y);
+    return eval_compare((tensor_opcode)n->op, ir_dtype_is_float(n->from), x, y);
 }
 
 static eval_value leaf(const eval_program *p, const eval_node *n) {

@@ -98,7 +98,7 @@ eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, e
     double nearest = fmax(0, fabs(x.v) - x.bound);   // to zero
     double ulps = 0;
     if (op != TENSOR_SQRT_OP && op != TENSOR_FLOOR_OP && op != TENSOR_CEIL_OP)
-        ulps = eval_maths_ulps(op, p == &eval_f64);
+        ulps = eval_maths_ulps(op, p->type == DT_F64);
     switch (op) {
     case TENSOR_SQRT_OP: return square_root(p, x);
     case TENSOR_FLOOR_OP: return whole(floor, x);

@@ -5,8 +5,15 @@
 
 // 0.1 % above the unit roundoff covers this evaluator's own f64 rounding under f32; for f64 both round, hence
 // twice.
-const eval_precision eval_f32 = {0x1.004p-24, 0x1p-149, 0x1.ffffffp127};
-const eval_precision eval_f64 = {0x1.004p-52, 0x1p-1073, 0x1.fffffffffffffp1023};
+static const eval_precision precisions[] = {
+    [DT_F64] = {DT_F64, 53, 0x1.004p-52, 0x1p-1073, 0x1p-1022, 0x1.fffffffffffffp1023},
+    [DT_F32] = {DT_F32, 24, 0x1.004p-24, 0x1p-149, 0x1p-126, 0x1.ffffffp127},
+    [DT_BF16] = {DT_BF16, 8, 0x1.004p-8, 0x1p-133, 0x1p-126, 0x1.ffp127},
+    [DT_F16] = {DT_F16, 11, 0x1.004p-11, 0x1p-24, 0x1p-14, 65520},
+};
+const eval_precision *eval_precision_of(ir_dtype t) {
+    return &precisions[ir_dtype_is_float(t) ? t : DT_F32];   // what holds no float rounds none
+}
 
 static bool is_unknown(eval_value x) { return isinf(x.bound); }
 static bool is_nan(eval_value x) { return isnan(x.v) && !is_unknown(x); }
@@ -17,7 +24,7 @@ eval_value eval_settle(const eval_precision *p, double r, double prop, double ul
     if (ulps > 0 && (r != 0 || prop != 0)) bound += p->tiny;
     if (!isfinite(r) || !isfinite(bound)) return eval_float(r, (double)INFINITY);
     if (fabs(r) + bound < p->limit) return eval_float(r, bound);
-    bool over = p == &eval_f32 && fabs(r) - bound > p->limit;
+    bool over = p->type != DT_F64 && fabs(r) - bound > p->limit;
     return over ? eval_float(copysign((double)INFINITY, r), 0) : eval_float(r, (double)INFINITY);
 }
 
@@ -180,53 +187,36 @@ static eval_value int_to_float(const eval_precision *p, eval_value x) {
     double r = (double)x.i;
     if (!x.certain) return eval_any(true);
     bool whole = r < 0x1p63 && (int64_t)r == x.i;
-    if (whole && (p == &eval_f64 || (double)(float)r == r)) return eval_float(r, 0);
+    if (whole && ir_dtype_round(p->type, r) == r) return eval_float(r, 0);
     return eval_settle(p, r, 0, 0.5);
 }
 
 static eval_value float_to_float(ir_dtype to, ir_dtype from, eval_value x) {
-    if (to == from || to == DT_F64) return x;
+    if (to == from || ir_dtype_holds(to, from)) return x;
     if (is_unknown(x)) return eval_any(true);
-    if (!isfinite(x.v) || (is_exact(x) && (double)(float)x.v == x.v)) return x;
-    return eval_settle(&eval_f32, x.v, x.bound, 0.5);
+    if (!isfinite(x.v) || (is_exact(x) && ir_dtype_round(to, x.v) == x.v)) return x;
+    return eval_settle(eval_precision_of(to), x.v, x.bound, 0.5);
 }
 
 eval_value eval_convert(tensor_type to, tensor_type from, eval_value x) {
-    bool floats = from.type == DT_F64 || from.type == DT_F32;
+    bool floats = tensor_type_is_float(from);
     if (to.type == DT_BOOL) {
         if (floats) return eval_int(x.v != 0, is_nan(x) || is_exact(x) || !may_be_zero(x));
         return eval_int(x.i != 0, x.certain);
     }
-    if (to.type == DT_F64 || to.type == DT_F32) {
+    if (tensor_type_is_float(to)) {
         if (floats) return float_to_float(to.type, from.type, x);
-        return int_to_float(to.type == DT_F64 ? &eval_f64 : &eval_f32, x);
+        return int_to_float(eval_precision_of(to.type), x);
     }
     return floats ? float_to_int(x) : x;
 }
 
 // ---- Storage ---------------------------------------------------------------------------------------------
 
-// To nearest even with p significant bits, exponents from emin (subnormals below), infinity beyond max.
-static double round_bits(double x, int p, int emin, double max) {
-    if (!isfinite(x) || x == 0) return x;
-    int e;
-    frexp(x, &e);
-    e -= 1;
-    double quantum = ldexp(1, (e < emin ? emin : e) - (p - 1));
-    double r = nearbyint(x / quantum) * quantum;
-    return fabs(r) > max ? copysign((double)INFINITY, x) : copysign(r, x);
-}
-
-static double to_f16(double x) { return round_bits(x, 11, -14, 65504); }
-static double to_bf16(double x) { return round_bits(x, 8, -126, 0x1.fep127); }
-static double to_f32(double x) { return (double)(float)x; }
+static double to_f16(double x) { return ir_dtype_round(DT_F16, x); }
+static double to_bf16(double x) { return ir_dtype_round(DT_BF16, x); }
+static double to_f32(double x) { return ir_dtype_round(DT_F32, x); }
 static double to_f64(double x) { return x; }
-
-double eval_round(ir_dtype to, double x) {
-    if (to == DT_F16) return to_f16(x);
-    if (to == DT_BF16) return to_bf16(x);
-    return to == DT_F32 ? to_f32(x) : x;
-}
 
 eval_value eval_store(ir_dtype to, eval_value x) {
     switch (to) {

@@ -74,7 +74,7 @@ static void prepare_reduction(stage_run *r) {
                    reducer->kind == REDUCE_MAX || reducer->kind == REDUCE_MIN;
     r->tallied = numeric && tensor_type_is_float(reducer->state_types[0]);
     if (!r->tallied) r->states = eval_states_new(ev, reducer);
-    else r->precision = reducer->state_types[0].type == DT_F64 ? &eval_f64 : &eval_f32;
+    else r->precision = eval_precision_of(reducer->state_types[0].type);
     for (uint32_t i = 0; i < r->s->nbody && !ev->why; i++) r->p->nodes.data[r->body[i]].contracts = true;
 }
 

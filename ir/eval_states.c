@@ -10,34 +10,12 @@
 
 // ---- What is known of a component -----------------------------------------------------------------------
 
-static bool is_side(const tensor_op *op, tensor_expr e, tensor_opcode side, uint32_t i) {
-    const tensor_node *n = tensor_node_at(op, e);
-    return n->op == side && n->imm.i == i;
-}
-
-static bool joins_own_sides(const tensor_op *op, const tensor_node *n, uint32_t i) {
-    if (n->nargs != 2) return false;
-    return (is_side(op, n->args[0], TENSOR_LEFT_OP, i) && is_side(op, n->args[1], TENSOR_RIGHT_OP, i)) ||
-           (is_side(op, n->args[0], TENSOR_RIGHT_OP, i) && is_side(op, n->args[1], TENSOR_LEFT_OP, i));
-}
-
-static bool is_tallied(const tensor_node *n, tensor_reduce_kind *by) {
-    switch (n->op) {
-    case TENSOR_ADD_OP: *by = REDUCE_SUM; return true;
-    case TENSOR_MUL_OP: *by = REDUCE_PROD; return true;
-    case TENSOR_MAX_OP: *by = REDUCE_MAX; return true;
-    case TENSOR_MIN_OP: *by = REDUCE_MIN; return true;
-    default: return false;
-    }
-}
-
 static eval_component component(const tensor_op *op, const tensor_reducer *r, uint32_t i) {
-    const tensor_node *n = tensor_node_at(op, r->combine[i]);
     eval_component c = {.kind = COMPONENT_MIXED,
                         .is_float = tensor_type_is_float(r->state_types[i]),
-                        .precision = r->state_types[i].type == DT_F64 ? &eval_f64 : &eval_f32};
+                        .precision = eval_precision_of(r->state_types[i].type)};
     if (r->kind != REDUCE_USER) c.kind = COMPONENT_ALONE;   // integers and conditions
-    else if (joins_own_sides(op, n, i) && is_tallied(n, &c.by))
+    else if (tensor_combined_by(op, r, i, &c.by))
         c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
     return c;
 }

@@ -100,14 +100,13 @@ static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
     if (t->unknown) return eval_float(r, (double)INFINITY);
     double infinity = t->plus ? (double)INFINITY : (double)-INFINITY;
     if (t->plus || t->minus) return eval_float(infinity, reach < p->limit / 2 ? 0 : (double)INFINITY);
-    int bits = p == &eval_f32 ? 24 : 53;
     bool exact =
-        t->exact && (t->grain == INT_MAX || (t->abs <= ldexp(1, t->grain + bits) && reach < p->limit));
+        t->exact && (t->grain == INT_MAX || (t->abs <= ldexp(1, t->grain + p->bits) && reach < p->limit));
     if (t->terms == 0 || exact) return eval_float(r, 0);
     double rounding = (double)(t->terms - 1) * p->u * reach;
     if (reach + rounding < p->limit) return eval_float(r, t->bound + rounding);
     bool one_sign = fabs(r) >= t->abs * (1 - 0x1p-40), over = fabs(r) - t->bound - rounding > p->limit;
-    if (p == &eval_f32 && one_sign && over) return eval_float(copysign((double)INFINITY, r), 0);
+    if (p->type != DT_F64 && one_sign && over) return eval_float(copysign((double)INFINITY, r), 0);
     return eval_float(r, (double)INFINITY);
 }
 
@@ -116,13 +115,12 @@ static eval_value finish_product(const eval_tally *t, const eval_precision *p) {
     if (t->nan) return eval_float((double)NAN, 0);
     if (t->unknown || !(t->most < p->limit / 2)) return eval_float(r, (double)INFINITY);
     bool infinite = t->plus || t->minus;
-    double normal = p == &eval_f32 ? 0x1p-126 : 0x1p-1022;
     if (t->zero && infinite) return eval_float((double)NAN, 0);
     if (t->zero) return eval_float(copysign(0, r), t->unsigned_term ? p->tiny : 0);   // not exact: its sign matters to 1 / 0
-    if (infinite) return eval_float(r, t->least > 2 * normal ? 0 : (double)INFINITY);
+    if (infinite) return eval_float(r, t->least > 2 * p->normal ? 0 : (double)INFINITY);
     if (t->terms == 0) return eval_float(r, 0);
     double rounding = (double)(t->terms - 1) * p->u * t->product_hi * 1.001;
-    double underflow = t->least > 2 * normal ? 0 : (double)t->terms * p->tiny * t->most;
+    double underflow = t->least > 2 * p->normal ? 0 : (double)t->terms * p->tiny * t->most;
     double bound = t->product_hi - fabs(r) + rounding + underflow;
     return eval_float(r, isfinite(bound) && (double)t->terms * p->u < 0.001 ? bound : (double)INFINITY);
 }

@@ -26,13 +26,18 @@ const loop_node_form *loop_node_table(loop_node_kind k) {
     static const loop_node_form table[] = {
         [LOOP_FOR] = {"for", true, false, true},
         [LOOP_LET] = {"let", true, false, false},
+        [LOOP_GIVEN] = {"given", false, false, false},
         [LOOP_IF] = {"if", false, false, true},
         [LOOP_PHASE] = {"phase", false, false, true},
         [LOOP_REDUCE] = {"reduce", false, true, true},
         [LOOP_CONTRIBUTE] = {"contribute", false, true, false},
         [LOOP_STORE] = {"store", false, true, false},
+        [LOOP_CLEAR] = {"clear", false, true, false},
+        [LOOP_COMBINE] = {"combine", false, true, false},
         [LOOP_STORE_STATE] = {"store_state", false, true, false},
         [LOOP_CARRY] = {"carry", false, true, true},
+        [LOOP_WITHOUT] = {"without", true, false, true},
+        [LOOP_LEVEL] = {"level", false, true, true},
     };
     return &table[k];
 }
@@ -67,7 +72,8 @@ tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space int
     tensor_expr values = tensor_size(op, into, NO_SPAN), points = tensor_size(op, domain, NO_SPAN);
     tensor_expr full = tensor_binary(op, TENSOR_QUOT_OP, points, tensor_int(op, extent), NO_SPAN);
     tensor_expr any = tensor_binary(op, TENSOR_MIN_OP, values, tensor_int(op, 1), NO_SPAN);
-    return tensor_binary(op, TENSOR_MUL_OP, any, tensor_binary(op, TENSOR_ADD_OP, full, values, NO_SPAN), NO_SPAN);
+    return tensor_binary(op, TENSOR_MUL_OP, any, tensor_binary(op, TENSOR_ADD_OP, full, values, NO_SPAN),
+                         NO_SPAN);
 }
 
 uint32_t loop_digits_product(const loop_node *n) {
@@ -77,11 +83,12 @@ uint32_t loop_digits_product(const loop_node *n) {
 }
 
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
-    tensor_expr plain[] = {n->lo, n->hi, n->value, n->key, n->first, n->last};
+    tensor_expr plain[] = {n->lo, n->hi, n->value, n->key};
     out->len = 0;
     for (uint32_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i]) VEC_PUSH(a, out, plain[i]);
     for (uint32_t i = 0; i < n->nstates; i++) VEC_PUSH(a, out, n->states[i]);
+    for (uint32_t i = 0; n->last && i < n->nstates; i++) VEC_PUSH(a, out, n->last[i]);
     if (n->valid) VEC_PUSH(a, out, n->valid);
 }
 

@@ -55,13 +55,18 @@ enum { LOOP_MAX_DIGITS = 8 };
 typedef enum {
     LOOP_FOR,          // var lo hi digits rest; body
     LOOP_LET,          // var := value, for the nodes after it in the same body
+    LOOP_GIVEN,        // key is value, in the nodes after it in the same body: what its loops have made sure of
     LOOP_IF,           // value: bool; body
     LOOP_PHASE,        // body; phases of one body meet at barriers where one reads what another writes in shared memory
     LOOP_REDUCE,       // stages; body walks their bound variables; after it their states are known at the left variables
     LOOP_CONTRIBUTE,   // stages[0], inside its REDUCE: lift its body and combine; with states: combine those instead
     LOOP_STORE,        // stages[0]: its targets. A reduction's state, finished, or its else; otherwise its body
+    LOOP_CLEAR,        // stages[0]: its targets get what it has where nothing is contributed, for COMBINE
+    LOOP_COMBINE,      // stages[0]: its state is combined with its cleared targets in memory, whoever else does so at a time
     LOOP_STORE_STATE,  // stages[0]: its raw state into the vals of `states` at index: what another kernel combines
     LOOP_CARRY,        // stages; walks sorted keys: see below
+    LOOP_WITHOUT,      // var; body: the loop around that binds var does not count there, so its threads are free
+    LOOP_LEVEL,        // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
     LOOP_NODE_COUNT
 } loop_node_kind;
 
@@ -71,25 +76,26 @@ struct loop_node {
     loop_node_kind kind;
     span at;              // of the statement or stage it comes from
     loop_body body;
-    // FOR, LET
+    // FOR, LET, WITHOUT
     tensor_var var;
     tensor_expr lo, hi;   // i64 or index
     loop_digit digits[LOOP_MAX_DIGITS];
     uint32_t ndigits;
     loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
     uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
-    // LET, IF
+    uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
+    // LET, GIVEN, IF
     tensor_expr value;
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
     uint32_t nstages;
     const uint32_t *stages;     // into op->stages
-    // CONTRIBUTE, STORE_STATE: the states, loads or vals
+    // CONTRIBUTE, STORE_STATE: the states, loads or vals. CARRY: of the slot `first`; none: what is cut is combined in memory
     uint32_t nstates;
     const tensor_expr *states;  // LOAD expressions: what is read, or where is written
     tensor_expr valid;          // CONTRIBUTE with states: bool, whether there is one; 0: always
     // CARRY: see LOOP.md
-    tensor_expr key;            // of the position at hand: index
-    tensor_expr first, last;    // LOAD expressions of slots, by participant: runs cut at its begin and at its end
+    tensor_expr key;            // of the position at hand: index; GIVEN: a load of an index
+    const tensor_expr *last;    // LOADs of a slot by participant, as `states`: runs cut at its end; those at its begin
 };
 
 // ---- Where values live -----------------------------------------------------------------------------------
@@ -144,6 +150,7 @@ typedef struct loop_plan {
     VEC(loop_value) values;    // per val of op
     VEC(loop_prepared) prepared;
     VEC(loop_step) steps;
+    const tensor_op *typed;    // the op as it came, in the types its schedule asks for; NULL: in its own
 } loop_plan;
 
 loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps
@@ -153,6 +160,11 @@ static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_
 // The most tiles of `extent` points that a map cuts the domain into, none of which crosses a value.
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
+
+// ---- States combined in memory (loop_atomic.c) -----------------------------------------------------------
+const char *loop_atomic_fault(const tensor_op *op, const tensor_stage *st);   // NULL, or why a stage's states cannot be
+bool loop_atomic_exact(const tensor_op *op, const tensor_stage *st);          // they give the same bits in any order
+const loop_node *loop_unordered(const loop_plan *p);                          // a node whose bits depend on time; NULL: none
 
 // ---- Text and verification -------------------------------------------------------------------------------
 void loop_print(textbuf *out, const loop_plan *p);   // the op in tensor IR, then the plan

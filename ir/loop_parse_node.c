@@ -33,6 +33,7 @@ static void read_digits(plan_parser *p, loop_node *n) {
         if (t->tok.kind != TOK_INT) {
             n->rest = place;
             if (tensor_lex_accept(t, "unroll")) loop_parse_number(p, &n->unroll);
+            if (tensor_lex_accept(t, "step")) loop_parse_number(p, &n->step);
             break;
         }
         read_digit(p, n, place, at);
@@ -54,12 +55,14 @@ static void read_stages(plan_parser *p, loop_node *n) {
     n->stages = stages.data;
 }
 
+static const tensor_expr *read_slots(plan_parser *p, uint32_t *n) {
+    expr_list states = tensor_parse_tuple(&p->text);
+    *n = states.len;
+    return states.data;
+}
+
 static void read_states(plan_parser *p, loop_node *n) {
-    if (tensor_lex_is(&p->text.tok, "(")) {
-        expr_list states = tensor_parse_tuple(&p->text);
-        n->nstates = states.len;
-        n->states = states.data;
-    }
+    if (tensor_lex_is(&p->text.tok, "(")) n->states = read_slots(p, &n->nstates);
     if (n->kind == LOOP_CONTRIBUTE && tensor_lex_accept(&p->text, "where"))
         n->valid = tensor_parse_expr(&p->text);
 }
@@ -75,10 +78,16 @@ static void read_for(plan_parser *p, loop_node *n) {
 static void read_carry(plan_parser *p, loop_node *n) {
     tensor_lex_expect(&p->text, "by");
     n->key = tensor_parse_expr(&p->text);
+    if (tensor_lex_accept(&p->text, "combine")) return;
     tensor_lex_expect(&p->text, "first");
-    n->first = tensor_parse_expr(&p->text);
+    n->states = read_slots(p, &n->nstates);
+    span at = p->text.tok.at;
     tensor_lex_expect(&p->text, "last");
-    n->last = tensor_parse_expr(&p->text);
+    uint32_t nlast;
+    n->last = read_slots(p, &nlast);
+    if (nlast != n->nstates)
+        tensor_parse_fail(&p->text, E0972, at, "'first' has %u parts, and 'last' has %u",
+                          (unsigned)n->nstates, (unsigned)nlast);
 }
 
 static void read_head(plan_parser *p, loop_node *n) {
@@ -91,13 +100,22 @@ static void read_head(plan_parser *p, loop_node *n) {
         tensor_lex_expect(&p->text, "=");
         n->value = tensor_parse_expr(&p->text);
         break;
+    case LOOP_GIVEN:
+        n->key = tensor_parse_expr(&p->text);
+        tensor_lex_expect(&p->text, "=");
+        n->value = tensor_parse_expr(&p->text);
+        break;
     case LOOP_IF: n->value = tensor_parse_expr(&p->text); break;
     case LOOP_CONTRIBUTE:
     case LOOP_STORE_STATE: read_states(p, n); break;
     case LOOP_CARRY: read_carry(p, n); break;
     case LOOP_PHASE:
+    case LOOP_WITHOUT:
     case LOOP_REDUCE:
+    case LOOP_LEVEL:
     case LOOP_STORE:
+    case LOOP_CLEAR:
+    case LOOP_COMBINE:
     case LOOP_NODE_COUNT: break;
     }
 }
@@ -109,7 +127,7 @@ static void read_node(plan_parser *p, loop_body *out) {
     while (kind < LOOP_NODE_COUNT && !tensor_lex_is(&t->tok, loop_node_table((loop_node_kind)kind)->text))
         kind++;
     if (kind == LOOP_NODE_COUNT)
-        tensor_parse_fail(t, E0971, t->tok.at, "expected for, let, if, phase, reduce, …");
+        tensor_parse_fail(t, E0971, t->tok.at, "expected for, let, given, if, phase, reduce, …");
     if (t->failed) return;
     loop_node *n = loop_node_new(p->plan, (loop_node_kind)kind, t->tok.at);
     tensor_lex_next(t);

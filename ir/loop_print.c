@@ -30,16 +30,20 @@ static void print_digits(plan_printer *p, const loop_node *n) {
     }
     OUT(p, "%s", loop_place_text(n->rest));
     if (n->unroll > 1) OUT(p, " unroll %u", (unsigned)n->unroll);
+    if (n->step > 1) OUT(p, " step %u", (unsigned)n->step);
     OUT(p, "]");
 }
 
-static void print_states(plan_printer *p, const loop_node *n) {
-    if (n->nstates) OUT(p, " (");
-    for (uint32_t i = 0; i < n->nstates; i++) {
-        if (i) OUT(p, ", ");
-        print_expr(p, n->states[i]);
+static void print_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        OUT(p, i ? ", " : " (");
+        print_expr(p, e[i]);
     }
-    if (n->nstates) OUT(p, ")");
+    if (n) OUT(p, ")");
+}
+
+static void print_states(plan_printer *p, const loop_node *n) {
+    print_slots(p, n->states, n->nstates);
     if (!n->valid) return;
     OUT(p, " where ");
     print_expr(p, n->valid);
@@ -62,6 +66,12 @@ static void print_head(plan_printer *p, const loop_node *n) {
         OUT(p, " = ");
         print_expr(p, n->value);
         break;
+    case LOOP_GIVEN:
+        OUT(p, " ");
+        print_expr(p, n->key);
+        OUT(p, " = ");
+        print_expr(p, n->value);
+        break;
     case LOOP_IF:
         OUT(p, " ");
         print_expr(p, n->value);
@@ -69,14 +79,18 @@ static void print_head(plan_printer *p, const loop_node *n) {
     case LOOP_CARRY:
         OUT(p, " by ");
         print_expr(p, n->key);
-        OUT(p, " first ");
-        print_expr(p, n->first);
-        OUT(p, " last ");
-        print_expr(p, n->last);
+        OUT(p, n->nstates ? " first" : " combine");
+        print_slots(p, n->states, n->nstates);
+        if (n->nstates) OUT(p, " last");
+        print_slots(p, n->last, n->nstates);
         break;
     case LOOP_PHASE:
+    case LOOP_WITHOUT:
     case LOOP_REDUCE:
-    case LOOP_STORE: break;
+    case LOOP_LEVEL:
+    case LOOP_STORE:
+    case LOOP_CLEAR:
+    case LOOP_COMBINE: break;
     case LOOP_CONTRIBUTE:
     case LOOP_STORE_STATE: print_states(p, n); break;
     case LOOP_NODE_COUNT: break;

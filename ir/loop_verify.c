@@ -31,7 +31,7 @@ static void take_back(loop_verifier *v, const scope_entry *e) {
     }
 }
 
-// What a phase makes known stays known around it; what it binds does not stay bound.
+// What a phase makes known, or what stands without a loop, stays known around it; what it binds does not stay bound.
 static void leave(loop_verifier *v, uint32_t mark, bool phase) {
     uint32_t kept = mark;
     for (uint32_t i = mark; i < v->scope.len; i++) {
@@ -134,7 +134,8 @@ static const char *check_slot(loop_verifier *v, tensor_expr slot, tensor_type wa
     const tensor_val_info *info = &v->op->vals.data[val];
     if (info->role != VAL_STAGE || v->plan->values.data[val].home != LOOP_MEMORY)
         return WRONG(v, "'%s' is no stage's value in memory, so it keeps no states", info->name);
-    if (!tensor_type_equal(n->type, want))
+    bool narrow = tensor_type_is_narrow(want) && info->type == want.type;   // its load is wider
+    if (!narrow && !tensor_type_equal(n->type, want))
         return WRONG(v, "a state of type %s is kept in '%s' of type %s",
                      tensor_type_text(v->arena, v->op, want), info->name,
                      tensor_type_text(v->arena, v->op, n->type));
@@ -147,6 +148,7 @@ static const char *check_slots(loop_verifier *v, const loop_node *n, const tenso
         return WRONG(v, "the state of stage '%s' has %u part%s, not %u", s->name, (unsigned)r->nstate,
                      r->nstate == 1 ? "" : "s", (unsigned)n->nstates);
     for (uint32_t i = 0; i < n->nstates; i++) TRY(check_slot(v, n->states[i], r->state_types[i]));
+    for (uint32_t i = 0; n->last && i < n->nstates; i++) TRY(check_slot(v, n->last[i], r->state_types[i]));
     return NULL;
 }
 
@@ -180,6 +182,18 @@ static const char *check_let(loop_verifier *v, const loop_node *n) {
     return bind(v, n);
 }
 
+static const char *check_given(loop_verifier *v, const loop_node *n) {
+    TRY(loop_check_expr(v, n->key, UINT32_MAX));
+    TRY(loop_check_expr(v, n->value, UINT32_MAX));
+    tensor_type want = tensor_typeof(v->op, n->key), t = tensor_typeof(v->op, n->value);
+    if (tensor_node_at(v->op, n->key)->op != TENSOR_LOAD_OP || want.type != DT_INDEX)
+        return WRONG(v, "what is given is an index that is loaded");
+    return tensor_type_equal(t, want)
+               ? NULL
+               : WRONG(v, "what is given is %s, not %s", tensor_type_text(v->arena, v->op, want),
+                       tensor_type_text(v->arena, v->op, t));
+}
+
 static const char *check_if(loop_verifier *v, const loop_node *n) {
     TRY(loop_check_expr(v, n->value, UINT32_MAX));
     if (tensor_typeof(v->op, n->value).type != DT_BOOL) return WRONG(v, "a condition is a bool");
@@ -209,6 +223,22 @@ static const char *check_phase(loop_verifier *v, const loop_node *n) {
                          loop_node_table(v->path.data[k]->kind)->text);
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_uniform(v, k));
     return check_body(v, n);
+}
+
+// Its variable, and those that lets make of it, are not bound inside; on the path the node stands for the loop.
+static const char *check_without(loop_verifier *v, const loop_node *n) {
+    uint32_t at;
+    TRY(loop_check_left_out(v, n, &at));
+    const loop_node *loop = v->path.data[at];
+    bool *hidden = ARENA_ARRAY(v->scratch, bool, v->op->vars.len);
+    for (tensor_var x = 0; x < v->op->vars.len; x++)
+        hidden[x] = v->bound[x] && (x == n->var || (v->value[x] && loop_depends(v, v->value[x], n->var)));
+    for (tensor_var x = 0; x < v->op->vars.len; x++) v->bound[x] &= !hidden[x];
+    v->path.data[at] = n;
+    TRY(check_body(v, n));
+    v->path.data[at] = loop;
+    for (tensor_var x = 0; x < v->op->vars.len; x++) v->bound[x] |= hidden[x];
+    return NULL;
 }
 
 static const char *walk_reduction(loop_verifier *v, const loop_node *n) {
@@ -260,6 +290,8 @@ static const char *check_combined(loop_verifier *v, const loop_node *n) {
     return tensor_typeof(v->op, n->valid).type == DT_BOOL ? NULL : WRONG(v, "a condition is a bool");
 }
 
+static const loop_node *level_around(const loop_verifier *v, uint32_t stage);
+
 static const char *check_contribute(loop_verifier *v, const loop_node *n) {
     uint32_t depth = 0;
     TRY(check_stages(v, n, true));
@@ -267,6 +299,7 @@ static const char *check_contribute(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_of(v, n);
     const loop_node *around = reduction_around(v, n->stages[0], &depth);
     if (!around) return WRONG(v, "nothing around it reduces stage '%s'", s->name);
+    if (n->nstates && level_around(v, n->stages[0])) return WRONG(v, "a state of stage '%s' has its factor already", s->name);
     if (n->valid && !n->nstates) return WRONG(v, "'where' says whether there is a state, and there are none");
     TRY(check_bound(v, s->left, s->nleft, s->name));
     if (around->kind == LOOP_CARRY) TRY(loop_check_expr(v, around->key, UINT32_MAX));
@@ -318,6 +351,44 @@ static const char *check_store_state(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
+// ---- Targets that several combine with -------------------------------------------------------------------
+static const char *check_clear(loop_verifier *v, const loop_node *n) {
+    TRY(check_stages(v, n, true));
+    if (n->nstages != 1) return WRONG(v, "one stage at a time is cleared");
+    const tensor_stage *s = stage_of(v, n);
+    TRY(check_bound(v, s->left, s->nleft, s->name));
+    if (v->cleared[n->stages[0]]) return WRONG(v, "stage '%s' is cleared twice", s->name);
+    v->cleared[n->stages[0]] = v->kernel;
+    v->stores[n->stages[0]]++;
+    return store_targets(v, s);
+}
+
+// Nobody in its kernel knows what the targets hold.
+static const char *check_atomic(loop_verifier *v, uint32_t stage) {
+    const tensor_stage *s = &v->op->stages.data[stage];
+    const char *fault = loop_atomic_fault(v->op, s);
+    if (fault) return WRONG(v, "the states of stage '%s' cannot be combined in memory: %s", s->name, fault);
+    if (v->plan->values.data[s->targets[0].val].home != LOOP_MEMORY)
+        return WRONG(v, "stage '%s' is combined in memory, where it does not live", s->name);
+    if (!v->cleared[stage] || v->cleared[stage] == v->kernel)
+        return WRONG(v, "no kernel before clears stage '%s'", s->name);
+    v->stores[stage]++;
+    v->combines[stage]++;
+    v->stored_in[s->targets[0].val] = v->kernel;
+    v->point[s->targets[0].val] = NULL;
+    return NULL;
+}
+
+static const char *check_combine(loop_verifier *v, const loop_node *n) {
+    TRY(check_stages(v, n, true));
+    if (n->nstages != 1) return WRONG(v, "one stage's state at a time is combined");
+    const tensor_stage *s = stage_of(v, n);
+    TRY(check_bound(v, s->left, s->nleft, s->name));
+    if (!v->state_known[n->stages[0]]) return WRONG(v, "the state of stage '%s' is not known here", s->name);
+    return check_atomic(v, n->stages[0]);
+}
+
+// ---- Carries ---------------------------------------------------------------------------------------------
 // One of a stage's left variables is not bound around its carry: it is what the key says.
 static const char *check_carried(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_of(v, n);
@@ -338,15 +409,37 @@ static const char *check_carried(loop_verifier *v, const loop_node *n) {
 
 static const char *check_carry(loop_verifier *v, const loop_node *n) {
     TRY(check_stages(v, n, true));
-    const tensor_reducer *r = &v->op->reducers.data[stage_of(v, n)->reducer];
-    if (n->nstages != 1 || r->nstate != 1)
-        return WRONG(v, "a carry has slots for one stage with a state of one part");
+    if (n->nstages != 1) return WRONG(v, "a carry has slots for one stage");
     TRY(check_carried(v, n));
-    TRY(check_slot(v, n->first, r->state_types[0]));
-    TRY(check_slot(v, n->last, r->state_types[0]));
+    if (n->nstates) TRY(check_slots(v, n, stage_of(v, n)));
     TRY(walk_reduction(v, n));
-    TRY(write_slot(v, n->first));
-    return write_slot(v, n->last);
+    if (!n->nstates) return check_atomic(v, n->stages[0]);
+    for (uint32_t i = 0; i < n->nstates; i++) {
+        TRY(write_slot(v, n->states[i]));
+        TRY(write_slot(v, n->last[i]));
+    }
+    return NULL;
+}
+
+// ---- All kinds -------------------------------------------------------------------------------------------
+static const loop_node *level_around(const loop_verifier *v, uint32_t stage) {
+    for (uint32_t k = v->path.len; k-- > 0;)
+        for (uint32_t i = 0; v->path.data[k]->kind == LOOP_LEVEL && i < v->path.data[k]->nstages; i++)
+            if (v->path.data[k]->stages[i] == stage) return v->path.data[k];
+    return NULL;
+}
+
+static const char *check_level(loop_verifier *v, const loop_node *n) {
+    uint32_t depth;
+    TRY(check_stages(v, n, true));
+    for (uint32_t i = 0; i < n->nstages; i++) {
+        const tensor_stage *s = &v->op->stages.data[n->stages[i]];
+        const loop_node *around = reduction_around(v, n->stages[i], &depth);
+        if (!around || around->kind != LOOP_REDUCE) return WRONG(v, "nothing around it reduces stage '%s'", s->name);
+        if (level_around(v, n->stages[i])) return WRONG(v, "a level of stage '%s' stands in another", s->name);
+        TRY(loop_check_factor(v, s));
+    }
+    return check_body(v, n);
 }
 
 static const char *check_node(loop_verifier *v, const loop_node *n) {
@@ -357,13 +450,18 @@ static const char *check_node(loop_verifier *v, const loop_node *n) {
     switch (n->kind) {
     case LOOP_FOR: return check_for(v, n);
     case LOOP_LET: return check_let(v, n);
+    case LOOP_GIVEN: return check_given(v, n);
     case LOOP_IF: return check_if(v, n);
     case LOOP_PHASE: return check_phase(v, n);
     case LOOP_REDUCE: return check_reduce(v, n);
     case LOOP_CONTRIBUTE: return check_contribute(v, n);
     case LOOP_STORE: return check_store(v, n);
+    case LOOP_CLEAR: return check_clear(v, n);
+    case LOOP_COMBINE: return check_combine(v, n);
     case LOOP_STORE_STATE: return check_store_state(v, n);
     case LOOP_CARRY: return check_carry(v, n);
+    case LOOP_WITHOUT: return check_without(v, n);
+    case LOOP_LEVEL: return check_level(v, n);
     case LOOP_NODE_COUNT: break;
     }
     ICE("no loop node %d", (int)n->kind);
@@ -380,7 +478,7 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     uint32_t mark = v->scope.len;
     if (n->kind == LOOP_FOR) TRY(bind(v, n));
     TRY(check_list(v, &n->body));
-    leave(v, mark, n->kind == LOOP_PHASE);
+    leave(v, mark, n->kind == LOOP_PHASE || n->kind == LOOP_WITHOUT);
     v->path.len--;
     v->at = n->at;
     return NULL;
@@ -416,7 +514,8 @@ static const char *check_kernel(loop_verifier *v, uint32_t step) {
     v->kernel = step + 1;
     v->blocks.len = 0;
     TRY(check_list(v, &k->body));
-    if (k->persistent && !v->blocks.len) return WRONG(v, "it is persistent, but nothing is dealt out to blocks");
+    if (k->persistent && !v->blocks.len)
+        return WRONG(v, "it is persistent, but nothing is dealt out to blocks");
     leave(v, 0, false);
     return NULL;
 }
@@ -432,46 +531,9 @@ static const char *check_rounds(loop_verifier *v, const loop_step *s) {
     return NULL;
 }
 
-// Several kernels store a stage where their outermost loops share its points: each begins where another ends.
-static bool shares_points(const loop_verifier *v, const store_places *p) {
-    int64_t zero = -1;
-    const loop_node *at = NULL;
-    for (uint32_t i = 0; i < p->loops.len; i++) {
-        const loop_node *n = p->loops.data[i];
-        if (!n || n->kind != LOOP_FOR) return false;
-        if (loop_constant(v->op, n->lo, &zero) && zero == 0) at = n;
-    }
-    for (uint32_t left = p->loops.len; at && left > 1; left--) {
-        const loop_node *after = NULL;
-        for (uint32_t i = 0; i < p->loops.len; i++)
-            if (p->loops.data[i]->lo == at->hi) after = p->loops.data[i];
-        at = after;
-    }
-    const tensor_node *end = at ? tensor_node_at(v->op, at->hi) : NULL;
-    return end && end->op == TENSOR_SIZE_OP && end->imm.i == v->op->vars.data[at->var].space;
-}
-
-static const char *check_stored(loop_verifier *v, uint32_t stage) {
-    const char *name = v->op->stages.data[stage].name;
-    if (!v->stores[stage] && !loop_stage_inline(v->plan, stage))
-        return WRONG(v, "stage '%s' is never stored", name);
-    if (v->stores[stage] < 2 || shares_points(v, &v->places[stage])) return NULL;
-    return WRONG(v, "stage '%s' is stored by several kernels, whose outermost loops do not share its points",
-                 name);
-}
-
-static void count_stores(loop_verifier *v, const loop_body *body) {
-    for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i];
-        if (n->kind == LOOP_STORE && n->nstages && n->stages[0] < v->op->stages.len)
-            v->all_stores[n->stages[0]]++;
-        count_stores(v, &n->body);
-    }
-}
-
 static const char *check_steps(loop_verifier *v) {
     for (uint32_t i = 0; i < v->plan->steps.len; i++)
-        if (v->plan->steps.data[i].kind == LOOP_LAUNCH) count_stores(v, &v->plan->steps.data[i].kernel->body);
+        if (v->plan->steps.data[i].kind == LOOP_LAUNCH) loop_count_stores(v, &v->plan->steps.data[i].kernel->body);
     for (uint32_t i = 0; i < v->plan->steps.len; i++) {
         const loop_step *s = &v->plan->steps.data[i];
         TRY(s->kind == LOOP_LAUNCH ? check_kernel(v, i) : check_rounds(v, s));
@@ -479,7 +541,7 @@ static const char *check_steps(loop_verifier *v) {
     v->at = v->op->at;
     v->what = arena_printf(v->arena, "plan '%s'", v->op->name);
     if (v->rounds != TENSOR_NO_LOOP) return WRONG(v, "rounds do not end");
-    for (uint32_t i = 0; i < v->op->stages.len; i++) TRY(check_stored(v, i));
+    for (uint32_t i = 0; i < v->op->stages.len; i++) TRY(loop_check_stored(v, i));
     return NULL;
 }
 
@@ -504,6 +566,8 @@ const char *loop_fault(arena *a, const loop_plan *p, span *at) {
     v.all_stores = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
     v.places = ARENA_ARRAY(v.scratch, store_places, op->stages.len);
     v.contributions = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
+    v.cleared = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
+    v.combines = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
     v.state_known = ARENA_ARRAY(v.scratch, bool, op->stages.len);
     v.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
     v.seen_inlined = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);

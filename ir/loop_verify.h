@@ -52,6 +52,7 @@ typedef struct {
     uint32_t *stores, *all_stores, *contributions;   // stores: so far, and in the whole plan
     store_places *places;
     bool *state_known;
+    uint32_t *cleared, *combines;   // number of the kernel that clears its targets; 0: none
     // Of a walk over expressions.
     uint32_t *seen, *seen_inlined, stamp;
     VEC(expr_visit) stack;
@@ -74,7 +75,9 @@ bool loop_stage_inline(const loop_plan *p, uint32_t stage);
 
 // Expressions (loop_verify_expr.c): variables are bound, what is loaded is known where the node stands.
 const char *loop_check_expr(loop_verifier *v, tensor_expr e, uint32_t reader);
-const char *loop_check_index(loop_verifier *v, tensor_expr e);   // and an i64 or index
+const char *loop_check_index(loop_verifier *v, tensor_expr e);
+// Of a sum: its body is a product whose first factor is the same for all its terms.
+const char *loop_check_factor(loop_verifier *v, const tensor_stage *s);   // and an i64 or index
 tensor_expr loop_behind_lets(const loop_verifier *v,
                              tensor_expr e);                // a variable that stands for another: the other
 const char *loop_share(loop_verifier *v, tensor_val val);   // shared memory is stored here
@@ -85,5 +88,11 @@ bool loop_of_sizes(loop_verifier *v, tensor_expr e);   // nothing else is in it
 
 // The layout of a loop (loop_verify_digits.c), which stands at the end of v->path.
 const char *loop_check_digits(loop_verifier *v, const loop_node *n);
+// That a node may stand without the loop that binds its variable, at *at on the path.
+const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at);
+
+// Stores (loop_verify_stored.c): of the whole plan, before it is followed; after that, of a stage.
+void loop_count_stores(loop_verifier *v, const loop_body *body);
+const char *loop_check_stored(loop_verifier *v, uint32_t stage);
 
 #endif

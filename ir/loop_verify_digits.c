@@ -136,6 +136,8 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
     bool constant = loop_constant(v->op, n->lo, &lo) && loop_constant(v->op, n->hi, &hi);
     if (n->unroll > 1 && n->rest != LOOP_SERIAL_PLACE)
         return WRONG(v, "'%s' unrolls a rest that is not serial", name_of(v, n));
+    if (n->step > 1 && (n->rest != LOOP_BLOCK_PLACE || n->ndigits || n->step > LOOP_MAX_POINTS))
+        return WRONG(v, "'%s' has a step, and is not dealt out to blocks alone", name_of(v, n));
     switch (n->rest) {
     case LOOP_SERIAL_PLACE: return NULL;
     case LOOP_UNROLL_PLACE:
@@ -166,4 +168,25 @@ const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
             return WRONG(v, "the digits of '%s' count more than %d", name_of(v, n), LOOP_MAX_POINTS);
     }
     return check_rest(v, n);
+}
+
+// ---- Left out --------------------------------------------------------------------------------------------
+
+// All that a loop visits at once may leave its threads to others for a while; what it visits one after the
+// other would come there again and again.
+const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at) {
+    const char *name = v->op->vars.data[n->var].name;
+    const loop_node *loop = v->loop[n->var];
+    for (*at = 0; *at < v->path.len && v->path.data[*at] != loop;) ++*at;
+    if (!v->bound[n->var] || *at == v->path.len)
+        return WRONG(v, "no loop around binds '%s', so nothing stands without it", name);
+    bool at_once = loop->rest == LOOP_WHOLE_PLACE;
+    for (uint32_t i = 0; i < loop->ndigits; i++) at_once &= loop->digits[i].place != LOOP_SERIAL_PLACE;
+    if (!at_once) return WRONG(v, "'%s' is visited in rounds, so what stands without it would be done in each", name);
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node *m = v->path.data[k];
+        if (m->kind == LOOP_FOR && (loop_depends(v, m->lo, n->var) || loop_depends(v, m->hi, n->var)))
+            return WRONG(v, "the bounds of '%s' need '%s', which it stands without", name_of(v, m), name);
+    }
+    return NULL;
 }

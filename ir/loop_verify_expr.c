@@ -81,6 +81,8 @@ static const char *check_written(loop_verifier *v, tensor_val val) {
     for (uint32_t i = 0; i < v->op->stages.len; i++) {
         const tensor_stage *s = &v->op->stages.data[i];
         if (!targets(s, val)) continue;
+        if (v->cleared[i] && v->stores[i] != v->all_stores[i])
+            return WRONG(v, "'%s' is read before all have combined with it", v->op->vals.data[val].name);
         bool stored = v->stores[i] == v->all_stores[i] || v->stored_in[val] == v->kernel;
         if (i < v->reader && v->reader != UINT32_MAX && !(stored && v->stores[i]))
             return WRONG(v, "'%s' is read before stage '%s' is stored", v->op->vals.data[val].name, s->name);
@@ -188,4 +190,28 @@ const char *loop_check_index(loop_verifier *v, tensor_expr e) {
     return t == DT_I64 || t == DT_INDEX
                ? NULL
                : WRONG(v, "a bound of a loop is an i64 or an index, not %s", ir_dtype_text(t));
+}
+
+// ---- Factors ---------------------------------------------------------------------------------------------
+
+// A sum, or one that tells by a second part whether it has terms.
+static bool adds_first(const tensor_op *op, const tensor_reducer *r) {
+    const tensor_node *n = tensor_node_at(op, r->combine[0]);
+    if (n->op == TENSOR_SELECT_OP && r->nstate == 2 && r->state_types[1].type == DT_BOOL) n = tensor_node_at(op, n->args[1]);
+    else if (r->nstate != 1) return false;
+    const tensor_node *x = n->op == TENSOR_ADD_OP ? tensor_node_at(op, n->args[0]) : NULL,
+                      *y = x ? tensor_node_at(op, n->args[1]) : NULL;
+    return x && x->op == TENSOR_LEFT_OP && y->op == TENSOR_RIGHT_OP && !x->imm.i && !y->imm.i;
+}
+
+const char *loop_check_factor(loop_verifier *v, const tensor_stage *s) {
+    const tensor_reducer *r = &v->op->reducers.data[s->reducer];
+    bool sum = r->nargs == 1 && tensor_type_is_float(r->state_types[0]) && adds_first(v->op, r);
+    const tensor_node *n = sum ? tensor_node_at(v->op, s->body[0]) : NULL;
+    if (!sum || n->op != TENSOR_MUL_OP) return WRONG(v, "stage '%s' is no sum of products", s->name);
+    for (uint32_t i = 0; i < s->nbound; i++)
+        if (loop_depends(v, n->args[0], s->bound[i]))
+            return WRONG(v, "the first factor of stage '%s' depends on '%s'", s->name,
+                         v->op->vars.data[s->bound[i]].name);
+    return NULL;
 }

@@ -17,6 +17,8 @@ typedef enum {
 const char *ir_dtype_text(ir_dtype t);
 uint32_t ir_dtype_bytes(ir_dtype t);   // 0 for an index
 static inline bool ir_dtype_is_float(ir_dtype t) { return t <= DT_F16; }
+double ir_dtype_round(ir_dtype to, double x);          // to the nearest float of that type, ties to even
+bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow);   // floats: one has every number of the other
 
 // ---- Sizes -----------------------------------------------------------------------------------------------
 // An integer expression in postfix, evaluated by the runtime when sizes are known, with overflow checks. Text form:

@@ -89,7 +89,7 @@ void schedule_fill(arena *a, schedule *s, schedule_cell cell) {
 
 // ---- Keys ------------------------------------------------------------------------------------------------
 // y[v] = sum {e : m(e) == v} 1
-static bool counts(const tensor_op *op, const tensor_stage *st, tensor_val *map) {
+bool schedule_stage_counts(const tensor_op *op, const tensor_stage *st, tensor_val *map) {
     bool plain = st->ntargets == 1 && st->nleft == 1 && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 &&
                  st->nkeys == 1 && !st->nfilters && !st->nelse && st->loop == TENSOR_NO_LOOP;
     if (!plain || op->reducers.data[st->reducer].kind != REDUCE_SUM) return false;
@@ -105,9 +105,9 @@ static bool counts(const tensor_op *op, const tensor_stage *st, tensor_val *map)
 
 bool schedule_counts(const schedule *s, tensor_val v, tensor_val *map) {
     for (uint32_t i = 0; i < s->stages.len; i++)
-        if (s->stages.data[i].targets[0].val == v) return counts(s->op, &s->stages.data[i], map);
+        if (s->stages.data[i].targets[0].val == v) return schedule_stage_counts(s->op, &s->stages.data[i], map);
     for (uint32_t i = 0; s->op && i < s->op->stages.len; i++)
-        if (s->op->stages.data[i].targets[0].val == v) return counts(s->op, &s->op->stages.data[i], map);
+        if (s->op->stages.data[i].targets[0].val == v) return schedule_stage_counts(s->op, &s->op->stages.data[i], map);
     return false;
 }
 
@@ -139,6 +139,10 @@ static void put_value(textbuf *out, schedule_verb verb, const schedule_value *v)
     bool written = v->keyword && form_has(verb, v->keyword);
     if (v->keyword && !strcmp(v->keyword, "stages")) return;
     if (written) textbuf_printf(out, " %s", v->keyword);
+    if (v->open) {
+        textbuf_printf(out, " %s", v->open);
+        return;
+    }
     put_names(out, v->names, v->nnames);
     for (uint32_t i = 0; i < v->nnumbers; i++)
         textbuf_printf(out, "%s%lld", i ? ", " : " ", (long long)v->numbers[i]);
@@ -148,7 +152,7 @@ static void put_value(textbuf *out, schedule_verb verb, const schedule_value *v)
 
 static bool same_value(const schedule_value *a, const schedule_value *b) {
     if (!same_text(a->keyword, b->keyword) || a->number != b->number || !same_text(a->text, b->text) ||
-        a->nnames != b->nnames || a->nnumbers != b->nnumbers)
+        !same_text(a->open, b->open) || a->nnames != b->nnames || a->nnumbers != b->nnumbers)
         return false;
     for (uint32_t i = 0; i < a->nnames; i++)
         if (strcmp(a->names[i], b->names[i])) return false;
@@ -160,7 +164,7 @@ static bool same_value(const schedule_value *a, const schedule_value *b) {
 // Whether two cells are one statement with several subjects.
 static bool same_statement(const schedule_cell *a, const schedule_cell *b) {
     if (a->verb != b->verb || !lists_subjects(a->verb) || !same_text(a->stage, b->stage) ||
-        a->empty != b->empty || a->nvalues != b->nvalues)
+        a->empty != b->empty || a->optional != b->optional || a->nvalues != b->nvalues)
         return false;
     for (uint32_t i = 0; i < a->nvalues; i++)
         if (!same_value(&a->values[i], &b->values[i])) return false;
@@ -169,7 +173,7 @@ static bool same_statement(const schedule_cell *a, const schedule_cell *b) {
 
 static void put_statement(textbuf *out, const schedule *s, uint32_t i, bool *done) {
     const schedule_cell *c = &s->cells.data[i];
-    textbuf_puts(out, schedule_verb_text(c->verb));
+    textbuf_printf(out, "%s%s", c->optional ? "tune " : "", schedule_verb_text(c->verb));
     bool first = true;
     for (uint32_t k = i; k < s->cells.len; k++) {
         const schedule_cell *x = &s->cells.data[k];
@@ -200,6 +204,8 @@ void schedule_print(textbuf *out, const tensor_op *op, const schedule *s) {
     for (uint32_t i = 0; i < s->when.len; i++)
         textbuf_printf(out, "%s%s", i ? ", " : " when (", s->when.data[i].text);
     textbuf_puts(out, s->when.len ? ") {\n" : " {\n");
+    for (uint32_t i = 0; i < s->lets.len; i++)
+        textbuf_printf(out, "    let %s = %s;\n", s->lets.data[i].name, s->lets.data[i].text);
     bool *done = ARENA_ARRAY(out->arena, bool, s->cells.len + 1);
     put_stage(out, s, NULL, done);
     for (uint32_t i = 0; i < s->cells.len; i++)

@@ -36,6 +36,7 @@ typedef struct schedule_value {
     uint32_t nnumbers;
     const int64_t *numbers;      // limits
     const struct schedule *const *schedules;   // those of `names`, for what is in a class: their `when` is not asked
+    const char *open;            // as written, where the tuner has a choice: "8 | 16", "2 * N"; the rest is its first; or NULL
     tensor_expr key;             // KEY, FACTOR: over `var`, or scalars and sizes alone
     tensor_var var;              // of that expression: an index; else UINT32_MAX
 } schedule_value;
@@ -48,8 +49,13 @@ typedef struct {
     const schedule_value *values;
     span at;                     // the verb
     bool empty;                  // `none`
+    bool optional;               // `tune`: the tuner may leave it out
     bool consumed;               // by a pass
 } schedule_cell;
+
+typedef struct {                 // let NAME = TEXT; of what is open
+    const char *name, *text;
+} schedule_let_text;
 
 typedef enum { SCHEDULE_HOLDS, SCHEDULE_ALIGNED } schedule_condition_kind;
 typedef struct {                 // of `when`: what compiling leaves open
@@ -71,6 +77,7 @@ typedef struct schedule {
     const tensor_op *op;
     VEC(tensor_stage) stages;
     VEC(schedule_cell) cells;
+    VEC(schedule_let_text) lets;    // that `open` texts name
     VEC(schedule_condition) when;
     bool automatic;              // made by a pass: may be changed to fit, never reported as the user's
 } schedule;
@@ -88,6 +95,7 @@ int64_t schedule_number(const schedule_cell *c, const char *keyword);           
 void schedule_fill(arena *a, schedule *s, schedule_cell cell);
 // Whether a value that a key reads is the number of points a map takes to each point: which map.
 bool schedule_counts(const schedule *s, tensor_val v, tensor_val *map);
+bool schedule_stage_counts(const tensor_op *op, const tensor_stage *st, tensor_val *map);   // a stage of an op does
 const char *schedule_cell_text(arena *a, const schedule_cell *c);   // "y: lanes f", as messages name it
 // Reports cells that no pass consumed; why says the reason where it knows one. Automatic schedules are not reported.
 typedef const char *schedule_reason(void *user, const schedule_cell *c);

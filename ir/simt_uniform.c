@@ -80,8 +80,26 @@ static bool is_thread_number(const analysis *s, simt_value v) {
     return is_op(s, v, SIMT_SREG);
 }
 
+// What a value is the quotient of, rounded down, and by what: tid / 16 / 2 is tid / 32; 0: by too much to say.
+static int64_t divisor(const analysis *s, const simt_instr_info *i, simt_value *of) {
+    int64_t by = 1, c;
+    for (uint32_t depth = 0; depth < LOOK_BACK; depth++) {
+        bool shift = i->op == SIMT_LSHR;
+        if (!(shift || i->op == SIMT_UDIV) || !known_constant(s, i->args[1], &c)) break;
+        if (c < (shift ? 0 : 1) || c > (shift ? 31 : 1024) || (by <<= shift ? c : 0) > INT32_MAX) return 0;
+        if (!shift) by *= c;
+        *of = i->args[0];
+        if (!s->func->values.data[*of].def) break;
+        i = def_of(s, *of);
+    }
+    return by;
+}
+
 static bool drops_the_lane(const analysis *s, const simt_instr_info *i) {
     int64_t c;
+    simt_value of = 0;
+    int64_t by = divisor(s, i, &of);
+    if (of && by && by % 32 == 0 && counts_lanes(s, of, 0)) return true;
     if (i->nargs != 2 || !known_constant(s, i->args[1], &c) || !counts_lanes(s, i->args[0], 0)) return false;
     bool by_32s = c > 0 && c % 32 == 0;
     switch ((int)i->op) {

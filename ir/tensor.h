@@ -23,14 +23,17 @@ typedef uint32_t tensor_expr;    // into op->exprs; 0: none
 #define TENSOR_NO_VAL UINT32_MAX
 
 // ---- Types -----------------------------------------------------------------------------------------------
-// Expressions have one of F64, F32, I64, BOOL and INDEX (with its space). Values in memory may be narrower: a load widens
-// (bf16, f16 -> f32; i32 -> i64), storing a declared result rounds. Stages hold an expression type: nothing is rounded.
+// Expressions have one of F64, F32, I64, BOOL and INDEX (with its space), and, where a schedule asks for it, BF16 and F16, in
+// which there is arithmetic but no maths. Values in memory may be narrower: a load widens (bf16, f16 -> f32; i32 -> i64),
+// storing a declared result rounds. Stages hold an expression type: nothing is rounded.
 typedef struct {
     ir_dtype type;
     tensor_space space;   // DT_INDEX: where it lies, none (-1) included; else TENSOR_NO_SPACE
 } tensor_type;
 #define TENSOR_TYPE(t) ((tensor_type){DT_##t, TENSOR_NO_SPACE})
 static inline bool tensor_type_equal(tensor_type a, tensor_type b) { return a.type == b.type && a.space == b.space; }
+static inline bool tensor_type_is_narrow(tensor_type t) { return t.type == DT_F16 || t.type == DT_BF16; }
+static inline bool tensor_type_is_float(tensor_type t) { return ir_dtype_is_float(t.type); }
 tensor_type tensor_type_of_storage(ir_dtype storage, tensor_space space);   // what a load of it gives
 
 // ---- Expressions -----------------------------------------------------------------------------------------
@@ -194,7 +197,7 @@ tensor_var tensor_add_var(tensor_op *op, const char *name, tensor_space space);
 // arguments fold where the result is exact in every target.
 tensor_expr tensor_int(tensor_op *op, int64_t x);
 tensor_expr tensor_bool(tensor_op *op, bool x);
-tensor_expr tensor_float(tensor_op *op, ir_dtype f32_or_f64, double x);
+tensor_expr tensor_float(tensor_op *op, ir_dtype type, double x);
 tensor_expr tensor_var_expr(tensor_op *op, tensor_var v, span at);
 tensor_expr tensor_size(tensor_op *op, tensor_space s, span at);
 tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, uint32_t n, span at);
@@ -209,6 +212,10 @@ static inline const tensor_node *tensor_node_at(const tensor_op *op, tensor_expr
 static inline tensor_type tensor_typeof(const tensor_op *op, tensor_expr e) { return op->exprs.data[e].type; }
 // The builtin reducer of a kind at a type, made at first use.
 uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_type t);
+// By which builtin kind part i of the state is combined with itself alone; false: in another way.
+bool tensor_combined_by(const tensor_op *op, const tensor_reducer *r, uint32_t i, tensor_reduce_kind *by);
+// Every part is, and begins with what leaves another as it is: empty parts of a reduction need not be told.
+bool tensor_reducer_neutral(const tensor_op *op, const tensor_reducer *r);
 
 // ---- Text and verification -------------------------------------------------------------------------------
 void tensor_print(textbuf *out, const tensor_op *op);

@@ -89,7 +89,7 @@ static void canonicalise(tensor_node *n) {
     if (n->op != TENSOR_CONST_OP) return;
     if (n->type.type == DT_BOOL) n->imm.i = n->imm.i != 0;
     if (!tensor_type_is_float(n->type)) return;
-    if (n->type.type == DT_F32) n->imm.f = (double)(float)n->imm.f;
+    n->imm.f = ir_dtype_round(n->type.type, n->imm.f);
     if (isnan(n->imm.f)) n->imm.f = (double)NAN;
 }
 
@@ -140,9 +140,9 @@ tensor_expr tensor_bool(tensor_op *op, bool x) {
     return tensor_node_new(op, (tensor_node){.op = TENSOR_CONST_OP, .type = TENSOR_TYPE(BOOL), .imm.i = x});
 }
 
-tensor_expr tensor_float(tensor_op *op, ir_dtype f32_or_f64, double x) {
-    tensor_type t = {f32_or_f64, TENSOR_NO_SPACE};
-    if (!tensor_type_is_float(t)) ICE("a float constant of type %s", ir_dtype_text(f32_or_f64));
+tensor_expr tensor_float(tensor_op *op, ir_dtype type, double x) {
+    tensor_type t = {type, TENSOR_NO_SPACE};
+    if (!tensor_type_is_float(t)) ICE("a float constant of type %s", ir_dtype_text(type));
     return tensor_node_new(op, (tensor_node){.op = TENSOR_CONST_OP, .type = t, .imm.f = x});
 }
 

@@ -60,7 +60,7 @@ static tensor_expr fold_rounding(tensor_op *op, tensor_opcode o, ir_dtype type, 
     if (!isfinite(x) || !isfinite(y) || (o == TENSOR_DIV_OP && y == 0)) return 0;
     double r = o == TENSOR_ADD_OP ? x + y : o == TENSOR_SUB_OP ? x - y : o == TENSOR_MUL_OP ? x * y : x / y;
     if (!isfinite(r) || !is_exact(o, x, y, r)) return 0;
-    if (type == DT_F32 && (double)(float)r != r) return 0;
+    if (ir_dtype_round(type, r) != r) return 0;
     return tensor_float(op, type, r);
 }
 
@@ -154,10 +154,10 @@ static int64_t truncate_saturating(double x) {
 
 static tensor_expr fold_to_float(tensor_op *op, ir_dtype to, const tensor_node *x) {
     if (tensor_type_is_float(x->type)) {
-        bool exact = to == DT_F64 || isnan(x->imm.f) || (double)(float)x->imm.f == x->imm.f;
+        bool exact = isnan(x->imm.f) || ir_dtype_round(to, x->imm.f) == x->imm.f;
         return exact ? tensor_float(op, to, x->imm.f) : 0;
     }
-    int64_t limit = to == DT_F64 ? INT64_C(1) << 53 : INT64_C(1) << 24;
+    int64_t limit = INT64_C(1) << (to == DT_F64 ? 53 : to == DT_F32 ? 24 : to == DT_F16 ? 11 : 8);
     return x->imm.i >= -limit && x->imm.i <= limit ? tensor_float(op, to, (double)x->imm.i) : 0;
 }
 

@@ -12,7 +12,6 @@ tensor_type tensor_result_type(const tensor_op *op, const tensor_node *n);
 // As tensor_verify; the op of a plan may have prepared values.
 const char *tensor_fault(arena *a, const tensor_op *op, bool of_plan);
 const char *tensor_type_text(arena *a, const tensor_op *op, tensor_type t);
-static inline bool tensor_type_is_float(tensor_type t) { return t.type == DT_F64 || t.type == DT_F32; }
 
 // What the (checked) node n is equal to where that is an existing or simpler expression, exactly and on every
 // target; else 0.

@@ -46,7 +46,7 @@ static token bad_token(parser *p, const char *from, const char *what) {
 
 static token float_token(parser *p, const char *from, const char *digits, ir_dtype type) {
     token t = {.kind = TOK_FLOAT, .at = span_of(p, from), .type = type};
-    t.f = type == DT_F32 ? (double)strtof(digits, NULL) : strtod(digits, NULL);
+    t.f = type == DT_F64 ? strtod(digits, NULL) : (double)strtof(digits, NULL);
     return t;
 }
 
@@ -78,10 +78,10 @@ static token lex_number(parser *p) {
         skip_digits(p);
     }
     const char *digits = arena_strndup(p->arena, from, (size_t)(p->at - from));
-    if (accept_suffix(p, "f32")) return float_token(p, from, digits, DT_F32);
-    if (accept_suffix(p, "f64")) return float_token(p, from, digits, DT_F64);
+    for (ir_dtype t = 0; ir_dtype_is_float(t); t++)
+        if (accept_suffix(p, ir_dtype_text(t))) return float_token(p, from, digits, t);
     if (!whole || is_word(peek(p, 0)))
-        return bad_token(p, from, "a number is an i64 like 3, or ends in f32 or f64");
+        return bad_token(p, from, "a number is an i64 like 3, or ends in f32, f64, f16 or bf16");
     errno = 0;
     long long i = strtoll(digits, NULL, 10);
     if (errno) return bad_token(p, from, "this number does not fit 64 bits");
@@ -92,18 +92,18 @@ static token lex_name(parser *p) {
     static const struct {
         const char *text;
         double value;
-        ir_dtype type;
-    } floats[] = {{"inf.f32", (double)INFINITY, DT_F32},   {"-inf.f32", (double)-INFINITY, DT_F32},
-                  {"nan.f32", (double)NAN, DT_F32},        {"inf.f64", (double)INFINITY, DT_F64},
-                  {"-inf.f64", (double)-INFINITY, DT_F64}, {"nan.f64", (double)NAN, DT_F64}};
+    } floats[] = {{"inf.", (double)INFINITY}, {"-inf.", (double)-INFINITY}, {"nan.", (double)NAN}};
     const char *from = p->at;
     if (*p->at == '-') p->at++;
     while (is_word(peek(p, 0)) || (peek(p, 0) == '.' && is_word(peek(p, 1)))) p->at++;
     token t = {
         .kind = TOK_NAME, .at = span_of(p, from), .text = intern_n(p->names, from, (size_t)(p->at - from))};
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-        if (!strcmp(floats[i].text, t.text))
-            return (token){.kind = TOK_FLOAT, .at = t.at, .f = floats[i].value, .type = floats[i].type};
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        size_t n = strlen(floats[i].text);
+        for (ir_dtype d = 0; !strncmp(floats[i].text, t.text, n) && ir_dtype_is_float(d); d++)
+            if (!strcmp(ir_dtype_text(d), t.text + n))
+                return (token){.kind = TOK_FLOAT, .at = t.at, .f = floats[i].value, .type = d};
+    }
     return *from == '-' ? bad_token(p, from, "'-' stands before a number or inf") : t;
 }
 

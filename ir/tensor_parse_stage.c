@@ -19,9 +19,9 @@ static tensor_type read_type(parser *p) {
     ir_dtype d = DT_F32;
     bool known = tensor_parse_dtype(p, &t, &d);
     tensor_lex_next(p);
-    if (known && (d == DT_F64 || d == DT_F32 || d == DT_I64 || d == DT_BOOL))
+    if (known && (ir_dtype_is_float(d) || d == DT_I64 || d == DT_BOOL))
         return (tensor_type){d, TENSOR_NO_SPACE};
-    tensor_parse_fail(p, E0971, t.at, "expected f64, f32, i64, bool or index(SPACE)");
+    tensor_parse_fail(p, E0971, t.at, "expected f64, f32, bf16, f16, i64, bool or index(SPACE)");
     return TENSOR_TYPE(F32);
 }
 

@@ -57,7 +57,8 @@ const char *tensor_print_unique(name_set *set, const char *name) {
 
 // Words that stand where variables do.
 name_set tensor_print_constants(arena *a) {
-    static const char *const words[] = {"true", "false", "inf.f32", "inf.f64", "nan.f32", "nan.f64"};
+    static const char *const words[] = {"true",    "false",    "inf.f32", "inf.f64", "inf.f16",
+                                        "inf.bf16", "nan.f32", "nan.f64", "nan.f16", "nan.bf16"};
     name_set set = {.arena = a};
     for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) name_add(&set, words[i]);
     return set;
@@ -170,11 +171,11 @@ static void print_float(printer *p, ir_dtype type, double x) {
         return;
     }
     char s[40];
-    for (int digits = 1; digits <= 9 && type == DT_F32; digits++) {
+    for (int digits = 1; digits <= 9 && type != DT_F64; digits++) {
         snprintf(s, sizeof s, "%.*g", digits, x);
         if (strtof(s, NULL) == (float)x) break;
     }
-    if (type == DT_F32) OUT(p, "%s", s);
+    if (type != DT_F64) OUT(p, "%s", s);
     else textbuf_double(p->out, x);
     OUT(p, "%s", ir_dtype_text(type));
 }

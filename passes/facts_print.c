@@ -35,7 +35,7 @@ static void print_infix(textbuf *out, const tensor_op *op, const tensor_node *n,
 }
 
 static void print_constant(textbuf *out, const tensor_node *n) {
-    if (n->type.type == DT_F64 || n->type.type == DT_F32) textbuf_double(out, n->imm.f);
+    if (ir_dtype_is_float(n->type.type)) textbuf_double(out, n->imm.f);
     else textbuf_printf(out, "%lld", (long long)n->imm.i);
 }
 
@@ -208,19 +208,24 @@ static void print_node(facts_printer *p, const loop_node *n) {
     switch (n->kind) {
     case LOOP_FOR: print_loop(p, n); break;
     case LOOP_LET:
+    case LOOP_GIVEN:
     case LOOP_IF: print_loads(p, n->value); break;
     case LOOP_CONTRIBUTE:
         if (n->nstates) print_all(p, n->states, n->nstates);
         else print_all(p, s->filters, s->nfilters), print_all(p, s->body, s->nbody);
         print_loads(p, n->valid);
         break;
-    case LOOP_STORE: print_store(p, s); break;
+    case LOOP_STORE:
+    case LOOP_CLEAR:
+    case LOOP_COMBINE: print_store(p, s); break;
     case LOOP_STORE_STATE: print_all(p, n->states, n->nstates); break;
     case LOOP_CARRY:
-        print_loads(p, n->first), print_loads(p, n->last);
+        print_all(p, n->states, n->nstates), print_all(p, n->last, n->nstates);
         break;   // the key stands inside its body
     case LOOP_PHASE:
+    case LOOP_WITHOUT:
     case LOOP_REDUCE:
+    case LOOP_LEVEL:
     case LOOP_NODE_COUNT: break;
     }
     print_body(p, &n->body);

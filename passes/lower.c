@@ -81,6 +81,7 @@ void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
     l.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
     for (tensor_val i = 0; i < op->vals.len; i++) l.temp_of[i] = l.prepared_of[i] = UINT32_MAX;
     lw_find_none(&l);
+    p->deterministic = p->deterministic && !loop_unordered(plan);
     for (uint32_t i = 0; i < plan->prepared.len; i++) add_prepared(&l, &plan->prepared.data[i]);
     for (uint32_t i = 0; i < plan->steps.len; i++) add_step(&l, &plan->steps.data[i]);
     const char *fault = simt_verify(a, p->module);

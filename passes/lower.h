@@ -2,7 +2,7 @@
 // and its parameters, lower_digits.c says which digits a value depends on, lower_loop.c loops and
 // conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them, lower_store.c stores, lower_check.c
 // what is refused, lower_memory.c addresses, loads and shared memory, lower_expr.c scalar expressions,
-// lower_divide.c positions divided by sizes.
+// lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
@@ -87,7 +87,8 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     const loop_node *node;
     uint32_t stage;
     const tensor_reducer *r;
-    bool open, some;        // some: whether anything was combined is a last component
+    bool open, level;       // level: the factor of its body is left out
+    bool some;              // some: whether anything was combined is a last component
     axis_set left, bound;   // digits of the left variables; of the loops inside
     axis_set copies;        // those that slots are indexed by
     uint32_t masks;         // loops in scope where it began
@@ -104,6 +105,11 @@ typedef struct {   // a value the thread knows: of home REGISTERS, or of another
     position index[8];
     simt_value value;
 } register_value;
+
+typedef struct {   // map[point] is row: the loop over point walks that row
+    tensor_val map;
+    tensor_var point, row;
+} walked_row;
 
 typedef struct {
     lowering *l;
@@ -133,6 +139,7 @@ typedef struct {
     bool *carried;   // per variable: a carry's key says what it is
     VEC(register_value) registers;
     VEC(tensor_val) tiles;   // filled, in scope
+    VEC(walked_row) rows;    // of loops in scope
 } kernel;
 
 // ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
@@ -155,6 +162,8 @@ void lw_axes_leave(kernel *k, const loop_node *n);
 axis_set lw_written_out(const kernel *k, axis_set s);
 axis_set lw_depends(kernel *k, tensor_expr e);
 axis_set lw_var_depends(kernel *k, tensor_var v);
+bool lw_know(kernel *k, tensor_expr e, axis_set s);   // that it depends on s; false: what it depends on is known
+simt_value lw_remember(kernel *k, tensor_expr e, simt_value v);   // at the instance at hand
 bool lw_mentions(lowering *l, tensor_expr e, tensor_var v);
 bool lw_vector_free(const kernel *k, axis_set s);   // holds the vector digit, and no lane is fixed
 uint32_t lw_lanes(const kernel *k);
@@ -188,6 +197,10 @@ simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops i
 simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
 bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
 
+// ---- Rows (lower_rows.c) ---------------------------------------------------------------------------------
+void lw_walk_row(kernel *k, const loop_node *n);   // the loop is entered; the caller sets the length back
+bool lw_row(const kernel *k, const tensor_node *load, tensor_var *row);   // the load gives a row being walked
+
 // ---- Phases (lower_phase.c) ------------------------------------------------------------------------------
 typedef struct {
     const kernel *k;
@@ -208,6 +221,7 @@ void lw_barrier(simt_builder *b);
 
 // ---- Reductions (lower_reduce.c) -------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
+void lw_level(kernel *k, simt_builder *b, const loop_node *n);
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n);
 axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
 void lw_leave_loops(kernel *k, const loop_body *body);
@@ -223,16 +237,23 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n);
 void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage);   // in memory, at the instance at hand
 // x where something was combined, else the value that stands for nothing.
 simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, tensor_expr orelse);
+void lw_clear(kernel *k, simt_builder *b, const loop_node *n);
+void lw_combine(kernel *k, simt_builder *b, const loop_node *n);
+void lw_combine_targets(kernel *k, simt_builder *b, uint32_t stage);   // in memory, at the instance at hand
 void lw_store_state(kernel *k, simt_builder *b, const loop_node *n);
+void lw_store_slots(kernel *k, simt_builder *b, const reduction *r,
+                    const tensor_expr *slots);   // the raw state at hand
 // That this thread is the first of those that differ only in digits outside s; 0: there is one only.
 simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s);
 simt_value lw_both(simt_builder *b, simt_value x, simt_value y);   // and; 0 is true
 
 // ---- Memory (lower_memory.c) -----------------------------------------------------------------------------
 simt_element lw_memory_element(const kernel *k, ir_dtype t);
-simt_element lw_value_element(const kernel *k, ir_dtype t);
+simt_element lw_value_element(const kernel *k, ir_dtype t);   // of an expression of that type
 simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val v, const position *index);
 void lw_store_to(kernel *k, simt_builder *b, tensor_val v, const position *index, simt_value x);
+void lw_red_to(kernel *k, simt_builder *b, tensor_val v, const position *index, simt_value x,
+               simt_atomic how);   // scalars
 bool lw_same_size(const size_expr *x, const size_expr *y);
 uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);

@@ -1,8 +1,8 @@
 // Carries: one state walks a range of positions sorted by key. Where the key changes, the run that ends is
 // stored at its key, or, if it began before the range, left in the slot `first`; at the end of the range, one
 // that goes on is left in `last`.
-//     carry y by dst[e] first head[b] last tail[b] { for e in lo .. hi [serial] { let v = dst[e]  contribute
-//     y } }
+//     carry y by dst[e] first (head[b]) last (tail[b]) { for e in lo .. hi [serial] { let v = dst[e]
+//     contribute y } }
 //  →  open = false; key = dst[lo - 1]
 //     for e in lo .. hi: if (open && dst[e] != key) { if (before) head[b] = state else y[key] = state; state
 //     = identity }
@@ -59,10 +59,8 @@ static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place 
         lw_store_targets(k, b, r->stage);
         return;
     }
-    const tensor_node *to = tensor_node_at(k->l->op, place == RUN_FIRST ? r->node->first : r->node->last);
-    position index[8];
-    for (uint32_t a = 0; a < to->nargs; a++) index[a] = lw_position(k, b, to->args[a]);
-    lw_store_to(k, b, (tensor_val)to->imm.i, index, r->slot[lw_instance(k, r->copies) * r->n]);
+    if (!r->node->nstates) lw_combine_targets(k, b, r->stage);
+    else lw_store_slots(k, b, r, place == RUN_FIRST ? r->node->states : r->node->last);
 }
 
 // Every instance of the state goes where `place` says, where c holds. The key's variable is the run's.
@@ -73,7 +71,7 @@ static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value
     uint32_t log = k->log.len;
     k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
     k->var[v] = (binding){.kind = BOUND_GIVEN, .given = {r->run[CARRY_KEY], POSITION_ONE}};
-    axis_set who = r->left | lw_depends(k, r->node->first) | lw_depends(k, r->node->last);
+    axis_set who = r->left | lw_depends(k, r->walk->lo) | lw_depends(k, r->walk->hi);
     c = lw_both(b, c, lw_first_thread(k, b, who));
     for (instance_walk w = lw_walk_begin(k, lw_written_out(k, r->left)); lw_walk_next(&w);) {
         simt_value here = lw_both(b, c, lw_masks(k, b, 0));
@@ -137,8 +135,8 @@ void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own) {
 // ---- The whole -------------------------------------------------------------------------------------------
 static const loop_node *walk_of(const kernel *k, const loop_node *n) {
     const loop_node *walk = n->body.data[n->body.len - 1];
-    if (walk->kind != LOOP_FOR || walk->ndigits || walk->rest != LOOP_SERIAL_PLACE)
-        ICE("'%s': a carry ends with a serial loop without digits", k->plan->name);
+    if (walk->kind != LOOP_FOR || walk->rest != LOOP_SERIAL_PLACE)
+        ICE("'%s': a carry ends with a serial loop", k->plan->name);
     for (uint32_t i = 0; i + 1 < n->body.len; i++)
         if (n->body.data[i]->kind != LOOP_LET) ICE("'%s': a carry has one loop", k->plan->name);
     return walk;
@@ -159,6 +157,7 @@ static void start_runs(kernel *k, simt_builder *b, reduction *r, simt_value lo, 
     r->run[CARRY_KEY] = key_beyond(k, b, r, r->has_before,
                                    simt_build_binary(b, SIMT_SUB, lo, lw_ix(k, b, 1)));
     r->run[CARRY_BEFORE] = r->run[CARRY_OPEN] = simt_build_pred(b, false);
+    if (!r->node->nstates) return;
     place_run(k, b, r, 0, RUN_FIRST);   // the identity, until a run goes there
     place_run(k, b, r, 0, RUN_LAST);
 }
@@ -190,7 +189,8 @@ void lw_carry(kernel *k, simt_builder *b, const loop_node *n) {
     reduction *r = lw_open(k, b, n, n->stages[0]);
     r->walk = walk;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (r->bound & AXIS(i) && k->axis[i].place != LOOP_UNROLL_PLACE)
+        if (r->bound & AXIS(i) && k->axis[i].place != LOOP_UNROLL_PLACE &&
+            k->axis[i].place != LOOP_SERIAL_PLACE)
             ICE("'%s': what a carry reduces is dealt out", k->plan->name);
     simt_value lo = lw_to_ix(k, b, lw_expr(k, b, walk->lo)), hi = lw_to_ix(k, b, lw_expr(k, b, walk->hi));
     start_runs(k, b, r, lo, hi);

@@ -8,6 +8,7 @@ typedef struct {
     const loop_plan *plan;
     const loop_kernel *kernel;
     uint8_t *differs;   // per variable
+    uint8_t *given;     // per expression: 1 + how what it is given as differs; 0: it is not
     span *at;
 } checking;
 
@@ -16,6 +17,7 @@ static const char *name_of(const checking *c, tensor_var v) { return c->plan->op
 static uint8_t expr_differs(const checking *c, tensor_expr e, uint8_t *seen) {
     if (seen[e]) return 0;
     seen[e] = 1;
+    if (c->given[e]) return c->given[e] - 1;
     const tensor_node *x = tensor_node_at(c->plan->op, e);
     uint8_t d = x->op == TENSOR_VAR_OP ? c->differs[x->imm.i] : 0;
     for (uint32_t i = 0; i < x->nargs; i++) d |= expr_differs(c, x->args[i], seen);
@@ -79,10 +81,9 @@ static bool plain_digits(const loop_body *body) {
 
 static const char *check_carry(const loop_node *n) {
     const loop_node *walk = n->body.len ? n->body.data[n->body.len - 1] : NULL;
-    bool good = walk && walk->kind == LOOP_FOR && !walk->ndigits && walk->rest == LOOP_SERIAL_PLACE &&
-                plain_digits(&walk->body);
+    bool good = walk && walk->kind == LOOP_FOR && walk->rest == LOOP_SERIAL_PLACE && plain_digits(&n->body);
     for (uint32_t i = 0; good && i + 1 < n->body.len; i++) good = n->body.data[i]->kind == LOOP_LET;
-    return good ? NULL : "a carry walks one serial loop without digits, and deals nothing out inside";
+    return good ? NULL : "a carry walks one serial loop, and deals nothing out inside";
 }
 
 static const char *check_body(checking *c, const loop_body *body);
@@ -96,6 +97,7 @@ static const char *check_node(checking *c, const loop_node *n) {
             threads |= stride(c, &n->digits[d]) < 32 ? IN_WARP | IN_BLOCK : IN_BLOCK;
     if (n->kind == LOOP_FOR) c->differs[n->var] = threads | differs(c, n->lo) | differs(c, n->hi);
     if (n->kind == LOOP_LET) c->differs[n->var] = differs(c, n->value);
+    if (n->kind == LOOP_GIVEN) c->given[n->key] = (uint8_t)(1 + differs(c, n->value));
     if (n->kind == LOOP_FOR) words = check_for(c, n);
     if (n->kind == LOOP_IF) words = check_if(c, n);
     if (n->kind == LOOP_CARRY) words = check_carry(n);
@@ -114,7 +116,8 @@ const char *lower_refusal(arena *a, const loop_plan *plan, span *at) {
     for (uint32_t i = 0; i < plan->steps.len; i++) {
         if (plan->steps.data[i].kind != LOOP_LAUNCH) continue;
         const loop_kernel *kernel = plan->steps.data[i].kernel;
-        checking c = {a, plan, kernel, ARENA_ARRAY(a, uint8_t, plan->op->vars.len + 1), at};
+        checking c = {a, plan, kernel, ARENA_ARRAY(a, uint8_t, plan->op->vars.len + 1),
+                      ARENA_ARRAY(a, uint8_t, plan->op->exprs.len + 1), at};
         const char *words = check_body(&c, &kernel->body);
         if (words) return arena_printf(a, "kernel '%s': %s", kernel->name, words);
     }

@@ -116,17 +116,33 @@ axis_set lw_var_depends(kernel *k, tensor_var v) {
 
 static axis_set find_axes(kernel *k, const tensor_node *x) {
     axis_set s = 0;
+    tensor_var row;
     if (x->op == TENSOR_VAR_OP) return lw_var_depends(k, (tensor_var)x->imm.i);
+    if (lw_row(k, x, &row)) return lw_var_depends(k, row);
     for (uint32_t i = 0; i < x->nargs; i++) s |= lw_depends(k, x->args[i]);
     return s;
 }
 
-axis_set lw_depends(kernel *k, tensor_expr e) {
+bool lw_know(kernel *k, tensor_expr e, axis_set s) {
     memo_cell *c = &k->memo[e];
-    if (c->known) return c->axes;
-    axis_set s = find_axes(k, tensor_node_at(k->l->op, e));
+    if (c->known) return false;
     *c = (memo_cell){true, s, ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, s))};
     memo_log(k, e, UINT32_MAX);
+    return true;
+}
+
+simt_value lw_remember(kernel *k, tensor_expr e, simt_value v) {
+    const memo_cell *c = &k->memo[e];
+    uint32_t slot = lw_instance(k, c->axes);
+    c->of[slot] = v;
+    memo_log(k, e, slot);
+    return v;
+}
+
+axis_set lw_depends(kernel *k, tensor_expr e) {
+    if (k->memo[e].known) return k->memo[e].axes;
+    axis_set s = find_axes(k, tensor_node_at(k->l->op, e));
+    lw_know(k, e, s);
     return s;
 }
 

@@ -306,6 +306,8 @@ static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *s
 }
 
 static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
+    tensor_var row;
+    if (lw_row(k, n, &row)) return spread(k, b, bound_position(k, b, row));
     tensor_val v = through_tile(k, (tensor_val)n->imm.i);
     const loop_value *where = &k->l->plan->values.data[v];
     position index[8];
@@ -326,7 +328,7 @@ static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
 // ---- Operators -------------------------------------------------------------------------------------------
 static simt_value lower_const(kernel *k, simt_builder *b, const tensor_node *n) {
     simt_type t = {lw_value_element(k, n->type.type), 1};
-    if (n->type.type == DT_F32 || n->type.type == DT_F64) return simt_build_float(b, t, n->imm.f);
+    if (ir_dtype_is_float(n->type.type)) return simt_build_float(b, t, n->imm.f);
     return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
 }
 
@@ -426,6 +428,28 @@ static simt_value lower_two(kernel *k, simt_builder *b, const tensor_node *n, si
     return binary(b, op, x, y);
 }
 
+static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_op op) {
+    simt_instr i = b->func->values.data[v].def;
+    return i && b->func->instrs.data[i].op == op ? &b->func->instrs.data[i] : NULL;
+}
+
+// In 16 bits a product that is rounded by itself loses most of what a sum of it could keep: the two are one operation.
+static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    match(b, &x, &y);
+    const simt_instr_info *product = tensor_type_is_narrow(n->type) ? made_by(b, y, SIMT_MUL) : NULL;
+    return product ? simt_build_fma(b, product->args[0], product->args[1], x) : simt_build_binary(b, SIMT_ADD, x, y);
+}
+
+// What was widened to be narrowed again is what it was.
+static simt_value lower_cvt(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value x = lw_expr(k, b, n->args[0]);
+    const simt_instr_info *widened = tensor_type_is_narrow(n->type) ? made_by(b, x, SIMT_CVT) : NULL;
+    simt_element to = lw_value_element(k, n->type.type);
+    if (widened && simt_typeof(b->func, widened->args[0]).element == to) return widened->args[0];
+    return convert(b, to, x);
+}
+
 static simt_value lower_one(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
     return simt_build_unary(b, op, lw_expr(k, b, n->args[0]));
 }
@@ -442,7 +466,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_LOAD_OP: return lower_load(k, b, n);
     case TENSOR_INDEX_OP: return lw_to_ix(k, b, lw_expr(k, b, n->args[0]));
     case TENSOR_STOP_OP: return lw_expr(k, b, n->args[0]);
-    case TENSOR_ADD_OP: return lower_two(k, b, n, SIMT_ADD);
+    case TENSOR_ADD_OP: return lower_add(k, b, n);
     case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
     case TENSOR_MUL_OP: return lower_two(k, b, n, SIMT_MUL);
     case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
@@ -461,7 +485,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_OR_OP: return lower_logic(k, b, e, n, false);
     case TENSOR_NOT_OP: return lower_one(k, b, n, SIMT_NOT);
     case TENSOR_SELECT_OP: return lower_select(k, b, e, n);
-    case TENSOR_CVT_OP: return convert(b, lw_value_element(k, n->type.type), lw_expr(k, b, n->args[0]));
+    case TENSOR_CVT_OP: return lower_cvt(k, b, n);
     case TENSOR_ROUND_OP: return lower_round(k, b, n);
     case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
     case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
@@ -484,27 +508,19 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     ICE("'%s' stands outside a precondition", tensor_op_table((tensor_opcode)n->op)->text);
 }
 
-static simt_value remembered(kernel *k, tensor_expr e, simt_value v) {
-    const memo_cell *c = &k->memo[e];
-    uint32_t slot = lw_instance(k, c->axes);
-    c->of[slot] = v;
-    VEC_PUSH(k->l->arena, &k->log, ((memo_entry){e, slot}));
-    return v;
-}
-
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e) {
     axis_set axes = lw_depends(k, e);
     simt_value *of = k->memo[e].of, v = of[lw_instance(k, axes)];
     if (v) return v;
     bool laned = k->vector != LOWER_NO_AXIS && axes & AXIS(k->vector) && k->at[k->vector] >= 0;
     simt_value all = laned ? of[lw_instance(k, axes) - (uint32_t)(k->at[k->vector] + 1)] : 0;
-    if (all) return remembered(k, e, lw_pick(b, all, (uint32_t)k->at[k->vector]));
+    if (all) return lw_remember(k, e, lw_pick(b, all, (uint32_t)k->at[k->vector]));
     const tensor_node *n = tensor_node_at(k->l->op, e);
     span outer = b->at;
     if (n->at.hi) b->at = n->at;
     v = lower_node(k, b, e, n);
     b->at = outer;
-    return remembered(k, e, v);
+    return lw_remember(k, e, v);
 }
 
 void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,

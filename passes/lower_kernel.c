@@ -106,7 +106,7 @@ bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
 }
 
 uint32_t lw_step(const loop_node *n) {
-    uint32_t step = 1;
+    uint32_t step = n->step ? n->step : 1;
     for (uint32_t i = 0; i < n->ndigits; i++) step *= n->digits[i].extent;
     return step;
 }
@@ -240,16 +240,16 @@ static void find_written(kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         find_written(k, &n->body);
-        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CARRY;
+        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
+                      n->kind == LOOP_CARRY;
         for (uint32_t s = 0; stores && s < n->nstages; s++) {
             const tensor_stage *st = &op->stages.data[n->stages[s]];
             for (uint32_t t = 0; t < st->ntargets; t++) writes_val(k, st->targets[t].val);
         }
-        for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->nstates; s++)
+        for (uint32_t s = 0; n->kind != LOOP_CONTRIBUTE && s < n->nstates; s++)
             writes_val(k, (tensor_val)tensor_node_at(op, n->states[s])->imm.i);
-        if (n->kind != LOOP_CARRY) continue;
-        writes_val(k, (tensor_val)tensor_node_at(op, n->first)->imm.i);
-        writes_val(k, (tensor_val)tensor_node_at(op, n->last)->imm.i);
+        for (uint32_t s = 0; n->last && s < n->nstates; s++)
+            writes_val(k, (tensor_val)tensor_node_at(op, n->last[s])->imm.i);
     }
 }
 

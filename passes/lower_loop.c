@@ -85,6 +85,7 @@ static void build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *
 // Whether no round of the loop can pass the end. What runs along a vector ends at a multiple of it.
 static bool ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
     int64_t lo, hi;
+    if (n->step > 1) return true;   // a block is at one position
     bool rest = n->rest != LOOP_WHOLE_PLACE;
     bool vector = n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE;
     if (lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi))
@@ -172,12 +173,14 @@ static reduction *carried_by(const kernel *k, const loop_node *n) {
 }
 
 static void positions_body(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
-    uint32_t masks = k->masks.len;
+    uint32_t masks = k->masks.len, rows = k->rows.len;
     bind_positions(k, b, n, r->own, r->round);
+    lw_walk_row(k, n);
     reduction *carry = carried_by(k, n);
     if (carry) lw_carry_body(k, b, carry, r->own);
     else lw_body(k, b, &n->body);
     k->masks.len = masks;
+    k->rows.len = rows;
     lw_forget_tiles(k, n->var);
     k->var[n->var] = (binding){0};
 }
@@ -352,6 +355,14 @@ static void lower_let(kernel *k, simt_builder *b, const loop_node *n) {
     for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);) lw_position(k, b, n->value);
 }
 
+// Known for as many instances as the value differs in.
+static void lower_given(kernel *k, simt_builder *b, const loop_node *n) {
+    axis_set s = lw_written_out(k, lw_depends(k, n->value));
+    if (!lw_know(k, n->key, lw_depends(k, n->value))) return;
+    for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);)
+        lw_remember(k, n->key, lw_expr(k, b, n->value));
+}
+
 static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     (void)user;
     lw_body(k, b, &n->body);
@@ -369,17 +380,40 @@ static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
 // What a phase makes known stays known after it.
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body);
 
+// What the body computes does not depend on the loop left out: its mask is off, and loops inside may have the
+// vector. Expressions of the body are forgotten, as they may be of that vector.
+static void lower_without(kernel *k, simt_builder *b, const loop_node *n) {
+    uint32_t vector = k->vector, at = 0;
+    simt_value *mask = NULL;
+    for (uint32_t i = 0; i < k->masks.len; i++)
+        if (k->masks.data[i].node->var == n->var) at = i, mask = k->masks.data[i].of;
+    if (mask) k->masks.data[at].of = NULL;
+    if (vector != LOWER_NO_AXIS && lw_var_depends(k, n->var) & AXIS(vector)) k->vector = LOWER_NO_AXIS;
+    lw_leave_loops(k, &n->body);
+    region_mark m = lw_enter(k);
+    nodes_in(k, b, &n->body);
+    m.registers = k->registers.len;
+    lw_leave(k, m);
+    k->vector = vector;
+    if (mask) k->masks.data[at].of = mask;
+}
+
 void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     switch (n->kind) {
     case LOOP_FOR: lower_for(k, b, n); return;
     case LOOP_LET: lower_let(k, b, n); return;
+    case LOOP_GIVEN: lower_given(k, b, n); return;
     case LOOP_IF: lower_if(k, b, n); return;
     case LOOP_PHASE: nodes_in(k, b, &n->body); return;
     case LOOP_REDUCE: lw_reduce(k, b, n); return;
     case LOOP_CONTRIBUTE: lw_contribute(k, b, n); return;
     case LOOP_STORE: lw_store(k, b, n); return;
+    case LOOP_CLEAR: lw_clear(k, b, n); return;
+    case LOOP_COMBINE: lw_combine(k, b, n); return;
     case LOOP_STORE_STATE: lw_store_state(k, b, n); return;
     case LOOP_CARRY: lw_carry(k, b, n); return;
+    case LOOP_WITHOUT: lower_without(k, b, n); return;
+    case LOOP_LEVEL: lw_level(k, b, n); return;
     case LOOP_NODE_COUNT: break;
     }
     ICE("'%s': a node that is not lowered", k->plan->name);

@@ -19,13 +19,12 @@ simt_element lw_memory_element(const kernel *k, ir_dtype t) {
     ICE("no such type in memory");
 }
 
-// Of what a load gives: storage types widen.
 simt_element lw_value_element(const kernel *k, ir_dtype t) {
     switch (t) {
     case DT_F64: return SIMT_F64;
-    case DT_F32:
-    case DT_BF16:
-    case DT_F16: return SIMT_F32;
+    case DT_F32: return SIMT_F32;
+    case DT_BF16: return SIMT_BF16;
+    case DT_F16: return SIMT_F16;
     case DT_I32:
     case DT_I64: return SIMT_I64;
     case DT_BOOL: return SIMT_PRED;
@@ -33,6 +32,12 @@ simt_element lw_value_element(const kernel *k, ir_dtype t) {
     case DT_COUNT: break;
     }
     ICE("no such type in a register");
+}
+
+// Storage types widen.
+static simt_element loaded_element(const kernel *k, tensor_val v) {
+    const tensor_val_info *i = &k->l->op->vals.data[v];
+    return lw_value_element(k, tensor_type_of_storage(i->type, i->into).type);
 }
 
 // ---- Temporaries and shared memory -----------------------------------------------------------------------
@@ -204,8 +209,7 @@ static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt
     mem->align = align;
     mem->cache = cache_of(k, val);
     mem->invariant = !k->written[val] && where(k, val)->home != LOOP_SHARED;
-    return simt_build_cvt(b, (simt_type){lw_value_element(k, k->l->op->vals.data[val].type), (uint8_t)lanes},
-                          x);
+    return simt_build_cvt(b, (simt_type){loaded_element(k, val), (uint8_t)lanes}, x);
 }
 
 static bool overwritten(const kernel *k, tensor_val val) {
@@ -218,7 +222,7 @@ static bool overwritten(const kernel *k, tensor_val val) {
 static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const simt_value *index, uint32_t lanes,
                              uint16_t align) {
     if (!k->owner || !overwritten(k, val)) return load_at(k, b, val, index, lanes, align);
-    simt_type t = {lw_value_element(k, k->l->op->vals.data[val].type), (uint8_t)lanes};
+    simt_type t = {loaded_element(k, val), (uint8_t)lanes};
     simt_builder then, other;
     simt_instr i = simt_build_if(b, k->owner, &t, 1, &then, &other);
     region_mark m = lw_enter(k);
@@ -237,7 +241,7 @@ static void lane_index(kernel *k, simt_builder *b, const position *index, uint32
 
 static simt_value scalar_argument(kernel *k, simt_builder *b, tensor_val val) {
     simt_value x = lw_arg(k, ARG_VALUE, val, 0);
-    return simt_build_cvt(b, (simt_type){lw_value_element(k, k->l->op->vals.data[val].type), 1}, x);
+    return simt_build_cvt(b, (simt_type){loaded_element(k, val), 1}, x);
 }
 
 simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const position *index) {
@@ -257,6 +261,15 @@ simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const positi
         x[i] = load_owned(k, b, val, at, 1, 0);
     }
     return lw_gather(b, x, lanes);
+}
+
+void lw_red_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
+               simt_atomic how) {
+    simt_value at[8];
+    lane_index(k, b, index, k->l->op->vals.data[val].rank, 0, at);
+    simt_type t = {lw_memory_element(k, stored_type(k, val)), 1};
+    simt_value args[2] = {address(k, b, val, at), simt_build_cvt(b, t, lw_pick(b, x, 0))};
+    k->f->instrs.data[simt_build_op(b, SIMT_RED, args, 2, NULL, 0)].aux = (uint8_t)how;
 }
 
 void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x) {

@@ -66,9 +66,9 @@ static axis_set vector_of(const kernel *k, axis_set s) {
     return k->vector == LOWER_NO_AXIS ? 0 : s & AXIS(k->vector);
 }
 
-// Parts that may be empty are combined only where both are not: nothing says a user's identity is neutral.
+// Parts that may be empty are combined only where both are not, unless the identity is neutral.
 static bool parts_may_be_empty(const kernel *k, const reduction *r) {
-    return r->r->kind == REDUCE_USER && (r->bound & ~places(k, r->bound, LOOP_UNROLL_PLACE));
+    return !tensor_reducer_neutral(k->l->op, r->r) && (r->bound & ~places(k, r->bound, LOOP_UNROLL_PLACE));
 }
 
 static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
@@ -121,11 +121,15 @@ static void combine(kernel *k, simt_builder *b, const reduction *r, const simt_v
 static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value *out) {
     const tensor_stage *st = &k->l->op->stages.data[r->stage];
     if (n->nstates) {
-        for (uint32_t i = 0; i < n->nstates; i++) out[i] = lw_expr(k, b, n->states[i]);
+        for (uint32_t i = 0; i < n->nstates; i++) {
+            simt_value x = lw_expr(k, b, n->states[i]);   // widened by the load
+            out[i] = simt_build_cvt(b, (simt_type){r->types[i].element, simt_typeof(k->f, x).lanes}, x);
+        }
         return;
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
-    for (uint32_t i = 0; i < r->r->nargs; i++) arg[i] = lw_expr(k, b, st->body[i]);
+    for (uint32_t i = 0; i < r->r->nargs; i++)
+        arg[i] = lw_expr(k, b, r->level ? tensor_node_at(k->l->op, st->body[i])->args[1] : st->body[i]);
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 
@@ -234,6 +238,53 @@ static simt_value *fold_lanes(kernel *k, simt_builder *b, const reduction *r, si
     return x;
 }
 
+// ---- Levels ----------------------------------------------------------------------------------------------
+static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
+    return simt_build_cvt(b, (simt_type){e, simt_typeof(b->func, x).lanes}, x);
+}
+
+// A state times the factor, in the wider of their types.
+static simt_value times_factor(kernel *k, simt_builder *b, const reduction *r, simt_value x) {
+    tensor_expr factor = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0])->args[0];
+    ir_dtype held = r->r->state_types[0].type, of = tensor_typeof(k->l->op, factor).type;
+    ir_dtype wide = ir_dtype_holds(held, of) ? held : ir_dtype_holds(of, held) ? of : DT_F32;
+    simt_element e = lw_value_element(k, wide);
+    simt_value f = lw_widen(b, as_element(b, e, lw_expr(k, b, factor)), r->types[0].lanes);
+    return as_element(b, r->types[0].element, simt_build_binary(b, SIMT_MUL, as_element(b, e, x), f));
+}
+
+static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {
+    simt_value *out = ARENA_ARRAY(k->l->arena, simt_value, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = x[i];
+    return out;
+}
+
+// The state begins anew for what is inside, and is combined with what it was before.
+void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
+    simt_value **before = ARENA_ARRAY(k->l->arena, simt_value *, n->nstages + 1);
+    for (uint32_t s = 0; s < n->nstages; s++) {
+        reduction *r = lw_reduction(k, n->stages[s]);
+        simt_value *slot = r->slot;
+        before[s] = copied(k, slot, lw_instances(k, r->copies) * r->n);
+        start_states(k, b, r);
+        simt_value *fresh = r->slot;
+        r->slot = slot;
+        for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
+            for (uint32_t c = 0, at = lw_instance(k, r->copies) * r->n; c < r->n; c++) slot[at + c] = fresh[at + c];
+        r->level = true;
+    }
+    lw_body(k, b, &n->body);
+    for (uint32_t s = 0; s < n->nstages; s++) {
+        reduction *r = lw_reduction(k, n->stages[s]);
+        r->level = false;
+        for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+            simt_value *x = &r->slot[lw_instance(k, r->copies) * r->n], *outer = &before[s][lw_instance(k, r->copies) * r->n];
+            x[0] = times_factor(k, b, r, x[0]);
+            combine_parts(k, b, r, outer, copied(k, x, r->n), x);
+        }
+    }
+}
+
 // ---- Between threads -------------------------------------------------------------------------------------
 static simt_value shuffled(simt_builder *b, simt_value x, uint32_t mask) {
     simt_type t = simt_typeof(b->func, x), word = {SIMT_I32, t.lanes};
@@ -252,7 +303,7 @@ static simt_value *fold_shuffles(kernel *k, simt_builder *b, const reduction *r,
         simt_value *other = state_new(k, r), *lo = x, *hi = other;
         uint32_t mask = m * lw_stride(k, a);
         for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, x[c], mask);
-        if (r->r->kind == REDUCE_USER) {
+        if (!tensor_reducer_neutral(k->l->op, r->r)) {
             simt_type i32 = SIMT_T(I32);
             simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, simt_build_int(b, i32, mask));
             simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, i32, 0));
@@ -297,31 +348,58 @@ static scratch scratch_of(kernel *k, const reduction *r, const simt_value *x) {
     return s;
 }
 
+static simt_value *take_part(kernel *k, simt_builder *b, const reduction *r, const simt_value *like, const scratch *s,
+                             simt_value thread) {
+    simt_value *part = state_new(k, r);
+    for (uint32_t c = 0; c < r->n; c++) {
+        simt_value v =
+            simt_build_load(b, s->type[c], scratch_address(k, b, s->at[c], thread, type_bytes(s->type[c])));
+        part[c] = simt_build_cvt(b, simt_typeof(k->f, like[c]), v);
+    }
+    return part;
+}
+
+static simt_value thread_after(simt_builder *b, simt_value first, simt_value i, uint32_t stride) {
+    return simt_build_binary(b, SIMT_ADD, first,
+                             simt_build_binary(b, SIMT_MUL, i, simt_build_int(b, SIMT_T(I32), stride)));
+}
+
+// The parts of a digit's values, in order. A user's combination may be long, so it is written once, in a loop.
+static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const scratch *s,
+                              simt_value first, const lower_axis *a) {
+    simt_type i32 = SIMT_T(I32);
+    uint32_t stride = lw_stride(k, a), written = r->r->kind == REDUCE_USER && a->extent > 2 ? 1 : a->extent;
+    simt_value *sum = take_part(k, b, r, x, s, first);
+    for (uint32_t i = 1; i < written; i++) {
+        simt_value from = thread_after(b, first, simt_build_int(b, i32, i), stride);
+        sum = combined(k, b, r, sum, take_part(k, b, r, x, s, from));
+    }
+    if (written == a->extent) return sum;
+    simt_instr loop;
+    simt_builder in = simt_build_for(b, simt_build_int(b, i32, 1), simt_build_int(b, i32, a->extent),
+                                     simt_build_int(b, i32, 1), sum, r->n, &loop);
+    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
+    simt_value *before = state_new(k, r);
+    for (uint32_t c = 0; c < r->n; c++) before[c] = simt_for_carried(k->f, loop, c);
+    simt_value from = thread_after(&in, first, simt_for_index(k->f, loop), stride);
+    simt_build_yield(&in, combined(k, &in, r, before, take_part(k, &in, r, x, s, from)), r->n);
+    for (uint32_t c = 0; c < r->n; c++) sum[c] = simt_result(k->f, loop, c);
+    return sum;
+}
+
 // Through shared memory: every thread leaves its part and takes those of the digit's other values, in their
 // order.
 static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                                const lower_axis *a) {
-    simt_type i32 = SIMT_T(I32);
     scratch s = scratch_of(k, r, x);
     lw_barrier(b);
     for (uint32_t c = 0; c < r->n; c++)
         simt_build_store(b, scratch_address(k, b, s.at[c], k->thread, type_bytes(s.type[c])),
                          simt_build_cvt(b, s.type[c], x[c]));
     lw_barrier(b);
-    uint32_t stride = lw_stride(k, a);
-    simt_value own = simt_build_binary(b, SIMT_MUL, lw_digit(k, b, a), simt_build_int(b, i32, stride));
-    simt_value first = simt_build_binary(b, SIMT_SUB, k->thread, own), *sum = NULL;
-    for (uint32_t i = 0; i < a->extent; i++) {
-        simt_value from = simt_build_binary(b, SIMT_ADD, first, simt_build_int(b, i32, i * stride)),
-                   *part = state_new(k, r);
-        for (uint32_t c = 0; c < r->n; c++) {
-            simt_value v = simt_build_load(b, s.type[c],
-                                           scratch_address(k, b, s.at[c], from, type_bytes(s.type[c])));
-            part[c] = simt_build_cvt(b, simt_typeof(k->f, x[c]), v);
-        }
-        sum = sum ? combined(k, b, r, sum, part) : part;
-    }
-    return sum;
+    simt_value stride = simt_build_int(b, SIMT_T(I32), lw_stride(k, a));
+    simt_value own = simt_build_binary(b, SIMT_MUL, lw_digit(k, b, a), stride);
+    return fold_parts(k, b, r, x, &s, simt_build_binary(b, SIMT_SUB, k->thread, own), a);
 }
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }

@@ -178,16 +178,54 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
             VEC_PUSH(k->l->arena, &k->tiles, st->targets[t].val);
 }
 
+// ---- Targets that others combine with too ----------------------------------------------------------------
+static simt_atomic atomic_of(const tensor_reducer *r) {
+    if (r->kind == REDUCE_MAX) return SIMT_ATOMIC_MAX;
+    return r->kind == REDUCE_MIN ? SIMT_ATOMIC_MIN : SIMT_ATOMIC_ADD;
+}
+
+// What a reduction of nothing stores.
+void lw_clear(kernel *k, simt_builder *b, const loop_node *n) {
+    uint32_t reductions = k->reductions.len;
+    lw_open(k, b, n, n->stages[0])->open = false;
+    lw_store(k, b, n);
+    k->reductions.len = reductions;
+}
+
+void lw_combine_targets(kernel *k, simt_builder *b, uint32_t stage) {
+    const tensor_stage *st = &k->l->op->stages.data[stage];
+    const tensor_reducer *r = &k->l->op->reducers.data[st->reducer];
+    axis_set vector = k->vector == LOWER_NO_AXIS ? 0 : left_digits(k, st) & AXIS(k->vector);
+    for (instance_walk w = lw_walk_begin(k, vector); lw_walk_next(&w);) {
+        simt_value x;
+        position index[8];
+        stage_values(k, b, stage, &x);
+        target_index(k, b, &st->targets[0], index);
+        lw_red_to(k, b, st->targets[0].val, index, x, atomic_of(r));
+    }
+}
+
+static void combine_stage(kernel *k, simt_builder *b, const void *user) {
+    lw_combine_targets(k, b, *(const uint32_t *)user);
+}
+
+void lw_combine(kernel *k, simt_builder *b, const loop_node *n) {
+    write_guarded(k, b, left_digits(k, &k->l->op->stages.data[n->stages[0]]), combine_stage, &n->stages[0]);
+}
+
 // ---- States ----------------------------------------------------------------------------------------------
-static void store_states(kernel *k, simt_builder *b, const void *user) {
-    const loop_node *n = user;
-    const reduction *r = lw_reduction(k, n->stages[0]);
-    for (uint32_t i = 0; i < n->nstates; i++) {
-        const tensor_node *to = tensor_node_at(k->l->op, n->states[i]);
+void lw_store_slots(kernel *k, simt_builder *b, const reduction *r, const tensor_expr *slots) {
+    for (uint32_t i = 0; i < r->r->nstate; i++) {
+        const tensor_node *to = tensor_node_at(k->l->op, slots[i]);
         position index[8];
         for (uint32_t a = 0; a < to->nargs; a++) index[a] = lw_position(k, b, to->args[a]);
         lw_store_to(k, b, (tensor_val)to->imm.i, index, r->slot[lw_instance(k, r->copies) * r->n + i]);
     }
+}
+
+static void store_states(kernel *k, simt_builder *b, const void *user) {
+    const loop_node *n = user;
+    lw_store_slots(k, b, lw_reduction(k, n->stages[0]), n->states);
 }
 
 void lw_store_state(kernel *k, simt_builder *b, const loop_node *n) {

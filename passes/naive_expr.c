@@ -119,7 +119,7 @@ static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
 
 static simt_value lower_const(simt_builder *b, const tensor_node *n) {
     simt_type t = value_simt(n->type);
-    if (n->type.type == DT_F32 || n->type.type == DT_F64) return simt_build_float(b, t, n->imm.f);
+    if (ir_dtype_is_float(n->type.type)) return simt_build_float(b, t, n->imm.f);
     return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
 }
 

@@ -22,10 +22,10 @@ simt_type value_simt(tensor_type t) {
     case DT_F64: return SIMT_T(F64);
     case DT_F32: return SIMT_T(F32);
     case DT_BOOL: return SIMT_T(PRED);
+    case DT_BF16: return SIMT_T(BF16);
+    case DT_F16: return SIMT_T(F16);
     case DT_I64:
     case DT_INDEX: return SIMT_T(I64);
-    case DT_BF16:
-    case DT_F16:
     case DT_I32:
     case DT_COUNT: break;
     }

@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
     uint32_t index_bits;   // 32 or 64: of index arrays, given and prepared
     pass_observer after;
+    bool nondeterministic; // floats may be combined in an order that depends on time
 } pass_options;
 void pass_done(const pass_observer *o, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);
 
@@ -36,6 +37,10 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
 typedef VEC(loop_plan *) loop_plans;
 program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
                         const char *machine, const pass_options *o, loop_plans *plans, schedule_list *made);
+
+// The schedule as it is executed: what it leaves open filled by the default.
+schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
+                         const pass_options *o);
 
 // A plan read from text: the plan, where its vectors fall on their alignment, then the naive plan.
 program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine, const pass_options *o);

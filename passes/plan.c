@@ -78,7 +78,7 @@ static void kernels_done(const planner *p) {
     for (uint32_t i = 0; pass_at(i); i++) {
         if (!strcmp(pass_at(i)->name, "lower")) return;
         if (makes_loops) pass_done(p->facts->after, pass_at(i)->name, NULL, p->plan, NULL);
-        makes_loops = makes_loops || !strcmp(pass_at(i)->name, "rewrite");
+        makes_loops = makes_loops || !strcmp(pass_at(i)->name, "loops");
     }
 }
 
@@ -93,9 +93,14 @@ loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, 
                  .machine = m,
                  .facts = facts,
                  .nspaces = op->spaces.len};
+    plan_types(&p);
+    if (p.failed) return NULL;
+    pass_done(facts->after, "types", p.op, NULL, NULL);
     if (!plan_prepare_classes(&p)) return NULL;
     plan_rewrite(&p);
     if (!p.failed) pass_done(facts->after, "rewrite", p.op, NULL, NULL);
+    if (!p.failed) plan_loops(&p);
+    if (!p.failed) pass_done(facts->after, "loops", p.op, NULL, NULL);
     if (!p.failed) add_kernels(&p);
     if (!p.failed && facts->narrow) plan_narrow_guards(&p);
     uint32_t errors = diag_raised(ds);

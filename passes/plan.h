@@ -29,6 +29,7 @@ const machine *machine_find(const char *name);
 typedef struct {
     uint32_t index_bits;       // of prepared arrays and maps
     bool narrow;               // positions and offsets fit 31 bits: GUARD_REACH of every parameter, sizes below 2^31
+    bool nondeterministic;     // what depends on time may be taken
     const pass_observer *after;
     VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
 } version_facts;
@@ -47,10 +48,16 @@ const plan_class *plan_class_at(const machine *m, uint32_t i);   // NULL past th
 typedef struct {
     bool extents, rows;   // of extents not known; that no row is long
 } plan_supposed;
-// Its cells; guards for what it supposed are added to *facts. skewed: it supposes nothing of rows, and gives long ones blocks
-// of their own.
+// EVEN: no row is long. SKEWED: nothing is supposed of rows, and long ones get blocks of their own. FUSED: what is computed for
+// the entries of a row and read there alone fits a block's shared memory.
+typedef enum { ROWS_EVEN, ROWS_SKEWED, ROWS_FUSED } plan_rows;
+// Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse.
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *m, version_facts *facts,
-                       const plan_class *class, bool skewed, plan_supposed *supposed);
+                       const plan_class *class, plan_rows rows, plan_supposed *supposed);
+
+// A schedule with the default's cells where it leaves kernels and blocks open; facts are only read.
+schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *m,
+                        version_facts *facts);
 
 // Adds the plan's kernels to p->module, its prepared arrays and temporaries to p's tables, its steps to *v.
 typedef struct {

@@ -47,7 +47,7 @@ static void hint_loads(hinting *h, tensor_expr e) {
 static void hint_stage(hinting *h, const loop_node *n) {
     const tensor_stage *st = h->stage;
     bool lifts = (n->kind == LOOP_CONTRIBUTE && !n->nstates) || n->kind == LOOP_CARRY,
-         stores = n->kind == LOOP_STORE;
+         stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
     for (uint32_t i = 0; (lifts || (stores && st->reducer == TENSOR_NO_REDUCER)) && i < st->nbody; i++)
         hint_loads(h, st->body[i]);
     for (uint32_t i = 0; stores && i < st->nelse; i++) hint_loads(h, st->orelse[i]);
@@ -65,7 +65,7 @@ static const tensor_stage *stage_in(const planner *p, const loop_node *n) {
 static void hint_body(planner *p, loop_kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i], *after = i + 1 < body->len ? body->data[body->len - 1] : n;
-        hinting h = {p, k, stage_in(p, n->kind == LOOP_LET ? after : n),
+        hinting h = {p, k, stage_in(p, n->kind == LOOP_LET || n->kind == LOOP_GIVEN ? after : n),
                      ARENA_ARRAY(p->arena, bool, p->op->exprs.len + 1)};
         const tensor_expr around[] = {n->lo, n->hi, n->value, n->key};
         for (uint32_t e = 0; h.stage && e < sizeof around / sizeof *around; e++) hint_loads(&h, around[e]);

@@ -45,6 +45,7 @@ static void check_vector(planner *p, index_cut *c, const schedule_cell *cell) {
 
 // What a statement says beyond its number and no pass here reads.
 static void check_options(planner *p, const schedule_cell *cell) {
+    if (cell->verb == SCHEDULE_BLOCK) return;   // tiles: plan_tiles.c, or refused there
     for (uint32_t i = 0; i < cell->nvalues; i++) {
         const char *option = cell->values[i].keyword;
         if (!option || (cell->verb == SCHEDULE_REGISTERS && !strcmp(option, "strided"))) continue;
@@ -153,6 +154,14 @@ static void write_out(planner *p, const index_cut *c, loop_node *n) {
         n->digits[d] = (loop_digit){LOOP_UNROLL_PLACE, times, 1};
         n->digits[d + 1].extent /= times;
     }
+}
+
+int64_t plan_parts_of(const index_cut *c) {
+    const int64_t n[] = {c->groups, c->tile, c->registers, c->lanes, c->vector};
+    int64_t part = 1;
+    if (c->tile) return c->tile * or_one(c->groups);
+    for (uint32_t i = 0; i < sizeof n / sizeof *n; i++) part *= or_one(n[i]);
+    return part;
 }
 
 void plan_digits(planner *p, const index_cut *c, loop_node *n) {

@@ -2,37 +2,27 @@
 // kernel's inner axis that no map leads to (features, heads) is dealt out to lanes and vectors, what is
 // reduced to the lanes left over, rows to groups and blocks. Extents not known when compiling are met by a
 // version a class of extents.
-#include "planner.h"
+#include "plan_default.h"
 
 #include <string.h>
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    GROUPS = 8,           // rows a block owns
     HEAVY_GROUPS = 16,    // groups that share a long row
-    HEAVY = 256,          // entries from which on a row is long
     ROW_LANES = 8,        // that share a row: most rows are short
     UNROLLED = 512,       // operations of a loop that is written out
     DOT_LANES = 8,        // that share what a dense axis is reduced to: more of them shuffle more
     PART_POINTS = 4096,   // of a reduction across blocks
     PART_GROUPS = 8,
+    COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
     HOST_PART_POINTS = 1 << 16,
+    HELD = 32,        // points of several axes a thread holds
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
 
-typedef struct {
-    planner *p;
-    schedule *s;
-    const plan_class *class;
-    bool skewed;                  // long rows get blocks of their own
-    bool heavy;                   // at hand: such rows
-    VEC(tensor_space) supposed;   // spaces the class was asked about
-    VEC(tensor_val) walked;       // maps whose preimages are rows
-} making;
-
-static void fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
-                 const char *option) {
+void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
+                  const char *option) {
     if (n <= 1 && verb != SCHEDULE_BLOCK) return;
     schedule_value *values = ARENA_ARRAY(m->p->arena, schedule_value, 2);
     values[0] = (schedule_value){.number = n, .var = UINT32_MAX};
@@ -52,7 +42,7 @@ static int64_t extent_of(const planner *p, tensor_var v) {
 }
 
 // What maps lead from or into is walked by rows; other axes are dense.
-static bool dense(const planner *p, tensor_var v) {
+bool default_dense(const planner *p, tensor_var v) {
     tensor_space s = p->op->vars.data[v].space;
     for (tensor_val x = 0; x < p->op->vals.len; x++) {
         const tensor_val_info *i = &p->op->vals.data[x];
@@ -133,18 +123,18 @@ static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t
 }
 
 static void fill_share(making *m, const tensor_stage *st, tensor_var v, share s) {
-    fill(m, st->name, SCHEDULE_LANES, v, s.lanes, NULL);
-    fill(m, st->name, SCHEDULE_VECTOR, v, s.vector, NULL);
-    fill(m, st->name, SCHEDULE_REGISTERS, v, s.registers, "strided");
+    default_fill(m, st->name, SCHEDULE_LANES, v, s.lanes, NULL);
+    default_fill(m, st->name, SCHEDULE_VECTOR, v, s.vector, NULL);
+    default_fill(m, st->name, SCHEDULE_REGISTERS, v, s.registers, "strided");
 }
 
 // ---- Kernels ---------------------------------------------------------------------------------------------
-static bool walks_one_by_one(const planner *p, const tensor_stage *st) {
+bool default_one_by_one(const planner *p, const tensor_stage *st) {
     return st->reducer == TENSOR_NO_REDUCER || !p->op->reducers.data[st->reducer].commutative;
 }
 
-static bool reduces_dense(const planner *p, const tensor_stage *st) {
-    return !walks_one_by_one(p, st) && st->nbound == 1 && dense(p, st->bound[0]);
+bool default_reduces_dense(const planner *p, const tensor_stage *st) {
+    return !default_one_by_one(p, st) && st->nbound == 1 && default_dense(p, st->bound[0]);
 }
 
 // Is v the last index of something the stage loads?
@@ -154,12 +144,55 @@ static bool loaded_along(const planner *p, const tensor_stage *st, tensor_var v)
     return w.last;
 }
 
+typedef struct {
+    const planner *p;
+    tensor_var last, other;
+    int64_t n;   // accesses that end on `last` and mention the other
+} endings;
+
+static bool ends(void *user, const tensor_node *load) {
+    endings *x = user;
+    const tensor_node *last = load->nargs ? tensor_node_at(x->p->op, load->args[load->nargs - 1]) : NULL;
+    bool mentions = false;
+    for (uint32_t i = 0; i + 1 < load->nargs; i++) mentions |= plan_mentions(x->p, load->args[i], x->other);
+    x->n += mentions && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == x->last;
+    return true;
+}
+
+static int64_t ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other) {
+    endings x = {p, last, other, 0};
+    plan_loads(p, st, ends, &x);
+    return x.n;
+}
+
+// Sums of columns: memory runs along the one left-hand index, not along what is reduced.
+static bool sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    if (n != 1 || default_one_by_one(p, st) || st->nbound != 1 || st->nkeys || !default_dense(p, left[0]))
+        return false;
+    return ends_on(p, st, left[0], st->bound[0]) > ends_on(p, st, st->bound[0], left[0]);
+}
+
 // The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and the
 // left-hand one is only stored along, memory runs along what is reduced.
 static bool has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
                          bool deepest) {
-    if (n < 2 || !deepest || !dense(p, left[n - 1])) return false;
-    return !reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
+    if (sums_columns(p, st, left, n)) return true;
+    if (n < 2 || !deepest || !default_dense(p, left[n - 1])) return false;
+    return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
+}
+
+// What a dense axis is reduced to for each of a few heads: a thread holds them all, so that lanes are left
+// for further points, whose partial sums meet in the same shuffles.
+static void hold_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    share s = share_axis(m, st, st->bound[0], DOT_LANES);
+    int64_t most = HELD / (s.vector * s.registers);
+    for (uint32_t i = 1; i < n; i++) {
+        int64_t extent = extent_of(m->p, left[i]), take = most < 1 ? 1 : power_below(most);
+        if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
+        while (extent % take) take /= 2;
+        default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], take, NULL);
+        most /= take;
+    }
 }
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
@@ -167,8 +200,8 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
                           bool features, int64_t lanes) {
     for (uint32_t i = 1; i + features < n; i++) {
         int64_t extent = extent_of(m->p, left[i]), take = power_above(extent ? extent : 1);
-        if (extent < 2 || extent > MANY_HEADS || take > lanes || !dense(m->p, left[i])) continue;
-        fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
+        if (extent < 2 || extent > MANY_HEADS || take > lanes || !default_dense(m->p, left[i])) continue;
+        default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         lanes /= take;
     }
     return lanes;
@@ -177,7 +210,7 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
     tensor_var b = st->bound[0];
     share s = {1, spare && lanes > ROW_LANES ? ROW_LANES : lanes, 1};
-    if (reduces_dense(m->p, st))
+    if (default_reduces_dense(m->p, st))
         s = share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
     if (vectors) s.vector = s.registers = 1;   // one index at a time is a vector
     fill_share(m, st, b, s);
@@ -186,19 +219,23 @@ static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool
 
 // Where few points are left, what is reduced fills the machine: blocks take parts of it.
 static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    if (walks_one_by_one(p, st) || st->nkeys) return false;
+    if (default_one_by_one(p, st) || st->nkeys) return false;
     int64_t extent = extent_of(p, st->bound[0]);
+    if (sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
     if (extent && extent <= PART_POINTS) return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!dense(p, left[i]) || (!extent_of(p, left[i]) && dense(p, st->bound[0]))) return false;
+        if (!default_dense(p, left[i]) || (!extent_of(p, left[i]) && default_dense(p, st->bound[0])))
+            return false;
     return true;
 }
 
 static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     const machine *on = m->p->machine;
     if (!reduces_across(m->p, st, left, n)) return;
-    fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? PART_POINTS : HOST_PART_POINTS, NULL);
-    if (on->gpu && !n) fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], PART_GROUPS, NULL);
+    bool columns = sums_columns(m->p, st, left, n);
+    int64_t points = columns ? COLUMN_POINTS : PART_POINTS;
+    default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
+    if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], PART_GROUPS, NULL);
 }
 
 // How many rounds of a row's loop are written out: as many as leave the loop a few hundred operations, which
@@ -225,24 +262,31 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
 }
 
 // The lanes that are left for rows; spare: some should be.
-static int64_t fill_gpu_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
+int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
     bool vectors = false, features = has_features(p, st, left, n, deepest),
-         reduces = !walks_one_by_one(p, st);
-    bool rows = st->reducer != TENSOR_NO_REDUCER && !dense(p, st->bound[0]);
-    int64_t lanes = fill_heads(m, st, left, n, features, WARP);
+         reduces = !default_one_by_one(p, st);
+    bool rows = st->reducer != TENSOR_NO_REDUCER && !default_dense(p, st->bound[0]);
+    bool dots = default_reduces_dense(p, st) && !features;
+    int64_t lanes = dots ? WARP : fill_heads(m, st, left, n, features, WARP);
+    if (dots) hold_heads(m, st, left, n);
+    bool columns = sums_columns(p, st, left, n);
     fill_parts(m, st, left, n);
-    if (n && !m->heavy) fill(m, st->name, SCHEDULE_GROUPS, left[0], GROUPS, NULL);
-    if (m->heavy && rows && reduces) fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], HEAVY_GROUPS, NULL);
+    if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], PART_GROUPS, NULL);
+    if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], 4, NULL);
+    if (n && !m->heavy && !columns) default_fill(m, st->name, SCHEDULE_GROUPS, left[0], m->groups, NULL);
+    if (m->heavy && rows && reduces)
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], HEAVY_GROUPS, NULL);
     if (features) {
         share s = share_axis(m, st, left[n - 1], lanes);
         fill_share(m, st, left[n - 1], s);
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
-    if (rows) fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, lanes > 1 ? 4 : 8), NULL);
+    if (rows)
+        default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, lanes > 1 ? 4 : 8), NULL);
     if (reduces && lanes > 1) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
 }
@@ -256,15 +300,17 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
         bool spare = !m->heavy && rows > 1;
         for (uint32_t i = 0; i < g->len; i++) {
             const tensor_stage *st = &p->op->stages.data[g->data[i]];
-            int64_t left_over = fill_gpu_stage(m, st, plan_left(p, st, left) == depth, spare);
+            int64_t left_over = default_stage(m, st, plan_left(p, st, left) == depth, spare);
             if (!pass && left_over < rows) rows = left_over;
         }
     }
     for (uint32_t i = 0; i < g->len && !m->heavy; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (!plan_left(p, st, left)) continue;
-        fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
-        if (g->len == 1 && reduces_dense(p, st)) fill(m, st->name, SCHEDULE_UNROLL, left[0], 2, NULL);
+        uint32_t n = plan_left(p, st, left);
+        if (!n || sums_columns(p, st, left, n)) continue;
+        default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
+        if (g->len == 1 && default_reduces_dense(p, st))
+            default_fill(m, st->name, SCHEDULE_UNROLL, left[0], 2, NULL);
     }
 }
 
@@ -275,8 +321,9 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     fill_parts(m, st, left, n);
     if (has_features(p, st, left, n, deepest))
         fill_share(m, st, left[n - 1], share_axis(m, st, left[n - 1], 1));
-    else if (reduces_dense(p, st))
-        fill(m, st->name, SCHEDULE_VECTOR, st->bound[0], share_axis(m, st, st->bound[0], 1).vector, NULL);
+    else if (default_reduces_dense(p, st))
+        default_fill(m, st->name, SCHEDULE_VECTOR, st->bound[0], share_axis(m, st, st->bound[0], 1).vector,
+                     NULL);
 }
 
 // ---- What a stage inside another one inherits ------------------------------------------------------------
@@ -296,7 +343,7 @@ static void fill_nones_of(making *m, const tensor_stage *st, tensor_var v) {
         fill_none(m, st, deals[i], m->p->op->vars.data[v].name);
 }
 
-static void fill_nones(making *m) {
+void default_nones(making *m) {
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
         const tensor_stage *st = &m->p->op->stages.data[i];
         if (plan_inlined(m->p, i)) continue;
@@ -318,7 +365,7 @@ static void fill_blocks(making *m, const stage_group *g) {
         int64_t part = (c.vector ? c.vector : 1) * (c.lanes ? c.lanes : 1) * (c.registers ? c.registers : 1) *
                        (c.groups ? c.groups : 1);
         int64_t rounds = p->machine->gpu ? (c.unroll ? c.unroll : 1) : p->machine->block_points;
-        fill(m, st->name, SCHEDULE_BLOCK, left[0], m->heavy ? 1 : part * rounds, NULL);
+        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->heavy ? 1 : part * rounds, NULL);
     }
 }
 
@@ -335,7 +382,7 @@ static bool flattens(making *m, const stage_group *g) {
     }
     if (!p->machine->gpu || n < 2) return false;
     int64_t extent = extent_of(p, left[n - 1]);
-    if (!dense(p, left[n - 1])) return true;
+    if (!default_dense(p, left[n - 1])) return true;
     if (!extent) return m->class->multiple == 1 || m->class->to;
     share s = share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1], WARP);
     return extent < WARP && s.lanes * s.vector != extent;
@@ -353,13 +400,13 @@ static void fill_flat(making *m, const stage_group *g) {
         *v = (schedule_value){.nnames = n, .names = names, .var = UINT32_MAX};
         schedule_fill(p->arena, m->s,
                       (schedule_cell){.verb = SCHEDULE_FLAT, .stage = st->name, .nvalues = 1, .values = v});
-        fill(m, st->name, SCHEDULE_LANES, left[0], WARP, NULL);
-        fill(m, st->name, SCHEDULE_GROUPS, left[0], GROUPS, NULL);
-        fill(m, st->name, SCHEDULE_BLOCK, left[0], WARP * GROUPS, NULL);
+        default_fill(m, st->name, SCHEDULE_LANES, left[0], WARP, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], DEFAULT_GROUPS, NULL);
+        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], WARP * DEFAULT_GROUPS, NULL);
     }
 }
 
-static void fill_stages(making *m, const stage_group *g) {
+void default_stages(making *m, const stage_group *g) {
     planner *p = m->p;
     if (flattens(m, g)) {
         fill_flat(m, g);
@@ -373,165 +420,19 @@ static void fill_stages(making *m, const stage_group *g) {
         fill_host_stage(m, st, plan_left(p, st, left) == depth);
     }
     schedule *whole = p->s;
-    fill_nones(m);
+    default_nones(m);
     p->s = m->s;
     fill_blocks(m, g);
     p->s = whole;
 }
 
-// ---- Long rows -------------------------------------------------------------------------------------------
-// The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
-static tensor_val row_map(const planner *p, const stage_group *g) {
-    for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-        if (!plan_left(p, st, left) || st->nbound != 1 || walks_one_by_one(p, st)) continue;
-        for (uint32_t k = 0; k < st->nkeys; k++) {
-            const tensor_node *lhs = tensor_node_at(p->op, st->keys[k].lhs),
-                              *rhs = tensor_node_at(p->op, st->keys[k].rhs);
-            bool row = rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == left[0];
-            if (!row || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 ||
-                (tensor_val)lhs->imm.i >= p->op->nparams)
-                continue;
-            if (tensor_node_at(p->op, lhs->args[0])->op == TENSOR_VAR_OP) return (tensor_val)lhs->imm.i;
-        }
-    }
-    return TENSOR_NO_VAL;
-}
-
-// degree(map, v), as a schedule of a file has it: the value of a stage beside the op's.
-static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
-    planner *p = m->p;
-    tensor_op *op = (tensor_op *)(uintptr_t)m->s->op;
-    const tensor_val_info i = p->op->vals.data[map];
-    tensor_space *axes = ARENA_NEW(p->arena, tensor_space);
-    *axes = i.into;
-    tensor_var row = tensor_add_var(op, "v", i.into), e = tensor_add_var(op, "e", i.axes[0]);
-    tensor_val degree = tensor_add_val(op,
-                                       (tensor_val_info){.name = arena_printf(p->arena, "degree.%s", i.name),
-                                                         .role = VAL_STAGE,
-                                                         .type = DT_I64,
-                                                         .into = TENSOR_NO_SPACE,
-                                                         .sorted_by = TENSOR_NO_VAL,
-                                                         .inplace = TENSOR_NO_VAL,
-                                                         .rank = 1,
-                                                         .axes = axes});
-    tensor_expr at = tensor_var_expr(op, row, NO_SPAN), from = tensor_var_expr(op, e, NO_SPAN);
-    tensor_expr *index = ARENA_NEW(p->arena, tensor_expr), *one = ARENA_NEW(p->arena, tensor_expr);
-    tensor_target *to = ARENA_NEW(p->arena, tensor_target);
-    tensor_key *key = ARENA_NEW(p->arena, tensor_key);
-    tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, 2);
-    *index = at;
-    *one = tensor_int(op, 1);
-    *to = (tensor_target){degree, 1, index};
-    *key = (tensor_key){tensor_load(op, map, &from, 1, NO_SPAN), at};
-    vars[0] = row;
-    vars[1] = e;
-    tensor_stage st = {.name = op->vals.data[degree].name,
-                       .ntargets = 1,
-                       .targets = to,
-                       .nleft = 1,
-                       .left = vars,
-                       .reducer = tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)),
-                       .nbody = 1,
-                       .body = one,
-                       .nbound = 1,
-                       .bound = vars + 1,
-                       .nkeys = 1,
-                       .keys = key,
-                       .loop = TENSOR_NO_LOOP};
-    VEC_PUSH(p->arena, &m->s->stages, st);
-    return (schedule_value){
-        .keyword = "by",
-        .text = arena_printf(p->arena, "degree(%s, %s)", i.name, p->op->vars.data[v].name),
-        .key = tensor_load(op, degree, &at, 1, NO_SPAN),
-        .var = row};
-}
-
-static schedule *class_of_rows(making *m, const stage_group *g, const char *name, bool heavy) {
-    schedule *whole = m->s;
-    m->s = ARENA_NEW(m->p->arena, schedule);
-    *m->s = (schedule){
-        .name = arena_printf(m->p->arena, "%s_%s", m->p->op->stages.data[g->data[g->len - 1]].name, name),
-        .op = whole->op,
-        .automatic = true};
-    m->heavy = heavy;
-    fill_stages(m, g);
-    schedule *made = m->s;
-    fill_nones(m);
-    m->heavy = false;
-    m->s = whole;
-    return made;
-}
-
-static void fill_bucket(making *m, const stage_group *g, tensor_val map) {
-    arena *a = m->p->arena;
-    const tensor_stage *deepest = &m->p->op->stages.data[g->data[g->len - 1]];
-    tensor_var *left = ARENA_ARRAY(a, tensor_var, deepest->nleft + 1);
-    plan_left(m->p, deepest, left);
-    schedule *const classes[] = {class_of_rows(m, g, "light", false), class_of_rows(m, g, "heavy", true)};
-    const schedule **use = ARENA_ARRAY(a, const schedule *, 2);
-    const char **names = ARENA_ARRAY(a, const char *, 2);
-    int64_t *limit = ARENA_NEW(a, int64_t);
-    for (uint32_t i = 0; i < 2; i++) {
-        use[i] = classes[i];
-        names[i] = classes[i]->name;
-    }
-    *limit = HEAVY;
-    schedule_value *values = ARENA_ARRAY(a, schedule_value, 3);
-    values[0] = degree_key(m, map, left[0]);
-    values[1] = (schedule_value){.keyword = "at", .nnumbers = 1, .numbers = limit, .var = UINT32_MAX};
-    values[2] = (schedule_value){
-        .keyword = "use", .nnames = 2, .names = names, .schedules = use, .var = UINT32_MAX};
-    schedule_fill(a, m->s,
-                  (schedule_cell){.verb = SCHEDULE_BUCKET,
-                                  .stage = deepest->name,
-                                  .subject = m->p->op->vars.data[left[0]].name,
-                                  .nvalues = 3,
-                                  .values = values});
-}
-
 static void fill_kernel(making *m, const stage_group *g) {
-    tensor_val map = m->p->machine->gpu ? row_map(m->p, g) : TENSOR_NO_VAL;
+    tensor_val map = m->p->machine->gpu ? default_row_map(m->p, g) : TENSOR_NO_VAL;
     bool known = map == TENSOR_NO_VAL;
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
     if (!known) VEC_PUSH(m->p->arena, &m->walked, map);
-    if (m->skewed && map != TENSOR_NO_VAL) fill_bucket(m, g, map);
-    else fill_stages(m, g);
-}
-
-// ---- What was supposed -----------------------------------------------------------------------------------
-static void guard(making *m, tensor_space s, const size_token *t, uint32_t n, const char *text) {
-    program_guard g = {.kind = GUARD_HOLDS, .text = text};
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_SPACE, s, 0}));
-    for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
-    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
-}
-
-static void guard_class(making *m, tensor_space s) {
-    const plan_class *c = m->class;
-    const char *name = m->p->op->spaces.data[s].name;
-    const size_token multiple[] = {{SZ_CONST, c->multiple, 0},
-                                   {SZ_MOD, 0, 0},
-                                   {SZ_CONST, 0, 0},
-                                   {SZ_EQ, 0, 0}},
-                     above[] = {{SZ_CONST, c->above, 0}, {SZ_GT, 0, 0}},
-                     to[] = {{SZ_CONST, c->to, 0}, {SZ_LE, 0, 0}};
-    if (c->multiple > 1)
-        guard(m, s, multiple, 4, arena_printf(m->p->arena, "%s %% %lld == 0", name, (long long)c->multiple));
-    if (c->above) guard(m, s, above, 2, arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
-    if (c->to) guard(m, s, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
-}
-
-// No row is long.
-static void guard_rows(making *m, tensor_val map) {
-    program_guard g = {
-        .kind = GUARD_HOLDS,
-        .text = arena_printf(m->p->arena, "max(%s) <= %d", m->p->op->vals.data[map].name, HEAVY)};
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_MAX_PREIMAGE, map, 0}));
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_CONST, HEAVY, 0}));
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_LE, 0, 0}));
-    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+    if (m->rows == ROWS_SKEWED && map != TENSOR_NO_VAL) default_bucket(m, g, map);
+    else default_stages(m, g);
 }
 
 const plan_class *plan_class_at(const machine *m, uint32_t i) {
@@ -545,10 +446,25 @@ const plan_class *plan_class_at(const machine *m, uint32_t i) {
     return i < sizeof host / sizeof *host ? &host[i] : NULL;
 }
 
+static void fill_kernels(making *m) {
+    stage_group g = {0};
+    for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
+        bool apart = m->fused && m->fused[i];
+        if (plan_inlined(m->p, i) && !apart) continue;
+        if (apart || !plan_joins(m->p, &g, i)) {
+            if (g.len) fill_kernel(m, &g);
+            g = (stage_group){0};
+        }
+        if (!apart) VEC_PUSH(m->p->arena, &g, i);
+    }
+    if (g.len) fill_kernel(m, &g);
+}
+
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
-                       const plan_class *class, bool skewed, plan_supposed *supposed) {
+                       const plan_class *class, plan_rows rows, plan_supposed *supposed) {
+    static const char *const suffix[] = {"", " skewed", " fused"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
-    *s = (schedule){.name = skewed ? arena_printf(a, "%s skewed", class->name) : class->name,
+    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, suffix[rows]),
                     .op = tensor_op_copy(a, op),
                     .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
@@ -562,20 +478,11 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     p.op = p.plan->op;
     plan_rewrite(&p);
     p.s = s;
-    making m = {.p = &p, .s = s, .class = class, .skewed = skewed};
-    stage_group g = {0};
-    for (uint32_t i = 0; i < p.op->stages.len; i++) {
-        if (plan_inlined(&p, i)) continue;
-        if (!plan_joins(&p, &g, i)) {
-            if (g.len) fill_kernel(&m, &g);
-            g = (stage_group){0};
-        }
-        VEC_PUSH(a, &g, i);
-    }
-    if (g.len) fill_kernel(&m, &g);
-    fill_nones(&m);
-    for (uint32_t i = 0; i < m.supposed.len; i++) guard_class(&m, m.supposed.data[i]);
-    for (uint32_t i = 0; i < m.walked.len && !skewed; i++) guard_rows(&m, m.walked.data[i]);
+    making m = {.p = &p, .s = s, .class = class, .rows = rows, .groups = DEFAULT_GROUPS};
+    if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
+    fill_kernels(&m);
+    default_nones(&m);
+    default_guards(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0};
     return s;
 }

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-// The name of an index, or of one that lowering made of it.
-static bool names(const char *word, const char *index) {
-    size_t n = strlen(word);
-    return !strncmp(word, index, n) && (!index[n] || index[n] == '\'');
-}
-
 static const char *name_of(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
 
 // The list of `flat` that is about a stage: it has all of its indices on its left; NULL: none is.
@@ -21,7 +15,7 @@ static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const te
     const schedule_value *flat = c ? schedule_value_of(c, NULL) : NULL;
     for (uint32_t i = 0; flat && i < flat->nnames; i++) {
         uint32_t k = 0;
-        while (k < n && !names(flat->names[i], name_of(p, left[k]))) k++;
+        while (k < n && !plan_index_is(p, flat->names[i], left[k])) k++;
         if (k == n) return NULL;
     }
     return c;
@@ -57,10 +51,12 @@ static bool fits(planner *p, const schedule_cell *c, const loop_list *levels, ui
     for (uint32_t i = first; i < levels->len; i++) {
         const loop_node *n = levels->data[i];
         if (!whole_range(p, n))
-            return refuse(p, c, "the rows '%s' of a class have a schedule of their own", name_of(p, n->var)),
+            return refuse(p, c, "the points of '%s' are those of a class or of a tile", name_of(p, n->var)),
                    false;
         if (i > first && (n->ndigits || n->rest == LOOP_BLOCK_PLACE || n->unroll))
             return refuse(p, c, "'%s' is dealt out by itself", name_of(p, n->var)), false;
+        if (n->rest == LOOP_UNROLL_PLACE)
+            return refuse(p, c, "the points of '%s' are all held at once", name_of(p, n->var)), false;
         if (n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
             return refuse(p, c, "a vector of '%s' may lie in two rows", name_of(p, n->var)), false;
     }
@@ -137,11 +133,10 @@ loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uin
     uint32_t n = plan_left(p, deepest, left);
     schedule_cell *c = flat_of(p, deepest, left, n);
     const schedule_value *flat = c ? &c->values[0] : NULL;
-    if (!flat || !names(flat->names[flat->nnames - 1], name_of(p, left[level]))) return at;
+    if (!flat || !plan_index_is(p, flat->names[flat->nnames - 1], left[level])) return at;
     c->consumed = true;
     for (uint32_t i = 0; i < flat->nnames; i++)
-        if (level + 1 < flat->nnames ||
-            !names(flat->names[i], name_of(p, left[level + 1 + i - flat->nnames])))
+        if (level + 1 < flat->nnames || !plan_index_is(p, flat->names[i], left[level + 1 + i - flat->nnames]))
             return refuse(p, c, "what is taken as one up to '%s' are no loops within one another",
                           name_of(p, left[level])),
                    at;

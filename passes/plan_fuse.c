@@ -7,94 +7,6 @@
 
 #include <string.h>
 
-// ---- Which stages ----------------------------------------------------------------------------------------
-const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage) {
-    const char *name = p->op->stages.data[stage].name;
-    return schedule_find(p->s, name, SCHEDULE_FUSE, name);
-}
-
-// Whether one statement fuses it: each stage that a list names has a cell, which holds the whole list.
-bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage) {
-    const schedule_value *list = schedule_value_of(c, "stages");
-    const char *name = p->op->stages.data[stage].name;
-    for (uint32_t i = 0; list && i < list->nnames; i++)
-        if (schedule_covers(list->names[i], name)) return plan_fuse_cell(p, stage) != NULL;
-    return !list && schedule_covers(c->subject, name);
-}
-
-static bool reads_stage(const planner *p, uint32_t reader, uint32_t writer) {
-    const tensor_stage *w = &p->op->stages.data[writer];
-    for (uint32_t t = 0; t < w->ntargets; t++)
-        if (plan_read_by(p, reader, w->targets[t].val)) return true;
-    return false;
-}
-
-static bool reads_any(const planner *p, uint32_t reader, const stage_group *writers) {
-    for (uint32_t i = 0; i < writers->len; i++)
-        if (reads_stage(p, reader, writers->data[i])) return true;
-    return false;
-}
-
-static void stands_between(planner *p, const schedule_cell *c, uint32_t stage, const stage_group *after) {
-    const char *between = "a recurrence";
-    for (uint32_t i = 0; i < after->len; i++)
-        if (reads_stage(p, stage, after->data[i])) between = p->op->stages.data[after->data[i]].name;
-    const tensor_stage *st = &p->op->stages.data[stage];
-    diagnostic *d = plan_refuse(
-        p, E0551, c->at, "'%s' cannot be fused: '%s', which it reads, is computed between the fused stages",
-        st->name, between);
-    if (!d) return;
-    diag_note(d, st->at, "'%s'", st->name);
-    diag_help(d, "fuse '%s' with them, or fuse without '%s'", between, st->name);
-}
-
-// Stages from `first` on that c fuses, those between that do not read them before, the others after.
-static void gather(planner *p, const schedule_cell *c, uint32_t first, uint32_t last, stage_group *out,
-                   bool *taken) {
-    stage_group fused = {0}, after = {0};
-    for (uint32_t i = first; i <= last; i++) {
-        if (taken[i]) continue;
-        taken[i] = true;
-        bool in = !plan_inlined(p, i) && plan_fuses(p, c, i);
-        bool late = reads_any(p, i, &after), recurrent = p->op->stages.data[i].loop != TENSOR_NO_LOOP;
-        if ((in && late) || (recurrent && last > first)) stands_between(p, c, i, &after);
-        if (in) VEC_PUSH(p->arena, &fused, i);
-        else if (late || reads_any(p, i, &fused)) VEC_PUSH(p->arena, &after, i);
-        else VEC_PUSH(p->arena, out, i);
-    }
-    for (uint32_t i = 0; i < fused.len; i++) VEC_PUSH(p->arena, out, fused.data[i]);
-    for (uint32_t i = 0; i < after.len; i++) VEC_PUSH(p->arena, out, after.data[i]);
-}
-
-static void permute(planner *p, const stage_group *order) {
-    tensor_stage *old = ARENA_ARRAY(p->arena, tensor_stage, order->len + 1);
-    uint32_t *to = ARENA_ARRAY(p->arena, uint32_t, order->len + 1);
-    for (uint32_t i = 0; i < order->len; i++) old[i] = p->op->stages.data[i];
-    for (uint32_t i = 0; i < order->len; i++) {
-        p->op->stages.data[i] = old[order->data[i]];
-        to[order->data[i]] = i;
-    }
-    for (uint32_t v = 0; v < p->plan->values.len; v++)
-        if (p->plan->values.data[v].home == LOOP_INLINE)
-            p->plan->values.data[v].stage = to[p->plan->values.data[v].stage];
-}
-
-void plan_fuse_order(planner *p) {
-    stage_group order = {0};
-    uint32_t n = p->op->stages.len;
-    bool *taken = ARENA_ARRAY(p->arena, bool, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        const schedule_cell *c = taken[i] || plan_inlined(p, i) ? NULL : plan_fuse_cell(p, i);
-        uint32_t last = i;
-        for (uint32_t k = i; c && k < n; k++)
-            if (!plan_inlined(p, k) && plan_fuses(p, c, k)) last = k;
-        if (c) gather(p, c, i, last, &order, taken);
-        else if (!taken[i]) VEC_PUSH(p->arena, &order, i);
-        taken[i] = true;
-    }
-    permute(p, &order);
-}
-
 // ---- Rows and edges --------------------------------------------------------------------------------------
 static const tensor_stage *stage_of(const fusion *f, uint32_t i) { return &f->p->op->stages.data[i]; }
 
@@ -128,7 +40,7 @@ bool plan_fusion_map(fusion *f, tensor_space domain) {
     return f->mapped && f->map.domain == domain;
 }
 
-static bool named(const char *index, const char *var) {
+bool plan_index_named(const char *index, const char *var) {
     size_t n = strlen(index);
     return !strncmp(index, var, n) && (!var[n] || var[n] == '\'');
 }
@@ -141,7 +53,7 @@ static bool find_rows(fusion *f) {
         const tensor_stage *st = stage_of(f, f->stages.data[i]);
         f->rows = first_space(f, st);
         for (f->level = 0; f->level < st->nleft; f->level++)
-            if (named(index, f->p->op->vars.data[st->left[f->level]].name)) return true;
+            if (plan_index_named(index, f->p->op->vars.data[st->left[f->level]].name)) return true;
     }
     f->level = 0;
     if (!index && f->rows != TENSOR_NO_SPACE) return true;
@@ -238,19 +150,24 @@ static bool check_reads(fusion *f) {
 }
 
 // Points that a map takes nowhere belong to no row.
+bool plan_fusion_reaches(fusion *f, const tensor_stage *st) {
+    const tensor_val_info *m = &f->p->op->vals.data[f->map.map];
+    bool total = m->role == VAL_MAP && !(m->facts & FACT_PARTIAL);
+    for (uint32_t t = 0; !total && t < st->ntargets; t++) {
+        tensor_val v = st->targets[t].val;
+        if (f->p->op->vals.data[v].role == VAL_STAGE && !plan_read_outside(f->p, &f->stages, v)) continue;
+        diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' is needed at points that '%s' takes to no row",
+                                    st->name, m->name);
+        if (d) diag_help(d, "fuse without '%s', or declare the map total", st->name);
+        return false;
+    }
+    return true;
+}
+
 static bool check_total(fusion *f) {
-    const tensor_val_info *m = f->mapped ? &f->p->op->vals.data[f->map.map] : NULL;
-    bool total = m && m->role == VAL_MAP && !(m->facts & FACT_PARTIAL);
-    for (uint32_t i = 0; m && !total && i < f->stages.len; i++) {
+    for (uint32_t i = 0; f->mapped && i < f->stages.len; i++) {
         const tensor_stage *st = stage_of(f, f->stages.data[i]);
-        for (uint32_t t = 0; over_edges(f, st) && t < st->ntargets; t++) {
-            tensor_val v = st->targets[t].val;
-            if (f->p->op->vals.data[v].role == VAL_STAGE && !plan_read_outside(f->p, &f->stages, v)) continue;
-            diagnostic *d = plan_refuse(
-                f->p, E0550, f->at, "'%s' is needed at points that '%s' takes to no row", st->name, m->name);
-            if (d) diag_help(d, "fuse without '%s', or declare the map total", st->name);
-            return false;
-        }
+        if (over_edges(f, st) && !plan_fusion_reaches(f, st)) return false;
     }
     return true;
 }
@@ -271,7 +188,7 @@ static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
 static bool kept_apart(fusion *f, const plan_phase *ph, uint32_t stage) {
     for (uint32_t i = 0; i < ph->group.len; i++) {
         const tensor_stage *w = stage_of(f, ph->group.data[i]);
-        if (plan_kept_apart(f->p, w) && reads_stage(f->p, stage, ph->group.data[i])) return true;
+        if (plan_kept_apart(f->p, w) && plan_reads_stage(f->p, stage, ph->group.data[i])) return true;
     }
     return false;
 }
@@ -318,14 +235,6 @@ static bool check_level(fusion *f) {
 }
 
 // ---- Rows of a block -------------------------------------------------------------------------------------
-static int64_t parts(const index_cut *c) {
-    const int64_t n[] = {c->groups, c->tile, c->registers, c->lanes, c->vector};
-    int64_t part = 1;
-    if (c->tile) return c->tile * (c->groups ? c->groups : 1);
-    for (uint32_t i = 0; i < sizeof n / sizeof *n; i++) part *= n[i] ? n[i] : 1;
-    return part;
-}
-
 static index_cut row_cut(fusion *f, const tensor_stage *st) { return plan_cut(f->p, st, st->left[0], false); }
 
 // As its rows say, or as many as one of them deals out.
@@ -336,7 +245,8 @@ static bool find_points(fusion *f) {
         const tensor_stage *st = stage_of(f, f->stages.data[i]);
         if (over_edges(f, st)) continue;
         index_cut c = row_cut(f, st);
-        if (!said && (c.block || parts(&c) > f->points)) f->points = c.block ? c.block : parts(&c);
+        if (!said && (c.block || plan_parts_of(&c) > f->points))
+            f->points = c.block ? c.block : plan_parts_of(&c);
         if (said && c.block && c.block != f->points) {
             diagnostic *d = plan_refuse(f->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
                                         "a block owns %lld rows of '%s' and %lld of another fused stage",
@@ -351,37 +261,80 @@ static bool find_points(fusion *f) {
         const tensor_stage *st = stage_of(f, f->stages.data[i]);
         index_cut c = {0};
         if (!over_edges(f, st)) c = row_cut(f, st);
-        if (f->points % parts(&c) == 0) continue;
+        if (f->points % plan_parts_of(&c) == 0) continue;
         diagnostic *d = plan_refuse(f->p, E0542, f->at,
                                     "a block owns %lld rows, and '%s' deals them out by %lld",
-                                    (long long)f->points, st->name, (long long)parts(&c));
+                                    (long long)f->points, st->name, (long long)plan_parts_of(&c));
         if (d)
             diag_help(d, "say how many a block owns: `block %s %lld`", f->p->op->vars.data[st->left[0]].name,
-                      (long long)parts(&c));
+                      (long long)plan_parts_of(&c));
         return false;
     }
     return true;
 }
 
-static bool check_order(fusion *f) {
-    for (uint32_t i = 0; i < f->stages.len; i++) {
-        const tensor_stage *st = stage_of(f, f->stages.data[i]);
-        const char *index = f->p->op->vars.data[st->left[0]].name;
-        schedule_cell *c = schedule_find(f->p->s, st->name, SCHEDULE_ORDER, index);
-        if (!c) c = schedule_find(f->p->s, st->name, SCHEDULE_BUCKET, index);
-        if (!c) continue;
-        diagnostic *d = plan_refuse(f->p, E0530, c->at,
-                                    "'%s' of a kernel with shared rows has no pass in this version",
-                                    schedule_verb_text(c->verb));
-        if (d) diag_help(d, "leave it out, or fuse and keep less");
-        return false;
-    }
-    return true;
+// ---- Classes ---------------------------------------------------------------------------------------------
+static const tensor_stage *last_of_rows(const fusion *f) {
+    for (uint32_t i = f->stages.len; i-- > 0;)
+        if (!over_edges(f, stage_of(f, f->stages.data[i]))) return stage_of(f, f->stages.data[i]);
+    ICE("'%s': no fused stage has rows", f->p->op->name);
+}
+
+static void measure(planner *p, const row_class *rows, uint32_t number, void *user) {
+    fusion *f = user;
+    if (!find_points(f)) return;
+    f->apart = number || (rows->order != TENSOR_NO_VAL && f->points > 1);
+    (void)p;
+}
+
+static bool same_phases(const fusion *f, const fusion *g) {
+    bool same = f->phases.len == g->phases.len;
+    for (uint32_t i = 0; same && i < f->phases.len; i++)
+        same = f->phases.data[i].group.len == g->phases.data[i].group.len;
+    return same;
+}
+
+// Where values live is the same for all classes, so their stages follow one another in the same phases.
+static void divide(planner *p, const row_class *rows, uint32_t number, void *user) {
+    fusion *f = user, first = *f;
+    memset(&f->phases, 0, sizeof f->phases);
+    make_phases(f);
+    if (number <= 1 || same_phases(f, &first)) return;
+    diagnostic *d = plan_refuse(
+        p, E0541, rows->schedule->at,
+        "the classes of a bucket divide the fused stages into other phases: %u and %u of them",
+        first.phases.len, f->phases.len);
+    if (d) diag_note(d, f->at, "which stages pass values on in registers is the same for all classes");
+    if (d) diag_help(d, "deal the left-hand indices of '%s' out alike in each class", last_of_rows(f)->name);
 }
 
 // ---- The kernel ------------------------------------------------------------------------------------------
+// The rows of a block in their order: [lo, hi) of the order's positions, or where it is one row, of rows.
+static loop_node *ordered_blocks(fusion *f, plan_nest *n) {
+    planner *p = f->p;
+    const char *name = p->op->spaces.data[f->rows].name;
+    loop_node *loop = loop_node_new(p->plan, LOOP_FOR, f->at);
+    loop->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.first", name), f->rows);
+    loop->lo = f->of->lo ? f->of->lo : tensor_int(p->op, 0);
+    loop->hi = f->of->hi ? f->of->hi : tensor_size(p->op, f->rows, NO_SPAN);
+    loop->rest = LOOP_BLOCK_PLACE;
+    loop->step = (uint32_t)f->points;
+    loop_append(p->plan, &n->kernel->body, loop);
+    tensor_expr at = tensor_var_expr(p->op, loop->var, NO_SPAN), points = tensor_int(p->op, f->points);
+    tensor_var row = loop->var;
+    if (f->points == 1) {
+        row = tensor_add_var(p->op, arena_printf(p->arena, "%s.row", name), f->rows);
+        plan_let(p, &loop->body, row, tensor_load(p->op, f->of->order, &at, 1, NO_SPAN), f->at);
+    }
+    f->lo = tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, row, NO_SPAN), NO_SPAN);
+    f->hi = tensor_binary(p->op, TENSOR_ADD_OP, f->lo, points, NO_SPAN);
+    if (f->points > 1) f->hi = tensor_binary(p->op, TENSOR_MIN_OP, loop->hi, f->hi, NO_SPAN);
+    return loop;
+}
+
 static loop_node *block_loop(fusion *f, plan_nest *n) {
     planner *p = f->p;
+    if (f->of->order != TENSOR_NO_VAL) return ordered_blocks(f, n);
     const char *name = p->op->spaces.data[f->rows].name;
     tensor_expr points = tensor_int(p->op, f->points), size = tensor_size(p->op, f->rows, NO_SPAN);
     tensor_expr up = tensor_binary(p->op, TENSOR_ADD_OP, size, tensor_int(p->op, f->points - 1), NO_SPAN);
@@ -415,18 +368,52 @@ static bool by_rows(fusion *f, const tensor_stage *st, index_cut *rows) {
     return false;
 }
 
-static loop_node *row_loop(fusion *f, const index_cut *rows, loop_body *to) {
+// Whether rows of the kernel at hand are found by their position alone.
+static tensor_val order_of(const fusion *f) { return f->points > 1 ? f->of->order : TENSOR_NO_VAL; }
+
+static loop_body *row_loop(fusion *f, const index_cut *rows, loop_body *to, loop_node **made,
+                           tensor_expr *row) {
     planner *p = f->p;
     index_cut c = {.stage = rows->stage, .var = rows->var, .block = f->points, .groups = rows->groups};
     loop_node *n = loop_node_new(p->plan, LOOP_FOR, f->at);
-    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.of", p->op->vars.data[rows->var].name),
-                            f->rows);
+    const char *name = p->op->vars.data[rows->var].name;
+    bool ordered = order_of(f) != TENSOR_NO_VAL;
+    tensor_var v = tensor_add_var(p->op, arena_printf(p->arena, "%s.of", name), f->rows);
+    n->var = ordered ? tensor_add_var(p->op, arena_printf(p->arena, "%s.of.at", name), f->rows) : v;
     n->lo = f->lo;
     n->hi = f->hi;
     plan_digits(p, &c, n);
     n->rest = LOOP_WHOLE_PLACE;
     loop_append(p->plan, to, n);
-    return n;
+    tensor_expr at = tensor_var_expr(p->op, n->var, NO_SPAN);
+    if (ordered) plan_let(p, &n->body, v, tensor_load(p->op, f->of->order, &at, 1, NO_SPAN), f->at);
+    *made = n;
+    *row = tensor_var_expr(p->op, v, NO_SPAN);
+    return &n->body;
+}
+
+// The edges of a block lie next to each other, unless its rows do not; then each row's are walked by
+// themselves.
+static loop_body *edges_of_block(fusion *f, const plan_phase *ph, row_class *rows, loop_body *at) {
+    planner *p = f->p;
+    const tensor_stage *deepest = stage_of(f, ph->group.data[ph->group.len - 1]);
+    index_cut cut = {.stage = last_of_rows(f), .var = last_of_rows(f)->left[0]};
+    tensor_val offsets = plan_offsets(p, &f->map);
+    *rows = (row_class){.order = f->map.sorted ? TENSOR_NO_VAL : plan_order(p, &f->map),
+                        .schedule = p->s,
+                        .place = EDGES_OF_BLOCK};
+    bool groups = !ph->tile && by_rows(f, deepest, &cut);
+    if (!groups && order_of(f) == TENSOR_NO_VAL) {
+        rows->lo = plan_offset_at(p, offsets, f->lo, 0);
+        rows->hi = plan_offset_at(p, offsets, f->hi, 0);
+        return at;
+    }
+    tensor_expr row;
+    if (!groups) cut.groups = 0;
+    at = row_loop(f, &cut, at, &rows->around, &row);
+    rows->lo = plan_offset_at(p, offsets, row, 0);
+    rows->hi = plan_offset_at(p, offsets, row, 1);
+    return at;
 }
 
 static void emit_phase(fusion *f, plan_nest *n, const plan_phase *ph, loop_body *to) {
@@ -435,44 +422,42 @@ static void emit_phase(fusion *f, plan_nest *n, const plan_phase *ph, loop_body 
     row_class *rows = ARENA_NEW(p->arena, row_class);
     loop_body *at = &phase->body;
     loop_append(p->plan, to, phase);
-    *rows = (row_class){.order = TENSOR_NO_VAL,
+    *rows = (row_class){.order = order_of(f),
                         .lo = f->lo,
                         .hi = f->hi,
                         .schedule = p->s,
                         .place = ROWS_OF_BLOCK,
                         .points = f->points};
-    if (ph->edges) {
-        const tensor_stage *deepest = stage_of(f, ph->group.data[ph->group.len - 1]);
-        index_cut cut;
-        tensor_val offsets = plan_offsets(p, &f->map);
-        *rows = (row_class){.order = f->map.sorted ? TENSOR_NO_VAL : plan_order(p, &f->map),
-                            .schedule = p->s,
-                            .place = EDGES_OF_BLOCK};
-        if (!ph->tile && by_rows(f, deepest, &cut)) {
-            rows->around = row_loop(f, &cut, at);
-            at = &rows->around->body;
-            tensor_expr v = tensor_var_expr(p->op, rows->around->var, NO_SPAN);
-            rows->lo = plan_offset_at(p, offsets, v, 0);
-            rows->hi = plan_offset_at(p, offsets, v, 1);
-        } else {
-            rows->lo = plan_offset_at(p, offsets, f->lo, 0);
-            rows->hi = plan_offset_at(p, offsets, f->hi, 0);
-        }
-    }
+    if (ph->edges) at = edges_of_block(f, ph, rows, at);
     rows->everyone = ph->tile;
     plan_nest_group(n, &ph->group, rows, at);
 }
 
-static void emit(fusion *f) {
+// Homes are of all classes.
+static void settle_values(fusion *f) {
     planner *p = f->p;
-    plan_nest n = plan_nest_start(p, stage_of(f, f->stages.data[f->stages.len - 1]), 0);
-    loop_node *block = block_loop(f, &n);
+    schedule *mine = p->s;
+    p->s = f->whole;
     plan_keep_values(f);
+    VEC_PUSH(p->arena, &p->live, &f->stages);
     for (uint32_t i = 0; i < f->phases.len; i++) VEC_PUSH(p->arena, &p->live, &f->phases.data[i].group);
     for (uint32_t i = 0; i < f->phases.len; i++) plan_private(p, &f->phases.data[i].group);
+    p->live.len = 0;
+    for (uint32_t i = 0; i < f->phases.len; i++)
+        for (uint32_t k = 0; k < f->phases.data[i].group.len; k++)
+            plan_choose_home(p, &f->phases.data[i].group, stage_of(f, f->phases.data[i].group.data[k]));
+    p->s = mine;
+}
+
+static void emit(planner *p, const row_class *rows, uint32_t number, void *user) {
+    fusion *f = user;
+    f->of = rows;
+    if (!find_points(f)) return;
+    plan_nest n = plan_nest_start(p, stage_of(f, f->stages.data[f->stages.len - 1]), number);
+    loop_node *block = block_loop(f, &n);
+    if (number <= 1) settle_values(f);
     for (uint32_t i = 0; i < f->phases.len && !p->failed; i++)
         emit_phase(f, &n, &f->phases.data[i], &block->body);
-    p->live.len = 0;
     if (!p->failed) plan_nest_end(&n);
 }
 
@@ -490,10 +475,15 @@ void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c) {
     fusion f = {.p = p, .cell = c, .at = c ? c->at : p->op->stages.data[g->data[g->len - 1]].at};
     for (uint32_t i = 0; i < g->len; i++) VEC_PUSH(p->arena, &f.stages, g->data[i]);
     consume(p, g);
-    if (!find_rows(&f) || !classify(&f) || !check_reads(&f) || !check_total(&f) || !check_order(&f) ||
-        !find_points(&f))
+    if (!plan_shares_rows(p, g)) return;
+    if (plan_sweeps(&f)) {
+        plan_sweep(&f);
         return;
-    plan_keep_inputs(&f);
-    make_phases(&f);
-    if (!p->failed && check_level(&f)) emit(&f);
+    }
+    if (!find_rows(&f) || !classify(&f) || !check_reads(&f) || !check_total(&f)) return;
+    f.whole = p->s;
+    plan_each_class(p, last_of_rows(&f), measure, &f);
+    if (!p->failed) plan_keep_inputs(&f);
+    if (!p->failed) plan_each_class(p, last_of_rows(&f), divide, &f);
+    if (!p->failed && check_level(&f)) plan_each_class(p, last_of_rows(&f), emit, &f);
 }

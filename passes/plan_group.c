@@ -12,7 +12,8 @@ bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v) {
 uint32_t plan_left(const planner *p, const tensor_stage *st, tensor_var *vars) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < st->nleft; i++)
-        if (!plan_is_step(p, st, st->left[i])) vars[n++] = st->left[i];
+        if (!plan_is_step(p, st, st->left[i]) && !(p->carried && *p->carried == st->left[i]))
+            vars[n++] = st->left[i];
     return n;
 }
 
@@ -78,7 +79,7 @@ static bool is_overwritten(void *user, const tensor_node *load) {
 
 // Where the writer overwrites what it is computed from, the thread that stores it alone may compute it. A
 // reader whose terms or further points are dealt to other threads would need it there.
-static bool owner_alone(const planner *p, const tensor_stage *writer, const tensor_stage *reader) {
+bool plan_owner_alone(const planner *p, const tensor_stage *writer, const tensor_stage *reader) {
     check c = {p, writer, reader, true};
     if (plan_loads(p, writer, is_overwritten, &c)) return true;
     return (reader->reducer == TENSOR_NO_REDUCER && reader->nleft == writer->nleft) ||
@@ -109,13 +110,35 @@ static bool prefix(const planner *p, const tensor_stage *a, const tensor_stage *
     return fills;
 }
 
-bool plan_joins(const planner *p, const stage_group *g, uint32_t stage) {
+// Every block of an inner index would store what the outer stage leaves in memory.
+static bool stored_by_blocks(const planner *p, const stage_group *g, uint32_t writer, uint32_t stage) {
+    const tensor_stage *w = &p->op->stages.data[writer], *st = &p->op->stages.data[stage];
+    tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, st, vars),
+             inner = plan_left(p, w, ARENA_ARRAY(p->arena, tensor_var, w->nleft + 1));
+    while (inner < n && !schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[vars[inner]].name))
+        inner++;
+    if (inner >= n) return false;
+    stage_group both = {0};
+    for (uint32_t i = 0; i < g->len; i++) VEC_PUSH(p->arena, &both, g->data[i]);
+    VEC_PUSH(p->arena, &both, stage);
+    for (uint32_t t = 0; t < w->ntargets; t++)
+        if (p->op->vals.data[w->targets[t].val].role != VAL_STAGE ||
+            plan_read_outside(p, &both, w->targets[t].val))
+            return true;
+    return false;
+}
+
+bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
+    if (g->len && (plan_carries(p, st) || plan_atomic(p, st))) return false;   // kernels of its own
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *w = &p->op->stages.data[g->data[i]];
+        if (plan_carries(p, w) || plan_atomic(p, w)) return false;
         if (w->loop != st->loop || !prefix(p, w, st) || !reads_own(p, w, st) || !reads_own(p, st, w) ||
-            !owner_alone(p, w, st))
+            !plan_owner_alone(p, w, st))
             return false;
+        if (stored_by_blocks(p, g, g->data[i], stage)) return false;
         if (plan_part_points(p, st) && !reads_nothing_of(p, w, st))
             return false;   // a kernel before walks its parts
     }
@@ -134,13 +157,19 @@ static bool same_key(const planner *p, const tensor_stage *a, const tensor_stage
     return place(p, a, (tensor_var)v->imm.i) == place(p, b, (tensor_var)w->imm.i);
 }
 
+bool plan_same_keys(const planner *p, const tensor_stage *a, const tensor_stage *b) {
+    for (uint32_t k = 0; k < a->nkeys && a->nkeys == b->nkeys; k++)
+        if (!same_key(p, a, b, k)) return false;
+    return a->nkeys == b->nkeys;
+}
+
 bool plan_same_walk(const planner *p, const tensor_stage *a, const tensor_stage *b) {
     if (a->reducer == TENSOR_NO_REDUCER || b->reducer == TENSOR_NO_REDUCER) return false;
-    if (a->nbound != 1 || b->nbound != 1 || a->nkeys != b->nkeys || a->nleft != b->nleft) return false;
+    if (a->nbound != 1 || b->nbound != 1 || a->nleft != b->nleft) return false;
     if (p->op->vars.data[a->bound[0]].space != p->op->vars.data[b->bound[0]].space) return false;
-    for (uint32_t k = 0; k < a->nkeys; k++)
-        if (!same_key(p, a, b, k)) return false;
-    return plan_part_points(p, a) == plan_part_points(p, b) && reads_nothing_of(p, a, b);
+    if (!plan_same_keys(p, a, b)) return false;
+    return plan_part_points(p, a) == plan_part_points(p, b) && plan_every(p, a) == plan_every(p, b) &&
+           reads_nothing_of(p, a, b);
 }
 
 uint32_t plan_run_end(const planner *p, const stage_group *g, uint32_t from) {

@@ -24,7 +24,7 @@ static kept_place take(planner *p, schedule_cell *c) {
     if (!c) return KEPT_ANYWHERE;
     for (uint32_t i = 0; i < c->nvalues && !c->consumed; i++) {
         const char *option = c->values[i].keyword;
-        if (!option || !strcmp(option, "values") || !strcmp(option, "stages")) continue;
+        if (!option || !strcmp(option, "stages")) continue;
         diagnostic *d = plan_refuse(p, E0530, c->at, "'%s' of 'keep' has no pass in this version", option);
         if (d) diag_help(d, "leave it out, or compile with --no-schedule");
     }
@@ -205,6 +205,14 @@ static void refuse_shared(fusion *f, const kept_value *x, const char *open) {
                         "the extent of '%s' is not known, so nothing bounds '%s' in shared memory", open,
                         name);
         if (d) diag_help(d, "give the size, -D %s=8, or keep it global", open);
+    } else if (f->apart) {
+        d = plan_refuse(
+            f->p, E0544, c->at,
+            "'%s' is not contiguous: rows are visited in another order, or by classes, so a block's lie anywhere",
+            name);
+        if (d)
+            diag_help(d, "keep '%s' global, or order rows without classes and give a block one: `block … 1`",
+                      name);
     } else {
         d = plan_refuse(
             f->p, E0544, c->at,
@@ -221,7 +229,7 @@ static bool bounded(const fusion *f) { return f->map.sorted && f->map.map < f->p
 static void add_shared(keeping *k, kept_value x) {
     const char *open = NULL;
     x.bytes = bytes_of(k->f, &x, &open);
-    bool range = !x.edges || bounded(k->f);
+    bool range = !k->f->apart && (!x.edges || bounded(k->f));
     if (range && x.bytes) {
         VEC_PUSH(k->f->p->arena, &k->values, x);
         *(x.edges ? &k->an_edge : &k->a_row) += x.bytes;
@@ -392,6 +400,14 @@ static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
     planner *p = f->p;
     const tensor_val_info i = p->op->vals.data[v];
     bool rows = i.rank && i.axes[0] == f->rows, edges = i.rank && !rows && plan_fusion_map(f, i.axes[0]);
+    if (f->apart && (rows || edges)) {
+        diagnostic *d = plan_refuse(
+            p, E0544, c->at, "'%s' has no tile: the rows of a block lie anywhere in their order", i.name);
+        if (d)
+            diag_help(d,
+                      "leave it in memory, or order rows without classes and give a block one: `block … 1`");
+        return;
+    }
     if (!rows && !edges) {
         diagnostic *d = plan_refuse(
             p, E0544, c->at,

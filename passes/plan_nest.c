@@ -26,7 +26,7 @@ static uint32_t product(loop_node *const *chain, uint32_t n, loop_place place) {
 }
 
 // Lanes along what a stage reduces meet by shuffles.
-static bool shuffles(const loop_list *walk) {
+bool plan_shuffles(const loop_list *walk) {
     for (uint32_t i = 0; i < walk->len; i++)
         if (product(&walk->data[i], 1, LOOP_LANE_PLACE) > 1) return true;
     return false;
@@ -35,7 +35,7 @@ static bool shuffles(const loop_list *walk) {
 // The loops a stage stands in. Lanes of the innermost left-hand axis, along which memory runs, are
 // neighbours, then come those of what is reduced; the loops that other stages share come last.
 static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
-    dealing d = {.stage = stage, .shuffles = shuffles(walk)};
+    dealing d = {.stage = stage, .shuffles = plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
     if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
     for (uint32_t i = 0; i < n->levels.len - last; i++) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
@@ -159,29 +159,30 @@ static void settle(nest *n) {
 
 // ---- Homes -----------------------------------------------------------------------------------------------
 // A stage nobody outside the kernel reads needs no memory.
-static void choose_home(nest *n, const tensor_stage *st) {
+void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st) {
     for (uint32_t t = 0; t < st->ntargets; t++) {
         tensor_val v = st->targets[t].val;
-        if (n->p->op->vals.data[v].role != VAL_STAGE || st->loop != TENSOR_NO_LOOP) continue;
-        if (plan_kept(n->p, st, v) == KEPT_GLOBAL || n->p->plan->values.data[v].home == LOOP_SHARED) continue;
-        if (!plan_read_outside(n->p, n->group, v)) n->p->plan->values.data[v].home = LOOP_REGISTERS;
+        if (p->op->vals.data[v].role != VAL_STAGE || st->loop != TENSOR_NO_LOOP) continue;
+        if (plan_kept(p, st, v) == KEPT_GLOBAL || p->plan->values.data[v].home == LOOP_SHARED) continue;
+        if (!plan_read_outside(p, g, v)) p->plan->values.data[v].home = LOOP_REGISTERS;
     }
 }
 
 // ---- Loops -----------------------------------------------------------------------------------------------
 // Two stages that stand in one loop deal it out alike.
-static bool check_alike(nest *n, const index_cut *c, const index_cut *o, const char *index) {
+bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *index) {
     static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,  SCHEDULE_REGISTERS,
                                           SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL};
     const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll},
                   b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll};
     uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
     while (i < all && a[i] == b[i]) i++;
-    if (i == all && c->strided == o->strided) return true;
-    schedule_verb verb = i < all ? verbs[i] : SCHEDULE_REGISTERS;
+    bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
+    if (i == all && c->strided == o->strided && tiles) return true;
+    schedule_verb verb = i < all ? verbs[i] : tiles ? SCHEDULE_REGISTERS : SCHEDULE_BLOCK;
     const schedule_cell *here = c->cell[verb], *there = o->cell[verb];
     const char *text = schedule_verb_text(verb);
-    diagnostic *d = plan_refuse(n->p, E0541, here ? here->at : there->at,
+    diagnostic *d = plan_refuse(p, E0541, here ? here->at : there->at,
                                 "'%s %s' is not the same for '%s' and '%s', which share the loop over '%s'",
                                 text, index, c->stage->name, o->stage->name, index);
     if (!d) return false;
@@ -195,12 +196,13 @@ static bool check_alike(nest *n, const index_cut *c, const index_cut *o, const c
 
 static void check_level(nest *n, uint32_t level, const index_cut *c, const tensor_stage *st, tensor_var v) {
     index_cut o = plan_cut(n->p, st, v, false);
-    if (!n->p->failed) check_alike(n, c, &o, n->p->op->vars.data[n->vars[level]].name);
+    if (!n->p->failed) plan_alike(n->p, c, &o, n->p->op->vars.data[n->vars[level]].name);
 }
 
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
-static void check_blocks(nest *n, const index_cut *c, const loop_node *node) {
-    if (node->rest == LOOP_BLOCK_PLACE && n->rows->place != ROWS_OF_GRID) {
+static void check_blocks(nest *n, const index_cut *c, bool blocks) {
+    bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE;
+    if (blocks && !grid) {
         const char *name = n->p->op->vars.data[c->var].name;
         diagnostic *d = plan_refuse(
             n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
@@ -209,13 +211,19 @@ static void check_blocks(nest *n, const index_cut *c, const loop_node *node) {
         if (d) diag_help(d, "leave '%s' to the threads of a block: `block %s none`", name, name);
         return;
     }
-    for (uint32_t i = 0; i < n->levels.len && node->rest == LOOP_BLOCK_PLACE; i++) {
-        if (n->levels.data[i]->rest != LOOP_SERIAL_PLACE) continue;
+    for (uint32_t i = 0; i < n->levels.len && blocks; i++) {
+        loop_place rest = n->levels.data[i]->rest;
+        if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
         const char *outer = n->p->op->vars.data[n->levels.data[i]->var].name;
         diagnostic *d = plan_refuse(n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
                                     "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
                                     n->p->op->vars.data[c->var].name, outer);
-        if (d)
+        bool tile = n->rows->tile && i == n->rows->level;
+        if (d && tile)
+            diag_help(d,
+                      "tiles that are rounded end where their points do: let '%s' be outside, `loops %s, %s`",
+                      n->p->op->vars.data[c->var].name, n->p->op->vars.data[c->var].name, outer);
+        else if (d)
             diag_help(d, "deal out '%s' too, `block %s 1`, or leave this one to the threads of a block",
                       outer, outer);
         return;
@@ -240,20 +248,38 @@ static void digits_within(nest *n, index_cut c, loop_node *node) {
     node->rest = n->rows->place == ROWS_OF_BLOCK ? LOOP_WHOLE_PLACE : LOOP_SERIAL_PLACE;
 }
 
-static loop_body *open_level(nest *n, uint32_t level, loop_body *to) {
+static bool in_blocks(const nest *n) {   // the loops so far
+    uint32_t i = 0;
+    while (i < n->levels.len && n->levels.data[i]->rest != LOOP_SERIAL_PLACE) i++;
+    return i == n->levels.len;
+}
+
+static void write_out(nest *n, uint32_t level, loop_node *node) {
+    for (uint32_t i = 0; i < n->group->len && !n->p->failed; i++) {
+        tensor_var *vars = ARENA_ARRAY(n->p->arena, tensor_var, stage_at(n, i)->nleft + 1);
+        if (plan_left(n->p, stage_at(n, i), vars) > level)
+            plan_write_out(n->p, vars[level], &n->levels, node);
+    }
+}
+
+loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     planner *p = n->p;
     const tensor_stage *deepest = stage_at(n, n->group->len - 1);
     loop_node *node = loop_node_new(p->plan, LOOP_FOR, deepest->at);
     tensor_var v = n->vars[level];
-    bool ordered = !level && n->rows->order != TENSOR_NO_VAL,
-         within = !level && n->rows->place != ROWS_OF_GRID;
+    bool rows = level == n->rows->level, ordered = rows && n->rows->order != TENSOR_NO_VAL,
+         within = rows && n->rows->place != ROWS_OF_GRID;
+    if (rows && n->rows->tile) to = plan_open_tiles(p, n->rows->tile, to);
     node->var = ordered && n->rows->at ? *n->rows->at
                 : ordered ? tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
                                            p->op->vars.data[v].space)
                           : v;
-    node->lo = !level && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
-    node->hi = !level && n->rows->hi ? n->rows->hi : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
+    node->lo = rows && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
+    node->hi = rows && n->rows->hi ? n->rows->hi : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
     index_cut c = plan_cut(p, deepest, v, false);
+    if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
+    const plan_part *part = plan_part_of(p, n->group->data[n->group->len - 1]);
+    if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
     if (c.vector > 1 && (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector))) {
         diagnostic *d = plan_refuse(
             p, E0548, c.cell[SCHEDULE_VECTOR]->at,
@@ -265,12 +291,14 @@ static loop_body *open_level(nest *n, uint32_t level, loop_body *to) {
         if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
         c.vector = 0;
     }
-    if (!level && n->rows->everyone) VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
+    if (rows && n->rows->everyone) VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
+    else if (rows && n->rows->tile) plan_tile_digits(p, n->rows->tile, c, node);
     else if (within) digits_within(n, c, node);
     else plan_digits(p, &c, node);
-    if (!level && n->rows->at && node->rest == LOOP_WHOLE_PLACE)
+    write_out(n, level, node);
+    if (rows && n->rows->at && node->rest == LOOP_WHOLE_PLACE)
         node->rest = LOOP_SERIAL_PLACE;   // of tiles, not of rows
-    check_blocks(n, &c, node);
+    check_blocks(n, &c, node->rest == LOOP_BLOCK_PLACE || (rows && n->rows->tile));
     VEC_PUSH(p->arena, &n->levels, node);
     loop_append(p->plan, to, node);
     if (ordered) {
@@ -280,24 +308,27 @@ static loop_body *open_level(nest *n, uint32_t level, loop_body *to) {
         let->value = tensor_load(p->op, n->rows->order, &at, 1, NO_SPAN);
         loop_append(p->plan, &node->body, let);
     }
+    if (rows && n->rows->tile) plan_given(p, n->rows->tile, v, &node->body);
     for (uint32_t i = 0; i + 1 < n->group->len; i++) {
         tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
         if (plan_left(p, stage_at(n, i), vars) <= level) continue;
         check_level(n, level, &c, stage_at(n, i), vars[level]);
         if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector);
-        if (vars[level] != v) let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
+        if (vars[level] == v) continue;
+        let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
+        if (rows && n->rows->tile) plan_given(p, n->rows->tile, vars[level], &node->body);
     }
     return &node->body;
 }
 
-static void store(planner *p, loop_body *to, const uint32_t *stage) {
+void plan_store(planner *p, loop_body *to, const uint32_t *stage) {
     loop_node *n = loop_node_new(p->plan, LOOP_STORE, p->op->stages.data[*stage].at);
     n->nstages = 1;
     n->stages = stage;
     loop_append(p->plan, to, n);
 }
 
-static void bound_vectors(planner *p, const tensor_stage *st) {
+void plan_bound_vectors(planner *p, const tensor_stage *st) {
     for (uint32_t b = 0; b < st->nbound; b++) {
         index_cut c = plan_cut(p, st, st->bound[b], true);
         if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector)) continue;
@@ -313,29 +344,34 @@ static void check_walk(nest *n, const tensor_stage *first, const tensor_stage *s
     for (uint32_t b = 0; b < st->nbound && !n->p->failed; b++) {
         index_cut c = plan_cut(n->p, first, first->bound[b], true),
                   o = plan_cut(n->p, st, st->bound[b], true);
-        check_alike(n, &c, &o, n->p->op->vars.data[first->bound[b]].name);
+        plan_alike(n->p, &c, &o, n->p->op->vars.data[first->bound[b]].name);
     }
 }
 
-// Stages [from, to) share a walk, or there is one.
-static void emit_run(nest *n, uint32_t from, uint32_t to, uint32_t levels, loop_body *at) {
+void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk) {
     planner *p = n->p;
     const uint32_t *stages = n->group->data + from;
     const tensor_stage *st = &p->op->stages.data[stages[0]];
-    loop_list walk = {0};
+    const plan_part *part = plan_part_of(p, stages[0]);
+    bool runs = part && part->kind == PART_RUNS;
+    if (runs && !p->leaving) at = plan_cut_rows(p, part, at);
+    if (part && part->atomic && !p->leaving) {
+        loop_append(p->plan, at, plan_states(p, LOOP_CLEAR, part));
+        return;
+    }
     if (st->reducer != TENSOR_NO_REDUCER) {
-        for (uint32_t i = from; i < to; i++) bound_vectors(p, stage_at(n, i));
+        for (uint32_t i = from; i < to; i++) plan_bound_vectors(p, stage_at(n, i));
         for (uint32_t i = from + 1; i < to; i++) check_walk(n, st, stage_at(n, i));
-        loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, st->at);
+        loop_node *reduce = runs && p->leaving ? plan_carry(p, part)
+                                               : loop_node_new(p->plan, LOOP_REDUCE, st->at);
         reduce->nstages = to - from;
         reduce->stages = stages;
         loop_append(p->plan, at, reduce);
-        plan_walk(p, stages, to - from, reduce, &walk);
+        plan_walk(p, stages, to - from, reduce, walk, NULL);
     }
-    deal(n, stages[0], levels, &walk);
     for (uint32_t i = 0; i < to - from; i++)
         if (p->leaving) plan_leave_state(p, at, stages[i]);
-        else store(p, at, &stages[i]);
+        else plan_store(p, at, &stages[i]);
 }
 
 static void emit_stages(nest *n, uint32_t level, loop_body *at) {
@@ -344,7 +380,9 @@ static void emit_stages(nest *n, uint32_t level, loop_body *at) {
         uint32_t end = i + 1;
         if (plan_left(n->p, stage_at(n, i), vars) == level) {
             end = plan_run_end(n->p, n->group, i);
-            emit_run(n, i, end, level, at);
+            loop_list walk = {0};
+            plan_nest_run(n, i, end, at, &walk);
+            deal(n, n->group->data[i], level, &walk);
         }
         i = end;
     }
@@ -365,17 +403,20 @@ plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t numb
     return n;
 }
 
-void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
+void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) {
     const tensor_stage *deepest = &n->p->op->stages.data[g->data[g->len - 1]];
     n->group = g;
     n->rows = rows;
     n->levels = (loop_list){0};
     n->vars = ARENA_ARRAY(n->p->arena, tensor_var, deepest->nleft + 1);
     n->depth = plan_left(n->p, deepest, n->vars);
-    for (uint32_t i = 0; i < g->len; i++) choose_home(n, stage_at(n, i));
+}
+
+void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
+    plan_nest_begin(n, g, rows);
     emit_stages(n, 0, at);
     for (uint32_t level = 0; level < n->depth; level++) {
-        at = open_level(n, level, at);
+        at = plan_nest_open(n, level, at);
         at = plan_flatten(n->p, g, &n->levels, level, at);
         emit_stages(n, level + 1, at);
     }
@@ -388,13 +429,25 @@ void plan_nest_end(plan_nest *n) {
     VEC_PUSH(n->p->arena, &n->p->plan->steps, ((loop_step){.kind = LOOP_LAUNCH, .kernel = n->kernel}));
 }
 
-static void build(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
-    nest n = plan_nest_start(p, &p->op->stages.data[g->data[g->len - 1]], number);
-    plan_nest_group(&n, g, rows, &n.kernel->body);
-    plan_nest_end(&n);
+// What is combined in memory is cleared by the kernel before.
+static void before_last(planner *p) {
+    loop_step *last = &p->plan->steps.data[p->plan->steps.len - 1], clear = *last;
+    last[0] = last[-1];
+    last[-1] = clear;
 }
 
-// A kernel, or one a class of its rows; a class has a schedule of its own.
+static void build(planner *p, const row_class *rows, uint32_t number, void *user) {
+    const stage_group *g = user;
+    plan_parts(p, g, rows, number);
+    if (p->failed) return;
+    nest n = plan_nest_start(p, &p->op->stages.data[g->data[g->len - 1]], number);
+    const plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
+    if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
+    plan_nest_group(&n, g, rows, &n.kernel->body);
+    plan_nest_end(&n);
+    if (part && part->atomic) before_last(p);
+}
+
 void plan_kernel(planner *p, stage_group *g) {
     if (plan_keeps_shared(p, g)) {
         plan_fusion(p, g, NULL);
@@ -402,25 +455,7 @@ void plan_kernel(planner *p, stage_group *g) {
     }
     plan_private(p, g);
     plan_check_kept(p, g);
-    const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
-    const char *rows = plan_left(p, deepest, left) ? p->op->vars.data[left[0]].name : NULL;
-    schedule_cell *bucket = rows ? schedule_find(p->s, deepest->name, SCHEDULE_BUCKET, rows) : NULL,
-                  *order = rows ? schedule_find(p->s, deepest->name, SCHEDULE_ORDER, rows) : NULL;
-    const schedule_value *use = bucket ? schedule_value_of(bucket, "use") : NULL;
-    row_class *classes = ARENA_ARRAY(p->arena, row_class, use ? use->nnames : 1);
-    uint32_t n = 1;
-    classes[0] = (row_class){.order = TENSOR_NO_VAL, .schedule = p->s};
-    if (bucket) bucket->consumed = true;
-    if (order && !bucket) order->consumed = true;   // a bucket's points are in the order of its key
-    if (bucket && !plan_classes(p, bucket, classes, &n)) return;
-    if (!bucket && order && !plan_key_order(p, order, &classes[0].order)) return;
-    schedule *whole = p->s;
-    for (uint32_t i = 0; i < n && !p->failed; i++) {
-        p->s = classes[i].schedule;
-        plan_parts(p, g, &classes[i], n > 1 ? i + 1 : 0);
-        if (!p->failed) build(p, g, &classes[i], n > 1 ? i + 1 : 0);
-    }
+    for (uint32_t i = 0; i < g->len; i++) plan_choose_home(p, g, &p->op->stages.data[g->data[i]]);
+    plan_each_class(p, &p->op->stages.data[g->data[g->len - 1]], build, g);
     p->parts.len = 0;
-    p->s = whole;
 }

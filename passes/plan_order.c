@@ -22,9 +22,11 @@ static bool key_order(planner *p, const schedule_cell *c, const schedule_value *
             *counted = map;
             v = plan_prepare(p, PREPARED_DEGREES, &map, 1, m.axes[0], m.into);
         }
-        const tensor_val_info i = p->op->vals.data[v];
-        if (i.rank == 1 && (i.role == VAL_MAP || i.role == VAL_PREPARED)) {
-            *order = plan_prepare(p, descending ? PREPARED_ORDER_DESC : PREPARED_ORDER, &v, 1, i.axes[0], i.axes[0]);
+        plan_map m = {.map = v};
+        if (p->op->vals.data[v].role == VAL_PREPARED || plan_map_of(p, v, &m)) {
+            const tensor_val_info i = p->op->vals.data[v = m.map];
+            *order = plan_prepare(p, descending ? PREPARED_ORDER_DESC : PREPARED_ORDER, &v, 1, i.axes[0],
+                                  i.axes[0]);
             return true;
         }
     }
@@ -67,6 +69,70 @@ bool plan_classes(planner *p, const schedule_cell *c, row_class *out, uint32_t *
                              .lo = lo,
                              .hi = hi,
                              .schedule = use->schedules ? (schedule *)(uintptr_t)use->schedules[k] : p->s};
+    }
+    return true;
+}
+
+// Which index of a kernel is visited in an order, or by tiles, of its own.
+static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var *left, uint32_t n,
+                      row_class *rows) {
+    const schedule_cell *said = NULL;
+    *rows = (row_class){.order = TENSOR_NO_VAL, .schedule = p->s};
+    for (uint32_t i = 0; i < n; i++) {
+        const char *index = p->op->vars.data[left[i]].name;
+        schedule_cell *order = schedule_find(p->s, deepest->name, SCHEDULE_ORDER, index),
+                      *block = schedule_find(p->s, deepest->name, SCHEDULE_BLOCK, index);
+        if (!plan_tiled(block)) block = NULL;
+        if (!order && !block) continue;
+        if (said) {
+            diagnostic *d = plan_refuse(p, E0530, block ? block->at : order->at,
+                                        "an order of two indices of a kernel has no pass in this version");
+            if (d) diag_note(d, said->at, "the other order");
+            if (d) diag_help(d, "leave one out");
+            return false;
+        }
+        said = block ? block : order;
+        rows->level = i;
+        if (order) order->consumed = true;
+        if (block ? !plan_tile_rows(p, left[i], block, order, rows) : !plan_key_order(p, order, &rows->order))
+            return false;
+    }
+    return true;
+}
+
+void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
+    uint32_t nleft = plan_left(p, deepest, left), n = 1;
+    schedule_cell *bucket =
+        nleft ? schedule_find(p->s, deepest->name, SCHEDULE_BUCKET, p->op->vars.data[left[0]].name) : NULL;
+    const schedule_value *use = bucket ? schedule_value_of(bucket, "use") : NULL;
+    row_class *classes = ARENA_ARRAY(p->arena, row_class, use ? use->nnames : 1);
+    if (bucket) bucket->consumed = true;   // its points are in the order of its key
+    if (bucket ? !plan_classes(p, bucket, classes, &n) : !find_rows(p, deepest, left, nleft, classes)) return;
+    schedule *whole = p->s;
+    for (uint32_t i = 0; i < n && !p->failed; i++) {
+        p->s = classes[i].schedule;
+        emit(p, &classes[i], n > 1 ? i + 1 : 0, user);
+    }
+    p->s = whole;
+}
+
+// Stages of a fused kernel share rows: the points of their outermost index, in one order.
+bool plan_shares_rows(planner *p, const stage_group *g) {
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        for (uint32_t k = 0; k < st->nleft; k++) {
+            const char *index = p->op->vars.data[st->left[k]].name;
+            const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_BLOCK, index);
+            bool tiles = plan_tiled(c) != NULL;
+            if (!tiles) c = k ? schedule_find(p->s, st->name, SCHEDULE_ORDER, index) : NULL;
+            if (!c) continue;
+            diagnostic *d = plan_refuse(p, E0530, c->at,
+                                        "'%s'%s of a kernel with shared rows has no pass in this version",
+                                        schedule_verb_text(c->verb), tiles ? " by a map" : "");
+            if (d) diag_help(d, "leave it out, or fuse and keep less");
+            return false;
+        }
     }
     return true;
 }

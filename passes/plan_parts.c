@@ -41,7 +41,17 @@ const plan_part *plan_part_of(const planner *p, uint32_t stage) {
     return NULL;
 }
 
-// A key leads to points of its own for each row, and a fused kernel owns its rows as a whole.
+static schedule_cell *combine_cell(const planner *p, const tensor_stage *st, tensor_var v) {
+    return schedule_find(p->s, st->name, SCHEDULE_COMBINE, p->op->vars.data[v].name);
+}
+
+bool plan_atomic(const planner *p, const tensor_stage *st) {
+    if (!plan_part_points(p, st)) return false;
+    const schedule_cell *c = combine_cell(p, st, part_variable(p, st));
+    return c && !strcmp(c->values[0].text, "atomic");
+}
+
+// A fused kernel owns its rows as a whole.
 void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walked) {
     const schedule_cell *c = part_cell(p, st, v);
     if (!c || walked) return;
@@ -49,7 +59,8 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walk
     diagnostic *d = plan_refuse(
         p, E0530, c->at,
         "'%s' along '%s' has no pass in this version: '%s' reduces it %s, or in a fused kernel",
-        schedule_verb_text(c->verb), p->op->vars.data[v].name, st->name, split ? "without rows" : "by a key");
+        schedule_verb_text(c->verb), p->op->vars.data[v].name, st->name,
+        split ? "without rows" : "by a key that is no index of its rows");
     if (d)
         diag_help(d, split ? "'block' takes parts of all its points"
                            : "deal it out to groups and lanes of one block");
@@ -57,18 +68,26 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walk
 
 // Between lanes by shuffles, groups through shared memory, blocks by states in memory: the plan does so in
 // any case.
-void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c) {
+void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, bool runs) {
     const char *name = p->op->vars.data[c->var].name;
-    schedule_cell *cell = schedule_find(p->s, st->name, SCHEDULE_COMBINE, name);
+    schedule_cell *cell = combine_cell(p, st, c->var);
     if (!cell) return;
     cell->consumed = true;
     const char *way = cell->values[0].text;
+    if (runs && strcmp(way, "staged") && strcmp(way, "atomic")) {
+        diagnostic *d = plan_refuse(
+            p, E0540, cell->at, "'%s' is how %s of one row meet, and those of '%s' walk rows of their own",
+            way, strcmp(way, "shuffle") ? "groups" : "lanes", name);
+        if (d) diag_help(d, "rows that are cut meet 'staged'");
+        return;
+    }
     const struct {
         const char *way, *between, *by;
         bool there;
     } ways[] = {{"shuffle", "lanes", "lanes", c->lanes > 1},
                 {"shared", "groups", "groups", c->groups > 1},
-                {"staged", "blocks", "block", c->block > 0 || split_cell(p, st, c->var)}};
+                {"staged", "blocks", "block", c->block > 0 || split_cell(p, st, c->var)},
+                {"atomic", "blocks", "block", c->block > 0 || split_cell(p, st, c->var)}};
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (strcmp(way, ways[i].way)) continue;
         if (ways[i].there) return;
@@ -134,7 +153,7 @@ static bool tells_some(const planner *p, uint32_t reducer) {
 // Identities of the builtin ones are neutral, and only `else` asks whether anything was contributed.
 static bool tell_some(planner *p, tensor_stage *st) {
     if (tells_some(p, st->reducer)) return true;
-    if (!st->nelse && p->op->reducers.data[st->reducer].kind != REDUCE_USER) return false;
+    if (!st->nelse && tensor_reducer_neutral(p->op, &p->op->reducers.data[st->reducer])) return false;
     st->reducer = reducer_with_some(p, st->reducer);
     return true;
 }
@@ -153,20 +172,23 @@ static const char *unused_name(const planner *p, const char *stage, const char *
 
 // A value in memory for each component of the state, over the parts and the left variables; a tile tells its
 // row.
-static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const plan_part *part) {
+static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const plan_part *part,
+                                      const char *of) {
     const tensor_reducer r = p->op->reducers.data[st->reducer];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t rank = plan_left(p, st, left) + !part->tiles;
+    bool tiles = part->kind == PART_TILE;
+    uint32_t rank = plan_left(p, st, left) + !tiles;
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, rank);
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, rank),
                 *slots = ARENA_ARRAY(p->arena, tensor_expr, r.nstate);
     for (uint32_t i = 0; i < rank; i++) {
-        tensor_var v = i ? left[i - !part->tiles] : part->part;
+        tensor_var v = i ? left[i - !tiles] : part->part;
         axes[i] = p->op->vars.data[v].space;
         index[i] = tensor_var_expr(p->op, v, NO_SPAN);
     }
     for (uint32_t c = 0; c < r.nstate; c++) {
-        tensor_val_info info = {.name = unused_name(p, st->name, p->op->spaces.data[axes[0]].name, c),
+        const char *parts = arena_printf(p->arena, "%s%s", p->op->spaces.data[axes[0]].name, of);
+        tensor_val_info info = {.name = unused_name(p, st->name, parts, c),
                                 .role = VAL_STAGE,
                                 .type = r.state_types[c].type,
                                 .into = r.state_types[c].space,
@@ -187,8 +209,21 @@ static tensor_space parts_of(planner *p, tensor_space points, int64_t n) {
                       tensor_binary(p->op, TENSOR_QUOT_OP, up, tensor_int(p->op, n), NO_SPAN));
 }
 
+// A reduction whose points a map sorts is cut by the map that is its key.
+static bool whole_ranges(planner *p, const tensor_stage *st, const schedule_cell *cell) {
+    if (!plan_tiled(cell)) return true;
+    diagnostic *d = plan_refuse(p, E0530, cell->at,
+                                "'block %s' by a map has no pass in this version where '%s' reduces '%s'",
+                                cell->subject, st->name, cell->subject);
+    if (d)
+        diag_help(d, "`split %s %lld` cuts the points of each row", cell->subject,
+                  (long long)schedule_number(cell, NULL));
+    return false;
+}
+
 static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
     const schedule_cell *cell = part_cell(p, st, v);
+    if (!whole_ranges(p, st, cell)) return false;
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     diagnostic *d = NULL;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
@@ -210,15 +245,28 @@ static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
     return !p->failed;
 }
 
-static tensor_expr wide(planner *p, tensor_expr index) {
-    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
+// Whether parts may be combined as they come.
+static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *part, const row_class *rows) {
+    const schedule_cell *cell = combine_cell(p, st, part->var);
+    const char *fault = loop_atomic_fault(p->op, st), *name = p->op->vars.data[part->var].name;
+    diagnostic *d = NULL;
+    if (fault)
+        d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name, fault);
+    else if (!p->facts->nondeterministic && !loop_atomic_exact(p->op, st))
+        d = plan_refuse(p, E0555, cell->at,
+                        "the floats of '%s' would meet in another order at each launch: that takes --no-deterministic",
+                        st->name);
+    else if (rows->order != TENSOR_NO_VAL && part->kind != PART_TILE)
+        d = plan_refuse(p, E0530, cell->at, "combining by 'atomic' in classes of rows has no pass in this version");
+    const schedule_cell *held = schedule_find(p->s, st->name, SCHEDULE_ACCUMULATE, NULL);
+    if (!held) held = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
+    if (d && fault && held) diag_note(d, held->at, "what memory combines is held as it is stored, and in no other type");
+    if (d) diag_help(d, "'combine %s staged' gives the same bits every time", name);
+    return !p->failed;
 }
 
-static void set_points(planner *p, plan_part *part, tensor_expr lo, int64_t n, tensor_expr end) {
-    part->lo = lo;
-    part->hi = tensor_binary(p->op, TENSOR_MIN_OP,
-                             tensor_binary(p->op, TENSOR_ADD_OP, lo, tensor_int(p->op, n), NO_SPAN), end,
-                             NO_SPAN);
+static tensor_expr wide(planner *p, tensor_expr index) {
+    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
 }
 
 static tensor_var part_position(planner *p, const plan_part *part, tensor_space parts) {
@@ -227,15 +275,22 @@ static tensor_var part_position(planner *p, const plan_part *part, tensor_space 
         parts);
 }
 
-// A range of all points.
-static void part_range(planner *p, plan_part *part, int64_t n) {
-    tensor_space points = p->op->vars.data[part->var].space, parts = parts_of(p, points, n);
+void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end) {
+    tensor_space parts = parts_of(p, points, n);
     part->part = part_position(p, part, parts);
     tensor_expr at = wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
-    set_points(p, part, tensor_binary(p->op, TENSOR_MUL_OP, at, tensor_int(p->op, n), NO_SPAN), n,
-               tensor_size(p->op, points, NO_SPAN));
+    part->lo = tensor_binary(p->op, TENSOR_MUL_OP, at, tensor_int(p->op, n), NO_SPAN);
+    part->hi = tensor_binary(p->op, TENSOR_MIN_OP,
+                             tensor_binary(p->op, TENSOR_ADD_OP, part->lo, tensor_int(p->op, n), NO_SPAN),
+                             end, NO_SPAN);
     part->first = tensor_int(p->op, 0);
     part->end = tensor_size(p->op, parts, NO_SPAN);
+}
+
+// A range of all points.
+static void part_range(planner *p, plan_part *part, int64_t n) {
+    tensor_space points = p->op->vars.data[part->var].space;
+    plan_add_part(p, part, points, n, tensor_size(p->op, points, NO_SPAN));
 }
 
 // The map whose preimage of the outermost left index is reduced.
@@ -250,23 +305,35 @@ static bool map_of_rows(planner *p, const tensor_stage *st, tensor_var row, plan
     return false;
 }
 
+// false: refused, as something else than the outermost index leads to the points.
+static bool outermost_rows(planner *p, const tensor_stage *st, const schedule_cell *split,
+                           const tensor_var *left, uint32_t nleft, plan_map *m) {
+    uint32_t n = 0;
+    while (n < nleft && !map_of_rows(p, st, left[n], m)) n++;
+    if (!n && nleft) return true;
+    if (n == nleft) return plan_check_part(p, st, part_variable(p, st), false), false;
+    const char *name = p->op->vars.data[left[n]].name;
+    diagnostic *d = plan_refuse(
+        p, E0530, split->at,
+        "'split' along '%s' has no pass in this version: '%s', whose points it cuts, is not the outermost index of '%s'",
+        split->subject, name, st->name);
+    if (d)
+        diag_help(d, "let '%s' be the outermost: `loops %s, %s`", name, name, p->op->vars.data[left[0]].name);
+    return false;
+}
+
 // A tile of a row: entries begin + (tile - first tile of the row) * n and on.
 static void part_tile(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n,
                       row_class *rows) {
-    tensor_val begins = plan_tiles(p, PREPARED_TILE_BEGINS, m, n), offsets = plan_offsets(p, m);
+    tensor_val begins = plan_tiles(p, PREPARED_TILE_BEGINS, m, n);
     tensor_expr v = tensor_var_expr(p->op, row, NO_SPAN);
     rows->order = plan_tiles(p, PREPARED_TILE_VALUES, m, n);
     part->part = part_position(p, part, p->op->vals.data[rows->order].axes[0]);
-    part->tiles = true;
+    part->kind = PART_TILE;
     part->first = plan_offset_at(p, begins, v, 0);
     part->end = plan_offset_at(p, begins, v, 1);
-    tensor_expr tile = wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
-    tensor_expr before = tensor_binary(p->op, TENSOR_SUB_OP, tile, wide(p, part->first), NO_SPAN);
-    tensor_expr skipped = tensor_binary(p->op, TENSOR_MUL_OP, before, tensor_int(p->op, n), NO_SPAN);
-    set_points(
-        p, part,
-        tensor_binary(p->op, TENSOR_ADD_OP, wide(p, plan_offset_at(p, offsets, v, 0)), skipped, NO_SPAN), n,
-        wide(p, plan_offset_at(p, offsets, v, 1)));
+    plan_tile_range(p, m, n, tensor_var_expr(p->op, part->part, NO_SPAN), part->first, v, &part->lo,
+                    &part->hi);
     rows->hi = tensor_size(p->op, p->op->vals.data[rows->order].axes[0], NO_SPAN);
 }
 
@@ -275,12 +342,13 @@ static bool part_new(planner *p, const tensor_stage *st, plan_part *part, row_cl
     int64_t n = plan_part_points(p, st);
     *part = (plan_part){.var = part_variable(p, st)};
     schedule_cell *split = split_cell(p, st, part->var);
+    if (!split && plan_carries(p, st)) return plan_runs(p, st, part, rows);
     if (!split) return part_range(p, part, n), true;
     plan_map m;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     split->consumed = true;
-    if (!plan_left(p, st, left) || !map_of_rows(p, st, left[0], &m))
-        return plan_check_part(p, st, part->var, false), false;
+    uint32_t nleft = plan_left(p, st, left);
+    if (!outermost_rows(p, st, split, left, nleft, &m)) return false;
     if (rows->order != TENSOR_NO_VAL || rows->lo || rows->hi) {
         diagnostic *d = plan_refuse(
             p, E0530, split->at,
@@ -298,10 +366,16 @@ static bool add_states(planner *p, const stage_group *run, plan_part part) {
         if (!may_be_cut(p, st, part_variable(p, st))) return false;
         schedule_cell *cell = part_cell(p, st, part_variable(p, st));
         cell->consumed = true;
-        bool some = tell_some(p, st);
         part.stage = run->data[i];
+        if (part.atomic) {
+            VEC_PUSH(p->arena, &p->parts, part);
+            continue;
+        }
+        bool some = tell_some(p, st);
         part.nstates = p->op->reducers.data[st->reducer].nstate;
-        part.states = state_slots(p, st, &part);
+        bool runs = part.kind == PART_RUNS;
+        part.states = state_slots(p, st, &part, runs ? ".first" : "");
+        if (runs) part.last = state_slots(p, st, &part, ".last");
         part.valid = some ? part.states[part.nstates - 1] : 0;
         VEC_PUSH(p->arena, &p->parts, part);
     }
@@ -309,26 +383,38 @@ static bool add_states(planner *p, const stage_group *run, plan_part part) {
 }
 
 static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
-    if (part->tiles) return &n->kernel->body;   // they take the place of rows
+    if (part->kind == PART_TILE) return &n->kernel->body;   // they take the place of rows
     loop_node *over = loop_node_new(p->plan, LOOP_FOR, n->kernel->at);
     over->var = part->part;
     over->lo = part->first;
     over->hi = part->end;
     over->rest = LOOP_BLOCK_PLACE;
+    if (part->kind == PART_RUNS && part->groups > 1)
+        over->digits[over->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)part->groups, 1};
     loop_append(p->plan, &n->kernel->body, over);
     return &over->body;
 }
 
 static void leave(planner *p, const stage_group *run, row_class rows, uint32_t number) {
     plan_part part;
-    if (!part_new(p, &p->op->stages.data[run->data[0]], &part, &rows) || !add_states(p, run, part)) return;
-    if (part.tiles) rows.at = &part.part;
-    plan_nest n = plan_nest_start(p, &p->op->stages.data[run->data[0]], number);
-    n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
-    p->leaving = true;
-    plan_nest_group(&n, run, &rows, open_parts(p, &n, &part));
-    p->leaving = false;
-    plan_nest_end(&n);
+    const tensor_stage *st = &p->op->stages.data[run->data[0]];
+    if (!part_new(p, st, &part, &rows)) return;
+    part.atomic = plan_atomic(p, st);
+    if (part.atomic && !may_be_atomic(p, st, &part, &rows)) return;
+    if (part.kind == PART_RUNS) p->carried = &part.row;
+    if (part.kind == PART_TILE) rows.at = &part.part;
+    if (add_states(p, run, part)) {
+        plan_nest n = plan_nest_start(p, &p->op->stages.data[run->data[0]], number);
+        if (!part.atomic) n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
+        p->leaving = true;
+        loop_body *at = open_parts(p, &n, &part);
+        if (part.kind == PART_RUNS) rows.around = n.kernel->body.data[0];
+        plan_nest_group(&n, run, &rows, at);
+        p->leaving = false;
+        plan_nest_end(&n);
+        if (part.kind == PART_RUNS) plan_count_rows(p, &n);
+    }
+    p->carried = NULL;
 }
 
 void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
@@ -343,7 +429,7 @@ void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_
     }
 }
 
-static loop_node *states_node(planner *p, loop_node_kind kind, const plan_part *part) {
+loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part) {
     loop_node *n = loop_node_new(p->plan, kind, p->op->stages.data[part->stage].at);
     uint32_t *stage = ARENA_NEW(p->arena, uint32_t);
     *stage = part->stage;
@@ -354,8 +440,11 @@ static loop_node *states_node(planner *p, loop_node_kind kind, const plan_part *
     return n;
 }
 
+// A carry has stored what it knows.
 void plan_leave_state(planner *p, loop_body *to, uint32_t stage) {
-    loop_append(p->plan, to, states_node(p, LOOP_STORE_STATE, plan_part_of(p, stage)));
+    const plan_part *part = plan_part_of(p, stage);
+    loop_node_kind kind = part->atomic ? LOOP_COMBINE : LOOP_STORE_STATE;
+    if (part->kind != PART_RUNS) loop_append(p->plan, to, plan_states(p, kind, part));
 }
 
 // ---- The kernel that takes them up -----------------------------------------------------------------------
@@ -363,6 +452,10 @@ void plan_leave_state(planner *p, loop_body *to, uint32_t stage) {
 void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made) {
     const plan_part *first = plan_part_of(p, stages[0]);
     const tensor_stage *st = &p->op->stages.data[stages[0]];
+    if (first->kind == PART_RUNS) {
+        plan_take_runs(p, first, reduce);
+        return;
+    }
     index_cut c = plan_cut(p, st, first->var, true);
     c.block = c.tile = c.registers = c.vector = 0;
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, st->at);
@@ -374,7 +467,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     loop_append(p->plan, &reduce->body, walk);
     for (uint32_t i = 0; i < n; i++) {
         const plan_part *part = plan_part_of(p, stages[i]);
-        loop_node *add = states_node(p, LOOP_CONTRIBUTE, part);
+        loop_node *add = plan_states(p, LOOP_CONTRIBUTE, part);
         add->valid = part->valid;
         loop_append(p->plan, &walk->body, add);
     }

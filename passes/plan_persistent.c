@@ -31,10 +31,9 @@ static void take_all(planner *p, loop_kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         take_all(p, k, &n->body);
-        for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++)
-            take(p, k, p->op->stages.data[n->stages[s]].name);
-        for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->nstages; s++)
-            take(p, k, p->op->stages.data[n->stages[s]].name);
+        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY ||
+                      n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
+        for (uint32_t s = 0; stores && s < n->nstages; s++) take(p, k, p->op->stages.data[n->stages[s]].name);
     }
 }
 

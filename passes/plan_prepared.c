@@ -72,9 +72,9 @@ static const tensor_stage *plain_stage(const planner *p, tensor_val v) {
     return found;
 }
 
-static bool map_of_value(planner *p, tensor_val v, plan_map *out) {
+bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
     const tensor_val_info i = p->op->vals.data[v];
-    if (i.rank != 1 || i.type != DT_INDEX) return false;
+    if (i.rank != 1 || i.type != DT_INDEX || i.facts & FACT_PREFIX) return false;
     bool sorted = i.role == VAL_MAP && (i.facts & FACT_SORTED) && i.sorted_by == TENSOR_NO_VAL &&
                   !(i.facts & FACT_PARTIAL);
     *out = (plan_map){v, sorted, i.axes[0], i.into};
@@ -88,7 +88,7 @@ bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out)
     if (x.op != TENSOR_LOAD_OP || x.nargs != 1) return false;
     const tensor_node *arg = tensor_node_at(p->op, x.args[0]);
     plan_map outer, inner;
-    if (!map_of_value(p, (tensor_val)x.imm.i, &outer)) return false;
+    if (!plan_map_of(p, (tensor_val)x.imm.i, &outer)) return false;
     if (arg->op == TENSOR_VAR_OP && (tensor_var)arg->imm.i == var) return *out = outer, true;
     if (!plan_map_of_key(p, x.args[0], var, &inner)) return false;
     tensor_val args[] = {inner.map, outer.map};
@@ -104,7 +104,7 @@ bool plan_prepare_classes(planner *p) {
         tensor_val *args = ARENA_ARRAY(p->arena, tensor_val, i.nkeys);
         for (uint32_t k = 0; k < i.nkeys; k++) {
             plan_map m;
-            if (!map_of_value(p, i.keys[k], &m)) return false;
+            if (!plan_map_of(p, i.keys[k], &m)) return false;
             args[k] = m.map;
         }
         VEC_PUSH(p->arena, &p->plan->prepared,

@@ -123,13 +123,26 @@ static bool is_class_key(const planner *p, tensor_val v) {
     return false;
 }
 
+// A function of a constant or a size, such as sqrt(D): worked out once, before any loop.
+static bool of_size(const planner *p, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->nargs == 1) return n->op != TENSOR_LOAD_OP && of_size(p, n->args[0]);
+    return n->op == TENSOR_CONST_OP || n->op == TENSOR_SIZE_OP;
+}
+
+// A function of the maths library is some two dozen instructions, a division of floats a third of that.
+static int64_t own_operations(const tensor_node *n) {
+    if (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS || n->op == TENSOR_RAND_OP)
+        return INLINE_COST / 2;
+    return n->op == TENSOR_DIV_OP ? INLINE_COST / 6 : n->nargs != 0;
+}
+
 int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    if (seen[e]) return 0;
+    if (seen[e] || of_size(p, e)) return 0;
     seen[e] = 1;
-    bool dear = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS || n->op == TENSOR_RAND_OP;
     bool copied = copies > 1 && (v == UINT32_MAX || plan_mentions(p, e, v));
-    int64_t sum = (dear ? INLINE_COST / 2 : n->nargs != 0) * (copied ? copies : 1);
+    int64_t sum = own_operations(n) * (copied ? copies : 1);
     for (uint32_t i = 0; i < n->nargs; i++) sum += plan_operations(p, n->args[i], v, copies, seen);
     return sum;
 }
@@ -259,6 +272,8 @@ static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n,
     }
     return out;
 }
+
+tensor_expr plan_inline_loads(planner *p, tensor_expr e) { return rewrite_in(p, e, NULL, NULL, true); }
 
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user) {
     tensor_stage st = p->op->stages.data[stage];

@@ -68,6 +68,12 @@ program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine,
     const char *refusal = lower_refusal(a, plan, &at);
     if (refusal) diag(ds, E0977, at, "%s", refusal);
     if (refusal) return NULL;
+    const loop_node *unordered = o->nondeterministic ? NULL : loop_unordered(plan);
+    if (unordered) {
+        diagnostic *d = diag(ds, E0555, unordered->at, "floats combined in memory meet in another order at each launch");
+        diag_help(d, "compile with --no-deterministic, or stage the states: 'store_state'");
+        return NULL;
+    }
     vector_vars vars = {0};
     for (uint32_t i = 0; i < plan->steps.len; i++) {
         const loop_step *step = &plan->steps.data[i];

@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-// An index, or one that lowering made of it: e, e', e'2.
-static bool is_index(const planner *p, const char *subject, tensor_var v) {
-    const char *name = p->op->vars.data[v].name;
-    size_t n = strlen(subject);
-    return !strncmp(subject, name, n) && (!name[n] || name[n] == '\'');
-}
-
 static tensor_var var_at(const tensor_stage *st, uint32_t i) {
     return i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
 }
@@ -33,13 +26,13 @@ span plan_statement_at(const planner *p, const tensor_stage *st, schedule_verb v
 
 // ---- Why -------------------------------------------------------------------------------------------------
 typedef struct {
-    uint32_t stages, inlined, with_index, outermost;   // that the statement covers
-    const char *inlined_name, *other;                  // one of the inlined; one where another cell holds
+    uint32_t stages, inlined, with_index, outermost, left;   // that the statement covers
+    const char *inlined_name, *other;   // one of the inlined; one where another cell holds
 } audience;
 
 static bool has_index(const planner *p, const tensor_stage *st, const char *subject) {
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
-        if (is_index(p, subject, var_at(st, i))) return true;
+        if (plan_index_is(p, subject, var_at(st, i))) return true;
     return false;
 }
 
@@ -53,7 +46,8 @@ static void hear(const planner *p, const schedule_cell *c, uint32_t stage, audie
         a->inlined_name = st->name;
     } else if (c->subject && has_index(p, st, c->subject)) {
         a->with_index++;
-        a->outermost += plan_left(p, st, left) && is_index(p, c->subject, left[0]);
+        a->outermost += plan_left(p, st, left) && plan_index_is(p, c->subject, left[0]);
+        for (uint32_t i = 0; i < st->nleft; i++) a->left += plan_index_is(p, c->subject, st->left[i]);
         if (schedule_find(p->s, st->name, c->verb, c->subject) != c) a->other = st->name;
     }
 }
@@ -65,11 +59,14 @@ static const char *why(void *user, const schedule_cell *c) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) hear(p, c, i, &a);
     if (a.stages && a.stages == a.inlined)
         return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
+    if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
     if (strncmp(form, "INDEX", 5) && strncmp(form, "REDUCED", 7)) return NULL;
     if (!a.with_index)
         return arena_printf(p->arena, "no stage that it holds for has an index '%s' of its own", c->subject);
     if (a.other) return arena_printf(p->arena, "a more specific statement takes its place in '%s'", a.other);
-    if ((c->verb == SCHEDULE_ORDER || c->verb == SCHEDULE_BUCKET) && !a.outermost)
+    if (c->verb == SCHEDULE_ORDER && !a.left)
+        return arena_printf(p->arena, "'%s' is reduced, not on the left", c->subject);
+    if (c->verb == SCHEDULE_BUCKET && !a.outermost)
         return arena_printf(p->arena, "'%s' is the outermost index of no kernel", c->subject);
     if (c->verb == SCHEDULE_ORDER || c->verb == SCHEDULE_BUCKET)
         return "it is said for the last stage of a kernel, whose loops the others share";

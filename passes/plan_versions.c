@@ -29,6 +29,7 @@ static const char *unique(const versioning *w, const char *name) {
 static bool add(versioning *w, schedule *s, version_facts *facts) {
     facts->index_bits = w->options->index_bits;
     facts->narrow = true;
+    facts->nondeterministic = w->options->nondeterministic;
     facts->after = &w->options->after;
     loop_plan *plan = plan_build(w->arena, w->ds, w->op, s, w->machine, facts);
     if (!plan) return false;
@@ -98,8 +99,9 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     return t;
 }
 
-static bool add_schedule(versioning *w, schedule *s) {
-    version_facts facts = {0}, plain = {0};
+static bool add_schedule(versioning *w, const schedule *given) {
+    version_facts facts = {.index_bits = w->options->index_bits}, plain = {0};
+    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, &facts);
     take_conditions(w, s, &facts);
     take_conditions(w, s, &plain);
     if (!add(w, s, &facts)) return false;
@@ -108,23 +110,38 @@ static bool add_schedule(versioning *w, schedule *s) {
 }
 
 // ---- Without one -----------------------------------------------------------------------------------------
+static bool add_made(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed) {
+    version_facts facts = {.index_bits = w->options->index_bits};
+    schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, rows, supposed);
+    if (s) take_conditions(w, s, &facts);
+    return s && add(w, s, &facts);
+}
+
+// Versions cost time: of the likeliest extents alone there is one for even rows.
 static void add_default(versioning *w) {
     const plan_class *c;
     for (uint32_t i = 0; (c = plan_class_at(w->machine, i)); i++) {
-        version_facts facts = {.index_bits = w->options->index_bits}, any = facts;
-        plan_supposed supposed = {0}, skewed;
-        schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, false, &supposed);
-        if ((!i || !supposed.rows) && !add(w, s, &facts))
-            return;   // of the likeliest extents alone: versions cost time
+        version_facts facts = {.index_bits = w->options->index_bits}, plain = {0};
+        plan_supposed supposed = {0}, other;
+        schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
+        if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
         if (supposed.rows) {
-            s = plan_default(w->arena, w->ds, w->op, w->machine, &any, c, true, &skewed);
-            if (!add(w, s, &any)) return;
+            facts = (version_facts){.index_bits = w->options->index_bits};
+            s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
+            if (!add(w, s, &facts)) return;
         }
         if (supposed.extents) continue;
-        version_facts plain = {0};   // extents are known: only alignment is left to chance
-        if (has_vectors(s)) add(w, scalar_twin(w, s), &plain);
+        if (has_vectors(s))
+            add(w, scalar_twin(w, s), &plain);   // extents are known: only alignment is left to chance
         return;
     }
+}
+
+schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
+                         const pass_options *o) {
+    version_facts facts = {.index_bits = o->index_bits};
+    return plan_complete(a, ds, op, s, machine_find(machine), &facts);
 }
 
 program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,

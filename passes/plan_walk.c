@@ -11,6 +11,9 @@ typedef struct {
     bool *used;              // keys that are walked
     const plan_part *part;   // of which it walks one; NULL: all points
     uint32_t walked;         // bound variables that are
+    uint32_t nstages;        // that share the walk
+    const uint32_t *stages;
+    bool levelled;   // a level is open
 } walking;
 
 static void go_in(walking *w, loop_node *n) {
@@ -56,9 +59,31 @@ static tensor_expr key_value(planner *p, tensor_expr e) {
     return tensor_select(p->op, all, load, none, NO_SPAN);
 }
 
+// A statement that gives terms to several at once; NULL: they are walked one after the other.
+static const schedule_cell *dealt_out(const index_cut *c, const loop_node *n) {
+    for (uint32_t i = 0; i < n->ndigits; i++) {
+        if (n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE) continue;
+        for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++)
+            if (c->cell[k] && k != SCHEDULE_TILE && k != SCHEDULE_UNROLL && k != SCHEDULE_BLOCK)
+                return c->cell[k];
+    }
+    return NULL;
+}
+
+// Positions that hold so many terms of each thread and copy; 0: a round of the loop does not divide them.
+static int64_t level_points(walking *w, const index_cut *c) {
+    int64_t apart = 1, steps = 1, every = plan_every(w->p, w->st);
+    const int64_t in_tile[] = {c->lanes, c->registers, c->vector};
+    for (uint32_t i = 0; i < sizeof in_tile / sizeof *in_tile; i++) apart *= in_tile[i] > 1 ? in_tile[i] : 1;
+    if (c->tile > 1) steps = c->tile / apart;
+    if (c->groups > 1) apart *= c->groups;
+    return steps < 1 || every % steps ? 0 : every * apart;
+}
+
 static void cut_loop(walking *w, tensor_var v, loop_node *n) {
     index_cut c = plan_cut(w->p, w->st, v, true);
-    plan_check_combine(w->p, w->st, &c);
+    bool runs = w->part && w->part->kind == PART_RUNS;
+    plan_check_combine(w->p, w->st, &c, runs && w->part->var == v);
     if (c.block && c.vector && c.block % c.vector) {
         const char *name = w->p->op->vars.data[v].name;
         diagnostic *d = plan_refuse(w->p, E0542, c.cell[SCHEDULE_BLOCK]->at,
@@ -69,18 +94,27 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
                       (long long)((c.block / c.vector + 1) * c.vector));
     }
     c.block = 0;
+    if (runs && w->part->var == v) c.groups = 0;   // each walks a range of its own
     plan_digits(w->p, &c, n);
     const tensor_reducer *r = &w->p->op->reducers.data[w->st->reducer];
-    for (uint32_t i = 0; i < n->ndigits && !r->commutative; i++) {
-        if (n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE) continue;
-        for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++) {
-            if (!c.cell[k] || k == SCHEDULE_TILE || k == SCHEDULE_UNROLL) continue;
-            diagnostic *d = plan_refuse(w->p, E0549, c.cell[k]->at,
-                                        "'%s' is not commutative, so its terms cannot be dealt out", r->name);
-            if (d) diag_help(d, "declare the reducer commutative if it is");
-            return;
-        }
+    const schedule_cell *dealt = r->commutative && !runs ? NULL : dealt_out(&c, n);
+    if (!dealt) return;
+    diagnostic *d;
+    if (runs) {
+        d = plan_refuse(
+            w->p, E0530, dealt->at,
+            "'%s' along '%s' has no pass in this version: '%s' carries its state from position to position",
+            schedule_verb_text(dealt->verb), w->p->op->vars.data[v].name, w->st->name);
+        if (d)
+            diag_help(
+                d,
+                "take groups along '%s', each of which walks positions of its own, or leave its 'block' out: a row's are dealt out to any",
+                w->p->op->vars.data[w->part->var].name);
+        return;
     }
+    d = plan_refuse(w->p, E0549, dealt->at, "'%s' is not commutative, so its terms cannot be dealt out",
+                    r->name);
+    if (d) diag_help(d, "declare the reducer commutative if it is");
 }
 
 // Vectors are cut from an aligned beginning on, and the points of a row begin where the row before ends.
@@ -94,8 +128,69 @@ static void check_vector(walking *w, tensor_var v) {
     if (d) diag_help(d, "take registers for it: `registers %s %lld`", name, (long long)c.vector);
 }
 
+// ---- Levels ----------------------------------------------------------------------------------------------
+static void open_level(walking *w) {
+    loop_node *n = loop_node_new(w->p->plan, LOOP_LEVEL, w->st->at);
+    n->nstages = w->nstages;
+    n->stages = w->stages;
+    w->levelled = true;
+    go_in(w, n);
+}
+
+static tensor_expr wide(planner *p, tensor_expr index) {
+    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
+}
+
+// Of a sum that is held times a factor, the innermost range is walked a level at a time: lo … hi becomes that
+// of one.
+static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *hi) {
+    planner *p = w->p;
+    if (!plan_every(p, w->st) || w->walked + 1 < w->st->nbound) return;
+    if (w->part && w->part->kind == PART_RUNS) {
+        diagnostic *d = plan_refuse(
+            p, E0530, schedule_find(p->s, w->st->name, SCHEDULE_ACCUMULATE, NULL)->at,
+            "'scale' of a sum that is carried from position to position has no pass in this version");
+        if (d) diag_help(d, "deal out rows: a block of '%s' crosses them", p->op->vars.data[v].name);
+        return;
+    }
+    index_cut c = plan_cut(p, w->st, v, true);
+    int64_t points = level_points(w, &c);
+    const char *name = p->op->vars.data[v].name;
+    if (!points) {
+        diagnostic *d = plan_refuse(
+            p, E0542, schedule_find(p->s, w->st->name, SCHEDULE_ACCUMULATE, NULL)->at,
+            "every %u is no multiple of the terms a thread walks in a round of tile %s %lld",
+            plan_every(p, w->st), name, (long long)c.tile);
+        if (d) diag_help(d, "take a multiple, or leave out the tile");
+        return;
+    }
+    const tensor_space_info s = p->op->spaces.data[p->op->vars.data[v].space];
+    tensor_expr n = tensor_int(p->op, points), up = tensor_int(p->op, points - 1);
+    tensor_expr all = tensor_binary(p->op, TENSOR_ADD_OP,
+                                    tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN), up, NO_SPAN);
+    tensor_space levels = plan_space(p, arena_printf(p->arena, "%s.by%lld", s.name, (long long)points),
+                                     tensor_binary(p->op, TENSOR_QUOT_OP, all, n, NO_SPAN));
+    loop_node *over = loop_node_new(p->plan, LOOP_FOR, w->st->at);
+    over->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.level'%u", name, p->op->vars.len), levels);
+    over->lo = tensor_int(p->op, 0);
+    tensor_expr from = wide(p, *lo), to = wide(p, *hi),
+                some = tensor_binary(p->op, TENSOR_SUB_OP, to, from, NO_SPAN);
+    over->hi = tensor_binary(p->op, TENSOR_QUOT_OP, tensor_binary(p->op, TENSOR_ADD_OP, some, up, NO_SPAN), n,
+                             NO_SPAN);
+    go_in(w, over);
+    open_level(w);
+    tensor_expr at = tensor_binary(p->op, TENSOR_MUL_OP, wide(p, tensor_var_expr(p->op, over->var, NO_SPAN)),
+                                   n, NO_SPAN);
+    *lo = tensor_node_at(p->op, from)->op == TENSOR_CONST_OP && !tensor_node_at(p->op, from)->imm.i
+              ? at
+              : tensor_binary(p->op, TENSOR_ADD_OP, from, at, NO_SPAN);
+    *hi = tensor_binary(p->op, TENSOR_MIN_OP, tensor_binary(p->op, TENSOR_ADD_OP, *lo, n, NO_SPAN), to,
+                        NO_SPAN);
+}
+
 // ---- Three ways ------------------------------------------------------------------------------------------
 static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_expr lo, tensor_expr hi) {
+    walk_levels(w, v, &lo, &hi);
     loop_node *n = loop_node_new(w->p->plan, LOOP_FOR, w->st->at);
     n->var = position;
     n->lo = lo;
@@ -117,6 +212,11 @@ static void walk_point(walking *w, tensor_var v, tensor_expr at) {
     plan_let(w->p, w->at, v, at, w->st->at);
 }
 
+static tensor_expr value_at(planner *p, tensor_val map, tensor_var v) {
+    tensor_expr at = tensor_var_expr(p->op, v, NO_SPAN);
+    return tensor_load(p->op, map, &at, 1, NO_SPAN);
+}
+
 static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_expr key) {
     planner *p = w->p;
     key = key_value(p, key);
@@ -124,17 +224,19 @@ static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_ex
     if (!is_var(p, key)) test(w, some(p, key));
     tensor_val offsets = plan_offsets(p, m);
     tensor_expr lo = plan_offset_at(p, offsets, key, 0), hi = plan_offset_at(p, offsets, key, 1);
-    if (w->part && w->part->tiles) lo = w->part->lo, hi = w->part->hi;
+    bool runs = w->part && w->part->kind == PART_RUNS && w->part->var == v;
+    if (runs || (w->part && w->part->kind == PART_TILE)) lo = w->part->lo, hi = w->part->hi;
     if (m->sorted) {
         walk_range(w, v, v, lo, hi);
+        if (runs) plan_let(p, w->at, w->part->row, value_at(p, m->map, v), w->st->at);
         return;
     }
     tensor_val order = plan_order(p, m);
     tensor_var position = tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
                                          m->domain);
     walk_range(w, v, position, lo, hi);
-    tensor_expr at = tensor_var_expr(p->op, position, NO_SPAN);
-    plan_let(p, w->at, v, tensor_load(p->op, order, &at, 1, NO_SPAN), w->st->at);
+    plan_let(p, w->at, v, value_at(p, order, position), w->st->at);
+    if (runs) plan_let(p, w->at, w->part->row, value_at(p, m->map, v), w->st->at);
 }
 
 // ---- Choosing --------------------------------------------------------------------------------------------
@@ -146,6 +248,7 @@ static bool later(const walking *w, tensor_expr rhs) {   // it needs what is not
 
 static bool walk_by(walking *w, tensor_var v, uint32_t k) {
     const tensor_key key = w->st->keys[k];
+    if (w->part && w->part->kind == PART_RUNS && w->part->var == v && w->part->key != k) return false;
     const tensor_node *lhs = tensor_node_at(w->p->op, key.lhs);
     plan_map m;
     if (w->used[k] || later(w, key.rhs)) return false;
@@ -160,7 +263,7 @@ static void walk_variable(walking *w) {
     while (k < w->st->nkeys && !walk_by(w, v, k)) k++;
     if (k < w->st->nkeys) w->used[k] = true;
     else walk_all(w, v);
-    plan_check_part(w->p, w->st, v, w->part && w->part->tiles == (k < w->st->nkeys));
+    plan_check_part(w->p, w->st, v, w->part && (w->part->kind != PART_RANGE) == (k < w->st->nkeys));
     w->walked++;
 }
 
@@ -188,16 +291,38 @@ static void contribute(planner *p, loop_body *at, const uint32_t *stage) {
     loop_append(p->plan, at, n);
 }
 
-void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made) {
+// What a carry walks comes first; only a commutative reducer lets another index come before.
+static const tensor_var *bound_from(planner *p, const tensor_stage *st, tensor_var first) {
+    tensor_var *out = ARENA_ARRAY(p->arena, tensor_var, st->nbound);
+    uint32_t n = 0;
+    out[n++] = first;
+    for (uint32_t b = 0; b < st->nbound; b++)
+        if (st->bound[b] != first) out[n++] = st->bound[b];
+    return out;
+}
+
+void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
+               const plan_inside *inside) {
     const plan_part *part = plan_part_of(p, stages[0]);
     if (part && !p->leaving) {
         plan_take_parts(p, stages, n, reduce, made);
         return;
     }
-    const tensor_stage first = p->op->stages.data[stages[0]];
-    walking w = {.p = p, .st = &first, .at = &reduce->body, .made = made, .part = part};
+    tensor_stage first = p->op->stages.data[stages[0]];
+    if (part && part->kind == PART_RUNS) first.bound = bound_from(p, &first, part->var);
+    walking w = {.p = p,
+                 .st = &first,
+                 .at = &reduce->body,
+                 .made = made,
+                 .part = part,
+                 .nstages = n,
+                 .stages = stages};
     w.used = ARENA_ARRAY(p->arena, bool, first.nkeys + 1);
-    while (w.walked < first.nbound) walk_variable(&w);
+    while (w.walked < first.nbound) {
+        walk_variable(&w);
+        if (inside && w.walked == 1) inside->emit(inside->user, w.at);
+    }
+    if (plan_every(p, &first) && !w.levelled) open_level(&w);   // the last index is a point
     test_keys(&w);
     for (uint32_t i = 1; i < n; i++)
         plan_let(p, w.at, p->op->stages.data[stages[i]].bound[0],

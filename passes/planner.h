@@ -1,9 +1,10 @@
 // Inside the planner, from tensor IR and a schedule to a loop plan: plan.c puts kernels in order,
-// plan_rewrite.c inlines stages and keys, plan_group.c says which stages share a kernel, plan_fuse.c and
-// plan_keep.c which the schedule fuses and where values live, plan_nest.c builds its loops, plan_cut.c deals
-// an index out by the schedule's cells, plan_flat.c takes indices as one, plan_walk.c walks what a reduction
-// reduces, plan_prepared.c names prepared arrays, plan_parts.c cuts reductions across blocks, plan_guard.c
-// what a version takes for granted.
+// plan_types.c gives numbers their types, plan_rewrite.c inlines stages and keys, plan_loops.c nests indices,
+// plan_group.c says which stages share a kernel, plan_gather.c, plan_fuse.c and plan_sweep.c which the schedule
+// fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
+// the schedule's cells, plan_flat.c takes indices as one, plan_tiles.c gives blocks tiles of a map, plan_walk.c
+// walks what a reduction reduces, plan_prepared.c names prepared arrays, plan_parts.c and plan_runs.c cut
+// reductions across blocks, plan_guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 
@@ -11,17 +12,40 @@
 
 typedef VEC(uint32_t)
     stage_group;   // stages of one kernel, in order; the loops of one are a prefix of the next one's
+typedef struct {
+    tensor_val map;   // a parameter, classes or a prepared composition
+    bool sorted;
+    tensor_space domain, into;
+} plan_map;
+typedef enum {
+    PART_RANGE,   // of all points
+    PART_TILE,    // of a row, by a prepared table
+    PART_RUNS     // a range of positions sorted by their rows: runs of rows
+} part_kind;
 typedef struct {   // of a reduction across blocks: see plan_parts.c
     uint32_t stage;
     tensor_var var;   // the bound variable that is cut
     tensor_var part;
-    bool tiles;               // of rows, by a prepared table; else ranges of all points
+    part_kind kind;
+    bool atomic;              // it is combined with the result in memory, and leaves no state
     tensor_expr lo, hi;       // its points in a part
     tensor_expr first, end;   // parts of a row
     uint32_t nstates;
     const tensor_expr *states;   // loads, at the part
     tensor_expr valid;           // whether anything was contributed to it; 0: it does not matter
+    // RUNS: see plan_runs.c
+    uint32_t key;                         // of the stage: that says which row
+    plan_map map;                         // its
+    tensor_var row, row_begin, row_end;   // its positions
+    int64_t points, groups;               // of a participant; participants of a block
+    int64_t rows;                         // groups of the second kernel's rows
+    const tensor_expr *last;              // loads: the run cut at its end; states: at its begin
 } plan_part;
+
+typedef struct {   // a left index whose points are all held while a reduced one is walked: see plan_loops.c
+    tensor_var var, around;
+    const schedule_cell *cell;
+} loop_inside;
 
 typedef struct {
     arena *arena;
@@ -34,11 +58,24 @@ typedef struct {
     uint32_t nspaces;              // of the op as it came; later ones are the plan's own
     uint32_t inserted;             // stages added before those still to come
     bool failed;                   // a refusal was reported
+    VEC(const char *) scaled;      // stages whose sums are held times a factor
     VEC(plan_part) parts;          // of the kernel at hand
     bool leaving;                  // it is the one that walks points and leaves states
+    const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(uint32_t) some_reducers;   // whose last component says whether anything was contributed
+    VEC(loop_inside) inside;
     VEC(stage_group *) live;   // of a fused kernel: a stage that is added moves later ones up in all of them
 } planner;
+
+// ---- Types (plan_types.c)
+// ----------------------------------------------------------------------------------
+void plan_types(planner *p);   // of arithmetic and of accumulators
+// The factor of a sum, over the stage's left variables (plan_scale.c); what it needs may be put before the stage. typed: in
+// the type of the sum's terms.
+bool plan_factor(planner *p, uint32_t *stage, const schedule_cell *c, tensor_expr *factor);
+void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c, tensor_expr typed);
+bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by its factor
+uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that the factor is applied to at once; 0: there is none
 
 // ---- Expressions (plan_rewrite.c) ------------------------------------------------------------------------
 // Stages that are computed where they are read vanish into their readers' expressions; inside a reduction the
@@ -47,11 +84,12 @@ typedef struct {
 void plan_rewrite(planner *p);
 const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
                                    const tensor_expr *vars);   // 0: itself
+tensor_expr plan_inline_loads(planner *p, tensor_expr e);
 typedef tensor_expr plan_replacement(void *user,
                                      tensor_expr load);   // for a load, whose indices are replaced already
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
-// Operations of an expression not seen yet, a function of the maths library being many; those that mention v (UINT32_MAX: all)
-// count once a copy.
+// Operations of an expression not seen yet, a function of the maths library being many; those that mention v
+// (UINT32_MAX: all) count once a copy.
 int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen);
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
 bool plan_inlined(const planner *p, uint32_t stage);
@@ -60,11 +98,19 @@ typedef bool plan_visit(void *user, const tensor_node *load);
 // Calls visit for every load in what a stage evaluates; stops and gives false where visit does.
 bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user);
 
+// ---- Nesting (plan_loops.c) ------------------------------------------------------------------------------
+void plan_loops(planner *p);
+bool plan_index_is(const planner *p, const char *word,
+                   tensor_var v);   // or one that lowering made of it: e, e', e'2
+
 // ---- Kernels (plan_group.c) ------------------------------------------------------------------------------
-bool plan_joins(const planner *p, const stage_group *g, uint32_t stage);
+bool plan_joins(planner *p, const stage_group *g, uint32_t stage);
 bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v);
 uint32_t plan_left(const planner *p, const tensor_stage *st,
-                   tensor_var *vars);   // without a recurrence's step
+                   tensor_var *vars);   // without a recurrence's step, and what is carried
+bool plan_owner_alone(const planner *p, const tensor_stage *writer,
+                      const tensor_stage *reader);   // no other thread needs what it computes from what it overwrites
+bool plan_same_keys(const planner *p, const tensor_stage *a, const tensor_stage *b);
 // Reductions that walk the same points and do not read each other: one walk serves them.
 bool plan_same_walk(const planner *p, const tensor_stage *a, const tensor_stage *b);
 uint32_t plan_run_end(const planner *p, const stage_group *g,
@@ -87,6 +133,7 @@ typedef struct {
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
 } index_cut;
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound);
+int64_t plan_parts_of(const index_cut *c);                        // points that are dealt out at once
 void plan_digits(planner *p, const index_cut *c, loop_node *n);   // units are given by plan_units
 // Gives the lane or group digits of loops their units: outer ones, outermost first, and inner ones, innermost
 // first; false: their product does not divide the total.
@@ -94,14 +141,24 @@ bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inne
                 loop_place place, uint32_t total);
 
 // ---- Order (plan_order.c) --------------------------------------------------------------------------------
-typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, EDGES_OF_BLOCK } row_place;
+typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, EDGES_OF_BLOCK } row_place;
+typedef struct {   // points whose value of a map is one: see plan_tiles.c
+    schedule_cell *cell;
+    tensor_val named;   // the map, as the schedule says it
+    plan_map map;
+    int64_t points, group, round;
+    tensor_val values, by_size;   // of each tile; of values from the largest on: TENSOR_NO_VAL: as they are
+    tensor_var number, rank, value;   // of the tile at hand
+} plan_tile;
 typedef struct {
+    uint32_t level;     // of the index among left ones
     tensor_val order;   // positions lo … hi of it are the points; TENSOR_NO_VAL: positions are points
     tensor_expr lo, hi;
     const tensor_var *at;   // the position; NULL: a new one
     schedule *schedule;     // that deals them out
     row_place place;
-    int64_t points;   // ROWS_OF_BLOCK: that the digits cover
+    int64_t points;          // ROWS_OF_BLOCK, ROWS_OF_TILE: that the digits cover
+    const plan_tile *tile;   // ROWS_OF_TILE
     loop_node *
         around;   // EDGES_OF_BLOCK: the loop over the rows they belong to; NULL: they are walked as one range
     bool everyone;   // dealt out to all threads of the kernel
@@ -109,6 +166,19 @@ typedef struct {
 bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order);
 bool plan_classes(planner *p, const schedule_cell *bucket, row_class *out,
                   uint32_t *n);   // by degree, the lowest first
+
+// ---- Tiles (plan_tiles.c) --------------------------------------------------------------------------------
+const schedule_value *
+plan_tiled(const schedule_cell *block);   // the map by which it deals out tiles; NULL: it does not
+bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b);
+bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_cell *order, row_class *out);
+void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *node);
+void plan_check_tiles(planner *p, const index_cut *c, const row_class *rows);   // refuses them
+loop_body *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to);
+void plan_given(planner *p, const plan_tile *t, tensor_var v, loop_body *to);   // what the map says at v
+// The points of a tile, of n at most, of that value, whose first tile is `first`.
+void plan_tile_range(planner *p, const plan_map *m, int64_t n, tensor_expr tile, tensor_expr first,
+                     tensor_expr value, tensor_expr *lo, tensor_expr *hi);
 
 // ---- Loops (plan_nest.c, plan_walk.c) --------------------------------------------------------------------
 void plan_kernel(planner *p, stage_group *g);
@@ -132,9 +202,29 @@ typedef struct {   // a kernel in the making: loops of one group, or of several 
 plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t number);
 void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at);
 void plan_nest_end(plan_nest *n);   // threads are dealt out to all its loops
+void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows);   // its loops are opened one by one
+loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to);
+// Stages [from, to) of the group, which share a walk or are one; the loops of the walk are appended.
+void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk);
+bool plan_shuffles(const loop_list *walk);
+bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *index);   // two stages in one loop
+void plan_bound_vectors(planner *p, const tensor_stage *st);
+void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st);
+void plan_store(planner *p, loop_body *to, const uint32_t *stage);
+// For all rows of a kernel, or for each class of them by a schedule of its own.
+typedef void plan_emit(planner *p, const row_class *rows, uint32_t number, void *user);
+bool plan_shares_rows(planner *p, const stage_group *g);   // of a fused kernel; false: refused
+void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user);
 // The walk of reductions that share one, as the body of `reduce`; the loops made are appended to *made.
-void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made);
+typedef struct {   // what else is done at each point of the first bound variable, before anything is contributed
+    void (*emit)(void *user, loop_body *at);
+    void *user;
+} plan_inside;
+void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
+               const plan_inside *inside);   // NULL: nothing
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
+// The loop of a left index that lies inside a reduced one, in the loops of `around` (plan_loops.c).
+void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node *n);
 // What the schedule says of the launch of a kernel whose loops are made (plan_cache.c, plan_persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
@@ -150,16 +240,28 @@ void plan_parts(planner *p, const stage_group *g, const row_class *rows,
 const plan_part *plan_part_of(const planner *p, uint32_t stage);
 void plan_leave_state(planner *p, loop_body *to, uint32_t stage);
 void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made);
-void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c);
+void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c,
+                        bool runs);   // they walk runs
 void plan_check_part(planner *p, const tensor_stage *st, tensor_var v,
                      bool walked);   // refuses parts of what is not walked so
+// A range of n points, up to the end: its variable and bounds.
+void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end);
+loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
+// Runs of sorted keys (plan_runs.c).
+bool plan_carries(planner *p, const tensor_stage *st);   // is it cut along what a key takes to its rows?
+bool plan_runs(planner *p, const tensor_stage *st, plan_part *part,
+               const row_class *rows);   // false: refused
+void plan_count_rows(planner *p,
+                     const plan_nest *n);   // that groups of the kernel that left runs can take up
+loop_node *plan_carry(planner *p, const plan_part *part);
+bool plan_atomic(const planner *p,
+                 const tensor_stage *st);   // parts of it are combined in memory as they come
+loop_body *plan_cut_rows(planner *p, const plan_part *part, loop_body *at);   // where rows are taken up
+void plan_take_runs(planner *p, const plan_part *part, loop_node *reduce);
+index_cut plan_deal_rows(planner *p, const plan_part *part, index_cut c,
+                         bool blocks);   // of the second kernel
 
-// ---- Fusing and keeping (plan_fuse.c, plan_keep.c) -------------------------------------------------------
-typedef struct {
-    tensor_val map;   // a parameter, classes or a prepared composition
-    bool sorted;
-    tensor_space domain, into;
-} plan_map;
+// ---- Fusing and keeping (plan_gather.c, plan_fuse.c, plan_sweep.c, plan_keep.c) --------------------------
 // A kernel of several phases: blocks own rows, and the points that a map takes to them.
 typedef struct {
     stage_group group;
@@ -176,12 +278,16 @@ typedef struct {
     bool mapped;      // there is a map
     plan_map map;
     VEC(plan_phase) phases;
+    schedule *whole;      // that fuses; classes of rows are dealt out by others
+    bool apart;           // rows of a block lie anywhere: there are classes, or an order and several rows
+    const row_class *of;  // of the kernel at hand
     int64_t points;       // rows a block owns
     tensor_expr lo, hi;   // those of the block at hand
 } fusion;
 const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage);
 bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage);
 void plan_fuse_order(planner *p);   // stages of one statement next to each other
+bool plan_reads_stage(const planner *p, uint32_t reader, uint32_t writer);
 void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c);
 typedef enum { KEPT_ANYWHERE, KEPT_REGISTERS, KEPT_SHARED, KEPT_GLOBAL } kept_place;
 kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v);
@@ -192,13 +298,18 @@ void plan_check_kept(planner *p, const stage_group *g);   // registers are where
 bool plan_fusion_map(fusion *f, tensor_space domain);     // there is one, and it leads from there
 bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges,
                       tensor_expr index);   // of the block's rows, or edges
+bool plan_index_named(const char *index, const char *var);   // or one that lowering made of it
+bool plan_fusion_reaches(fusion *f, const tensor_stage *st);   // all points of edges that are needed belong to rows
+bool plan_sweeps(fusion *f);   // it is at an index that rows are walked by, which the stages over it share
+void plan_sweep(fusion *f);    // (plan_sweep.c)
 void plan_keep_inputs(fusion *f);
 void plan_keep_values(fusion *f);
 
 // ---- Prepared arrays (plan_prepared.c) -------------------------------------------------------------------
+bool plan_map_of(planner *p, tensor_val v, plan_map *out);   // known when the plan is made
 bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out);
-tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
-                        tensor_space into, tensor_space axis);
+tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
+                        tensor_space axis);
 // Tiles of at most n entries, none of which crosses a value: the first one of each value; the value of each.
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n);
 tensor_val plan_offsets(planner *p, const plan_map *m);

@@ -124,6 +124,8 @@ gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
 void gnn_context_free(gnn_context *c) {
     if (!c) return;
     rt_pool_stop(c);
+    rt_gpu_unload(c, false);
+    rt_gpu_unload(c, true);
     rt_cuda_close(c);
     gnn_allocator memory = c->memory;
     memory.release(memory.user, c);

@@ -9,9 +9,8 @@ gnn_status rt_cuda_fail(gnn_context *c, int error, const char *call) {
     const char *name = NULL, *text = NULL;
     c->cuda.GetErrorName(error, &name);
     c->cuda.GetErrorString(error, &text);
-    enum { CUDA_ERROR_OUT_OF_MEMORY = 2 };
-    return rt_fail(c, error == CUDA_ERROR_OUT_OF_MEMORY ? GNN_NO_MEMORY : GNN_CUDA,
-                   "CUDA driver, %s: %s (%s)", call, name ? name : "unknown error", text ? text : "no text");
+    return rt_fail(c, error == RT_CUDA_OUT_OF_MEMORY ? GNN_NO_MEMORY : GNN_CUDA, "CUDA driver, %s: %s (%s)",
+                   call, name ? name : "unknown error", text ? text : "no text");
 }
 
 gnn_status rt_cuda_result(gnn_context *c, int error, const char *call) {
@@ -84,4 +83,20 @@ gnn_status rt_enter(gnn_context *c, bool *pushed) {
 void rt_leave(gnn_context *c, bool pushed) {
     rt_cuda_context ours;
     if (pushed) c->cuda.CtxPop(&ours);
+}
+
+gnn_status rt_cuda_load(gnn_context *c, const char *whose, const char *target, const void *image,
+                        rt_cuda_module *out) {
+    enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6, LOG = 400 };   // of CUjit_option
+    char log[LOG] = "";
+    int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)LOG};
+    int error = c->cuda.ModuleLoad(out, image, 2, options, values);
+    if (!error) return GNN_OK;
+    *out = NULL;
+    const char *name = NULL;
+    c->cuda.GetErrorName(error, &name);
+    log[LOG - 1] = 0;
+    return rt_fail(c, GNN_BAD_CODE, "%.60s: the driver refuses the code for %.20s: %s%s%s", whose, target,
+                   name ? name : "unknown error", *log ? ": " : "", log);
 }

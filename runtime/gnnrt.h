@@ -271,13 +271,13 @@ typedef struct {
     const gnn_arg *args;     // optional: tensors whose shapes tell sizes; their data is not looked at
     size_t nargs;
     uint32_t flags;
-    gnn_stream stream;       // prepared structures are uploaded there; the call waits for them
+    gnn_stream stream;       // maps are prepared there, or uploaded; the call waits for it
     gnn_cache *cache;        // NULL: shares nothing
     const char *version;     // this one alone; where its guards don't hold: NO_VERSION. NULL: the first that may run
 } gnn_plan_options;
 
-// Checks maps and preconditions, and builds what the versions want prepared that launches may take. Reads arrays on
-// the device where they lie there.
+// Checks maps and preconditions, and builds what the versions want prepared that launches may take. Maps that lie on the
+// device are checked and prepared there, by kernels on the stream given, which the driver compiles once a context.
 gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **out);
 void gnn_plan_free(gnn_plan *plan);
 size_t gnn_plan_workspace(const gnn_plan *plan);   // bytes; 256-byte aligned

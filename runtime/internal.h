@@ -65,6 +65,7 @@ struct gnn_context {
     rt_cuda_context cuda_context;
     int cuda_device;
     bool retained;   // the primary context, to be released
+    struct rt_gpu_kernels *gpu_kernels[2];   // of indices of 32 and of 64 bits; NULL: not asked for so far
 };
 static inline bool rt_on_cuda(const gnn_context *c) {
     return c->device != GNN_HOST;
@@ -72,12 +73,16 @@ static inline bool rt_on_cuda(const gnn_context *c) {
 
 gnn_status rt_cuda_open(gnn_context *c);    // driver, device, context
 void rt_cuda_close(gnn_context *c);
+enum { RT_CUDA_OUT_OF_MEMORY = 2 };         // of CUresult
 gnn_status rt_cuda_fail(gnn_context *c, int error, const char *call);
 gnn_status rt_enter(gnn_context *c, bool *pushed);   // makes our CUDA context current where it isn't
 void rt_leave(gnn_context *c, bool pushed);
 // One driver call inside our context: CU_CALL(c, MemFree, (address)).
 #define CU_CALL(c, name, args) rt_cuda_result((c), (c)->cuda.name args, #name)
 gnn_status rt_cuda_result(gnn_context *c, int error, const char *call);
+// Inside our context; whose code it is, and what for, stand in the message.
+gnn_status rt_cuda_load(gnn_context *c, const char *whose, const char *target, const void *image, rt_cuda_module *out);
+void rt_gpu_unload(gnn_context *c, bool wide);   // gpu_kernels.c
 
 // ---- size_expr.c: integer expressions in postfix ---------------------------------------------------------
 #define RT_OPERATORS(X)                                                                                     \
@@ -197,6 +202,12 @@ typedef struct {
 static inline bool rt_counts(rt_builder b) {   // the space it is into
     return b == RT_CLASSES || b == RT_TILES;
 }
+static inline bool rt_orders(rt_builder b) {   // a permutation
+    return b == RT_ORDER || b == RT_ORDER_DESC;
+}
+static inline bool rt_maps(rt_builder b) {   // it may be an argument
+    return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || rt_orders(b);
+}
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
     return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES;
 }
@@ -300,6 +311,7 @@ typedef struct {
     rt_ints values;
     int64_t codomain;
 } rt_map_view;
+gnn_status rt_count_offsets(gnn_context *c, int64_t codomain, int64_t *out);   // how many there are
 // Each allocates *out. Values are none or below the codomain.
 gnn_status rt_build_offsets(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
 gnn_status rt_build_order(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out);
@@ -339,6 +351,14 @@ gnn_status rt_check_sorted_by(gnn_context *c, const rt_checked *m, const char *b
 gnn_status rt_check_offsets(gnn_context *c, const rt_checked *m, const rt_ints *offsets);         // alone
 // Beside the index.
 gnn_status rt_check_agreement(gnn_context *c, const rt_checked *m, const rt_ints *offsets);
+// What each of them tells: entry e is v.
+gnn_status rt_tell_outside(gnn_context *c, const rt_checked *m, int64_t e, int64_t v);
+gnn_status rt_tell_unsorted(gnn_context *c, const rt_checked *m, int64_t e, int64_t v, int64_t before, const char *by);
+gnn_status rt_tell_repeated(gnn_context *c, const rt_checked *m, int64_t e, int64_t v, int64_t earlier);
+gnn_status rt_tell_falling(gnn_context *c, const rt_checked *m, int64_t v, int64_t at, int64_t before);
+gnn_status rt_tell_last(gnn_context *c, const rt_checked *m, int64_t v, int64_t at);
+gnn_status rt_tell_disagreement(gnn_context *c, const rt_checked *m, int64_t v, int64_t said, int64_t counted);
+gnn_status rt_tell_unfit(gnn_context *c, const char *name, int64_t e, int64_t v);   // in 32 bits
 
 // ---- structure.c: an array of a plan, shared by those who want the same ----------------------------------
 typedef struct rt_structure rt_structure;
@@ -363,7 +383,9 @@ void rt_structure_drop(rt_structure *s);
 rt_structure *rt_cache_find(gnn_cache *k, const int64_t *key, uint32_t nkey);   // adds an owner; NULL: none
 void rt_cache_add(gnn_cache *k, rt_structure *s);                              // k may be NULL
 gnn_status rt_structure_upload(rt_structure *s, gnn_stream stream);             // from its host array
-gnn_status rt_structure_fetch(rt_structure *s, gnn_stream stream);              // to a host array, waits
+// Where work on all of them is done: on the device where one lies there alone (the others are uploaded), else on the host.
+gnn_status rt_structures_meet(rt_structure *const *s, uint32_t n, gnn_stream stream, bool *on_device);
+rt_map_view rt_structure_view(const rt_structure *s, bool on_device);
 // Waits.
 gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host, gnn_stream stream);
 
@@ -429,8 +451,7 @@ void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size);
 // Product of the axes; false: overflow.
 bool rt_plan_domain(const gnn_plan *plan, uint32_t param, int64_t *out);
 gnn_status rt_plan_maps(gnn_plan *plan);   // checked, in the program's index width
-gnn_status rt_plan_map_view(gnn_plan *plan, uint32_t param, rt_map_view *out);   // on the host
-gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);      // the same, as a structure
+gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);   // prefix maps are written out
 gnn_status rt_plan_requires(gnn_plan *plan);
 void rt_plan_want(gnn_plan *plan, const rt_expr *e);   // the sizes it names
 void rt_plan_close(gnn_plan *plan);                    // wants what the wanted takes

@@ -161,9 +161,7 @@ static gnn_status read_map_ref(const rt_row *r, const json_t *name, rt_map_ref *
     }
     i = rt_find(p->prepared, r->i, sizeof *p->prepared, text, strlen(text));   // those before it
     if (i < 0) return rt_row_bad(r, "`%.60s` is neither a map nor a structure prepared before it", text);
-    if (p->prepared[i].builder != RT_COMPOSE && p->prepared[i].builder != RT_CLASSES &&
-        p->prepared[i].builder != RT_DEGREES)   // a map to the size of each preimage
-        return rt_row_bad(r, "`%.60s` is not a map", text);
+    if (!rt_maps(p->prepared[i].builder)) return rt_row_bad(r, "`%.60s` is not a map", text);
     *out = (rt_map_ref){true, (uint32_t)i};
     return GNN_OK;
 }

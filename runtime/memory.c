@@ -22,7 +22,13 @@ gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out) {
         return *out ? GNN_OK : rt_fail(c, GNN_NO_MEMORY, "out of memory: %zu bytes asked for", bytes);
     }
     uint64_t address = 0;
-    IN_CONTEXT(c, MemAlloc, (&address, bytes));
+    bool pushed;
+    gnn_status s = rt_enter(c, &pushed);
+    int error = s ? 0 : c->cuda.MemAlloc(&address, bytes);
+    if (error == RT_CUDA_OUT_OF_MEMORY)
+        s = rt_fail(c, GNN_NO_MEMORY, "out of device memory: %zu bytes asked for", bytes);
+    else if (error) s = rt_cuda_fail(c, error, "MemAlloc");
+    rt_leave(c, pushed);
     *out = (void *)(uintptr_t)address;
     return s;
 }

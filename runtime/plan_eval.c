@@ -1,14 +1,32 @@
 // Expressions with a plan's numbers: sizes, statistics of its maps, numbers of the device; preconditions.
-#include "internal.h"
+#include "gpu.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
-    rt_map_view a, b;
-    gnn_status s = rt_plan_map_view(plan, t->a, &a);
-    if (!s) s = rt_plan_map_view(plan, t->b, &b);
-    return s ? s : rt_symmetric(plan->c, &a, &b, out);
+    rt_structure *maps[2];
+    bool on_device;
+    rt_gpu g = {0};
+    gnn_status s = rt_plan_map(plan, t->a, &maps[0]);
+    if (!s) s = rt_plan_map(plan, t->b, &maps[1]);
+    if (!s) s = rt_structures_meet(maps, 2, plan->stream, &on_device);
+    if (s) return s;
+    const rt_map_view a = rt_structure_view(maps[0], on_device), b = rt_structure_view(maps[1], on_device);
+    if (!on_device) return rt_symmetric(plan->c, &a, &b, out);
+    s = rt_gpu_begin(&g, plan->c, plan->stream, a.values.wide);
+    return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out));
+}
+
+static gnn_status measure(gnn_plan *plan, rt_structure *m) {
+    bool on_device;
+    rt_gpu g = {0};
+    gnn_status s = rt_structures_meet(&m, 1, plan->stream, &on_device);
+    if (s) return s;
+    const rt_map_view view = rt_structure_view(m, on_device);
+    if (!on_device) return rt_measure(plan->c, &view, &m->preimages);
+    s = rt_gpu_begin(&g, plan->c, plan->stream, view.values.wide);
+    return rt_gpu_end(&g, s ? s : rt_gpu_measure(&g, &view, &m->preimages));
 }
 
 static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
@@ -17,7 +35,7 @@ static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
     if (t->kind == RT_SYMMETRIC) return symmetric(plan, t, out);
     rt_structure *m;
     gnn_status s = rt_plan_map(plan, t->a, &m);
-    if (!s && !m->measured) s = rt_measure(plan->c, &(rt_map_view){m->host, m->codomain}, &m->preimages);
+    if (!s && !m->measured) s = measure(plan, m);
     if (s) return s;
     m->measured = true;
     *out = rt_statistic(&m->preimages, t);

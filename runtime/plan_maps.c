@@ -1,6 +1,6 @@
 // The maps of a plan: checked, in the program's index width, on the context's device; on the host where
 // somebody asks.
-#include "internal.h"
+#include "gpu.h"
 
 static rt_checked describe(const gnn_plan *plan, uint32_t param, rt_map_view view) {
     const rt_param *q = &plan->p->params[param];
@@ -11,55 +11,34 @@ static rt_checked describe(const gnn_plan *plan, uint32_t param, rt_map_view vie
     return m;
 }
 
-// An array of the caller's on the host: itself, or a copy.
-typedef struct {
-    rt_ints values;
-    bool copied;
-} brought;
-
-static gnn_status bring(gnn_plan *plan, const gnn_map *m, const void *array, int64_t count, brought *out) {
-    gnn_context *c = plan->c;
-    bool wide = m->width == 64;
-    *out = (brought){{(void *)(uintptr_t)array, count, wide}, false};
-    if (!m->on_device) return GNN_OK;
-    gnn_status s = rt_ints_new(c, count, wide, &out->values);
-    if (s) return s;
-    out->copied = true;
-    s = rt_fetch(c, array, (size_t)count * (m->width / 8), out->values.data, plan->stream);
-    if (s) rt_free(c, out->values.data);
-    return s;
+static rt_ints array_of(const gnn_map *m, const void *array, int64_t count) {
+    return (rt_ints){(void *)(uintptr_t)array, count, m->width == 64};
 }
 
-static gnn_status bring_offsets(gnn_plan *plan, const gnn_map *m, int64_t codomain, brought *out) {
+static gnn_status offsets_of(gnn_plan *plan, const gnn_map *m, int64_t codomain, rt_ints *out) {
     int64_t entries;
-    if (!rt_add(codomain, 1, &entries))
-        return rt_fail(plan->c, GNN_TOO_LARGE, "a map into %lld elements has no offsets",
-                       (long long)codomain);
-    return bring(plan, m, m->offsets, entries, out);
+    gnn_status s = rt_count_offsets(plan->c, codomain, &entries);
+    if (!s) *out = array_of(m, m->offsets, entries);
+    return s;
 }
 
 static gnn_status from_offsets(gnn_plan *plan, uint32_t param, rt_structure *s) {
     const gnn_map *m = &plan->given[param];
     bool wide = plan->p->index_bits == 64;
     rt_checked checked = describe(plan, param, (rt_map_view){{NULL, m->domain, wide}, s->codomain});
-    brought offsets;
-    gnn_status status = bring_offsets(plan, m, s->codomain, &offsets);
-    if (status) return status;
-    status = rt_check_offsets(plan->c, &checked, &offsets.values);   // expanding trusts them
-    if (!status) status = rt_build_expanded(plan->c, &offsets.values, m->domain, wide, &s->host);
-    if (offsets.copied) rt_free(plan->c, offsets.values.data);
+    rt_ints offsets;
+    gnn_status status = offsets_of(plan, m, s->codomain, &offsets);
+    if (!status) status = rt_check_offsets(plan->c, &checked, &offsets);   // expanding trusts them
+    if (!status) status = rt_build_expanded(plan->c, &offsets, m->domain, wide, &s->host);
     if (status) return status;
     s->owns_host = true;
     return rt_structure_upload(s, plan->stream);
 }
 
 static gnn_status check_beside(gnn_plan *plan, const gnn_map *m, const rt_checked *checked) {
-    brought offsets;
-    gnn_status s = bring_offsets(plan, m, checked->map.codomain, &offsets);
-    if (s) return s;
-    s = rt_check_agreement(plan->c, checked, &offsets.values);
-    if (offsets.copied) rt_free(plan->c, offsets.values.data);
-    return s;
+    rt_ints offsets;
+    gnn_status s = offsets_of(plan, m, checked->map.codomain, &offsets);
+    return s ? s : rt_check_agreement(plan->c, checked, &offsets);
 }
 
 static gnn_status check_given(gnn_plan *plan, uint32_t param, const rt_ints *values, rt_structure *s) {
@@ -80,8 +59,7 @@ static gnn_status convert(gnn_plan *plan, uint32_t param, const rt_ints *from, r
     for (int64_t e = 0; e < from->count; e++) {
         int64_t v = rt_get(from, e);
         if (!to.wide && (v < -1 || v > INT32_MAX))   // trusted, or it would have been refused
-            return rt_fail(plan->c, GNN_BAD_INDEX, "%.60s: %lld at %lld does not fit 32 bits",
-                           plan->p->params[param].name, (long long)v, (long long)e);
+            return rt_tell_unfit(plan->c, plan->p->params[param].name, e, v);
         rt_set(&to, e, v);
     }
     return rt_structure_upload(s, plan->stream);
@@ -89,32 +67,26 @@ static gnn_status convert(gnn_plan *plan, uint32_t param, const rt_ints *from, r
 
 static gnn_status from_index(gnn_plan *plan, uint32_t param, rt_structure *s) {
     const gnn_map *m = &plan->given[param];
-    const bool trusted = plan->flags & GNN_TRUSTED, same = m->width == plan->p->index_bits;
-    s->host = (rt_ints){NULL, m->domain, same ? m->width == 64 : m->width == 32};
-    if (trusted && same && m->on_device) {
-        s->device = m->index;
-        return GNN_OK;
-    }
-    brought index;
-    gnn_status status = bring(plan, m, m->index, m->domain, &index);
+    const rt_ints index = array_of(m, m->index, m->domain);
+    gnn_status status = plan->flags & GNN_TRUSTED ? GNN_OK : check_given(plan, param, &index, s);
     if (status) return status;
-    if (!trusted) status = check_given(plan, param, &index.values, s);
-    if (!status && !same) status = convert(plan, param, &index.values, s);
-    if (!same || status) {
-        if (index.copied) rt_free(plan->c, index.values.data);
-        return status;
-    }
-    s->host = index.values;
-    s->owns_host = index.copied;
-    s->device = m->index;
-    return m->on_device ? GNN_OK : rt_structure_upload(s, plan->stream);
+    if (m->width != plan->p->index_bits) return convert(plan, param, &index, s);
+    s->host = index;
+    return rt_structure_upload(s, plan->stream);
 }
 
 static gnn_status check_again(gnn_plan *plan, uint32_t param, rt_structure *s) {
     uint32_t wanted = describe(plan, param, (rt_map_view){{0}, 0}).facts | RT_CHECKED;
     if (plan->flags & GNN_TRUSTED || !(wanted & ~s->checked)) return GNN_OK;
-    gnn_status status = rt_structure_fetch(s, plan->stream);
-    return status ? status : check_given(plan, param, &s->host, s);
+    if (!plan->given[param].on_device) return check_given(plan, param, &s->host, s);
+    const rt_checked checked = describe(plan, param, rt_structure_view(s, true));
+    return rt_gpu_check_again(plan, param, &checked, s);
+}
+
+static gnn_status from_device(gnn_plan *plan, uint32_t param, rt_structure *s) {
+    s->host = (rt_ints){NULL, plan->given[param].domain, plan->p->index_bits == 64};
+    const rt_checked checked = describe(plan, param, (rt_map_view){s->host, s->codomain});
+    return rt_gpu_map(plan, param, &checked, s);
 }
 
 static gnn_status make_map(gnn_plan *plan, uint32_t param) {
@@ -134,7 +106,8 @@ static gnn_status make_map(gnn_plan *plan, uint32_t param) {
     plan->maps[param] = s;
     if (status) return status;
     s->codomain = codomain;
-    status = !m->index && m->offsets ? from_offsets(plan, param, s) : from_index(plan, param, s);
+    if (m->on_device) status = from_device(plan, param, s);
+    else status = !m->index && m->offsets ? from_offsets(plan, param, s) : from_index(plan, param, s);
     if (!status) rt_cache_add(plan->cache, s);
     return status;
 }
@@ -173,16 +146,22 @@ static gnn_status check_domain(gnn_plan *plan, uint32_t param) {
 
 static gnn_status check_sorted_by(gnn_plan *plan, uint32_t param) {
     const rt_param *q = &plan->p->params[param];
-    rt_map_view m, by;
-    gnn_status s = rt_plan_map_view(plan, param, &m);
-    if (!s) s = rt_plan_map_view(plan, (uint32_t)q->sorted_by, &by);
+    rt_structure *maps[2];
+    bool on_device;
+    rt_gpu g = {0};
+    gnn_status s = rt_plan_map(plan, param, &maps[0]);
+    if (!s) s = rt_plan_map(plan, (uint32_t)q->sorted_by, &maps[1]);
+    if (!s) s = rt_structures_meet(maps, 2, plan->stream, &on_device);
     if (s) return s;
+    const rt_map_view m = rt_structure_view(maps[0], on_device), by = rt_structure_view(maps[1], on_device);
     const char *by_name = plan->p->params[q->sorted_by].name;
     if (m.values.count != by.values.count)
         return rt_fail(plan->c, GNN_BAD_MANIFEST,
                        "map %.60s is declared sorted(%.60s), which has another domain", q->name, by_name);
     const rt_checked checked = describe(plan, param, m);
-    return rt_check_sorted_by(plan->c, &checked, by_name, &by);
+    if (!on_device) return rt_check_sorted_by(plan->c, &checked, by_name, &by);
+    s = rt_gpu_begin(&g, plan->c, plan->stream, m.values.wide);
+    return rt_gpu_end(&g, s ? s : rt_gpu_check_sorted_by(&g, &checked, by_name, &by));
 }
 
 gnn_status rt_plan_maps(gnn_plan *plan) {
@@ -220,12 +199,5 @@ static gnn_status write_prefix(gnn_plan *plan, uint32_t param) {
 gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out) {
     gnn_status s = plan->maps[param] ? GNN_OK : write_prefix(plan, param);
     *out = plan->maps[param];
-    return s ? s : rt_structure_fetch(*out, plan->stream);
-}
-
-gnn_status rt_plan_map_view(gnn_plan *plan, uint32_t param, rt_map_view *out) {
-    rt_structure *s;
-    gnn_status status = rt_plan_map(plan, param, &s);
-    if (!status) *out = (rt_map_view){s->host, s->codomain};
-    return status;
+    return s;
 }

@@ -1,5 +1,5 @@
 // Builds what is wanted of what a program lists as prepared, in its order, or takes it from the cache.
-#include "internal.h"
+#include "gpu.h"
 
 #include <string.h>
 
@@ -46,18 +46,20 @@ typedef struct {
     const rt_prepared *q;
     rt_structure *args[RT_MAX_MAPS];
     rt_map_view views[RT_MAX_MAPS];
+    bool on_device;
 } recipe;
 
 static gnn_status gather(gnn_plan *plan, recipe *r) {
-    for (uint32_t i = 0; i < r->q->nargs; i++) {
+    gnn_status s = GNN_OK;
+    for (uint32_t i = 0; i < r->q->nargs && !s; i++) {
         const rt_map_ref *ref = &r->q->args[i];
         r->args[i] = ref->prepared ? plan->prepared[ref->index] : NULL;
-        gnn_status s = ref->prepared ? rt_structure_fetch(r->args[i], plan->stream)
-                                     : rt_plan_map(plan, ref->index, &r->args[i]);
-        if (s) return s;
-        r->views[i] = (rt_map_view){r->args[i]->host, r->args[i]->codomain};
+        if (!ref->prepared) s = rt_plan_map(plan, ref->index, &r->args[i]);
     }
-    return GNN_OK;
+    if (!s) s = rt_structures_meet(r->args, r->q->nargs, plan->stream, &r->on_device);
+    for (uint32_t i = 0; i < r->q->nargs && !s; i++)
+        r->views[i] = rt_structure_view(r->args[i], r->on_device);
+    return s;
 }
 
 static gnn_status misfit(gnn_plan *plan, const recipe *r, const char *why) {
@@ -73,7 +75,8 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     for (uint32_t i = 0; i < alike; i++)
         if (m[i].values.count != plan->sizes[q->domain])
             return misfit(plan, r, "its maps have another domain");
-    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES;
+    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_TILE_BEGINS ||
+                     q->builder == RT_TILE_VALUES;
     if (of_values && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
     if (q->builder == RT_COMPOSE &&
@@ -112,11 +115,11 @@ static gnn_status build_degrees(gnn_context *c, const rt_map_view *m, bool wide,
     return status;
 }
 
-static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
+static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     gnn_context *c = plan->c;
     const rt_map_view *m = r->views;
     const bool wide = plan->p->index_bits == 64;
-    s->codomain = r->q->builder == RT_COMPOSE ? m[1].codomain : 0;
+    s->owns_host = true;
     switch (r->q->builder) {
     case RT_OFFSETS: return rt_build_offsets(c, &m[0], wide, &s->host);
     case RT_ORDER: return rt_build_order(c, &m[0], wide, &s->host);
@@ -132,6 +135,15 @@ static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
     return misfit(plan, r, "there is no such builder");
 }
 
+static gnn_status build(gnn_plan *plan, const recipe *r, rt_structure *s) {
+    s->codomain = r->q->builder == RT_COMPOSE     ? r->views[1].codomain
+                  : rt_orders(r->q->builder) ? r->views[0].values.count
+                                             : 0;
+    if (r->on_device) return rt_gpu_prepare(plan, r->q, r->views, s);
+    gnn_status status = build_here(plan, r, s);
+    return status ? status : rt_structure_upload(s, plan->stream);
+}
+
 static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint32_t nkey,
                        rt_structure **out) {
     *out = rt_cache_find(plan->cache, key, nkey);
@@ -141,8 +153,6 @@ static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint
     if (s) return s;
     *out = made;
     s = build(plan, r, made);
-    made->owns_host = true;
-    if (!s) s = rt_structure_upload(made, plan->stream);
     if (!s) rt_cache_add(plan->cache, made);
     return s;
 }

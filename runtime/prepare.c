@@ -15,11 +15,15 @@ static gnn_status zeroed(gnn_context *c, int64_t count, bool wide, rt_ints *out)
     return s;
 }
 
+gnn_status rt_count_offsets(gnn_context *c, int64_t codomain, int64_t *out) {
+    if (rt_add(codomain, 1, out)) return GNN_OK;
+    return rt_fail(c, GNN_TOO_LARGE, "a map into %lld elements has no offsets", (long long)codomain);
+}
+
 static gnn_status offsets_of(gnn_context *c, const rt_map_view *m, bool wide, rt_ints *out) {
     int64_t entries;
-    if (!rt_add(m->codomain, 1, &entries))
-        return rt_fail(c, GNN_TOO_LARGE, "a map into %lld elements has no offsets", (long long)m->codomain);
-    gnn_status s = zeroed(c, entries, wide, out);
+    gnn_status s = rt_count_offsets(c, m->codomain, &entries);
+    if (!s) s = zeroed(c, entries, wide, out);
     if (s) return s;
     for (int64_t e = 0; e < m->values.count; e++) {
         int64_t v = rt_get(&m->values, e);
@@ -105,7 +109,8 @@ static int64_t tiles_of(const rt_ints *offsets, int64_t v, int64_t extent) {
     return n / extent + (n % extent != 0);
 }
 
-gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out) {
+gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide,
+                                rt_ints *out) {
     gnn_status s = offsets_of(c, m, wide, out);
     for (int64_t v = 0, at = 0, tiles; v < m->codomain && !s; v++, at += tiles) {
         tiles = tiles_of(out, v, extent);
@@ -116,7 +121,8 @@ gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t ex
 }
 
 // Padded to what no map has more of, so that sizes alone tell how many there are.
-gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out) {
+gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide,
+                                rt_ints *out) {
     rt_ints offsets;
     int64_t most = 0;
     if (m->codomain && !rt_add(m->values.count / extent, m->codomain, &most))

@@ -17,22 +17,6 @@ static gnn_status find_host_kernels(gnn_program *p, const gnn_code *code) {
     return GNN_OK;
 }
 
-static gnn_status load_module(gnn_program *p, const gnn_code *code) {
-    gnn_context *c = p->c;
-    enum { JIT_ERROR_LOG = 5, JIT_ERROR_LOG_BYTES = 6, LOG = 400 };   // of CUjit_option
-    char log[LOG] = "";
-    int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)LOG};
-    int error = c->cuda.ModuleLoad(&p->module, code->image, 2, options, values);
-    if (!error) return GNN_OK;
-    p->module = NULL;
-    const char *name = NULL;
-    c->cuda.GetErrorName(error, &name);
-    log[LOG - 1] = 0;
-    return rt_fail(c, GNN_BAD_CODE, "%.60s: the driver refuses the code for %.20s: %s%s%s", p->name,
-                   p->target, name ? name : "unknown error", *log ? ": " : "", log);
-}
-
 // The module may declare its shared memory, all or part of it; a launch asks for the rest.
 static gnn_status fit_shared(gnn_program *p, rt_kernel *k) {
     enum { ATTRIBUTE_SHARED = 1, ATTRIBUTE_DYNAMIC = 8 };   // of CUfunction_attribute
@@ -52,7 +36,7 @@ static gnn_status fit_shared(gnn_program *p, rt_kernel *k) {
 
 static gnn_status find_cuda_kernels(gnn_program *p, const gnn_code *code) {
     gnn_context *c = p->c;
-    gnn_status s = load_module(p, code);
+    gnn_status s = rt_cuda_load(c, p->name, p->target, code->image, &p->module);
     for (uint32_t i = 0; i < p->nkernels && !s; i++) {
         rt_kernel *k = &p->kernels[i];
         if (c->cuda.ModuleGetFunction(&k->cuda, p->module, k->name))
@@ -75,7 +59,10 @@ static gnn_status load_code(gnn_program *p, const gnn_code *code) {
     }
     if (cuda != rt_on_cuda(p->c) || p->c->simulator)
         return rt_fail(p->c, GNN_BAD_CODE, "%.60s is compiled for %.20s, but the context is %s", p->name,
-                       p->target, cuda ? "the host's" : p->c->simulator ? "a simulated GPU's" : "a CUDA device's");
+                       p->target,
+                       cuda              ? "the host's"
+                       : p->c->simulator ? "a simulated GPU's"
+                                         : "a CUDA device's");
     if (!cuda)
         return code->kernels || !p->nkernels
                    ? find_host_kernels(p, code)

@@ -52,19 +52,24 @@ gnn_status rt_fetch(gnn_context *c, const void *device, size_t bytes, void *host
     return s ? s : gnn_sync(c, stream);
 }
 
-gnn_status rt_structure_fetch(rt_structure *s, gnn_stream stream) {
-    if (s->host.data) return GNN_OK;
-    rt_ints host;
-    gnn_status status = rt_ints_new(s->c, s->host.count, s->host.wide, &host);
-    if (status) return status;
-    status = rt_fetch(s->c, s->device, bytes_of(s), host.data, stream);
-    if (status) {
-        rt_free(s->c, host.data);
-        return status;
-    }
-    s->host = host;
-    s->owns_host = true;
-    return GNN_OK;
+// ---- Where work is done ----------------------------------------------------------------------------------
+static bool lies_away(const rt_structure *s) {   // on the device alone
+    return rt_on_cuda(s->c) && !s->host.data && s->host.count;
+}
+
+gnn_status rt_structures_meet(rt_structure *const *s, uint32_t n, gnn_stream stream, bool *on_device) {
+    gnn_status status = GNN_OK;
+    *on_device = false;
+    for (uint32_t i = 0; i < n; i++) *on_device |= lies_away(s[i]);
+    for (uint32_t i = 0; i < n && *on_device && !status; i++)
+        if (!s[i]->device && s[i]->host.count) status = rt_structure_upload(s[i], stream);
+    return status;
+}
+
+rt_map_view rt_structure_view(const rt_structure *s, bool on_device) {
+    rt_map_view view = {s->host, s->codomain};
+    if (on_device) view.values.data = (void *)(uintptr_t)s->device;
+    return view;
 }
 
 // ---- Caches ----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from unit_format import UnitFormat  # a module of its own: lit hands it to its w
 
 config.test_format = UnitFormat(root, build)
 config.suffixes = [".gnn", ".tensor", ".loop", ".simt", ".test", ".c"]
-config.excludes = ["Inputs", "data", "fuzz"]
+config.excludes = ["Inputs", "data", "fuzz", "schedules"]
 config.test_source_root = os.path.join(root, "test")
 config.test_exec_root = os.path.join(build, "test")
 

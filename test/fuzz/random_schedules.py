@@ -52,8 +52,9 @@ class Table:
 
 
 class Stage:
-    def __init__(self, name, left, bound):
+    def __init__(self, name, left, bound, reducer, orelse):
         self.name, self.left, self.bound = name, left, bound   # pairs of an index and its space
+        self.reducer, self.orelse = reducer, orelse
 
     def indices(self):
         return self.left + self.bound
@@ -76,10 +77,10 @@ class Op:
         if not head or not re.search(r"=", chunk):
             return None
         spaced = r"([A-Za-z]\w*):(\w+)"
-        bound = re.search(r"= [\w.]+ \{((?:%s(?:, )?)+)" % spaced, chunk)
-        left, reduced = re.findall(spaced, head.group(3)), re.findall(spaced, bound.group(1)) if bound else []
+        bound = re.search(r"= ([\w.]+) \{((?:%s(?:, )?)+)" % spaced, chunk)
+        left, reduced = re.findall(spaced, head.group(3)), re.findall(spaced, bound.group(2)) if bound else []
         source = [[(i.rstrip("_"), s) for i, s in indices] for indices in (left, reduced)]   # tensor IR makes names unique
-        return Stage(head.group(1) or head.group(2), *source)
+        return Stage(head.group(1) or head.group(2), *source, bound.group(1) if bound else "", bool(re.search(r"\) else \(", chunk)))
 
     def indices(self):
         return sorted({i for s in self.stages for i in s.indices()})
@@ -163,24 +164,70 @@ class Case:
             self.deal_out(schedule, index, space if index == vector else None, index in outer, index in reduced, prefix)
         if len(op.stages) > 1 and "fuse" in self.verbs and rng.random() < 0.15:
             self.fuse(schedule)
+        if "loops" in self.verbs and rng.random() < 0.08:
+            self.nest(schedule, rng.choice(stages), prefix)
         if rng.random() < 0.15:
             self.add(schedule, rng.choice([v for v in self.verbs if v not in NUMBERS] or self.verbs))
+        for verb in ("accumulate", "compute"):
+            sums = [s for s in op.stages if s.reducer == "sum"]   # they take any type, and a factor
+            if verb in self.verbs and rng.random() < 0.1 and (sums or rng.random() < 0.1):
+                self.add(schedule, verb, sums if rng.random() < 0.9 else op.stages)
 
     def fuse(self, schedule):
         """Neighbours in the order of stages, one of them kept somewhere perhaps."""
         rng, op = self.rng, self.op
         start = rng.randrange(len(op.stages) - 1)
         stages = op.stages[start:start + rng.choice([2, 2, 3, len(op.stages)])]
-        indices = [s.left[0][0] for s in stages if s.left]
-        if indices:
+        indices, walked = [s.left[0][0] for s in stages if s.left], [i for s in stages for i, space in s.bound if space in op.sparse]
+        if indices and walked and rng.random() < 0.3:
+            self.put(schedule, "fuse", [", ".join(s.name for s in stages), "at", rng.choice(walked)])
+            self.hold(schedule, stages)
+        elif indices:
             self.put(schedule, "fuse", [", ".join(s.name for s in stages), "at", rng.choice(indices[-1:] * 2 + indices)])
+        if indices and rng.random() < 0.1:
+            self.add(schedule, rng.choice(["order", "bucket"]))
+        if indices:
             if rng.random() < 0.5:
                 place = rng.choice([w for w in self.table.words["PLACE"] if self.has(w)])
                 self.put(schedule, "keep", [rng.choice(stages).name, place])
 
+    def tiles(self, schedule, index, part, prefix):
+        """By a map of the index, in the order of which it is visited."""
+        rng = self.rng
+        spaces = {space for stage in self.op.stages for i, space in stage.left if i == index}
+        maps = [m for m, a, _ in self.op.maps if a == list(spaces)]
+        if not maps or rng.random() < 0.75:
+            return []
+        by = rng.choice(maps)
+        if rng.random() < 0.9:
+            self.put(schedule, "order", [index, "by", by], prefix)
+        options = [["group", rng.choice([1, 2, 3])], ["largest"], ["round", part]]
+        return [["by", by] + [o for o in options if rng.random() < 0.4]]
+
+    def nest(self, schedule, stage, prefix):
+        """Left indices turned round, which deal out to blocks together; or a reduced one outside left ones."""
+        indices = [i for i, _ in (stage.left if self.rng.random() < 0.6 else stage.indices()[1:] + stage.left[:1])]
+        if len(indices) < 2:
+            return
+        self.put(schedule, "loops", [", ".join(self.rng.sample(indices, self.rng.randint(2, len(indices))))], prefix)
+        if any(s.verb == "block" for s in schedule.statements):
+            for index, _ in stage.left:
+                self.put(schedule, "block", [index, 64], prefix)
+
+    def hold(self, schedule, stages):
+        """Inner indices dealt out at once, so that what is around them is walked once."""
+        for index, space in sorted({(i, s) for stage in stages for i, s in stage.left[1:] if s in self.sizes}):
+            schedule.statements = [s for s in schedule.statements if not s.words or s.words[0] != index]
+            lanes = self.rng.choice([1, 2, 4, 8]) if "lanes" in self.verbs else 1
+            self.put(schedule, "lanes", [index, lanes])
+            self.put(schedule, "registers", [index, -(-max(self.sizes[space], 1) // lanes)] + self.rng.choice([[], [["strided"]]]))
+
     def deal_out(self, schedule, index, vector, outer, reduced, prefix):
         rng, part = self.rng, 1
         chances = {"vector": 0.9 if vector else 0, "registers": 0.25, "lanes": 0.5, "groups": 0.25}
+        runs = reduced and not outer and rng.random() < 0.4   # other blocks go on with it: along a key, with groups alone
+        if runs:
+            chances = {"groups": 0.5} if rng.random() < 0.9 else chances
         for verb, chance in chances.items():
             n = min(rng.choice([2, 2, 4, 8, 16, 32]), self.threads.get(verb, 4))
             if verb == "vector":
@@ -190,23 +237,31 @@ class Case:
                 part *= n
                 if verb in self.threads:
                     self.threads[verb] //= n
-                if reduced and verb in ("lanes", "groups") and rng.random() < 0.4:
+                if reduced and not runs and verb in ("lanes", "groups") and rng.random() < 0.4:
                     self.put(schedule, "combine", [index, "shuffle" if verb == "lanes" else "shared"], prefix)
             if verb == "lanes" and not outer and rng.random() < 0.3:
                 part *= rng.choice([1, 2, 3, 4])
                 self.put(schedule, "tile", [index, part], prefix)
+        if runs and rng.random() < 0.4:
+            plain = all(s.reducer == "sum" and not s.orelse for s in self.op.stages if index in [i for i, _ in s.bound])
+            self.put(schedule, "combine", [index, "atomic" if plain and rng.random() < 0.6 else "staged"], prefix)
+        if runs and rng.random() < 0.3:
+            part = max(2, part * rng.choice([1, 2, 3]))
+            self.put(schedule, "tile", [index, part], prefix)
         block = outer and rng.random() < 0.6
-        if block:
-            self.put(schedule, "block", [index, part * rng.choice([1, 1, 2, 3])], prefix)
+        if block or runs:
+            tiles = self.tiles(schedule, index, part, prefix) if block else []
+            self.put(schedule, "block", [index, part * rng.choice([1, 1, 2, 3])] + tiles, prefix)
         elif not outer and rng.random() < 0.3:
             self.put(schedule, "unroll", [index, rng.choice([2, 3, 4])], prefix)
 
-    def add(self, schedule, verb):
+    def add(self, schedule, verb, among=()):
+        """A statement for all stages or one; for one of those among which it is."""
         rng, op = self.rng, self.op
         self.schedule, self.stages, self.verb = schedule, op.stages, verb
         prefix = []
-        if rng.random() < 0.4:
-            self.stages = [rng.choice(op.stages)]
+        if among or rng.random() < 0.4:
+            self.stages = [rng.choice(among or op.stages)]
             prefix = [self.stages[0].name]
         self.index = rng.choice([i for s in self.stages for i in s.indices()] or [("none", "none")])
         if verb in ("order", "bucket") and rng.random() < 0.9:
@@ -252,7 +307,7 @@ class Case:
         out = []
         for part in form:
             if isinstance(part, list):
-                if self.rng.random() < (0.06 if self.verb == "keep" else 0.2) and self.has(part[0]):
+                if self.rng.random() < {"keep": 0.06}.get(self.verb, 0.2) and self.has(part[0]):
                     out.append(self.words(part, keyword))
             elif KIND.match(part):
                 out.append(self.word(part, keyword))
@@ -298,7 +353,9 @@ class Case:
         if kind == "SCHEDULES":
             return ", ".join(self.class_schedule() for _ in range(len(self.limits) + 1))
         if kind == "FACTOR":
-            return rng.choice(["1 / 4", "0.5", "2"])
+            left = {space: i for s in self.stages for i, space in s.left}
+            degrees = ["1 / degree(%s, %s)" % (m, left[b]) for m, a, b in op.maps if b in left and len(a) == 1]
+            return rng.choice(["1 / 4", "0.5", "2"] + degrees * 3)
         raise KeyError("random_schedules.py does not know words of kind %s" % kind)
 
     def class_schedule(self):
@@ -320,6 +377,7 @@ class Case:
             self.options += ["-D", "T=" + rng.choice(["f32", "f32", "f32", "f16", "bf16", "f64"])]
         self.options += rng.choice([[], [], ["--layout=strided"], ["--layout=misaligned"], ["--layout=broadcast"]])
         self.options += rng.choice([[], [], ["--edges=mixed"]]) + rng.choice([[], [], ["--values=special"]])
+        self.options += rng.choice([[], ["--no-deterministic"]])
         self.options += rng.choice([[], [], ["--index=64"]]) + rng.choice([[], [], [], ["--inplace"]])
         self.options += ["--seed=%d" % rng.randrange(100)]
         self.options += ["--sim-seed=%d" % rng.randrange(100)] if self.target == "sim" else rng.choice([["-O0"], []])

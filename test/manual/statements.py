@@ -2,7 +2,7 @@
 """Checks the sections of lang/statements.md. Usage: statements.py GNNC ROOT
 
 Each statement of ir/schedule.def that a pass executes has a section, `## `verb``: its form, then a source, then the loop IR that
-schedules of it give, as blocks fenced as ```loop NAME. Their lines stand in what --emit=loop prints, in that order, `…` for
+schedules of it give, as blocks fenced as ```loop NAME, or ```loop OP NAME of another op than the first schedule's. Their lines stand in what --emit=loop prints, in that order, `…` for
 any text; and each schedule computes what it should on a simulated GPU.
 """
 import os
@@ -13,7 +13,7 @@ import tempfile
 
 SECTION = re.compile(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", re.M | re.S)
 SOURCE = re.compile(r"^```gnn\n(.*?)^```$", re.M | re.S)
-LOOPS = re.compile(r"^```loop (\w+)\n(.*?)^```$", re.M | re.S)
+LOOPS = re.compile(r"^```loop (?:(\w+) )?(\w+)\n(.*?)^```$", re.M | re.S)
 SIZES = ["-D", "F=64"]
 
 
@@ -64,7 +64,7 @@ def faults_of_section(gnnc, verb, form, text):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "example.gnn")
         open(path, "w").write(source.group(1))
-        return [f for name, body in loops for f in faults_of_schedule(gnnc, path, op, name, body.splitlines())]
+        return [f for other, name, body in loops for f in faults_of_schedule(gnnc, path, other or op, name, body.splitlines())]
 
 
 def main():

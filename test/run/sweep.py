@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs every concrete op of the library against its definition over graphs, sizes, types and layouts, and sums up.
 
-Usage: sweep.py GNNC [--target=host|sim|cuda] [--level=quick|full] [--sizes=normal|tiny] [--all-plans] [--jobs=2] [--out=FILE]
-                [--seed=N] [FILE.gnn ...]
+Usage: sweep.py GNNC [--target=host|sim|cuda] [--level=quick|full] [--sizes=normal|tiny|tuned] [--all-plans] [--jobs=2] [--out=FILE]
+                [--seed=N] [--schedules=FOLDER] [--cases=N] [FILE.gnn ...]
 
 quick: each value of each axis below at least once. full: each pair of values of two axes at least once. A case is one call
 of `gnnc run FILE --check` for all ops of a file; with --all-plans each version of each op counts, those that do not fit the
 sizes and tensors of a case as unfit. What is refused for a reason a graph can give (the codes in ALLOWED) counts as refused,
-everything else that is not right as a fault; the commands of faults are printed, and the exit status is 1.
+everything else that is not right as a fault; the commands of faults are printed, and the exit status is 1. --schedules runs,
+in place of FILE.gnn, its ops with the schedules of FOLDER/for_FILE.gnn: each op must have two of them at least for the target, and
+each must be right in some case.
 """
 import argparse
 import concurrent.futures
@@ -48,10 +50,19 @@ TINY = {   # what the simulator goes through in a moment; more points than lanes
     "D": [4, 1, 3],
 }
 
+TUNED = {   # what schedules with vectors are for: multiples of eight
+    "graph": ["er:7:40", "star:40", "rmat:4:3,types=7", "empty:3", "batch:3:4:0.5"],
+    "F": [16, 32],
+    "K": [8, 16],
+    "Q": [8, 24],
+    "H": [4, 8],
+    "D": [8, 16],
+}
+
 
 def options(case):
     words = ["--graph=" + case["graph"].split(" ")[0]] + case["graph"].split(" ")[1:]
-    words += ["-D", "F=%d" % case["F"], "-D", "K=%d" % case["K"], "-D", "Q=%d" % (case["K"] + 1), "-D", "H=%d" % case["H"]]
+    words += ["-D", "F=%d" % case["F"], "-D", "K=%d" % case["K"], "-D", "Q=%d" % case.get("Q", case["K"] + 1), "-D", "H=%d" % case["H"]]
     words += ["-D", "D=%d" % case["D"], "-D", "T=" + case["type"], "-D", "S=3", "--index=%d" % case["index"]]
     words += ["--layout=" + case["layout"], "--values=" + case["values"], "--edges=" + case["edges"], "-O%d" % case["level"]]
     words += [case["inplace"]] if case["inplace"] else []
@@ -89,8 +100,32 @@ def all_pairs(rng):
     return cases
 
 
-def run(gnnc, more, path, case):
-    command = [gnnc, "run", path, "--check", "--max-errors=0", "--no-lineinfo"] + more + options(case)
+def with_schedules(gnnc, path, folder):
+    """The file of schedules for a file of the library, and options that name the latter's ops."""
+    done = subprocess.run([gnnc, path, "-D", "S=3", "-Wno-unused-option", "--emit=tensor", "-o", "-"], capture_output=True, text=True, check=True)
+    ops = [re.sub(r"_f32$", "", op) for op in re.findall(r"^op (\w+)", done.stdout, re.M)]
+    return os.path.join(folder, "for_" + os.path.basename(path)), ["-Wno-unused-option"] + ["--op=" + op for op in ops]
+
+
+def classes_of(path):
+    """Schedules that a bucket names: their rows are all they are for."""
+    with open(path, encoding="utf-8") as f:
+        return {name for names in re.findall(r"\buse\s+([\w\s,]+);", f.read()) for name in re.findall(r"\w+", names)}
+
+
+def judge_schedules(table, classes):
+    for op, t in sorted(table.items()):
+        plans = {p: n for p, n in t["plans"].items() if re.sub(r" .*", "", p) not in classes | {"naive", "default"}}
+        if len({re.sub(r" .*", "", p) for p in plans}) < 2:
+            yield "%s has no two schedules for this target: %s" % (op, ", ".join(plans) or "none")
+        for plan, right in plans.items():
+            if not right:
+                yield "%s (%s) fits no case" % (op, plan)
+
+
+def run(gnnc, more, job, case):
+    path, ops = job
+    command = [gnnc, "run", path, "--check", "--max-errors=0", "--no-lineinfo"] + ops + more + options(case)
     try:
         done = subprocess.run(command, capture_output=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
@@ -114,28 +149,32 @@ def main():
     parser.add_argument("gnnc")
     parser.add_argument("--target", default="host")
     parser.add_argument("--level", default="quick", choices=["quick", "full"])
-    parser.add_argument("--sizes", default="normal", choices=["normal", "tiny"])
+    parser.add_argument("--sizes", default="normal", choices=["normal", "tiny", "tuned"])
     parser.add_argument("--all-plans", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--schedules", metavar="FOLDER")
+    parser.add_argument("--cases", type=int)
     parser.add_argument("--out")
     parser.add_argument("files", nargs="*")
     a = parser.parse_args()
     stdlib = os.path.join(ROOT, "stdlib")
     files = a.files or sorted(os.path.join(stdlib, f) for f in os.listdir(stdlib) if f.endswith(".gnn") and f != "prelude.gnn")
-    AXES.update(TINY if a.sizes == "tiny" else {})
-    more = ["--target=" + a.target] + (["--all-plans"] if a.all_plans else [])
+    AXES.update({"normal": {}, "tiny": TINY, "tuned": TUNED}[a.sizes])
+    more = ["--target=" + a.target] + (["--all-plans"] if a.all_plans or a.schedules else [])
+    jobs = [with_schedules(a.gnnc, f, a.schedules) if a.schedules else (f, []) for f in files]
     rng = random.Random(a.seed)
-    cases = each_choice(rng) if a.level == "quick" else all_pairs(rng)
+    cases = (each_choice(rng) if a.level == "quick" else all_pairs(rng))[:a.cases]
     began, faults, table = time.time(), [], {}
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for command, rows, status, errors in pool.map(lambda w: run(a.gnnc, more, *w), itertools.product(files, cases)):
+        for command, rows, status, errors in pool.map(lambda w: run(a.gnnc, more, *w), itertools.product(jobs, cases)):
             shown = " ".join(command)
             if status not in (0, 1, 4) or (status == 0 and not rows) or (status == 1 and not rows):
                 faults.append("status %s: %s\n%s" % (status, shown, errors[-2000:]))
             for op, _, _, plan, _, compared, uncertain, ratio, _, verdict in rows:
-                t = table.setdefault(re.sub(r"_(f16|bf16|f32|f64)(?=_|$)", "", op), {"right": 0, "refused": 0, "unfit": 0, "fault": 0, "points": 0, "uncertain": 0, "worst": 0.0})
-                unfit = verdict == "unfit" and a.all_plans
+                t = table.setdefault(re.sub(r"_(f16|bf16|f32|f64)(?=_|$)", "", op), {"right": 0, "refused": 0, "unfit": 0, "fault": 0, "points": 0, "uncertain": 0, "worst": 0.0, "plans": {}})
+                unfit = verdict == "unfit" and (a.all_plans or bool(a.schedules))
+                t["plans"][plan] = t["plans"].get(plan, 0) + (verdict == "right")
                 allowed = unfit or (verdict == "refused" and code_of(errors, op) in ALLOWED)
                 t["right" if verdict == "right" else "unfit" if unfit else "refused" if allowed else "fault"] += 1
                 if compared != "-":
@@ -145,6 +184,8 @@ def main():
                 if verdict != "right" and not allowed:
                     said = [line for line in errors.splitlines() if " %s: " % op in line]
                     faults.append("%s (%s) %s: %s --op %s\n    %s" % (op, plan, verdict, shown, re.sub(r"_(f16|bf16|f32|f64)$", "", op), "\n    ".join(said[:3])))
+    if a.schedules:
+        faults += judge_schedules(table, set().union(*(classes_of(path) for path, _ in jobs)))
     lines = ["%-32s %6s %8s %6s %6s %12s %12s %12s" % ("op", "right", "refused", "unfit", "fault", "compared", "uncertain", "error/bound")]
     for op, t in sorted(table.items()):
         lines.append("%-32s %6d %8d %6d %6d %12d %12d %12.3f" % (

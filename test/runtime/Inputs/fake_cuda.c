@@ -1,39 +1,85 @@
 // See fake_cuda.h.
 #include "fake_cuda.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 2, STACK = 16, KERNELS = 8, NAMES = 64, ERROR = 999 };
+enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, ERROR = 999, OUT_OF_MEMORY = 2 };
 struct fake_context {
     int device;
 };
 typedef struct {
-    const char *name;
-    fake_kernel fn;
+    char name[64];
+    fake_kernel fn;   // NULL: the player runs it
     int declared_shared, dynamic_shared;
 } kernel;
+typedef struct block {
+    struct block *before;
+    void *start;
+    size_t bytes;
+    bool written, freed;
+} block;
 static struct fake_context primary[DEVICES], own[DEVICES];
 static int retained[DEVICES];
 static fake_context stack[STACK];
 static int depth;
 static kernel kernels[KERNELS];
 static int nkernels;
-static int64_t calls, fail_at = -1, live, illegal;
+static int64_t calls, fail_at = -1, live, illegal, bytes_out;
 static bool capturing;
+static fake_player player;
+static block *blocks;
+static size_t limit = SIZE_MAX;
 static struct {
     const char *name;
     int64_t count;
 } counts[NAMES];
 
 void fake_register(const char *name, fake_kernel k, int declared_shared) {
-    kernels[nkernels++] = (kernel){name, k, declared_shared, 0};
+    kernel *to = &kernels[nkernels++];
+    *to = (kernel){.fn = k, .declared_shared = declared_shared};
+    strncpy(to->name, name, sizeof to->name - 1);
+}
+
+void fake_play(fake_player p) { player = p; }
+void fake_limit(size_t bytes) { limit = bytes; }
+
+static block *find_block(const void *address) {
+    for (block *b = blocks; b; b = b->before)
+        if ((uintptr_t)address - (uintptr_t)b->start < b->bytes) return b;
+    return NULL;
+}
+
+bool fake_memory(const void *address, void **start, size_t *bytes, bool *written) {
+    const block *b = find_block(address);
+    if (!b || b->freed) return false;
+    *start = b->start;
+    *bytes = b->bytes;
+    *written = b->written;
+    return true;
+}
+
+static void forget_memory(void) {
+    while (blocks) {
+        block *b = blocks;
+        blocks = b->before;
+        free(b->start);
+        free(b);
+    }
+}
+
+static void note_write(uint64_t address) {
+    block *b = find_block((const void *)(uintptr_t)address);
+    if (b) b->written = true;
 }
 
 void fake_forget(void) {
     nkernels = depth = 0;
-    calls = live = illegal = 0;
+    player = NULL;
+    limit = SIZE_MAX;
+    forget_memory();
+    calls = live = illegal = bytes_out = 0;
     fail_at = -1;
     capturing = false;
     memset(counts, 0, sizeof counts);
@@ -63,6 +109,7 @@ fake_context fake_make_current(int device) {
 }
 
 void fake_capture(int on) { capturing = on; }
+int64_t fake_bytes_out(void) { return bytes_out; }
 int64_t fake_illegal(void) { return illegal; }
 
 // CUDA's rules: what synchronises or allocates may not be called, nor may work go to the default stream.
@@ -91,8 +138,8 @@ static bool fails(const char *name) {
 #define MAY_FAIL if (fails(__func__)) return ERROR
 #define NEEDS_CONTEXT MAY_FAIL; if (!depth) return 201
 
-CALL(cuGetErrorName, int error, const char **text) { *text = error == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : "FAKE_ERROR"; return 0; }
-CALL(cuGetErrorString, int error, const char **text) { *text = error == 201 ? "no context" : "made to fail"; return 0; }
+CALL(cuGetErrorName, int error, const char **text) { *text = error == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : error == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "FAKE_ERROR"; return 0; }
+CALL(cuGetErrorString, int error, const char **text) { *text = error == 201 ? "no context" : error == OUT_OF_MEMORY ? "out of memory" : "made to fail"; return 0; }
 CALL(cuInit, unsigned flags) { MAY_FAIL; return flags ? 1 : 0; }
 CALL(cuDriverGetVersion, int *version) { MAY_FAIL; *version = 13000; return 0; }
 CALL(cuDeviceGetCount, int *count) { MAY_FAIL; *count = DEVICES; return 0; }
@@ -126,11 +173,12 @@ CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *opti
     NEEDS_CONTEXT;
     if (n != 2 || options[0] != 5)
         return 1;
-    if (strcmp(image, "fake")) {
+    if (strcmp(image, "fake") && !(player && strstr(image, ".entry "))) {
         strcpy(values[0], "not the image of the fake");
         return 218;
     }
-    *module = malloc(1);
+    *module = malloc(sizeof image);
+    memcpy(*module, &image, sizeof image);
     live++;
     return 0;
 }
@@ -139,13 +187,21 @@ CALL(cuModuleUnload, void *module) { free(module); live--; NEEDS_CONTEXT; return
 
 CALL(cuModuleGetFunction, kernel **f, void *module, const char *name) {
     NEEDS_CONTEXT;
-    (void)module;
+    const char *image;
+    char entry[80];
+    memcpy(&image, module, sizeof image);
+    snprintf(entry, sizeof entry, ".entry %s(", name);
+    const bool of_ptx = strstr(image, entry) != NULL;
     for (int i = 0; i < nkernels; i++)
-        if (!strcmp(kernels[i].name, name)) {
+        if (!strcmp(kernels[i].name, name) && of_ptx == !kernels[i].fn) {
             *f = &kernels[i];
             return 0;
         }
-    return 500;
+    if (!of_ptx)
+        return 500;
+    fake_register(name, NULL, 0);
+    *f = &kernels[nkernels - 1];
+    return 0;
 }
 
 CALL(cuFuncGetAttribute, int *value, int attribute, const kernel *f) {
@@ -168,23 +224,37 @@ CALL(cuLaunchKernel, const kernel *f, unsigned gx, unsigned gy, unsigned gz, uns
     illegal += capturing && !stream;
     if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || extra || (shared > 49152 && (int)shared > f->dynamic_shared))
         return 1;
-    f->fn(params, gx, bx, shared);
+    if (f->fn) f->fn(params, gx, bx, shared);
+    else player(f->name, params, gx, bx, shared);
     return 0;
 }
 
 CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
     NEEDS_CONTEXT;
-    void *memory = bytes ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
-    *address = (uint64_t)(uintptr_t)memory;
-    live += memory != NULL;
-    return memory ? 0 : 2;
+    if (!bytes || bytes > limit) return OUT_OF_MEMORY;
+    block *b = malloc(sizeof *b);
+    *b = (block){.before = blocks, .start = aligned_alloc(256, (bytes + 255) / 256 * 256), .bytes = bytes};
+    memset(b->start, 0xA5, bytes);
+    blocks = b;
+    *address = (uint64_t)(uintptr_t)b->start;
+    live++;
+    return 0;
 }
 
-CALL(cuMemFree_v2, uint64_t address) { free((void *)(uintptr_t)address); live--; NEEDS_CONTEXT; return 0; }
+CALL(cuMemFree_v2, uint64_t address) {
+    block *b = find_block((const void *)(uintptr_t)address);
+    if (!b || b->start != (const void *)(uintptr_t)address || b->freed) return 1;
+    memset(b->start, 0x5A, b->bytes);   // freed with the others: nobody gets its address again
+    b->freed = true;
+    live--;
+    NEEDS_CONTEXT;
+    return 0;
+}
 
 CALL(cuMemcpyHtoDAsync_v2, uint64_t device, const void *host, size_t bytes, void *stream) {
     NEEDS_CONTEXT;
     (void)stream;
+    note_write(device);
     memcpy((void *)(uintptr_t)device, host, bytes);
     return 0;
 }
@@ -192,6 +262,7 @@ CALL(cuMemcpyHtoDAsync_v2, uint64_t device, const void *host, size_t bytes, void
 CALL(cuMemcpyDtoHAsync_v2, void *host, uint64_t device, size_t bytes, void *stream) {
     NEEDS_CONTEXT;
     (void)stream;
+    bytes_out += (int64_t)bytes;
     memcpy(host, (const void *)(uintptr_t)device, bytes);
     return 0;
 }
@@ -199,6 +270,7 @@ CALL(cuMemcpyDtoHAsync_v2, void *host, uint64_t device, size_t bytes, void *stre
 CALL(cuMemsetD8Async, uint64_t device, unsigned char byte, size_t bytes, void *stream) {
     NEEDS_CONTEXT;
     (void)stream;
+    note_write(device);
     memset((void *)(uintptr_t)device, byte, bytes);
     return 0;
 }

@@ -1,0 +1,66 @@
+// Division on a GPU. ptxas writes div.rn.f32 out as code that costs it as much time as a whole small kernel; this
+// text gives the same bits at a fifth of that. Where quotient and remainders are normal, Newton's step on the
+// machine's reciprocal and two corrections by exact remainders round correctly (P. Markstein, IA-64 and
+// Elementary Functions, 2000, chapter 8). Anything else goes through f64: no quotient of two f32 lies as close to the
+// middle between two f32 as f64 is fine, but the result's zeros and infinities want 0 and NaN sorted out first.
+#include "internal.h"
+
+// Normal operands: 2^-100 <= |x| < 2^60 and 2^-60 <= |y| < 2^24, so |x / y| is in (2^-124, 2^120] and the last bit of a
+// remainder no less than 2^-147.
+static const char divide_f32[] =
+    "{\n"
+    "\t.reg .b32 \tx, y;\n"
+    "\t.reg .pred \trare;\n"
+    "\t.reg .f32 \tn, r, e, q;\n"
+    "\t.reg .f64 \tX, Y, N, R, F, E, Q;\n"
+    "\tand.b32 \tx, $1, 0x7fffffff;\n"
+    "\tand.b32 \ty, $2, 0x7fffffff;\n"
+    "\tsub.u32 \tx, x, 0x0d800000;\n"
+    "\tsub.u32 \ty, y, 0x21800000;\n"
+    "\tsetp.ge.u32 \trare, x, 0x50000000;\n"
+    "\tsetp.ge.or.u32 \trare, y, 0x2a000000, rare;\n"
+    "\t@rare bra \tRare;\n"
+    "\trcp.approx.ftz.f32 \tr, $2;\n"
+    "\tneg.f32 \tn, $2;\n"
+    "\tfma.rn.f32 \te, n, r, 0f3F800000;\n"
+    "\tfma.rn.f32 \tr, r, e, r;\n"
+    "\tmul.rn.f32 \tq, $1, r;\n"
+    "\tfma.rn.f32 \te, n, q, $1;\n"
+    "\tfma.rn.f32 \tq, e, r, q;\n"
+    "\tfma.rn.f32 \te, n, q, $1;\n"
+    "\tfma.rn.f32 \t$0, e, r, q;\n"
+    "\tbra \tDone;\n"
+    "Rare:\n"
+    "\tcvt.f64.f32 \tX, $1;\n"
+    "\tcvt.f64.f32 \tY, $2;\n"
+    "\trcp.approx.ftz.f64 \tF, Y;\n"   // good to 20 bits; 40, then all
+    "\tneg.f64 \tN, Y;\n"
+    "\tfma.rn.f64 \tE, N, F, 0d3FF0000000000000;\n"
+    "\tfma.rn.f64 \tR, F, E, F;\n"
+    "\tfma.rn.f64 \tE, N, R, 0d3FF0000000000000;\n"
+    "\tfma.rn.f64 \tR, R, E, R;\n"
+    "\tmul.rn.f64 \tQ, X, R;\n"
+    "\tfma.rn.f64 \tE, N, Q, X;\n"
+    "\tfma.rn.f64 \tQ, E, R, Q;\n"
+    "\tmul.rn.f64 \tF, X, F;\n"   // of what is 0, infinite or NaN the first estimate is right
+    "\tsetp.equ.f64 \trare, Q, 0d0000000000000000;\n"
+    "\tselp.f64 \tQ, F, Q, rare;\n"
+    "\tcvt.rn.f32.f64 \t$0, Q;\n"
+    "Done:\n"
+    "}";
+
+// Of f32 and, since it has twice their digits and two, of f16 and bf16.
+cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
+    if (cg_half_width(t)) {
+        simt_type f32 = cg_with(t, SIMT_F32);
+        cg_value u = cg_emit_cvt(e, false, t, f32, x), v = cg_emit_cvt(e, false, t, f32, y);
+        return cg_emit_cvt(e, false, f32, t, cg_divide_gpu(e, f32, u, v));
+    }
+    if (t.element != SIMT_F32 || LLVMIsConstant(y)) return LLVMBuildFDiv(e->b, x, y, "");
+    cg_value parts[CG_MAX_LANES];
+    for (uint32_t k = 0; k < t.lanes; k++) {
+        cg_value lane[2] = {cg_lane(e, x, t.lanes, k), cg_lane(e, y, t.lanes, k)};
+        parts[k] = cg_asm(e, e->types[SIMT_F32], divide_f32, "=f,f,f", false, lane, 2);
+    }
+    return cg_pack(e, parts, t.lanes);
+}

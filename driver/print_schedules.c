@@ -1,0 +1,86 @@
+// --emit=schedule: the schedules that may apply to an op as the passes read them, then the default, as
+// statements that a file may hold.
+#include "driver.h"
+
+#include <string.h>
+
+static const char *machine_of(const cg_target *t) { return t->kind == CG_HOST ? "host" : "cuda"; }
+
+// ---- The default -----------------------------------------------------------------------------------------
+typedef struct {
+    arena *arena;
+    const tensor_op *op;
+    const char *path;   // of the op
+    textbuf *out;
+} printing;
+
+static void print_made(printing *p, const schedule *s, const char *name);
+
+// A version's name is several words, a class of rows' that of a stage and more.
+static const char *as_word(arena *a, const char *name) {
+    char *word = arena_printf(a, "%s", name);
+    for (char *c = word; *c; c++)
+        if (*c == ' ' || *c == '.') *c = '_';
+    return word;
+}
+
+// Indices that lowering made of one, such as e', are said by that one.
+static const char *as_index(arena *a, const char *subject) {
+    return subject ? arena_printf(a, "%.*s", (int)strcspn(subject, "'"), subject) : NULL;
+}
+
+// The classes of a bucket are schedules too, and stand before the one that names them.
+static schedule_value print_classes(printing *p, schedule_value v, const char *name) {
+    const char **names = ARENA_ARRAY(p->arena, const char *, v.nnames + 1);
+    for (uint32_t i = 0; v.schedules && i < v.nnames; i++) {
+        names[i] = as_word(p->arena, arena_printf(p->arena, "%s_%s", name, v.names[i]));
+        print_made(p, v.schedules[i], names[i]);
+    }
+    if (v.schedules) v.names = names;
+    return v;
+}
+
+static void print_made(printing *p, const schedule *s, const char *name) {
+    schedule copy = *s;
+    copy.name = name;
+    copy.path = p->path;
+    memset(&copy.cells, 0, sizeof copy.cells);
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        schedule_cell c = s->cells.data[i];
+        schedule_value *values = ARENA_ARRAY(p->arena, schedule_value, c.nvalues + 1);
+        for (uint32_t k = 0; k < c.nvalues; k++) values[k] = print_classes(p, c.values[k], name);
+        c.values = values;
+        c.subject = as_index(p->arena, c.subject);
+        VEC_PUSH(p->arena, &copy.cells, c);
+    }
+    schedule_print(p->out, p->op, &copy);
+}
+
+// What is taken where none of the op's own schedules applies: the first that does, then the naive plan.
+static void print_default(driver *d, const unit_op *o, const cg_target *t, const pass_options *options,
+                          textbuf *out) {
+    loop_plans plans = {0};
+    schedule_list made = {0};
+    if (!pass_scheduled(d->arena, d->ds, o->op, NULL, 0, machine_of(t), options, &plans, &made)) return;
+    printing p = {.arena = d->arena,
+                  .op = o->op,
+                  .path = o->frontend ? o->frontend->ops.data[o->number].name : NULL,
+                  .out = out};
+    for (uint32_t i = 0; i < made.len; i++)
+        print_made(&p, made.data[i], as_word(d->arena, made.data[i]->name));
+}
+
+// ---- All -------------------------------------------------------------------------------------------------
+bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out) {
+    if (!unit_schedules(o, t)) return false;
+    textbuf_printf(out, "// %s: %u schedule%s", o->name, o->schedules.len, o->schedules.len == 1 ? "" : "s");
+    pass_options options = settings_pass(d);
+    bool always = option_given(d, OPT_NO_SCHEDULE);
+    for (uint32_t i = 0; i < o->schedules.len; i++) always = always || !o->schedules.data[i]->when.len;
+    textbuf_puts(out, always ? "\n" : ", then the default\n");
+    for (uint32_t i = 0; i < o->schedules.len; i++)
+        schedule_print(out, o->op,
+                       pass_completed(d->arena, d->ds, o->op, o->schedules.data[i], machine_of(t), &options));
+    if (!always) print_default(d, o, t, &options, out);
+    return true;
+}

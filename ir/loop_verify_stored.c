@@ -1,0 +1,45 @@
+// That each stage is stored once, or cleared once and then combined.
+#include "loop_verify.h"
+
+// Several kernels store a stage where their outermost loops share its points: each begins where another ends.
+static bool shares_points(const loop_verifier *v, const store_places *p) {
+    int64_t zero = -1;
+    const loop_node *at = NULL;
+    for (uint32_t i = 0; i < p->loops.len; i++) {
+        const loop_node *n = p->loops.data[i];
+        if (!n || n->kind != LOOP_FOR) return false;
+        if (loop_constant(v->op, n->lo, &zero) && zero == 0) at = n;
+    }
+    for (uint32_t left = p->loops.len; at && left > 1; left--) {
+        const loop_node *after = NULL;
+        for (uint32_t i = 0; i < p->loops.len; i++)
+            if (p->loops.data[i]->lo == at->hi) after = p->loops.data[i];
+        at = after;
+    }
+    const tensor_node *end = at ? tensor_node_at(v->op, at->hi) : NULL;
+    return end && end->op == TENSOR_SIZE_OP && end->imm.i == v->op->vars.data[at->var].space;
+}
+
+const char *loop_check_stored(loop_verifier *v, uint32_t stage) {
+    const char *name = v->op->stages.data[stage].name;
+    if (!v->stores[stage] && !loop_stage_inline(v->plan, stage))
+        return WRONG(v, "stage '%s' is never stored", name);
+    if (v->cleared[stage])
+        return v->stores[stage] == 1 + v->combines[stage] && v->combines[stage]
+                   ? NULL
+                   : WRONG(v, "stage '%s' is cleared, and then stored or never combined", name);
+    if (v->stores[stage] < 2 || shares_points(v, &v->places[stage])) return NULL;
+    return WRONG(v, "stage '%s' is stored by several kernels, whose outermost loops do not share its points",
+                 name);
+}
+
+void loop_count_stores(loop_verifier *v, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
+                      (n->kind == LOOP_CARRY && !n->nstates);
+        if (stores && n->nstages && n->stages[0] < v->op->stages.len)
+            v->all_stores[n->stages[0]]++;
+        loop_count_stores(v, &n->body);
+    }
+}

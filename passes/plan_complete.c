@@ -1,0 +1,142 @@
+// What a schedule leaves open takes the default: the cells of kernels it does not deal out, and blocks for
+// the outermost index of those it does.
+//     schedule spmm s { }                  →  y: { block v 8;  groups v 8;  lanes f 32;  vector f 4;  unroll
+//     e 4; } schedule spmm s { groups v 4; … }    →  y: block v 4
+#include "plan_default.h"
+
+#include <string.h>
+
+static const schedule_verb dealing[] = {
+    SCHEDULE_BLOCK,   SCHEDULE_SPLIT,  SCHEDULE_GROUPS,    SCHEDULE_TILE,   SCHEDULE_LANES,
+    SCHEDULE_VECTOR,  SCHEDULE_FLAT,   SCHEDULE_REGISTERS, SCHEDULE_UNROLL, SCHEDULE_BUCKET,
+    SCHEDULE_COMBINE, SCHEDULE_WINDOW, SCHEDULE_MMA,       SCHEDULE_LOOPS};
+
+static bool is_about(const schedule_cell *c, const char *stage, const char *index) {
+    if (!schedule_covers(c->stage, stage)) return false;
+    size_t n = c->subject ? strlen(c->subject) : 0;
+    return !n || (!strncmp(c->subject, index, n) && (!index[n] || index[n] == '\''));
+}
+
+// Whether the schedule says so of an index of the stage; `none` counts.
+static bool says(const making *m, const tensor_stage *st, schedule_verb verb, tensor_var v) {
+    const schedule *s = m->p->s;
+    for (uint32_t i = 0; i < s->cells.len; i++)
+        if (s->cells.data[i].verb == verb &&
+            is_about(&s->cells.data[i], st->name, m->p->op->vars.data[v].name))
+            return true;
+    return false;
+}
+
+static bool deals_out(const making *m, const tensor_stage *st) {
+    for (uint32_t k = 0; k < sizeof dealing / sizeof *dealing; k++) {
+        for (uint32_t i = 0; i < st->nleft; i++)
+            if (says(m, st, dealing[k], st->left[i])) return true;
+        for (uint32_t i = 0; i < st->nbound; i++)
+            if (says(m, st, dealing[k], st->bound[i])) return true;
+    }
+    return false;
+}
+
+static int64_t or_one(int64_t n) { return n ? n : 1; }
+
+static int64_t points_at_once(planner *p, const tensor_stage *st, tensor_var v) {
+    index_cut c = plan_cut(p, st, v, false);
+    int64_t inner = or_one(c.vector) * or_one(c.lanes) * or_one(c.registers) * or_one(c.unroll);
+    return or_one(c.groups) * (c.tile ? c.tile : inner) * (p->machine->gpu ? 1 : p->machine->block_points);
+}
+
+// It says itself what goes to blocks.
+static bool places_blocks(const making *m, const tensor_stage *st, tensor_var outermost) {
+    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_BUCKET, SCHEDULE_WINDOW, SCHEDULE_LOOPS};
+    for (uint32_t k = 0; k < sizeof verbs / sizeof *verbs; k++)
+        if (says(m, st, verbs[k], outermost)) return true;
+    for (uint32_t i = 0; i < st->nbound; i++)
+        if (says(m, st, SCHEDULE_BLOCK, st->bound[i])) return true;
+    return false;
+}
+
+// The stages share the loop over their outermost index, so one number holds for all.
+static void give_blocks(making *m, const stage_group *g) {
+    planner *p = m->p;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    int64_t points = 1;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (!plan_left(p, st, left)) continue;
+        if (places_blocks(m, st, left[0])) return;
+        int64_t own = points_at_once(p, st, left[0]);
+        if (own > points) points = own;
+    }
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (plan_left(p, st, left)) default_fill(m, st->name, SCHEDULE_BLOCK, left[0], points, NULL);
+    }
+}
+
+static void complete(making *m, stage_group *g) {
+    bool said = false;
+    if (!g->len || plan_keeps_shared(m->p, g)) return;
+    for (uint32_t i = 0; i < g->len; i++) said |= deals_out(m, &m->p->op->stages.data[g->data[i]]);
+    if (said) give_blocks(m, g);
+    else default_stages(m, g);
+}
+
+static void complete_kernels(making *m) {
+    planner *p = m->p;
+    stage_group g = {0};
+    plan_fuse_order(p);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        bool fused = plan_fuse_cell(p, i) != NULL;
+        if (plan_inlined(p, i)) continue;
+        if (fused || !plan_joins(p, &g, i)) {
+            complete(m, &g);
+            g = (stage_group){0};
+        }
+        if (!fused) VEC_PUSH(p->arena, &g, i);
+    }
+    complete(m, &g);
+}
+
+// The class that supposes nothing.
+static const plan_class *any_class(const machine *on) {
+    uint32_t i = 0;
+    while (plan_class_at(on, i + 1)) i++;
+    return plan_class_at(on, i);
+}
+
+schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *on,
+                        version_facts *facts) {
+    schedule *quiet = ARENA_NEW(a, schedule), *made = ARENA_NEW(a, schedule), *whole = ARENA_NEW(a, schedule);
+    *quiet = *whole = *s;
+    *made = (schedule){.name = s->name, .automatic = true};
+    quiet->automatic = true;
+    quiet->cells.data = whole->cells.data = NULL;
+    quiet->cells.len = quiet->cells.cap = whole->cells.len = whole->cells.cap = 0;
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        VEC_PUSH(a, &quiet->cells, s->cells.data[i]);
+        VEC_PUSH(a, &whole->cells, s->cells.data[i]);
+    }
+    planner p = {.arena = a,
+                 .ds = ds,
+                 .plan = loop_plan_new(a, op),
+                 .s = quiet,
+                 .machine = on,
+                 .facts = facts,
+                 .nspaces = op->spaces.len};
+    p.op = p.plan->op;
+    plan_types(&p);
+    if (p.failed || !plan_prepare_classes(&p)) return whole;
+    plan_rewrite(&p);
+    if (!p.failed) plan_loops(&p);
+    making m = {.p = &p, .s = made, .class = any_class(on), .rows = ROWS_EVEN, .groups = DEFAULT_GROUPS};
+    if (!p.failed) complete_kernels(&m);
+    default_nones(&m);
+    for (uint32_t i = 0; i < made->cells.len; i++) {
+        schedule_cell c = made->cells.data[i];
+        if (c.empty && schedule_find(s, c.stage, c.verb, c.subject))
+            continue;        // the schedule says more there
+        c.consumed = true;   // nobody asked for it
+        VEC_PUSH(a, &whole->cells, c);
+    }
+    return whole;
+}

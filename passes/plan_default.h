@@ -1,0 +1,44 @@
+// Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_rows.c gives
+// long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
+// and their sums.
+#ifndef GNNC_PLAN_DEFAULT_H
+#define GNNC_PLAN_DEFAULT_H
+
+#include "planner.h"
+
+// Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
+enum {
+    DEFAULT_GROUPS = 8,   // rows a block owns
+    DEFAULT_HEAVY = 256   // entries from which on a row is long
+};
+
+typedef struct {
+    planner *p;
+    schedule *s;
+    const plan_class *class;
+    plan_rows rows;
+    bool heavy;                   // at hand: such rows
+    VEC(tensor_space) supposed;   // spaces the class was asked about
+    VEC(tensor_val) walked;       // maps whose preimages are rows
+    int64_t groups;               // of a block, a row each; 0: groups own none
+    bool *fused;                  // per stage: of the fused kernel
+} making;
+
+void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
+                  const char *option);
+void default_nones(making *m);                        // what a stage inside another one would inherit
+bool default_dense(const planner *p, tensor_var v);   // no map leads from or into its space
+bool default_one_by_one(const planner *p,
+                        const tensor_stage *st);   // no reduction, or of terms in their order
+bool default_reduces_dense(const planner *p, const tensor_stage *st);
+// On a GPU: the lanes that are left for rows; spare: some should be.
+int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare);
+void default_stages(making *m, const stage_group *g);
+
+// The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
+tensor_val default_row_map(const planner *p, const stage_group *g);
+void default_bucket(making *m, const stage_group *g, tensor_val map);
+void default_guards(making *m);
+bool default_fuse(making *m);   // false: there is nothing to fuse
+
+#endif

@@ -1,0 +1,185 @@
+// One kernel by default: scores of edges that only the rows they belong to read stay in shared memory. A
+// block owns a few rows; the version is for graphs whose rows fit, the others keep the scores in memory.
+//     s[e, h] = sum{d} …   a[e, h] = softmax(s[e, h] by dst)   y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
+//     →  fuse s, a, y at v;  keep s, a shared;  block v …
+#include "plan_default.h"
+
+#include <string.h>
+
+enum {
+    ROWS = DEFAULT_GROUPS,   // of a block: more rounds of rows wait for one another at each barrier
+    SHARED_BYTES = 25344,    // of a block, with which threads rather than memory fill a multiprocessor
+    MOST_BYTES = 69632,      // with which three blocks still fit one
+    ROOM = 128,              // entries a row should have room for at least
+    DEAR = 24   // operations from which on a value is kept, not computed again along a further axis
+};
+
+typedef struct {
+    making *m;
+    tensor_val map;
+    tensor_space edges, rows;
+    bool *kept;   // per stage: would be inlined, and is dear
+} chain;
+
+static const tensor_stage *stage_of(const chain *c, uint32_t i) { return &c->m->p->op->stages.data[i]; }
+
+static bool over(const chain *c, uint32_t i, tensor_space s) {
+    const tensor_stage *st = stage_of(c, i);
+    return st->loop == TENSOR_NO_LOOP && st->nleft && c->m->p->op->vars.data[st->left[0]].space == s;
+}
+
+static tensor_val walked(const chain *c, uint32_t i) {
+    stage_group g = {0};
+    VEC_PUSH(c->m->p->arena, &g, i);
+    return default_row_map(c->m->p, &g);
+}
+
+static bool in_rows(const chain *c, uint32_t i) {
+    return !plan_inlined(c->m->p, i) && over(c, i, c->rows) && walked(c, i) == c->map;
+}
+
+static bool in_edges(const chain *c, uint32_t i) {
+    return over(c, i, c->edges) && (!plan_inlined(c->m->p, i) || c->kept[i]);
+}
+
+// Rows of the map lie together, and every entry belongs to one.
+static bool begin(chain *c, uint32_t row_stage) {
+    const planner *p = c->m->p;
+    c->map = plan_inlined(p, row_stage) ? TENSOR_NO_VAL : walked(c, row_stage);
+    if (c->map == TENSOR_NO_VAL) return false;
+    const tensor_val_info *i = &p->op->vals.data[c->map];
+    c->edges = i->axes[0];
+    c->rows = i->into;
+    return i->role == VAL_MAP && i->facts & FACT_SORTED && i->sorted_by == TENSOR_NO_VAL &&
+           !(i->facts & FACT_PARTIAL);
+}
+
+// What a kernel of its own would write and another read again, or what lanes along a further axis would all
+// compute.
+static bool has_scores(const chain *c) {
+    const planner *p = c->m->p;
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *st = stage_of(c, i);
+        if (c->kept[i]) return true;
+        if (!in_edges(c, i) || p->op->vals.data[st->targets[0].val].role != VAL_STAGE) continue;
+        for (uint32_t r = 0; r < p->op->stages.len; r++)
+            if (in_rows(c, r) && plan_read_by(p, r, st->targets[0].val)) return true;
+    }
+    return false;
+}
+
+// A value that would be computed again at each point of an axis its reader has beyond it.
+static bool is_dear(const chain *c, uint32_t i) {
+    planner *p = c->m->p;
+    const planner given = {.arena = p->arena,
+                           .op = (tensor_op *)(uintptr_t)c->m->s->op};   // nothing is inlined there
+    const tensor_stage *st = stage_of(c, i);
+    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
+    memset(seen, 0, p->op->exprs.len + 1);
+    if (!plan_inlined(p, i) || !over(c, i, c->edges) ||
+        plan_operations(p, st->body[0], UINT32_MAX, 1, seen) < DEAR)
+        return false;
+    for (uint32_t r = 0; r < p->op->stages.len; r++)
+        if (in_rows(c, r) && stage_of(c, r)->nleft > st->nleft && plan_read_by(&given, r, st->targets[0].val))
+            return true;
+    return false;
+}
+
+// Of what is kept for each edge; 0: an extent is not known.
+static int64_t bytes_of(const chain *c) {
+    const tensor_op *op = c->m->p->op;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < op->stages.len; i++) {
+        if (!in_edges(c, i)) continue;
+        const tensor_val_info *v = &op->vals.data[stage_of(c, i)->targets[0].val];
+        int64_t bytes = ir_dtype_bytes(v->type);
+        for (uint32_t a = 1; a < v->rank; a++) {
+            const tensor_space_info *s = &op->spaces.data[v->axes[a]];
+            if (s->kind != SPACE_CONST || s->size > SHARED_BYTES) return 0;
+            bytes *= s->size;
+        }
+        sum += bytes;
+    }
+    return sum;
+}
+
+// Entries a row may have; 0: too few.
+static int64_t room_for(int64_t bytes) {
+    int64_t room = bytes ? SHARED_BYTES / (ROWS * bytes) : 0;
+    if (room < ROOM) room = ROOM;
+    return bytes && ROWS * room * bytes <= MOST_BYTES ? room : 0;
+}
+
+// ---- Cells -----------------------------------------------------------------------------------------------
+static void fill_list(chain *c, schedule_verb verb, const char *const *names, uint32_t n,
+                      schedule_value say) {
+    for (uint32_t i = 0; i < n; i++) {
+        schedule_value *v = ARENA_ARRAY(c->m->p->arena, schedule_value, 2);
+        v[0] = (schedule_value){.keyword = "stages", .nnames = n, .names = names, .var = UINT32_MAX};
+        v[1] = say;
+        schedule_fill(c->m->p->arena, c->m->s,
+                      (schedule_cell){.verb = verb, .subject = names[i], .nvalues = 2, .values = v});
+    }
+}
+
+static void suppose_room(chain *c, int64_t room) {
+    const planner *p = c->m->p;
+    schedule_condition when = {
+        .kind = SCHEDULE_HOLDS,
+        .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[c->map].name, (long long)room)};
+    const size_token t[] = {{SZ_MAX_PREIMAGE, c->map, 0}, {SZ_CONST, room, 0}, {SZ_LE, 0, 0}};
+    for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &when.holds, t[i]);
+    VEC_PUSH(p->arena, &c->m->s->when, when);
+}
+
+static void fill_stage(chain *c, uint32_t i, uint32_t depth) {
+    making *m = c->m;
+    const tensor_stage *st = stage_of(c, i);
+    bool edges = in_edges(c, i);
+    m->groups = edges ? 0 : ROWS;
+    int64_t lanes = default_stage(m, st, !edges && st->nleft == depth, false);
+    if (edges) default_fill(m, st->name, SCHEDULE_LANES, st->left[0], lanes, NULL);
+    else default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], ROWS, NULL);
+    m->groups = DEFAULT_GROUPS;
+}
+
+static void fill_chain(chain *c) {
+    const planner *p = c->m->p;
+    uint32_t n = p->op->stages.len, depth = 0, nfused = 0, nkept = 0;
+    const char **fused = ARENA_ARRAY(p->arena, const char *, n),
+               **kept = ARENA_ARRAY(p->arena, const char *, n);
+    const char *at = NULL;
+    for (uint32_t i = 0; i < n; i++)
+        if (in_rows(c, i) && stage_of(c, i)->nleft >= depth) {
+            depth = stage_of(c, i)->nleft;
+            at = p->op->vars.data[stage_of(c, i)->left[0]].name;
+        }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!in_edges(c, i) && !in_rows(c, i)) continue;
+        c->m->fused[i] = true;
+        fused[nfused++] = stage_of(c, i)->name;
+        if (in_edges(c, i)) kept[nkept++] = stage_of(c, i)->name;
+        fill_stage(c, i, depth);
+    }
+    fill_list(c, SCHEDULE_FUSE, fused, nfused,
+              (schedule_value){.keyword = "at", .text = at, .var = UINT32_MAX});
+    fill_list(c, SCHEDULE_KEEP, kept, nkept, (schedule_value){.text = "shared", .var = UINT32_MAX});
+}
+
+bool default_fuse(making *m) {
+    uint32_t n = m->p->op->stages.len;
+    chain c = {.m = m};
+    m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
+    for (uint32_t last = n; last-- > 0;) {
+        c.kept = ARENA_ARRAY(m->p->arena, bool, n + 1);
+        if (!begin(&c, last)) continue;
+        for (uint32_t i = 0; i < n; i++) c.kept[i] = is_dear(&c, i);
+        if (!has_scores(&c)) continue;
+        int64_t room = room_for(bytes_of(&c));
+        if (!room) return false;
+        suppose_room(&c, room);
+        fill_chain(&c);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,154 @@
+// The default schedule's classes of rows: a row of many entries gets a block of its own, others share one.
+// And what a version supposes of extents and rows.
+#include "plan_default.h"
+
+// ---- Long rows -------------------------------------------------------------------------------------------
+// The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
+tensor_val default_row_map(const planner *p, const stage_group *g) {
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+        if (!plan_left(p, st, left) || st->nbound != 1 || default_one_by_one(p, st)) continue;
+        for (uint32_t k = 0; k < st->nkeys; k++) {
+            const tensor_node *lhs = tensor_node_at(p->op, st->keys[k].lhs),
+                              *rhs = tensor_node_at(p->op, st->keys[k].rhs);
+            bool row = rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == left[0];
+            if (!row || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 ||
+                (tensor_val)lhs->imm.i >= p->op->nparams)
+                continue;
+            if (tensor_node_at(p->op, lhs->args[0])->op == TENSOR_VAR_OP) return (tensor_val)lhs->imm.i;
+        }
+    }
+    return TENSOR_NO_VAL;
+}
+
+// degree(map, v), as a schedule of a file has it: the value of a stage beside the op's.
+static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
+    planner *p = m->p;
+    tensor_op *op = (tensor_op *)(uintptr_t)m->s->op;
+    const tensor_val_info i = p->op->vals.data[map];
+    tensor_space *axes = ARENA_NEW(p->arena, tensor_space);
+    *axes = i.into;
+    tensor_var row = tensor_add_var(op, "v", i.into), e = tensor_add_var(op, "e", i.axes[0]);
+    tensor_val degree = tensor_add_val(op,
+                                       (tensor_val_info){.name = arena_printf(p->arena, "degree.%s", i.name),
+                                                         .role = VAL_STAGE,
+                                                         .type = DT_I64,
+                                                         .into = TENSOR_NO_SPACE,
+                                                         .sorted_by = TENSOR_NO_VAL,
+                                                         .inplace = TENSOR_NO_VAL,
+                                                         .rank = 1,
+                                                         .axes = axes});
+    tensor_expr at = tensor_var_expr(op, row, NO_SPAN), from = tensor_var_expr(op, e, NO_SPAN);
+    tensor_expr *index = ARENA_NEW(p->arena, tensor_expr), *one = ARENA_NEW(p->arena, tensor_expr);
+    tensor_target *to = ARENA_NEW(p->arena, tensor_target);
+    tensor_key *key = ARENA_NEW(p->arena, tensor_key);
+    tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, 2);
+    *index = at;
+    *one = tensor_int(op, 1);
+    *to = (tensor_target){degree, 1, index};
+    *key = (tensor_key){tensor_load(op, map, &from, 1, NO_SPAN), at};
+    vars[0] = row;
+    vars[1] = e;
+    tensor_stage st = {.name = op->vals.data[degree].name,
+                       .ntargets = 1,
+                       .targets = to,
+                       .nleft = 1,
+                       .left = vars,
+                       .reducer = tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)),
+                       .nbody = 1,
+                       .body = one,
+                       .nbound = 1,
+                       .bound = vars + 1,
+                       .nkeys = 1,
+                       .keys = key,
+                       .loop = TENSOR_NO_LOOP};
+    VEC_PUSH(p->arena, &m->s->stages, st);
+    return (schedule_value){
+        .keyword = "by",
+        .text = arena_printf(p->arena, "degree(%s, %s)", i.name, p->op->vars.data[v].name),
+        .key = tensor_load(op, degree, &at, 1, NO_SPAN),
+        .var = row};
+}
+
+static schedule *class_of_rows(making *m, const stage_group *g, const char *name, bool heavy) {
+    schedule *whole = m->s;
+    m->s = ARENA_NEW(m->p->arena, schedule);
+    *m->s = (schedule){
+        .name = arena_printf(m->p->arena, "%s_%s", m->p->op->stages.data[g->data[g->len - 1]].name, name),
+        .op = whole->op,
+        .automatic = true};
+    m->heavy = heavy;
+    default_stages(m, g);
+    schedule *made = m->s;
+    default_nones(m);
+    m->heavy = false;
+    m->s = whole;
+    return made;
+}
+
+void default_bucket(making *m, const stage_group *g, tensor_val map) {
+    arena *a = m->p->arena;
+    const tensor_stage *deepest = &m->p->op->stages.data[g->data[g->len - 1]];
+    tensor_var *left = ARENA_ARRAY(a, tensor_var, deepest->nleft + 1);
+    plan_left(m->p, deepest, left);
+    schedule *const classes[] = {class_of_rows(m, g, "light", false), class_of_rows(m, g, "heavy", true)};
+    const schedule **use = ARENA_ARRAY(a, const schedule *, 2);
+    const char **names = ARENA_ARRAY(a, const char *, 2);
+    int64_t *limit = ARENA_NEW(a, int64_t);
+    for (uint32_t i = 0; i < 2; i++) {
+        use[i] = classes[i];
+        names[i] = classes[i]->name;
+    }
+    *limit = DEFAULT_HEAVY;
+    schedule_value *values = ARENA_ARRAY(a, schedule_value, 3);
+    values[0] = degree_key(m, map, left[0]);
+    values[1] = (schedule_value){.keyword = "at", .nnumbers = 1, .numbers = limit, .var = UINT32_MAX};
+    values[2] = (schedule_value){
+        .keyword = "use", .nnames = 2, .names = names, .schedules = use, .var = UINT32_MAX};
+    schedule_fill(a, m->s,
+                  (schedule_cell){.verb = SCHEDULE_BUCKET,
+                                  .stage = deepest->name,
+                                  .subject = m->p->op->vars.data[left[0]].name,
+                                  .nvalues = 3,
+                                  .values = values});
+}
+
+// ---- What was supposed -----------------------------------------------------------------------------------
+static void guard(making *m, tensor_space s, const size_token *t, uint32_t n, const char *text) {
+    program_guard g = {.kind = GUARD_HOLDS, .text = text};
+    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_SPACE, s, 0}));
+    for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
+    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+}
+
+static void guard_class(making *m, tensor_space s) {
+    const plan_class *c = m->class;
+    const char *name = m->p->op->spaces.data[s].name;
+    const size_token multiple[] = {{SZ_CONST, c->multiple, 0},
+                                   {SZ_MOD, 0, 0},
+                                   {SZ_CONST, 0, 0},
+                                   {SZ_EQ, 0, 0}},
+                     above[] = {{SZ_CONST, c->above, 0}, {SZ_GT, 0, 0}},
+                     to[] = {{SZ_CONST, c->to, 0}, {SZ_LE, 0, 0}};
+    if (c->multiple > 1)
+        guard(m, s, multiple, 4, arena_printf(m->p->arena, "%s %% %lld == 0", name, (long long)c->multiple));
+    if (c->above) guard(m, s, above, 2, arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
+    if (c->to) guard(m, s, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
+}
+
+// No row is long.
+static void guard_rows(making *m, tensor_val map) {
+    program_guard g = {
+        .kind = GUARD_HOLDS,
+        .text = arena_printf(m->p->arena, "max(%s) <= %d", m->p->op->vals.data[map].name, DEFAULT_HEAVY)};
+    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_MAX_PREIMAGE, map, 0}));
+    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_CONST, DEFAULT_HEAVY, 0}));
+    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_LE, 0, 0}));
+    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+}
+
+void default_guards(making *m) {
+    for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
+    for (uint32_t i = 0; i < m->walked.len && m->rows != ROWS_SKEWED; i++) guard_rows(m, m->walked.data[i]);
+}
