@@ -54,9 +54,25 @@ static bool compiles(planner *p, const loop_kernel *k) {
     return false;
 }
 
+static bool not_prepared(void *user, const tensor_node *load) {
+    const planner *p = user;
+    return p->op->vals.data[load->imm.i].role != VAL_PREPARED;
+}
+
+// The naive plan stands beside a text's, and has nothing prepared but what its own walks need.
+static bool naive_can(const planner *p) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *st = &p->op->stages.data[i];
+        if (plan_loads(p, st, not_prepared, (void *)(uintptr_t)p)) continue;
+        diagnostic *d = diag(p->ds, E0977, st->at,
+                             "'%s' reads a prepared value, which the naive plan does not have", st->name);
+        diag_help(d, "read prepared values in loops, lets and conditions");
+        return false;
+    }
+    return true;
+}
+
 program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine, const pass_options *o) {
-    program *p = pass_naive(a, ds, plan->op, o);
-    if (!p) return NULL;
     version_facts facts = {.index_bits = o->index_bits};
     planner guards = {.arena = a,
                       .ds = ds,
@@ -64,13 +80,16 @@ program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine,
                       .op = plan->op,
                       .machine = machine_find(machine),
                       .facts = &facts};
+    program *p = naive_can(&guards) ? pass_naive(a, ds, plan->op, o) : NULL;
+    if (!p) return NULL;
     span at = plan->op->at;
     const char *refusal = lower_refusal(a, plan, &at);
     if (refusal) diag(ds, E0977, at, "%s", refusal);
     if (refusal) return NULL;
     const loop_node *unordered = o->nondeterministic ? NULL : loop_unordered(plan);
     if (unordered) {
-        diagnostic *d = diag(ds, E0555, unordered->at, "floats combined in memory meet in another order at each launch");
+        diagnostic *d = diag(ds, E0555, unordered->at,
+                             "floats combined in memory meet in another order at each launch");
         diag_help(d, "compile with --no-deterministic, or stage the states: 'store_state'");
         return NULL;
     }
