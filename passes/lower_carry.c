@@ -1,13 +1,12 @@
 // Carries: one state walks a range of positions sorted by key. Where the key changes, the run that ends is
 // stored at its key, or, if it began before the range, left in the slot `first`; at the end of the range, one
 // that goes on is left in `last`.
-//     carry y by dst[e] first (head[b]) last (tail[b]) { for e in lo .. hi [serial] { let v = dst[e]
-//     contribute y } }
+//     carry y by dst[e] first (head[b]) last (tail[b]) {
+//       for e in lo .. hi [serial] { let v = dst[e]  contribute y } }
 //  →  open = false; key = dst[lo - 1]
-//     for e in lo .. hi: if (open && dst[e] != key) { if (before) head[b] = state else y[key] = state; state
-//     = identity }
-//                        before = dst[e] == key && (open ? before : lo > 0); key = dst[e]; open = true;
-//                        combine
+//     for e in lo .. hi:
+//       if (open && dst[e] != key) { if (before) head[b] = state else y[key] = state; state = identity }
+//       before = dst[e] == key && (open ? before : lo > 0); key = dst[e]; open = true; combine
 //     if (open) { if (before) head[b] = state else if (dst[hi] == key) tail[b] = state else y[key] = state }
 #include "lower.h"
 

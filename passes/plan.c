@@ -82,32 +82,45 @@ static void kernels_done(const planner *p) {
     }
 }
 
+planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
+                 version_facts *facts) {
+    loop_plan *plan = loop_plan_new(a, op);
+    return (planner){.arena = a,
+                     .ds = ds,
+                     .plan = plan,
+                     .op = plan->op,
+                     .s = s,
+                     .machine = m,
+                     .facts = facts,
+                     .nspaces = op->spaces.len};
+}
+
+bool plan_equations(planner *p) {
+    const pass_observer *after = p->facts->after;
+    plan_types(p);
+    if (p->failed) return false;
+    pass_done(after, "types", p->op, NULL, NULL);
+    if (!plan_prepare_classes(p)) return false;
+    plan_rewrite(p);
+    if (p->failed) return false;
+    pass_done(after, "rewrite", p->op, NULL, NULL);
+    plan_loops(p);
+    if (p->failed) return false;
+    pass_done(after, "loops", p->op, NULL, NULL);
+    return true;
+}
+
 loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
                       version_facts *facts) {
-    loop_plan *plan = loop_plan_new(a, op);
-    planner p = {.arena = a,
-                 .ds = ds,
-                 .plan = plan,
-                 .op = plan->op,
-                 .s = s,
-                 .machine = m,
-                 .facts = facts,
-                 .nspaces = op->spaces.len};
-    plan_types(&p);
-    if (p.failed) return NULL;
-    pass_done(facts->after, "types", p.op, NULL, NULL);
-    if (!plan_prepare_classes(&p)) return NULL;
-    plan_rewrite(&p);
-    if (!p.failed) pass_done(facts->after, "rewrite", p.op, NULL, NULL);
-    if (!p.failed) plan_loops(&p);
-    if (!p.failed) pass_done(facts->after, "loops", p.op, NULL, NULL);
-    if (!p.failed) add_kernels(&p);
+    planner p = plan_new(a, ds, op, s, m, facts);
+    if (!plan_equations(&p)) return NULL;
+    add_kernels(&p);
     if (!p.failed && facts->narrow) plan_narrow_guards(&p);
     uint32_t errors = diag_raised(ds);
     if (!p.failed && !s->automatic) plan_unused(&p);
     if (p.failed || diag_raised(ds) != errors) return NULL;
-    const char *fault = loop_verify(a, plan);
+    const char *fault = loop_verify(a, p.plan);
     if (fault) ICE("%s: schedule '%s' made loop IR that does not verify: %s", op->name, s->name, fault);
     kernels_done(&p);
-    return plan;
+    return p.plan;
 }

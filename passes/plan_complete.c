@@ -1,29 +1,22 @@
 // What a schedule leaves open takes the default: the cells of kernels it does not deal out, and blocks for
-// the outermost index of those it does.
-//     schedule spmm s { }                  →  y: { block v 8;  groups v 8;  lanes f 32;  vector f 4;  unroll
-//     e 4; } schedule spmm s { groups v 4; … }    →  y: block v 4
+// the outermost index of those it does. Of spmm, an empty schedule gets all that the default says of y, and
+// `groups v 4;` gets `y: block v 4`.
 #include "plan_default.h"
-
-#include <string.h>
 
 static const schedule_verb dealing[] = {
     SCHEDULE_BLOCK,   SCHEDULE_SPLIT,  SCHEDULE_GROUPS,    SCHEDULE_TILE,   SCHEDULE_LANES,
     SCHEDULE_VECTOR,  SCHEDULE_FLAT,   SCHEDULE_REGISTERS, SCHEDULE_UNROLL, SCHEDULE_BUCKET,
     SCHEDULE_COMBINE, SCHEDULE_WINDOW, SCHEDULE_MMA,       SCHEDULE_LOOPS};
 
-static bool is_about(const schedule_cell *c, const char *stage, const char *index) {
-    if (!schedule_covers(c->stage, stage)) return false;
-    size_t n = c->subject ? strlen(c->subject) : 0;
-    return !n || (!strncmp(c->subject, index, n) && (!index[n] || index[n] == '\''));
-}
-
 // Whether the schedule says so of an index of the stage; `none` counts.
 static bool says(const making *m, const tensor_stage *st, schedule_verb verb, tensor_var v) {
     const schedule *s = m->p->s;
-    for (uint32_t i = 0; i < s->cells.len; i++)
-        if (s->cells.data[i].verb == verb &&
-            is_about(&s->cells.data[i], st->name, m->p->op->vars.data[v].name))
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        if (c->verb == verb && schedule_covers(c->stage, st->name) &&
+            (!c->subject || plan_index_is(m->p, c->subject, v)))
             return true;
+    }
     return false;
 }
 
@@ -116,20 +109,10 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
         VEC_PUSH(a, &quiet->cells, s->cells.data[i]);
         VEC_PUSH(a, &whole->cells, s->cells.data[i]);
     }
-    planner p = {.arena = a,
-                 .ds = ds,
-                 .plan = loop_plan_new(a, op),
-                 .s = quiet,
-                 .machine = on,
-                 .facts = facts,
-                 .nspaces = op->spaces.len};
-    p.op = p.plan->op;
-    plan_types(&p);
-    if (p.failed || !plan_prepare_classes(&p)) return whole;
-    plan_rewrite(&p);
-    if (!p.failed) plan_loops(&p);
+    planner p = plan_new(a, ds, op, quiet, on, facts);
+    if (!plan_equations(&p)) return whole;
     making m = {.p = &p, .s = made, .class = any_class(on), .rows = ROWS_EVEN, .groups = DEFAULT_GROUPS};
-    if (!p.failed) complete_kernels(&m);
+    complete_kernels(&m);
     default_nones(&m);
     for (uint32_t i = 0; i < made->cells.len; i++) {
         schedule_cell c = made->cells.data[i];

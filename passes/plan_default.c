@@ -468,14 +468,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                     .op = tensor_op_copy(a, op),
                     .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
-    planner p = {.arena = a,
-                 .ds = ds,
-                 .plan = loop_plan_new(a, op),
-                 .s = none,
-                 .machine = mach,
-                 .facts = facts,
-                 .nspaces = op->spaces.len};
-    p.op = p.plan->op;
+    planner p = plan_new(a, ds, op, none, mach, facts);
     plan_rewrite(&p);
     p.s = s;
     making m = {.p = &p, .s = s, .class = class, .rows = rows, .groups = DEFAULT_GROUPS};

@@ -56,11 +56,15 @@ static tensor_expr as_stored(void *user, tensor_expr load) {
 }
 
 // Stages stand in the order they run in: what comes after the new one moves up.
-void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st) {
+void plan_put_stage(planner *p, uint32_t at, tensor_stage st) {
     VEC_PUSH(p->arena, &p->op->stages, st);
     tensor_stage *all = p->op->stages.data;
     for (uint32_t i = p->op->stages.len - 1; i > at; i--) all[i] = all[i - 1];
     all[at] = st;
+}
+
+void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st) {
+    plan_put_stage(p, at, st);
     bool live = false;
     for (uint32_t k = 0; k < p->live.len; k++) {
         live |= p->live.data[k] == g;

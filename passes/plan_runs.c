@@ -4,10 +4,10 @@
 // staged as HalfGNN does. A second kernel takes up the rows that are cut, whose slots it combines in their
 // order, and those without positions. Nothing depends on time, so the result is the same on every run.
 //     y[v] = sum {e : dst[e] == v} x[e]    block e 64
-//  →  for b in 0 .. size(E.by64) [block] { carry y by dst[e] first (…first[b]) last (…last[b]) { for e in b *
-//  64 .. … } }
-//     for v … { if (empty, or first[v] / 64 < last[v] / 64) { reduce y { contribute y (…last[…])  for b … {
-//     contribute y (…first[b]) } }  store y } }
+//  →  for b in 0 .. size(E.by64) [block] {
+//       carry y by dst[e] first (…first[b]) last (…last[b]) { for e in b * 64 .. … } }
+//     for v … { if (empty, or first[v] / 64 < last[v] / 64) {
+//       reduce y { contribute y (…last[…])  for b … { contribute y (…first[b]) } }  store y } }
 #include "planner.h"
 
 // ---- Which -----------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 // one of the sum's body, and divides by it what reads the sum, unless the op multiplies by it anyway; `level`
 // says where it is applied.
 //     y: accumulate f16 scale c[v] every 64;
-//  →  y: y.scaled[v, f] = sum.f16 {…} (mul(c[v], x[src[e], f]))        y.unscaled: y[v, f] = div(y.scaled[v,
-//  f], c[v])
+//  →  y: y.scaled[v, f] = sum.f16 {…} (mul(c[v], x[src[e], f]))
+//     y.unscaled: y[v, f] = div(y.scaled[v, f], c[v])
 //     for e.level … { level y { for e in … { contribute y } } }
 // Where the factor is 0, infinite or no number, nothing can be divided by it, and it is 1.
 #include "planner.h"
@@ -29,20 +29,13 @@ static bool refuse(planner *p, const schedule_cell *c, const char *words) {
 }
 
 // ---- The factor ------------------------------------------------------------------------------------------
-static bool same_index(const char *name,
-                       const char *own) {   // own: as the op's copy calls it, perhaps primed
-    size_t n = strlen(name);
-    return !strncmp(name, own, n) && (!own[n] || own[n] == '\'');
-}
-
 static bool find_index(reading *r) {
     planner *p = r->p;
     const tensor_stage *st = &p->op->stages.data[r->stage];
     if (r->factor->var == UINT32_MAX) return true;
     const tensor_var_info index = p->s->op->vars.data[r->factor->var];
     for (uint32_t i = 0; i < st->nleft && !r->var; i++)
-        if (p->op->vars.data[st->left[i]].space == index.space &&
-            same_index(index.name, p->op->vars.data[st->left[i]].name))
+        if (p->op->vars.data[st->left[i]].space == index.space && plan_index_is(p, index.name, st->left[i]))
             r->var = tensor_var_expr(p->op, st->left[i], NO_SPAN);
     if (r->var) return true;
     return refuse(
@@ -51,12 +44,6 @@ static bool find_index(reading *r) {
             p->arena,
             "the factor depends on '%s', which is no index that the sum '%s' leaves: it has to be the same for all its terms",
             index.name, st->name));
-}
-
-static void insert_stage(planner *p, uint32_t at, tensor_stage st) {
-    VEC_PUSH(p->arena, &p->op->stages, st);
-    for (uint32_t i = p->op->stages.len - 1; i > at; i--) p->op->stages.data[i] = p->op->stages.data[i - 1];
-    p->op->stages.data[at] = st;
 }
 
 // What counts the points of a map needs nothing that comes before it.
@@ -95,20 +82,20 @@ static tensor_val count_points(planner *p, tensor_val map, uint32_t before) {
                                   .rank = 1,
                                   .axes = axis};
     target->val = loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
-    insert_stage(p, before,
-                 (tensor_stage){.name = name,
-                                .ntargets = 1,
-                                .targets = target,
-                                .nleft = 1,
-                                .left = &vars[0],
-                                .nbound = 1,
-                                .bound = &vars[1],
-                                .nkeys = 1,
-                                .keys = key,
-                                .nbody = 1,
-                                .body = one(p, tensor_int(p->op, 1)),
-                                .reducer = tensor_builtin_reducer(p->op, REDUCE_SUM, TENSOR_TYPE(I64)),
-                                .loop = TENSOR_NO_LOOP});
+    plan_put_stage(p, before,
+                   (tensor_stage){.name = name,
+                                  .ntargets = 1,
+                                  .targets = target,
+                                  .nleft = 1,
+                                  .left = &vars[0],
+                                  .nbound = 1,
+                                  .bound = &vars[1],
+                                  .nkeys = 1,
+                                  .keys = key,
+                                  .nbody = 1,
+                                  .body = one(p, tensor_int(p->op, 1)),
+                                  .reducer = tensor_builtin_reducer(p->op, REDUCE_SUM, TENSOR_TYPE(I64)),
+                                  .loop = TENSOR_NO_LOOP});
     return target->val;
 }
 
@@ -358,7 +345,7 @@ static void store_scaled(planner *p, uint32_t stage, tensor_expr c) {
         st.orelse = orelse;
     }
     p->op->stages.data[stage] = st;
-    if (!absorbed) insert_stage(p, stage + 1, apart);
+    if (!absorbed) plan_put_stage(p, stage + 1, apart);
 }
 
 // Terms are rounded to what the sum is held in before the factor is applied, there and here.

@@ -77,6 +77,10 @@ void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_ex
 bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by its factor
 uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that the factor is applied to at once; 0: there is none
 
+// ---- The whole (plan.c) ----------------------------------------------------------------------------------
+planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts);
+bool plan_equations(planner *p);   // the passes from tensor IR to tensor IR; false: one refused
+
 // ---- Expressions (plan_rewrite.c) ------------------------------------------------------------------------
 // Stages that are computed where they are read vanish into their readers' expressions; inside a reduction the
 // bound side of a key is replaced by its free side, which it equals there: a.max[dst[e], h] under dst[e] == v
@@ -121,6 +125,7 @@ uint32_t plan_run_end(const planner *p, const stage_group *g,
 void plan_private(planner *p, stage_group *g);
 bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
 bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
+void plan_put_stage(planner *p, uint32_t at, tensor_stage st);   // before there are kernels; later ones move up
 void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st);
 
 // ---- Dealing out (plan_cut.c) ----------------------------------------------------------------------------
