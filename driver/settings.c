@@ -102,8 +102,10 @@ pass_options settings_pass(const driver *d) {
                           .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true)};
 }
 
+// The naive plan is there to be right and soon at hand, not to be fast.
 cg_options settings_codegen(const driver *d) {
-    return (cg_options){.optimise = (uint32_t)option_number(d, OPT_LEVEL, 3),
+    uint32_t level = option_given(d, OPT_NO_SCHEDULE) ? 2 : 3;
+    return (cg_options){.optimise = (uint32_t)option_number(d, OPT_LEVEL, level),
                         .line_info = option_on(d, OPT_LINEINFO, true),
                         .sources = d->sources,
                         .verbose_assembler = option_given(d, OPT_RESOURCE_USAGE)};

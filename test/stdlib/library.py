@@ -104,26 +104,54 @@ def renamed(gnnc, folder, args):
     return len(jobs), each(jobs, lambda j: renamed_copy(gnnc, *j))
 
 
-def timed(gnnc, path, op, form, folder, repeats):
-    out = os.path.join(folder, "timed")
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        fault = compile_op(gnnc, path, op, form, out)
-        times.append((time.perf_counter() - begin) * 1e3)
-        if fault:
-            sys.exit(fault)
-    return statistics.median(times)
+# The yardstick of a machine's speed: what nvcc takes for the smallest SpMM.
+SMALLEST_SPMM = """
+extern "C" __global__ void spmm(const int *offsets, const int *src, const float *x, float *y, int F) {
+    for (int f = threadIdx.x; f < F; f += blockDim.x) {
+        float sum = 0;
+        for (int e = offsets[blockIdx.x]; e < offsets[blockIdx.x + 1]; e++) sum += x[(long)src[e] * F + f];
+        y[(long)blockIdx.x * F + f] = sum;
+    }
+}
+"""
 
 
+def milliseconds(work):
+    begin = time.perf_counter()
+    fault = work()
+    if fault:
+        sys.exit(fault)
+    return (time.perf_counter() - begin) * 1e3
+
+
+def nvcc(folder):
+    source = os.path.join(folder, "spmm.cu")
+    open(source, "w").write(SMALLEST_SPMM)
+    r = run(["nvcc", "-arch=sm_90", "-cubin", "-o", source + "bin", source])
+    return r.stderr if r.returncode else ""
+
+
+# Rounds over all ops, so that what slows the machine for a while slows one sample of each.
 def report_times(gnnc, folder, args):
-    rows = [(op, timed(gnnc, path, op, "ptx", folder, args.repeats), timed(gnnc, path, op, "cubin", folder, args.repeats)) for path, op in ops()]
+    rows = {op: {"ptx": [], "cubin": []} for _, op in ops()}
+    yardstick = []
+    for _ in range(args.repeats):
+        for k, (path, op) in enumerate(ops()):
+            if k % 40 == 0 and shutil.which("nvcc"):
+                yardstick.append(milliseconds(lambda: nvcc(folder)))
+            for form, times in rows[op].items():
+                times.append(milliseconds(lambda: compile_op(gnnc, path, op, form, os.path.join(folder, "timed"))))
     print("%-30s %8s %8s   ms, median of %d whole processes" % ("op", "ptx", "cubin", args.repeats))
-    for op, p, c in rows:
-        print("%-30s %8.1f %8.1f" % (op, p, c))
-    for k, form, limit in ((1, "ptx", 20), (2, "cubin", 50)):
-        v = sorted(r[k] for r in rows)
-        print("%s: median %.1f, largest %.1f ms; %d of %d within %d ms" % (form, statistics.median(v), v[-1], sum(x <= limit for x in v), len(v), limit))
+    for op, forms in rows.items():
+        print("%-30s %8.1f %8.1f" % (op, statistics.median(forms["ptx"]), statistics.median(forms["cubin"])))
+    scale = 250 / statistics.median(yardstick) if yardstick else 1
+    if yardstick:
+        print("nvcc, smallest SpMM to a cubin: median %.0f ms; `scaled`: as if that were 250" % statistics.median(yardstick))
+    for form, limit in (("ptx", 20), ("cubin", 50)):
+        v = sorted((statistics.median(forms[form]), op) for op, forms in rows.items())
+        print("%s: median %.1f, largest %.1f ms (%s); scaled: median %.1f, largest %.1f; %d of %d within %d ms" % (
+            form, statistics.median(x for x, _ in v), *v[-1], scale * statistics.median(x for x, _ in v), scale * v[-1][0],
+            sum(scale * x <= limit for x, _ in v), len(v), limit))
     return len(rows), []
 
 
