@@ -1,4 +1,5 @@
-// Versions: a program that takes the first way whose guards hold, and can always take the naive plan.
+// Versions: a program that takes the first way whose guards hold: the file's schedules, the default ones where
+// none of those fits all data, and at last the naive plan.
 #include "planner.h"
 
 #include <string.h>
@@ -99,12 +100,30 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     return t;
 }
 
-static bool add_schedule(versioning *w, const schedule *given) {
+// Does it hold of some data or devices alone? "max(dst) * 4 <= 768". Alignment is not meant, which the scalar
+// twin does without, nor is the reach of 31-bit offsets, which the default asks for too.
+static bool depends_on_data(const program_guard *g) {
+    for (uint32_t i = 0; i < g->holds.len; i++) {
+        size_token_kind k = g->holds.data[i].kind;
+        if (k >= SZ_MAX_PREIMAGE) return true;
+    }
+    return false;
+}
+
+static bool fits_all(const versioning *w, const schedule *s) {
+    const program_version *last = &w->versions.data[w->versions.len - 1];
+    for (uint32_t i = 0; i < last->guards.len; i++)
+        if (depends_on_data(&last->guards.data[i])) return false;
+    return !s->when.len;
+}
+
+static bool add_schedule(versioning *w, const schedule *given, bool *always) {
     version_facts facts = {.index_bits = w->options->index_bits}, plain = {0};
     schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, &facts);
     take_conditions(w, s, &facts);
     take_conditions(w, s, &plain);
     if (!add(w, s, &facts)) return false;
+    *always |= fits_all(w, s);
     if (has_vectors(s)) add(w, scalar_twin(w, s), &plain);
     return true;
 }
@@ -157,10 +176,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     w.p = pass_naive(a, ds, op, o);
     if (!w.p) return NULL;
     bool always = false, good = true;
-    for (uint32_t i = 0; i < n; i++) {
-        good &= add_schedule(&w, schedules[i]);
-        always = always || !schedules[i]->when.len;
-    }
+    for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
     if (!good) return NULL;
     if (!always) add_default(&w);
     pass_done(&o->after, "lower", NULL, NULL, w.p);
