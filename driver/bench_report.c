@@ -49,7 +49,7 @@ static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     t.cells = cells;
     if (s->bandwidth > 0)
         fprintf(out, "graph %s; memory %.1f GB/s, %s; before each launch the last-level cache is %s\n",
-                r->graph.given ? r->graph.text : "none", s->bandwidth / 1e9,
+                r->graph->given ? r->graph->text : "none", s->bandwidth / 1e9,
                 s->is_measured ? "measured" : "as given",
                 s->flush ? "overwritten" : "as the launch before left it");
     run_print_table(r->d->arena, &t, out);
@@ -79,7 +79,7 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
 
 static void print_json(const run_session *r, const run_row *w, FILE *out) {
     json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
-                          "plan", w->plan, "graph", r->graph.text, "sizes", w->sizes, "verdict", w->verdict,
+                          "plan", w->plan, "graph", r->graph->text, "sizes", w->sizes, "verdict", w->verdict,
                           "compared", (json_int_t)w->compared, "one_in", (json_int_t)w->one_in);
     if (!o) ICE("a row has no JSON");
     if (w->figures) add_figures(o, (const bench_session *)r, w->figures);

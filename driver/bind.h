@@ -17,7 +17,7 @@ typedef struct {
     gnn_graph graph;        // expanded
     int64_t classes;        // of the labels; 0: none
 } run_graph;
-bool run_graph_load(driver *d, run_graph *g);   // by --graph; false: diagnostics tell why
+bool run_graph_load(driver *d, const char *text, run_graph *g);   // NULL: none; false: diagnostics tell why
 void run_graph_free(run_graph *g);
 
 // What a graph has one of for each edge or node, and how many values it takes.

@@ -26,7 +26,7 @@ static void check_inputs(driver *d) {
                                   d->verb == VERB_EXPLAIN ? "diagnostic" : "file");
         diag_help(fault, "'gnnc %s --help' says more", verb_name(d->verb));
     }
-    uint32_t most = d->verb == VERB_DOCTOR ? 0 : d->verb == VERB_RUN || d->verb == VERB_BENCH ? 1 : UINT32_MAX;
+    uint32_t most = d->verb == VERB_DOCTOR ? 0 : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ? 1 : UINT32_MAX;
     if (d->inputs.len > most)
         usage(d, E0813, "'gnnc %s' has no use for '%s'", verb_name(d->verb), d->inputs.data[most]);
     check_pass_names(d);
@@ -49,7 +49,7 @@ static int session(driver *d, int argc, char **argv) {
     return status;
 }
 
-int main(int argc, char **argv) {
+int driver_main(int argc, char **argv) {
     crash_handlers(argc, argv);
     arena *a = arena_new();
     driver *d = ARENA_NEW(a, driver);
@@ -60,3 +60,5 @@ int main(int argc, char **argv) {
     arena_free(a);
     return status;
 }
+
+int main(int argc, char **argv) { return driver_main(argc, argv); }

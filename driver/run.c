@@ -22,6 +22,7 @@ void run_read_options(run_session *r) {
                                                                               : VALUES_RANDOM,
                                 .mixed = option_is(d, OPT_EDGES, "mixed"),
                                 .broadcast = r->layout == LAYOUT_BROADCAST};
+    if (r->out && d->values[OPT_GRAPH].len > 1) usage(r->d, E0812, "--out takes the results of one graph, not of %u", d->values[OPT_GRAPH].len);
     r->all_plans = option_given(d, OPT_ALL_PLANS);
     r->version = option_text(d, OPT_PLAN, NULL);
     if (r->all_plans && r->version) usage(r->d, E0812, "--all-plans takes every version, --plan=%s one", r->version);
@@ -83,7 +84,7 @@ static bool check_parameters(run_session *r, const unit *u) {
 static bool bind(run_op *o, run_row *row) {
     run_session *r = o->r;
     phase(r->d, "bind");
-    o->b = bind_op(r->d, o->arena, o->op->op, &r->graph, &r->options);
+    o->b = bind_op(r->d, o->arena, o->op->op, r->graph, &r->options);
     if (!o->b) return false;
     row->sizes = run_sizes(o->b);
     return !r->check || run_affordable(o);
@@ -108,19 +109,6 @@ static run_row run_turn(run_op *o, run_row row, bool good) {
     return row;
 }
 
-static void run_one(run_session *r, unit_op *op, run_op *o, run_rows *rows) {
-    driver *d = r->d;
-    run_row row = {.name = op->name,
-                   .target = r->simulator ? "sim" : r->target.kind == CG_HOST ? "host" : r->target.arch->name,
-                   .type = run_type(op->op),
-                   .sizes = "-"};
-    *o = (run_op){.r = r, .arena = arena_new(), .op = op, .one_in = 1};
-    bool good = bind(o, &row);
-    do VEC_PUSH(d->arena, rows, run_turn(o, row, good));
-    while (r->all_plans && ++o->turn < gnn_program_versions(o->program));
-    diag_print(d->ds, stderr);
-}
-
 // ---- All of them -----------------------------------------------------------------------------------------
 
 typedef struct {
@@ -143,16 +131,46 @@ static void tell_defaults(run_session *r, const binding *b, told_defaults *told)
     }
 }
 
+// The op on the graph at hand.
+static void run_graph_turns(run_op *o, run_rows *rows, told_defaults *told) {
+    run_session *r = o->r;
+    run_row row = {.name = o->op->name,
+                   .target = r->simulator ? "sim" : r->target.kind == CG_HOST ? "host" : r->target.arch->name,
+                   .type = run_type(o->op->op),
+                   .sizes = "-"};
+    o->one_in = 1;
+    o->turn = 0;
+    o->expected = NULL;
+    bool good = bind(o, &row);
+    do VEC_PUSH(r->d->arena, rows, run_turn(o, row, good));
+    while (r->all_plans && ++o->turn < gnn_program_versions(o->program));
+    tell_defaults(r, o->b, told);
+    if (o->b) bind_free(o->b);
+    diag_print(r->d->ds, stderr);
+}
+
 static void run_ops(run_session *r, unit *u, run_rows *rows) {
     told_defaults told = {0};
     for (uint32_t i = 0; i < u->ops.len; i++) {
-        run_op o;
         if (!u->ops.data[i].op) continue;
-        run_one(r, &u->ops.data[i], &o, rows);
-        tell_defaults(r, o.b, &told);
+        run_op o = {.r = r, .arena = arena_new(), .op = &u->ops.data[i]};
+        for (uint32_t g = 0; g < r->graphs.len; g++) {
+            r->graph = &r->graphs.data[g];
+            run_graph_turns(&o, rows, &told);
+        }
         run_op_free(&o);
         arena_free(o.arena);
     }
+}
+
+static bool load_graphs(run_session *r) {
+    driver *d = r->d;
+    uint32_t given = d->values[OPT_GRAPH].len;
+    for (uint32_t i = 0; i < (given ? given : 1); i++) {
+        VEC_PUSH(d->arena, &r->graphs, (run_graph){0});
+        if (!run_graph_load(d, given ? d->values[OPT_GRAPH].data[i] : NULL, &r->graphs.data[i])) return false;
+    }
+    return true;
 }
 
 static void tell_templates(const run_session *r, const unit *u) {
@@ -196,11 +214,11 @@ int run_every_op(run_session *r) {
     if (simt)
         diag_help(usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]),
                   "gnnc run --target=sim runs its kernels");
-    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && run_graph_load(d, &r->graph) && open_device(r))
+    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && load_graphs(r) && open_device(r))
         run_unit(r, &u);
     phase(d, NULL);
     gnn_context_free(r->context);
-    run_graph_free(&r->graph);
+    for (uint32_t i = 0; i < r->graphs.len; i++) run_graph_free(&r->graphs.data[i]);
     return status_of(d);
 }
 

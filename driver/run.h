@@ -19,7 +19,8 @@ struct run_session {
     void (*print)(const run_session *r, const run_rows *rows, FILE *out);
     FILE *notes;              // where sizes nobody gave and ops left out are told
     double check_budget;      // expressions to evaluate, beyond which a sample is compared; 0: never a sample
-    run_graph graph;
+    VEC(run_graph) graphs;   // one at least
+    const run_graph *graph;   // at hand
     bind_options options;
     run_layout layout;
     bool check, inplace, all_plans;

@@ -59,8 +59,8 @@ static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
     return false;
 }
 
-bool run_graph_load(driver *d, run_graph *g) {
-    *g = (run_graph){.given = option_given(d, OPT_GRAPH), .text = option_text(d, OPT_GRAPH, "")};
+bool run_graph_load(driver *d, const char *text, run_graph *g) {
+    *g = (run_graph){.given = text != NULL, .text = text ? text : ""};
     gnn_status s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &g->context);
     if (s) return graph_fault(d, g, s);
     if (!g->given) return true;

@@ -291,5 +291,4 @@ void run_op_free(run_op *o) {
     gnn_program_free(o->program);
     run_sim_free(o->r);
     cg_jit_free(o->jit);
-    if (o->b) bind_free(o->b);
 }

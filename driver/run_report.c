@@ -88,7 +88,7 @@ void run_print(const run_session *r, const run_rows *rows, FILE *out) {
 static bool write_result(run_op *o, tensor_val v) {
     const tensor_array *x = &o->results[v];
     driver *d = o->r->d;
-    gnn_context *c = o->r->graph.context;
+    gnn_context *c = o->r->graph->context;
     gnn_array array = {.dtype = run_dtype(x->type, 64), .rank = x->rank, .data = x->data};
     memcpy(array.shape, x->shape, sizeof array.shape);
     const char *path = arena_printf(o->arena, "%s/%s.%s.npy", o->r->out, o->op->name,

@@ -21,5 +21,5 @@ class UnitFormat(lit.formats.ShTest):
             return lit.Test.UNRESOLVED, program + " is not built"
         place = os.path.join(self.build, "test", folder)
         os.makedirs(place, exist_ok=True)
-        out, err, status = lit.util.executeCommand([program], cwd=place, env=test.config.environment, timeout=300)
+        out, err, status = lit.util.executeCommand([program], cwd=place, env=test.config.environment, timeout=litConfig.maxIndividualTestTime or 300)
         return (lit.Test.FAIL if status else lit.Test.PASS), out + err

@@ -133,6 +133,7 @@ typedef struct {
     const tensor_op *op;
     gnn_program *gpu, *host;
     sim *sim;
+    cg_jit *jit;
     const simt_module *module;   // the GPU's
 } built;
 
@@ -147,7 +148,7 @@ static gnn_program *load(session *t, frontend_unit *u, uint32_t i, built *b, boo
     gnn_code code = {0};
     if (on_host) {
         cg_options options = {.optimise = 1, .sources = t->sources};
-        cg_jit *j = cg_jit_new(t->a, t->ds, p->module, &options);
+        cg_jit *j = b->jit = cg_jit_new(t->a, t->ds, p->module, &options);
         gnn_host_kernel *kernels = ARENA_ARRAY(t->a, gnn_host_kernel, p->module->funcs.len);
         for (uint32_t f = 0; j && f < p->module->funcs.len; f++) {
             const simt_func *k = p->module->funcs.data[f];
@@ -276,6 +277,18 @@ static void each_keying(session *t, const built *b, uint32_t nbuilt, keying *k, 
     }
 }
 
+static void free_all(session *t, const built *b, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        gnn_program_free(b[i].gpu);
+        gnn_program_free(b[i].host);
+        sim_free(b[i].sim);
+        cg_jit_free(b[i].jit);
+    }
+    gnn_context_free(t->gpu);
+    gnn_context_free(t->host);
+    arena_free(t->a);
+}
+
 static const char *read_nothing(void *user, arena *a, const char *path, size_t *length) {
     (void)user, (void)a, (void)path, (void)length;
     return NULL;
@@ -308,5 +321,7 @@ int main(void) {
         for (k.edges = 0; k.edges <= (k.rows ? MOST_EDGES : 0); k.edges++) each_keying(&t, b, nbuilt, &k, 0);
     diag_print(t.ds, stdout);
     printf("%llu runs, %llu faults\n", (unsigned long long)t.runs, (unsigned long long)t.faults);
-    return t.faults || diag_errors(t.ds) || t.runs < 10000;
+    bool bad = t.faults || diag_errors(t.ds) || t.runs < 10000;
+    free_all(&t, b, nbuilt);
+    return bad;
 }

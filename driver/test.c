@@ -1,0 +1,251 @@
+// gnnc test: draws cases, runs as many at a time as there are cores, makes the smallest of what fails.
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_JOBS = 64, MOST_FINDINGS = 3, CASES_AN_OP = 100, SHRINK_RUNS = 250 };
+
+typedef struct {
+    test_case c;
+    const char *kind, *text;
+} finding;
+
+typedef struct {
+    uint32_t cases, runs, refused, unfit, faults, schedules;
+} tally;
+
+typedef struct {
+    driver *d;
+    VEC(test_op) ops;
+    VEC(test_target) targets;
+    tally *tallies;   // per op
+    VEC(finding) findings;
+    uint64_t seed, cases, first;
+    double until;   // seconds; 0: no limit
+    uint32_t jobs;
+    char folder[64];
+} testing;
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+// ---- Findings --------------------------------------------------------------------------------------------
+// One of each kind an op.
+static void keep(testing *t, const test_case *c, const test_outcome *o) {
+    for (uint32_t i = 0; i < t->findings.len; i++)
+        if (t->findings.data[i].c.op == c->op && !strcmp(t->findings.data[i].kind, o->kind)) return;
+    if (t->findings.len < MOST_FINDINGS)
+        VEC_PUSH(t->d->arena, &t->findings, ((finding){*c, o->kind, o->text}));
+}
+
+static test_outcome run_alone(testing *t, const test_case *c) {
+    test_child *x = test_start(t->d->arena, t->d, c, t->folder);
+    if (!x || !test_any_ended(&x, 1)) return (test_outcome){.kind = "", .text = ""};
+    return test_end(t->d->arena, x);
+}
+
+// Round after round over all changes, until one in which none is good.
+static void shrink(testing *t, finding *f) {
+    test_case smaller;
+    uint32_t runs = 0;
+    for (bool good = true; good;) {
+        good = false;
+        for (uint32_t k = 0; runs < SHRINK_RUNS && test_case_smaller(t->d->arena, &f->c, k, &smaller); runs++) {
+            test_outcome o = run_alone(t, &smaller);
+            if (o.verdict != TEST_FAULT || strcmp(o.kind, f->kind)) {
+                k++;
+                continue;
+            }
+            good = true;
+            f->c = smaller;
+            f->text = o.text;
+        }
+    }
+}
+
+// As a test that lit runs: what it wants is that the command ends well.
+static const char *save(testing *t, const finding *f, uint32_t number) {
+    driver *d = t->d;
+    const char *folder = option_text(d, OPT_SAVE, "gnnc-test");
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        d->io_fault = true;
+        diag(d->ds, E0804, NO_SPAN, "cannot make '%s': %s", folder, strerror(errno));
+        return NULL;
+    }
+    const char *path = arena_printf(d->arena, "%s/%s-%llu-%u.gnn", folder, f->c.op->name,
+                                    (unsigned long long)t->seed, number);
+    textbuf out = textbuf_new(d->arena);
+    textbuf_printf(&out, "// %s: %s\n// %s\n", f->c.op->name, f->kind,
+                   test_command_text(d->arena, d, &f->c, path));
+    textbuf_puts(&out, test_file_text(d->arena, d, &f->c));
+    output_add(d, path, out.data, out.len);
+    return output_flush(d) ? path : NULL;
+}
+
+static void tell_finding(testing *t, finding *f, uint32_t number) {
+    shrink(t, f);
+    const char *path = f->c.schedules.len ? save(t, f, number) : NULL;
+    printf("\n%s %s. The smallest case found:\n", f->c.op->name, f->kind);
+    if (f->c.schedules.len) {
+        textbuf s = textbuf_new(t->d->arena);
+        test_schedules_print(&s, &f->c.schedules, f->c.op->name, f->c.target == TEST_HOST);
+        printf("%s", s.data);
+    }
+    printf("    %s\n", test_command_text(t->d->arena, t->d, &f->c, path));
+    if (f->c.schedules.len && !path) return;
+    uint32_t lines = 0;
+    for (const char *at = f->text; *at && lines < 12; lines++) {
+        int n = (int)strcspn(at, "\n");
+        printf("    %.*s\n", n, at);
+        at += n + (at[n] == '\n');
+    }
+}
+
+// ---- Cases -----------------------------------------------------------------------------------------------
+typedef struct {
+    test_child *child;
+    test_case c;
+    tally *of;
+} slot;
+
+static void start(testing *t, slot *s, uint64_t number) {
+    arena *a = t->d->arena;
+    uint32_t op = (uint32_t)(number % t->ops.len);
+    test_rng r = {t->seed * 0x9e3779b97f4a7c15u + number, 0};
+    test_target target = t->targets.data[test_draw(&r, t->targets.len)];
+    s->c = test_case_draw(a, t->d, &t->ops.data[op], target, &r);
+    s->of = &t->tallies[op];
+    s->child = test_start(a, t->d, &s->c, t->folder);
+}
+
+static void finish(testing *t, slot *s) {
+    test_outcome o = test_end(t->d->arena, s->child);
+    s->child = NULL;
+    s->of->cases++;
+    s->of->runs += o.right;
+    s->of->refused += o.verdict == TEST_REFUSED;
+    s->of->unfit += o.verdict == TEST_UNFIT;
+    s->of->schedules += o.verdict == TEST_RIGHT && s->c.schedules.len;
+    if (o.verdict != TEST_FAULT) return;
+    s->of->faults++;
+    keep(t, &s->c, &o);
+}
+
+static bool run_cases(testing *t) {
+    slot slots[MOST_JOBS] = {0};
+    test_child *children[MOST_JOBS];
+    uint64_t next = t->first, end = t->first + t->cases;
+    for (;;) {
+        uint32_t running = 0;
+        for (uint32_t i = 0; i < t->jobs; i++) {
+            if (!slots[i].child && next < end && (!t->until || seconds() < t->until)) {
+                start(t, &slots[i], next++);
+                if (!slots[i].child) return false;
+            }
+            children[i] = slots[i].child;
+            running += slots[i].child != NULL;
+        }
+        if (!running) return true;
+        test_child *ended = test_any_ended(children, t->jobs);
+        if (!ended) return false;
+        for (uint32_t i = 0; i < t->jobs; i++)
+            if (slots[i].child == ended) finish(t, &slots[i]);
+    }
+}
+
+// ---- What is tested --------------------------------------------------------------------------------------
+static bool choose_targets(testing *t) {
+    driver *d = t->d;
+    const bool asked = option_given(d, OPT_TARGET);
+    const struct {
+        const char *name;
+        test_target target;
+    } all[] = {{"sim", TEST_SIM}, {"host", TEST_HOST}, {"cuda", TEST_CUDA}};
+    for (uint32_t i = 0; i < 3; i++) {
+        bool take = !asked && all[i].target != TEST_CUDA;
+        for (uint32_t k = 0; k < d->values[OPT_TARGET].len; k++)
+            take |= !strcmp(d->values[OPT_TARGET].data[k], all[i].name);
+        if (take) VEC_PUSH(d->arena, &t->targets, all[i].target);
+    }
+    return t->targets.len;
+}
+
+static bool choose_ops(testing *t) {
+    unit u;
+    if (!unit_load(t->d, t->d->inputs.data[0], &u)) return false;
+    if (!u.frontend) {
+        usage(t->d, E0805, "'%s' has no ops to test: name a .gnn file", u.path);
+        return false;
+    }
+    for (uint32_t i = 0; i < u.ops.len; i++)
+        if (u.ops.data[i].op && u.ops.data[i].op->stages.len)
+            VEC_PUSH(t->d->arena, &t->ops, test_op_new(t->d->arena, &u.ops.data[i]));
+    if (!t->ops.len)
+        diag(t->d->ds, E0806, NO_SPAN, "nothing to test: '%s' has no op with a concrete form", u.path);
+    return t->ops.len;
+}
+
+static void tell_op(const testing *t, uint32_t k) {
+    const tally *n = &t->tallies[k];
+    if (n->faults) {
+        printf("%s: FAILS in %u of %u cases\n", t->ops.data[k].name, n->faults, n->cases);
+        return;
+    }
+    printf("%s: right in all %u runs of %u cases", t->ops.data[k].name, n->runs, n->cases);
+    if (n->schedules) printf(", %u random schedules among them", n->schedules);
+    if (n->refused) printf("; %u schedules were refused with a reason", n->refused);
+    printf("\n");
+}
+
+static int tell(testing *t) {
+    uint32_t faults = 0, cases = 0, runs = 0;
+    for (uint32_t i = 0; i < t->ops.len; i++) {
+        tell_op(t, i);
+        faults += t->tallies[i].faults;
+        cases += t->tallies[i].cases;
+        runs += t->tallies[i].runs;
+    }
+    for (uint32_t i = 0; i < t->findings.len; i++) tell_finding(t, &t->findings.data[i], i + 1);
+    if (t->ops.len > 1)
+        printf("%u ops, %u cases, %u runs right, %u cases failed (seed %llu)\n", t->ops.len, cases, runs,
+               faults, (unsigned long long)t->seed);
+    t->d->mismatch = faults;
+    int status = driver_status(t->d);
+    return status == STATUS_GOOD && faults ? STATUS_MISMATCH : status;
+}
+
+static bool make_folder(testing *t) {
+    const char *under = getenv("TMPDIR");
+    int n = snprintf(t->folder, sizeof t->folder, "%s/gnnc-test-XXXXXX", under && *under ? under : "/tmp");
+    if (n > 0 && (size_t)n < sizeof t->folder && mkdtemp(t->folder)) return true;
+    t->d->io_fault = true;
+    diag(t->d->ds, E0804, NO_SPAN, "cannot make a folder for cases: %s", strerror(errno));
+    return false;
+}
+
+int drive_test(driver *d) {
+    testing t = {.d = d,
+                 .seed = (uint64_t)option_number(d, OPT_SEED, 0),
+                 .first = (uint64_t)option_number(d, OPT_FIRST, 0)};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
+    if (jobs < 1 || jobs > MOST_JOBS) usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
+    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !make_folder(&t)) return driver_status(d);
+    t.jobs = (uint32_t)jobs;
+    t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
+    t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);
+    if (option_given(d, OPT_SECONDS)) t.until = seconds() + (double)option_number(d, OPT_SECONDS, 0);
+    bool good = run_cases(&t);
+    if (!good) diag(d->ds, E0822, NO_SPAN, "a case cannot be started: %s", strerror(errno));
+    int status = tell(&t);
+    rmdir(t.folder);
+    return good ? status : driver_status(d);
+}

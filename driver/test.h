@@ -1,0 +1,111 @@
+// gnnc test: an op under schedules, graphs, sizes, types and layouts drawn at random, each case against the
+// op's definition. A case is a command of `gnnc run --check`, with a file that holds the schedule, and runs
+// in a process of its own: what crashes or hangs is a finding, and what is found can be repeated by hand.
+#ifndef GNNC_TEST_H
+#define GNNC_TEST_H
+
+#include "driver.h"
+
+// ---- Chance ----------------------------------------------------------------------------------------------
+typedef struct {
+    uint64_t seed, at;
+} test_rng;
+uint64_t test_draw(test_rng *r, uint64_t n);   // in [0, n)
+bool test_chance(test_rng *r, uint32_t per_cent);
+#define TEST_PICK(r, list) ((list)[test_draw((r), sizeof(list) / sizeof *(list))])
+
+// ---- What is tested (test_op.c) --------------------------------------------------------------------------
+enum { TEST_MOST_INDICES = 16 };
+typedef struct {
+    const char *name;
+    tensor_space space;
+} test_index;
+typedef struct {
+    const char *name;
+    uint32_t nleft, nindices;   // the left ones come first, then those reduced over
+    test_index indices[TEST_MOST_INDICES];
+    bool sum, has_else;   // a plain sum; `else` is given
+} test_stage;
+typedef struct {
+    const char *name;   // as the file writes it
+    const tensor_op *op;
+    const char *types[4];   // generics that are float types
+    uint32_t ntypes;
+    VEC(test_stage) stages;
+    VEC(const char *) schedules;   // of the file
+    bool *sparse;                  // per space: a map leads from or into it
+} test_op;
+test_op test_op_new(arena *a, const unit_op *o);
+
+// ---- A schedule (test_schedule.c, test_words.c) ----------------------------------------------------------
+typedef struct test_word {
+    const char *text;   // NULL: a number, or an option
+    int64_t number;
+    uint32_t noption;   // of an option: its words
+    struct test_word *option;
+} test_word;
+typedef VEC(test_word) test_words;
+typedef struct {
+    const char *verb;
+    VEC(const char *) stages;   // "a, b: verb …"; none: all
+    test_words words;
+} test_statement;
+typedef struct {
+    const char *name, *like;   // like NULL: none
+    VEC(test_statement) statements;
+} test_schedule;
+typedef VEC(test_schedule) test_schedules;
+#define TEST_SCHEDULE "main"   // the last of them
+
+typedef struct {
+    arena *arena;
+    test_rng *rng;
+    const test_op *op;
+    const int64_t *sizes;   // per space: what -D gives; -1: something else tells
+    bool host;              // what the schedule is for
+    test_schedules *out;
+    uint32_t lanes, groups;   // threads that are left
+    uint32_t classes;         // schedules of classes so far
+} test_maker;
+void test_schedule_draw(test_maker *m);
+bool test_verb_usable(const test_maker *m, const char *verb);
+void test_put(test_maker *m, test_schedule *s, const char *verb, const test_word *words, uint32_t n,
+              const char *stage);
+// A statement with what its form in schedule.def asks for; of a stage among those given, or of any (NULL).
+// False: the op has nothing of a kind that the form wants.
+bool test_statement_draw(test_maker *m, test_schedule *s, const char *verb,
+                         bool (*among)(const test_stage *));
+const char *test_class_draw(test_maker *m);   // the schedule of a class of rows
+void test_schedules_print(textbuf *out, const test_schedules *s, const char *op, bool host);
+static inline test_word test_text(const char *text) { return (test_word){.text = text}; }
+static inline test_word test_number(int64_t n) { return (test_word){.number = n}; }
+
+// ---- A case (test_case.c) --------------------------------------------------------------------------------
+typedef enum { TEST_SIM, TEST_HOST, TEST_CUDA } test_target;
+typedef struct {
+    const test_op *op;
+    test_target target;
+    test_schedules schedules;    // none: those of the file, or the default's
+    VEC(const char *) options;   // "--graph=er:9:20", "-DF=8": a word each
+} test_case;
+test_case test_case_draw(arena *a, const driver *d, const test_op *op, test_target target, test_rng *rng);
+// The k-th way to make it smaller; false: there are no more.
+bool test_case_smaller(arena *a, const test_case *c, uint32_t k, test_case *out);
+
+// ---- Running one (test_child.c) --------------------------------------------------------------------------
+typedef enum { TEST_RIGHT, TEST_UNFIT, TEST_REFUSED, TEST_FAULT } test_verdict;
+typedef struct {
+    test_verdict verdict;
+    const char *kind;   // faults of one kind are taken to have one cause: "wrong result", "E0824"
+    const char *text;   // what the run printed
+    uint32_t right;     // rows that were compared and right
+} test_outcome;
+typedef struct test_child test_child;
+// The file of a case is written beside nothing else, under a name of its own in the folder.
+test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder);
+test_child *test_any_ended(test_child **children, uint32_t n);               // waits
+test_outcome test_end(arena *a, test_child *child);                          // frees it
+const char *test_file_text(arena *a, const driver *d, const test_case *c);   // of the .gnn
+const char *test_command_text(arena *a, const driver *d, const test_case *c, const char *file);
+
+#endif

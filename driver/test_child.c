@@ -1,0 +1,181 @@
+// A case in a process of its own: a copy of this one that runs the case's command line and prints to a file
+// without a name.
+#define _GNU_SOURCE   // memfd_create
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECONDS = 120 };   // a case that takes longer hangs
+
+struct test_child {
+    pid_t process;
+    int output, status;
+    const char *file;   // of the case; NULL: the user's own
+};
+
+// ---- The command -----------------------------------------------------------------------------------------
+static const char *folder_of(arena *a, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_strndup(a, path, (size_t)(slash - path + (slash == path))) : ".";
+}
+
+const char *test_file_text(arena *a, const driver *d, const test_case *c) {
+    textbuf out = textbuf_new(a);
+    textbuf_printf(&out, "import \"%s\";\n\n", path_stem(a, d->inputs.data[0]));
+    test_schedules_print(&out, &c->schedules, c->op->name, c->target == TEST_HOST);
+    return out.data;
+}
+
+typedef VEC(const char *) words;
+
+static words command_of(arena *a, const driver *d, const test_case *c, const char *file) {
+    static const char *const targets[] = {"--target=sim", "--target=host", "--target=cuda"};
+    words w = {0};
+    const char *path = d->inputs.data[0];
+    const char *const first[] = {
+        "gnnc", "run", file ? file : path, "--op", c->op->name, targets[c->target], "--check", "--all-plans"};
+    for (uint32_t i = 0; i < sizeof first / sizeof *first; i++) VEC_PUSH(a, &w, first[i]);
+    if (file) VEC_PUSH(a, &w, arena_printf(a, "-I%s", folder_of(a, path)));
+    for (uint32_t i = 0; i < d->values[OPT_INCLUDE].len; i++)
+        VEC_PUSH(a, &w, arena_printf(a, "-I%s", d->values[OPT_INCLUDE].data[i]));
+    for (uint32_t i = 0; i < d->values[OPT_DEFINE].len; i++)
+        VEC_PUSH(a, &w, arena_printf(a, "-D%s", d->values[OPT_DEFINE].data[i]));
+    if (option_given(d, OPT_SEED_FAULT))
+        VEC_PUSH(a, &w, arena_printf(a, "--seed-fault=%s", option_text(d, OPT_SEED_FAULT, "")));
+    for (uint32_t i = 0; i < c->options.len; i++) VEC_PUSH(a, &w, c->options.data[i]);
+    return w;
+}
+
+const char *test_command_text(arena *a, const driver *d, const test_case *c, const char *file) {
+    words w = command_of(a, d, c, file);
+    textbuf out = textbuf_new(a);
+    for (uint32_t i = 0; i < w.len; i++) textbuf_printf(&out, "%s%s", i ? " " : "", w.data[i]);
+    return out.data;
+}
+
+// ---- Starting --------------------------------------------------------------------------------------------
+static bool write_file(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    return f && (fputs(text, f) >= 0) & !fclose(f);
+}
+
+_Noreturn static void child_runs(int output, const words *w) {
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    alarm(SECONDS);
+    int status = driver_main((int)w->len, (char **)(uintptr_t)w->data);
+    fflush(NULL);
+    _exit(status);
+}
+
+test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder) {
+    static unsigned count;
+    test_child *x = ARENA_NEW(a, test_child);
+    if (c->schedules.len) {
+        x->file = arena_printf(a, "%s/case-%u.gnn", folder, ++count);
+        if (!write_file(x->file, test_file_text(a, d, c))) return NULL;
+    }
+    words w = command_of(a, d, c, x->file);
+    VEC_PUSH(a, &w, "-Wno-unused-option");
+    VEC_PUSH(a, &w, "-Wno-unused-let");
+    VEC_PUSH(a, &w, NULL);
+    w.len--;
+    x->output = memfd_create("gnnc-test", MFD_CLOEXEC);
+    if (x->output < 0) return NULL;
+    fflush(NULL);
+    x->process = fork();
+    if (!x->process) child_runs(x->output, &w);
+    if (x->process > 0) return x;
+    close(x->output);
+    return NULL;
+}
+
+test_child *test_any_ended(test_child **children, uint32_t n) {
+    for (;;) {
+        int status;
+        pid_t p = wait(&status);
+        if (p < 0 && errno != EINTR) return NULL;
+        for (uint32_t i = 0; i < n; i++)
+            if (children[i] && children[i]->process == p) {
+                children[i]->status = status;
+                return children[i];
+            }
+    }
+}
+
+// ---- What it says ----------------------------------------------------------------------------------------
+static const char *read_all(arena *a, int fd) {
+    struct stat st;
+    if (fstat(fd, &st)) return "";
+    char *text = ARENA_ARRAY(a, char, (size_t)st.st_size + 1);
+    ssize_t n = pread(fd, text, (size_t)st.st_size, 0);
+    text[n < 0 ? 0 : n] = 0;
+    return text;
+}
+
+static uint32_t count(const char *text, const char *what) {
+    uint32_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what)) n++;
+    return n;
+}
+
+// Errors by code: those of sizes and graphs that an op does not take, of schedules, others.
+typedef struct {
+    uint32_t input, schedule, other;
+    bool planned;        // a schedule that says nothing wrong cannot be executed: a way out has to be told
+    const char *first;   // of the others, or of all
+} codes;
+
+static bool is_input(const char *code) {
+    return !strcmp(code, "E0819") || !strcmp(code, "E0820") || !strcmp(code, "E0821") ||
+           !strncmp(code, "E03", 3);
+}
+
+static codes codes_in(arena *a, const char *text) {
+    codes c = {.first = ""};
+    for (const char *at = text; (at = strstr(at, "error[E"));) {
+        at += strlen("error[");
+        const char *code = arena_strndup(a, at, 5);
+        bool input = is_input(code), schedule = !strncmp(code, "E05", 3) || !strncmp(code, "E09", 3);
+        if (!*c.first || (!input && !schedule && !c.other)) c.first = code;
+        if (input) c.input++;
+        else if (schedule) c.schedule++;
+        else c.other++;
+        c.planned |= !strcmp(code, "E0530") || !strncmp(code, "E09", 3);
+    }
+    return c;
+}
+
+static test_outcome fault(arena *a, const char *text, const char *format, const char *what) {
+    return (test_outcome){.verdict = TEST_FAULT, .kind = arena_printf(a, format, what), .text = text};
+}
+
+static test_outcome outcome_of(arena *a, int status, const char *text) {
+    codes c = codes_in(a, text);
+    test_outcome o = {.text = text, .kind = "", .right = count(text, "  right\n")};
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return fault(a, text, "takes longer than two minutes%s", "");
+    if (WIFSIGNALED(status)) return fault(a, text, "is ended by signal: %s", strsignal(WTERMSIG(status)));
+    int code = WEXITSTATUS(status);
+    if (code == STATUS_INTERNAL) return fault(a, text, "internal fault%s", "");
+    if (code == STATUS_MISMATCH) return fault(a, text, "wrong: %s", c.first);
+    if (code != STATUS_GOOD && (code != STATUS_DIAGNOSTICS || c.other || !(c.input + c.schedule)))
+        return fault(a, text, "is refused: %s", c.first);
+    if (c.planned && !strstr(text, "help:"))
+        return fault(a, text, "is refused without a way out: %s", c.first);
+    o.verdict = c.schedule ? TEST_REFUSED : o.right ? TEST_RIGHT : TEST_UNFIT;
+    return o;
+}
+
+test_outcome test_end(arena *a, test_child *child) {
+    test_outcome o = outcome_of(a, child->status, read_all(a, child->output));
+    close(child->output);
+    if (child->file) unlink(child->file);
+    return o;
+}

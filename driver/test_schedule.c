@@ -1,0 +1,359 @@
+// A schedule at random: mostly cells that go together (parts that divide wholes, powers of two, few enough
+// threads), some statements of any kind.
+#include "test.h"
+
+#include <string.h>
+
+// ---- Statements ------------------------------------------------------------------------------------------
+static bool same_subject(const test_statement *x, const char *verb, const test_word *words, uint32_t n,
+                         const char *stage) {
+    const char *first = n && words[0].text ? words[0].text : "",
+               *other = x->words.len && x->words.data[0].text ? x->words.data[0].text : "";
+    const char *about = x->stages.len ? x->stages.data[0] : "";
+    return !strcmp(x->verb, verb) && !strcmp(first, other) && !strcmp(about, stage ? stage : "");
+}
+
+void test_put(test_maker *m, test_schedule *s, const char *verb, const test_word *words, uint32_t n,
+              const char *stage) {
+    if (!test_verb_usable(m, verb) && strcmp(verb, "let")) return;
+    for (uint32_t i = 0; i < s->statements.len; i++)
+        if (same_subject(&s->statements.data[i], verb, words, n, stage)) return;
+    test_statement x = {.verb = verb};
+    for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->arena, &x.words, words[i]);
+    if (stage) VEC_PUSH(m->arena, &x.stages, stage);
+    VEC_PUSH(m->arena, &s->statements, x);
+}
+
+static void put_number(test_maker *m, test_schedule *s, const char *verb, const char *index, int64_t n,
+                       const char *stage) {
+    test_put(m, s, verb, (test_word[]){test_text(index), test_number(n)}, 2, stage);
+}
+
+static void put_text(test_maker *m, test_schedule *s, const char *verb, const char *index, const char *word,
+                     const char *stage) {
+    test_put(m, s, verb, (test_word[]){test_text(index), test_text(word)}, 2, stage);
+}
+
+static void take_verb(test_schedule *s, const char *verb, const char *index) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->statements.len; i++) {
+        const test_statement *x = &s->statements.data[i];
+        bool taken = !strcmp(x->verb, verb) && x->words.len && x->words.data[0].text &&
+                     !strcmp(x->words.data[0].text, index);
+        if (!taken) s->statements.data[n++] = *x;
+    }
+    s->statements.len = n;
+}
+
+// ---- An index dealt out ----------------------------------------------------------------------------------
+typedef struct {
+    test_maker *m;
+    test_schedule *s;
+    const test_stage *only;   // what is said is about this stage; NULL: about all
+    const test_index *index;
+    bool outer, reduced, vector;
+    bool runs;      // other blocks go on with it: along a key
+    int64_t part;   // points taken at once
+} dealing;
+
+static const char *about(const dealing *d) { return d->only ? d->only->name : NULL; }
+
+static int64_t threads_of(dealing *d, const char *verb, int64_t n) {
+    uint32_t *left = !strcmp(verb, "lanes") ? &d->m->lanes : !strcmp(verb, "groups") ? &d->m->groups : NULL;
+    if (left && n > *left) n = *left;
+    if (!left && n > 4 && strcmp(verb, "vector")) n = 4;
+    if (left && n > 1) *left /= (uint32_t)n;
+    return n;
+}
+
+static void deal_verb(dealing *d, const char *verb, uint32_t chance) {
+    static const int64_t sizes[] = {2, 2, 4, 8, 16, 32}, widths[] = {2, 4, 8};
+    test_rng *r = d->m->rng;
+    if (!test_chance(r, chance) || !test_verb_usable(d->m, verb)) return;
+    int64_t n = TEST_PICK(r, sizes), extent = d->m->sizes[d->index->space];
+    bool vector = !strcmp(verb, "vector");
+    if (vector) n = TEST_PICK(r, widths);
+    if (vector && extent > 0 && extent % n) return;
+    n = threads_of(d, verb, n);
+    if (n < 2) return;
+    test_word words[] = {test_text(d->index->name), test_number(n), test_text("strided")};
+    test_put(d->m, d->s, verb, words, !strcmp(verb, "registers") && test_chance(r, 40) ? 3 : 2, about(d));
+    d->part *= n;
+    bool lanes = !strcmp(verb, "lanes"), threads = lanes || !strcmp(verb, "groups");
+    if (d->reduced && !d->runs && threads && test_chance(r, 40))
+        put_text(d->m, d->s, "combine", d->index->name, lanes ? "shuffle" : "shared", about(d));
+    if (lanes && !d->outer && test_chance(r, 30)) {
+        d->part *= 1 + (int64_t)test_draw(r, 4);
+        put_number(d->m, d->s, "tile", d->index->name, d->part, about(d));
+    }
+}
+
+// Partial results of neighbouring blocks: atomics are for plain sums, where empty rows get what nothing adds
+// up to.
+static void deal_runs(dealing *d) {
+    test_rng *r = d->m->rng;
+    bool plain = true;
+    for (uint32_t i = 0; i < d->m->op->stages.len; i++) {
+        const test_stage *st = &d->m->op->stages.data[i];
+        for (uint32_t k = st->nleft; k < st->nindices; k++)
+            if (!strcmp(st->indices[k].name, d->index->name)) plain &= st->sum && !st->has_else;
+    }
+    if (test_chance(r, 40))
+        put_text(d->m, d->s, "combine", d->index->name, plain && test_chance(r, 60) ? "atomic" : "staged",
+                 about(d));
+    if (!test_chance(r, 30)) return;
+    d->part = d->part * (1 + (int64_t)test_draw(r, 3)) < 2 ? 2 : d->part * (1 + (int64_t)test_draw(r, 3));
+    put_number(d->m, d->s, "tile", d->index->name, d->part, about(d));
+}
+
+// Blocks own points, or tiles of a map in the order of which the points are visited.
+static void deal_blocks(dealing *d) {
+    test_rng *r = d->m->rng;
+    const tensor_op *op = d->m->op->op;
+    static const int64_t times[] = {1, 1, 2, 3};
+    int64_t n = d->part * TEST_PICK(r, times);
+    const char *by = NULL;
+    for (tensor_val v = 0; v < op->nparams && !d->runs && test_chance(r, 25); v++) {
+        const tensor_val_info *i = &op->vals.data[v];
+        if (i->role == VAL_MAP && i->rank == 1 && i->axes[0] == d->index->space) by = i->name;
+    }
+    if (!by) {
+        put_number(d->m, d->s, "block", d->index->name, n, about(d));
+        return;
+    }
+    if (test_chance(r, 90))
+        test_put(d->m, d->s, "order",
+                 (test_word[]){test_text(d->index->name), test_text("by"), test_text(by)}, 3, about(d));
+    test_words words = {0};
+    const test_word fixed[] = {test_text(d->index->name), test_number(n), test_text("by"), test_text(by)};
+    for (uint32_t i = 0; i < 4; i++) VEC_PUSH(d->m->arena, &words, fixed[i]);
+    if (test_chance(r, 40)) {
+        VEC_PUSH(d->m->arena, &words, test_text("group"));
+        VEC_PUSH(d->m->arena, &words, test_number(1 + (int64_t)test_draw(r, 3)));
+    }
+    if (test_chance(r, 40)) VEC_PUSH(d->m->arena, &words, test_text("largest"));
+    if (test_chance(r, 40)) {
+        VEC_PUSH(d->m->arena, &words, test_text("round"));
+        VEC_PUSH(d->m->arena, &words, test_number(d->part));
+    }
+    test_put(d->m, d->s, "block", words.data, words.len, about(d));
+}
+
+static void deal(dealing *d) {
+    test_rng *r = d->m->rng;
+    d->part = 1;
+    d->runs = d->reduced && !d->outer && test_chance(r, 40);
+    bool groups_alone = d->runs && test_chance(r, 90);
+    if (!groups_alone) {
+        deal_verb(d, "vector", d->vector ? 90 : 0);
+        deal_verb(d, "registers", 25);
+        deal_verb(d, "lanes", 50);
+    }
+    deal_verb(d, "groups", d->runs ? 50 : 25);
+    if (d->runs) deal_runs(d);
+    if (d->runs || (d->outer && test_chance(r, 60))) deal_blocks(d);
+    else if (!d->outer && test_chance(r, 30))
+        put_number(d->m, d->s, "unroll", d->index->name, 2 + (int64_t)test_draw(r, 3), about(d));
+}
+
+// ---- Cells that go together ------------------------------------------------------------------------------
+typedef struct {
+    test_index index;
+    bool outer, reduced;
+} seen_index;
+typedef VEC(seen_index) seen_indices;
+
+static void see(arena *a, seen_indices *all, const test_stage *st) {
+    for (uint32_t k = 0; k < st->nindices; k++) {
+        uint32_t at = 0;
+        while (at < all->len && strcmp(all->data[at].index.name, st->indices[k].name)) at++;
+        if (at == all->len) VEC_PUSH(a, all, ((seen_index){.index = st->indices[k]}));
+        all->data[at].outer |= !k && st->nleft;
+        all->data[at].reduced |= k >= st->nleft;
+    }
+}
+
+// Neighbours in the order of stages share a kernel, down to a row or to an edge that all of them walk.
+static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n);
+
+static void fuse(test_maker *m, test_schedule *s) {
+    test_rng *r = m->rng;
+    uint32_t all = m->op->stages.len, first = (uint32_t)test_draw(r, all - 1),
+             n = 2 + (uint32_t)test_draw(r, 3);
+    if (n > all - first) n = all - first;
+    textbuf list = textbuf_new(m->arena);
+    const char *at = NULL, *walked = NULL;
+    for (uint32_t i = first; i < first + n; i++) {
+        const test_stage *st = &m->op->stages.data[i];
+        textbuf_printf(&list, "%s%s", i > first ? ", " : "", st->name);
+        if (st->nleft && (!at || test_chance(r, 70))) at = st->indices[0].name;
+        for (uint32_t k = st->nleft; k < st->nindices; k++)
+            if (m->op->sparse[st->indices[k].space]) walked = st->indices[k].name;
+    }
+    bool edge = walked && test_chance(r, 30);
+    if (edge) at = walked;
+    if (!at) return;
+    test_put(m, s, "fuse", (test_word[]){test_text(list.data), test_text("at"), test_text(at)}, 3, NULL);
+    if (edge) hold(m, s, first, n);
+    if (test_chance(r, 10)) test_statement_draw(m, s, test_chance(r, 50) ? "order" : "bucket", NULL);
+    static const char *const places[] = {"registers", "shared", "global"};
+    const char *place = TEST_PICK(r, places);
+    if (test_chance(r, 50) && (!m->host || strcmp(place, "shared")))
+        put_text(m, s, "keep", m->op->stages.data[first + test_draw(r, n)].name, place, NULL);
+}
+
+// Left indices turned round, which deal out to blocks together; or a reduced one outside left ones.
+static void nest(test_maker *m, test_schedule *s, const test_stage *st) {
+    test_rng *r = m->rng;
+    uint32_t first = test_chance(r, 60) ? 0 : 1, n = (first ? st->nindices : st->nleft) - first;
+    if (st->nindices < 2 || (first ? st->nindices - 1 : st->nleft) < 2) return;
+    uint32_t turn = 1 + (uint32_t)test_draw(r, n - 1), most = 2 + (uint32_t)test_draw(r, n - 1);
+    textbuf list = textbuf_new(m->arena);
+    for (uint32_t i = 0; i < most && i < n; i++)
+        textbuf_printf(&list, "%s%s", i ? ", " : "", st->indices[first + (i + turn) % n].name);
+    test_put(m, s, "loops", (test_word[]){test_text(list.data)}, 1, NULL);
+    for (uint32_t i = 0; i < st->nleft && test_chance(r, 80); i++)
+        put_number(m, s, "block", st->indices[i].name, 64, NULL);
+}
+
+// Inner indices of all these stages dealt out at once, so that what is around them is walked once.
+static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n) {
+    static const int64_t lanes[] = {1, 2, 4, 8};
+    for (uint32_t i = first; i < first + n; i++)
+        for (uint32_t k = 1; k < m->op->stages.data[i].nleft; k++) {
+            const test_index *x = &m->op->stages.data[i].indices[k];
+            int64_t extent = m->sizes[x->space], by = m->host ? 1 : TEST_PICK(m->rng, lanes);
+            if (extent < 0) continue;
+            static const char *const verbs[] = {"block",  "groups", "lanes", "registers",
+                                                "vector", "tile",   "unroll"};
+            for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++) take_verb(s, verbs[v], x->name);
+            put_number(m, s, "lanes", x->name, by, NULL);
+            put_number(m, s, "registers", x->name, extent > by ? (extent + by - 1) / by : 1, NULL);
+        }
+}
+
+static bool is_sum(const test_stage *s) { return s->sum; }
+
+static void tidy(test_maker *m, test_schedule *s) {
+    test_rng *r = m->rng;
+    m->lanes = 32;
+    m->groups = 8;
+    const test_stage *only = test_chance(r, 10) ? &m->op->stages.data[test_draw(r, m->op->stages.len)] : NULL;
+    seen_indices all = {0};
+    for (uint32_t i = 0; i < m->op->stages.len; i++)
+        if (!only || only == &m->op->stages.data[i]) see(m->arena, &all, &m->op->stages.data[i]);
+    bool vectors = test_chance(r, 50);
+    uint64_t most = 1 + test_draw(r, 3);
+    for (uint64_t n = 0; n < most && all.len; n++) {
+        uint32_t k = (uint32_t)test_draw(r, all.len);
+        const seen_index x = all.data[k];
+        all.data[k] = all.data[--all.len];
+        bool dense = !m->op->sparse[x.index.space];
+        deal(&(dealing){.m = m,
+                        .s = s,
+                        .only = only,
+                        .index = &x.index,
+                        .outer = x.outer,
+                        .reduced = x.reduced,
+                        .vector = dense && vectors});
+        vectors &= !dense;
+    }
+    if (m->op->stages.len > 1 && test_verb_usable(m, "fuse") && test_chance(r, 15)) fuse(m, s);
+    if (test_verb_usable(m, "loops") && test_chance(r, 8))
+        nest(m, s, &m->op->stages.data[test_draw(r, m->op->stages.len)]);
+    for (uint32_t i = 0; i < 2; i++) {
+        const char *verb = i ? "compute" : "accumulate";
+        if (test_verb_usable(m, verb) && test_chance(r, 8)) test_statement_draw(m, s, verb, is_sum);
+    }
+}
+
+// ---- Lets and choices ------------------------------------------------------------------------------------
+static int64_t other_number(test_rng *r) { return 1 + (int64_t)test_draw(r, 8); }
+
+// The number of a statement becomes a name, or a choice of which the first is taken.
+static void open_number(test_maker *m, test_schedule *s) {
+    if (!s->statements.len) return;
+    uint32_t at = (uint32_t)test_draw(m->rng, s->statements.len);
+    test_words *w = &s->statements.data[at].words;
+    if (w->len != 2 || w->data[1].text || w->data[1].option) return;
+    arena *a = m->arena;
+    const char *number = arena_printf(a, "%lld", (long long)w->data[1].number);
+    const char *choice = arena_printf(a, "%s | %lld", number, (long long)other_number(m->rng));
+    if (test_chance(m->rng, 50)) {
+        w->data[1] = test_text(choice);
+        return;
+    }
+    const char *name = arena_printf(a, "N%u", s->statements.len);
+    w->data[1] = test_text(test_chance(m->rng, 70) ? name : arena_printf(a, "%s * 1", name));
+    test_word words[] = {test_text(name), test_text("="),
+                         test_text(test_chance(m->rng, 50) ? number : choice)};
+    test_put(m, s, "let", words, 3, NULL);
+}
+
+// ---- The whole -------------------------------------------------------------------------------------------
+static const char *any_verb(test_maker *m) {
+    VEC(const char *) verbs = {0};
+    const schedule_statement *row;
+    for (uint32_t i = 0; (row = schedule_statement_at(i)); i++)
+        if (test_verb_usable(m, row->verb)) VEC_PUSH(m->arena, &verbs, row->verb);
+    return verbs.data[test_draw(m->rng, verbs.len)];
+}
+
+static void fill(test_maker *m, test_schedule *s) {
+    static const uint32_t more[] = {0, 0, 0, 0, 1, 2};
+    test_rng *r = m->rng;
+    if (test_chance(r, 85)) tidy(m, s);
+    uint32_t n = s->statements.len ? TEST_PICK(r, more) : 1 + (uint32_t)test_draw(r, 3);
+    for (uint32_t i = 0; i < n; i++) test_statement_draw(m, s, any_verb(m), NULL);
+    if (test_chance(r, 10)) open_number(m, s);
+    for (uint32_t i = 0; i < s->statements.len; i++) {   // classes say what a block owns
+        const test_statement *x = &s->statements.data[i];
+        if (!strcmp(x->verb, "bucket")) take_verb(s, "block", x->words.data[0].text);
+    }
+}
+
+const char *test_class_draw(test_maker *m) {
+    test_schedule s = {.name = arena_printf(m->arena, "class%u", m->classes++)};
+    tidy(m, &s);
+    VEC_PUSH(m->arena, m->out, s);
+    return s.name;
+}
+
+void test_schedule_draw(test_maker *m) {
+    test_schedule s = {.name = TEST_SCHEDULE};
+    if (test_chance(m->rng, 15)) {
+        test_schedule base = {.name = "base"};
+        fill(m, &base);
+        VEC_PUSH(m->arena, m->out, base);
+        s.like = base.name;
+    }
+    fill(m, &s);
+    VEC_PUSH(m->arena, m->out, s);
+}
+
+// ---- Text ------------------------------------------------------------------------------------------------
+static void print_words(textbuf *out, const test_word *w, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (w[i].option) print_words(out, w[i].option, w[i].noption);
+        else if (w[i].text) textbuf_printf(out, " %s", w[i].text);
+        else textbuf_printf(out, " %lld", (long long)w[i].number);
+    }
+}
+
+void test_schedules_print(textbuf *out, const test_schedules *all, const char *op, bool host) {
+    for (uint32_t i = 0; i < all->len; i++) {
+        const test_schedule *s = &all->data[i];
+        textbuf_printf(out, "schedule %s %s%s%s for %s {\n", op, s->name, s->like ? " like " : "",
+                       s->like ? s->like : "", host ? "host" : "sm_90");
+        for (uint32_t k = 0; k < s->statements.len; k++) {
+            const test_statement *x = &s->statements.data[k];
+            textbuf_puts(out, "    ");
+            for (uint32_t t = 0; t < x->stages.len; t++)
+                textbuf_printf(out, "%s%s", t ? ", " : "", x->stages.data[t]);
+            textbuf_printf(out, "%s%s", x->stages.len ? ": " : "", x->verb);
+            print_words(out, x->words.data, x->words.len);
+            textbuf_puts(out, ";\n");
+        }
+        textbuf_puts(out, "}\n");
+    }
+}

@@ -1,0 +1,274 @@
+#include "simt_fault.h"
+
+#include "simt_internal.h"
+
+#include <string.h>
+
+static const struct {
+    const char *text, *what;
+} table[] = {
+#define X(id, what) {#id, what},
+    SIMT_FAULTS(X)
+#undef X
+};
+const char *simt_fault_text(simt_fault k) { return table[k].text; }
+const char *simt_fault_what(simt_fault k) { return table[k].what; }
+
+// ---- Where -----------------------------------------------------------------------------------------------
+static bool is_float(simt_type t) {
+    return t.element == SIMT_F16 || t.element == SIMT_BF16 || t.element == SIMT_F32 || t.element == SIMT_F64;
+}
+
+static bool is_shuffle(uint16_t op) {
+    return op == SIMT_SHFL_IDX || op == SIMT_SHFL_UP || op == SIMT_SHFL_DOWN || op == SIMT_SHFL_BFLY;
+}
+
+static simt_type result_type(const simt_func *f, const simt_instr_info *i) {
+    return i->nresults ? simt_typeof(f, i->results[0]) : SIMT_VEC(NONE, 0);
+}
+
+static bool swappable(const simt_func *f, const simt_instr_info *i) {
+    return i->op == SIMT_SUB || i->op == SIMT_DIV || i->op == SIMT_SELECT ||
+           (i->op == SIMT_CMP && i->aux != SIMT_EQ && i->aux != SIMT_NE &&
+            is_float(simt_typeof(f, i->args[0])));
+}
+
+static bool operation_fits(const simt_func *f, const simt_instr_info *i) {
+    if (i->op == SIMT_MIN || i->op == SIMT_MAX) return true;
+    return (i->op == SIMT_ADD || i->op == SIMT_MUL) && is_float(result_type(f, i));
+}
+
+// The loop whose body a yield ends, with a state; 0: none.
+static simt_instr loop_of(const simt_func *f, simt_region r) {
+    for (simt_instr l = 1; l < f->instrs.len; l++)
+        if (f->instrs.data[l].op == SIMT_FOR && f->instrs.data[l].regions[0] == r &&
+            f->instrs.data[l].nresults)
+            return l;
+    return 0;
+}
+
+static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, simt_fault k) {
+    bool loop = i->op == SIMT_FOR, guard = i->op == SIMT_IF && !i->nresults;
+    switch (k) {
+    case SIMT_FAULT_barrier: return i->op == SIMT_BARRIER;
+    case SIMT_FAULT_atomic: return i->op == SIMT_RED && i->aux == SIMT_ATOMIC_ADD;
+    case SIMT_FAULT_overlap: return i->op == SIMT_SHARED && i->imm.i;
+    case SIMT_FAULT_room: return false;   // of the kernel
+    case SIMT_FAULT_row_long:
+    case SIMT_FAULT_row_short:
+    case SIMT_FAULT_row_start:
+    case SIMT_FAULT_stride: return loop;
+    case SIMT_FAULT_mask:
+    case SIMT_FAULT_mask_not: return guard;
+    case SIMT_FAULT_edge: return i->op == SIMT_CMP && i->aux != SIMT_EQ && i->aux != SIMT_NE;
+    case SIMT_FAULT_swap: return swappable(f, i);
+    case SIMT_FAULT_operation: return operation_fits(f, i);
+    case SIMT_FAULT_identity: return loop && i->nresults;
+    case SIMT_FAULT_lost: return i->op == SIMT_YIELD && i->nargs && loop_of(f, r);
+    case SIMT_FAULT_narrow:
+    case SIMT_FAULT_address:
+    case SIMT_FAULT_scale: return i->op == SIMT_ADDR;
+    case SIMT_FAULT_store: return i->op == SIMT_ST;
+    case SIMT_FAULT_lane: return is_shuffle(i->op);
+    case SIMT_FAULT_width: return is_shuffle(i->op) && i->imm.i > 2;
+    case SIMT_FAULT_element: return i->op == SIMT_EXTRACT;
+    case SIMT_FAULT_round: return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
+    case SIMT_FAULT_thread: return i->op == SIMT_SREG && i->aux == SREG_TID;
+    case SIMT_FAULT_block: return i->op == SIMT_SREG && i->aux == SREG_CTAID;
+    case SIMT_FAULT_COUNT: break;
+    }
+    ICE("simt fault %d", (int)k);
+}
+
+// ---- Doing it --------------------------------------------------------------------------------------------
+typedef struct {
+    simt_func *f;
+    simt_region region;
+    simt_instr instr;
+} site;
+
+static simt_instr_info *info(const site *s) { return &s->f->instrs.data[s->instr]; }
+
+// What was built in a region of its own goes before the instruction, or after it.
+static void move_in(const site *s, simt_region made, bool after) {
+    simt_func *f = s->f;
+    const simt_region_info *from = &f->regions.data[made];
+    simt_region_info *r = &f->regions.data[s->region];
+    uint32_t at = 0, n = from->instrs.len;
+    for (uint32_t k = 0; k < n; k++) VEC_PUSH(f->module->arena, &r->instrs, from->instrs.data[k]);
+    while (r->instrs.data[at] != s->instr) at++;   // constants went to the front of the body
+    at += after;
+    memmove(r->instrs.data + at + n, r->instrs.data + at, (r->instrs.len - n - at) * sizeof *r->instrs.data);
+    memcpy(r->instrs.data + at, from->instrs.data, n * sizeof *r->instrs.data);
+    f->regions.data[made].instrs.len = 0;
+}
+
+static simt_builder aside(const site *s) { return (simt_builder){s->f, simt_region_new(s->f), info(s)->at}; }
+
+static void take_out(const site *s) {
+    simt_region_info *r = &s->f->regions.data[s->region];
+    uint32_t at = 0;
+    while (r->instrs.data[at] != s->instr) at++;
+    r->instrs.len--;
+    memmove(r->instrs.data + at, r->instrs.data + at + 1, (r->instrs.len - at) * sizeof *r->instrs.data);
+}
+
+typedef simt_value build_fn(simt_builder *b, simt_value x);
+
+static simt_value one_of(simt_builder *b, simt_type t) {
+    if (t.element == SIMT_PRED) return simt_build_pred(b, true);
+    return is_float(t) ? simt_build_float(b, t, 1) : simt_build_int(b, t, 1);
+}
+
+static simt_value more(simt_builder *b, simt_value x) {
+    return simt_build_binary(b, SIMT_ADD, x, one_of(b, simt_typeof(b->func, x)));
+}
+static simt_value less(simt_builder *b, simt_value x) {
+    return simt_build_binary(b, SIMT_SUB, x, one_of(b, simt_typeof(b->func, x)));
+}
+static simt_value twice(simt_builder *b, simt_value x) { return simt_build_binary(b, SIMT_ADD, x, x); }
+static simt_value other(simt_builder *b, simt_value x) {
+    return simt_build_binary(b, SIMT_XOR, x, simt_build_pred(b, true));
+}
+static simt_value yes(simt_builder *b, simt_value x) { return (void)x, simt_build_pred(b, true); }
+static simt_value first(simt_builder *b, simt_value x) { return one_of(b, simt_typeof(b->func, x)); }
+static simt_value low_bits(simt_builder *b, simt_value x) {
+    return simt_build_cvt(b, simt_typeof(b->func, x), simt_build_cvt(b, SIMT_T(I8), x));
+}
+static simt_value rounded(simt_builder *b, simt_value x) {
+    return simt_build_cvt(b, SIMT_T(F32), simt_build_cvt(b, SIMT_T(F16), x));
+}
+static simt_value low_lanes(simt_builder *b, simt_value x) {
+    return simt_build_binary(b, SIMT_AND, x, simt_build_int(b, SIMT_T(I32), 31));
+}
+static simt_value nought(simt_builder *b, simt_value x) { return (void)x, simt_build_int(b, SIMT_T(I32), 0); }
+
+static void change_argument(const site *s, uint32_t k, build_fn *change) {
+    simt_builder b = aside(s);
+    simt_value x = change(&b, info(s)->args[k]);
+    info(s)->args[k] = x;
+    move_in(s, b.region, false);
+}
+
+// All uses of the result, but for what is made of it here.
+static void change_result(const site *s, build_fn *change) {
+    simt_builder b = aside(s);
+    uint32_t before = s->f->instrs.len;
+    simt_value old = info(s)->results[0], made = change(&b, old);
+    move_in(s, b.region, true);
+    for (simt_instr i = 1; i < before; i++)
+        for (uint32_t a = 0; a < s->f->instrs.data[i].nargs; a++)
+            if (s->f->instrs.data[i].args[a] == old) s->f->instrs.data[i].args[a] = made;
+}
+
+static void exchange(const site *s) {
+    uint32_t k = info(s)->op == SIMT_SELECT;
+    simt_value x = info(s)->args[k];
+    info(s)->args[k] = info(s)->args[k + 1];
+    info(s)->args[k + 1] = x;
+}
+
+static void other_operation(const site *s) {
+    simt_instr_info *i = info(s);
+    i->op = i->op == SIMT_MIN   ? SIMT_MAX
+            : i->op == SIMT_MAX ? SIMT_MIN
+            : i->op == SIMT_ADD ? SIMT_SUB
+                                : SIMT_ADD;
+}
+
+static void other_edge(const site *s) {
+    static const uint32_t to[] = {
+        [SIMT_LT] = SIMT_LE,   [SIMT_LE] = SIMT_LT,   [SIMT_GT] = SIMT_GE,   [SIMT_GE] = SIMT_GT,
+        [SIMT_ULT] = SIMT_ULE, [SIMT_ULE] = SIMT_ULT, [SIMT_UGT] = SIMT_UGE, [SIMT_UGE] = SIMT_UGT};
+    info(s)->aux = to[info(s)->aux];
+}
+
+static void not_atomic(const site *s) {
+    simt_builder b = aside(s);
+    simt_value to = info(s)->args[0], x = info(s)->args[1];
+    simt_build_store(&b, to,
+                     simt_build_binary(&b, SIMT_ADD, simt_build_load(&b, simt_typeof(s->f, x), to), x));
+    move_in(s, b.region, false);
+    take_out(s);
+}
+
+static void drop_step(const site *s) {
+    simt_instr loop = loop_of(s->f, s->region);
+    info(s)->args[0] = simt_for_carried(s->f, loop, 0);
+}
+
+static void apply(const site *s, simt_fault k) {
+    switch (k) {
+    case SIMT_FAULT_barrier:
+    case SIMT_FAULT_store: take_out(s); return;
+    case SIMT_FAULT_atomic: not_atomic(s); return;
+    case SIMT_FAULT_overlap: info(s)->imm.i = 0; return;
+    case SIMT_FAULT_room: return;
+    case SIMT_FAULT_row_long: change_argument(s, 1, more); return;
+    case SIMT_FAULT_row_short: change_argument(s, 1, less); return;
+    case SIMT_FAULT_row_start: change_argument(s, 0, more); return;
+    case SIMT_FAULT_stride: change_argument(s, 2, twice); return;
+    case SIMT_FAULT_mask: change_argument(s, 0, yes); return;
+    case SIMT_FAULT_mask_not: change_argument(s, 0, other); return;
+    case SIMT_FAULT_edge: other_edge(s); return;
+    case SIMT_FAULT_swap: exchange(s); return;
+    case SIMT_FAULT_operation: other_operation(s); return;
+    case SIMT_FAULT_identity: change_argument(s, 3, first); return;
+    case SIMT_FAULT_lost: drop_step(s); return;
+    case SIMT_FAULT_narrow: change_argument(s, 1, low_bits); return;
+    case SIMT_FAULT_address: info(s)->imm.i += info(s)->mem.scale; return;
+    case SIMT_FAULT_scale: info(s)->mem.scale = (uint16_t)(info(s)->mem.scale * 2); return;
+    case SIMT_FAULT_lane: change_argument(s, 1, more); return;
+    case SIMT_FAULT_width: info(s)->imm.i /= 2; return;
+    case SIMT_FAULT_element: info(s)->imm.i ^= 1; return;
+    case SIMT_FAULT_round: change_result(s, rounded); return;
+    case SIMT_FAULT_thread: change_result(s, low_lanes); return;
+    case SIMT_FAULT_block: change_result(s, nought); return;
+    case SIMT_FAULT_COUNT: break;
+    }
+    ICE("simt fault %d", (int)k);
+}
+
+// ---- Counting --------------------------------------------------------------------------------------------
+// Goes through a region and what lies inside, in order; true: the site was met, and *left is of no more use.
+static bool find(simt_func *f, simt_region r, simt_fault k, uint32_t *left, site *out) {
+    for (uint32_t at = 0; at < f->regions.data[r].instrs.len; at++) {
+        simt_instr i = f->regions.data[r].instrs.data[at];
+        const simt_instr_info *x = &f->instrs.data[i];
+        if (fits(f, r, x, k) && !(*left)--) {
+            *out = (site){f, r, i};
+            return true;
+        }
+        for (uint32_t n = 0; n < x->nregions; n++)
+            if (x->regions[n] && find(f, x->regions[n], k, left, out)) return true;
+    }
+    return false;
+}
+
+static bool find_in(const simt_module *m, simt_fault k, uint32_t *left, site *out) {
+    for (uint32_t i = 0; i < m->funcs.len; i++) {
+        simt_func *f = m->funcs.data[i];
+        if (!f->kernel) continue;
+        if (k == SIMT_FAULT_room && f->shared_bytes && !(*left)--) {
+            *out = (site){.f = f};
+            return true;
+        }
+        if (find(f, 1, k, left, out)) return true;
+    }
+    return false;
+}
+
+uint32_t simt_fault_sites(const simt_module *m, simt_fault k) {
+    uint32_t left = UINT32_MAX;
+    site unused;
+    find_in(m, k, &left, &unused);
+    return UINT32_MAX - left;
+}
+
+bool simt_fault_apply(simt_module *m, simt_fault k, uint32_t n) {
+    site s;
+    if (!find_in(m, k, &n, &s)) return false;
+    if (k == SIMT_FAULT_room) s.f->shared_bytes /= 2;
+    else apply(&s, k);
+    return true;
+}

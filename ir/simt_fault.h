@@ -1,0 +1,49 @@
+// Faults a compiler could have, put into its output on purpose: whoever tests the tests asks for one and sees whether it
+// is noticed. Each kind has sites in a module, counted over its kernels in order.
+//
+//     uint32_t n = simt_fault_sites(m, SIMT_FAULT_barrier);
+//     simt_fault_apply(m, SIMT_FAULT_barrier, 0);      // the first barrier is gone; simt_verify tells whether it still stands
+#ifndef GNNC_SIMT_FAULT_H
+#define GNNC_SIMT_FAULT_H
+
+#include "simt.h"
+
+// X(id, what is done to a site)
+#define SIMT_FAULTS(X)                                                                                      \
+    X(barrier, "a barrier is left out")                                                                     \
+    X(atomic, "an atomic addition is a load, an addition and a store")                                      \
+    X(overlap, "a buffer in shared memory lies where another does")                                         \
+    X(room, "a block gets half of its shared memory")                                                       \
+    X(row_long, "a loop goes one step too far")                                                             \
+    X(row_short, "a loop ends one step early")                                                              \
+    X(row_start, "a loop begins one step late")                                                             \
+    X(stride, "a loop takes every other step")                                                              \
+    X(mask, "a guarded region always runs")                                                                 \
+    X(mask_not, "a guarded region runs where it should not, and only there")                                \
+    X(edge, "a comparison includes the bound, or excludes it")                                              \
+    X(swap, "operands of a difference, quotient, choice or comparison change places")                       \
+    X(operation, "a sum is a difference, a product a sum, a maximum a minimum")                             \
+    X(identity, "a loop's state begins with 1")                                                             \
+    X(lost, "a loop drops what it computed in a step")                                                      \
+    X(narrow, "an index has 8 bits")                                                                        \
+    X(address, "an access goes to the next element")                                                        \
+    X(scale, "an access steps twice as far")                                                                \
+    X(store, "a store is left out")                                                                         \
+    X(lane, "a shuffle reads the next lane")                                                                \
+    X(width, "a shuffle stays within half as many lanes")                                                   \
+    X(element, "another element of a vector is taken")                                                      \
+    X(round, "a sum in f32 is rounded to f16")                                                              \
+    X(thread, "a thread takes itself for one of the first warp")                                            \
+    X(block, "a block takes itself for the first")
+typedef enum {
+#define X(id, what) SIMT_FAULT_##id,
+    SIMT_FAULTS(X)
+#undef X
+    SIMT_FAULT_COUNT
+} simt_fault;
+const char *simt_fault_text(simt_fault k);   // "row_long"
+const char *simt_fault_what(simt_fault k);
+uint32_t simt_fault_sites(const simt_module *m, simt_fault k);
+bool simt_fault_apply(simt_module *m, simt_fault k, uint32_t site);   // false: there are fewer sites
+
+#endif
