@@ -196,14 +196,14 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *
 
 static void check_level(nest *n, uint32_t level, const index_cut *c, const tensor_stage *st, tensor_var v) {
     index_cut o = plan_cut(n->p, st, v, false);
-    if (!n->p->failed) plan_alike(n->p, c, &o, n->p->op->vars.data[n->vars[level]].name);
+    if (!n->p->failed) plan_alike(n->p, c, &o, plan_index_text(n->p, n->vars[level]));
 }
 
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
 static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE;
     if (blocks && !grid) {
-        const char *name = n->p->op->vars.data[c->var].name;
+        const char *name = plan_index_text(n->p, c->var);
         diagnostic *d = plan_refuse(
             n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
             "'%s' is dealt out to blocks, and a block of its kernel owns whole rows, which fused stages share",
@@ -214,15 +214,15 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     for (uint32_t i = 0; i < n->levels.len && blocks; i++) {
         loop_place rest = n->levels.data[i]->rest;
         if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
-        const char *outer = n->p->op->vars.data[n->levels.data[i]->var].name;
+        const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
         diagnostic *d = plan_refuse(n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
                                     "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
-                                    n->p->op->vars.data[c->var].name, outer);
+                                    plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
         if (d && tile)
             diag_help(d,
                       "tiles that are rounded end where their points do: let '%s' be outside, `loops %s, %s`",
-                      n->p->op->vars.data[c->var].name, n->p->op->vars.data[c->var].name, outer);
+                      plan_index_text(n->p, c->var), plan_index_text(n->p, c->var), outer);
         else if (d)
             diag_help(d, "deal out '%s' too, `block %s 1`, or leave this one to the threads of a block",
                       outer, outer);
@@ -238,10 +238,10 @@ static void digits_within(nest *n, index_cut c, loop_node *node) {
     else if (c.block) {
         diagnostic *d = plan_refuse(p, E0541, c.cell[SCHEDULE_BLOCK]->at,
                                     "a block of this kernel owns the points of '%s' that belong to its rows",
-                                    p->op->vars.data[c.var].name);
+                                    plan_index_text(p, c.var));
         if (d)
             diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks",
-                      p->op->vars.data[c.var].name);
+                      plan_index_text(p, c.var));
         c.block = 0;
     }
     plan_digits(p, &c, node);
@@ -287,7 +287,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
                 ? "'%s' is visited in another order, in which the %lld points of a vector are not adjacent"
             : within ? "'%s' begins in each block where its rows do, not at a multiple of %lld"
                      : "the extent of '%s' is no multiple of %lld",
-            p->op->vars.data[v].name, (long long)c.vector);
+            plan_index_text(p, v), (long long)c.vector);
         if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
         c.vector = 0;
     }

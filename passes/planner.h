@@ -106,6 +106,7 @@ bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, voi
 void plan_loops(planner *p);
 bool plan_index_is(const planner *p, const char *word,
                    tensor_var v);   // or one that lowering made of it: e, e', e'2
+const char *plan_index_text(const planner *p, tensor_var v);   // as the source calls it, for messages
 
 // ---- Kernels (plan_group.c) ------------------------------------------------------------------------------
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage);
