@@ -185,7 +185,10 @@ static void run_unit(run_session *r, unit *u) {
     tell_templates(r, u);
     run_ops(r, u, &rows);
     if (rows.len) r->print(r, &rows, stdout);
-    else if (!diag_errors(r->d->ds)) diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path);
+    else if (!diag_errors(r->d->ds))
+        unit_tell_imported(
+            r->d, diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path),
+            u);
     if (fflush(stdout)) {
         r->d->io_fault = true;
         diag(r->d->ds, E0804, NO_SPAN, "cannot write the standard output");

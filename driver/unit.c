@@ -68,6 +68,15 @@ static bool check_op_names(driver *d, const char *path, const op_names *names) {
     return good;
 }
 
+void unit_tell_imported(driver *d, diagnostic *fault, const unit *u) {
+    const char *name = NULL;
+    for (uint32_t i = 0; u->frontend && i < u->frontend->ops.len; i++)
+        if (u->frontend->ops.data[i].imported && !u->frontend->ops.data[i].generic_left && !name)
+            name = u->frontend->ops.data[i].name;
+    if (name && !option_given(d, OPT_OP))
+        diag_help(fault, "ops it imports are taken by name, as --op=%s does", name);
+}
+
 // ---- The kinds -------------------------------------------------------------------------------------------
 
 static const source_file *add_source(driver *d, const char *path, const char *text, size_t length) {
