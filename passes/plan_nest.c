@@ -169,8 +169,18 @@ void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st) 
 }
 
 // ---- Loops -----------------------------------------------------------------------------------------------
+// How the source calls the indices that one loop is over: an equation's own may differ from a normaliser's.
+static void tell_alike(planner *p, diagnostic *d, const index_cut *c, const index_cut *o, const char *verb) {
+    const char *one = plan_index_text(p, c->var), *other = plan_index_text(p, o->var);
+    if (!strcmp(one, other))
+        diag_help(d, "say it once for both: `%s, %s: %s %s …`", c->stage->name, o->stage->name, verb, one);
+    else
+        diag_help(d, "'%s' of '%s' is '%s' of '%s': say `%s: %s %s …;  %s: %s %s …;`", one, c->stage->name,
+                  other, o->stage->name, c->stage->name, verb, one, o->stage->name, verb, other);
+}
+
 // Two stages that stand in one loop deal it out alike.
-bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *index) {
+bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,  SCHEDULE_REGISTERS,
                                           SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL};
     const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll},
@@ -184,19 +194,20 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *
     const char *text = schedule_verb_text(verb);
     diagnostic *d = plan_refuse(p, E0541, here ? here->at : there->at,
                                 "'%s %s' is not the same for '%s' and '%s', which share the loop over '%s'",
-                                text, index, c->stage->name, o->stage->name, index);
+                                text, plan_index_text(p, here ? c->var : o->var), c->stage->name,
+                                o->stage->name, plan_index_text(p, c->var));
     if (!d) return false;
     if (here && there) diag_note(d, there->at, "for '%s' it is said here", o->stage->name);
     else
         diag_note(d, here ? o->stage->at : c->stage->at, "for '%s' nothing is said",
                   here ? o->stage->name : c->stage->name);
-    diag_help(d, "say it once for both: `%s, %s: %s %s …`", c->stage->name, o->stage->name, text, index);
+    tell_alike(p, d, c, o, text);
     return false;
 }
 
-static void check_level(nest *n, uint32_t level, const index_cut *c, const tensor_stage *st, tensor_var v) {
+static void check_level(nest *n, const index_cut *c, const tensor_stage *st, tensor_var v) {
     index_cut o = plan_cut(n->p, st, v, false);
-    if (!n->p->failed) plan_alike(n->p, c, &o, plan_index_text(n->p, n->vars[level]));
+    if (!n->p->failed) plan_alike(n->p, c, &o);
 }
 
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
@@ -312,7 +323,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     for (uint32_t i = 0; i + 1 < n->group->len; i++) {
         tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
         if (plan_left(p, stage_at(n, i), vars) <= level) continue;
-        check_level(n, level, &c, stage_at(n, i), vars[level]);
+        check_level(n, &c, stage_at(n, i), vars[level]);
         if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector);
         if (vars[level] == v) continue;
         let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
@@ -334,7 +345,7 @@ void plan_bound_vectors(planner *p, const tensor_stage *st) {
         if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector)) continue;
         diagnostic *d = plan_refuse(p, E0548, c.cell[SCHEDULE_VECTOR]->at,
                                     "the extent of '%s' is no multiple of %lld",
-                                    p->op->vars.data[st->bound[b]].name, (long long)c.vector);
+                                    plan_index_text(p, st->bound[b]), (long long)c.vector);
         if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
     }
 }
@@ -344,7 +355,7 @@ static void check_walk(nest *n, const tensor_stage *first, const tensor_stage *s
     for (uint32_t b = 0; b < st->nbound && !n->p->failed; b++) {
         index_cut c = plan_cut(n->p, first, first->bound[b], true),
                   o = plan_cut(n->p, st, st->bound[b], true);
-        plan_alike(n->p, &c, &o, n->p->op->vars.data[first->bound[b]].name);
+        plan_alike(n->p, &c, &o);
     }
 }
 

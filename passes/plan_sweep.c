@@ -333,7 +333,7 @@ static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at
         const tensor_stage *other = i ? deepest : first;
         tensor_var v = i ? deepest->left[i] : first->bound[0];
         index_cut own = plan_cut(s->p, st, st->left[i], false), theirs = plan_cut(s->p, other, v, !i);
-        plan_alike(s->p, &theirs, &own, plan_index_text(s->p, v));
+        plan_alike(s->p, &theirs, &own);
         plan_let(s->p, at, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
     }
 }
@@ -425,7 +425,7 @@ static void emit_walk(sweep *s, loop_body *at) {
     for (uint32_t i = 1; i < n; i++) {
         const tensor_stage *a = row_at(s, s->first), *b = row_at(s, s->first + i);
         index_cut x = plan_cut(p, a, a->bound[0], true), y = plan_cut(p, b, b->bound[0], true);
-        if (!p->failed) plan_alike(p, &x, &y, s->index);
+        if (!p->failed) plan_alike(p, &x, &y);
     }
     reduce->nstages = n;
     reduce->stages = stages;

@@ -213,7 +213,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to);
 // Stages [from, to) of the group, which share a walk or are one; the loops of the walk are appended.
 void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk);
 bool plan_shuffles(const loop_list *walk);
-bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *index);   // two stages in one loop
+bool plan_alike(planner *p, const index_cut *c, const index_cut *o);   // two stages in one loop
 void plan_bound_vectors(planner *p, const tensor_stage *st);
 void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st);
 void plan_store(planner *p, loop_body *to, const uint32_t *stage);
