@@ -262,8 +262,11 @@ static void compile_file(job *j, const char *path) {
     if (!unit_load(d, path, &u)) return;
     j->ops = u.ops.len;
     if (!u.ops.len) {
-        diag(d->ds, E0806, NO_SPAN, "'%s' defines no op in a concrete form, so there is nothing to compile",
-             path);
+        unit_tell_imported(d,
+                           diag(d->ds, E0806, NO_SPAN,
+                                "'%s' defines no op in a concrete form, so there is nothing to compile",
+                                path),
+                           &u);
         return;
     }
     uint32_t all = j->forms.len;

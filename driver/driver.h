@@ -119,6 +119,8 @@ typedef struct {
 } unit;
 // Reads a .gnn, .tensor, .loop or .simt file to verified IR. false: diagnostics tell why.
 bool unit_load(driver *d, const char *path, unit *u);
+void unit_tell_imported(driver *d, diagnostic *fault,
+                        const unit *u);   // where none of its own is taken: how others are
 // Whoever fails says why: a fault without a diagnostic is one of ours.
 void must_tell(const driver *d, const char *who);
 // Fills o->schedules for a target; false: diagnostics tell why.

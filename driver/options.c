@@ -77,7 +77,7 @@ static bool is_word(const char *words, const char *word, size_t n) {
     return false;
 }
 
-static const char *closest_word(driver *d, const char *words, const char *word) {
+static bool suggest_word(driver *d, diagnostic *fault, const char *words, const char *word) {
     const char *names[32];
     uint32_t n = 0;
     for (const char *w = words; *w && n < 32;) {
@@ -85,14 +85,13 @@ static const char *closest_word(driver *d, const char *words, const char *word) 
         names[n++] = arena_strndup(d->arena, w, length);
         w += length + (w[length] == '|');
     }
-    return closest_name(word, names, n);
+    return diag_suggest(fault, NO_SPAN, word, names, n);
 }
 
 static void bad_word(driver *d, option_id o, const char *word) {
     diagnostic *fault = usage(d, E0812, "'%s' is not an argument of %s", word, shown_name(d, o));
-    const char *near = closest_word(d, table[o].argument, word);
-    if (near) diag_help(fault, "did you mean '%s'?", near);
-    else diag_help(fault, "it is one of %s", table[o].argument);
+    if (!suggest_word(d, fault, table[o].argument, word))
+        diag_help(fault, "it is one of %s", table[o].argument);
 }
 
 static void add_words(driver *d, option_id o, const char *value) {
@@ -186,9 +185,10 @@ static void unknown_option(driver *d, const char *given) {
         names[n++] = shown_name(d, (option_id)o);
         if (table[o].kind == SWITCH) names[n++] = arena_printf(d->arena, "--no-%s", table[o].long_name);
     }
-    const char *near = closest_name(arena_strndup(d->arena, given, strcspn(given, "=")), names, n);
-    if (near) diag_help(fault, "did you mean '%s'?", near);
-    else diag_help(fault, "'gnnc %s --help' lists the options", verb_name(d->verb));
+    const char *name = arena_strndup(d->arena, given, strcspn(given, "="));
+    bool letter = name[1] != '-' && strlen(name) == 2;   // all are near each other
+    if (letter || !diag_suggest(fault, NO_SPAN, name, names, n))
+        diag_help(fault, "'gnnc %s --help' lists the options", verb_name(d->verb));
 }
 
 // Takes the option at `i`, and the argument behind it where it needs one; gives the index of the last one
@@ -226,8 +226,10 @@ static bool parse_verb(driver *d, const char *given) {
     struct stat info;
     if (strpbrk(given, "./") || !strcmp(given, "-") || !stat(given, &info)) return false;
     diagnostic *fault = usage(d, E0813, "'%s' is neither a verb nor a file", given);
-    const char *near = closest_name(given, verb_names, VERB_COUNT);
-    if (near) diag_help(fault, "did you mean '%s'?", near);
+    const char *source = arena_printf(d->arena, "%s.gnn", given);
+    if (!stat(source, &info)) diag_help(fault, "did you mean '%s'?", source);
+    else if (!diag_suggest(fault, NO_SPAN, given, verb_names, VERB_COUNT))
+        diag_help(fault, "'gnnc --help' lists the verbs");
     return true;
 }
 

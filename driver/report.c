@@ -56,9 +56,8 @@ void check_pass_names(driver *d) {
         for (uint32_t p = 0; p < names.len; p++) known |= !strcmp(names.data[p], name);
         if (known) continue;
         diagnostic *fault = usage(d, E0809, "there is no pass '%s'", name);
-        const char *near = closest_name(name, names.data, names.len);
-        if (near) diag_help(fault, "did you mean '%s'?", near);
-        else diag_help(fault, "--list-passes lists them");
+        if (!diag_suggest(fault, NO_SPAN, name, names.data, names.len))
+            diag_help(fault, "--list-passes lists them");
     }
 }
 

@@ -38,6 +38,8 @@ static bool open_device(run_session *r) {
         return false;
     }
     if (option_is(d, OPT_TARGET, "sim")) return run_sim_open(r);
+    if (host && option_given(d, OPT_ARCH))
+        diag(d->ds, W0801, NO_SPAN, "--arch has no effect on --target=host");
     gnn_status s = host ? GNN_NO_DEVICE
                         : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
     if (s && named && !host) {
@@ -68,13 +70,21 @@ static bool has_parameter(const unit *u, const char *name, size_t n) {
     return false;
 }
 
+static void no_parameter(run_session *r, const unit *u, const char *name) {
+    diagnostic *fault = usage(r->d, E0818, "no op that is run has a parameter '%s'", name);
+    VEC(const char *) near = {0};
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        for (tensor_val v = 0; u->ops.data[i].op && v < u->ops.data[i].op->nparams; v++)
+            VEC_PUSH(r->d->arena, &near, u->ops.data[i].op->vals.data[v].name);
+    diag_suggest(fault, NO_SPAN, name, near.data, near.len);
+}
+
 static bool check_parameters(run_session *r, const unit *u) {
     for (uint32_t i = 0; i < r->d->values[OPT_PARAM].len; i++) {
         const char *text = r->d->values[OPT_PARAM].data[i];
         size_t n = strcspn(text, "=");
         if (!text[n] || !n || !text[n + 1]) usage(r->d, E0812, "--param takes NAME=V, not '%s'", text);
-        else if (!has_parameter(u, text, n))
-            usage(r->d, E0818, "no op that is run has a parameter '%.*s'", (int)n, text);
+        else if (!has_parameter(u, text, n)) no_parameter(r, u, arena_strndup(r->d->arena, text, n));
     }
     return !r->d->usage_fault;
 }
@@ -193,7 +203,10 @@ static void run_unit(run_session *r, unit *u) {
     tell_templates(r, u);
     run_ops(r, u, &rows);
     if (rows.len) r->print(r, &rows, stdout);
-    else if (!diag_errors(r->d->ds)) diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path);
+    else if (!diag_errors(r->d->ds))
+        unit_tell_imported(
+            r->d, diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path),
+            u);
     if (fflush(stdout)) {
         r->d->io_fault = true;
         diag(r->d->ds, E0804, NO_SPAN, "cannot write the standard output");

@@ -41,20 +41,26 @@ static void count_classes(run_graph *g) {
     }
 }
 
+static const char generators[] =
+    "rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N path:N empty:N";
+
 static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
     const char *why = g->context ? gnn_context_error(g->context) : gnn_status_text(s);
     if (s == GNN_BAD_GENERATOR) {
-        diag_help(usage(d, E0812, "--graph=%s: %s", g->text, why), "generators are %s",
-                  "rmat:SCALE:DEGREE er:N:M hubs:N:M batch:COUNT:MEAN:P grid:W:H clique:N star:N "
-                  "path:N empty:N");
+        diag_help(usage(d, E0812, "--graph=%s: %s", g->text, why), "generators are %s", generators);
     } else if (s == GNN_IO) {
         d->io_fault = true;
-        diag(d->ds, E0801, NO_SPAN, "%s", why);
+        diagnostic *e = diag(d->ds, E0801, NO_SPAN, "%s", why);
+        if (!strpbrk(g->text, "./")) diag_help(e, "generators are %s", generators);
     } else {
         diagnostic *e = diag(d->ds, E0817, NO_SPAN, "%s", why);
         if (strstr(why, "rowptr"))
             diag_help(e, "a graph's .npz holds rowptr, where the edges of each destination begin, and col, their sources; "
                          "it may hold etype, ntype, weight, batch, y and x");
+        if (strstr(why, "edge_index"))
+            diag_help(
+                e,
+                "rowptr counts the edges sorted by edge_index[1], col is edge_index[0] in that order: the README has the lines");
     }
     return false;
 }

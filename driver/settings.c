@@ -15,9 +15,8 @@ static void unknown_warning(driver *d, const char *name) {
     uint32_t n = 2;
     for (uint32_t c = 0; c < DIAG_COUNT; c++)
         if (diag_table((diag_code)c)->sev != SEV_ERROR) names[n++] = diag_table((diag_code)c)->name;
-    const char *near = closest_name(strncmp(name, "no-", 3) ? name : name + 3, names, n);
-    if (near) diag_help(fault, "did you mean '%s'?", near);
-    else diag_help(fault, "'gnnc explain --list' lists them");
+    if (!diag_suggest(fault, NO_SPAN, strncmp(name, "no-", 3) ? name : name + 3, names, n))
+        diag_help(fault, "'gnnc explain --list' lists them");
 }
 
 // -Werror, -Wperf, -WNAME, and each with no-.
@@ -136,8 +135,6 @@ const cg_arch *settings_arch(driver *d, const char *name) {
     uint32_t n = 0;
     for (; n < 64 && cg_arch_at(n); n++) names[n] = cg_arch_at(n)->name;
     diagnostic *fault = usage(d, E0809, "'%s' is not an architecture gnnc knows", name);
-    const char *near = closest_name(name, names, n);
-    if (near) diag_help(fault, "did you mean '%s'?", near);
-    else diag_help(fault, "--print-targets lists them");
+    if (!diag_suggest(fault, NO_SPAN, name, names, n)) diag_help(fault, "--print-targets lists them");
     return NULL;
 }

@@ -63,12 +63,20 @@ static bool check_op_names(driver *d, const char *path, const op_names *names) {
             good = false;
         } else if (!among(name, names->all.data, names->all.len)) {
             diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "'%s' has no op '%s'", path, name);
-            const char *near = closest_name(name, names->all.data, names->all.len);
-            if (near) diag_help(fault, "did you mean '%s'?", near);
+            diag_suggest(fault, NO_SPAN, name, names->all.data, names->all.len);
             good = false;
         }
     }
     return good;
+}
+
+void unit_tell_imported(driver *d, diagnostic *fault, const unit *u) {
+    const char *name = NULL;
+    for (uint32_t i = 0; u->frontend && i < u->frontend->ops.len; i++)
+        if (u->frontend->ops.data[i].imported && !u->frontend->ops.data[i].generic_left && !name)
+            name = u->frontend->ops.data[i].name;
+    if (name && !option_given(d, OPT_OP))
+        diag_help(fault, "ops it imports are taken by name, as --op=%s does", name);
 }
 
 // ---- The kinds -------------------------------------------------------------------------------------------
@@ -137,6 +145,17 @@ static void lower_gnn(driver *d, unit *u) {
     }
 }
 
+static void unused_define(driver *d, const unit *u, const char *name) {
+    diagnostic *fault = diag(d->ds, W0801, NO_SPAN,
+                             "-D %s has no effect: no op of '%s' that is taken has such a size or generic",
+                             name, u->path);
+    VEC(const char *) sizes = {0};
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        for (tensor_space s = 0; u->ops.data[i].op && s < u->ops.data[i].op->spaces.len; s++)
+            VEC_PUSH(d->arena, &sizes, u->ops.data[i].op->spaces.data[s].name);
+    diag_suggest(fault, NO_SPAN, name, sizes.data, sizes.len);
+}
+
 static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     uint32_t before = diag_raised(d->ds);
     frontend_options options = settings_frontend(d);
@@ -157,7 +176,7 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     lower_gnn(d, u);
     uint32_t at = 0;
     for (const char *name; diag_raised(d->ds) == before && (name = frontend_unused_define(u->frontend, &at));)
-        diag(d->ds, W0801, NO_SPAN, "-D %s has no effect: no op of '%s' that is taken has such a size or generic", name, u->path);
+        unused_define(d, u, name);
     return true;
 }
 

@@ -3,6 +3,8 @@
 
 #include "runtime/gnnrt.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Tells the exit status: what could not be read or written outweighs what a source did wrong.
@@ -47,7 +49,9 @@ static void format_file(driver *d, intern_table *names, const char *path) {
     ast_format(&out, file);
     bool same = out.len == length && !memcmp(out.data, text, length);
     if (option_given(d, OPT_CHECK)) {
-        if (!same) diag(d->ds, E0816, NO_SPAN, "'%s' is not in the one format", path);
+        if (!same)
+            diag_help(diag(d->ds, E0816, NO_SPAN, "'%s' is not in the one format", path),
+                      "'gnnc fmt -i %s' rewrites it", path);
     } else if (option_given(d, OPT_IN_PLACE)) {
         if (!same || !strcmp(path, "-")) output_add(d, path, out.data, out.len);
     } else {
@@ -78,13 +82,15 @@ static const char *severity_name(severity s) {
 }
 
 static void unknown_code(driver *d, const char *code) {
-    const char *names[DIAG_COUNT + 1];   // codes are all near each other
+    const char
+        *names[DIAG_COUNT + 2];   // codes are all near each other: one with other letters or without zeros
     uint32_t n = 0;
     for (uint32_t c = 0; c < DIAG_COUNT; c++) names[n++] = diag_table((diag_code)c)->name;
+    names[n] = arena_printf(d->arena, "%c%04d", toupper((unsigned char)*code), *code ? atoi(code + 1) : 0);
+    diag_code found;
+    n += diag_find(names[n], &found);
     diagnostic *fault = usage(d, E0809, "there is no diagnostic '%s'", code);
-    const char *near = closest_name(code, names, n);
-    if (near) diag_help(fault, "did you mean '%s'?", near);
-    else diag_help(fault, "'gnnc explain --list' lists them");
+    if (!diag_suggest(fault, NO_SPAN, code, names, n)) diag_help(fault, "'gnnc explain --list' lists them");
 }
 
 static void put_paragraph(textbuf *out, const char *text) {

@@ -210,12 +210,24 @@ void parse_block_comment(parse *p, span at) {
 static const struct {
     const char *written, *instead, *note;
 } spellings[] = {
-    {"&", "&&", NULL},   {"→", "->", NULL}, {"≤", "<=", NULL}, {"≥", ">=", NULL}, {"≠", "!=", NULL},
-    {"×", "*", NULL},    {"·", "*", NULL},  {"−", "-", NULL},  {"∞", "inf", NULL}, {"“", "\"", NULL},
-    {"”", "\"", NULL},   {"\u00a0", " ", "this is a no-break space"},
-    {"^", NULL, "a power is pow(x, y)"},    {"#", NULL, "a comment starts with //"},
+    {"&", "&&", NULL},
+    {"→", "->", NULL},
+    {"≤", "<=", NULL},
+    {"≥", ">=", NULL},
+    {"≠", "!=", NULL},
+    {"×", "*", NULL},
+    {"·", "*", NULL},
+    {"−", "-", NULL},
+    {"∞", "inf", NULL},
+    {"“", "\"", NULL},
+    {"”", "\"", NULL},
+    {"\u00a0", " ", "this is a no-break space"},
+    {"^", NULL, "a power is pow(x, y)"},
+    {"@", NULL, "a product of matrices is a sum: sum{k} x[v, k] * w[k, q]"},
+    {"#", NULL, "a comment starts with //"},
     {"'", NULL, "a prime follows a name directly, in a reducer: c'"},
-    {"∑", NULL, "a sum is sum{e : guard} body"}, {"Σ", NULL, "a sum is sum{e : guard} body"},
+    {"∑", NULL, "a sum is sum{e : guard} body"},
+    {"Σ", NULL, "a sum is sum{e : guard} body"},
 };
 
 static void help_spelling(parse *p, diagnostic *d, span at) {

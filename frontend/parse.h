@@ -5,6 +5,7 @@
 #define GNNC_PARSE_H
 
 #include "ast.h"
+#include "foreign.h"
 
 enum { PARSE_MAX_BRACKETS = AST_MAX_DEPTH, PARSE_MAX_ERRORS = 100 };
 

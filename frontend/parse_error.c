@@ -38,6 +38,12 @@ static bool on_new_line(const parse *p) { return parse_new_line(p, p->previous.a
 static const char *opening(int bracket) { return bracket == '(' ? "'('" : bracket == '[' ? "'['" : "'{'"; }
 static const char *closing(int bracket) { return bracket == '(' ? "')'" : bracket == '[' ? "']'" : "'}'"; }
 
+static bool in_block(const parse *p) { return p->depth && p->brackets[p->depth - 1].kind == BLOCK; }
+static bool in_call(const parse *p) {
+    return p->depth && p->brackets[p->depth - 1].kind == '(' && p->brackets[p->depth - 1].head.hi &&
+           p->depth > 1;
+}
+
 // ---- Common mistakes: each reports and answers true, or leaves it to the next ---------------------------
 static bool compound_assignment(const fault *f) {
     const parse *p = f->parse;
@@ -54,7 +60,10 @@ static bool assigned_or_compared(const fault *f) {
     const parse *p = f->parse;
     if (p->token.kind == '=' && expects_operator(f)) {
         diagnostic *d = parse_error(f->parse, diag(p->ds, E0110, f->at, "'=' does not compare"));
-        diag_fix(d, f->at, "==", "equality is '=='");
+        if (p->item == SCHEDULE && in_block(p))
+            diag_help(d, "a statement's words follow one another: block v 4;");
+        else diag_fix(d, f->at, "==", "equality is '=='");
+        if (in_call(p)) diag_help(d, "arguments have no names, their places tell what they are");
         return true;
     }
     if (p->token.kind != EQ || !expects(f, "'='")) return false;
@@ -99,6 +108,8 @@ static bool reserved_word(const fault *f) {
     if (!is_word(p->token.kind) || !expects(f, "a name") || expects(f, "';'")) return false;
     diagnostic *d = diag(p->ds, E0112, f->at, "%s is a word of the grammar and cannot be a name", f->found);
     parse_error(f->parse, d);
+    bool equation = p->previous.kind == BLOCK || p->previous.kind == ';';
+    if (equation || expects_expression(f)) foreign_help(d, FOREIGN_EXPRESSION, text_of(p, f->at));
     return true;
 }
 
@@ -184,13 +195,47 @@ static const char *expected_in_words(const fault *f) {
     return b.data;
 }
 
+// Signs that other languages make of two, a word, or the word before another.
+static bool foreign_syntax(const fault *f, diagnostic *d) {
+    const parse *p = f->parse;
+    span before = p->previous.at, both = {before.lo, f->at.hi};
+    bool here = expects_operator(f) || expects_expression(f) || expects(f, "'='") || expects(f, "'}'");
+    if (!p->token.kind || !here) return false;
+    return (before.hi == f->at.lo && foreign_help(d, FOREIGN_EXPRESSION, text_of(p, both))) ||
+           foreign_help(d, FOREIGN_EXPRESSION, text_of(p, f->at)) ||
+           (p->previous.kind == NAME && foreign_help(d, FOREIGN_EXPRESSION, text_of(p, before)));
+}
+
+static void item_helps(const fault *f, diagnostic *d) {
+    static const char *const starts[] = {"import", "op", "fn", "reducer", "grad", "schedule"};
+    const char *word = text_of(f->parse, f->at);
+    if (f->parse->token.kind == ';') diag_help(d, "no ';' stands behind an item that ends with a block");
+    else if (!foreign_help(d, FOREIGN_ITEM, word))
+        diag_suggest(d, f->at, word, starts, sizeof starts / sizeof *starts);
+}
+
 static void add_helps(const fault *f, diagnostic *d) {
     parse *p = f->parse;
     bool adjacent = p->previous.kind == NAME && p->token.kind == NAME;
-    if (adjacent && expects_operator(f))
+    if (expects(f, "'op'") && expects(f, "'import'")) item_helps(f, d);
+    else if (expects(f, "a string") && p->token.kind == NAME)
+        diag_fix(d, f->at, arena_printf(p->arena, "\"%s\"", text_of(p, f->at)), "write the name in quotes");
+    else if (p->item == FN && (p->token.kind == BLOCK || p->token.kind == '{'))
+        diag_help(d, "a function is one expression: fn f(x) = …;");
+    else if (p->item == REDUCER && f->n == 1 && expects(f, "'('") && in_block(p))
+        diag_help(d, "what a section says stands in parentheses: state (s);");
+    else if (p->previous.kind == ARROW && expects(f, "'('"))
+        diag_help(d, "results are declared as parameters are: -> (y: T[V, F])");
+    else if (p->token.kind == '=' && p->item == OP && !expects_expression(f) &&
+             (expects(f, "')'") || expects(f, "'>'")))
+        diag_help(d, "nothing has a default here; a generic type is f32 unless it is bound, as by -D T=f16");
+    else if (foreign_syntax(f, d)) return;
+    else if (adjacent && expects_operator(f))
         diag_help(d, "a reduction is written %s{e : guard} body, a call %s(x)", text_of(p, p->previous.at),
                   text_of(p, p->previous.at));
-    if (f->n == 2 && expects(f, "'<'") && expects(f, "'('"))
+    bool called = (f->n == 2 && expects(f, "'<'") && expects(f, "'('")) ||
+                  (p->item == OP && p->previous.kind == '=' && f->n == 1);
+    if (called)
         diag_help(d, "a target without indices takes the result of an op, y = op(x); "
                      "else write them: y[v, f] = …, y[] = …");
     if (p->token.kind == ',' && expects(f, "'|'")) diag_help(d, "a word is a list, a, b, or a choice, a | b");

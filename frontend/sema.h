@@ -1,10 +1,13 @@
-// Inside the frontend: from syntax to tensor IR. sema_unit.c gathers files and items; sema_signature.c an op's parameters;
-// sema_space.c spaces; sema_equation.c equations, sema_finish.c what must hold after them; sema_call.c ops called;
-// sema_infer.c finds the space of each index; sema_expr.c lowers expressions, sema_function.c calls in them; sema_reduce.c
-// reductions and normalisers; sema_lift.c the stages these become; sema_reducer.c reducers; sema_schedule.c checks schedules.
+// Inside the frontend: from syntax to tensor IR. sema_unit.c gathers files and items; sema_signature.c an
+// op's parameters; sema_space.c spaces; sema_equation.c equations, sema_finish.c what must hold after them;
+// sema_call.c ops called; sema_infer.c finds the space of each index; sema_expr.c lowers expressions,
+// sema_function.c calls in them, sema_suggest.c offers names for wrong ones; sema_reduce.c reductions and
+// normalisers; sema_lift.c the stages these become; sema_reducer.c reducers; sema_schedule.c checks
+// schedules.
 #ifndef GNNC_SEMA_H
 #define GNNC_SEMA_H
 
+#include "foreign.h"
 #include "frontend.h"
 
 typedef struct {               // a file imports another, by their paths
@@ -178,6 +181,15 @@ inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);
 // Repeats until no index learns its space.
 void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32_t n);
 bool infer_index_known(lowering *L, index_info *i);   // reports an index whose space stays unknown
+
+// sema_suggest.c
+typedef enum { NEAR_ANY, NEAR_MAP, NEAR_INDEX, NEAR_SPACE, NEAR_TYPE } near_kind;
+// Each offers the nearest name, if there is one: of what is in scope; of items, and of `more`, which NULL
+// ends.
+bool suggest_in_scope(lowering *L, diagnostic *d, const scope *s, ast_name name, near_kind want);
+bool suggest_item(const sema *s, diagnostic *d, ast_name name, const ast_item *const *items, uint32_t n,
+                  const char *const *more);
+const char *library_with_op(arena *a, const char *name);
 
 // sema_expr.c
 value lower_expr(lowering *L, const scope *s, const ast_expr *e);

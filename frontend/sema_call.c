@@ -329,8 +329,12 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
         op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, alias->target.text, alias->target.at);
     if (!op || op->kind != AST_OP) {
         diagnostic *d = diag(L->ds, E0204, eq->value->name.at, "there is no op '%s'", eq->value->name.text);
-        diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called",
-                  eq->targets->name.text);
+        const char *name = eq->value->name.text, *file = library_with_op(L->arena, name);
+        if (foreign_help(d, FOREIGN_EXPRESSION, name)) return;
+        if (file) diag_help(d, "the library has one: import \"%s\";", file);
+        else if (!suggest_item(L->s, d, eq->value->name, L->s->ops.data, L->s->ops.len, NULL))
+            diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called",
+                      eq->targets->name.text);
         return;
     }
     if (expanding(L, op)) {

@@ -60,7 +60,10 @@ tensor_expr literal_as(lowering *L, value v, tensor_type t, span at) {
     if (v.kind == VALUE_INT && t.type == DT_INDEX) {
         tensor_expr x = tensor_int(L->op, v.integer);
         if (expr_in_space(L, x, t.space)) return tensor_index(L->op, t.space, x, at);
-        diag(L->ds, E0308, at, "%lld may lie outside %s", (long long)v.integer, space_name(L, t.space));
+        diag_help(
+            diag(L->ds, E0308, at, "%lld may lie outside %s", (long long)v.integer, space_name(L, t.space)),
+            "an axis that is a number, or a sum with one, F + %lld, is known to be longer",
+            (long long)v.integer + 1);
         return zero_of(L, t);
     }
     return mismatch(L, value_type(L, v), t, at);
@@ -255,9 +258,13 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
     } else if (t.type == DT_I64) {
         diagnostic *d = diag(L->ds, E0309, e->at, "this computed index is not proven to lie in %s",
                              space_name(L, axis));
-        diag_help(
-            d,
-            "pass a map, whose values are validated once, or use an index plus a constant that the axis has room for");
+        if (e->kind == AST_REF)
+            diag_help(d, "hand '%s' over as a map into %s, whose values are validated once", e->name.text,
+                      space_name(L, axis));
+        else
+            diag_help(
+                d,
+                "pass a map, whose values are validated once, or use an index plus a constant that the axis has room for");
     } else {
         diag(L->ds, E0311, e->at, "an index of %s is wanted here, and this is %s", space_name(L, axis),
              type_text(L, t));
@@ -295,11 +302,10 @@ static value undeclared(lowering *L, const scope *s, ast_name name) {
                 name.text);
             return value_bad(L);
         }
-    VEC(const char *) near = {0};
-    for (; s; s = s->parent)
-        for (const entity *e = s->first; e; e = e->next) VEC_PUSH(L->arena, &near, e->name);
-    const char *c = closest_name(name.text, near.data, near.len);
-    if (c) diag_fix(d, name.at, c, "did you mean '%s'?", c);
+    if (!foreign_help(d, FOREIGN_EXPRESSION, name.text) && !suggest_in_scope(L, d, s, name, NEAR_ANY))
+        diag_help(
+            d,
+            "an index comes from the left side or a reduction's braces, any other name from the op's parameters and equations");
     return value_bad(L);
 }
 
@@ -419,8 +425,10 @@ static value lower_arithmetic(lowering *L, const scope *s, const ast_expr *e) {
     if (a.kind == VALUE_BAD || b.kind == VALUE_BAD) return value_bad(L);
     tensor_type t;
     if (!value_join(L, a, b, &t) || (!is_number(t) && t.type != DT_INDEX)) {
-        diag(L->ds, E0306, e->at, "%s and %s have no arithmetic together", type_text(L, value_type(L, a)),
-             type_text(L, value_type(L, b)));
+        diagnostic *d = diag(L->ds, E0306, e->at, "%s and %s have no arithmetic together",
+                             type_text(L, value_type(L, a)), type_text(L, value_type(L, b)));
+        if (value_type(L, a).type == DT_BOOL || value_type(L, b).type == DT_BOOL)
+            diag_help(d, "a number is made of a condition by condition ? 1 : 0");
         return value_bad(L);
     }
     if (t.type == DT_INDEX) t = TENSOR_TYPE(I64);

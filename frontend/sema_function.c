@@ -9,18 +9,36 @@ static uint32_t count_args(const ast_expr *a) {
     return n;
 }
 
+static diagnostic *report_count(lowering *L, const ast_expr *e, uint32_t want) {
+    return diag(L->ds, E0205, e->at, "'%s' takes %u argument%s, and is given %u", e->name.text, want,
+                want == 1 ? "" : "s", count_args(e->args));
+}
+
 static bool args_are(lowering *L, const ast_expr *e, uint32_t want) {
-    uint32_t n = count_args(e->args);
-    if (n == want) return true;
-    diag(L->ds, E0205, e->at, "'%s' takes %u argument%s, and is given %u", e->name.text, want,
-         want == 1 ? "" : "s", n);
+    if (count_args(e->args) == want) return true;
+    report_count(L, e, want);
     return false;
+}
+
+// softmax(w[e], dst): what a normaliser groups by follows its argument after a word.
+static value wrong_count(lowering *L, const scope *s, const ast_expr *e, const ast_item *fn, uint32_t want) {
+    diagnostic *d = report_count(L, e, want);
+    const ast_expr *key = e->args && want == 1 ? e->args->next : NULL;
+    const entity *k = key && key->kind == AST_NAME ? sema_resolve(L, s, key->name.text) : NULL;
+    bool map = k && k->kind == ENT_VALUE && L->op->vals.data[k->val].type == DT_INDEX;
+    if (fn->fn_params && fn->fn_params->by.text && (map || (k && k->kind == ENT_INDEX))) {
+        const char *word = map ? "by" : "over";
+        diag_fix(d, (span){e->args->at.hi, key->at.lo}, arena_printf(L->arena, " %s ", word),
+                 "'%s' is told so: %s(… %s %s)", e->name.text, e->name.text, word, key->name.text);
+    }
+    diag_note(d, fn->name.at, "'%s' is declared here", fn->name.text);
+    return value_bad(L);
 }
 
 static value lower_call_body(lowering *L, const scope *s, const ast_expr *e, const ast_item *fn) {
     uint32_t n = 0;
     for (const ast_fn_param *p = fn->fn_params; p; p = p->next) n++;
-    if (!args_are(L, e, n)) return value_bad(L);
+    if (count_args(e->args) != n) return wrong_count(L, s, e, fn, n);
     if (expanding(L, fn)) {
         diagnostic *d = diag(L->ds, E0206, e->at,
                              "'%s' calls itself: functions are expanded, so they cannot recur",
@@ -131,7 +149,8 @@ static value lower_stop(lowering *L, const scope *s, const ast_expr *e) {
 static bool named_map(lowering *L, const scope *s, const ast_expr *e, tensor_val *m) {
     const entity *n = e && e->kind == AST_NAME ? sema_resolve(L, s, e->name.text) : NULL;
     if (n && n->kind == ENT_VALUE && L->op->vals.data[n->val].role == VAL_MAP) return *m = n->val, true;
-    diag(L->ds, E0204, e->at, "a map is wanted here");
+    diagnostic *d = diag(L->ds, E0204, e->at, "a map is wanted here");
+    if (e->kind == AST_NAME && !n) suggest_in_scope(L, d, s, e->name, NEAR_MAP);
     return false;
 }
 
@@ -178,11 +197,13 @@ static value lower_builtin(lowering *L, const scope *s, const ast_expr *e) {
     for (uint32_t i = 0; i < L->s->fns.len; i++) VEC_PUSH(L->arena, &near, L->s->fns.data[i]->name.text);
     for (tensor_opcode op = 0; op < TENSOR_OP_COUNT; op++)
         if (tensor_op_table(op)->kind == TENSOR_MATHS) VEC_PUSH(L->arena, &near, tensor_op_table(op)->text);
-    const char *c = closest_name(name, near.data, near.len);
-    if (c) diag_fix(d, e->name.at, c, "did you mean '%s'?", c);
     entity r;
     if (reducer_find(L, s, e->name.text, &r))
         diag_help(d, "'%s' is a reducer: write '%s{index : condition} expression'", name, name);
+    else if (sema_find(L->s->ops.data, L->s->ops.len, name))
+        diag_help(d, "'%s' is an op: its result takes an equation of its own, h = %s(…);", name, name);
+    else if (!foreign_help(d, FOREIGN_EXPRESSION, name) && !foreign_help(d, FOREIGN_FACT, name))
+        diag_suggest(d, e->name.at, name, near.data, near.len);
     return value_bad(L);
 }
 

@@ -145,7 +145,11 @@ static bool stated_space(lowering *L, const scope *s, const ast_expr *in, tensor
     const entity *n = in->kind == AST_NAME ? sema_resolve(L, s, in->name.text) : NULL;
     if (n && n->kind == ENT_SPACE) return *out = n->space, true;
     if (in->kind == AST_NUMBER && in->is_integer) return *out = space_constant(L, in->integer, in->at), true;
-    diag(L->ds, E0304, in->at, "a space is wanted after 'in'");
+    diagnostic *d = diag(L->ds, E0304, in->at, "a space is wanted after 'in'");
+    if (in->kind == AST_REF || in->kind == AST_CALL)
+        diag_help(d,
+                  "the points that a map leads to v are those with dst[e] == v: sum{e : dst[e] == v} body");
+    else if (in->kind == AST_NAME) suggest_in_scope(L, d, s, in->name, NEAR_SPACE);
     return false;
 }
 
@@ -175,7 +179,9 @@ static bool set_ties(lowering *L, reduction *r, ast_name ties) {
     if (!ties.text || !strcmp(ties.text, "first")) return r->stage.ties = TIES_FIRST, true;
     if (!strcmp(ties.text, "split")) return r->stage.ties = TIES_SPLIT, true;
     if (!strcmp(ties.text, "all")) return r->stage.ties = TIES_ALL, true;
-    diag(L->ds, E0416, ties.at, "ties are 'first', 'split' or 'all'");
+    static const char *const rules[] = {"first", "split", "all"};
+    diag_suggest(diag(L->ds, E0416, ties.at, "ties are 'first', 'split' or 'all'"), ties.at, ties.text, rules,
+                 3);
     return false;
 }
 
@@ -240,9 +246,13 @@ bool reduction_lower(lowering *L, const scope *outer, const ast_expr *e, reducti
     *r = (reduction){.at = e->at, .stage = {.loop = L->loop, .at = e->at}};
     if (!reducer_visible(L, outer, e->name.text, e->name.at, &reducer)) {
         diagnostic *d = diag(L->ds, E0204, e->name.at, "there is no reducer '%s'", e->name.text);
-        diag_help(
-            d,
-            "built in are sum, prod, max, min, any, all; the prelude adds count, mean, welford, logsumexp, argmax and more");
+        static const char *const built_in[] = {"sum", "prod", "max", "min", "any", "all", NULL};
+        const sema *known = L->s;
+        if (!foreign_help(d, FOREIGN_REDUCER, e->name.text) &&
+            !suggest_item(known, d, e->name, known->reducers.data, known->reducers.len, built_in))
+            diag_help(
+                d,
+                "built in are sum, prod, max, min, any, all; the prelude adds count, mean, welford, logsumexp, argmax and more");
         return false;
     }
     uint32_t nbound = 0;
@@ -317,7 +327,14 @@ static bool key_map(lowering *L, const key_list *k, tensor_val *map, tensor_spac
         const entity *x = sema_resolve(L, k->scope, n->name.text);
         const tensor_val_info *v = x && x->kind == ENT_VALUE ? &L->op->vals.data[x->val] : NULL;
         if (!v || v->type != DT_INDEX || v->rank != 1 || (v->facts & FACT_PREFIX)) {
-            diag(L->ds, E0420, n->name.at, "'%s' is not a map with one index", n->name.text);
+            diagnostic *d = diag(L->ds, E0420, n->name.at, "'%s' is not a map with one index", n->name.text);
+            if (x && x->kind == ENT_INDEX)
+                diag_help(
+                    d,
+                    "points with the same value of a map are grouped by it, by dst; along an index it is 'over %s'",
+                    n->name.text);
+            else if (x || !suggest_in_scope(L, d, k->scope, n->name, NEAR_MAP))
+                diag_help(d, "points with the same value of a map are grouped by it: softmax(s[e] by dst)");
             return false;
         }
         if (maps.len && v->axes[0] != *domain) {
@@ -391,7 +408,10 @@ static value normalise_over(lowering *L, const scope *s, const ast_expr *x, cons
     for (const ast_names *m = k->keys; m; m = m->next) {
         const entity *e = sema_resolve(L, k->scope, m->name.text);
         if (!e || e->kind != ENT_INDEX || n == 8) {
-            diag(L->ds, E0423, m->name.at, "'%s' is not an index in scope", m->name.text);
+            diagnostic *d = diag(L->ds, E0423, m->name.at, "'%s' is not an index in scope", m->name.text);
+            if (!e) suggest_in_scope(L, d, k->scope, m->name, NEAR_INDEX);
+            else if (e->kind == ENT_VALUE && L->op->vals.data[e->val].type == DT_INDEX)
+                diag_help(d, "points are grouped by a map with 'by %s'", m->name.text);
             return value_bad(L);
         }
         for (uint32_t i = 0; i < n; i++)

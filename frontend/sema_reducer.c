@@ -54,16 +54,32 @@ static bool section_ok(lowering *L, const ast_item *item, const char *name, uint
     return false;
 }
 
+static bool known_words(lowering *L, const ast_item *item) {
+    static const char *const sections[] = {"state", "identity", "lift", "combine", "finish", "grad"},
+                             *const facts[] = {"commutative"};
+    const uint32_t nsections = sizeof sections / sizeof *sections;
+    bool ok = true;
+    for (const ast_section *x = item->sections; x; x = x->next) {
+        uint32_t i = 0;
+        while (i < nsections && strcmp(sections[i], x->name.text)) i++;
+        if (i < nsections) continue;
+        diagnostic *d = diag(L->ds, E0410, x->name.at, "a reducer has no section '%s'", x->name.text);
+        diag_suggest(d, x->name.at, x->name.text, sections, nsections);
+        ok = false;
+    }
+    for (const ast_fact *f = item->facts; f; f = f->next) {
+        if (!strcmp(f->name.text, *facts) && !f->args) continue;
+        diagnostic *d = diag(L->ds, E0502, f->at, "'%s' is not a fact of a reducer", f->name.text);
+        if (!diag_suggest(d, f->name.at, f->name.text, facts, 1)) diag_help(d, "reducers may be commutative");
+        ok = false;
+    }
+    return ok;
+}
+
 static bool sections_ok(lowering *L, const ast_item *item) {
     const ast_section *state = section(item, "state");
     uint32_t n = state ? count_exprs(state->exprs) : 1;
-    bool ok = section_ok(L, item, "state", n);
-    for (const ast_section *x = item->sections; x; x = x->next)
-        if (!strstr(" state identity lift combine finish grad ",
-                    arena_printf(L->arena, " %s ", x->name.text))) {
-            diag(L->ds, E0410, x->name.at, "a reducer has no section '%s'", x->name.text);
-            ok = false;
-        }
+    bool ok = known_words(L, item) & section_ok(L, item, "state", n);
     if (!ok) return false;
     for (const ast_expr *e = state->exprs; e; e = e->next)
         if (e->kind != AST_NAME) return diag(L->ds, E0411, e->at, "'state' lists names"), false;

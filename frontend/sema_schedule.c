@@ -56,9 +56,8 @@ static void report_no_op(sema *s, const ast_item *item, const char *path) {
     diagnostic *d = diag(s->ds, E0510, at, "there is no op '%s'", path);
     const char **names = ARENA_ARRAY(s->arena, const char *, s->ops.len + 1);
     for (uint32_t i = 0; i < s->ops.len; i++) names[i] = s->ops.data[i]->name.text;
-    const char *near = closest_name(path, names, s->ops.len);
-    if (near) diag_fix(d, at, near, "did you mean '%s'?", near);
-    else diag_help(d, "a schedule is for an op of this file or of one it imports");
+    if (!diag_suggest(d, at, path, names, s->ops.len))
+        diag_help(d, "a schedule is for an op of this file or of one it imports");
 }
 
 static schedule_op *op_new(sema *s, const ast_item *item, const char *path) {
@@ -224,9 +223,8 @@ static void find_verb(schedule_checker *c, ast_name verb) {
         const char *names[64];
         uint32_t n = 0;
         for (; n < 64 && schedule_statement_at(n); n++) names[n] = schedule_statement_at(n)->verb;
-        const char *near = closest_name(verb.text, names, n);
-        if (near) diag_fix(d, verb.at, near, "did you mean '%s'?", near);
-        else diag_help(d, "lang/schedules.md lists the statements");
+        if (!foreign_help(d, FOREIGN_STATEMENT, verb.text) && !diag_suggest(d, verb.at, verb.text, names, n))
+            diag_help(d, "lang/schedules.md lists the statements");
     }
 }
 

@@ -58,8 +58,7 @@ static bool report_no_schedule(frontend_unit *u, const char *op, const item_list
         VEC_PUSH(u->arena, &there, list->data[i]->name.text);
         textbuf_printf(&b, "%s%s", i ? ", " : "", list->data[i]->name.text);
     }
-    const char *near = closest_name(name, there.data, there.len);
-    if (near) diag_help(d, "did you mean '%s'?", near);
+    diag_suggest(d, NO_SPAN, name, there.data, there.len);
     diag_help(d, list->len ? "its schedules: %s" : "it has none%s; --op takes one op of a file", b.data);
     return false;
 }

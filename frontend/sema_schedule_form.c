@@ -7,6 +7,7 @@ typedef struct {
     schedule_form form;
     const ast_word *word;             // the next one
     span last;                        // what came before it
+    const ast_subject *subject;       // of the cell; NULL: it has none
     span given[SCHEDULE_MAX_PARTS];   // of each option: where it stands
 } fitting;
 typedef enum { FIT_STOP, FIT_FAULTY, FIT_GOOD } fit;   // STOP: what follows cannot be told apart
@@ -74,7 +75,12 @@ static fit fit_part(fitting *f, const schedule_part *p) {
     if (!w) return report_missing(f, schedule_kind_at(p->kind)->what);
     f->last = schedule_subject_span(w->subjects);
     if (next) {
-        form_help(f, diag(f->c->s->ds, E0518, f->last, "%s is wanted here", schedule_kind_at(p->kind)->what));
+        diagnostic *d = diag(f->c->s->ds, E0518, f->last, "%s is wanted here",
+                             schedule_kind_at(p->kind)->what);
+        if (p == f->form.parts && f->form.subject && strcmp(name, "by"))
+            diag_help(d, "'none' follows the subject of a cell: %s %.*s none;", f->c->what->verb,
+                      (int)strcspn(f->c->what->form, " "), f->c->what->form);
+        else form_help(f, d);
         return FIT_STOP;
     }
     note_word(f, p, w);
@@ -108,12 +114,24 @@ static uint32_t find_option(fitting *f, const ast_word *w) {
     return f->form.n;
 }
 
+// `none` takes the place of all words but the subject.
+static void report_late_none(fitting *f, span at) {
+    const char *verb = f->c->what->verb, *subject = f->subject ? schedule_name_of(f->subject) : NULL;
+    diagnostic *d = diag(f->c->s->ds, E0518, at, "'none' stands in place of what '%s' says, not behind it",
+                         verb);
+    diag_help(d, "its cell is emptied by '%s%s%s none;'", verb, subject ? " " : "", subject ? subject : "");
+}
+
 static void report_no_option(fitting *f, const ast_word *w) {
     sema *s = f->c->s;
     const char *name = plain(w);
     span at = schedule_subject_span(w->subjects);
     if (!name) {
         form_help(f, diag(s->ds, E0518, at, "'%s' takes nothing more here", f->c->what->verb));
+        return;
+    }
+    if (!strcmp(name, "none")) {
+        report_late_none(f, at);
         return;
     }
     diagnostic *d = diag(s->ds, E0519, at, "'%s' has no option '%s'", f->c->what->verb, name);
@@ -125,9 +143,7 @@ static void report_no_option(fitting *f, const ast_word *w) {
         for (uint32_t k = 0; !p->keyword && schedule_word_at(k); k++)
             if (schedule_word_at(k)->kind == p->kind) VEC_PUSH(s->arena, &there, schedule_word_at(k)->text);
     }
-    const char *near = closest_name(name, there.data, there.len);
-    if (near) diag_fix(d, at, near, "did you mean '%s'?", near);
-    else form_help(f, d);
+    if (!diag_suggest(d, at, name, there.data, there.len)) form_help(f, d);
 }
 
 static const char *option_text(const fitting *f, uint32_t option) {
@@ -196,6 +212,7 @@ static bool fit_subject(fitting *f, schedule_prefixes *stages) {
         return !is_none(w);
     }
     const schedule_part *p = &f->form.parts[0];
+    f->subject = w ? w->subjects : NULL;
     fit subject = fit_part(f, p);
     if (subject == FIT_STOP) return false;
     if (subject == FIT_GOOD) add_cells(f, w, is_none(f->word));

@@ -44,9 +44,8 @@ static bool name_value(schedule_checker *c, const ast_expr *e, double *out) {
     diagnostic *d = diag(c->s->ds, E0520, e->at, "'%s' is no number known here", e->name.text);
     schedule_names there = {0};
     for (uint32_t i = 0; i < c->lets.len; i++) VEC_PUSH(c->s->arena, &there, c->lets.data[i].name.text);
-    const char *near = closest_name(e->name.text, there.data, there.len);
-    if (near) diag_fix(d, e->at, near, "did you mean '%s'?", near);
-    else diag_help(d, "extents are made of numbers and lets: let %s = 32;", e->name.text);
+    if (!diag_suggest(d, e->at, e->name.text, there.data, there.len))
+        diag_help(d, "extents are made of numbers and lets: let %s = 32;", e->name.text);
     return false;
 }
 
@@ -137,6 +136,15 @@ static bool is_constant(const char *name) {
            !strcmp(name, "false");
 }
 
+static bool unknown_name(key *k, span at, const char *name) {
+    const tensor_op *op = k->c->op->op;
+    schedule_names there = {0};
+    for (tensor_val v = 0; v < op->nparams; v++) VEC_PUSH(k->c->s->arena, &there, op->vals.data[v].name);
+    diagnostic *d = diag(k->c->s->ds, E0517, at, "'%s' names nothing in '%s'", name, k->c->op->path);
+    diag_suggest(d, at, name, there.data, there.len);
+    return false;
+}
+
 static bool key_name(key *k, const ast_expr *e, bool argument) {
     schedule_checker *c = k->c;
     const char *name = e->name.text;
@@ -158,8 +166,7 @@ static bool key_name(key *k, const ast_expr *e, bool argument) {
     if (index && !k->of_index) return k->index = name, true;
     if (index && !c->op->gradient)
         return key_fault(k, e->at, "'%s' is another index than the one ordered", name);
-    diag(c->s->ds, E0517, e->at, "'%s' names nothing in '%s'", name, c->op->path);
-    return false;
+    return unknown_name(k, e->at, name);
 }
 
 static bool key_ref(key *k, const ast_expr *e) {
@@ -170,8 +177,7 @@ static bool key_ref(key *k, const ast_expr *e) {
     for (const ast_expr *a = e->args; a; a = a->next, n++) good &= key_expr(k, a);
     if (!c->op->op || (v && v->rank == n && v->role != VAL_STAGE && v->role != VAL_RESULT)) return good;
     if (!v) {
-        diag(c->s->ds, E0517, e->name.at, "'%s' names nothing in '%s'", e->name.text, c->op->path);
-        return false;
+        return unknown_name(k, e->name.at, e->name.text);
     }
     if (v->rank != n) return key_fault(k, e->at, "'%s' has another number of axes", e->name.text);
     return key_fault(k, e->at, "'%s' is computed by the op, and a schedule is chosen before", e->name.text);
@@ -197,8 +203,7 @@ static bool no_function(key *k, const ast_expr *e) {
     schedule_names there = {0};
     for (uint32_t i = 0; i < s->fns.len; i++) VEC_PUSH(s->arena, &there, s->fns.data[i]->name.text);
     diagnostic *d = diag(s->ds, E0529, e->name.at, "there is no function '%s'", e->name.text);
-    const char *near = closest_name(e->name.text, there.data, there.len);
-    if (near) diag_fix(d, e->name.at, near, "did you mean '%s'?", near);
+    diag_suggest(d, e->name.at, e->name.text, there.data, there.len);
     return false;
 }
 

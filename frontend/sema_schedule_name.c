@@ -13,11 +13,7 @@ static bool listed(const schedule_names *names, const char *name) {
 
 void schedule_suggest(schedule_checker *c, diagnostic *d, span at, const char *name,
                       const schedule_names *there, const char *what) {
-    const char *near = closest_name(name, there->data, there->len);
-    if (near) {
-        diag_fix(d, at, near, "did you mean '%s'?", near);
-        return;
-    }
+    if (diag_suggest(d, at, name, there->data, there->len)) return;
     textbuf b = textbuf_new(c->s->arena);
     for (uint32_t i = 0; i < there->len && i < 12; i++)
         textbuf_printf(&b, "%s%s", i ? ", " : "", there->data[i]);

@@ -34,9 +34,8 @@ void schedule_targets_check(schedule_checker *c) {
             }
         if (known(o, n->name.text)) continue;
         diagnostic *d = diag(c->ds, E0513, n->name.at, "'%s' is no target", n->name.text);
-        const char *near = closest_name(n->name.text, o->targets, o->ntargets);
-        if (near) diag_fix(d, n->name.at, near, "did you mean '%s'?", near);
-        else diag_help(d, "host, or a GPU such as sm_80, which stands for later ones too");
+        if (!diag_suggest(d, n->name.at, n->name.text, o->targets, o->ntargets))
+            diag_help(d, "host, or a GPU such as sm_80, which stands for later ones too");
     }
 }
 

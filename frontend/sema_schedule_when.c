@@ -140,10 +140,8 @@ static when_kind when_call(schedule_checker *c, const ast_expr *e) {
     if (!f) {
         const char *names[CALLS];
         for (uint32_t i = 0; i < CALLS; i++) names[i] = calls[i].name;
-        const char *near = closest_name(e->name.text, names, CALLS);
         diagnostic *d = diag(c->s->ds, E0526, e->name.at, "a condition knows no '%s'", e->name.text);
-        if (near) diag_fix(d, e->name.at, near, "did you mean '%s'?", near);
-        else
+        if (!diag_suggest(d, e->name.at, e->name.text, names, CALLS))
             diag_help(
                 d,
                 "it knows max, min, avg, std, quantile and fill of maps, and facts such as aligned(x, 16)");

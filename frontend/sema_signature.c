@@ -61,8 +61,10 @@ bool generic_bind(lowering *L, scope *s, const ast_generic *g, const char *name,
     if (kind_is(g, "size")) return bind_size(L, s, g, name, at);
     if (kind_is(g, "fn")) return bind_fn(L, s, g, name, at);
     if (kind_is(g, "reducer")) return bind_reducer(L, s, g, name, at);
-    diag(L->ds, E0601, g->kind.at, "'%s' is no kind of generic: float, int, size, fn or reducer",
-         g->kind.text);
+    static const char *const kinds[] = {"float", "int", "size", "fn", "reducer"};
+    diagnostic *d = diag(L->ds, E0601, g->kind.at,
+                         "'%s' is no kind of generic: float, int, size, fn or reducer", g->kind.text);
+    diag_suggest(d, g->kind.at, g->kind.text, kinds, sizeof kinds / sizeof *kinds);
     return false;
 }
 
@@ -179,6 +181,11 @@ static void fact_apply(lowering *L, const scope *s, const ast_fact *f, tensor_va
                              : map    ? "a map"
                              : tensor ? "a tensor"
                                       : "a scalar");
+        static const char *const facts[] = {"sorted",  "unique", "partial", "prefix",
+                                            "strided", "packed", "aligned", "inplace"};
+        if (foreign_help(d, FOREIGN_FACT, name) ||
+            diag_suggest(d, f->name.at, name, facts, sizeof facts / sizeof *facts))
+            return;
         diag_help(
             d, result
                    ? "results may be strided, packed, aligned(n), inplace(x), and partial where they are maps"
@@ -200,7 +207,11 @@ static bool element_type(lowering *L, const scope *s, ast_name name, ir_dtype *o
     if (e && e->kind == ENT_DTYPE) return *out = e->dtype, true;
     if (!e && sema_dtype(name.text, out)) return true;
     diagnostic *d = diag(L->ds, E0312, name.at, "'%s' is not a type", name.text);
-    diag_help(d, "f64, f32, bf16, f16, i32, i64, bool, or a generic of the op");
+    if (foreign_help(d, FOREIGN_TYPE, name.text) || suggest_in_scope(L, d, s, name, NEAR_TYPE)) return false;
+    diag_help(
+        d,
+        "f64, f32, bf16, f16, i32, i64, bool, or a generic of the op, declared behind its name: op %s<%s>(…)",
+        L->op->name, name.text);
     return false;
 }
 

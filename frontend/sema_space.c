@@ -233,6 +233,7 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
         if (!n && declare) return *out = declare_space(L, s, axis->name), true;
         diagnostic *d = diag(L->ds, E0304, axis->at, "'%s' is not a space", axis->name.text);
         if (n && n->at.hi) diag_note(d, n->at, "'%s' is declared here", n->name);
+        if (!n) suggest_in_scope(L, d, s, axis->name, NEAR_SPACE);
         return false;
     }
     uint32_t errors = diag_raised(L->ds);

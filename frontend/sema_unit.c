@@ -48,16 +48,30 @@ static void note_import(sema *s, const char *from, const char *to) {
     VEC_PUSH(s->arena, &s->imports, ((import_edge){from, to}));
 }
 
-// Looked for beside the importing file, then in -I folders, then in the library.
+static bool suggest_library(sema *s, diagnostic *d, ast_name name) {
+    VEC(const char *) files = {0};
+    for (uint32_t i = 0; stdlib_gnn_files[i].name; i++)
+        VEC_PUSH(s->arena, &files,
+                 arena_strndup(s->arena, stdlib_gnn_files[i].name, strcspn(stdlib_gnn_files[i].name, ".")));
+    const char *near = closest_name(name.text, files.data, files.len);
+    if (near) diag_fix(d, name.at, arena_printf(s->arena, "\"%s\"", near), "did you mean \"%s\"?", near);
+    return near;
+}
+
+// Looked for beside the importing file, then in -I folders, then in the library; spmm.gnn that imports "spmm"
+// gets the library's.
 static void load_import(loading *l, const ast_item *item, const char *importer) {
     sema *s = l->s;
     const char *name = item->name.text;
     size_t n = strlen(name);
+    bool itself = false;
     if (n > 4 && !strcmp(name + n - 4, ".gnn")) name = arena_strndup(s->arena, name, n - 4);
     for (uint32_t i = 0; i <= s->options.ninclude_dirs; i++) {
         const char *path = i ? arena_printf(s->arena, "%s/%s.gnn", s->options.include_dirs[i - 1], name)
                              : beside(s->arena, importer, name);
         size_t length;
+        itself |= !strcmp(path, importer);
+        if (!strcmp(path, importer)) continue;
         if (loaded(s, path)) {
             note_import(s, importer, path);
             return;
@@ -79,7 +93,9 @@ static void load_import(loading *l, const ast_item *item, const char *importer) 
         return;
     }
     diagnostic *d = diag(s->ds, E0606, item->name.at, "nothing to import is called '%s'", name);
-    diag_help(d, "looked beside this file, in -I folders and in the library");
+    if (itself) diag_help(d, "but for this file, which does not import itself");
+    else if (!suggest_library(s, d, item->name))
+        diag_help(d, "looked beside this file, in -I folders and in the library");
 }
 
 static void load_text(loading *l, const char *path, const char *text, size_t length, bool main) {
@@ -192,7 +208,8 @@ static void check_alias(sema *s, const ast_item *item) {
     if (op && op->kind == AST_OP) return;
     diagnostic *d = diag(s->ds, E0204, item->target.at,
                          op ? "'%s' is itself an alias" : "there is no op '%s'", item->target.text);
-    diag_help(d, "an alias names an op and binds its generics: op name = op<…>;");
+    if (op || !suggest_item(s, d, item->target, s->ops.data, s->ops.len, NULL))
+        diag_help(d, "an alias names an op and binds its generics: op name = op<…>;");
 }
 
 static const ast_param *find_param(const ast_item *op, const char *name) {

@@ -1,6 +1,8 @@
 // What loop IR allows and lowering does not do yet, told before it is tried.
 #include "lower.h"
 
+#include <string.h>
+
 enum { IN_WARP = 1, IN_BLOCK = 2 };   // differs between threads of a warp; of a block
 
 typedef struct {
@@ -12,7 +14,11 @@ typedef struct {
     span *at;
 } checking;
 
-static const char *name_of(const checking *c, tensor_var v) { return c->plan->op->vars.data[v].name; }
+// As the source calls it: lowering makes e' of e.
+static const char *name_of(const checking *c, tensor_var v) {
+    const char *name = c->plan->op->vars.data[v].name;
+    return arena_strndup(c->arena, name, strcspn(name, "'"));
+}
 
 static uint8_t expr_differs(const checking *c, tensor_expr e, uint8_t *seen) {
     if (seen[e]) return 0;

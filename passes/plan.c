@@ -19,11 +19,14 @@ const machine *machine_find(const char *name) {
 
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {
     p->failed = true;
-    if (p->s->automatic) return NULL;
     va_list args;
     va_start(args, format);
     const char *text = arena_vprintf(p->arena, format, args);
     va_end(args);
+    if (p->s->automatic) {
+        if (!p->facts->refused) p->facts->refused = text;
+        return NULL;
+    }
     return diag(p->ds, code, at, "%s", text);
 }
 

@@ -31,6 +31,7 @@ typedef struct {
     bool narrow;               // positions and offsets fit 31 bits: GUARD_REACH of every parameter, sizes below 2^31
     bool nondeterministic;     // what depends on time may be taken
     const pass_observer *after;
+    const char *refused;       // why a schedule that nobody wrote cannot be taken
     VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
 } version_facts;
 

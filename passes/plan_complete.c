@@ -119,6 +119,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
         if (c.empty && schedule_find(s, c.stage, c.verb, c.subject))
             continue;        // the schedule says more there
         c.consumed = true;   // nobody asked for it
+        c.at = s->at;
         VEC_PUSH(a, &whole->cells, c);
     }
     return whole;

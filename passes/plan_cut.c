@@ -23,7 +23,7 @@ static int64_t fit(planner *p, const index_cut *c, const schedule_cell *cell) {
         const char *space = p->op->spaces.data[p->op->vars.data[c->var].space].name;
         diagnostic *d = plan_refuse(p, E0544, cell->at,
                                     "how many lanes fit '%s' is not known: its extent is no constant",
-                                    p->op->vars.data[c->var].name);
+                                    plan_index_text(p, c->var));
         if (d) diag_help(d, "give the size when compiling, as -D %s=64 does, or a number of lanes", space);
         return 1;
     }
@@ -39,7 +39,7 @@ static void check_vector(planner *p, index_cut *c, const schedule_cell *cell) {
                                 (long long)c->vector);
     if (d)
         diag_help(d, "what a thread holds beyond a vector is for registers: `registers %s %lld`",
-                  p->op->vars.data[c->var].name, (long long)c->vector);
+                  plan_index_text(p, c->var), (long long)c->vector);
     c->vector = 0;
 }
 
@@ -81,7 +81,7 @@ static void add_digit(loop_node *n, loop_place place, int64_t extent) {
     n->digits[n->ndigits++] = (loop_digit){place, (uint32_t)extent, 1};
 }
 
-static const char *var_name(const planner *p, const index_cut *c) { return p->op->vars.data[c->var].name; }
+static const char *var_name(const planner *p, const index_cut *c) { return plan_index_text(p, c->var); }
 
 static int64_t or_one(int64_t n) { return n ? n : 1; }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const char *name_of(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
+static const char *name_of(const planner *p, tensor_var v) { return plan_index_text(p, v); }
 
 // The list of `flat` that is about a stage: it has all of its indices on its left; NULL: none is.
 static schedule_cell *flat_of(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
@@ -70,7 +70,7 @@ static tensor_var product(planner *p, loop_node *const *loops, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         axes[i] = p->op->vars.data[loops[i]->var].space;
         const tensor_space_info *s = &p->op->spaces.data[axes[i]];
-        textbuf_printf(&name, "%s%s", i ? "." : "", name_of(p, loops[i]->var));
+        textbuf_printf(&name, "%s%s", i ? "." : "", p->op->vars.data[loops[i]->var].name);
         textbuf_printf(&space, "%s%s", i ? "." : "", s->name);
         tensor_expr one = s->kind == SPACE_CONST ? tensor_int(p->op, s->size)
                                                  : tensor_size(p->op, axes[i], NO_SPAN);

@@ -68,12 +68,15 @@ static void not_its_rows(fusion *f, const tensor_stage *st) {
     diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' cannot be fused at '%s'", st->name, index);
     if (!d) return;
     bool reduces = false;
-    for (uint32_t b = 0; b < st->nbound; b++) reduces |= f->p->op->vars.data[st->bound[b]].space == f->rows;
+    for (uint32_t b = 0; b < st->nbound; b++) reduces |= plan_index_is(f->p, index, st->bound[b]);
     if (reduces && st->nleft)
         diag_note(d, st->at, "it reduces over '%s', so it is final only after that loop", index);
+    else if (f->level && st->nleft)
+        diag_note(d, st->at, "its loops begin with '%s', not with the one around '%s'",
+                  plan_index_text(f->p, st->left[0]), index);
     else diag_note(d, st->at, "no key that the fused stages walk takes its points to rows of '%s'", index);
-    if (reduces && st->nleft)
-        diag_help(d, "fuse at its own index: `at %s`", f->p->op->vars.data[st->left[0]].name);
+    if ((reduces || f->level) && st->nleft)
+        diag_help(d, "fuse at its own index: `at %s`", plan_index_text(f->p, st->left[0]));
     else diag_help(d, "leave '%s' out", st->name);
 }
 
@@ -229,8 +232,7 @@ static bool check_level(fusion *f) {
     if (shared) return true;
     diagnostic *d = plan_refuse(f->p, E0550, f->at, "the fused stages do not share a loop over '%s'",
                                 schedule_value_of(f->cell, "at")->text);
-    if (d)
-        diag_help(d, "deal it out to them alike, or fuse at '%s'", f->p->op->vars.data[first->left[0]].name);
+    if (d) diag_help(d, "deal it out to them alike, or fuse at '%s'", plan_index_text(f->p, first->left[0]));
     return false;
 }
 

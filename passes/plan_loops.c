@@ -24,7 +24,12 @@ bool plan_index_is(const planner *p, const char *word, tensor_var v) {
     return !strncmp(word, name, n) && (!name[n] || name[n] == '\'');
 }
 
-static const char *name_of(const nesting *n, tensor_var v) { return n->p->op->vars.data[v].name; }
+const char *plan_index_text(const planner *p, tensor_var v) {
+    const char *name = p->op->vars.data[v].name;
+    return arena_strndup(p->arena, name, strcspn(name, "'"));
+}
+
+static const char *name_of(const nesting *n, tensor_var v) { return plan_index_text(n->p, v); }
 
 static bool is_left(const nesting *n, tensor_var v) {
     for (uint32_t i = 0; i < n->nleft; i++)
@@ -184,7 +189,7 @@ static int64_t points_held(const planner *p, const loop_node *n) {
 }
 
 static void refuse(planner *p, const loop_inside *in, tensor_var v, const char *why) {
-    const char *name = p->op->vars.data[v].name, *around = p->op->vars.data[in->around].name;
+    const char *name = plan_index_text(p, v), *around = plan_index_text(p, in->around);
     diagnostic *d = plan_refuse(p, E0565, in->cell->at, "'%s' has no loop outside that of '%s': %s", around,
                                 name, why);
     if (d)

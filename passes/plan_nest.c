@@ -169,8 +169,18 @@ void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st) 
 }
 
 // ---- Loops -----------------------------------------------------------------------------------------------
+// How the source calls the indices that one loop is over: an equation's own may differ from a normaliser's.
+static void tell_alike(planner *p, diagnostic *d, const index_cut *c, const index_cut *o, const char *verb) {
+    const char *one = plan_index_text(p, c->var), *other = plan_index_text(p, o->var);
+    if (!strcmp(one, other))
+        diag_help(d, "say it once for both: `%s, %s: %s %s …`", c->stage->name, o->stage->name, verb, one);
+    else
+        diag_help(d, "'%s' of '%s' is '%s' of '%s': say `%s: %s %s …;  %s: %s %s …;`", one, c->stage->name,
+                  other, o->stage->name, c->stage->name, verb, one, o->stage->name, verb, other);
+}
+
 // Two stages that stand in one loop deal it out alike.
-bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *index) {
+bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,  SCHEDULE_REGISTERS,
                                           SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL};
     const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll},
@@ -184,26 +194,27 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *
     const char *text = schedule_verb_text(verb);
     diagnostic *d = plan_refuse(p, E0541, here ? here->at : there->at,
                                 "'%s %s' is not the same for '%s' and '%s', which share the loop over '%s'",
-                                text, index, c->stage->name, o->stage->name, index);
+                                text, plan_index_text(p, here ? c->var : o->var), c->stage->name,
+                                o->stage->name, plan_index_text(p, c->var));
     if (!d) return false;
     if (here && there) diag_note(d, there->at, "for '%s' it is said here", o->stage->name);
     else
         diag_note(d, here ? o->stage->at : c->stage->at, "for '%s' nothing is said",
                   here ? o->stage->name : c->stage->name);
-    diag_help(d, "say it once for both: `%s, %s: %s %s …`", c->stage->name, o->stage->name, text, index);
+    tell_alike(p, d, c, o, text);
     return false;
 }
 
-static void check_level(nest *n, uint32_t level, const index_cut *c, const tensor_stage *st, tensor_var v) {
+static void check_level(nest *n, const index_cut *c, const tensor_stage *st, tensor_var v) {
     index_cut o = plan_cut(n->p, st, v, false);
-    if (!n->p->failed) plan_alike(n->p, c, &o, n->p->op->vars.data[n->vars[level]].name);
+    if (!n->p->failed) plan_alike(n->p, c, &o);
 }
 
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
 static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE;
     if (blocks && !grid) {
-        const char *name = n->p->op->vars.data[c->var].name;
+        const char *name = plan_index_text(n->p, c->var);
         diagnostic *d = plan_refuse(
             n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
             "'%s' is dealt out to blocks, and a block of its kernel owns whole rows, which fused stages share",
@@ -214,15 +225,15 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     for (uint32_t i = 0; i < n->levels.len && blocks; i++) {
         loop_place rest = n->levels.data[i]->rest;
         if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
-        const char *outer = n->p->op->vars.data[n->levels.data[i]->var].name;
+        const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
         diagnostic *d = plan_refuse(n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
                                     "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
-                                    n->p->op->vars.data[c->var].name, outer);
+                                    plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
         if (d && tile)
             diag_help(d,
                       "tiles that are rounded end where their points do: let '%s' be outside, `loops %s, %s`",
-                      n->p->op->vars.data[c->var].name, n->p->op->vars.data[c->var].name, outer);
+                      plan_index_text(n->p, c->var), plan_index_text(n->p, c->var), outer);
         else if (d)
             diag_help(d, "deal out '%s' too, `block %s 1`, or leave this one to the threads of a block",
                       outer, outer);
@@ -238,10 +249,10 @@ static void digits_within(nest *n, index_cut c, loop_node *node) {
     else if (c.block) {
         diagnostic *d = plan_refuse(p, E0541, c.cell[SCHEDULE_BLOCK]->at,
                                     "a block of this kernel owns the points of '%s' that belong to its rows",
-                                    p->op->vars.data[c.var].name);
+                                    plan_index_text(p, c.var));
         if (d)
             diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks",
-                      p->op->vars.data[c.var].name);
+                      plan_index_text(p, c.var));
         c.block = 0;
     }
     plan_digits(p, &c, node);
@@ -287,7 +298,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
                 ? "'%s' is visited in another order, in which the %lld points of a vector are not adjacent"
             : within ? "'%s' begins in each block where its rows do, not at a multiple of %lld"
                      : "the extent of '%s' is no multiple of %lld",
-            p->op->vars.data[v].name, (long long)c.vector);
+            plan_index_text(p, v), (long long)c.vector);
         if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
         c.vector = 0;
     }
@@ -312,7 +323,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     for (uint32_t i = 0; i + 1 < n->group->len; i++) {
         tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
         if (plan_left(p, stage_at(n, i), vars) <= level) continue;
-        check_level(n, level, &c, stage_at(n, i), vars[level]);
+        check_level(n, &c, stage_at(n, i), vars[level]);
         if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector);
         if (vars[level] == v) continue;
         let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
@@ -334,7 +345,7 @@ void plan_bound_vectors(planner *p, const tensor_stage *st) {
         if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector)) continue;
         diagnostic *d = plan_refuse(p, E0548, c.cell[SCHEDULE_VECTOR]->at,
                                     "the extent of '%s' is no multiple of %lld",
-                                    p->op->vars.data[st->bound[b]].name, (long long)c.vector);
+                                    plan_index_text(p, st->bound[b]), (long long)c.vector);
         if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
     }
 }
@@ -344,7 +355,7 @@ static void check_walk(nest *n, const tensor_stage *first, const tensor_stage *s
     for (uint32_t b = 0; b < st->nbound && !n->p->failed; b++) {
         index_cut c = plan_cut(n->p, first, first->bound[b], true),
                   o = plan_cut(n->p, st, st->bound[b], true);
-        plan_alike(n->p, &c, &o, n->p->op->vars.data[first->bound[b]].name);
+        plan_alike(n->p, &c, &o);
     }
 }
 

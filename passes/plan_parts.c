@@ -59,7 +59,7 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walk
     diagnostic *d = plan_refuse(
         p, E0530, c->at,
         "'%s' along '%s' has no pass in this version: '%s' reduces it %s, or in a fused kernel",
-        schedule_verb_text(c->verb), p->op->vars.data[v].name, st->name,
+        schedule_verb_text(c->verb), plan_index_text(p, v), st->name,
         split ? "without rows" : "by a key that is no index of its rows");
     if (d)
         diag_help(d, split ? "'block' takes parts of all its points"
@@ -69,7 +69,7 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walk
 // Between lanes by shuffles, groups through shared memory, blocks by states in memory: the plan does so in
 // any case.
 void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, bool runs) {
-    const char *name = p->op->vars.data[c->var].name;
+    const char *name = plan_index_text(p, c->var);
     schedule_cell *cell = combine_cell(p, st, c->var);
     if (!cell) return;
     cell->consumed = true;
@@ -248,7 +248,7 @@ static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
 // Whether parts may be combined as they come.
 static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *part, const row_class *rows) {
     const schedule_cell *cell = combine_cell(p, st, part->var);
-    const char *fault = loop_atomic_fault(p->op, st), *name = p->op->vars.data[part->var].name;
+    const char *fault = loop_atomic_fault(p->op, st), *name = plan_index_text(p, part->var);
     diagnostic *d = NULL;
     if (fault)
         d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name, fault);

@@ -92,13 +92,15 @@ bool plan_named(const planner *p, const char *stage) {
     return false;
 }
 
+// What a statement says of a stage that it names goes before what it says of all that is inside one.
 static schedule_cell *inline_cell(const planner *p, const char *stage) {
+    schedule_cell *found = NULL;
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         schedule_cell *c = &p->s->cells.data[i];
-        if (c->verb != SCHEDULE_INLINE || c->empty) continue;
-        if (c->subject && covers(c->subject, stage)) return c;
+        if (c->verb != SCHEDULE_INLINE || !c->subject || !covers(c->subject, stage)) continue;
+        if (!found || strlen(c->subject) > strlen(found->subject)) found = c;
     }
-    return NULL;
+    return found && !found->empty ? found : NULL;
 }
 
 static bool plain_target(const planner *p, const tensor_stage *st) {
@@ -170,6 +172,9 @@ static bool inlines(planner *p, const tensor_stage *st) {
     schedule_cell *asked = inline_cell(p, st->name);
     const char *no = why_not_inline(p, st);
     if (asked) asked->consumed = true;
+    // `inline a` of a softmax is about the equation: what it reduces, a.max and a.sum, is stored all the
+    // same.
+    if (asked && no && st->reducer != TENSOR_NO_REDUCER && strcmp(asked->subject, st->name)) asked = NULL;
     if (asked && no) {
         diagnostic *d = plan_refuse(p, E0553, asked->at, "'%s' cannot be computed where it is read: %s",
                                     st->name, no);

@@ -71,7 +71,7 @@ static diagnostic *cannot(sweep *s, const tensor_stage *st) {
     return plan_refuse(s->p, E0550, s->f->at, "'%s' cannot be fused at '%s'", st->name, s->index);
 }
 
-static const char *row_name(const sweep *s) { return var_name(s, row_at(s, s->first)->left[0]); }
+static const char *row_name(const sweep *s) { return plan_index_text(s->p, row_at(s, s->first)->left[0]); }
 
 // Of a row's stages: whether it reads what is final after the walk alone.
 static bool reads_swept(const sweep *s, uint32_t stage, const stage_group *late) {
@@ -151,7 +151,7 @@ static void not_final(sweep *s, const tensor_stage *writer, const tensor_stage *
     if (!d) return;
     diag_note(d, writer->at, "it reduces over '%s', so it is final only after that loop", s->index);
     diag_note(d, reader->at, "'%s' needs it inside", reader->name);
-    diag_help(d, "fuse at its own index: `at %s`", var_name(s, writer->left[0]));
+    diag_help(d, "fuse at its own index: `at %s`", plan_index_text(s->p, writer->left[0]));
 }
 
 static void not_at_hand(sweep *s, const check *c) {
@@ -235,7 +235,7 @@ static bool check_loops(sweep *s) {
             if (d)
                 diag_note(d, stage_of(s, s->f->stages.data[k])->at,
                           "'%s' reads it, and has no loop of its own over '%s'",
-                          stage_of(s, s->f->stages.data[k])->name, var_name(s, st->left[n]));
+                          stage_of(s, s->f->stages.data[k])->name, plan_index_text(s->p, st->left[n]));
             if (d) diag_help(d, "fuse at '%s', where all of a row is known", row_name(s));
             return false;
         }
@@ -301,8 +301,8 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
                 p, vector ? E0554 : E0548, wrong->at,
                 vector ? "'%s' is dealt out to blocks inside a walk that a block goes through"
                        : "the extent of '%s' is no multiple of the vector",
-                var_name(s, st->left[i]));
-            if (d) diag_help(d, "deal '%s' out to the threads of a block", var_name(s, st->left[i]));
+                plan_index_text(p, st->left[i]));
+            if (d) diag_help(d, "deal '%s' out to the threads of a block", plan_index_text(p, st->left[i]));
             return at;
         }
         loop_node *n = loop_node_new(p->plan, LOOP_FOR, st->at);
@@ -333,7 +333,7 @@ static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at
         const tensor_stage *other = i ? deepest : first;
         tensor_var v = i ? deepest->left[i] : first->bound[0];
         index_cut own = plan_cut(s->p, st, st->left[i], false), theirs = plan_cut(s->p, other, v, !i);
-        plan_alike(s->p, &theirs, &own, var_name(s, v));
+        plan_alike(s->p, &theirs, &own);
         plan_let(s->p, at, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
     }
 }
@@ -401,7 +401,7 @@ static void not_at_once(sweep *s, const loop_node *n, const char *name, const te
 }
 
 static void hold(sweep *s, uint32_t level, loop_node *n) {
-    const char *name = var_name(s, row_at(s, s->end - 1)->left[level]);
+    const char *name = plan_index_text(s->p, row_at(s, s->end - 1)->left[level]);
     const tensor_space_info *space = &s->p->op->spaces.data[space_of(s, n->var)];
     bool rounds = n->rest == LOOP_BLOCK_PLACE || at_once(n) != loop_digits_product(n);
     if (rounds || space->kind != SPACE_CONST || !space->size || space->size > at_once(n)) {
@@ -425,7 +425,7 @@ static void emit_walk(sweep *s, loop_body *at) {
     for (uint32_t i = 1; i < n; i++) {
         const tensor_stage *a = row_at(s, s->first), *b = row_at(s, s->first + i);
         index_cut x = plan_cut(p, a, a->bound[0], true), y = plan_cut(p, b, b->bound[0], true);
-        if (!p->failed) plan_alike(p, &x, &y, s->index);
+        if (!p->failed) plan_alike(p, &x, &y);
     }
     reduce->nstages = n;
     reduce->stages = stages;

@@ -44,7 +44,7 @@ static tensor_val val_named(const planner *p, const char *name) {
 }
 
 static bool find_map(planner *p, plan_tile *t, tensor_var row) {
-    const char *name = plan_tiled(t->cell)->text, *index = p->op->vars.data[row].name;
+    const char *name = plan_tiled(t->cell)->text, *index = plan_index_text(p, row);
     t->named = val_named(p, name);
     if (t->named == TENSOR_NO_VAL || !plan_map_of(p, t->named, &t->map)) {
         diagnostic *d = plan_refuse(
@@ -64,7 +64,7 @@ static bool find_map(planner *p, plan_tile *t, tensor_var row) {
 // Points in the order of the map: their own where it is sorted.
 static bool find_order(planner *p, const plan_tile *t, schedule_cell *order, tensor_var row,
                        tensor_val *out) {
-    const char *name = plan_tiled(t->cell)->text, *index = p->op->vars.data[row].name;
+    const char *name = plan_tiled(t->cell)->text, *index = plan_index_text(p, row);
     const schedule_value *key = order ? schedule_value_of(order, "by") : NULL;
     bool apt = key && key->text && !strcmp(key->text, name) && !schedule_value_of(order, "desc");
     *out = order ? plan_order(p, &t->map) : TENSOR_NO_VAL;
@@ -82,7 +82,7 @@ static bool find_order(planner *p, const plan_tile *t, schedule_cell *order, ten
 
 static bool check_round(planner *p, const plan_tile *t, tensor_var row) {
     if (!t->round || t->points % t->round == 0) return true;
-    const char *index = p->op->vars.data[row].name;
+    const char *index = plan_index_text(p, row);
     diagnostic *d = plan_refuse(p, E0542, t->cell->at,
                                 "a tile of %lld points of '%s' is no multiple of the %lld it is rounded to",
                                 (long long)t->points, index, (long long)t->round);

@@ -14,6 +14,7 @@ typedef struct {
     VEC(program_version) versions;
     loop_plans *plans;
     schedule_list *made;
+    const char *refused;   // the default, if it was
 } versioning;
 
 static const char *unique(const versioning *w, const char *name) {
@@ -33,12 +34,18 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     facts->nondeterministic = w->options->nondeterministic;
     facts->after = &w->options->after;
     loop_plan *plan = plan_build(w->arena, w->ds, w->op, s, w->machine, facts);
-    if (!plan) return false;
+    if (!plan) {
+        w->refused = facts->refused;
+        return false;
+    }
     span at = s->at;
     const char *refusal = lower_refusal(w->arena, plan, &at);
     if (refusal && !s->automatic)
         diag_note(diag(w->ds, E0977, at, "%s", refusal), s->at, "by schedule '%s'", s->name);
-    if (refusal) return false;
+    if (refusal) {
+        w->refused = refusal;
+        return false;
+    }
     program_version v = {.name = unique(w, s->name), .guards = {0}};
     for (uint32_t i = 0; i < facts->guards.len; i++) VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
     lower_plan(w->arena, plan, w->p, &v, &(lower_options){w->machine, w->options->index_bits, facts->narrow});
@@ -157,6 +164,14 @@ static void add_default(versioning *w) {
     }
 }
 
+static void remark_naive(const versioning *w) {
+    const tensor_stage *last = &w->op->stages.data[w->op->stages.len - 1];
+    diagnostic *d = diag(w->ds, P0502, last->at,
+                         "'%s' is compiled by the naive plan alone: the default does not fit", w->op->name);
+    diag_help(d, "%s", w->refused);
+    diag_help(d, "a schedule of its own may deal it out in another way");
+}
+
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
                          const pass_options *o) {
     version_facts facts = {.index_bits = o->index_bits};
@@ -179,6 +194,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
     if (!good) return NULL;
     if (!always) add_default(&w);
+    if (!always && !w.versions.len && w.refused) remark_naive(&w);
     pass_done(&o->after, "lower", NULL, NULL, w.p);
     VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
     w.p->versions.data = w.versions.data;

@@ -85,7 +85,7 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
     bool runs = w->part && w->part->kind == PART_RUNS;
     plan_check_combine(w->p, w->st, &c, runs && w->part->var == v);
     if (c.block && c.vector && c.block % c.vector) {
-        const char *name = w->p->op->vars.data[v].name;
+        const char *name = plan_index_text(w->p, v);
         diagnostic *d = plan_refuse(w->p, E0542, c.cell[SCHEDULE_BLOCK]->at,
                                     "block %s %lld is no multiple of the %lld elements of a vector", name,
                                     (long long)c.block, (long long)c.vector);
@@ -104,12 +104,12 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
         d = plan_refuse(
             w->p, E0530, dealt->at,
             "'%s' along '%s' has no pass in this version: '%s' carries its state from position to position",
-            schedule_verb_text(dealt->verb), w->p->op->vars.data[v].name, w->st->name);
+            schedule_verb_text(dealt->verb), plan_index_text(w->p, v), w->st->name);
         if (d)
             diag_help(
                 d,
-                "take groups along '%s', each of which walks positions of its own, or leave its 'block' out: a row's are dealt out to any",
-                w->p->op->vars.data[w->part->var].name);
+                "take groups along '%s', each of which walks positions of its own, or deal out those of a row: `%s: block %s none;`",
+                plan_index_text(w->p, w->part->var), w->st->name, plan_index_text(w->p, w->part->var));
         return;
     }
     d = plan_refuse(w->p, E0549, dealt->at, "'%s' is not commutative, so its terms cannot be dealt out",
@@ -119,7 +119,7 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
 
 // Vectors are cut from an aligned beginning on, and the points of a row begin where the row before ends.
 static void check_vector(walking *w, tensor_var v) {
-    const char *name = w->p->op->vars.data[v].name;
+    const char *name = plan_index_text(w->p, v);
     index_cut c = plan_cut(w->p, w->st, v, true);
     if (c.vector <= 1) return;
     diagnostic *d = plan_refuse(w->p, E0548, c.cell[SCHEDULE_VECTOR]->at,
@@ -150,12 +150,12 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
         diagnostic *d = plan_refuse(
             p, E0530, schedule_find(p->s, w->st->name, SCHEDULE_ACCUMULATE, NULL)->at,
             "'scale' of a sum that is carried from position to position has no pass in this version");
-        if (d) diag_help(d, "deal out rows: a block of '%s' crosses them", p->op->vars.data[v].name);
+        if (d) diag_help(d, "deal out rows: a block of '%s' crosses them", plan_index_text(p, v));
         return;
     }
     index_cut c = plan_cut(p, w->st, v, true);
     int64_t points = level_points(w, &c);
-    const char *name = p->op->vars.data[v].name;
+    const char *name = plan_index_text(p, v);
     if (!points) {
         diagnostic *d = plan_refuse(
             p, E0542, schedule_find(p->s, w->st->name, SCHEDULE_ACCUMULATE, NULL)->at,

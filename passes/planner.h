@@ -106,6 +106,7 @@ bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, voi
 void plan_loops(planner *p);
 bool plan_index_is(const planner *p, const char *word,
                    tensor_var v);   // or one that lowering made of it: e, e', e'2
+const char *plan_index_text(const planner *p, tensor_var v);   // as the source calls it, for messages
 
 // ---- Kernels (plan_group.c) ------------------------------------------------------------------------------
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage);
@@ -212,7 +213,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to);
 // Stages [from, to) of the group, which share a walk or are one; the loops of the walk are appended.
 void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk);
 bool plan_shuffles(const loop_list *walk);
-bool plan_alike(planner *p, const index_cut *c, const index_cut *o, const char *index);   // two stages in one loop
+bool plan_alike(planner *p, const index_cut *c, const index_cut *o);   // two stages in one loop
 void plan_bound_vectors(planner *p, const tensor_stage *st);
 void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st);
 void plan_store(planner *p, loop_body *to, const uint32_t *stage);

@@ -5,7 +5,7 @@ With --emit=FORM among the options the file is compiled instead, and what it giv
     y[v] = x[w];       // expect E0204 @12: 'w' is not declared
 
 says that this line gets E0204 at column 12 (in bytes, from 1) with a message that holds the text; the column and the text
-may be left out. Several may stand on a line. `// expect-file E0801` wants one without a line of this file. Diagnostics
+may be left out; so may what follows '; and: ', which a note, help or fix of it holds. Several may stand on a line. `// expect-file E0801` wants one without a line of this file. Diagnostics
 that nobody expects fail the test, warnings too; so does an exit status that does not fit.
 """
 import json
@@ -21,8 +21,10 @@ def expected(path):
     for number, line in enumerate(open(path, "rb").read().split(b"\n"), 1):
         text = line.decode("utf-8", "replace")
         for m in EXPECT.finditer(text):
-            whole, code, column, message = m.groups()
-            yield {"line": None if whole else number, "code": code, "column": column and int(column), "message": message or ""}
+            whole, code, column, text = m.groups()
+            message, *more = (text or "").split("; and: ")
+            yield {"line": None if whole else number, "code": code, "column": column and int(column), "message": message,
+                   "more": more}
 
 
 def reported(gnnc, path, options):
@@ -44,7 +46,8 @@ def reported(gnnc, path, options):
 
 def fits(want, got):
     return (want["code"] == got["code"] and want["line"] == got["line"] and want["column"] in (None, got["column"])
-            and want["message"] in got["message"])
+            and want["message"] in got["message"]
+            and all(any(text in part["message"] for part in got["notes"] + got["fixes"]) for text in want["more"]))
 
 
 def main():
@@ -57,7 +60,7 @@ def main():
             found.remove(hit)
             want["hit"] = hit
         else:
-            faults.append("expected, not reported: %s:%s:%s: %s %s" % (path, want["line"], want["column"], want["code"], want["message"]))
+            faults.append("expected, not reported: %s:%s:%s: %s %s" % (path, want["line"], want["column"], want["code"], "; and: ".join([want["message"]] + want["more"])))
     faults += ["reported, not expected: %s:%s:%s: %s %s" % (path, g["line"], g["column"], g["code"], g["message"]) for g in found]
     errors = any(w["code"][0] == "E" for w in expected(path)) or "-Werror" in options
     if not faults and status != (1 if errors else 0):

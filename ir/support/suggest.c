@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST = 64 };
+enum { LONGEST = 64, SHORTEST_START = 4 };
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
@@ -27,6 +27,18 @@ static uint32_t distance(const char *a, uint32_t n, const char *b, uint32_t m) {
     return rows[n % 3][m];
 }
 
+// The longest of the names that the other one goes on from, as in descending and desc.
+static const char *begun(const char *name, const char *const *names, uint32_t n) {
+    const char *best = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t m = names[i] ? strlen(names[i]) : 0, common = 0;
+        while (name[common] && common < m && same_letter(name[common], names[i][common])) common++;
+        bool whole = (common == m) != !name[common];
+        if (whole && common >= SHORTEST_START && (!best || m > strlen(best))) best = names[i];
+    }
+    return best;
+}
+
 const char *closest_name(const char *name, const char *const *names, uint32_t n) {
     size_t length = strlen(name);
     if (!length || length > LONGEST) return NULL;
@@ -34,11 +46,19 @@ const char *closest_name(const char *name, const char *const *names, uint32_t n)
     uint32_t best_distance = (uint32_t)(length < 3 ? length - 1 : length < 6 ? 1 : length / 3) + 1;
     for (uint32_t i = 0; i < n; i++) {
         size_t m = names[i] ? strlen(names[i]) : 0;
-        if (!m || m > LONGEST || m >= length + best_distance || length >= m + best_distance) continue;
+        if (!m || !strcmp(name, names[i])) continue;
+        if (m > LONGEST || m >= length + best_distance || length >= m + best_distance) continue;
         uint32_t d = distance(name, (uint32_t)length, names[i], (uint32_t)m);
         if (d >= best_distance) continue;
         best = names[i];
         best_distance = d;
     }
-    return best;
+    return best ? best : begun(name, names, n);
+}
+
+bool diag_suggest(diagnostic *d, span at, const char *name, const char *const *names, uint32_t n) {
+    const char *near = closest_name(name, names, n);
+    if (near && at.hi) diag_fix(d, at, near, "did you mean '%s'?", near);
+    else if (near) diag_help(d, "did you mean '%s'?", near);
+    return near;
 }

@@ -163,7 +163,11 @@ void diag_configure(diag_set *ds, diag_options options);
 // Prints what has not been printed yet, in the order of source positions, and marks it printed.
 void diag_print(diag_set *ds, FILE *out);
 
-// Closest of n names to `name` by edit distance, or NULL if none is near enough to suggest.
+// Closest of n other names to `name` by edit distance, or one of which either begins the other; NULL: none is
+// near enough to suggest.
 const char *closest_name(const char *name, const char *const *names, uint32_t n);
+// "did you mean": offers that one, in place of what stands at `at` where it is in a source. false: there is
+// none.
+bool diag_suggest(diagnostic *d, span at, const char *name, const char *const *names, uint32_t n);
 
 #endif

@@ -34,6 +34,8 @@ static void suggestions(void) {
     CHECK(closest_name("chekc", names, 5) == names[1]);
     CHECK(closest_name("INSPECT", names, 5) == names[2]);
     CHECK(closest_name("f", names, 5) == names[4]);
+    CHECK(closest_name("checker_of_all", names, 5) == names[1] && closest_name("insp", names, 5) == names[2]);
+    CHECK(!closest_name("x", names, 5));   // it is no other name
     CHECK(!closest_name("y", names, 5) && !closest_name("", names, 5) &&
           !closest_name("elsewhere", names, 5));
     char longest[200];
