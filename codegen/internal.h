@@ -40,6 +40,7 @@ typedef struct {
     LLVMValueRef function, *values;
     LLVMValueRef shared;          // base of the block's shared memory
     LLVMValueRef block, blocks;   // host
+    bool divides;                 // CUDA: so often that the assembler's own division is cheaper
 } cg_emitter;
 
 typedef LLVMValueRef cg_value;
@@ -93,6 +94,7 @@ cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits);
 cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x);         // host: of f16, bf16
 
 // ---- llvm_divide.c ---------------------------------------------------------------------------------------
+void cg_divide_function(cg_emitter *e);           // for e->func
 cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y);   // of floats, correctly rounded
 
 // ---- llvm_memory.c ---------------------------------------------------------------------------------------

@@ -1,12 +1,13 @@
-// Division on a GPU. ptxas writes div.rn.f32 out as code that costs it as much time as a whole small kernel; this
-// text gives the same bits at a fifth of that. Where quotient and remainders are normal, Newton's step on the
-// machine's reciprocal and two corrections by exact remainders round correctly (P. Markstein, IA-64 and
-// Elementary Functions, 2000, chapter 8). Anything else goes through f64: no quotient of two f32 lies as close to the
-// middle between two f32 as f64 is fine, but the result's zeros and infinities want 0 and NaN sorted out first.
+// Division on a GPU. ptxas writes div.rn.f32 out as code that costs it as much time as a whole small kernel;
+// this text gives the same bits at a fifth of that. Where quotient and remainders are normal, Newton's step
+// on the machine's reciprocal and two corrections by exact remainders round correctly (P. Markstein, IA-64
+// and Elementary Functions, 2000, chapter 8). Anything else goes through f64: no quotient of two f32 lies as
+// close to the middle between two f32 as f64 is fine, but the result's zeros and infinities want 0 and NaN
+// sorted out first.
 #include "internal.h"
 
-// Normal operands: 2^-100 <= |x| < 2^60 and 2^-60 <= |y| < 2^24, so |x / y| is in (2^-124, 2^120] and the last bit of a
-// remainder no less than 2^-147.
+// Normal operands: 2^-100 <= |x| < 2^60 and 2^-60 <= |y| < 2^24, so |x / y| is in (2^-124, 2^120] and the
+// last bit of a remainder no less than 2^-147.
 static const char divide_f32[] =
     "{\n"
     "\t.reg .b32 \tx, y;\n"
@@ -49,6 +50,26 @@ static const char divide_f32[] =
     "Done:\n"
     "}";
 
+// ptxas writes the way out of its own division down once a kernel, so beyond that many the machine's is the
+// cheaper one: ptxas 13.0 takes 33 million instructions for the first and 6 for each further one, 10 for each
+// text.
+enum { FEW_DIVISIONS = 8 };
+
+static uint32_t divisions(const simt_module *m, const simt_func *f) {
+    uint32_t n = 0;
+    for (uint32_t k = 1; k < f->instrs.len; k++) {
+        const simt_instr_info *i = &f->instrs.data[k];
+        simt_type t = i->nresults ? simt_typeof(f, i->results[0]) : SIMT_T(NONE);
+        if (i->op == SIMT_DIV && (t.element == SIMT_F32 || cg_half_width(t))) n += t.lanes;
+        if (i->op == SIMT_CALL) n += divisions(m, m->funcs.data[i->imm.i]);
+    }
+    return n;
+}
+
+void cg_divide_function(cg_emitter *e) {
+    e->divides = e->func->kernel && divisions(e->module, e->func) > FEW_DIVISIONS;
+}
+
 // Of f32 and, since it has twice their digits and two, of f16 and bf16.
 cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
     if (cg_half_width(t)) {
@@ -56,7 +77,7 @@ cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
         cg_value u = cg_emit_cvt(e, false, t, f32, x), v = cg_emit_cvt(e, false, t, f32, y);
         return cg_emit_cvt(e, false, f32, t, cg_divide_gpu(e, f32, u, v));
     }
-    if (t.element != SIMT_F32 || LLVMIsConstant(y)) return LLVMBuildFDiv(e->b, x, y, "");
+    if (t.element != SIMT_F32 || e->divides || LLVMIsConstant(y)) return LLVMBuildFDiv(e->b, x, y, "");
     cg_value parts[CG_MAX_LANES];
     for (uint32_t k = 0; k < t.lanes; k++) {
         cg_value lane[2] = {cg_lane(e, x, t.lanes, k), cg_lane(e, y, t.lanes, k)};

@@ -141,6 +141,7 @@ static void define(cg_emitter *e, const simt_func *f, cg_value llvm) {
     e->values = ARENA_ARRAY(e->arena, cg_value, f->values.len);
     LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->context, llvm, ""));
     cg_debug_function(e);
+    cg_divide_function(e);
     bind_params(e);
     bind_shared(e);
     cg_emit_region(e, 1);

@@ -234,6 +234,8 @@ simt_module *simt_parse(arena *a, diag_set *ds, const source_file *text);
 const char *simt_verify(arena *a, const simt_module *m);
 bool simt_too_deep(const simt_module *m);   // regions nest deeper than the verifier lets them
 typedef enum { UNIFORM_GRID, UNIFORM_BLOCK, UNIFORM_WARP, UNIFORM_LANE } simt_uniformity;   // equal over …; LANE: may differ
+// The same code, of one module, whatever it and its values are called.
+bool simt_func_equal(const simt_func *f, const simt_func *g);
 // For each value of f how far it is equal; an array of f->values.len entries.
 const uint8_t *simt_uniformity_of(arena *a, const simt_func *f);
 

@@ -17,7 +17,9 @@ static bool shares_memory(const tensor_op *op, tensor_val v) {
 
 static uint32_t pointer_flags(const kernel *k, tensor_val v) {
     if (!k->written[v]) return SIMT_READONLY | SIMT_NOALIAS;
-    return k->read[v] || shares_memory(k->l->op, v) ? 0 : SIMT_NOALIAS;   // read: what other threads of the block wrote
+    return k->read[v] || shares_memory(k->l->op, v)
+               ? 0
+               : SIMT_NOALIAS;   // read: what other threads of the block wrote
 }
 
 static tensor_val val_of_temp(const kernel *k, uint32_t temp) {
@@ -175,7 +177,8 @@ static void deal_blocks(kernel *k, simt_builder *b, simt_value rest) {
 }
 
 // ---- Shares of the grid ----------------------------------------------------------------------------------
-// A persistent kernel's blocks take one share after the other. That numbers of shares plus a grid fit 31 bits is guarded.
+// A persistent kernel's blocks take one share after the other. That numbers of shares plus a grid fit 31 bits
+// is guarded.
 static simt_value count_of_shares(kernel *k, simt_builder *b) {
     simt_value n = simt_build_int(b, SIMT_T(I32), 1);
     for (uint32_t i = 0; i < k->block_loops.len; i++)
@@ -185,8 +188,8 @@ static simt_value count_of_shares(kernel *k, simt_builder *b) {
 
 static void walk_shares(kernel *k, simt_builder *b) {
     simt_instr loop;
-    simt_builder in = simt_build_for(b, simt_build_sreg(b, SREG_CTAID), count_of_shares(k, b), simt_build_sreg(b, SREG_NCTAID),
-                                     NULL, 0, &loop);
+    simt_builder in = simt_build_for(b, simt_build_sreg(b, SREG_CTAID), count_of_shares(k, b),
+                                     simt_build_sreg(b, SREG_NCTAID), NULL, 0, &loop);
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
     region_mark m = lw_enter(k);
     lw_meet_again(k, &in, &k->plan->body);
@@ -198,13 +201,14 @@ static void walk_shares(kernel *k, simt_builder *b) {
 
 static size_expr persistent_grid(kernel *k, size_expr shares) {
     arena *a = k->l->arena;
-    program_guard g = {.kind = GUARD_HOLDS, .text = arena_printf(a, "blocks of %s < 1073741824", k->plan->name)};
+    program_guard g = {.kind = GUARD_HOLDS,
+                       .text = arena_printf(a, "blocks of %s < 1073741824", k->plan->name)};
     for (uint32_t i = 0; i < shares.len; i++) VEC_PUSH(a, &g.holds, shares.data[i]);
     VEC_PUSH(a, &g.holds, ((size_token){SZ_CONST, INT64_C(1) << 30, 0}));
     VEC_PUSH(a, &g.holds, ((size_token){SZ_LT, 0, 0}));
     VEC_PUSH(a, &k->l->v->guards, g);
-    const size_token most[] = {{SZ_DEVICE, DEVICE_SMS, 0}, {SZ_CONST, 1, 0}, {SZ_MAX, 0, 0},
-                               {SZ_CONST, k->plan->persistent, 0}, {SZ_MUL, 0, 0}, {SZ_MIN, 0, 0}};
+    const size_token most[] = {{SZ_DEVICE, DEVICE_SMS, 0},         {SZ_CONST, 1, 0}, {SZ_MAX, 0, 0},
+                               {SZ_CONST, k->plan->persistent, 0}, {SZ_MUL, 0, 0},   {SZ_MIN, 0, 0}};
     for (uint32_t i = 0; i < sizeof most / sizeof *most; i++) VEC_PUSH(a, &shares, most[i]);
     return shares;
 }
@@ -276,6 +280,17 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     return k;
 }
 
+// Versions often differ in some of their kernels alone: one that is there already is not made again.
+static const char *made_before(simt_module *m, const simt_func *f) {
+    if (m->funcs.data[m->funcs.len - 1] != f) return f->name;   // it has brought functions along
+    for (uint32_t i = 0; i + 1 < m->funcs.len; i++)
+        if (simt_func_equal(m->funcs.data[i], f)) {
+            m->funcs.len--;
+            return m->funcs.data[i]->name;
+        }
+    return f->name;
+}
+
 void lw_kernel(lowering *l, const loop_kernel *plan) {
     kernel k = kernel_start(l, plan);
     find_written(&k, &plan->body);
@@ -292,7 +307,7 @@ void lw_kernel(lowering *l, const loop_kernel *plan) {
     }
     simt_build_return(&b, NULL, 0);
     program_step s = {.kind = STEP_LAUNCH,
-                      .kernel = k.f->name,
+                      .kernel = made_before(l->p->module, k.f),
                       .count = plan->persistent ? persistent_grid(&k, grid_size(&k)) : grid_size(&k),
                       .nargs = k.args.len,
                       .args = k.args.data};

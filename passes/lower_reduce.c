@@ -270,7 +270,8 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
         simt_value *fresh = r->slot;
         r->slot = slot;
         for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
-            for (uint32_t c = 0, at = lw_instance(k, r->copies) * r->n; c < r->n; c++) slot[at + c] = fresh[at + c];
+            for (uint32_t c = 0, at = lw_instance(k, r->copies) * r->n; c < r->n; c++)
+                slot[at + c] = fresh[at + c];
         r->level = true;
     }
     lw_body(k, b, &n->body);
@@ -278,7 +279,8 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
         reduction *r = lw_reduction(k, n->stages[s]);
         r->level = false;
         for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-            simt_value *x = &r->slot[lw_instance(k, r->copies) * r->n], *outer = &before[s][lw_instance(k, r->copies) * r->n];
+            simt_value *x = &r->slot[lw_instance(k, r->copies) * r->n],
+                       *outer = &before[s][lw_instance(k, r->copies) * r->n];
             x[0] = times_factor(k, b, r, x[0]);
             combine_parts(k, b, r, outer, copied(k, x, r->n), x);
         }
@@ -286,10 +288,10 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
 }
 
 // ---- Between threads -------------------------------------------------------------------------------------
-static simt_value shuffled(simt_builder *b, simt_value x, uint32_t mask) {
+static simt_value shuffled(simt_builder *b, simt_value x, simt_value mask) {
     simt_type t = simt_typeof(b->func, x), word = {SIMT_I32, t.lanes};
     simt_value moved = t.element == SIMT_PRED ? simt_build_cvt(b, word, x) : x;
-    simt_value args[2] = {moved, simt_build_int(b, SIMT_T(I32), mask)};
+    simt_value args[2] = {moved, mask};
     simt_type as = simt_typeof(b->func, moved);
     moved = simt_result(b->func, simt_build_op(b, SIMT_SHFL_BFLY, args, 2, &as, 1), 0);
     return simt_build_cvt(b, t, moved);
@@ -297,24 +299,55 @@ static simt_value shuffled(simt_builder *b, simt_value x, uint32_t mask) {
 
 // Both sides of a pair combine the lower one's part first, so that all lanes end with the same bits; sums,
 // products, extremes and connectives do so in either order.
+static simt_value *fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
+                              simt_value mask) {
+    simt_value *other = state_new(k, r), *lo = x, *hi = other;
+    for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, x[c], mask);
+    if (!tensor_reducer_neutral(k->l->op, r->r)) {
+        simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, mask);
+        simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));
+        lo = state_new(k, r), hi = state_new(k, r);
+        for (uint32_t c = 0; c < r->n; c++) {
+            lo[c] = choose(b, upper, other[c], x[c]);
+            hi[c] = choose(b, upper, x[c], other[c]);
+        }
+    }
+    return combined(k, b, r, lo, hi);
+}
+
+// A user's combination may be long: over more than two parts it is written once, in a loop.
+static bool written_once(const reduction *r, const lower_axis *a) {
+    return r->r->kind == REDUCE_USER && a->extent > 2;
+}
+
+// The state and the mask are carried; the mask doubles.
+static simt_value *fold_shuffles_rolled(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
+                                        const lower_axis *a) {
+    simt_type i32 = SIMT_T(I32);
+    uint32_t steps = 0, n = r->n;
+    while (1u << steps < a->extent) steps++;
+    simt_value *carried = ARENA_ARRAY(k->l->arena, simt_value, n + 1);
+    for (uint32_t c = 0; c < n; c++) carried[c] = x[c];
+    carried[n] = simt_build_int(b, i32, lw_stride(k, a));
+    simt_instr loop;
+    simt_builder in = simt_build_for(b, simt_build_int(b, i32, 0), simt_build_int(b, i32, steps),
+                                     simt_build_int(b, i32, 1), carried, n + 1, &loop);
+    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
+    for (uint32_t c = 0; c <= n; c++) carried[c] = simt_for_carried(k->f, loop, c);
+    simt_value *next = fold_pairs(k, &in, r, carried, carried[n]);
+    simt_value mask = simt_build_binary(&in, SIMT_ADD, carried[n], carried[n]);
+    for (uint32_t c = 0; c < n; c++) carried[c] = next[c];
+    carried[n] = mask;
+    simt_build_yield(&in, carried, n + 1);
+    for (uint32_t c = 0; c < n; c++) carried[c] = simt_result(k->f, loop, c);
+    return carried;
+}
+
 static simt_value *fold_shuffles(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                                  const lower_axis *a) {
-    for (uint32_t m = 1; m < a->extent; m *= 2) {
-        simt_value *other = state_new(k, r), *lo = x, *hi = other;
-        uint32_t mask = m * lw_stride(k, a);
-        for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, x[c], mask);
-        if (!tensor_reducer_neutral(k->l->op, r->r)) {
-            simt_type i32 = SIMT_T(I32);
-            simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, simt_build_int(b, i32, mask));
-            simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, i32, 0));
-            lo = state_new(k, r), hi = state_new(k, r);
-            for (uint32_t c = 0; c < r->n; c++) {
-                lo[c] = choose(b, upper, other[c], x[c]);
-                hi[c] = choose(b, upper, x[c], other[c]);
-            }
-        }
-        x = combined(k, b, r, lo, hi);
-    }
+    if (written_once(r, a)) return fold_shuffles_rolled(k, b, r, x, a);
+    for (uint32_t m = 1; m < a->extent; m *= 2)
+        x = fold_pairs(k, b, r, x, simt_build_int(b, SIMT_T(I32), m * lw_stride(k, a)));
     return x;
 }
 
@@ -348,12 +381,12 @@ static scratch scratch_of(kernel *k, const reduction *r, const simt_value *x) {
     return s;
 }
 
-static simt_value *take_part(kernel *k, simt_builder *b, const reduction *r, const simt_value *like, const scratch *s,
-                             simt_value thread) {
+static simt_value *take_part(kernel *k, simt_builder *b, const reduction *r, const simt_value *like,
+                             const scratch *s, simt_value thread) {
     simt_value *part = state_new(k, r);
     for (uint32_t c = 0; c < r->n; c++) {
-        simt_value v =
-            simt_build_load(b, s->type[c], scratch_address(k, b, s->at[c], thread, type_bytes(s->type[c])));
+        simt_value v = simt_build_load(b, s->type[c],
+                                       scratch_address(k, b, s->at[c], thread, type_bytes(s->type[c])));
         part[c] = simt_build_cvt(b, simt_typeof(k->f, like[c]), v);
     }
     return part;
@@ -364,11 +397,11 @@ static simt_value thread_after(simt_builder *b, simt_value first, simt_value i, 
                              simt_build_binary(b, SIMT_MUL, i, simt_build_int(b, SIMT_T(I32), stride)));
 }
 
-// The parts of a digit's values, in order. A user's combination may be long, so it is written once, in a loop.
-static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const scratch *s,
-                              simt_value first, const lower_axis *a) {
+// The parts of a digit's values, in order.
+static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
+                              const scratch *s, simt_value first, const lower_axis *a) {
     simt_type i32 = SIMT_T(I32);
-    uint32_t stride = lw_stride(k, a), written = r->r->kind == REDUCE_USER && a->extent > 2 ? 1 : a->extent;
+    uint32_t stride = lw_stride(k, a), written = written_once(r, a) ? 1 : a->extent;
     simt_value *sum = take_part(k, b, r, x, s, first);
     for (uint32_t i = 1; i < written; i++) {
         simt_value from = thread_after(b, first, simt_build_int(b, i32, i), stride);

@@ -5,6 +5,7 @@
   library.py GNNC ptx [--dtypes f32,f16] [--archs sm_80,…]   PTX that ptxas takes without a warning or a spill
   library.py GNNC renamed            a renamed copy of an op gives the same PTX but for the name
   library.py GNNC time               compile times of each op, to PTX and to a cubin
+  library.py GNNC count              lines of PTX, kernels and versions of each op by the default schedules
 """
 import argparse
 import concurrent.futures
@@ -155,13 +156,38 @@ def report_times(gnnc, folder, args):
     return len(rows), []
 
 
+def counts_of(gnnc, path, op, folder):
+    """[lines of PTX, kernels, versions], or what went wrong."""
+    ptx = os.path.join(folder, op + ".ptx")
+    r = run([gnnc, "--op", op, "-D", "S=3", "--no-lineinfo", "--emit=ptx", "-o", ptx, path])
+    plan = run([gnnc, "--op", op, "-D", "S=3", "--emit=plan", "-o", "-", path])
+    if r.returncode or plan.returncode:
+        return "%s: %s" % (op, (r.stderr + plan.stderr).strip())
+    text = open(ptx).read()
+    return [text.count("\n"), text.count(".entry "), len(re.findall(r"^version ", plan.stdout, re.M))]
+
+
+def count(gnnc, folder, args):
+    found = list(ops())
+    rows = each(found, lambda j: [(j[1], counts_of(gnnc, *j, folder))])
+    rows = [row for one in rows for row in one]
+    good = sorted(((c, op) for op, c in rows if not isinstance(c, str)), reverse=True)
+    print("%-30s %8s %8s %8s   the ten largest" % ("op", "lines", "kernels", "versions"))
+    for c, op in good[:10]:
+        print("%-30s %8d %8d %8d" % (op, *c))
+    if good:
+        print("median %g lines; all: %d lines, %d kernels, %d versions" % (
+            statistics.median(c[0] for c, _ in good), *(sum(c[i] for c, _ in good) for i in range(3))))
+    return len(found), [c for _, c in rows if isinstance(c, str)]
+
+
 def each(jobs, work):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return [f for f in pool.map(work, jobs) if f]
 
 
 def main():
-    checks = {"roundtrip": roundtrip, "ptx": ptx, "renamed": renamed, "time": report_times}
+    checks = {"roundtrip": roundtrip, "ptx": ptx, "renamed": renamed, "time": report_times, "count": count}
     p = argparse.ArgumentParser()
     p.add_argument("gnnc")
     p.add_argument("check", choices=checks)
