@@ -222,17 +222,6 @@ static simt_value there(kernel *k, simt_builder *b, tensor_val val, const positi
     return c;
 }
 
-// That a whole vector of a row begins at a multiple of its elements, where nothing but the offset says so; 0: it does.
-static simt_value even(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
-    const tensor_val_info *v = &k->l->op->vals.data[val];
-    simt_value at[8];
-    if (!lw_threads(k) || where(k, val)->home == LOOP_SHARED || v->rank == 1) return 0;
-    for (uint32_t i = 0; i < v->rank; i++) at[i] = lw_position_lane(k, b, index[i], 0);
-    simt_value offset = lies_packed(k, val) ? packed(k, b, val, v, at) : strided(k, b, val, v, at);
-    simt_value low = simt_build_binary(b, SIMT_AND, offset, lw_ix(k, b, (int64_t)lanes - 1));
-    return simt_build_cmp(b, SIMT_EQ, low, lw_ix(k, b, 0));
-}
-
 typedef enum { ACCESS_ONE, ACCESS_VECTOR, ACCESS_EACH } access_form;
 
 static access_form form_of(const kernel *k, tensor_val val, const position *index) {
@@ -309,6 +298,17 @@ static void lane_index(kernel *k, simt_builder *b, tensor_val val, const positio
         at[i] = lw_position_lane(k, b, index[i], lane);
         if (lacks(k, val, i, &index[i])) at[i] = simt_build_binary(b, SIMT_MIN, at[i], index[i].last);
     }
+}
+
+// That a whole vector of a row begins at a multiple of its elements, where nothing but the offset says so; 0: it does.
+static simt_value even(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
+    const tensor_val_info *v = &k->l->op->vals.data[val];
+    simt_value at[8];
+    if (!lw_threads(k) || where(k, val)->home == LOOP_SHARED || v->rank == 1) return 0;
+    lane_index(k, b, val, index, 0, at);
+    simt_value offset = lies_packed(k, val) ? packed(k, b, val, v, at) : strided(k, b, val, v, at);
+    simt_value low = simt_build_binary(b, SIMT_AND, offset, lw_ix(k, b, (int64_t)lanes - 1));
+    return simt_build_cmp(b, SIMT_EQ, low, lw_ix(k, b, 0));
 }
 
 static simt_value load_lane(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane) {

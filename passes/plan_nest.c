@@ -305,6 +305,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     plan_pad_loop(p, &c, node,
                   ordered ? "its points are visited in another order"
                   : rows && n->rows->tile ? "its points are those of a tile"
+                  : rows && n->rows->lo && !within ? "its points are those of a class"
                   : within ? "a block of the kernel owns some of its points, which end where they do"
                            : NULL);
     if (rows && n->rows->everyone) VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;

@@ -46,7 +46,7 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
     const char *name = plan_index_text(p, c->var);
     if (!cell || schedule_number(cell, NULL) == 1) return;
     cell->consumed = true;
-    if (!why_not && !whole_range(p, n, c->var)) why_not = "it goes from one point to another, not over all of them";
+    if (!why_not && !whole_range(p, n, c->var)) why_not = "its loop is over what a key takes to a row";
     if (why_not) {
         diagnostic *d = plan_refuse(p, E0568, cell->at, "'%s' cannot be padded: %s", name, why_not);
         if (d) diag_note(d, c->stage->at, "the loop is that of '%s'", c->stage->name);
