@@ -211,9 +211,9 @@ static void read_item(plan_parser *p) {
     static const struct {
         const char *word;
         void (*read)(plan_parser *p);
-    } items[] = {{"position", read_position},   {"prepare", read_prepared}, {"shared", read_shared},
-                 {"padded", read_padded},       {"registers", read_registers}, {"inline", read_inline},
-                 {"kernel", read_kernel},       {"rounds", read_rounds}};
+    } items[] = {{"position", read_position}, {"prepare", read_prepared},    {"shared", read_shared},
+                 {"padded", read_padded},     {"registers", read_registers}, {"inline", read_inline},
+                 {"kernel", read_kernel},     {"rounds", read_rounds}};
     tensor_parse_lets(&p->text);   // of a shared value's origins
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         if (!tensor_lex_accept(&p->text, items[i].word)) continue;

@@ -159,9 +159,10 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
 
 static const char *check_pad(loop_verifier *v, const loop_node *n) {
     int64_t lo = -1;
-    bool good = n->pad > 1 && n->pad <= LOOP_MAX_PAD && loop_constant(v->op, n->lo, &lo) && !lo && n->step <= 1 &&
-                is_multiple(v, n->hi, n->pad, TENSOR_NO_SPACE);
-    return good || !n->pad ? NULL : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
+    bool good = n->pad > 1 && n->pad <= LOOP_MAX_PAD && loop_constant(v->op, n->lo, &lo) && !lo &&
+                n->step <= 1 && is_multiple(v, n->hi, n->pad, TENSOR_NO_SPACE);
+    return good || !n->pad ? NULL
+                           : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
 }
 
 const char *loop_check_digits(loop_verifier *v, const loop_node *n) {

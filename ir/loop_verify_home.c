@@ -180,9 +180,11 @@ static const char *check_pads(loop_verifier *v) {
             uint32_t pad = v->plan->values.data[i].pad[a];
             v->what = arena_printf(v->arena, "value '%s'", v->op->vals.data[i].name);
             if (!pad) continue;
-            if (!loop_may_pad(v->plan, i, a, pad)) return WRONG(v, "axis %u has no room for padding", (unsigned)a);
+            if (!loop_may_pad(v->plan, i, a, pad))
+                return WRONG(v, "axis %u has no room for padding", (unsigned)a);
             if (stored[8 * i + a] != pad)
-                return WRONG(v, "axis %u is padded to %u, and a store of it is not", (unsigned)a, (unsigned)pad);
+                return WRONG(v, "axis %u is padded to %u, and a store of it is not", (unsigned)a,
+                             (unsigned)pad);
         }
     return NULL;
 }

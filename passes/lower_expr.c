@@ -190,13 +190,12 @@ position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
     case BOUND_LET: return lw_position(k, b, x->value);
     case BOUND_GIVEN:
         if (x->given.shape == POSITION_ONE || k->at[k->vector] < 0) return x->given;
-        return (position){lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]), POSITION_ONE, x->given.pad,
-                          x->given.last};
+        return (position){lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]), POSITION_ONE,
+                          x->given.pad, x->given.last};
     case BOUND_NOT: break;
     }
     for (uint32_t i = 0; i < k->l->op->loops.len; i++)
-        if (k->l->op->loops.data[i].step == v)
-            return lw_at(lw_to_ix(k, b, lw_arg(k, ARG_STEP, 0, 0)));
+        if (k->l->op->loops.data[i].step == v) return lw_at(lw_to_ix(k, b, lw_arg(k, ARG_STEP, 0, 0)));
     ICE("'%s': variable '%s' is read where it is not bound", k->plan->name, k->l->op->vars.data[v].name);
 }
 

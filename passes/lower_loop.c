@@ -135,8 +135,8 @@ static void bind_positions(kernel *k, simt_builder *b, const loop_node *n, axis_
     v->of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
     if (loop_has_padding(k->l->op, n)) {
         v->pad = n->pad;
-        v->last = simt_build_binary(b, SIMT_SUB, lw_to_ix(k, b, lw_size(k, b, k->l->op->vars.data[n->var].space)),
-                                    lw_ix(k, b, 1));
+        v->last = simt_build_binary(
+            b, SIMT_SUB, lw_to_ix(k, b, lw_size(k, b, k->l->op->vars.data[n->var].space)), lw_ix(k, b, 1));
     }
     loop_mask mask = {.node = n, .axes = copies};
     if (r.masked) mask.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));

@@ -126,9 +126,7 @@ static simt_value packed(kernel *k, simt_builder *b, tensor_val val, const tenso
     const loop_value *w = where(k, val);
     simt_value at = 0;
     for (uint32_t i = 0; i < v->rank; i++) {
-        simt_value pitch = !i          ? 0
-                           : w->pad[i] ? lw_expr(k, b, w->pitch[i])
-                                       : lw_size(k, b, v->axes[i]);
+        simt_value pitch = !i ? 0 : w->pad[i] ? lw_expr(k, b, w->pitch[i]) : lw_size(k, b, v->axes[i]);
         if (i) at = simt_build_binary(b, SIMT_MUL, at, lw_to_ix(k, b, pitch));
         at = add_term(b, at, index[i]);
     }
@@ -300,7 +298,8 @@ static void lane_index(kernel *k, simt_builder *b, tensor_val val, const positio
     }
 }
 
-// That a whole vector of a row begins at a multiple of its elements, where nothing but the offset says so; 0: it does.
+// That a whole vector of a row begins at a multiple of its elements, where nothing but the offset says so; 0:
+// it does.
 static simt_value even(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     simt_value at[8];
@@ -311,19 +310,22 @@ static simt_value even(kernel *k, simt_builder *b, tensor_val val, const positio
     return simt_build_cmp(b, SIMT_EQ, low, lw_ix(k, b, 0));
 }
 
-static simt_value load_lane(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane) {
+static simt_value load_lane(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                            uint32_t lane) {
     simt_value at[8];
     lane_index(k, b, val, index, lane, at);
     return load_owned(k, b, val, index, at, lane, 1, 0);
 }
 
-static simt_value load_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
+static simt_value load_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                             uint32_t lanes) {
     simt_value x[16];
     for (uint32_t i = 0; i < lanes; i++) x[i] = load_lane(k, b, val, index, i);
     return lw_gather(b, x, lanes);
 }
 
-static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
+static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                              uint32_t lanes) {
     simt_value at[8];
     uint32_t last = k->l->op->vals.data[val].rank - 1;
     lane_index(k, b, val, index, 0, at);
@@ -331,9 +333,10 @@ static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const 
     return load_owned(k, b, val, index, at, lanes - 1, lanes, alignment(k, val, index, lanes));
 }
 
-// The last vector of a row, which goes past its end, is read by elements: nothing is read there. So are rows that begin
-// anywhere.
-static simt_value load_cut(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
+// The last vector of a row, which goes past its end, is read by elements: nothing is read there. So are rows
+// that begin anywhere.
+static simt_value load_cut(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                           uint32_t lanes) {
     const position *last = &index[k->l->op->vals.data[val].rank - 1];
     simt_type t = {loaded_element(k, val), (uint8_t)lanes};
     simt_builder then, other;
@@ -367,7 +370,8 @@ simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const positi
     return load_lanes(k, b, val, index, lw_lanes(k));
 }
 
-typedef void access_body(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x, int user);
+typedef void access_body(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
+                         int user);
 
 // Where the value has something: a branch that leaves nothing behind.
 static void where_there(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane,
@@ -377,7 +381,8 @@ static void where_there(kernel *k, simt_builder *b, tensor_val val, const positi
     if (c) simt_build_if(b, c, NULL, 0, &then, NULL);
     simt_builder *in = c ? &then : b;
     region_mark m = lw_enter(k);
-    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++) at[i] = lw_position_lane(k, in, index[i], lane);
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
+        at[i] = lw_position_lane(k, in, index[i], lane);
     body(k, in, val, at, x, user);
     if (!c) return;
     lw_leave(k, m);
@@ -395,7 +400,8 @@ void lw_red_to(kernel *k, simt_builder *b, tensor_val val, const position *index
     where_there(k, b, val, index, 0, red_at, lw_pick(b, x, 0), (int)how);
 }
 
-static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x, int align) {
+static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
+                     int align) {
     simt_value args[2] = {address(k, b, val, at), x};
     simt_instr st = simt_build_op(b, SIMT_ST, args, 2, NULL, 0);
     k->f->instrs.data[st].mem.cache = cache_of(k, val);

@@ -19,7 +19,8 @@ static bool tests_inside(kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_IF || tests_inside(k, &n->body)) return true;
-        if (n->kind == LOOP_FOR && n->pad && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE) return true;
+        if (n->kind == LOOP_FOR && n->pad && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
+            return true;
         if (n->kind == LOOP_FOR && (varies(k, n->lo) || varies(k, n->hi))) return true;
         if (n->kind == LOOP_LET && varies(k, n->value)) return true;
     }

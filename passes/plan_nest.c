@@ -181,8 +181,9 @@ static void tell_alike(planner *p, diagnostic *d, const index_cut *c, const inde
 
 // Two stages that stand in one loop deal it out alike.
 bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
-    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,   SCHEDULE_REGISTERS,
-                                          SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL, SCHEDULE_PAD};
+    static const schedule_verb verbs[] = {SCHEDULE_BLOCK,     SCHEDULE_GROUPS, SCHEDULE_TILE,
+                                          SCHEDULE_REGISTERS, SCHEDULE_LANES,  SCHEDULE_VECTOR,
+                                          SCHEDULE_UNROLL,    SCHEDULE_PAD};
     const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll, c->pad},
                   b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll, o->pad};
     uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
@@ -291,7 +292,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
     const plan_part *part = plan_part_of(p, n->group->data[n->group->len - 1]);
     if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
-    if (c.vector > 1 && (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector, c.pad > 0))) {
+    if (c.vector > 1 &&
+        (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector, c.pad > 0))) {
         diagnostic *d = plan_refuse(
             p, E0548, c.cell[SCHEDULE_VECTOR]->at,
             ordered
@@ -303,8 +305,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         c.vector = 0;
     }
     plan_pad_loop(p, &c, node,
-                  ordered ? "its points are visited in another order"
-                  : rows && n->rows->tile ? "its points are those of a tile"
+                  ordered                          ? "its points are visited in another order"
+                  : rows && n->rows->tile          ? "its points are those of a tile"
                   : rows && n->rows->lo && !within ? "its points are those of a class"
                   : within ? "a block of the kernel owns some of its points, which end where they do"
                            : NULL);

@@ -1,6 +1,7 @@
-// Padding: an index whose extent is rounded up to a multiple, so that vectors and lanes along it come out even. Its loops go on
-// to the multiple, and what lies past the extent repeats the last point: values of the plan's own hold it, results and
-// sums do not (HalfGNN pads odd feature lengths so that pairs are loaded and stored at once).
+// Padding: an index whose extent is rounded up to a multiple, so that vectors and lanes along it come out
+// even. Its loops go on to the multiple, and what lies past the extent repeats the last point: values of the
+// plan's own hold it, results and sums do not (HalfGNN pads odd feature lengths so that pairs are loaded and
+// stored at once).
 //     pad f 8   →  for f in 0 .. size(F) pad 8 [vector 8, …]   and   padded h[1, 8]
 #include "planner.h"
 
@@ -24,14 +25,17 @@ int64_t plan_padded_extent(const planner *p, const tensor_stage *st, tensor_expr
 static void check_number(planner *p, const index_cut *c, const schedule_cell *cell) {
     const char *name = plan_index_text(p, c->var);
     if (c->pad > LOOP_MAX_PAD) {
-        diagnostic *d = plan_refuse(p, E0542, cell->at, "'pad %s %lld' is more than %d, the most there is", name,
-                                    (long long)c->pad, LOOP_MAX_PAD);
+        diagnostic *d = plan_refuse(p, E0542, cell->at, "'pad %s %lld' is more than %d, the most there is",
+                                    name, (long long)c->pad, LOOP_MAX_PAD);
         if (d) diag_help(d, "pad to what vectors and lanes take at once");
     } else if (c->pad && c->vector && c->pad % c->vector) {
-        diagnostic *d = plan_refuse(p, E0542, cell->at, "'pad %s %lld' is no multiple of the %lld elements of a vector",
-                                    name, (long long)c->pad, (long long)c->vector);
+        diagnostic *d = plan_refuse(p, E0542, cell->at,
+                                    "'pad %s %lld' is no multiple of the %lld elements of a vector", name,
+                                    (long long)c->pad, (long long)c->vector);
         if (d) diag_note(d, c->cell[SCHEDULE_VECTOR]->at, "the vector");
-        if (d) diag_help(d, "take a multiple: `pad %s %lld`", name, (long long)((c->pad / c->vector + 1) * c->vector));
+        if (d)
+            diag_help(d, "take a multiple: `pad %s %lld`", name,
+                      (long long)((c->pad / c->vector + 1) * c->vector));
     }
 }
 
@@ -50,7 +54,10 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
     if (why_not) {
         diagnostic *d = plan_refuse(p, E0568, cell->at, "'%s' cannot be padded: %s", name, why_not);
         if (d) diag_note(d, c->stage->at, "the loop is that of '%s'", c->stage->name);
-        if (d) diag_help(d, "pad an index whose points are all gone through in their own order, or say `pad %s none`", name);
+        if (d)
+            diag_help(
+                d, "pad an index whose points are all gone through in their own order, or say `pad %s none`",
+                name);
         return;
     }
     check_number(p, c, cell);
