@@ -83,7 +83,7 @@ uint32_t loop_digits_product(const loop_node *n) {
 }
 
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
-    tensor_expr plain[] = {n->lo, n->hi, n->value, n->key};
+    tensor_expr plain[] = {n->lo, n->pad ? 0 : n->hi, n->value, n->key};
     out->len = 0;
     for (uint32_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i]) VEC_PUSH(a, out, plain[i]);

@@ -84,6 +84,8 @@ struct loop_node {
     loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
     uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
     uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
+    uint32_t pad;         // hi is the size of var's space, rounded up to a multiple: what lies past the size repeats the last
+                          // position; 0: it ends where the space does
     // LET, GIVEN, IF
     tensor_expr value;
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
@@ -112,7 +114,10 @@ typedef struct {
     ir_dtype type;            // SHARED: storage type
     tensor_val of;            // SHARED: the value it is a tile of, read through it in the body of `scope`; else TENSOR_NO_VAL
     uint32_t stage;           // INLINE: of op->stages
+    uint32_t pad[8];          // of a stage, in MEMORY or SHARED: an axis has room up to a multiple, and every store fills it; 0: not
+    tensor_expr pitch[8];     // where pad is: elements of the axis
 } loop_value;
+enum { LOOP_MAX_PAD = 1 << 16 };
 
 // ---- Plans -----------------------------------------------------------------------------------------------
 typedef struct {
@@ -160,6 +165,13 @@ static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_
 // The most tiles of `extent` points that a map cuts the domain into, none of which crosses a value.
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
+
+// ---- Padding (loop_pad.c) --------------------------------------------------------------------------------
+tensor_expr loop_padded(tensor_op *op, tensor_space s, uint32_t pad);   // its size rounded up to a multiple
+bool loop_has_padding(const tensor_op *op, const loop_node *n);   // past the size of its space
+// Per value and axis, at [8 * val + axis]: what all its stores are padded to; 0: one of them is not.
+const uint32_t *loop_stored_pads(arena *a, const loop_plan *p);
+bool loop_may_pad(const loop_plan *p, tensor_val v, uint32_t axis, uint32_t pad);   // it has the room, or may have it
 
 // ---- States combined in memory (loop_atomic.c) -----------------------------------------------------------
 const char *loop_atomic_fault(const tensor_op *op, const tensor_stage *st);   // NULL, or why a stage's states cannot be

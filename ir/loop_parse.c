@@ -11,6 +11,12 @@ void loop_parse_number(plan_parser *p, uint32_t *out) {
     tensor_lex_next(&p->text);
 }
 
+void loop_parse_pad(plan_parser *p, uint32_t *out) {
+    span at = p->text.tok.at;
+    loop_parse_number(p, out);
+    if (*out > LOOP_MAX_PAD) tensor_parse_fail(&p->text, E0974, at, "padding is at most %d", LOOP_MAX_PAD);
+}
+
 uint32_t loop_parse_stage(plan_parser *p) {
     token name = tensor_lex_name(&p->text, "a stage");
     for (uint32_t i = 0; i < p->plan->op->stages.len; i++)
@@ -126,6 +132,24 @@ static void read_shared(plan_parser *p) {
     if (!t->failed) p->plan->values.data[v] = w;
 }
 
+static void read_padded(plan_parser *p) {
+    parser *t = &p->text;
+    token name = t->tok;
+    tensor_val v = read_val(p);
+    tensor_lex_expect(t, "[");
+    for (uint32_t i = 0; !t->failed && i < t->op->vals.data[v].rank; i++) {
+        uint32_t pad;
+        if (i) tensor_lex_expect(t, ",");
+        loop_parse_pad(p, &pad);
+        if (t->failed || pad == 1) continue;
+        if (p->plan->values.data[v].pad[i])
+            tensor_parse_fail(t, E0972, name.at, "how '%s' is padded is said twice", name.text);
+        p->plan->values.data[v].pad[i] = pad;
+        p->plan->values.data[v].pitch[i] = loop_padded(t->op, t->op->vals.data[v].axes[i], pad);
+    }
+    tensor_lex_expect(t, "]");
+}
+
 static void read_registers(plan_parser *p) {
     tensor_val v = read_homeless(p);
     if (!p->text.failed) p->plan->values.data[v].home = LOOP_REGISTERS;
@@ -187,9 +211,9 @@ static void read_item(plan_parser *p) {
     static const struct {
         const char *word;
         void (*read)(plan_parser *p);
-    } items[] = {{"position", read_position},   {"prepare", read_prepared}, {"shared", read_shared},
-                 {"registers", read_registers}, {"inline", read_inline},    {"kernel", read_kernel},
-                 {"rounds", read_rounds}};
+    } items[] = {{"position", read_position}, {"prepare", read_prepared},    {"shared", read_shared},
+                 {"padded", read_padded},     {"registers", read_registers}, {"inline", read_inline},
+                 {"kernel", read_kernel},     {"rounds", read_rounds}};
     tensor_parse_lets(&p->text);   // of a shared value's origins
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         if (!tensor_lex_accept(&p->text, items[i].word)) continue;

@@ -67,11 +67,25 @@ static void read_states(plan_parser *p, loop_node *n) {
         n->valid = tensor_parse_expr(&p->text);
 }
 
+// Of a whole space alone, whose size is rounded up.
+static void read_pad(plan_parser *p, loop_node *n) {
+    parser *t = &p->text;
+    span at = t->tok.at;
+    loop_parse_pad(p, &n->pad);
+    if (t->failed) return;
+    const tensor_node *hi = tensor_node_at(t->op, n->hi);
+    tensor_space s = t->op->vars.data[n->var].space;
+    if (hi->op != TENSOR_SIZE_OP || (tensor_space)hi->imm.i != s || n->pad == 1)
+        tensor_parse_fail(t, E0972, at, "padding, of 2 or more, is of a loop up to the size of its space");
+    else n->hi = loop_padded(t->op, s, n->pad);
+}
+
 static void read_for(plan_parser *p, loop_node *n) {
     tensor_lex_expect(&p->text, "in");
     n->lo = tensor_parse_expr(&p->text);
     tensor_lex_expect(&p->text, "..");
     n->hi = tensor_parse_expr(&p->text);
+    if (tensor_lex_accept(&p->text, "pad")) read_pad(p, n);
     read_digits(p, n);
 }
 

@@ -59,7 +59,9 @@ static void print_head(plan_printer *p, const loop_node *n) {
         OUT(p, " in ");
         print_expr(p, n->lo);
         OUT(p, " .. ");
-        print_expr(p, n->hi);
+        if (n->pad)
+            OUT(p, "size(%s) pad %u", p->text.spaces[p->plan->op->vars.data[n->var].space], (unsigned)n->pad);
+        else print_expr(p, n->hi);
         print_digits(p, n);
         break;
     case LOOP_LET:
@@ -204,6 +206,17 @@ static void print_shared(plan_printer *p, tensor_val v) {
     tensor_print_forget(&p->text);
 }
 
+static void print_pads(plan_printer *p, tensor_val v) {
+    const loop_value *w = &p->plan->values.data[v];
+    uint32_t rank = p->plan->op->vals.data[v].rank;
+    bool any = false;
+    for (uint32_t i = 0; i < rank; i++) any |= w->pad[i] > 0;
+    if (!any) return;
+    OUT(p, "  padded %s[", p->text.vals[v]);
+    for (uint32_t i = 0; i < rank; i++) OUT(p, "%s%u", i ? ", " : "", w->pad[i] ? (unsigned)w->pad[i] : 1u);
+    OUT(p, "]\n");
+}
+
 static void print_home(plan_printer *p, tensor_val v) {
     const loop_value *w = &p->plan->values.data[v];
     switch (w->home) {
@@ -212,6 +225,7 @@ static void print_home(plan_printer *p, tensor_val v) {
     case LOOP_REGISTERS: OUT(p, "  registers %s\n", p->text.vals[v]); break;
     case LOOP_INLINE: OUT(p, "  inline %s by %s\n", p->text.vals[v], p->names.stages[w->stage]); break;
     }
+    print_pads(p, v);
 }
 
 void loop_print(textbuf *out, const loop_plan *plan) {

@@ -157,8 +157,17 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
                  name_of(v, n));
 }
 
+static const char *check_pad(loop_verifier *v, const loop_node *n) {
+    int64_t lo = -1;
+    bool good = n->pad > 1 && n->pad <= LOOP_MAX_PAD && loop_constant(v->op, n->lo, &lo) && !lo &&
+                n->step <= 1 && is_multiple(v, n->hi, n->pad, TENSOR_NO_SPACE);
+    return good || !n->pad ? NULL
+                           : WRONG(v, "'%s' is padded, and does not go from 0 to a multiple", name_of(v, n));
+}
+
 const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
     uint64_t product = 1;
+    TRY(check_pad(v, n));
     if (n->ndigits > LOOP_MAX_DIGITS)
         return WRONG(v, "'%s' has more than %d digits", name_of(v, n), LOOP_MAX_DIGITS);
     for (uint32_t i = 0; i < n->ndigits; i++) {

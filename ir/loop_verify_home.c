@@ -172,11 +172,29 @@ static const char *check_home(loop_verifier *v, tensor_val i) {
     return WRONG(v, "it lives nowhere");
 }
 
+// What is read there has been stored, by each of its stores.
+static const char *check_pads(loop_verifier *v) {
+    const uint32_t *stored = loop_stored_pads(v->scratch, v->plan);
+    for (tensor_val i = 0; i < v->op->vals.len; i++)
+        for (uint32_t a = 0; a < v->op->vals.data[i].rank; a++) {
+            uint32_t pad = v->plan->values.data[i].pad[a];
+            v->what = arena_printf(v->arena, "value '%s'", v->op->vals.data[i].name);
+            if (!pad) continue;
+            if (!loop_may_pad(v->plan, i, a, pad))
+                return WRONG(v, "axis %u has no room for padding", (unsigned)a);
+            if (stored[8 * i + a] != pad)
+                return WRONG(v, "axis %u is padded to %u, and a store of it is not", (unsigned)a,
+                             (unsigned)pad);
+        }
+    return NULL;
+}
+
 const char *loop_check_declarations(loop_verifier *v) {
     if (v->plan->values.len != v->op->vals.len) return WRONG(v, "not every value has a home");
     TRY(check_owners(v));
     TRY(check_prepared(v));
     for (tensor_val i = 0; i < v->op->vals.len; i++) TRY(check_home(v, i));
+    TRY(check_pads(v));
     v->what = arena_printf(v->arena, "plan '%s'", v->op->name);
     return NULL;
 }

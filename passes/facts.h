@@ -12,7 +12,7 @@
 //
 // Rests on: values of index type lie in their space or are none (-1), as the runtime validates; maps hold
 // their declared facts; sizes are of things in memory, so sums and products of two of them do not wrap. Facts
-// hold between points that reach the node `at`: positions within bounds, conditions around it true.
+// hold between points that reach the node `at`: positions within bounds, conditions around it true; padding is no point.
 #ifndef GNNC_FACTS_H
 #define GNNC_FACTS_H
 

@@ -48,9 +48,13 @@ typedef struct {
 // A position: a scalar; or for each lane l of the vector, at + l (ALONG: the loop's own, aligned; SHIFTED:
 // another); or any vector.
 typedef enum { POSITION_ONE, POSITION_ALONG, POSITION_SHIFTED, POSITION_ANY } position_shape;
+//
+// Of a padded loop, `at` may lie past the last position of its space: who holds no padding takes `last` for it.
 typedef struct {
     simt_value at;
     position_shape shape;
+    uint32_t pad;      // 0: not of one, and it is a position of its space
+    simt_value last;   // of the space
 } position;
 
 typedef enum { BOUND_NOT, BOUND_LOOP, BOUND_LET, BOUND_GIVEN } binding_kind;
@@ -60,6 +64,8 @@ typedef struct {
     axis_set own;        // LOOP: those that `of` is indexed by
     simt_value *of;      // LOOP: position at vector lane 0
     bool along;          // LOOP: one of its digits is the vector
+    uint32_t pad;        // LOOP: positions go on to a multiple; 0: to the end of the space
+    simt_value last;     // where pad is: the last position of the space
     tensor_expr value;   // LET
     position given;      // GIVEN
 } binding;
@@ -257,11 +263,14 @@ void lw_red_to(kernel *k, simt_builder *b, tensor_val v, const position *index, 
 bool lw_same_size(const size_expr *x, const size_expr *y);
 uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);
+static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }
+simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at` of p: is it one of its space?
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------
 void lw_find_none(lowering *l);
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);
 position lw_position(kernel *k, simt_builder *b, tensor_expr e);   // of an index expression
+position lw_var_position(kernel *k, simt_builder *b, tensor_var v);
 bool lw_needs_guard(kernel *k, tensor_expr e);
 simt_value lw_widen(simt_builder *b, simt_value x, uint32_t lanes);   // splat unless it is a vector already
 simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane);     // of a vector; a scalar itself

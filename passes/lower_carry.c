@@ -17,7 +17,7 @@ static simt_value key_at(kernel *k, simt_builder *b, const reduction *r, simt_va
     memo_cell *memo = k->memo;
     uint32_t log = k->log.len;
     k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[r->walk->var] = (binding){.kind = BOUND_GIVEN, .given = {at, POSITION_ONE}};
+    k->var[r->walk->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
     for (uint32_t i = 0; i < body->len; i++)
         if (body->data[i]->kind == LOOP_LET)
             k->var[body->data[i]->var] = (binding){.kind = BOUND_LET, .value = body->data[i]->value};
@@ -69,7 +69,7 @@ static void place_run(kernel *k, simt_builder *b, const reduction *r, simt_value
     memo_cell *memo = k->memo;
     uint32_t log = k->log.len;
     k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[v] = (binding){.kind = BOUND_GIVEN, .given = {r->run[CARRY_KEY], POSITION_ONE}};
+    k->var[v] = (binding){.kind = BOUND_GIVEN, .given = lw_at(r->run[CARRY_KEY])};
     axis_set who = r->left | lw_depends(k, r->walk->lo) | lw_depends(k, r->walk->hi);
     c = lw_both(b, c, lw_first_thread(k, b, who));
     for (instance_walk w = lw_walk_begin(k, lw_written_out(k, r->left)); lw_walk_next(&w);) {

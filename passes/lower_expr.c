@@ -178,32 +178,36 @@ static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const t
 }
 
 // ---- Variables and positions -----------------------------------------------------------------------------
-static position bound_position(kernel *k, simt_builder *b, tensor_var v) {
+position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
     const binding *x = &k->var[v];
     switch (x->kind) {
     case BOUND_LOOP: {
-        simt_value at = x->of[lw_instance(k, x->own)];
-        if (!x->along) return (position){at, POSITION_ONE};
-        if (k->at[k->vector] < 0) return (position){at, POSITION_ALONG};
-        return (position){simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, k->at[k->vector])), POSITION_ONE};
+        position p = {x->of[lw_instance(k, x->own)], POSITION_ONE, x->pad, x->last};
+        if (x->along && k->at[k->vector] < 0) p.shape = POSITION_ALONG;
+        else if (x->along) p.at = simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, k->at[k->vector]));
+        return p;
     }
     case BOUND_LET: return lw_position(k, b, x->value);
     case BOUND_GIVEN:
         if (x->given.shape == POSITION_ONE || k->at[k->vector] < 0) return x->given;
-        return (position){lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]), POSITION_ONE};
+        return (position){lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]), POSITION_ONE,
+                          x->given.pad, x->given.last};
     case BOUND_NOT: break;
     }
     for (uint32_t i = 0; i < k->l->op->loops.len; i++)
-        if (k->l->op->loops.data[i].step == v)
-            return (position){lw_to_ix(k, b, lw_arg(k, ARG_STEP, 0, 0)), POSITION_ONE};
+        if (k->l->op->loops.data[i].step == v) return lw_at(lw_to_ix(k, b, lw_arg(k, ARG_STEP, 0, 0)));
     ICE("'%s': variable '%s' is read where it is not bound", k->plan->name, k->l->op->vars.data[v].name);
 }
 
+// As a number: padding has that of the last position.
 static simt_value spread(kernel *k, simt_builder *b, position p) {
-    if (p.shape == POSITION_ONE || p.shape == POSITION_ANY) return p.at;
     simt_value x[16];
-    uint32_t n = lw_lanes(k);
-    for (uint32_t i = 0; i < n; i++) x[i] = lw_position_lane(k, b, p, i);
+    if (p.shape == POSITION_ANY) return p.at;
+    uint32_t n = p.shape == POSITION_ONE ? 1 : lw_lanes(k);
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = lw_position_lane(k, b, p, i);
+        if (p.pad) x[i] = simt_build_binary(b, SIMT_MIN, x[i], p.last);
+    }
     return lw_gather(b, x, n);
 }
 
@@ -211,8 +215,8 @@ static simt_value spread(kernel *k, simt_builder *b, position p) {
 static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) {
-        *out = bound_position(k, b, (tensor_var)x->imm.i);
-        return out->shape == POSITION_ALONG || out->shape == POSITION_SHIFTED;
+        *out = lw_var_position(k, b, (tensor_var)x->imm.i);
+        return !out->pad && (out->shape == POSITION_ALONG || out->shape == POSITION_SHIFTED);
     }
     if (x->op == TENSOR_INDEX_OP || (x->op == TENSOR_CVT_OP && x->type.type == DT_I64))
         return along_position(k, b, x->args[0], out);
@@ -226,15 +230,23 @@ static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *
     return true;
 }
 
+// A variable of a padded loop stands for itself where it is an index.
+static bool padded_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_VAR_OP) *out = lw_var_position(k, b, (tensor_var)x->imm.i);
+    return x->op == TENSOR_VAR_OP && out->pad;
+}
+
 position lw_position(kernel *k, simt_builder *b, tensor_expr e) {
     position p;
+    if (padded_position(k, b, e, &p)) return p;
     if (lw_vector_free(k, lw_depends(k, e)) && along_position(k, b, e, &p)) return p;
     simt_value x = lw_to_ix(k, b, lw_expr(k, b, e));
-    return (position){x, lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
+    return (position){.at = x, .shape = lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
 }
 
 static simt_value lower_var(kernel *k, simt_builder *b, const tensor_node *n) {
-    return spread(k, b, bound_position(k, b, (tensor_var)n->imm.i));
+    return spread(k, b, lw_var_position(k, b, (tensor_var)n->imm.i));
 }
 
 // ---- Loads -----------------------------------------------------------------------------------------------
@@ -258,7 +270,8 @@ static bool place_in_all(kernel *k, simt_builder *b, const tensor_node *load, po
     k->at[k->vector] = -1;
     for (uint32_t i = 0; known && i < load->nargs; i++) {
         if (lw_vector_free(k, lw_depends(k, load->args[i])))
-            known = along_position(k, b, load->args[i], &index[i]);
+            known = padded_position(k, b, load->args[i], &index[i]) ||
+                    along_position(k, b, load->args[i], &index[i]);
         else index[i] = lw_position(k, b, load->args[i]);
     }
     k->at[k->vector] = lane;
@@ -307,7 +320,7 @@ static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *s
 
 static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
     tensor_var row;
-    if (lw_row(k, n, &row)) return spread(k, b, bound_position(k, b, row));
+    if (lw_row(k, n, &row)) return spread(k, b, lw_var_position(k, b, row));
     tensor_val v = through_tile(k, (tensor_val)n->imm.i);
     const loop_value *where = &k->l->plan->values.data[v];
     position index[8];

@@ -90,6 +90,7 @@ static bool ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
     bool vector = n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE;
     if (lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi))
         return hi > lo && (rest ? (hi - lo) % step == 0 : hi - lo == step);
+    if (rest && n->pad && n->pad % step == 0) return true;
     return rest && (step == 1 || (vector && step == n->digits[0].extent));
 }
 
@@ -132,6 +133,11 @@ static void bind_positions(kernel *k, simt_builder *b, const loop_node *n, axis_
     axis_set copies = lw_written_out(k, own);
     *v = (binding){.kind = BOUND_LOOP, .axes = own | bounds, .own = copies, .along = along};
     v->of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
+    if (loop_has_padding(k->l->op, n)) {
+        v->pad = n->pad;
+        v->last = simt_build_binary(
+            b, SIMT_SUB, lw_to_ix(k, b, lw_size(k, b, k->l->op->vars.data[n->var].space)), lw_ix(k, b, 1));
+    }
     loop_mask mask = {.node = n, .axes = copies};
     if (r.masked) mask.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
     simt_value base = thread_position(k, b, n, r.base);

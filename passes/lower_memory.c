@@ -49,10 +49,36 @@ bool lw_same_size(const size_expr *x, const size_expr *y) {
     return same;
 }
 
+static size_expr temp_length(lowering *l, tensor_val v) {
+    const tensor_val_info *i = &l->op->vals.data[v];
+    const loop_value *w = &l->plan->values.data[v];
+    size_expr s = {0};
+    if (!i->rank) VEC_PUSH(l->arena, &s, ((size_token){SZ_CONST, 1, 0}));
+    for (uint32_t a = 0; a < i->rank; a++) {
+        if (w->pad[a]) size_append(l->arena, &s, l->p, l->op, w->pitch[a]);
+        else size_append_space(l->arena, &s, l->p, l->op, i->axes[a]);
+        if (a) VEC_PUSH(l->arena, &s, ((size_token){SZ_MUL, 0, 0}));
+    }
+    return s;
+}
+
+// Versions share temporaries by name, and one may pad what another does not: h, h.pad1x8.
+static const char *temp_name(lowering *l, tensor_val v) {
+    const loop_value *w = &l->plan->values.data[v];
+    textbuf name = textbuf_new(l->arena);
+    bool padded = false;
+    textbuf_printf(&name, "%s.pad", l->op->vals.data[v].name);
+    for (uint32_t a = 0; a < l->op->vals.data[v].rank; a++) {
+        textbuf_printf(&name, "%s%u", a ? "x" : "", w->pad[a] ? (unsigned)w->pad[a] : 1u);
+        padded |= w->pad[a] > 0;
+    }
+    return padded ? name.data : l->op->vals.data[v].name;
+}
+
 static uint32_t temp_of(lowering *l, tensor_val v) {
     if (l->temp_of[v] != UINT32_MAX) return l->temp_of[v];
     const tensor_val_info *i = &l->op->vals.data[v];
-    program_temp t = {i->name, i->type, size_product(l->arena, l->p, l->op, i->axes, i->rank)};
+    program_temp t = {temp_name(l, v), i->type, temp_length(l, v)};
     for (uint32_t n = 0; n < l->p->temps.len; n++) {
         const program_temp *other = &l->p->temps.data[n];
         if (!strcmp(other->name, t.name) && other->type == t.type && lw_same_size(&other->length, &t.length))
@@ -95,10 +121,13 @@ static simt_value add_term(simt_builder *b, simt_value at, simt_value x) {
     return at ? simt_build_binary(b, SIMT_ADD, at, x) : x;
 }
 
-static simt_value packed(kernel *k, simt_builder *b, const tensor_val_info *v, const simt_value *index) {
+static simt_value packed(kernel *k, simt_builder *b, tensor_val val, const tensor_val_info *v,
+                         const simt_value *index) {
+    const loop_value *w = where(k, val);
     simt_value at = 0;
     for (uint32_t i = 0; i < v->rank; i++) {
-        if (i) at = simt_build_binary(b, SIMT_MUL, at, lw_to_ix(k, b, lw_size(k, b, v->axes[i])));
+        simt_value pitch = !i ? 0 : w->pad[i] ? lw_expr(k, b, w->pitch[i]) : lw_size(k, b, v->axes[i]);
+        if (i) at = simt_build_binary(b, SIMT_MUL, at, lw_to_ix(k, b, pitch));
         at = add_term(b, at, index[i]);
     }
     return at ? at : lw_ix(k, b, 0);
@@ -155,7 +184,7 @@ static simt_value address(kernel *k, simt_builder *b, tensor_val val, const simt
     if (val < k->l->op->nparams) base = lw_arg(k, ARG_DATA, val, 0);
     else if (k->l->prepared_of[val] != UINT32_MAX) base = lw_arg(k, ARG_PREPARED, k->l->prepared_of[val], 0);
     else base = lw_arg(k, ARG_TEMP, temp_of(k->l, val), 0);
-    simt_value at = lies_packed(k, val) ? packed(k, b, v, index) : strided(k, b, val, v, index);
+    simt_value at = lies_packed(k, val) ? packed(k, b, val, v, index) : strided(k, b, val, v, index);
     return simt_build_addr(b, base, at, bytes, 0);
 }
 
@@ -164,6 +193,31 @@ simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lan
     if (p.shape == POSITION_ONE) return p.at;
     if (p.shape == POSITION_ANY) return lw_pick(b, p.at, lane);
     return simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, lane));
+}
+
+// ---- Padding ---------------------------------------------------------------------------------------------
+simt_value lw_not_padding(simt_builder *b, position p, simt_value at) {
+    return simt_build_cmp(b, SIMT_LE, at, lw_widen(b, p.last, simt_typeof(b->func, at).lanes));
+}
+
+// Whether the value has nothing at the padding of the index on this axis.
+static bool lacks(const kernel *k, tensor_val val, uint32_t axis, const position *p) {
+    uint32_t has = where(k, val)->pad[axis];
+    return p->pad && (!has || has % p->pad);
+}
+
+static bool cut_vector(const kernel *k, tensor_val val, const position *index) {
+    uint32_t last = k->l->op->vals.data[val].rank - 1;
+    return index[last].shape != POSITION_ONE && lacks(k, val, last, &index[last]);
+}
+
+// That the value has something there; 0: it always has.
+static simt_value there(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane) {
+    simt_value c = 0;
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
+        if (lacks(k, val, i, &index[i]))
+            c = lw_both(b, c, lw_not_padding(b, index[i], lw_position_lane(k, b, index[i], lane)));
+    return c;
 }
 
 typedef enum { ACCESS_ONE, ACCESS_VECTOR, ACCESS_EACH } access_form;
@@ -187,7 +241,8 @@ static uint16_t alignment(const kernel *k, tensor_val val, const position *index
     const tensor_val_info *v = &k->l->op->vals.data[val];
     uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, val))) / 8;
     const position *last = &index[v->rank - 1];
-    bool aligned = lw_threads(k) && last->shape == POSITION_ALONG;
+    uint32_t pad = where(k, val)->pad[v->rank - 1];
+    bool aligned = lw_threads(k) && last->shape == POSITION_ALONG && pad % lanes == 0;
     if (where(k, val)->home == LOOP_SHARED)
         aligned = aligned && where(k, val)->extent[v->rank - 1] % lanes == 0 &&
                   !where(k, val)->origin[v->rank - 1];
@@ -219,12 +274,13 @@ static bool overwritten(const kernel *k, tensor_val val) {
 }
 
 // No thread but the one that overwrites it may read it: nothing orders the two.
-static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const simt_value *index, uint32_t lanes,
-                             uint16_t align) {
-    if (!k->owner || !overwritten(k, val)) return load_at(k, b, val, index, lanes, align);
+static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const position *from,
+                             const simt_value *index, uint32_t lane, uint32_t lanes, uint16_t align) {
+    simt_value owner = overwritten(k, val) ? lw_both(b, k->owner, there(k, b, val, from, lane)) : 0;
+    if (!owner) return load_at(k, b, val, index, lanes, align);
     simt_type t = {loaded_element(k, val), (uint8_t)lanes};
     simt_builder then, other;
-    simt_instr i = simt_build_if(b, k->owner, &t, 1, &then, &other);
+    simt_instr i = simt_build_if(b, owner, &t, 1, &then, &other);
     region_mark m = lw_enter(k);
     simt_value x = load_at(k, &then, val, index, lanes, align);
     lw_leave(k, m);
@@ -234,9 +290,67 @@ static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const s
     return simt_result(k->f, i, 0);
 }
 
-static void lane_index(kernel *k, simt_builder *b, const position *index, uint32_t rank, uint32_t lane,
+static void lane_index(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane,
                        simt_value *at) {
-    for (uint32_t i = 0; i < rank; i++) at[i] = lw_position_lane(k, b, index[i], lane);
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++) {
+        at[i] = lw_position_lane(k, b, index[i], lane);
+        if (lacks(k, val, i, &index[i])) at[i] = simt_build_binary(b, SIMT_MIN, at[i], index[i].last);
+    }
+}
+
+// That a whole vector of a row begins at a multiple of its elements, where nothing but the offset says so; 0:
+// it does.
+static simt_value even(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
+    const tensor_val_info *v = &k->l->op->vals.data[val];
+    simt_value at[8];
+    if (!lw_threads(k) || where(k, val)->home == LOOP_SHARED || v->rank == 1) return 0;
+    lane_index(k, b, val, index, 0, at);
+    simt_value offset = lies_packed(k, val) ? packed(k, b, val, v, at) : strided(k, b, val, v, at);
+    simt_value low = simt_build_binary(b, SIMT_AND, offset, lw_ix(k, b, (int64_t)lanes - 1));
+    return simt_build_cmp(b, SIMT_EQ, low, lw_ix(k, b, 0));
+}
+
+static simt_value load_lane(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                            uint32_t lane) {
+    simt_value at[8];
+    lane_index(k, b, val, index, lane, at);
+    return load_owned(k, b, val, index, at, lane, 1, 0);
+}
+
+static simt_value load_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                             uint32_t lanes) {
+    simt_value x[16];
+    for (uint32_t i = 0; i < lanes; i++) x[i] = load_lane(k, b, val, index, i);
+    return lw_gather(b, x, lanes);
+}
+
+static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                              uint32_t lanes) {
+    simt_value at[8];
+    uint32_t last = k->l->op->vals.data[val].rank - 1;
+    lane_index(k, b, val, index, 0, at);
+    at[last] = index[last].at;
+    return load_owned(k, b, val, index, at, lanes - 1, lanes, alignment(k, val, index, lanes));
+}
+
+// The last vector of a row, which goes past its end, is read by elements: nothing is read there. So are rows
+// that begin anywhere.
+static simt_value load_cut(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                           uint32_t lanes) {
+    const position *last = &index[k->l->op->vals.data[val].rank - 1];
+    simt_type t = {loaded_element(k, val), (uint8_t)lanes};
+    simt_builder then, other;
+    simt_value whole = lw_both(b, lw_not_padding(b, *last, lw_position_lane(k, b, *last, lanes - 1)),
+                               even(k, b, val, index, lanes));
+    simt_instr i = simt_build_if(b, whole, &t, 1, &then, &other);
+    region_mark m = lw_enter(k);
+    simt_value x = load_vector(k, &then, val, index, lanes);
+    simt_build_yield(&then, &x, 1);
+    lw_leave(k, m);
+    x = load_lanes(k, &other, val, index, lanes);
+    simt_build_yield(&other, &x, 1);
+    lw_leave(k, m);
+    return simt_result(k->f, i, 0);
 }
 
 static simt_value scalar_argument(kernel *k, simt_builder *b, tensor_val val) {
@@ -247,45 +361,89 @@ static simt_value scalar_argument(kernel *k, simt_builder *b, tensor_val val) {
 simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const position *index) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     if (v->role == VAL_SCALAR) return scalar_argument(k, b, val);
-    simt_value at[8], x[16];
-    access_form form = form_of(k, val, index);
-    lane_index(k, b, index, v->rank, 0, at);
-    if (form == ACCESS_ONE) return load_owned(k, b, val, at, 1, 0);
-    uint32_t lanes = lw_lanes(k);
-    if (form == ACCESS_VECTOR) {
-        at[v->rank - 1] = index[v->rank - 1].at;
-        return load_owned(k, b, val, at, lanes, alignment(k, val, index, lanes));
+    switch (form_of(k, val, index)) {
+    case ACCESS_ONE: return load_lane(k, b, val, index, 0);
+    case ACCESS_VECTOR:
+        return (cut_vector(k, val, index) ? load_cut : load_vector)(k, b, val, index, lw_lanes(k));
+    case ACCESS_EACH: break;
     }
-    for (uint32_t i = 0; i < lanes; i++) {
-        lane_index(k, b, index, v->rank, i, at);
-        x[i] = load_owned(k, b, val, at, 1, 0);
-    }
-    return lw_gather(b, x, lanes);
+    return load_lanes(k, b, val, index, lw_lanes(k));
+}
+
+typedef void access_body(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
+                         int user);
+
+// Where the value has something: a branch that leaves nothing behind.
+static void where_there(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lane,
+                        access_body *body, simt_value x, int user) {
+    simt_value at[8], c = there(k, b, val, index, lane);
+    simt_builder then = *b;
+    if (c) simt_build_if(b, c, NULL, 0, &then, NULL);
+    simt_builder *in = c ? &then : b;
+    region_mark m = lw_enter(k);
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
+        at[i] = lw_position_lane(k, in, index[i], lane);
+    body(k, in, val, at, x, user);
+    if (!c) return;
+    lw_leave(k, m);
+    simt_build_yield(&then, NULL, 0);
+}
+
+static void red_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x, int how) {
+    simt_type t = {lw_memory_element(k, stored_type(k, val)), 1};
+    simt_value args[2] = {address(k, b, val, at), simt_build_cvt(b, t, x)};
+    k->f->instrs.data[simt_build_op(b, SIMT_RED, args, 2, NULL, 0)].aux = (uint8_t)how;
 }
 
 void lw_red_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
                simt_atomic how) {
+    where_there(k, b, val, index, 0, red_at, lw_pick(b, x, 0), (int)how);
+}
+
+static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
+                     int align) {
+    simt_value args[2] = {address(k, b, val, at), x};
+    simt_instr st = simt_build_op(b, SIMT_ST, args, 2, NULL, 0);
+    k->f->instrs.data[st].mem.cache = cache_of(k, val);
+    k->f->instrs.data[st].mem.align = (uint16_t)align;
+}
+
+static void store_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
+                        uint32_t lanes) {
+    for (uint32_t i = 0; i < lanes; i++) where_there(k, b, val, index, i, store_at, lw_pick(b, x, i), 0);
+}
+
+static void store_vector(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,
+                         uint32_t lanes) {
     simt_value at[8];
-    lane_index(k, b, index, k->l->op->vals.data[val].rank, 0, at);
-    simt_type t = {lw_memory_element(k, stored_type(k, val)), 1};
-    simt_value args[2] = {address(k, b, val, at), simt_build_cvt(b, t, lw_pick(b, x, 0))};
-    k->f->instrs.data[simt_build_op(b, SIMT_RED, args, 2, NULL, 0)].aux = (uint8_t)how;
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++) at[i] = lw_position_lane(k, b, index[i], 0);
+    store_at(k, b, val, at, x, alignment(k, val, index, lanes));
 }
 
 void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x) {
-    const tensor_val_info *v = &k->l->op->vals.data[val];
-    simt_value at[8];
     access_form form = form_of(k, val, index);
     uint32_t lanes = form == ACCESS_ONE ? 1 : lw_lanes(k);
     if (form == ACCESS_ONE) x = lw_pick(b, x, 0);
     else x = lw_widen(b, x, lanes);
     simt_element e = lw_memory_element(k, stored_type(k, val));
     x = simt_build_cvt(b, (simt_type){e, (uint8_t)lanes}, x);
-    for (uint32_t i = 0; i < (form == ACCESS_EACH ? lanes : 1); i++) {
-        lane_index(k, b, index, v->rank, i, at);
-        simt_value to = address(k, b, val, at), args[2] = {to, form == ACCESS_EACH ? lw_pick(b, x, i) : x};
-        simt_instr st = simt_build_op(b, SIMT_ST, args, 2, NULL, 0);
-        k->f->instrs.data[st].mem.cache = cache_of(k, val);
-        if (form == ACCESS_VECTOR) k->f->instrs.data[st].mem.align = alignment(k, val, index, lanes);
+    simt_value whole = form == ACCESS_VECTOR ? there(k, b, val, index, lanes - 1) : 0;
+    if (whole && cut_vector(k, val, index)) whole = lw_both(b, whole, even(k, b, val, index, lanes));
+    if (form != ACCESS_VECTOR) {
+        store_lanes(k, b, val, index, x, lanes);
+        return;
     }
+    if (!whole) {
+        store_vector(k, b, val, index, x, lanes);
+        return;
+    }
+    simt_builder then, other;
+    simt_build_if(b, whole, NULL, 0, &then, &other);
+    region_mark m = lw_enter(k);
+    store_vector(k, &then, val, index, x, lanes);
+    lw_leave(k, m);
+    simt_build_yield(&then, NULL, 0);
+    store_lanes(k, &other, val, index, x, lanes);
+    lw_leave(k, m);
+    simt_build_yield(&other, NULL, 0);
 }

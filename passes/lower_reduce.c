@@ -19,6 +19,8 @@ static bool tests_inside(kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_IF || tests_inside(k, &n->body)) return true;
+        if (n->kind == LOOP_FOR && n->pad && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
+            return true;
         if (n->kind == LOOP_FOR && (varies(k, n->lo) || varies(k, n->hi))) return true;
         if (n->kind == LOOP_LET && varies(k, n->value)) return true;
     }
@@ -150,6 +152,26 @@ static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
     return c;
 }
 
+static simt_value both_lanes(simt_builder *b, simt_value x, simt_value y) {
+    if (!x || !y) return x ? x : y;
+    uint32_t n = simt_typeof(b->func, x).lanes, m = simt_typeof(b->func, y).lanes;
+    return lw_both(b, lw_widen(b, x, n > m ? n : m), lw_widen(b, y, n > m ? n : m));
+}
+
+// That no loop inside is at its padding: where one runs along the vector, of each lane.
+static simt_value not_padding(kernel *k, simt_builder *b, const reduction *r) {
+    simt_value c = 0;
+    for (uint32_t i = r->masks; i < k->masks.len; i++) {
+        position p = lw_var_position(k, b, k->masks.data[i].node->var);
+        uint32_t lanes = p.shape == POSITION_ONE ? 1 : lw_lanes(k);
+        simt_value x[16];
+        if (!p.pad) continue;
+        for (uint32_t l = 0; l < lanes; l++) x[l] = lw_position_lane(k, b, p, l);
+        c = both_lanes(b, c, lw_not_padding(b, p, lw_gather(b, x, lanes)));
+    }
+    return c;
+}
+
 static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
                            simt_value *slot) {
     arena *a = k->l->arena;
@@ -160,6 +182,7 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     for (uint32_t c = 0; c < r->n; c++) before[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
     simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r));
     if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
+    when = both_lanes(b, when, not_padding(k, b, r));
     lift(k, b, r, n, lifted);
     combine(k, b, r, before, lifted, laned ? 1 : r->types[0].lanes, after);
     if (r->some)

@@ -10,14 +10,15 @@ typedef struct {
     int64_t *number;
 } cut_field;
 
-static int64_t constant_extent(const planner *p, tensor_var v) {
-    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[v].space];
-    return s->kind == SPACE_CONST ? s->size : 0;
+static int64_t constant_extent(const planner *p, const index_cut *c) {
+    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[c->var].space];
+    int64_t pad = c->pad ? c->pad : 1;
+    return s->kind == SPACE_CONST ? (s->size + pad - 1) / pad * pad : 0;
 }
 
 // The fewest lanes, a power of two, that cover an index of known extent.
 static int64_t fit(planner *p, const index_cut *c, const schedule_cell *cell) {
-    int64_t extent = constant_extent(p, c->var),
+    int64_t extent = constant_extent(p, c),
             held = (c->vector ? c->vector : 1) * (c->registers ? c->registers : 1);
     if (!extent) {
         const char *space = p->op->spaces.data[p->op->vars.data[c->var].space].name;
@@ -56,7 +57,8 @@ static void check_options(planner *p, const schedule_cell *cell) {
 }
 
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound) {
-    index_cut c = {.stage = st, .var = v, .bound = bound};
+    index_cut c = {.stage = st, .var = v, .bound = bound, .pad = plan_pad(p, st, v)};
+    c.cell[SCHEDULE_PAD] = schedule_find(p->s, st->name, SCHEDULE_PAD, p->op->vars.data[v].name);
     const cut_field fields[] = {{SCHEDULE_BLOCK, &c.block},   {SCHEDULE_GROUPS, &c.groups},
                                 {SCHEDULE_TILE, &c.tile},     {SCHEDULE_REGISTERS, &c.registers},
                                 {SCHEDULE_VECTOR, &c.vector}, {SCHEDULE_UNROLL, &c.unroll},
@@ -114,7 +116,7 @@ static bool too_many(planner *p, const index_cut *c) {
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bool whole = verbs[i] == SCHEDULE_TILE || verbs[i] == SCHEDULE_BLOCK;   // of what came before
         points = whole && sizes[i] ? sizes[i] : points * or_one(sizes[i]);
-        if (points <= most) continue;
+        if (points + c->pad <= most) continue;
         diagnostic *d = plan_refuse(
             p, E0542, c->cell[verbs[i]]->at,
             "with '%s %s %lld' a block takes %lld points at a time, and at most %lld are possible",
@@ -183,7 +185,7 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n) {
     if (c->block && c->block % part) uneven(p, c, SCHEDULE_BLOCK, c->block, part);
     else if (c->block) add_digit(n, LOOP_SERIAL_PLACE, c->block / part);
     add_digit(n, LOOP_GROUP_PLACE, groups);
-    bool whole = !c->block && n->ndigits && constant_extent(p, c->var) == loop_digits_product(n) && !c->bound;
+    bool whole = !c->block && n->ndigits && constant_extent(p, c) == loop_digits_product(n) && !c->bound;
     if (whole) n->rest = LOOP_WHOLE_PLACE;
     write_out(p, c, n);
 }

@@ -50,6 +50,10 @@ static bool fits(planner *p, const schedule_cell *c, const loop_list *levels, ui
                false;
     for (uint32_t i = first; i < levels->len; i++) {
         const loop_node *n = levels->data[i];
+        if (n->pad)
+            return refuse(p, c, "'%s' is padded, so its points do not follow one another",
+                          name_of(p, n->var)),
+                   false;
         if (!whole_range(p, n))
             return refuse(p, c, "the points of '%s' are those of a class or of a tile", name_of(p, n->var)),
                    false;

@@ -24,6 +24,7 @@ typedef struct {
     planner *p;
     tensor_var v;
     uint32_t width;
+    bool padded;   // accesses look for themselves where a row begins
 } vectors;
 
 static bool is_var(const planner *p, tensor_expr e, tensor_var v) {
@@ -42,7 +43,7 @@ static void access(vectors *c, tensor_val val, const tensor_expr *index, uint32_
     i->facts &= ~(uint32_t)FACT_STRIDED;   // in this plan's copy of the op
     uint32_t bytes = i->type == DT_INDEX ? c->p->facts->index_bits / 8 : ir_dtype_bytes(i->type);
     add(c->p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes * c->width});
-    for (uint32_t a = 0; a + 1 < rank && !(i->facts & FACT_PACKED) && i->role != VAL_MAP; a++)
+    for (uint32_t a = 0; a + 1 < rank && !c->padded && !(i->facts & FACT_PACKED) && i->role != VAL_MAP; a++)
         add(c->p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = a, .value = c->width});
 }
 
@@ -51,18 +52,18 @@ static bool load_access(void *user, const tensor_node *load) {
     return true;
 }
 
-bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width) {
+bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width, bool padded) {
     const tensor_space s = p->op->vars.data[v].space;
     const tensor_space_info *space = &p->op->spaces.data[s];
-    if (space->kind == SPACE_CONST && space->size % width) return false;
-    if (space->kind != SPACE_CONST) {
+    if (space->kind == SPACE_CONST && space->size % width && !padded) return false;
+    if (space->kind != SPACE_CONST && !padded) {
         size_expr e = {0};
         const size_token t[] = {
             {SZ_SPACE, s, 0}, {SZ_CONST, width, 0}, {SZ_MOD, 0, 0}, {SZ_CONST, 0, 0}, {SZ_EQ, 0, 0}};
         for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &e, t[i]);
         plan_holds(p, e, arena_printf(p->arena, "%s %% %u == 0", space->name, width));
     }
-    vectors c = {p, v, width};
+    vectors c = {p, v, width, padded};
     plan_loads(p, st, load_access, &c);
     for (uint32_t t = 0; t < st->ntargets; t++)
         access(&c, st->targets[t].val, st->targets[t].index, st->targets[t].rank);
@@ -73,14 +74,16 @@ bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32
 // Loops step past their ends by less than a million points, which must not wrap either.
 #define NARROW (INT64_C(2147483647) - (INT64_C(1) << 20))
 
-static void below(planner *p, const tensor_space *axes, uint32_t rank) {
+static void below(planner *p, const tensor_space *axes, uint32_t rank, const loop_value *w) {
     size_expr e = {0};
     textbuf text = textbuf_new(p->arena);
     const program of = {.spaces = {.len = p->nspaces}};   // the plan's own spaces are written out
     for (uint32_t a = 0; a < rank; a++) {
-        size_append_space(p->arena, &e, &of, p->op, axes[a]);
+        if (w && w->pad[a]) size_append(p->arena, &e, &of, p->op, w->pitch[a]);
+        else size_append_space(p->arena, &e, &of, p->op, axes[a]);
         if (a) VEC_PUSH(p->arena, &e, ((size_token){SZ_MUL, 0, 0}));
         textbuf_printf(&text, "%s%s", a ? " * " : "", p->op->spaces.data[axes[a]].name);
+        if (w && w->pad[a]) textbuf_printf(&text, " up to %u", (unsigned)w->pad[a]);
     }
     VEC_PUSH(p->arena, &e, ((size_token){SZ_CONST, NARROW, 0}));
     VEC_PUSH(p->arena, &e, ((size_token){SZ_LT, 0, 0}));
@@ -89,7 +92,7 @@ static void below(planner *p, const tensor_space *axes, uint32_t rank) {
 }
 
 void plan_narrow_product(planner *p, const tensor_space *axes, uint32_t n) {
-    if (p->facts->narrow) below(p, axes, n);
+    if (p->facts->narrow) below(p, axes, n, NULL);
 }
 
 void plan_narrow_guards(planner *p) {
@@ -98,8 +101,8 @@ void plan_narrow_guards(planner *p) {
         bool given = v < p->op->nparams && i.role != VAL_SCALAR && i.rank && !(i.facts & FACT_PREFIX);
         if (given) add(p, (program_guard){.kind = GUARD_REACH, .param = v, .value = NARROW});
         if (i.role == VAL_STAGE && p->plan->values.data[v].home == LOOP_MEMORY && i.rank > 1)
-            below(p, i.axes, i.rank);
+            below(p, i.axes, i.rank, &p->plan->values.data[v]);
     }
     for (tensor_space s = 0; s < p->nspaces; s++)
-        if (p->op->spaces.data[s].kind != SPACE_CONST) below(p, &s, 1);
+        if (p->op->spaces.data[s].kind != SPACE_CONST) below(p, &s, 1, NULL);
 }

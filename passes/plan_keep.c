@@ -188,7 +188,7 @@ static int64_t bytes_of(const fusion *f, const kept_value *x, const char **open)
         if (a == own) continue;
         *open = s->name;
         if (s->kind != SPACE_CONST || own == UINT32_MAX || s->size > MOST_POINTS) return 0;
-        bytes *= s->size;
+        bytes *= plan_padded_extent(f->p, x->stage, x->target->index[a], s->size);
         if (bytes > f->p->machine->shared_bytes) return 0;
     }
     return bytes;
@@ -298,7 +298,8 @@ static void give_home(const keeping *k, const kept_value *x, int64_t capacity) {
     loop_value w = {.home = LOOP_SHARED, .type = held_type(f, x), .of = x->of};
     uint32_t own = own_axis(f, x), rank = op->vals.data[x->target->val].rank;
     for (uint32_t a = 0; a < rank; a++) {
-        w.extent[a] = (uint32_t)op->spaces.data[op->vals.data[x->target->val].axes[a]].size;
+        int64_t size = op->spaces.data[op->vals.data[x->target->val].axes[a]].size;
+        w.extent[a] = (uint32_t)plan_padded_extent(f->p, x->stage, x->target->index[a], size);
         if (a != own) continue;
         w.extent[a] = (uint32_t)(x->edges ? capacity : f->points);
         w.origin[a] = x->edges ? plan_offset_at(f->p, plan_offsets(f->p, &f->map), f->lo, 0)

@@ -173,9 +173,9 @@ static const loop_inside *inside_of(const planner *p, tensor_var v) {
 static int64_t rounds_of(const planner *p, const loop_node *n) {
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[n->var].space];
     const tensor_node *lo = tensor_node_at(p->op, n->lo), *hi = tensor_node_at(p->op, n->hi);
-    bool all = lo->op == TENSOR_CONST_OP && !lo->imm.i && hi->op == TENSOR_SIZE_OP;
+    bool all = lo->op == TENSOR_CONST_OP && !lo->imm.i && (n->pad || hi->op == TENSOR_SIZE_OP);
     int64_t part = loop_digits_product(n);
-    return all && s->kind == SPACE_CONST ? (s->size + part - 1) / part : 0;
+    return all && s->kind == SPACE_CONST ? ((n->pad ? hi->imm.i : s->size) + part - 1) / part : 0;
 }
 
 static int64_t points_held(const planner *p, const loop_node *n) {

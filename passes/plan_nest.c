@@ -181,10 +181,11 @@ static void tell_alike(planner *p, diagnostic *d, const index_cut *c, const inde
 
 // Two stages that stand in one loop deal it out alike.
 bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
-    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,  SCHEDULE_REGISTERS,
-                                          SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL};
-    const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll},
-                  b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll};
+    static const schedule_verb verbs[] = {SCHEDULE_BLOCK,     SCHEDULE_GROUPS, SCHEDULE_TILE,
+                                          SCHEDULE_REGISTERS, SCHEDULE_LANES,  SCHEDULE_VECTOR,
+                                          SCHEDULE_UNROLL,    SCHEDULE_PAD};
+    const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll, c->pad},
+                  b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll, o->pad};
     uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
     while (i < all && a[i] == b[i]) i++;
     bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
@@ -291,7 +292,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
     const plan_part *part = plan_part_of(p, n->group->data[n->group->len - 1]);
     if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
-    if (c.vector > 1 && (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector))) {
+    if (c.vector > 1 &&
+        (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector, c.pad > 0))) {
         diagnostic *d = plan_refuse(
             p, E0548, c.cell[SCHEDULE_VECTOR]->at,
             ordered
@@ -302,6 +304,12 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
         c.vector = 0;
     }
+    plan_pad_loop(p, &c, node,
+                  ordered                          ? "its points are visited in another order"
+                  : rows && n->rows->tile          ? "its points are those of a tile"
+                  : rows && n->rows->lo && !within ? "its points are those of a class"
+                  : within ? "a block of the kernel owns some of its points, which end where they do"
+                           : NULL);
     if (rows && n->rows->everyone) VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
     else if (rows && n->rows->tile) plan_tile_digits(p, n->rows->tile, c, node);
     else if (within) digits_within(n, c, node);
@@ -324,7 +332,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
         if (plan_left(p, stage_at(n, i), vars) <= level) continue;
         check_level(n, &c, stage_at(n, i), vars[level]);
-        if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector);
+        if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector, c.pad > 0);
         if (vars[level] == v) continue;
         let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
         if (rows && n->rows->tile) plan_given(p, n->rows->tile, vars[level], &node->body);
@@ -342,7 +350,7 @@ void plan_store(planner *p, loop_body *to, const uint32_t *stage) {
 void plan_bound_vectors(planner *p, const tensor_stage *st) {
     for (uint32_t b = 0; b < st->nbound; b++) {
         index_cut c = plan_cut(p, st, st->bound[b], true);
-        if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector)) continue;
+        if (c.vector <= 1 || plan_vector_guards(p, st, st->bound[b], (uint32_t)c.vector, c.pad > 0)) continue;
         diagnostic *d = plan_refuse(p, E0548, c.cell[SCHEDULE_VECTOR]->at,
                                     "the extent of '%s' is no multiple of %lld",
                                     plan_index_text(p, st->bound[b]), (long long)c.vector);

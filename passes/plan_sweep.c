@@ -292,7 +292,7 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
     planner *p = s->p;
     for (uint32_t i = from; i < st->nleft; i++) {
         index_cut c = plan_cut(p, st, st->left[i], false);
-        bool vector = c.vector <= 1 || plan_vector_guards(p, st, st->left[i], (uint32_t)c.vector);
+        bool vector = c.vector <= 1 || plan_vector_guards(p, st, st->left[i], (uint32_t)c.vector, c.pad > 0);
         const schedule_cell *wrong = !vector   ? c.cell[SCHEDULE_VECTOR]
                                      : c.block ? c.cell[SCHEDULE_BLOCK]
                                                : NULL;
@@ -309,6 +309,7 @@ static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loo
         n->var = st->left[i];
         n->lo = tensor_int(p->op, 0);
         n->hi = tensor_size(p->op, space_of(s, n->var), NO_SPAN);
+        plan_pad_loop(p, &c, n, NULL);
         plan_digits(p, &c, n);
         loop_append(p->plan, at, n);
         VEC_PUSH(p->arena, made, n);

@@ -5,6 +5,7 @@
 typedef struct {
     tensor_var var;   // stands for the position of a loop with vectors
     uint32_t width;
+    bool padded;
 } vector_var;
 typedef VEC(vector_var) vector_vars;
 
@@ -19,7 +20,7 @@ static void guard_stages(planner *p, const loop_node *n, const vector_vars *vars
         for (uint32_t i = 0; i < vars->len; i++) {
             const tensor_stage *st = &p->op->stages.data[n->stages[s]];
             if (has_var(st, vars->data[i].var))
-                plan_vector_guards(p, st, vars->data[i].var, vars->data[i].width);
+                plan_vector_guards(p, st, vars->data[i].var, vars->data[i].width, vars->data[i].padded);
         }
 }
 
@@ -27,7 +28,7 @@ static void follow_let(planner *p, const loop_node *n, vector_vars *vars) {
     const tensor_node *value = tensor_node_at(p->op, n->value);
     for (uint32_t i = 0; i < vars->len && value->op == TENSOR_VAR_OP; i++)
         if (vars->data[i].var == (tensor_var)value->imm.i) {
-            VEC_PUSH(p->arena, vars, ((vector_var){n->var, vars->data[i].width}));
+            VEC_PUSH(p->arena, vars, ((vector_var){n->var, vars->data[i].width, vars->data[i].padded}));
             return;
         }
 }
@@ -39,7 +40,7 @@ static void guard_body(planner *p, const loop_body *body, vector_vars *vars) {
         if (n->kind == LOOP_LET) follow_let(p, n, vars);
         uint32_t inside = vars->len;
         if (n->kind == LOOP_FOR && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
-            VEC_PUSH(p->arena, vars, ((vector_var){n->var, n->digits[0].extent}));
+            VEC_PUSH(p->arena, vars, ((vector_var){n->var, n->digits[0].extent, loop_has_padding(p->op, n)}));
         guard_stages(p, n, vars);
         guard_body(p, &n->body, vars);
         vars->len = inside;

@@ -95,6 +95,10 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
     }
     c.block = 0;
     if (runs && w->part->var == v) c.groups = 0;   // each walks a range of its own
+    plan_pad_loop(w->p, &c, n,
+                  w->part && w->part->var == v ? "other blocks go on with its points"
+                  : w->levelled                ? "a factor is applied to so many of its points at a time"
+                                               : NULL);
     plan_digits(w->p, &c, n);
     const tensor_reducer *r = &w->p->op->reducers.data[w->st->reducer];
     const schedule_cell *dealt = r->commutative && !runs ? NULL : dealt_out(&c, n);

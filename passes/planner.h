@@ -2,9 +2,9 @@
 // plan_types.c gives numbers their types, plan_rewrite.c inlines stages and keys, plan_loops.c nests indices,
 // plan_group.c says which stages share a kernel, plan_gather.c, plan_fuse.c and plan_sweep.c which the schedule
 // fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
-// the schedule's cells, plan_flat.c takes indices as one, plan_tiles.c gives blocks tiles of a map, plan_walk.c
-// walks what a reduction reduces, plan_prepared.c names prepared arrays, plan_parts.c and plan_runs.c cut
-// reductions across blocks, plan_guard.c what a version takes for granted.
+// the schedule's cells, plan_pad.c rounds extents up, plan_flat.c takes indices as one, plan_tiles.c gives
+// blocks tiles of a map, plan_walk.c walks what a reduction reduces, plan_prepared.c names prepared arrays,
+// plan_parts.c and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 
@@ -136,6 +136,7 @@ typedef struct {
     bool bound;
     int64_t block, groups, tile, registers, lanes, vector, unroll;   // 0: no cell
     bool strided;
+    int64_t pad;   // what its extent is rounded up to; 0: it is not
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
 } index_cut;
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound);
@@ -145,6 +146,14 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n);   // units are g
 // first; false: their product does not divide the total.
 bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inner, uint32_t ninner,
                 loop_place place, uint32_t total);
+
+// ---- Padding (plan_pad.c) --------------------------------------------------------------------------------
+int64_t plan_pad(const planner *p, const tensor_stage *st, tensor_var v);   // 0: none, or the extent is a multiple
+int64_t plan_padded_extent(const planner *p, const tensor_stage *st, tensor_expr index,
+                           int64_t extent);   // of an axis that the stage stores at the index
+// Before its digits are made; why_not: the loop is none that can be padded, NULL: its range says.
+void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why_not);
+void plan_pads(planner *p);   // of values, when all loops are made
 
 // ---- Order (plan_order.c) --------------------------------------------------------------------------------
 typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, EDGES_OF_BLOCK } row_place;
@@ -326,8 +335,8 @@ tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key,
 tensor_space plan_space(planner *p, const char *name, tensor_expr size);   // of that size; made at first use
 
 // ---- Guards (plan_guard.c) -------------------------------------------------------------------------------
-bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v,
-                        uint32_t width);   // false: it cannot be
+bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,
+                        bool padded);   // to a multiple of it; false: it cannot be
 void plan_narrow_guards(planner *p);
 void plan_narrow_product(planner *p, const tensor_space *axes,
                          uint32_t n);   // positions of a product fit too

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random schedules of the library's ops, executed and compared with the ops' definitions.
 
-Usage: random_schedules.py GNNC [--cases N] [--seed S] [--first I] [--jobs 2] [--save DIR] [--op NAME] [--executed SHARE]
+Usage: random_schedules.py GNNC [--cases N] [--seed S] [--first I] [--jobs 2] [--save DIR] [--op NAME] [--padded] [--executed SHARE]
 
 A case is an op of the library or of test/run/new_ops.gnn, a schedule of it, and a command line; all follow from the seed and
 the number of the case. Statements are made from the forms in ir/schedule.def, of those that have a pass there. A case is
@@ -118,8 +118,8 @@ class Schedule:
 
 
 class Case:
-    def __init__(self, rng, table, ops):
-        self.rng, self.table, self.op = rng, table, rng.choice(ops)
+    def __init__(self, rng, table, ops, padded=False):
+        self.rng, self.table, self.op, self.padded, self.pads = rng, table, rng.choice(ops), padded, {}
         self.target = rng.choice(["sim", "sim", "sim", "host"])
         self.verbs = [v for v in table.forms if self.has(v)]
         self.sizes = {s: rng.choice(DENSE) for s in self.op.spaces if s not in self.op.sparse}
@@ -160,8 +160,15 @@ class Case:
         dealt = sorted({i for s in stages for i in s.indices()})
         dense = [i for i, space in dealt if space in self.sizes] if rng.random() < 0.95 else [i for i, _ in dealt]
         vector = rng.choice(dense) if dense and rng.random() < 0.5 else None
+        self.pads = {}
+        for index in dense:
+            if "pad" in self.verbs and rng.random() < (0.95 if self.padded else 0.15):
+                self.pads[index] = rng.choice([2, 4, 8, 8, 16, 3, 6])
+                self.put(schedule, "pad", [index, self.pads[index]], prefix)
         for index, space in rng.sample(dealt, min(len(dealt), rng.randint(1, 3))):
             self.deal_out(schedule, index, space if index == vector else None, index in outer, index in reduced, prefix)
+        if self.padded and vector and vector not in [s.words[0] for s in schedule.statements if s.verb == "vector"]:
+            self.deal_out(schedule, vector, dict(dealt)[vector], vector in outer, vector in reduced, prefix)
         if len(op.stages) > 1 and "fuse" in self.verbs and rng.random() < 0.15:
             self.fuse(schedule)
         if "loops" in self.verbs and rng.random() < 0.08:
@@ -231,7 +238,7 @@ class Case:
         for verb, chance in chances.items():
             n = min(rng.choice([2, 2, 4, 8, 16, 32]), self.threads.get(verb, 4))
             if verb == "vector":
-                n = rng.choice([n for n in (2, 4, 8) if self.sizes.get(vector, 8) % n == 0] or [1])
+                n = rng.choice([n for n in (2, 4, 8) if self.pads.get(index, self.sizes.get(vector, 8)) % n == 0] or [1])
             if n > 1 and verb in self.verbs and rng.random() < chance:
                 self.put(schedule, verb, [index, n] + ([["strided"]] if verb == "registers" and rng.random() < 0.4 else []), prefix)
                 part *= n
@@ -488,7 +495,7 @@ def shrink(gnnc, case, kind, path, budget=300):
 
 # ---- All of them ---------------------------------------------------------------------------------------------------
 def one(args, table, ops, number):
-    case = Case(random.Random("%d:%d" % (args.seed, number)), table, ops)
+    case = Case(random.Random("%d:%d" % (args.seed, number)), table, ops, args.padded)
     path = os.path.join(args.save, "case-%d-%d.gnn" % (args.seed, number))
     outcome, command = run(args.gnnc, case, path)
     if outcome.good():
@@ -512,6 +519,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", default="random_schedules.faults", help="folder for what fails")
     parser.add_argument("--op", help="this op only")
+    parser.add_argument("--padded", action="store_true", help="pad nearly every dense index")
     parser.add_argument("--executed", type=int, default=0, help="least share of schedules that are executed, in per cent")
     parser.add_argument("--keep", action="store_true", help="keep the files of all cases")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false")
