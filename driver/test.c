@@ -12,6 +12,7 @@ enum { MOST_JOBS = 64, MOST_FINDINGS = 3, CASES_AN_OP = 100, SHRINK_RUNS = 250 }
 
 typedef struct {
     test_case c;
+    uint64_t number;
     const char *kind, *text;
 } finding;
 
@@ -38,12 +39,21 @@ static double seconds(void) {
 }
 
 // ---- Findings --------------------------------------------------------------------------------------------
-// One of each kind an op.
-static void keep(testing *t, const test_case *c, const test_outcome *o) {
-    for (uint32_t i = 0; i < t->findings.len; i++)
-        if (t->findings.data[i].c.op == c->op && !strcmp(t->findings.data[i].kind, o->kind)) return;
-    if (t->findings.len < MOST_FINDINGS)
-        VEC_PUSH(t->d->arena, &t->findings, ((finding){*c, o->kind, o->text}));
+// One of each kind an op: the first by number, whichever ended first.
+static void keep(testing *t, const test_case *c, uint64_t number, const test_outcome *o) {
+    const finding new = {*c, number, o->kind, o->text};
+    for (uint32_t i = 0; i < t->findings.len; i++) {
+        finding *f = &t->findings.data[i];
+        if (f->c.op != c->op || strcmp(f->kind, o->kind)) continue;
+        if (number < f->number) *f = new;
+        return;
+    }
+    VEC_PUSH(t->d->arena, &t->findings, new);
+}
+
+static int by_number(const void *x, const void *y) {
+    const finding *a = x, *b = y;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 static test_outcome run_alone(testing *t, const test_case *c) {
@@ -113,6 +123,7 @@ static void tell_finding(testing *t, finding *f, uint32_t number) {
 typedef struct {
     test_child *child;
     test_case c;
+    uint64_t number;
     tally *of;
 } slot;
 
@@ -123,6 +134,7 @@ static void start(testing *t, slot *s, uint64_t number) {
     test_target target = t->targets.data[test_draw(&r, t->targets.len)];
     s->c = test_case_draw(a, t->d, &t->ops.data[op], target, &r);
     s->of = &t->tallies[op];
+    s->number = number;
     s->child = test_start(a, t->d, &s->c, t->folder);
 }
 
@@ -136,7 +148,7 @@ static void finish(testing *t, slot *s) {
     s->of->schedules += o.verdict == TEST_RIGHT && s->c.schedules.len;
     if (o.verdict != TEST_FAULT) return;
     s->of->faults++;
-    keep(t, &s->c, &o);
+    keep(t, &s->c, s->number, &o);
 }
 
 static bool run_cases(testing *t) {
@@ -213,7 +225,9 @@ static int tell(testing *t) {
         cases += t->tallies[i].cases;
         runs += t->tallies[i].runs;
     }
-    for (uint32_t i = 0; i < t->findings.len; i++) tell_finding(t, &t->findings.data[i], i + 1);
+    if (t->findings.len) qsort(t->findings.data, t->findings.len, sizeof *t->findings.data, by_number);
+    for (uint32_t i = 0; i < t->findings.len && i < MOST_FINDINGS; i++)
+        tell_finding(t, &t->findings.data[i], i + 1);
     if (t->ops.len > 1)
         printf("%u ops, %u cases, %u runs right, %u cases failed (seed %llu)\n", t->ops.len, cases, runs,
                faults, (unsigned long long)t->seed);

@@ -66,6 +66,7 @@ typedef struct {
     test_schedules *out;
     uint32_t lanes, groups;   // threads that are left
     uint32_t classes;         // schedules of classes so far
+    uint32_t pads;              // per cent of dense indices that are padded
 } test_maker;
 void test_schedule_draw(test_maker *m);
 bool test_verb_usable(const test_maker *m, const char *verb);

@@ -51,9 +51,9 @@ typedef struct {
     test_schedule *s;
     const test_stage *only;   // what is said is about this stage; NULL: about all
     const test_index *index;
-    bool outer, reduced, vector;
+    bool outer, reduced, dense, vector;
     bool runs;      // other blocks go on with it: along a key
-    int64_t part;   // points taken at once
+    int64_t part, pad;   // points taken at once; what the index is padded to
 } dealing;
 
 static const char *about(const dealing *d) { return d->only ? d->only->name : NULL; }
@@ -73,7 +73,7 @@ static void deal_verb(dealing *d, const char *verb, uint32_t chance) {
     int64_t n = TEST_PICK(r, sizes), extent = d->m->sizes[d->index->space];
     bool vector = !strcmp(verb, "vector");
     if (vector) n = TEST_PICK(r, widths);
-    if (vector && extent > 0 && extent % n) return;
+    if (vector && d->pad % n && extent > 0 && extent % n) return;
     n = threads_of(d, verb, n);
     if (n < 2) return;
     test_word words[] = {test_text(d->index->name), test_number(n), test_text("strided")};
@@ -141,7 +141,12 @@ static void deal_blocks(dealing *d) {
 
 static void deal(dealing *d) {
     test_rng *r = d->m->rng;
-    d->part = 1;
+    static const int64_t pads[] = {2, 4, 8, 8, 16, 3, 6};
+    d->part = d->pad = 1;
+    if (d->dense && test_chance(r, d->m->pads) && test_verb_usable(d->m, "pad")) {
+        d->pad = TEST_PICK(r, pads);
+        put_number(d->m, d->s, "pad", d->index->name, d->pad, about(d));
+    }
     d->runs = d->reduced && !d->outer && test_chance(r, 40);
     bool groups_alone = d->runs && test_chance(r, 90);
     if (!groups_alone) {
@@ -255,7 +260,7 @@ static void tidy(test_maker *m, test_schedule *s) {
                         .index = &x.index,
                         .outer = x.outer,
                         .reduced = x.reduced,
-                        .vector = dense && vectors});
+                        .dense = dense, .vector = dense && vectors});
         vectors &= !dense;
     }
     if (m->op->stages.len > 1 && test_verb_usable(m, "fuse") && test_chance(r, 15)) fuse(m, s);
@@ -321,6 +326,7 @@ const char *test_class_draw(test_maker *m) {
 
 void test_schedule_draw(test_maker *m) {
     test_schedule s = {.name = TEST_SCHEDULE};
+    m->pads = test_chance(m->rng, 20) ? 95 : 15;
     if (test_chance(m->rng, 15)) {
         test_schedule base = {.name = "base"};
         fill(m, &base);
