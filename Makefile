@@ -2,6 +2,7 @@
 # make demo     compiles GAT, runs it on Cora and compares the result with its definition
 # make test     runs every test; the last line is "N passed, N failed"
 # make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
+# make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
 BUILD ?= build
@@ -9,7 +10,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep asan clean
+.PHONY: all setup demo test sweep seeded asan clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -26,6 +27,12 @@ test: all
 
 sweep: all
 	@$(PYTHON) test/run/sweep.py $(BUILD)/bin/gnnc --level=full --out=$(BUILD)/sweep.txt
+
+# Both counts are printed, whatever they are; fewer than asked for, and make fails.
+seeded: all
+	@echo "Faults in what is computed:"; s=0; \
+	$(PYTHON) test/fuzz/seeded.py $(BUILD)/bin/gnnc run test/fuzz/miscompiles.txt --least 58 || s=1; \
+	echo "Races:"; $(PYTHON) test/fuzz/seeded.py $(BUILD)/bin/gnnc run test/fuzz/races.txt --races || s=1; exit $$s
 
 asan: setup
 	@test -f $(BUILD)/asan/build.ninja || \

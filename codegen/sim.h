@@ -9,6 +9,7 @@
 //     sim_begin(s, seed);                             // forgets which memory was written
 //     sim_launch(s, "spmm_f32_0", args, blocks);      // once a kernel, in order
 //     if (sim_report(s)) …                            // faults, as diagnostics
+//     n = sim_counted(s, a, &profiles);               // what sim_count counted since sim_begin
 //     sim_free(s);
 #ifndef GNNC_SIM_H
 #define GNNC_SIM_H
@@ -35,5 +36,35 @@ void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks
 // Hands over what was found since the last call, each fault once however many lanes have it; returns how
 // many.
 uint32_t sim_report(sim *s);
+
+// ---- Counts ----------------------------------------------------------------------------------------------
+typedef enum {
+#define COUNTER(id, title) SIM_COUNT_##id,
+#include "sim/counters.def"
+#undef COUNTER
+    SIM_COUNTERS
+} sim_counter;
+const char *sim_counter_title(sim_counter c);
+
+typedef struct {
+    span at;   // an instruction of the line
+    uint64_t counts[SIM_COUNTERS];
+} sim_line;
+typedef struct {
+    const char *name;
+    uint64_t lines, requests;   // of 128 bytes: different ones in all launches; each once a request
+} sim_footprint;
+typedef struct {
+    const char *kernel;
+    uint32_t block;   // threads
+    uint64_t launches, blocks;
+    VEC(sim_line) lines;   // those with most sectors and wavefronts to spare first
+    VEC(sim_footprint) buffers;
+} sim_profile;
+
+void sim_count(sim *s);   // from here to the next sim_begin
+// Ends it: the kernels that ran, in a's memory, and a remark for each access that takes more than it must;
+// returns how many kernels.
+uint32_t sim_counted(sim *s, arena *a, const sim_profile **out);
 
 #endif

@@ -241,6 +241,7 @@ int drive_run(driver *d) {
     r.check = option_given(d, OPT_CHECK);
     r.check_budget = (double)option_number(d, OPT_CHECK_BUDGET, 0);
     r.repeat = option_number(d, OPT_REPEAT, 1);
+    run_profiles(d);
     if (r.repeat < 1 || r.repeat > 1000000) usage(d, E0812, "--repeat takes a number from 1 to 1000000");
     return run_every_op(&r);
 }

@@ -117,6 +117,11 @@ void run_sim_begin(run_op *o, bool again);   // again: the second launch, in ano
 bool run_sim_report(run_op *o);       // faults so far; true: the rest may go on
 void run_sim_free(run_session *r);    // of the op at hand
 
+// ---- run_profile.c ---------------------------------------------------------------------------------------
+struct sim;
+bool run_profiles(driver *d);   // asked for; a fault where nothing is simulated
+void run_profile(driver *d, struct sim *s, FILE *out);   // what it counted
+
 // ---- run_simt.c ------------------------------------------------------------------------------------------
 int run_simt(driver *d);   // the kernels of a .simt text, in the simulator; the exit status
 

@@ -8,6 +8,7 @@
 typedef struct run_simulator {
     gnn_simulator hook;
     sim *sim;   // of the op at hand
+    bool counting;
     const simt_module *module;
 } run_simulator;
 
@@ -61,11 +62,17 @@ void run_sim_load(run_op *o) {
 
 void run_sim_begin(run_op *o, bool again) {
     uint64_t seed = (uint64_t)option_number(o->r->d, OPT_SIM_SEED, 0);
-    if (o->r->simulator) sim_begin(o->r->simulator->sim, again ? ~seed : seed);
+    if (!o->r->simulator) return;
+    sim_begin(o->r->simulator->sim, again ? ~seed : seed);
+    o->r->simulator->counting = !again && run_profiles(o->r->d);
+    if (o->r->simulator->counting) sim_count(o->r->simulator->sim);
 }
 
 bool run_sim_report(run_op *o) {
-    if (o->r->simulator && sim_report(o->r->simulator->sim)) o->r->d->mismatch = true;
+    run_simulator *s = o->r->simulator;
+    if (s && sim_report(s->sim)) o->r->d->mismatch = true;
+    if (s && s->counting) run_profile(o->r->d, s->sim, o->r->notes);
+    if (s) s->counting = false;
     return true;
 }
 

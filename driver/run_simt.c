@@ -173,8 +173,11 @@ static void run_kernels(session *s) {
     phase(d, "run");
     sim *simulator = sim_new(d->ds, s->module);
     sim_begin(simulator, (uint64_t)option_number(d, OPT_SIM_SEED, 0));
+    bool counting = run_profiles(d);
+    if (counting) sim_count(simulator);
     for (uint32_t k = 0; k < s->module->funcs.len; k++)
         if (s->module->funcs.data[k]->kernel) run_kernel(s, simulator, s->module->funcs.data[k], blocks);
+    if (counting) run_profile(d, simulator, stdout);
     sim_free(simulator);
 }
 

@@ -1,7 +1,6 @@
 // An input file, from text to verified IR, op by op.
 #include "driver.h"
 #include "loop.h"
-#include "simt_fault.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,29 +223,6 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
     o->plans = (loop_plans){0};
     o->made = (schedule_list){0};
     return pass_scheduled(d->arena, d->ds, o->op, o->schedules.data, o->schedules.len, machine, &options, &o->plans, &o->made);
-}
-
-// --seed-fault: what then runs may be wrong in any way, but is simt IR still.
-static bool seed_fault(driver *d, program *p) {
-    const char *text = option_text(d, OPT_SEED_FAULT, ""), *colon = strchr(text, ':');
-    simt_fault k = 0;
-    while (k < SIMT_FAULT_COUNT && (!colon || strncmp(simt_fault_text(k), text, (size_t)(colon - text)) || simt_fault_text(k)[colon - text])) k++;
-    if (k == SIMT_FAULT_COUNT) {
-        diagnostic *fault = usage(d, E0812, "--seed-fault takes KIND:N, not '%s'", text);
-        textbuf kinds = textbuf_new(d->arena);
-        for (k = 0; k < SIMT_FAULT_COUNT; k++) textbuf_printf(&kinds, "%s%s", k ? ", " : "", simt_fault_text(k));
-        diag_help(fault, "kinds are %s", kinds.data);
-        return false;
-    }
-    uint32_t sites = simt_fault_sites(p->module, k);
-    char *end;
-    unsigned long site = strtoul(colon + 1, &end, 10);
-    bool counted = *end || end == colon + 1, made = !counted && simt_fault_apply(p->module, k, (uint32_t)site);
-    const char *wrong = made ? simt_verify(d->arena, p->module) : NULL;
-    if (made && !wrong) return true;
-    if (wrong) usage(d, E0812, "--seed-fault=%s: this is no simt IR: %s", text, wrong);
-    else usage(d, E0812, "--seed-fault=%s: there are %u sites", text, sites);
-    return false;
 }
 
 program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits) {

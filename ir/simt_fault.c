@@ -47,10 +47,33 @@ static simt_instr loop_of(const simt_func *f, simt_region r) {
     return 0;
 }
 
+static uint32_t place_of(const simt_func *f, simt_region r, simt_instr i) {
+    uint32_t at = 0;
+    while (f->regions.data[r].instrs.data[at] != i) at++;
+    return at;
+}
+
+// Where what lies ahead of it in its region last touches memory; NOWHERE: it does not.
+enum { NOWHERE = UINT32_MAX };
+static uint32_t access_ahead(const simt_func *f, simt_region r, simt_instr i) {
+    for (uint32_t at = place_of(f, r, i); at-- > 0;) {
+        const simt_instr_info *x = &f->instrs.data[f->regions.data[r].instrs.data[at]];
+        if (simt_op_table(x->op)->flags & (SIMT_READS | SIMT_WRITES)) return at;
+    }
+    return NOWHERE;
+}
+
+static bool is_cut(const simt_func *f, const simt_instr_info *i) {
+    if (i->op != SIMT_CVT || simt_typeof(f, i->args[0]).element != SIMT_F32) return false;
+    return result_type(f, i).element == SIMT_F16 || result_type(f, i).element == SIMT_BF16;
+}
+
 static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, simt_fault k) {
     bool loop = i->op == SIMT_FOR, guard = i->op == SIMT_IF && !i->nresults;
     switch (k) {
     case SIMT_FAULT_barrier: return i->op == SIMT_BARRIER;
+    case SIMT_FAULT_early:
+        return i->op == SIMT_BARRIER && access_ahead(f, r, (simt_instr)(i - f->instrs.data)) != NOWHERE;
     case SIMT_FAULT_atomic: return i->op == SIMT_RED && i->aux == SIMT_ATOMIC_ADD;
     case SIMT_FAULT_overlap: return i->op == SIMT_SHARED && i->imm.i;
     case SIMT_FAULT_room: return false;   // of the kernel
@@ -60,12 +83,14 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_stride: return loop;
     case SIMT_FAULT_mask:
     case SIMT_FAULT_mask_not: return guard;
+    case SIMT_FAULT_choice: return i->op == SIMT_SELECT || (i->op == SIMT_IF && i->nresults);
     case SIMT_FAULT_edge: return i->op == SIMT_CMP && i->aux != SIMT_EQ && i->aux != SIMT_NE;
     case SIMT_FAULT_swap: return swappable(f, i);
     case SIMT_FAULT_operation: return operation_fits(f, i);
     case SIMT_FAULT_identity: return loop && i->nresults;
     case SIMT_FAULT_lost: return i->op == SIMT_YIELD && i->nargs && loop_of(f, r);
     case SIMT_FAULT_narrow:
+    case SIMT_FAULT_narrow16:
     case SIMT_FAULT_address:
     case SIMT_FAULT_scale: return i->op == SIMT_ADDR;
     case SIMT_FAULT_store: return i->op == SIMT_ST;
@@ -73,7 +98,10 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_width: return is_shuffle(i->op) && i->imm.i > 2;
     case SIMT_FAULT_element: return i->op == SIMT_EXTRACT;
     case SIMT_FAULT_round: return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
-    case SIMT_FAULT_thread: return i->op == SIMT_SREG && i->aux == SREG_TID;
+    case SIMT_FAULT_truncate: return is_cut(f, i);
+    case SIMT_FAULT_nan: return (i->op == SIMT_MIN || i->op == SIMT_MAX) && is_float(result_type(f, i));
+    case SIMT_FAULT_thread: return i->op == SIMT_SREG && i->aux == SREG_TID && f->block > 32;
+    case SIMT_FAULT_pair: return i->op == SIMT_SREG && i->aux == SREG_TID;
     case SIMT_FAULT_block: return i->op == SIMT_SREG && i->aux == SREG_CTAID;
     case SIMT_FAULT_COUNT: break;
     }
@@ -94,10 +122,9 @@ static void move_in(const site *s, simt_region made, bool after) {
     simt_func *f = s->f;
     const simt_region_info *from = &f->regions.data[made];
     simt_region_info *r = &f->regions.data[s->region];
-    uint32_t at = 0, n = from->instrs.len;
+    uint32_t n = from->instrs.len;
     for (uint32_t k = 0; k < n; k++) VEC_PUSH(f->module->arena, &r->instrs, from->instrs.data[k]);
-    while (r->instrs.data[at] != s->instr) at++;   // constants went to the front of the body
-    at += after;
+    uint32_t at = place_of(f, s->region, s->instr) + after;   // constants went to the front of the body
     memmove(r->instrs.data + at + n, r->instrs.data + at, (r->instrs.len - n - at) * sizeof *r->instrs.data);
     memcpy(r->instrs.data + at, from->instrs.data, n * sizeof *r->instrs.data);
     f->regions.data[made].instrs.len = 0;
@@ -107,8 +134,7 @@ static simt_builder aside(const site *s) { return (simt_builder){s->f, simt_regi
 
 static void take_out(const site *s) {
     simt_region_info *r = &s->f->regions.data[s->region];
-    uint32_t at = 0;
-    while (r->instrs.data[at] != s->instr) at++;
+    uint32_t at = place_of(s->f, s->region, s->instr);
     r->instrs.len--;
     memmove(r->instrs.data + at, r->instrs.data + at + 1, (r->instrs.len - at) * sizeof *r->instrs.data);
 }
@@ -131,15 +157,32 @@ static simt_value other(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_XOR, x, simt_build_pred(b, true));
 }
 static simt_value yes(simt_builder *b, simt_value x) { return (void)x, simt_build_pred(b, true); }
+static simt_value always(simt_builder *b, simt_value x) {   // of each lane
+    return simt_build_binary(b, SIMT_OR, x, simt_build_unary(b, SIMT_NOT, x));
+}
 static simt_value first(simt_builder *b, simt_value x) { return one_of(b, simt_typeof(b->func, x)); }
 static simt_value low_bits(simt_builder *b, simt_value x) {
     return simt_build_cvt(b, simt_typeof(b->func, x), simt_build_cvt(b, SIMT_T(I8), x));
 }
+static simt_value low_half(simt_builder *b, simt_value x) {
+    return simt_build_cvt(b, simt_typeof(b->func, x), simt_build_cvt(b, SIMT_T(I16), x));
+}
+static simt_value cut(simt_builder *b, simt_value x, int64_t mask) {
+    simt_type t = simt_typeof(b->func, x), bits = {SIMT_I32, t.lanes};
+    simt_value kept = simt_build_binary(b, SIMT_AND, simt_build_bitcast(b, bits, x),
+                                        simt_build_int(b, bits, mask));
+    return simt_build_bitcast(b, t, kept);
+}
+static simt_value cut_f16(simt_builder *b, simt_value x) { return cut(b, x, ~INT64_C(0x1fff)); }
+static simt_value cut_bf16(simt_builder *b, simt_value x) { return cut(b, x, ~INT64_C(0xffff)); }
 static simt_value rounded(simt_builder *b, simt_value x) {
     return simt_build_cvt(b, SIMT_T(F32), simt_build_cvt(b, SIMT_T(F16), x));
 }
 static simt_value low_lanes(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_AND, x, simt_build_int(b, SIMT_T(I32), 31));
+}
+static simt_value even(simt_builder *b, simt_value x) {
+    return simt_build_binary(b, SIMT_AND, x, simt_build_int(b, SIMT_T(I32), ~INT64_C(1)));
 }
 static simt_value nought(simt_builder *b, simt_value x) { return (void)x, simt_build_int(b, SIMT_T(I32), 0); }
 
@@ -150,15 +193,38 @@ static void change_argument(const site *s, uint32_t k, build_fn *change) {
     move_in(s, b.region, false);
 }
 
-// All uses of the result, but for what is made of it here.
-static void change_result(const site *s, build_fn *change) {
-    simt_builder b = aside(s);
-    uint32_t before = s->f->instrs.len;
-    simt_value old = info(s)->results[0], made = change(&b, old);
-    move_in(s, b.region, true);
+// All uses of the result, but for what was made of it here: instructions from `before` on.
+static void replace_result(const site *s, simt_value made, uint32_t before) {
+    simt_value old = info(s)->results[0];
     for (simt_instr i = 1; i < before; i++)
         for (uint32_t a = 0; a < s->f->instrs.data[i].nargs; a++)
             if (s->f->instrs.data[i].args[a] == old) s->f->instrs.data[i].args[a] = made;
+}
+
+static void change_result(const site *s, build_fn *change) {
+    simt_builder b = aside(s);
+    uint32_t before = s->f->instrs.len;
+    simt_value made = change(&b, info(s)->results[0]);
+    move_in(s, b.region, true);
+    replace_result(s, made, before);
+}
+
+// As IEEE 754's maxNum: where one argument is NaN, the other one.
+static void drop_nan(const site *s) {
+    simt_builder b = aside(s);
+    uint32_t before = s->f->instrs.len;
+    simt_value x = info(s)->args[0], y = info(s)->args[1], m = info(s)->results[0];
+    simt_value of_y = simt_build_select(&b, simt_build_cmp(&b, SIMT_NE, y, y), x, m);
+    simt_value made = simt_build_select(&b, simt_build_cmp(&b, SIMT_NE, x, x), y, of_y);
+    move_in(s, b.region, true);
+    replace_result(s, made, before);
+}
+
+static void earlier(const site *s) {
+    simt_region_info *r = &s->f->regions.data[s->region];
+    uint32_t from = place_of(s->f, s->region, s->instr), to = access_ahead(s->f, s->region, s->instr);
+    memmove(r->instrs.data + to + 1, r->instrs.data + to, (from - to) * sizeof *r->instrs.data);
+    r->instrs.data[to] = s->instr;
 }
 
 static void exchange(const site *s) {
@@ -201,6 +267,7 @@ static void apply(const site *s, simt_fault k) {
     switch (k) {
     case SIMT_FAULT_barrier:
     case SIMT_FAULT_store: take_out(s); return;
+    case SIMT_FAULT_early: earlier(s); return;
     case SIMT_FAULT_atomic: not_atomic(s); return;
     case SIMT_FAULT_overlap: info(s)->imm.i = 0; return;
     case SIMT_FAULT_room: return;
@@ -210,18 +277,25 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_stride: change_argument(s, 2, twice); return;
     case SIMT_FAULT_mask: change_argument(s, 0, yes); return;
     case SIMT_FAULT_mask_not: change_argument(s, 0, other); return;
+    case SIMT_FAULT_choice: change_argument(s, 0, always); return;
     case SIMT_FAULT_edge: other_edge(s); return;
     case SIMT_FAULT_swap: exchange(s); return;
     case SIMT_FAULT_operation: other_operation(s); return;
     case SIMT_FAULT_identity: change_argument(s, 3, first); return;
     case SIMT_FAULT_lost: drop_step(s); return;
     case SIMT_FAULT_narrow: change_argument(s, 1, low_bits); return;
+    case SIMT_FAULT_narrow16: change_argument(s, 1, low_half); return;
     case SIMT_FAULT_address: info(s)->imm.i += info(s)->mem.scale; return;
     case SIMT_FAULT_scale: info(s)->mem.scale = (uint16_t)(info(s)->mem.scale * 2); return;
     case SIMT_FAULT_lane: change_argument(s, 1, more); return;
     case SIMT_FAULT_width: info(s)->imm.i /= 2; return;
     case SIMT_FAULT_element: info(s)->imm.i ^= 1; return;
     case SIMT_FAULT_round: change_result(s, rounded); return;
+    case SIMT_FAULT_truncate:
+        change_argument(s, 0, result_type(s->f, info(s)).element == SIMT_F16 ? cut_f16 : cut_bf16);
+        return;
+    case SIMT_FAULT_nan: drop_nan(s); return;
+    case SIMT_FAULT_pair: change_result(s, even); return;
     case SIMT_FAULT_thread: change_result(s, low_lanes); return;
     case SIMT_FAULT_block: change_result(s, nought); return;
     case SIMT_FAULT_COUNT: break;

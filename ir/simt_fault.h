@@ -11,6 +11,7 @@
 // X(id, what is done to a site)
 #define SIMT_FAULTS(X)                                                                                      \
     X(barrier, "a barrier is left out")                                                                     \
+    X(early, "a barrier stands before what it should follow")                                               \
     X(atomic, "an atomic addition is a load, an addition and a store")                                      \
     X(overlap, "a buffer in shared memory lies where another does")                                         \
     X(room, "a block gets half of its shared memory")                                                       \
@@ -20,12 +21,14 @@
     X(stride, "a loop takes every other step")                                                              \
     X(mask, "a guarded region always runs")                                                                 \
     X(mask_not, "a guarded region runs where it should not, and only there")                                \
+    X(choice, "a choice always takes its first")                                                            \
     X(edge, "a comparison includes the bound, or excludes it")                                              \
     X(swap, "operands of a difference, quotient, choice or comparison change places")                       \
     X(operation, "a sum is a difference, a product a sum, a maximum a minimum")                             \
     X(identity, "a loop's state begins with 1")                                                             \
     X(lost, "a loop drops what it computed in a step")                                                      \
     X(narrow, "an index has 8 bits")                                                                        \
+    X(narrow16, "an index has 16 bits")                                                                     \
     X(address, "an access goes to the next element")                                                        \
     X(scale, "an access steps twice as far")                                                                \
     X(store, "a store is left out")                                                                         \
@@ -33,7 +36,10 @@
     X(width, "a shuffle stays within half as many lanes")                                                   \
     X(element, "another element of a vector is taken")                                                      \
     X(round, "a sum in f32 is rounded to f16")                                                              \
+    X(truncate, "an f32 is cut to 16 bits, not rounded")                                                    \
+    X(nan, "a maximum or minimum drops NaN")                                                                \
     X(thread, "a thread takes itself for one of the first warp")                                            \
+    X(pair, "a thread takes itself for its even neighbour")                                                 \
     X(block, "a block takes itself for the first")
 typedef enum {
 #define X(id, what) SIMT_FAULT_##id,

@@ -188,6 +188,7 @@ void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks
     arena *a = arena_new();
     sim_block b = {.sim = s, .kernel = k, .blocks = blocks};
     bind(s, k, args);
+    if (s->counting) b.counts = sim_counts_of(s, k, blocks);
     make_warps(&b, a);
     order o = order_new(s, blocks);
     for (uint64_t i = 0; i < blocks && !b.stopped; i++) {
@@ -219,6 +220,8 @@ void sim_begin(sim *s, uint64_t seed) {
     s->launch = 0;
     memset(&s->buffers, 0, sizeof s->buffers);
     memset(&s->faults, 0, sizeof s->faults);
+    memset(&s->counts, 0, sizeof s->counts);
+    s->counting = false;
     for (uint32_t k = 0; k <= SIM_SHARED; k++)
         VEC_PUSH(s->memory, &s->buffers, ((sim_buffer){.name = "shared memory", .granule = 4}));
 }

@@ -35,6 +35,7 @@ struct sim_code {
     const sim_place *places;   // AGAIN: of the function's values
 };
 
+typedef struct sim_counted_step sim_counted_step;
 typedef struct {
     const simt_func *func;
     VEC(sim_code) code;    // the kernel's own first
@@ -43,6 +44,7 @@ typedef struct {
     uint8_t *image;            // of those bytes
     const sim_place *params;   // of the kernel's values, its parameters among them
     const bool *written;       // by parameter: whether a store may reach it
+    sim_counted_step *counted;   // by step, which counts and then runs the one kept here; NULL: not counted yet
 } sim_kernel;
 
 // ---- Memory ----------------------------------------------------------------------------------------------
@@ -75,6 +77,7 @@ typedef struct {
     uint64_t lanes;   // that have it
 } sim_fault;
 
+typedef struct sim_counts sim_counts;   // of a kernel
 struct sim {
     arena *arena;    // kernels
     arena *memory;   // buffers and their shadows, until sim_begin
@@ -85,6 +88,8 @@ struct sim {
     VEC(sim_kernel *) kernels;
     VEC(sim_buffer) buffers;   // [0] unused, [SIM_SHARED]
     VEC(sim_fault) faults;
+    bool counting;
+    VEC(sim_counts *) counts;
 };
 
 // ---- Threads ---------------------------------------------------------------------------------------------
@@ -96,6 +101,7 @@ typedef struct {
     uint32_t nwarps, barriers;
     bool stopped;   // by a trap
     sim_warp *warps;
+    sim_counts *counts;   // NULL: nothing is counted
 } sim_block;
 struct sim_warp {
     uint8_t *frame;
@@ -167,6 +173,45 @@ sim_step sim_control_step(sim_control k);
 
 // ---- memory.c --------------------------------------------------------------------------------------------
 const bool *sim_written_params(arena *a, const simt_func *f);   // by parameter: whether a store may reach it
+
+// ---- count.c ---------------------------------------------------------------------------------------------
+// A kernel's steps are replaced by one that counts when counts are first asked for, so that others are not slowed.
+// Stride: what most neighbouring lanes are apart, by majority vote (Boyer and Moore 1991).
+typedef struct {
+    int64_t bytes;
+    uint64_t agreed, lead, pairs;   // pairs like it since it leads, its lead, all pairs
+} sim_stride;
+typedef struct {
+    uint64_t n[SIM_COUNTERS];
+    uint32_t buffer, bytes;   // of the last request; a lane's
+    sim_stride stride;
+} sim_tally;
+typedef struct {
+    uint8_t *touched;   // a bit a line of 128 bytes
+    uint64_t lines, requests;
+} sim_touched;
+struct sim_counts {
+    const sim_kernel *kernel;
+    uint64_t launches, blocks;
+    sim_tally *tallies;                           // by step
+    uint32_t calls[SIM_MAX_BLOCK / SIM_LANES];    // by warp: the kernel's step that calls what it is in
+    VEC(sim_touched) touched;                     // by buffer
+};
+sim_counts *sim_counts_of(sim *s, sim_kernel *k, uint32_t blocks);   // of a launch
+
+// ---- requests.c ------------------------------------------------------------------------------------------
+// The addresses of a request. Of global memory they are the buffer's number and the place in it, from an
+// address that sectors begin at.
+typedef struct {
+    sim_mask lanes;
+    uint32_t bytes;   // a lane's
+    uint64_t at[SIM_LANES];
+} sim_request;
+static inline uint32_t sim_request_buffer(uint64_t at) { return (uint32_t)(at >> SIM_OFFSET_BITS); }
+void sim_request_global(sim *s, sim_counts *k, sim_tally *t, const sim_request *q);
+void sim_request_shared(sim_tally *t, const sim_request *q);
+void sim_request_atomic(sim_tally *t, const sim_request *q);
+void sim_request_stride(sim_stride *s, const sim_request *q);
 
 // ---- report.c --------------------------------------------------------------------------------------------
 // A fault of the lanes given, of which the first is named; other: the instruction it collides with, or 0.
