@@ -291,6 +291,31 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     return lanes;
 }
 
+// Reductions that one walk serves write out as many rounds as the dearest of them stands.
+static void level_unrolls(making *m, const stage_group *g) {
+    planner *p = m->p;
+    for (uint32_t i = 0, end; i < g->len; i = end) {
+        const schedule_cell *least = NULL;
+        end = plan_run_end(p, g, i);
+        for (uint32_t k = i; k < end && end > i + 1; k++) {
+            const tensor_stage *st = &p->op->stages.data[g->data[k]];
+            const schedule_cell *c = schedule_find(m->s, st->name, SCHEDULE_UNROLL,
+                                                   p->op->vars.data[st->bound[0]].name);
+            if (k == i || !c || (least && schedule_number(c, NULL) < schedule_number(least, NULL))) least = c;
+            if (!least) break;
+        }
+        for (uint32_t k = i; k < end && end > i + 1; k++) {
+            const tensor_stage *st = &p->op->stages.data[g->data[k]];
+            schedule_cell c = {.verb = SCHEDULE_UNROLL,
+                               .stage = st->name,
+                               .subject = p->op->vars.data[st->bound[0]].name,
+                               .empty = !least};
+            if (least) c.nvalues = least->nvalues, c.values = least->values;
+            schedule_fill(p->arena, m->s, c);
+        }
+    }
+}
+
 // Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can spare.
 static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     planner *p = m->p;
@@ -304,6 +329,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
             if (!pass && left_over < rows) rows = left_over;
         }
     }
+    level_unrolls(m, g);
     for (uint32_t i = 0; i < g->len && !m->heavy; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
