@@ -37,7 +37,7 @@ static bool open_device(run_session *r) {
         usage(d, E0812, "gnnc %s takes one target", verb_name(d->verb));
         return false;
     }
-    if (option_is(d, OPT_TARGET, "sim")) return run_sim_open(r);
+    if (option_is(d, OPT_TARGET, "sim") || r->pack) return run_sim_open(r);
     if (host && option_given(d, OPT_ARCH))
         diag(d->ds, W0801, NO_SPAN, "--arch has no effect on --target=host");
     gnn_status s = host ? GNN_NO_DEVICE
@@ -113,7 +113,7 @@ static run_row run_turn(run_op *o, run_row row, bool good) {
     good = good && o->r->steps(o, &row);
     const char *plan = o->taken || !o->program ? o->taken : run_version(o);
     row.plan = plan ? arena_strdup(d->arena, plan) : "-";
-    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : o->r->check ? "right" : "ran";
+    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : row.packed ? "packed" : o->r->check ? "right" : "ran";
     d->mismatch |= wrong;
     run_plan_free(o);
     return row;
@@ -164,10 +164,12 @@ static void run_ops(run_session *r, unit *u, run_rows *rows) {
     for (uint32_t i = 0; i < u->ops.len; i++) {
         if (!u->ops.data[i].op) continue;
         run_op o = {.r = r, .arena = arena_new(), .op = &u->ops.data[i]};
+        run_pack_begin(&o);
         for (uint32_t g = 0; g < r->graphs.len; g++) {
             r->graph = &r->graphs.data[g];
             run_graph_turns(&o, rows, &told);
         }
+        run_pack_end(&o);
         run_op_free(&o);
         arena_free(o.arena);
     }
@@ -202,6 +204,7 @@ static void run_unit(run_session *r, unit *u) {
     if (!check_parameters(r, u)) return;
     tell_templates(r, u);
     run_ops(r, u, &rows);
+    run_pack_write(r);
     if (rows.len) r->print(r, &rows, stdout);
     else if (!diag_errors(r->d->ds))
         unit_tell_imported(
@@ -235,6 +238,18 @@ int run_every_op(run_session *r) {
     return status_of(d);
 }
 
+static void read_pack(run_session *r) {
+    driver *d = r->d;
+    if (!option_given(d, OPT_PACK)) return;
+    if (r->out || r->repeat > 1)
+        usage(d, E0812, "--pack launches nothing: it has no use for --%s", r->out ? "out" : "repeat");
+    if (option_is(d, OPT_TARGET, "host"))
+        diag_help(usage(d, E0812, "--pack takes code for GPUs, not --target=host"), "gnnc run --target=host --check runs it here");
+    run_pack_open(r, option_text(d, OPT_PACK, ""));
+    r->check = true;
+    r->steps = run_pack_version;
+}
+
 int drive_run(driver *d) {
     run_session r = {.d = d, .steps = run_steps, .print = run_print, .notes = stdout};
     run_read_options(&r);
@@ -243,5 +258,6 @@ int drive_run(driver *d) {
     r.repeat = option_number(d, OPT_REPEAT, 1);
     run_profiles(d);
     if (r.repeat < 1 || r.repeat > 1000000) usage(d, E0812, "--repeat takes a number from 1 to 1000000");
+    read_pack(&r);
     return run_every_op(&r);
 }

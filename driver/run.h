@@ -30,6 +30,7 @@ struct run_session {
     gnn_context *context;   // of the target
     struct run_simulator *simulator;   // --target=sim; NULL: none
     const char *out;        // folder for results; NULL: none
+    struct run_pack *pack;  // --pack; NULL: none
 };
 
 // What a row of the table says.
@@ -37,7 +38,7 @@ typedef struct bench_figures bench_figures;
 struct run_row {
     const char *name, *target, *type, *plan, *sizes;
     const char *verdict;   // "right", "WRONG", "refused", "unfit", "ran"
-    bool ran, checked;
+    bool ran, checked, packed;
     int64_t compared, uncertain;
     uint64_t one_in;          // one result in so many was compared
     double worst_ratio;   // error over bound
@@ -81,6 +82,7 @@ struct run_buffer {
     uint32_t rank;
     int64_t shape[8], strides[8];   // in elements
     size_t bytes, first;            // of the whole; byte of element 0
+    size_t off;                     // of them, beyond what the parameter's alignment asks for
     uint8_t *image;                 // what it holds, on the host
     void *memory;                   // on the device
 };
@@ -96,11 +98,13 @@ bool run_buffer_download(run_op *o, run_buffer *x);
 // Whether the image is as poisoned but for these elements.
 bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_t byte);
 gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides);
+const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values, size_t *bytes);   // packed
 gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
 
 // ---- run_launch.c ----------------------------------------------------------------------------------------
 bool run_load(run_op *o);      // compiles and loads
 bool run_prepare(run_op *o);   // plan, memory, arguments
+gnn_plan_options run_plan_options(run_op *o);
 bool run_launch(run_op *o);    // asynchronous on a GPU
 bool run_launch_twice(run_op *o);             // results, over poisons where they are checked
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
@@ -125,6 +129,14 @@ void run_profile(driver *d, struct sim *s, FILE *out);   // what it counted
 // ---- run_simt.c ------------------------------------------------------------------------------------------
 int run_simt(driver *d);   // the kernels of a .simt text, in the simulator; the exit status
 
+// ---- run_pack.c ------------------------------------------------------------------------------------------
+typedef struct run_pack run_pack;
+void run_pack_open(run_session *r, const char *path);
+void run_pack_begin(run_op *o);   // nothing, like those below, without --pack
+bool run_pack_version(run_op *o, run_row *row);   // in place of a launch; false: diagnostics tell why not
+void run_pack_end(run_op *o);
+void run_pack_write(run_session *r);
+
 // ---- run_fault.c -----------------------------------------------------------------------------------------
 bool run_fault_skips(void);
 bool run_fault_apply(run_op *o, bool again);   // again: after the second launch; false: could not
@@ -132,6 +144,7 @@ bool run_fault_apply(run_op *o, bool again);   // again: after the second launch
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
+const tensor_evaluated *run_expected(run_op *o);   // of each result, in the types of the version at hand; NULL: as above
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
 bool run_make_folder(driver *d, const char *path);   // unless there is one; false: a diagnostic tells why not
 bool run_write(run_op *o);   // results to .npy files

@@ -206,8 +206,7 @@ static void tell_beyond(run_op *o, tensor_val v, int64_t beyond, int64_t of) {
         "bf16 reaches as far as f32, and 'accumulate' may scale what it sums");
 }
 
-// Of each result, in the types of the version at hand; NULL: a diagnostic tells why not.
-static const tensor_evaluated *expected_of(run_op *o) {
+const tensor_evaluated *run_expected(run_op *o) {
     const tensor_op *op = o->op->op, *typed = typed_op(o);
     if (!o->expected) o->expected = evaluate(o, op);   // once, however many versions are compared
     const tensor_evaluated *by = o->expected && typed ? evaluate(o, typed) : NULL;
@@ -226,7 +225,7 @@ static const tensor_evaluated *expected_of(run_op *o) {
 bool run_compare(run_op *o, run_row *row) {
     const tensor_op *op = o->op->op;
     phase(o->r->d, "check");
-    const tensor_evaluated *expected = expected_of(o);
+    const tensor_evaluated *expected = run_expected(o);
     if (!expected) return false;
     uint32_t n = 0;
     row->checked = true;

@@ -86,7 +86,7 @@ const char *run_version(const run_op *o) {
     return o->r->all_plans ? gnn_program_version(o->program, o->turn) : o->r->version;
 }
 
-static bool make_plan(run_op *o) {
+gnn_plan_options run_plan_options(run_op *o) {
     const tensor_op *op = o->op->op;
     gnn_named_map *maps = ARENA_ARRAY(o->arena, gnn_named_map, op->nparams + 1);
     gnn_size *sizes = ARENA_ARRAY(o->arena, gnn_size, op->spaces.len + 1);
@@ -97,6 +97,11 @@ static bool make_plan(run_op *o) {
     for (tensor_space s = 0; s < op->spaces.len; s++)
         if (op->spaces.data[s].kind == SPACE_FREE)
             sizes[options.nsizes++] = (gnn_size){op->spaces.data[s].name, o->b->sizes[s]};
+    return options;
+}
+
+static bool make_plan(run_op *o) {
+    const gnn_plan_options options = run_plan_options(o);
     return !run_failed(o, gnn_plan_new(o->program, &options, &o->plan));
 }
 

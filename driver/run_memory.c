@@ -81,6 +81,7 @@ bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
         return false;
     }
     size_t off = o->r->layout != LAYOUT_MISALIGNED ? 0 : info->align > element ? info->align : element;
+    x->off = off;
     x->bytes = GUARD + align + off + bytes + GUARD;
     if (run_failed(o, gnn_alloc(o->r->context, x->bytes, &x->memory))) return false;
     x->image = arena_alloc(o->arena, x->bytes);
@@ -144,6 +145,16 @@ static void get_one(const uint8_t *from, const tensor_array *to, int64_t i, size
         memcpy(&narrow, from, 4);
         ((int64_t *)to->data)[i] = narrow;
     }
+}
+
+const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values, size_t *bytes) {
+    run_buffer packed = *x;
+    pack_strides(&packed, 1, 0);
+    packed.first = 0;
+    *bytes = (size_t)walk_start(x).left * gnn_dtype_bytes(x->dtype);
+    packed.image = arena_alloc(o->arena, *bytes + 1);
+    run_buffer_put(&packed, values);
+    return packed.image;
 }
 
 void run_buffer_get(const run_buffer *x, tensor_array *values) {

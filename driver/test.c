@@ -17,7 +17,7 @@ typedef struct {
 } finding;
 
 typedef struct {
-    uint32_t cases, runs, refused, unfit, faults, schedules;
+    uint32_t cases, runs, refused, unfit, faults, schedules, large;
 } tally;
 
 typedef struct {
@@ -30,6 +30,7 @@ typedef struct {
     double until;   // seconds; 0: no limit
     uint32_t jobs;
     char folder[64];
+    FILE *pack;   // --pack; NULL: none
 } testing;
 
 static double seconds(void) {
@@ -59,7 +60,7 @@ static int by_number(const void *x, const void *y) {
 static test_outcome run_alone(testing *t, const test_case *c) {
     test_child *x = test_start(t->d->arena, t->d, c, t->folder);
     if (!x || !test_any_ended(&x, 1)) return (test_outcome){.kind = "", .text = ""};
-    return test_end(t->d->arena, x);
+    return test_end(t->d->arena, x, NULL);
 }
 
 // Round after round over all changes, until one in which none is good.
@@ -139,13 +140,14 @@ static void start(testing *t, slot *s, uint64_t number) {
 }
 
 static void finish(testing *t, slot *s) {
-    test_outcome o = test_end(t->d->arena, s->child);
+    test_outcome o = test_end(t->d->arena, s->child, t->pack);
     s->child = NULL;
     s->of->cases++;
     s->of->runs += o.right;
     s->of->refused += o.verdict == TEST_REFUSED;
     s->of->unfit += o.verdict == TEST_UNFIT;
-    s->of->schedules += o.verdict == TEST_RIGHT && s->c.schedules.len;
+    s->of->schedules += o.verdict == TEST_RIGHT && s->c.schedules.len && !o.large;
+    s->of->large += o.large;
     if (o.verdict != TEST_FAULT) return;
     s->of->faults++;
     keep(t, &s->c, s->number, &o);
@@ -182,12 +184,14 @@ static bool choose_targets(testing *t) {
         test_target target;
     } all[] = {{"sim", TEST_SIM}, {"host", TEST_HOST}, {"cuda", TEST_CUDA}};
     for (uint32_t i = 0; i < 3; i++) {
-        bool take = !asked && all[i].target != TEST_CUDA;
+        bool take = !asked && (all[i].target == TEST_CUDA) == option_given(d, OPT_PACK);
         for (uint32_t k = 0; k < d->values[OPT_TARGET].len; k++)
             take |= !strcmp(d->values[OPT_TARGET].data[k], all[i].name);
+        if (take && all[i].target == TEST_HOST && option_given(d, OPT_PACK))
+            usage(d, E0812, "--pack takes code for GPUs, not --target=host");
         if (take) VEC_PUSH(d->arena, &t->targets, all[i].target);
     }
-    return t->targets.len;
+    return t->targets.len && !d->usage_fault;
 }
 
 static bool choose_ops(testing *t) {
@@ -211,9 +215,10 @@ static void tell_op(const testing *t, uint32_t k) {
         printf("%s: FAILS in %u of %u cases\n", t->ops.data[k].name, n->faults, n->cases);
         return;
     }
-    printf("%s: right in all %u runs of %u cases", t->ops.data[k].name, n->runs, n->cases);
+    printf("%s: %s %u runs of %u cases", t->ops.data[k].name, t->pack ? "packed" : "right in all", n->runs, n->cases);
     if (n->schedules) printf(", %u random schedules among them", n->schedules);
     if (n->refused) printf("; %u schedules were refused with a reason", n->refused);
+    if (n->large) printf("; %u cases are too large for a pack", n->large);
     printf("\n");
 }
 
@@ -229,8 +234,8 @@ static int tell(testing *t) {
     for (uint32_t i = 0; i < t->findings.len && i < MOST_FINDINGS; i++)
         tell_finding(t, &t->findings.data[i], i + 1);
     if (t->ops.len > 1)
-        printf("%u ops, %u cases, %u runs right, %u cases failed (seed %llu)\n", t->ops.len, cases, runs,
-               faults, (unsigned long long)t->seed);
+        printf("%u ops, %u cases, %u runs %s, %u cases failed (seed %llu)\n", t->ops.len, cases, runs,
+               t->pack ? "packed" : "right", faults, (unsigned long long)t->seed);
     t->d->mismatch = faults;
     int status = driver_status(t->d);
     return status == STATUS_GOOD && faults ? STATUS_MISMATCH : status;
@@ -245,6 +250,33 @@ static bool make_folder(testing *t) {
     return false;
 }
 
+// ---- A pack ----------------------------------------------------------------------------------------------
+static bool pack_fault(testing *t) {
+    t->d->io_fault = true;
+    diag(t->d->ds, E0804, NO_SPAN, "cannot write '%s': %s", option_text(t->d, OPT_PACK, ""), strerror(errno));
+    return false;
+}
+
+// Under a temporary name until it is whole.
+static const char *pack_being_made(testing *t) {
+    return arena_printf(t->d->arena, "%s.part", option_text(t->d, OPT_PACK, ""));
+}
+
+static bool pack_open(testing *t) {
+    if (!option_given(t->d, OPT_PACK)) return true;
+    t->pack = fopen(pack_being_made(t), "wb");
+    return t->pack || pack_fault(t);
+}
+
+static bool pack_close(testing *t, bool whole) {
+    if (!t->pack) return true;
+    const long bytes = ftell(t->pack);
+    const bool written = !ferror(t->pack) & !fclose(t->pack);
+    if (!whole || !written || rename(pack_being_made(t), option_text(t->d, OPT_PACK, ""))) return pack_fault(t);
+    printf("packed into '%s': %ld bytes\n", option_text(t->d, OPT_PACK, ""), bytes);
+    return true;
+}
+
 int drive_test(driver *d) {
     testing t = {.d = d,
                  .seed = (uint64_t)option_number(d, OPT_SEED, 0),
@@ -252,7 +284,7 @@ int drive_test(driver *d) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
     if (jobs < 1 || jobs > MOST_JOBS) usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
-    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !make_folder(&t)) return driver_status(d);
+    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !make_folder(&t) || !pack_open(&t)) return driver_status(d);
     t.jobs = (uint32_t)jobs;
     t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
     t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);
@@ -260,6 +292,7 @@ int drive_test(driver *d) {
     bool good = run_cases(&t);
     if (!good) diag(d->ds, E0822, NO_SPAN, "a case cannot be started: %s", strerror(errno));
     int status = tell(&t);
+    if (!pack_close(&t, good)) status = driver_status(d);
     rmdir(t.folder);
     return good ? status : driver_status(d);
 }

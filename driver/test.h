@@ -99,13 +99,15 @@ typedef struct {
     test_verdict verdict;
     const char *kind;   // faults of one kind are taken to have one cause: "wrong result", "E0824"
     const char *text;   // what the run printed
-    uint32_t right;     // rows that were compared and right
+    uint32_t right;     // rows that were compared and right, or packed
+    bool large;         // too large to pack: left out
 } test_outcome;
 typedef struct test_child test_child;
-// The file of a case is written beside nothing else, under a name of its own in the folder.
+// The file of a case is written beside nothing else, under a name of its own in the folder; so is what --pack makes of it.
 test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder);
 test_child *test_any_ended(test_child **children, uint32_t n);               // waits
-test_outcome test_end(arena *a, test_child *child);                          // frees it
+// Frees it. What it packed goes to `pack`; NULL: is left out.
+test_outcome test_end(arena *a, test_child *child, FILE *pack);
 const char *test_file_text(arena *a, const driver *d, const test_case *c);   // of the .gnn
 const char *test_command_text(arena *a, const driver *d, const test_case *c, const char *file);
 

@@ -17,6 +17,7 @@ struct test_child {
     pid_t process;
     int output, status;
     const char *file;   // of the case; NULL: the user's own
+    const char *packed;   // what --pack makes of it; NULL: it runs
 };
 
 // ---- The command -----------------------------------------------------------------------------------------
@@ -48,6 +49,9 @@ static words command_of(arena *a, const driver *d, const test_case *c, const cha
         VEC_PUSH(a, &w, arena_printf(a, "-D%s", d->values[OPT_DEFINE].data[i]));
     if (option_given(d, OPT_SEED_FAULT))
         VEC_PUSH(a, &w, arena_printf(a, "--seed-fault=%s", option_text(d, OPT_SEED_FAULT, "")));
+    for (uint32_t i = 0; c->target != TEST_HOST && i < d->values[OPT_ARCH].len; i++)
+        VEC_PUSH(a, &w, arena_printf(a, "--arch=%s", d->values[OPT_ARCH].data[i]));
+    if (option_given(d, OPT_PACK)) VEC_PUSH(a, &w, "--no-lineinfo");   // half of a cubin
     for (uint32_t i = 0; i < c->options.len; i++) VEC_PUSH(a, &w, c->options.data[i]);
     return w;
 }
@@ -77,11 +81,16 @@ _Noreturn static void child_runs(int output, const words *w) {
 test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder) {
     static unsigned count;
     test_child *x = ARENA_NEW(a, test_child);
+    count++;
     if (c->schedules.len) {
-        x->file = arena_printf(a, "%s/case-%u.gnn", folder, ++count);
+        x->file = arena_printf(a, "%s/case-%u.gnn", folder, count);
         if (!write_file(x->file, test_file_text(a, d, c))) return NULL;
     }
     words w = command_of(a, d, c, x->file);
+    if (option_given(d, OPT_PACK)) {
+        x->packed = arena_printf(a, "%s/case-%u.pack", folder, count);
+        VEC_PUSH(a, &w, arena_printf(a, "--pack=%s", x->packed));
+    }
     VEC_PUSH(a, &w, "-Wno-unused-option");
     VEC_PUSH(a, &w, "-Wno-unused-let");
     VEC_PUSH(a, &w, NULL);
@@ -158,7 +167,7 @@ static test_outcome fault(arena *a, const char *text, const char *format, const 
 
 static test_outcome outcome_of(arena *a, int status, const char *text) {
     codes c = codes_in(a, text);
-    test_outcome o = {.text = text, .kind = "", .right = count(text, "  right\n")};
+    test_outcome o = {.text = text, .kind = "", .right = count(text, "  right\n") + count(text, "  packed\n")};
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         return fault(a, text, "takes longer than two minutes%s", "");
     if (WIFSIGNALED(status)) return fault(a, text, "is ended by signal: %s", strsignal(WTERMSIG(status)));
@@ -173,9 +182,23 @@ static test_outcome outcome_of(arena *a, int status, const char *text) {
     return o;
 }
 
-test_outcome test_end(arena *a, test_child *child) {
+// A few cases with large arrays would be most of a pack. false: it is left out for that.
+static bool append(FILE *to, const char *path) {
+    static char bytes[(1 << 17) + 1];
+    FILE *from = fopen(path, "rb");   // a case that is refused packs nothing
+    const size_t n = from ? fread(bytes, 1, sizeof bytes, from) : 0;
+    if (from) fclose(from);
+    if (n == sizeof bytes) return false;
+    if (to) fwrite(bytes, 1, n, to);
+    return true;
+}
+
+test_outcome test_end(arena *a, test_child *child, FILE *pack) {
     test_outcome o = outcome_of(a, child->status, read_all(a, child->output));
     close(child->output);
+    o.large = child->packed && !append(pack, child->packed);
+    if (o.large) o.right = 0;
+    if (child->packed) unlink(child->packed);
     if (child->file) unlink(child->file);
     return o;
 }

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Cases of `gnnc test` over the library and over ops drawn at random: what CI runs some of, and a release many.
 
-Usage: differential.py GNNC [--cases N] [--seed S] [--jobs 2] [--save DIR] [--random SHARE] [--target sim,host] [--op NAME] [--executed SHARE]
+Usage: differential.py GNNC [--cases N] [--seed S] [--jobs 2] [--save DIR] [--random SHARE] [--target sim,host] [--op NAME] [--executed SHARE] [--pack PREFIX [--until MIB] [--pack-size MIB]]
 
 A case is one op under one schedule with one choice of sizes, types and layouts, on up to three graphs. --random per cent of them are of ops of
 random_ops.py, three cases an op; the others go round the files of the library and test/run/new_ops.gnn. Exit status 1: a case
 failed, or less than --executed per cent of them ran.
+
+--pack runs nothing: PREFIX-0.pack, PREFIX-1.pack … hold the cases, for gnnc-replay on a machine with a GPU (bench/replay). Random ops
+stay in the folder of --save, since the commands in a pack name them.
 """
 import argparse
 import concurrent.futures
@@ -18,7 +21,7 @@ import time
 import random_ops
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LINE = re.compile(r"^\w+: right in all (\d+) runs of (\d+) cases(?:, (\d+) random schedules among them)?(?:; (\d+) schedules were refused with a reason)?$", re.M)
+LINE = re.compile(r"^\w+: (?:right in all|packed) (\d+) runs of (\d+) cases(?:, (\d+) random schedules among them)?(?:; (\d+) schedules were refused with a reason)?(?:; \d+ cases are too large for a pack)?$", re.M)
 BATCH, A_RANDOM_OP, SIZES = 20, 3, ["-D", "S=3"]
 
 
@@ -56,20 +59,52 @@ def run(args, batch):
     drawn = path == "random"
     path, sizes, n = random_op(args, number) if drawn else (path, SIZES, n)
     command = [args.gnnc, "test", path, "-j1", "-Wno-unused-option", "--cases=%d" % n, "--seed=%d" % args.seed, "--first=%d" % (number * BATCH),
-               "--save=" + args.save] + sizes + ["--target=" + args.target] + (["--op=" + args.op] if args.op else [])
+               "--save=" + args.save] + (["--pack=" + part(args, number)] if args.pack else []) + sizes + ["--target=" + args.target] + (["--op=" + args.op] if args.op else [])
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     count = [sum(int(m.group(k) or 0) for m in LINE.finditer(done.stdout)) for k in (1, 2, 3, 4)]
     if args.op and "has no op" in done.stderr:
         return [0, 0, 0, 0], ""
     bad = done.returncode != 0 and not (drawn and random_ops_refused(done))
-    if drawn and not bad:
+    if drawn and not bad and not args.pack:
         os.remove(path)
     return count, " ".join(command) + "\n" + done.stdout[-3000:] + done.stderr[-1000:] if bad else ""
 
 
+def part(args, number):
+    return os.path.join(args.save, "part-%d.pack" % number)
+
+
+class Packs:
+    """Files of at most so many bytes, in the order of the batches."""
+
+    def __init__(self, args):
+        self.args, self.files, self.out, self.bytes = args, 0, None, 0
+
+    def add(self, number):
+        path = part(self.args, number)
+        if not os.path.exists(path):
+            return
+        with open(path, "rb") as f:
+            data = f.read()
+        os.remove(path)
+        if self.out is None or self.out.tell() + len(data) > self.args.pack_size << 20:
+            self.close()
+            self.out = open("%s-%d.pack" % (self.args.pack, self.files), "wb")
+            self.files += 1
+        self.out.write(data)
+        self.bytes += len(data)
+
+    def full(self):
+        return self.bytes >= self.args.until << 20
+
+    def close(self):
+        if self.out:
+            self.out.close()
+
+
 def random_ops_refused(done):
     """An op that the language does not take, by a diagnostic: random_ops.py counts such."""
-    return done.returncode == 1 and "right in" not in done.stdout and "FAILS" not in done.stdout
+    return done.returncode == 1 and not LINE.search(done.stdout) and "FAILS" not in done.stdout
 
 
 def main():
@@ -80,21 +115,30 @@ def main():
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--random", type=int, default=30)
     p.add_argument("--executed", type=int, default=0)
-    p.add_argument("--target", default="sim,host")
+    p.add_argument("--target")
+    p.add_argument("--pack", metavar="PREFIX")
+    p.add_argument("--pack-size", type=int, default=8, help="MiB a file")
+    p.add_argument("--until", type=int, default=58, help="MiB in all, after which nothing more is packed")
     p.add_argument("--op")
     p.add_argument("--save", default="gnnc-test")
     args = p.parse_args()
+    args.target = args.target or ("cuda" if args.pack else "sim,host")
+    packs = Packs(args)
     os.makedirs(args.save, exist_ok=True)
     began, total, failed = time.time(), [0, 0, 0, 0], 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for count, fault in pool.map(lambda b: run(args, b), batches(args)):
+        for batch, (count, fault) in zip(batches(args), pool.map(lambda b: ([0, 0, 0, 0], "") if packs.full() else run(args, b), batches(args))):
+            packs.add(batch[1])
             total = [a + b for a, b in zip(total, count)]
             if fault:
                 failed += 1
                 print(fault, flush=True)
     runs, cases, schedules, refused = total
-    print("%d cases: %d runs right, %d random schedules executed, %d refused, %d batches failed, in %.0f s" %
-          (cases, runs, schedules, refused, failed, time.time() - began))
+    packs.close()
+    if args.pack:
+        print("%d packs, %d bytes: %.0f a run" % (packs.files, packs.bytes, packs.bytes / max(runs, 1)))
+    print("%d cases: %d runs %s, %d random schedules executed, %d refused, %d batches failed, in %.0f s" %
+          (cases, runs, "packed" if args.pack else "right", schedules, refused, failed, time.time() - began))
     few = 100 * schedules < args.executed * (schedules + refused)
     return 1 if failed or few or not runs else 0
 

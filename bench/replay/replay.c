@@ -1,0 +1,92 @@
+// See replay.h. Records run in a process of their own, one after another in one context: what a fault of a
+// kernel spoils, a hang or a crash, costs that record alone; the next process goes on behind it.
+#define _GNU_SOURCE   // MAP_ANONYMOUS
+#include "replay.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { DONE = 0, GO_ON = 3, UNUSABLE = 4, SECONDS = 60 };   // how the process ends; longest a record may take
+
+static int run_from(pack *p, tally *t) {
+    gnn_context *c = NULL;
+    record r;
+    if (machine_open(&c)) {
+        fprintf(stderr, "gnnc-replay: no GPU can be used: %s\n", c ? gnn_context_error(c) : "no memory");
+        return UNUSABLE;
+    }
+    for (pack_skip(p, t->next); pack_next(p, &r); t->next++) {
+        replay x = {.record = &r, .context = c, .tally = t};
+        alarm(SECONDS);
+        replay_record(&x);
+        record_free(&r);
+        if (!x.lost) continue;
+        t->next++;
+        return GO_ON;   // the context goes with the process
+    }
+    gnn_context_free(c);
+    return DONE;
+}
+
+static void tell_end(pack *p, tally *t, int status) {
+    record r;
+    pack_skip(p, t->next);
+    if (!pack_next(p, &r)) return;
+    char *command = record_text(&r, "command"), *source = record_text(&r, "source");
+    printf("WRONG %s: ended by %s\n    record %u: %s\n%s\n",
+           json_string_value(json_object_get(r.about, "op")),
+           WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "the clock: it hangs"
+           : WIFSIGNALED(status)                              ? strsignal(WTERMSIG(status))
+                                                              : "an exit of its own",
+           t->next, command ? command : "", source ? source : "");
+    free(command);
+    free(source);
+    record_free(&r);
+}
+
+// false: the GPU cannot be used.
+static bool replay_pack(pack *p, tally *t) {
+    for (t->next = 0; t->next < p->records;) {
+        int status = 0;
+        fflush(stdout);
+        const pid_t child = fork();
+        if (!child) {
+            status = run_from(p, t);
+            fflush(stdout);
+            exit(status);
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child) return false;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == UNUSABLE) return false;
+        if (WIFEXITED(status) && (WEXITSTATUS(status) == DONE || WEXITSTATUS(status) == GO_ON)) continue;
+        tell_end(p, t, status);
+        t->wrong++;
+        t->next++;
+    }
+    return true;
+}
+
+static bool replay_file(const char *path, tally *t) {
+    pack p;
+    const bool good = pack_open(path, &p) && replay_pack(&p, t);
+    pack_close(&p);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    tally *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (argc < 2 || argv[1][0] == '-' || t == MAP_FAILED) {
+        fprintf(stderr, "Usage: gnnc-replay PACK...\nPacks are made by gnnc test FILE --pack=PACK.\n");
+        return 2;
+    }
+    bool usable = true;
+    for (int i = 1; i < argc && usable; i++) usable = replay_file(argv[i], t);
+    printf(
+        "%u runs of %u programs, %u wrong; %u versions unfit here; %lld numbers compared, %lld may be anything\n",
+        t->runs, t->programs, t->wrong, t->unfit, (long long)t->compared, (long long)t->open);
+    return !usable ? 2 : t->wrong ? 1 : 0;
+}
