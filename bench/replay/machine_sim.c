@@ -39,10 +39,20 @@ gnn_status machine_open(gnn_context **c) {
     return gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1, .simulator = &hook}, c);
 }
 
-bool machine_take(const char *code, size_t bytes) {
+static void forget(void) {
     sim_free(machine.sim);
     if (machine.arena) arena_free(machine.arena);
     machine.sim = NULL;
+    machine.arena = NULL;
+}
+
+void machine_close(gnn_context *c) {
+    forget();
+    gnn_context_free(c);
+}
+
+bool machine_take(const char *code, size_t bytes) {
+    forget();
     machine.arena = arena_new();
     source_map *sources = source_map_new(machine.arena);
     machine.faults = diag_set_new(machine.arena, sources);

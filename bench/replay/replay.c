@@ -29,21 +29,26 @@ static int run_from(pack *p, tally *t) {
         t->next++;
         return GO_ON;   // the context goes with the process
     }
-    gnn_context_free(c);
+    machine_close(c);
     return DONE;
 }
 
-static void tell_end(pack *p, tally *t, int status) {
+static const char *end_text(int status) {
+    if (!WIFSIGNALED(status)) return "an exit of its own";
+    return WTERMSIG(status) == SIGALRM ? "the clock: it hangs" : strsignal(WTERMSIG(status));
+}
+
+static void tell_end(pack *p, const tally *t, int status) {
     record r;
     pack_skip(p, t->next);
-    if (!pack_next(p, &r)) return;
+    if (!pack_next(p, &r)) {
+        printf("WRONG: behind the last record the process was ended by %s\n", end_text(status));
+        return;
+    }
     char *command = record_text(&r, "command"), *source = record_text(&r, "source");
     printf("WRONG %s: ended by %s\n    record %u: %s\n%s\n",
-           json_string_value(json_object_get(r.about, "op")),
-           WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "the clock: it hangs"
-           : WIFSIGNALED(status)                              ? strsignal(WTERMSIG(status))
-                                                              : "an exit of its own",
-           t->next, command ? command : "", source ? source : "");
+           json_string_value(json_object_get(r.about, "op")), end_text(status), t->next,
+           command ? command : "", source ? source : "");
     free(command);
     free(source);
     record_free(&r);

@@ -94,6 +94,7 @@ void replay_launches(replay *r, launch_data *l);   // two, over different poison
 // ---- The machine (machine_cuda.c; machine_sim.c in tests) ------------------------------------------------
 extern const char machine_form[];   // of code: "cubin"
 gnn_status machine_open(gnn_context **c);
+void machine_close(gnn_context *c);
 bool machine_take(const char *code, size_t bytes);   // of the next program
 void machine_begin(void);                            // a launch
 uint32_t machine_end(void);                          // faults it found, which it tells
