@@ -69,7 +69,8 @@ static void shrink(testing *t, finding *f) {
     uint32_t runs = 0;
     for (bool good = true; good;) {
         good = false;
-        for (uint32_t k = 0; runs < SHRINK_RUNS && test_case_smaller(t->d->arena, &f->c, k, &smaller); runs++) {
+        for (uint32_t k = 0; runs < SHRINK_RUNS && test_case_smaller(t->d->arena, &f->c, k, &smaller);
+             runs++) {
             test_outcome o = run_alone(t, &smaller);
             if (o.verdict != TEST_FAULT || strcmp(o.kind, f->kind)) {
                 k++;
@@ -215,7 +216,8 @@ static void tell_op(const testing *t, uint32_t k) {
         printf("%s: FAILS in %u of %u cases\n", t->ops.data[k].name, n->faults, n->cases);
         return;
     }
-    printf("%s: %s %u runs of %u cases", t->ops.data[k].name, t->pack ? "packed" : "right in all", n->runs, n->cases);
+    printf("%s: %s %u runs of %u cases", t->ops.data[k].name, t->pack ? "packed" : "right in all", n->runs,
+           n->cases);
     if (n->schedules) printf(", %u random schedules among them", n->schedules);
     if (n->refused) printf("; %u schedules were refused with a reason", n->refused);
     if (n->large) printf("; %u cases are too large for a pack", n->large);
@@ -272,7 +274,8 @@ static bool pack_close(testing *t, bool whole) {
     if (!t->pack) return true;
     const long bytes = ftell(t->pack);
     const bool written = !ferror(t->pack) & !fclose(t->pack);
-    if (!whole || !written || rename(pack_being_made(t), option_text(t->d, OPT_PACK, ""))) return pack_fault(t);
+    if (!whole || !written || rename(pack_being_made(t), option_text(t->d, OPT_PACK, "")))
+        return pack_fault(t);
     printf("packed into '%s': %ld bytes\n", option_text(t->d, OPT_PACK, ""), bytes);
     return true;
 }
@@ -284,7 +287,8 @@ int drive_test(driver *d) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
     if (jobs < 1 || jobs > MOST_JOBS) usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
-    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !make_folder(&t) || !pack_open(&t)) return driver_status(d);
+    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !make_folder(&t) || !pack_open(&t))
+        return driver_status(d);
     t.jobs = (uint32_t)jobs;
     t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
     t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);

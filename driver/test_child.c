@@ -16,7 +16,7 @@ enum { SECONDS = 120 };   // a case that takes longer hangs
 struct test_child {
     pid_t process;
     int output, status;
-    const char *file;   // of the case; NULL: the user's own
+    const char *file;     // of the case; NULL: the user's own
     const char *packed;   // what --pack makes of it; NULL: it runs
 };
 
@@ -167,7 +167,8 @@ static test_outcome fault(arena *a, const char *text, const char *format, const 
 
 static test_outcome outcome_of(arena *a, int status, const char *text) {
     codes c = codes_in(a, text);
-    test_outcome o = {.text = text, .kind = "", .right = count(text, "  right\n") + count(text, "  packed\n")};
+    test_outcome o = {
+        .text = text, .kind = "", .right = count(text, "  right\n") + count(text, "  packed\n")};
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         return fault(a, text, "takes longer than two minutes%s", "");
     if (WIFSIGNALED(status)) return fault(a, text, "is ended by signal: %s", strsignal(WTERMSIG(status)));

@@ -43,6 +43,8 @@ bool replay_failed(replay *r, gnn_status s) {
     return true;
 }
 
+enum { ALIGNMENT = 256 };
+
 // ---- Reading ---------------------------------------------------------------------------------------------
 static bool malformed(replay *r, const char *what) {
     replay_wrong(r, "the record is malformed: %s", what);
@@ -55,7 +57,7 @@ static bool numbers(const json_t *list, int64_t *out, uint32_t n) {
     return true;
 }
 
-// Of a map: its array is copied, for its alignment; the caller's.
+// Of a map: its array is copied; the caller's.
 static bool read_map(replay *r, const json_t *m, gnn_named_map *out) {
     size_t bytes = 0;
     const void *index = record_chunk(r->record, json_object_get(m, "index"), &bytes);
@@ -65,7 +67,8 @@ static bool read_map(replay *r, const json_t *m, gnn_named_map *out) {
     if (!index || !out->name || (width != 32 && width != 64) ||
         (uint64_t)domain != bytes / (uint64_t)(width / 8))
         return malformed(r, "a map");
-    void *copy = malloc(bytes + 1);
+    void *copy = aligned_alloc(ALIGNMENT,
+                               (bytes / ALIGNMENT + 1) * ALIGNMENT);   // as a GPU's memory is: guards ask
     if (!copy) return malformed(r, "no memory for a map");
     memcpy(copy, index, bytes);
     out->map = (gnn_map){.index = copy,
@@ -90,6 +93,7 @@ static bool make_plan(replay *r, const json_t *graph, gnn_plan_options *given, g
         sized[given->nsizes++] = (gnn_size){name, json_integer_value(size)};
     gnn_status s = gnn_plan_new(r->program, given, out);
     if (s != GNN_NO_VERSION) return !replay_failed(r, s);
+    printf("unfit %s %s '%s': %s\n", r->op, r->graph, r->version, gnn_context_error(r->context));
     gnn_context_clear_error(r->context);   // what this machine has decides some guards
     r->tally->unfit++;
     return false;
