@@ -1,5 +1,5 @@
-// gnnc run --target=sim --profile: what was counted, a table a kernel and its source lines, and what it touches of each
-// buffer.
+// gnnc run --target=sim --profile: what was counted, a table a kernel and its source lines, and what it
+// touches of each buffer.
 #include "run.h"
 
 #include "codegen/sim.h"
@@ -35,13 +35,18 @@ static void put_row(arena *a, const char ***cell, const uint64_t *sum, const uin
 static void print_lines(const driver *d, const sim_profile *p, FILE *out) {
     uint64_t sum[SIM_COUNTERS];
     totals(p, sum);
-    const char **cells = ARENA_ARRAY(d->arena, const char *, (p->lines.len + 2) * (SIM_COUNTERS + 1)), **end = cells;
+    const char **cells = ARENA_ARRAY(d->arena, const char *, (p->lines.len + 2) * (SIM_COUNTERS + 1)),
+               **end = cells;
     put_row(d->arena, &end, sum, NULL, "line");
     uint32_t columns = (uint32_t)(end - cells);
     for (uint32_t k = 0; k < p->lines.len; k++)
         put_row(d->arena, &end, sum, p->lines.data[k].counts, place_of(d, p->lines.data[k].at));
     put_row(d->arena, &end, sum, sum, "all");
-    run_table t = {.rows = p->lines.len + 2, .columns = columns, .first_number = 1, .last_number = columns - 1, .cells = cells};
+    run_table t = {.rows = p->lines.len + 2,
+                   .columns = columns,
+                   .first_number = 1,
+                   .last_number = columns - 1,
+                   .cells = cells};
     run_print_table(d->arena, &t, out);
 }
 
@@ -57,7 +62,11 @@ static void print_buffers(arena *a, const sim_profile *p, FILE *out) {
                                     arena_printf(a, "%.1f", (double)f->requests / (double)f->lines)};
         memcpy(cells + (k + 1) * COLUMNS, row, sizeof row);
     }
-    run_table t = {.rows = p->buffers.len + 1, .columns = COLUMNS, .first_number = 1, .last_number = COLUMNS - 1, .cells = cells};
+    run_table t = {.rows = p->buffers.len + 1,
+                   .columns = COLUMNS,
+                   .first_number = 1,
+                   .last_number = COLUMNS - 1,
+                   .cells = cells};
     if (p->buffers.len) run_print_table(a, &t, out);
 }
 

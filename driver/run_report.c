@@ -65,8 +65,8 @@ void run_print_table(arena *a, const run_table *t, FILE *out) {
     for (uint32_t i = 0; i < t->rows * t->columns; i++) {
         uint32_t k = i % t->columns;
         bool last = k + 1 == t->columns, right = k >= t->first_number && k <= t->last_number;
-        fprintf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last && !right ? 0 : width[k], t->cells[i],
-                last ? "\n" : "");
+        fprintf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last && !right ? 0 : width[k],
+                t->cells[i], last ? "\n" : "");
     }
 }
 

@@ -1,10 +1,18 @@
-// Counts by step: what a warp issues, and what its requests cost. A function's count where the kernel calls it.
+// Counts by step: what a warp issues, and what its requests cost. A function's count where the kernel calls
+// it.
 #include "internal.h"
 
 enum { MOST_BYTES = 16 };   // that a lane loads or stores by one instruction
 
 // ---- What a step counts ----------------------------------------------------------------------------------
-typedef enum { COUNT_NOTHING, COUNT_ISSUE, COUNT_ACCESS, COUNT_SHUFFLE, COUNT_BARRIER, COUNT_CALL } count_kind;
+typedef enum {
+    COUNT_NOTHING,
+    COUNT_ISSUE,
+    COUNT_ACCESS,
+    COUNT_SHUFFLE,
+    COUNT_BARRIER,
+    COUNT_CALL
+} count_kind;
 struct sim_counted_step {
     sim_step step;
     count_kind kind;
@@ -69,8 +77,8 @@ static sim_counted_step counted_step(const sim_code *c) {
 }
 
 // ---- Requests --------------------------------------------------------------------------------------------
-// Buffers lie where a device's allocator places them, at a line's start, but for the bytes that a tensor is misaligned by;
-// every allocator of a host aligns to ALIGNED, so that counts are the same on all.
+// Buffers lie where a device's allocator places them, at a line's start, but for the bytes that a tensor is
+// misaligned by; every allocator of a host aligns to ALIGNED, so that counts are the same on all.
 static uint64_t place_of(const sim_buffer *b, uint32_t number, uint64_t offset) {
     enum { ALIGNED = 16 };
     return (uint64_t)number << SIM_OFFSET_BITS | (offset + (uintptr_t)b->data % ALIGNED);

@@ -289,6 +289,11 @@ static void bitcast(sim_warp *w, const sim_code *c) {
     const uint8_t *x = sim_at(w, c->a);
     uint8_t *r = sim_at(w, c->r);
     uint32_t *undefined = sim_undefined(w, c->r, c->to), *u = sim_undefined(w, c->a, c->from);
+    if (in == out) {
+        memcpy(r, x, sim_value_bytes(c->to));
+        memcpy(undefined, u, 4u * c->to.lanes);
+        return;
+    }
     memset(undefined, 0, 4u * c->to.lanes);
     for (uint32_t b = 0; b < bytes; b++) {
         for (uint32_t i = 0; i < SIM_LANES; i++)
@@ -302,19 +307,19 @@ static void bitcast(sim_warp *w, const sim_code *c) {
 static uint64_t moved(uint64_t p, uint64_t by) {
     const int64_t most = SIM_OFFSET_BIAS / 2;
     int64_t offset = (int64_t)((uint64_t)sim_pointer_offset(p) + by);
-    bool far = (int64_t)by > most || (int64_t)by < -most || offset > most || offset < -most;
+    bool far = ((int64_t)by > most) | ((int64_t)by < -most) | (offset > most) | (offset < -most);
     return sim_pointer(sim_pointer_buffer(p), far ? most : offset);
 }
-static void addr_i64(sim_warp *w, const sim_code *c) {
-    const uint64_t *p = sim_at(w, c->a), *x = sim_at(w, c->b);
-    uint64_t *r = sim_at(w, c->r), scale = c->func->instrs.data[c->instr].mem.scale;
+SIM_FAST static void addr_i64(sim_warp *w, const sim_code *c) {
+    const uint64_t *restrict p = sim_at(w, c->a), *restrict x = sim_at(w, c->b);
+    uint64_t *restrict r = sim_at(w, c->r), scale = c->func->instrs.data[c->instr].mem.scale;
     for (uint32_t i = 0; i < SIM_LANES; i++) r[i] = moved(p[i], x[i] * scale + (uint64_t)c->imm);
     *sim_undefined(w, c->r, c->to) = *sim_undefined(w, c->a, c->from) | *sim_undefined(w, c->b, SIMT_T(I64));
 }
-static void addr_i32(sim_warp *w, const sim_code *c) {
-    const uint64_t *p = sim_at(w, c->a);
-    const int32_t *x = sim_at(w, c->b);
-    uint64_t *r = sim_at(w, c->r), scale = c->func->instrs.data[c->instr].mem.scale;
+SIM_FAST static void addr_i32(sim_warp *w, const sim_code *c) {
+    const uint64_t *restrict p = sim_at(w, c->a);
+    const int32_t *restrict x = sim_at(w, c->b);
+    uint64_t *restrict r = sim_at(w, c->r), scale = c->func->instrs.data[c->instr].mem.scale;
     for (uint32_t i = 0; i < SIM_LANES; i++)
         r[i] = moved(p[i], (uint64_t)(int64_t)x[i] * scale + (uint64_t)c->imm);
     *sim_undefined(w, c->r, c->to) = *sim_undefined(w, c->a, c->from) | *sim_undefined(w, c->b, SIMT_T(I32));

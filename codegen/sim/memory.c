@@ -179,14 +179,56 @@ static bool is_defined(const sim_buffer *b, size_t offset, uint32_t bytes) {
 }
 
 // ---- Loads and stores ------------------------------------------------------------------------------------
+// Where the lanes lie in the one buffer that all of them read, each whole and aligned; NULL: they do not, or
+// the buffer is one whose accesses have to be looked at one by one. Lanes that do not run read its start.
+static const uint8_t *reach_all(const access *x, sim_mask lanes, const uint64_t *pointers,
+                                uint64_t *restrict at) {
+    if (!lanes) return NULL;
+    uint32_t number = sim_pointer_buffer(pointers[__builtin_ctz(lanes)]);
+    const sim_buffer *b = &x->w->block->sim->buffers.data[number];
+    if (b->raced || b->defined || b->bytes < x->bytes) return NULL;
+    uint64_t start = sim_pointer(number, 0), last = b->bytes - x->bytes, any = (uintptr_t)b->data;
+    bool outside = false;
+    for (uint32_t i = 0; i < SIM_LANES; i++) {
+        at[i] = sim_lane(lanes, i) ? pointers[i] - start : 0;
+        outside |= at[i] > last;
+        any |= at[i];
+    }
+    return outside || any % x->align ? NULL : b->data;
+}
+
+#define GATHER(name, T)                                                                                      \
+    SIM_FAST static void name(T *restrict r, const uint8_t *from, const uint64_t *restrict at, uint32_t n) { \
+        for (uint32_t k = 0; k < n; k++)                                                                     \
+            for (uint32_t i = 0; i < SIM_LANES; i++)                                                         \
+                memcpy(&r[k * SIM_LANES + i], from + at[i] + k * sizeof(T), sizeof(T));                      \
+    }
+GATHER(gather_1, uint8_t)
+GATHER(gather_2, uint16_t)
+GATHER(gather_4, uint32_t)
+GATHER(gather_8, uint64_t)
+
+static void gather(uint32_t bytes, void *r, const uint8_t *from, const uint64_t *at, uint32_t n) {
+    if (bytes == 1) gather_1(r, from, at, n);
+    else if (bytes == 2) gather_2(r, from, at, n);
+    else if (bytes == 4) gather_4(r, from, at, n);
+    else gather_8(r, from, at, n);
+}
+
 static void load(sim_warp *w, const sim_code *c) {
     access x = access_of(w, c, c->to, READ);
     const uint64_t *pointers = sim_at(w, c->a);
     uint8_t *r = sim_at(w, c->r);
     uint32_t *undefined = sim_undefined(w, c->r, c->to);
-    memset(r, 0, sim_value_bytes(c->to));   // what a lane that faults gets
     memset(undefined, 0, 4u * c->to.lanes);
     sim_mask lanes = addressed(w, c);
+    uint64_t offsets[SIM_LANES];
+    const uint8_t *from = reach_all(&x, lanes, pointers, offsets);
+    if (from) {
+        gather(x.element, r, from, offsets, c->to.lanes);
+        return;
+    }
+    memset(r, 0, sim_value_bytes(c->to));   // what a lane that faults gets
     for (uint32_t i = 0; i < SIM_LANES; i++) {
         size_t at;
         const sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;

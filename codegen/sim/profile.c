@@ -117,8 +117,7 @@ static pattern pattern_of(const sim_tally *t) {
 static const char *pattern_text(arena *a, const site *q, const char *name) {
     int64_t apart = q->tally.stride.bytes < 0 ? -q->tally.stride.bytes : q->tally.stride.bytes;
     switch (pattern_of(&q->tally)) {
-    case SCATTERED:
-        return arena_printf(a, "neighbouring lanes %s %s at no common distance", q->verb, name);
+    case SCATTERED: return arena_printf(a, "neighbouring lanes %s %s at no common distance", q->verb, name);
     case BROKEN: return arena_printf(a, "lanes %s %s side by side in short runs only", q->verb, name);
     case STRIDED: break;
     }
@@ -134,10 +133,10 @@ static double per_request(const sim_tally *t, uint64_t n) {
 static void remark_sectors(sim *s, arena *a, const char *kernel, const site *q) {
     const sim_tally *t = &q->tally;
     const char *name = s->buffers.data[t->buffer].name;
-    diagnostic *d =
-        diag(s->ds, P0730, q->at, "kernel '%s': %.1f sectors a request where %.1f would do: %s", kernel,
-             per_request(t, t->n[SIM_COUNT_SECTORS]), per_request(t, t->n[SIM_COUNT_LEAST]),
-             pattern_text(a, q, arena_printf(a, "'%s'", name)));
+    diagnostic *d = diag(s->ds, P0730, q->at, "kernel '%s': %.1f sectors a request where %.1f would do: %s",
+                         kernel, per_request(t, t->n[SIM_COUNT_SECTORS]),
+                         per_request(t, t->n[SIM_COUNT_LEAST]),
+                         pattern_text(a, q, arena_printf(a, "'%s'", name)));
     diag_help(d, "deal lanes to the last index of '%s'%s", name,
               pattern_of(t) == STRIDED ? "" : ", or order points so that neighbours are neighbours there");
 }
@@ -167,7 +166,8 @@ uint32_t sim_counted(sim *s, arena *a, const sim_profile **out) {
     for (uint32_t k = 0; k < s->counts.len; k++) {
         const sim_counts *x = s->counts.data[k];
         const simt_func *f = x->kernel->func;
-        all[k] = (sim_profile){.kernel = f->name, .block = f->block, .launches = x->launches, .blocks = x->blocks};
+        all[k] = (sim_profile){
+            .kernel = f->name, .block = f->block, .launches = x->launches, .blocks = x->blocks};
         fill_lines(s, a, x, &all[k]);
         fill_buffers(s, a, x, &all[k]);
         remark(s, a, x);

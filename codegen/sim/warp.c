@@ -23,24 +23,38 @@ static uint32_t source_of(simt_op op, uint32_t i, uint32_t operand, uint32_t wid
     return j <= last ? j : i;
 }
 
+#define TAKE(name, T)                                                                                        \
+    static void name(T *restrict r, const T *restrict x, const uint32_t *restrict from, uint32_t n) {        \
+        for (uint32_t k = 0; k < n; k += SIM_LANES)                                                          \
+            for (uint32_t i = 0; i < SIM_LANES; i++) r[k + i] = x[k + from[i]];                              \
+    }
+TAKE(take_1, uint8_t)
+TAKE(take_2, uint16_t)
+TAKE(take_4, uint32_t)
+TAKE(take_8, uint64_t)
+
+static void take(uint32_t bytes, void *r, const void *x, const uint32_t *from, uint32_t n) {
+    if (bytes == 1) take_1(r, x, from, n);
+    else if (bytes == 2) take_2(r, x, from, n);
+    else if (bytes == 4) take_4(r, x, from, n);
+    else take_8(r, x, from, n);
+}
+
 static void shuffle(sim_warp *w, const sim_code *c) {
     simt_op op = (simt_op)c->func->instrs.data[c->instr].op;
     const uint32_t *lane = sim_at(w, c->b), *undefined = sim_undefined(w, c->a, c->from);
-    uint32_t bytes = sim_element_bytes(c->from), *out = sim_undefined(w, c->r, c->to);
-    const uint8_t *x = sim_at(w, c->a);
-    uint8_t *r = sim_at(w, c->r);
+    uint32_t *out = sim_undefined(w, c->r, c->to), from[SIM_LANES];
     sim_mask bad = *sim_undefined(w, c->b, SIMT_T(I32)) & w->mask, idle = 0;
     need_whole_warp(w, c);
     if (bad) sim_fault_at(w, c, E0722, bad, 0, "the lane of a shuffle comes from memory that nobody wrote");
     memset(out, 0, 4u * c->to.lanes);
     for (uint32_t i = 0; i < SIM_LANES; i++) {
-        uint32_t j = source_of(op, i, lane[i], (uint32_t)c->imm);
-        idle |= (uint32_t)!sim_lane(w->mask, j) << i;
-        for (uint32_t k = 0; k < c->to.lanes; k++) {
-            memcpy(r + (k * SIM_LANES + i) * bytes, x + (k * SIM_LANES + j) * bytes, bytes);
-            out[k] |= (undefined[k] >> j & 1) << i;
-        }
+        from[i] = source_of(op, i, lane[i], (uint32_t)c->imm);
+        idle |= (uint32_t)!sim_lane(w->mask, from[i]) << i;
     }
+    take(sim_element_bytes(c->from), sim_at(w, c->r), sim_at(w, c->a), from, 32u * c->to.lanes);
+    for (uint32_t k = 0; k < c->to.lanes; k++)
+        for (uint32_t i = 0; undefined[k] && i < SIM_LANES; i++) out[k] |= (undefined[k] >> from[i] & 1) << i;
     idle &= w->mask;
     if (idle)
         sim_fault_at(w, c, E0725, idle, 0, "reads a lane that does not take part (those that do: %08x)",
