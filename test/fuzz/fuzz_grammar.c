@@ -1,6 +1,6 @@
-// libFuzzer: bytes drive a generator of an op and schedules of it, which go through the whole pipeline. What is generated is
-// mostly an op of good types, since subscripts are made from the spaces of the axes; statements follow the forms in
-// ir/schedule.def. GNNC_FUZZ_PRINT=1 in the environment prints the text.
+// libFuzzer: bytes drive a generator of an op and schedules of it, which go through the whole pipeline. What
+// is generated is mostly an op of good types, since subscripts are made from the spaces of the axes;
+// statements follow the forms in ir/schedule.def. GNNC_FUZZ_PRINT=1 in the environment prints the text.
 #include "pipeline.h"
 #include "support/support.h"
 
@@ -30,13 +30,15 @@ static uint32_t pick(generator *g, uint32_t n) { return g->at < g->end ? *g->at+
 static const char *word(generator *g, const char *const *words, uint32_t n) { return words[pick(g, n)]; }
 #define WORD_OF(g, table) word((g), (table), COUNT(table))
 
-// ---- Expressions -----------------------------------------------------------------------------------------------------
+// ---- Expressions
+// -----------------------------------------------------------------------------------------------------
 // scope: letters of the indices at hand; a reduction's index stands for that letter inside.
 static void expression(generator *g, const char *scope, uint32_t depth);
 
 // false: nothing at hand has that space.
 static bool subscript(generator *g, char space, const char *scope) {
-    if (strchr(scope, space) && (space == 'e' || space == 'f' || space == 'h' || pick(g, 4))) textbuf_printf(&g->out, "%c", space);
+    if (strchr(scope, space) && (space == 'e' || space == 'f' || space == 'h' || pick(g, 4)))
+        textbuf_printf(&g->out, "%c", space);
     else if (space == 'u' && strchr(scope, 'e')) textbuf_puts(&g->out, "src[e]");
     else if (space == 'v' && strchr(scope, 'e')) textbuf_puts(&g->out, "dst[e]");
     else if (strchr(scope, space)) textbuf_printf(&g->out, "%c", space);
@@ -100,10 +102,12 @@ static void choice(generator *g, const char *scope, uint32_t depth) {
 
 static void reduction(generator *g, const char *scope, uint32_t depth) {
     static const char *const reducers[] = {"sum", "max", "min", "mean", "prod", "any", "logsumexp"};
-    static const char *const heads[] = {"e : dst[e] == v", "e : src[e] == u", "f", "h", "e", "v", "u", "e : dst[e] == v && src[e] != v"};
+    static const char *const heads[] = {
+        "e : dst[e] == v", "e : src[e] == u", "f", "h", "e", "v", "u", "e : dst[e] == v && src[e] != v"};
     const char *head = WORD_OF(g, heads);
     char inside[16];
-    if (strchr(scope, *head) || (strstr(head, "== v") && !strchr(scope, 'v')) || (strstr(head, "== u") && !strchr(scope, 'u'))) {
+    if (strchr(scope, *head) || (strstr(head, "== v") && !strchr(scope, 'v')) ||
+        (strstr(head, "== u") && !strchr(scope, 'u'))) {
         reference(g, scope);
         return;
     }
@@ -135,7 +139,8 @@ static void expression(generator *g, const char *scope, uint32_t depth) {
     }
 }
 
-// ---- The op ----------------------------------------------------------------------------------------------------------
+// ---- The op
+// ----------------------------------------------------------------------------------------------------------
 static void add_value(generator *g, const char *name, const char *axes, bool map) {
     value *v = &g->values[g->nvalues++];
     *v = (value){.name = name, .map = map};
@@ -178,12 +183,14 @@ static void op(generator *g) {
     textbuf_puts(&g->out, ") -> (y: T");
     axes_text(g, result, true);
     textbuf_puts(&g->out, ") {\n");
-    for (uint32_t i = 0, n = pick(g, COUNT(temporaries) + 1); i < n; i++) equation(g, temporaries[i], WORD_OF(g, shapes));
+    for (uint32_t i = 0, n = pick(g, COUNT(temporaries) + 1); i < n; i++)
+        equation(g, temporaries[i], WORD_OF(g, shapes));
     equation(g, "y", result);
     textbuf_puts(&g->out, "}\n");
 }
 
-// ---- Schedules -------------------------------------------------------------------------------------------------------
+// ---- Schedules
+// -------------------------------------------------------------------------------------------------------
 static const struct {
     const char *kind, *text;
 } words[] = {
@@ -200,7 +207,9 @@ static const struct {
 static const char *const indices[] = {"v", "e", "f", "u", "h", "e'", "f'", "v'"};
 static const char *const stages[] = {"y", "a", "b", "c", "x", "dst"};
 
-static bool is_kind(const char *kind, size_t n, const char *name) { return strlen(name) == n && !memcmp(kind, name, n); }
+static bool is_kind(const char *kind, size_t n, const char *name) {
+    return strlen(name) == n && !memcmp(kind, name, n);
+}
 
 static void fixed_word(generator *g, const char *kind, size_t n) {
     uint32_t of_kind = 0, taken = pick(g, 8);
@@ -219,8 +228,10 @@ static void list(generator *g, const char *const *names, uint32_t n) {
 }
 
 static void kind_word(generator *g, const char *kind, size_t n) {
-    static const char *const numbers[] = {"4", "1", "2", "32", "8", "3", "64", "1024", "0", "256", "4294967296"};
-    static const char *const keys[] = {"dst", "src", "degree(dst, v)", "v", "w"}, *const limits[] = {"32", "4, 64", "0"};
+    static const char *const numbers[] = {"4",  "1",    "2", "32",  "8",         "3",
+                                          "64", "1024", "0", "256", "4294967296"};
+    static const char *const keys[] = {"dst", "src", "degree(dst, v)", "v", "w"}, *const limits[] = {
+                                                                                      "32", "4, 64", "0"};
     if (is_kind(kind, n, "INDEX") || is_kind(kind, n, "REDUCED")) textbuf_puts(&g->out, WORD_OF(g, indices));
     else if (is_kind(kind, n, "INDICES")) list(g, indices, COUNT(indices));
     else if (is_kind(kind, n, "STAGES") || is_kind(kind, n, "VALUES")) list(g, stages, COUNT(stages));
@@ -228,7 +239,8 @@ static void kind_word(generator *g, const char *kind, size_t n) {
     else if (is_kind(kind, n, "LIMITS")) textbuf_puts(&g->out, WORD_OF(g, limits));
     else if (is_kind(kind, n, "COUNT")) textbuf_puts(&g->out, WORD_OF(g, numbers));
     else if (is_kind(kind, n, "WIDTH")) textbuf_puts(&g->out, pick(g, 3) ? WORD_OF(g, numbers) : "fit");
-    else if (is_kind(kind, n, "MAP") || is_kind(kind, n, "SOURCE") || is_kind(kind, n, "KEY")) textbuf_puts(&g->out, WORD_OF(g, keys));
+    else if (is_kind(kind, n, "MAP") || is_kind(kind, n, "SOURCE") || is_kind(kind, n, "KEY"))
+        textbuf_puts(&g->out, WORD_OF(g, keys));
     else if (is_kind(kind, n, "FACTOR")) textbuf_puts(&g->out, "0.5");
     else fixed_word(g, kind, n);
 }
@@ -265,7 +277,9 @@ static void statement(generator *g) {
 }
 
 static void schedule(generator *g, const char *name) {
-    static const char *const targets[] = {"", " for host", " for sm_90"}, *const when[] = {"", "", " when (F == 32)", " when (F % 4 == 0)"};
+    static const char *const targets[] = {"", " for host", " for sm_90"}, *const when[] = {
+                                                                              "", "", " when (F == 32)",
+                                                                              " when (F % 4 == 0)"};
     textbuf_printf(&g->out, "schedule g %s%s", name, WORD_OF(g, targets));
     textbuf_printf(&g->out, "%s {\n", WORD_OF(g, when));
     for (uint32_t i = 0, n = pick(g, 8); i < n; i++) statement(g);

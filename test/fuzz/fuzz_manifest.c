@@ -1,5 +1,5 @@
-// libFuzzer: no manifest makes its reader fail, nor what is done with one that is good: small sizes and maps are bound, what it
-// wants prepared is made, and each launch is a look at the memory it would reach.
+// libFuzzer: no manifest makes its reader fail, nor what is done with one that is good: small sizes and maps
+// are bound, what it wants prepared is made, and each launch is a look at the memory it would reach.
 #include "gnnrt.h"
 
 #include <stdlib.h>
@@ -9,9 +9,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 64, POINTS = 256, WORKSPACE = 1 << 20, LONGEST_LOOP = 8 };
 
-static void look(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *x, uint32_t blocks) {
+static void look(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *x,
+                 uint32_t blocks) {
     (void)kernel, (void)slots, (void)blocks;
-    const volatile unsigned char *bytes = x[0].name ? x[0].data : NULL;   // of the first alone: a launch has one at least
+    const volatile unsigned char *bytes = x[0].name ? x[0].data
+                                                    : NULL;   // of the first alone: a launch has one at least
     if (bytes && x[0].bytes) *(unsigned char *)user ^= bytes[0] ^ bytes[x[0].bytes - 1];
 }
 
@@ -105,7 +107,9 @@ static void plan(gnn_context *c, gnn_program *p, size_t seed) {
     static binding b;
     memset(&b, 0, offsetof(binding, index));
     b.c = c, b.p = p;
-    if (gnn_program_spaces(p) > MOST || gnn_program_params(p) > MOST || !bind_spaces(&b, seed) || !bind_maps(&b)) return;
+    if (gnn_program_spaces(p) > MOST || gnn_program_params(p) > MOST || !bind_spaces(&b, seed) ||
+        !bind_maps(&b))
+        return;
     gnn_plan *made = NULL;
     const gnn_plan_options o = {.sizes = b.given, .nsizes = b.ngiven, .maps = b.maps, .nmaps = b.nmaps};
     gnn_status s = gnn_plan_new(p, &o, &made);
@@ -120,7 +124,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .device = {.name = "none", .sm = 90, .sms = 2, .shared_bytes = 1000}, .launch = look, .user = &seen};
     gnn_context *c = NULL;
     gnn_program *p = NULL;
-    if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1, .simulator = &simulator}, &c)) abort();
+    if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1, .simulator = &simulator},
+                        &c))
+        abort();
     gnn_status s = gnn_program_load(c, (const char *)data, size, &(gnn_code){0}, &p);
     if (!s != !!p || !s != !*gnn_context_error(c)) abort();
     if (p) plan(c, p, size);

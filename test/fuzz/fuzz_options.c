@@ -1,5 +1,5 @@
-// libFuzzer: no command line and no response file makes the driver's reader of them fail. The bytes are a response file, which
-// is all of the command.
+// libFuzzer: no command line and no response file makes the driver's reader of them fail. The bytes are a
+// response file, which is all of the command.
 #define _GNU_SOURCE
 #include "driver/driver.h"
 
@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *argv[] = {name, response, NULL};
     options_parse(d, 2, argv);
     settings_apply(d);
-    if ((d->usage_fault || d->io_fault) != (diag_errors(d->ds) > 0)) ICE("a fault that its diagnostics do not explain");
+    if ((d->usage_fault || d->io_fault) != (diag_errors(d->ds) > 0))
+        ICE("a fault that its diagnostics do not explain");
     if (!d->usage_fault) {
         settings_frontend(d);
         settings_pass(d);

@@ -1,5 +1,5 @@
-// libFuzzer: no text makes the reader of SIMT IR, its verifier or the analysis of uniform values fail, and what verifies
-// prints to text that reads back to the same text.
+// libFuzzer: no text makes the reader of SIMT IR, its verifier or the analysis of uniform values fail, and
+// what verifies prints to text that reads back to the same text.
 #include "simt.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// libFuzzer's mutator for texts. Bytes rarely make another program: half the mutants put a run of tokens of the text in the
-// place of another run.
+// libFuzzer's mutator for texts. Bytes rarely make another program: half the mutants put a run of tokens of
+// the text in the place of another run.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,9 @@ typedef struct {
     size_t lo, hi;
 } run_of_tokens;
 
-static bool is_word(uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word(uint8_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 static size_t token_end(const uint8_t *text, size_t size, size_t at) {
     size_t end = at + 1;
@@ -20,7 +22,8 @@ static size_t token_end(const uint8_t *text, size_t size, size_t at) {
     return end;
 }
 
-// From a token on: one to 32 tokens, one mostly; where it begins with a bracket, often up to the one that closes it.
+// From a token on: one to 32 tokens, one mostly; where it begins with a bracket, often up to the one that
+// closes it.
 static run_of_tokens choose_run(const uint8_t *text, size_t size, uint64_t *random) {
     *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
     size_t at = (size_t)(*random >> 33) % size, n = *random >> 20 & 3 ? 1 : (*random >> 24) % 32 + 1;

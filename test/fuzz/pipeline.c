@@ -43,18 +43,21 @@ static bool fill(arena *a, const tensor_op *op, tensor_val v, const int64_t *siz
 }
 
 static void evaluate(arena *a, const tensor_op *op, uint8_t seed) {
-    int64_t *sizes = ARENA_ARRAY(a, int64_t, op->spaces.len + 1), *all = ARENA_ARRAY(a, int64_t, op->spaces.len + 1);
+    int64_t *sizes = ARENA_ARRAY(a, int64_t, op->spaces.len + 1),
+            *all = ARENA_ARRAY(a, int64_t, op->spaces.len + 1);
     tensor_array *inputs = ARENA_ARRAY(a, tensor_array, op->nparams + 1);
     tensor_evaluated *results = ARENA_ARRAY(a, tensor_evaluated, op->nparams + 1);
     const char *why = NULL;
     tensor_eval_input in = {.sizes = sizes, .inputs = inputs, .max_steps = MAX_STEPS};
     for (uint32_t i = 0; i < op->spaces.len; i++)
-        if (op->spaces.data[i].kind == SPACE_EXPR) return;   // the shapes of what is given would have to follow
+        if (op->spaces.data[i].kind == SPACE_EXPR)
+            return;   // the shapes of what is given would have to follow
     if (!small_sizes(op, seed, sizes)) return;
     for (tensor_val v = 0; v < op->nparams; v++)
         if (!fill(a, op, v, sizes, &inputs[v])) return;
     if (!tensor_eval_sizes(a, op, &in, all, &why)) return;
-    if (!tensor_eval(a, op, &in, results, &why) && (strstr(why, "is read at") || strstr(why, "is no index") || strstr(why, "before it is defined")))
+    if (!tensor_eval(a, op, &in, results, &why) &&
+        (strstr(why, "is read at") || strstr(why, "is no index") || strstr(why, "before it is defined")))
         ICE("an op that was accepted cannot be evaluated: %s", why);
 }
 
@@ -88,7 +91,8 @@ static void plan_scheduled(const session *s, uint32_t number, const tensor_op *o
     if (!frontend_schedules(s->unit, number, targets[gpu], op, &list)) return;
     for (uint32_t i = 0; i < list.len; i++)
         if (!frontend_executable(s->unit, number, targets[gpu], list.data[i])) return;
-    must_verify(s, pass_scheduled(s->arena, s->ds, op, list.data, list.len, gpu ? "cuda" : "host", o, NULL, NULL));
+    must_verify(
+        s, pass_scheduled(s->arena, s->ds, op, list.data, list.len, gpu ? "cuda" : "host", o, NULL, NULL));
 }
 
 static void build(const session *s, uint32_t number) {

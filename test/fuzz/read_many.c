@@ -2,9 +2,10 @@
 //
 //     read_many ARCHIVE
 //
-// A record is a header, then a name, what is wanted, and the file's bytes. Of a good file "nodes sources edges sum weights" is
-// wanted, where sum is that of all (row * 1000003 + col + 1) and weights of weight * (edge + 1), modulo 2^64; -: none. Of a bad one
-// status and parts of the message are, a line each. Both must stay below the memory that files.h promises; a bad one leaves nothing behind.
+// A record is a header, then a name, what is wanted, and the file's bytes. Of a good file "nodes sources
+// edges sum weights" is wanted, where sum is that of all (row * 1000003 + col + 1) and weights of weight *
+// (edge + 1), modulo 2^64; -: none. Of a bad one status and parts of the message are, a line each. Both must
+// stay below the memory that files.h promises; a bad one leaves nothing behind.
 #include "runtime/files.h"
 
 #include <inttypes.h>
@@ -20,7 +21,8 @@ typedef struct {
     uint32_t unused;
 } record;
 
-// ---- Memory ----------------------------------------------------------------------------------------------------------
+// ---- Memory
+// ----------------------------------------------------------------------------------------------------------
 typedef struct {
     size_t live, peak;
 } account;
@@ -44,24 +46,28 @@ static void give(void *user, void *memory) {
     free((char *)memory - HEAD);
 }
 
-// ---- Judging ---------------------------------------------------------------------------------------------------------
+// ---- Judging
+// ---------------------------------------------------------------------------------------------------------
 static uint64_t sum_of_edges(const gnn_graph *g) {
     uint64_t sum = 0;
     for (int64_t v = 0; v < g->nodes; v++)
-        for (int64_t e = g->rowptr[v]; e < g->rowptr[v + 1]; e++) sum += (uint64_t)v * 1000003 + (uint64_t)g->col[e] + 1;
+        for (int64_t e = g->rowptr[v]; e < g->rowptr[v + 1]; e++)
+            sum += (uint64_t)v * 1000003 + (uint64_t)g->col[e] + 1;
     return sum;
 }
 
 static int64_t sum_of_weights(const gnn_graph *g) {
     double sum = 0;
     for (int64_t e = 0; e < g->edges; e++)
-        sum += (double)(e + 1) * (g->weight.dtype == GNN_F64 ? ((const double *)g->weight.data)[e] : (double)((const float *)g->weight.data)[e]);
+        sum += (double)(e + 1) * (g->weight.dtype == GNN_F64 ? ((const double *)g->weight.data)[e]
+                                                             : (double)((const float *)g->weight.data)[e]);
     return (int64_t)sum;
 }
 
 static const char *judge_good(const gnn_graph *g, const char *wanted) {
     static char got[200];
-    int n = snprintf(got, sizeof got, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64, g->nodes, g->sources, g->edges, sum_of_edges(g));
+    int n = snprintf(got, sizeof got, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64, g->nodes, g->sources,
+                     g->edges, sum_of_edges(g));
     if (g->weight.data) snprintf(got + n, sizeof got - (size_t)n, " %" PRId64, sum_of_weights(g));
     else snprintf(got + n, sizeof got - (size_t)n, " -");
     return strcmp(got, wanted) ? got : NULL;
@@ -78,7 +84,8 @@ static bool says(const char *message, const char *wanted) {
     return true;
 }
 
-static const char *judge(gnn_context *c, const record *r, gnn_status s, const gnn_graph *g, const char *wanted) {
+static const char *judge(gnn_context *c, const record *r, gnn_status s, const gnn_graph *g,
+                         const char *wanted) {
     static const gnn_graph empty;
     if (s != r->status) return s ? gnn_context_error(c) : "it is accepted";
     if (!s) return judge_good(g, wanted);
@@ -93,7 +100,9 @@ static bool read_one(const record *r, const char *name, const char *wanted, cons
     account memory = {0};
     gnn_context *c = NULL;
     gnn_graph g;
-    if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST, .threads = 1, .allocator = {take, give, &memory}}, &c)) abort();
+    if (gnn_context_new(
+            &(gnn_context_options){.device = GNN_HOST, .threads = 1, .allocator = {take, give, &memory}}, &c))
+        abort();
     gnn_status s = rt_graph_from_memory(c, name, bytes, (size_t)r->size, &g);
     const char *fault = judge(c, r, s, &g, wanted);
     if (fault) printf("%s: status %d\n  wanted %d: %s\n  got %s\n", name, s, r->status, wanted, fault);
@@ -101,7 +110,8 @@ static bool read_one(const record *r, const char *name, const char *wanted, cons
     gnn_context_free(c);
     size_t beyond = memory.peak > FACTOR * (size_t)r->size ? memory.peak - FACTOR * (size_t)r->size : 0;
     highest = beyond > highest ? beyond : highest;
-    if (beyond > ALLOWANCE) printf("%s: %zu bytes of memory for a file of %" PRIu64 "\n", name, memory.peak, r->size);
+    if (beyond > ALLOWANCE)
+        printf("%s: %zu bytes of memory for a file of %" PRIu64 "\n", name, memory.peak, r->size);
     if (memory.live) printf("%s: %zu bytes are not freed\n", name, memory.live);
     return !fault && beyond <= ALLOWANCE && !memory.live;
 }
@@ -130,8 +140,10 @@ int main(int argc, char **argv) {
     if (!f || fclose(f)) return 2;
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
-    printf("%" PRIu64 " of %" PRIu64 " valid files are read, %" PRIu64 " of %" PRIu64 " malformed ones refused as they must be\n",
+    printf("%" PRIu64 " of %" PRIu64 " valid files are read, %" PRIu64 " of %" PRIu64
+           " malformed ones refused as they must be\n",
            read[0] - wrong[0], read[0], read[1] - wrong[1], read[1]);
-    printf("memory: at most %.1f MiB and 4 times the file; the process %ld MiB\n", (double)highest / (1 << 20), used.ru_maxrss / 1024);
+    printf("memory: at most %.1f MiB and 4 times the file; the process %ld MiB\n",
+           (double)highest / (1 << 20), used.ru_maxrss / 1024);
     return wrong[0] || wrong[1] || !read[0] || !read[1];
 }
