@@ -4,13 +4,14 @@
 # make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
 # make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
+# make fuzz     fuzzes for SECONDS=300 in all, with clang's libFuzzer, which it does not install; FUZZ=parse,readers takes those targets
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
 BUILD ?= build
 # The one apt-get installs packages for.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded asan clean
+.PHONY: all setup demo test sweep seeded asan fuzz clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -41,6 +42,9 @@ asan: setup
 	@ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/test/lsan.supp:print_suppressions=0 \
 	    UBSAN_OPTIONS=print_stacktrace=1 \
 	    $(PYTHON) test/run.py $(BUILD)/asan --param=sanitized=1
+
+fuzz: all
+	@FUZZ_SECONDS=$(or $(SECONDS),300) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD)

@@ -1,10 +1,5 @@
 // libFuzzer: no text makes the reader of loop IR or its verifier fail, and what is read prints to text that
 // reads back to the same text.
-//
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined -Iir test/fuzz/fuzz_loop.c ir/loop*.c ir/tensor_*.c
-//     ir/dtype.c
-//         ir/support/*.c -lm -o fuzz_loop
-//     ./fuzz_loop -max_len=4096 corpus/ test/ir/loop/
 #include "loop.h"
 
 #include <string.h>

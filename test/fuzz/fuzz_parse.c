@@ -1,7 +1,4 @@
 // libFuzzer: no text makes the parser or the formatter fail; formatting is idempotent and changes no tree.
-//
-//     clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -Iir -Ifrontend test/fuzz/fuzz_parse.c SOURCES
-//     ./a.out -dict=test/fuzz/gnn.dict corpus stdlib
 #include "../frontend/ast_dump.h"
 
 #include <string.h>

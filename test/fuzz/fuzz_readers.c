@@ -1,8 +1,4 @@
 // A libFuzzer entry over all readers of files. The first byte chooses the reader, the rest is the file.
-//
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined -Iruntime test/fuzz/fuzz_readers.c runtime/*.c BUILD/builders_ptx.c \
-//         -lzip -ljansson -ldl -lpthread -lm -o fuzz_readers
-//     ./fuzz_readers -max_len=4096 -rss_limit_mb=512 corpus/
 #include "files.h"
 
 #include <stdlib.h>

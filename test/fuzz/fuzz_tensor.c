@@ -1,9 +1,5 @@
 // libFuzzer: no text makes the reader of tensor IR, its verifier or the evaluator fail, and what is read prints to text that
 // reads back to the same text.
-//
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined -Iir test/fuzz/fuzz_tensor.c ir/tensor_*.c ir/eval*.c ir/dtype.c
-//         ir/support/*.c -lm -o fuzz_tensor
-//     ./fuzz_tensor -max_len=4096 corpus/ test/ir/tensor/
 #include "tensor.h"
 
 #include <string.h>

@@ -1,0 +1,59 @@
+// libFuzzer's mutator for texts. Bytes rarely make another program: half the mutants put a run of tokens of
+// the text in the place of another run.
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+
+typedef struct {
+    size_t lo, hi;
+} run_of_tokens;
+
+static bool is_word(uint8_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static size_t token_end(const uint8_t *text, size_t size, size_t at) {
+    size_t end = at + 1;
+    while (is_word(text[at]) && end < size && is_word(text[end])) end++;
+    return end;
+}
+
+// From a token on: one to 32 tokens, one mostly; where it begins with a bracket, often up to the one that
+// closes it.
+static run_of_tokens choose_run(const uint8_t *text, size_t size, uint64_t *random) {
+    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    size_t at = (size_t)(*random >> 33) % size, n = *random >> 20 & 3 ? 1 : (*random >> 24) % 32 + 1;
+    while (at && is_word(text[at]) && is_word(text[at - 1])) at--;
+    run_of_tokens r = {at, at};
+    if (strchr("([{", text[at]) && *random >> 22 & 1) {
+        int depth = 0;
+        do {
+            depth += strchr("([{", text[r.hi]) != NULL;
+            depth -= strchr(")]}", text[r.hi]) != NULL;
+            r.hi++;
+        } while (depth > 0 && r.hi < size && text[r.hi]);
+        return r;
+    }
+    while (n-- && r.hi < size) r.hi = token_end(text, size, r.hi);
+    return r;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    if (size < 2 || seed & 1) return LLVMFuzzerMutate(data, size, most);
+    run_of_tokens to = choose_run(data, size, &random), from = choose_run(data, size, &random);
+    if (random >> 40 & 1) from.hi = from.lo = random >> 41 & 3 ? from.lo : to.lo;   // delete
+    if (random >> 43 & 1) to.hi = to.lo;                                            // insert
+    size_t cut = to.hi - to.lo, put = from.hi - from.lo;
+    if (size - cut + put > most) return LLVMFuzzerMutate(data, size, most);
+    uint8_t copy[1 << 14];
+    if (put > sizeof copy) return LLVMFuzzerMutate(data, size, most);
+    memcpy(copy, data + from.lo, put);
+    memmove(data + to.lo + put, data + to.hi, size - to.hi);
+    memcpy(data + to.lo, copy, put);
+    return size - cut + put;
+}
