@@ -130,7 +130,8 @@ static void verify_params(simt_verifier *v, simt_instr instr, simt_region r, boo
             return;
         }
     bool indexed = !index || (region->params.len && types_are(f, region->params.data, 1, i->args, 1));
-    if (!indexed || !types_are(f, region->params.data + index, region->params.len - index, values, n))
+    const simt_value *carried = index ? region->params.data + 1 : region->params.data;   // NULL where there are none
+    if (!indexed || !types_are(f, carried, region->params.len - index, values, n))
         simt_verify_fault_at(v, instr,
                              "the parameters of its region differ in number or type from what it carries");
 }
