@@ -59,7 +59,8 @@ static void maybe(arena *a, test_case *c, test_rng *r, uint32_t chance, const ch
 }
 
 static void draw_run(arena *a, test_case *c, test_rng *r) {
-    static const char *const layouts[] = {"--layout=strided", "--layout=misaligned", "--layout=broadcast"};
+    static const char *const layouts[] = {"--layout=strided", "--layout=misaligned", "--layout=broadcast",
+                                          "--layout=uneven"};
     maybe(a, c, r, 60, TEST_PICK(r, layouts));
     maybe(a, c, r, 33, "--edges=mixed");
     maybe(a, c, r, 33, "--values=special");
