@@ -28,6 +28,8 @@ er:7:40,types=3 --layout=strided
 batch:3:4:0.5,types=3 --edges=mixed
 hubs:300:900,types=3
 star:600,types=3
+er:2:2400,types=3
+batch:2:300:0.01,types=3
 er:900:3000,types=3""".split("\n")]
 # Where a guard of one tensor is lost, those of the others keep the version away from what is bad for all.
 MORE_RUNS = {"guard": ["er:7:40,types=3 --layout=uneven --seed=%d" % s for s in range(12)], "narrow16": ["er:33000:33000,types=3"]}
