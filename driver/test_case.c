@@ -12,7 +12,7 @@ static const char *const graphs[] = {
     "er:9:20", "er:20:90",         "empty:0",  "empty:4",  "star:7",           "star:40",       "path:6",
     "er:1:3",  "er:12:30,types=4", "grid:3:4", "clique:5", "rmat:4:5,types=3", "batch:3:4:0.5", "hubs:20:70"};
 static const int64_t extents[] = {0, 1, 2, 3, 4, 4, 5, 7, 8, 8, 12, 16, 32, 33};
-enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };   // packed, they share a cubin
+enum { GRAPHS_A_CASE = 3 };
 
 static void option(arena *a, test_case *c, const char *text) { VEC_PUSH(a, &c->options, text); }
 
@@ -29,8 +29,7 @@ static void draw_graphs(arena *a, const driver *d, test_case *c, test_rng *r) {
     for (uint32_t i = 0; i < d->values[OPT_GRAPH].len; i++)
         option(a, c, arena_printf(a, "--graph=%s", d->values[OPT_GRAPH].data[i]));
     uint64_t first = test_draw(r, sizeof graphs / sizeof *graphs);
-    const uint64_t n = option_given(d, OPT_PACK) ? GRAPHS_A_PACK : GRAPHS_A_CASE;
-    for (uint64_t i = 0; i < n && !d->values[OPT_GRAPH].len; i++)
+    for (uint64_t i = 0; i < GRAPHS_A_CASE && !d->values[OPT_GRAPH].len; i++)
         option(a, c,
                arena_printf(a, "--graph=%s", graphs[(first + 5 * i) % (sizeof graphs / sizeof *graphs)]));
 }
