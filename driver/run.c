@@ -6,8 +6,8 @@
 // ---- What is asked for -----------------------------------------------------------------------------------
 
 static run_layout layout_of(const driver *d) {
-    static const char *const words[] = {"packed", "strided", "misaligned", "broadcast"};
-    for (run_layout l = LAYOUT_PACKED; l <= LAYOUT_BROADCAST; l++)
+    static const char *const words[] = {"packed", "strided", "misaligned", "broadcast", "uneven"};
+    for (run_layout l = LAYOUT_PACKED; l <= LAYOUT_UNEVEN; l++)
         if (option_is(d, OPT_LAYOUT, words[l])) return l;
     return LAYOUT_PACKED;
 }

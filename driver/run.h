@@ -5,7 +5,7 @@
 
 #include "bind.h"
 
-typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST } run_layout;
+typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN } run_layout;
 
 typedef struct run_op run_op;
 typedef struct run_row run_row;
@@ -89,6 +89,7 @@ struct run_buffer {
 // The parameter whose memory --inplace gives a result, or TENSOR_NO_VAL.
 tensor_val run_overwritten(const run_op *o, tensor_val result);
 bool run_is_overwritten(const run_op *o, tensor_val parameter);
+run_layout run_layout_of(const run_op *o, tensor_val v);
 bool run_buffer_new(run_op *o, tensor_val v, run_buffer *out);
 void run_buffer_poison(run_buffer *x, uint8_t byte);              // the image
 void run_buffer_put(run_buffer *x, const tensor_array *values);   // into the image

@@ -121,7 +121,7 @@ static bool make_argument(run_op *o, tensor_val v) {
     tensor_val under = run_overwritten(o, v);
     if (under == TENSOR_NO_VAL && !run_buffer_new(o, v, &o->buffers[v])) return false;
     const run_buffer *x = &o->buffers[under == TENSOR_NO_VAL ? v : under];
-    o->tensors[v] = run_buffer_tensor(x, o->r->layout == LAYOUT_STRIDED || o->r->layout == LAYOUT_BROADCAST);
+    o->tensors[v] = run_buffer_tensor(x, run_layout_of(o, v) == LAYOUT_STRIDED || o->r->layout == LAYOUT_BROADCAST);
     o->args[v].tensor = &o->tensors[v];
     return true;
 }

@@ -41,12 +41,30 @@ bool run_is_overwritten(const run_op *o, tensor_val parameter) {
     return false;
 }
 
+static bool is_tensor(const run_op *o, tensor_val v) {
+    return o->op->op->vals.data[v].role == VAL_TENSOR || o->op->op->vals.data[v].role == VAL_RESULT;
+}
+
+// Of a tensor or result. Uneven: seed after seed each of them in turn is the one that is unlike the others,
+// which meet all a version may ask for.
+run_layout run_layout_of(const run_op *o, tensor_val v) {
+    if (o->r->layout != LAYOUT_UNEVEN) return o->r->layout;
+    uint32_t n = 0, number = 0;
+    for (tensor_val k = 0; k < o->op->op->nparams; k++) {
+        number = k == v ? n : number;
+        n += is_tensor(o, k);
+    }
+    uint64_t seed = o->r->options.seed;
+    if (seed % n != number) return LAYOUT_PACKED;
+    return seed / n % 2 ? LAYOUT_STRIDED : LAYOUT_MISALIGNED;
+}
+
 static void choose_strides(const run_op *o, tensor_val val, run_buffer *x) {
     enum { PADDING = 3 };
     const run_session *r = o->r;
     const tensor_val_info *v = &o->op->op->vals.data[val];
     bool strided = v->facts & FACT_STRIDED, packed = v->facts & FACT_PACKED;
-    if (r->layout == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
+    if (run_layout_of(o, val) == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
     else pack_strides(x, 1, 0);
     bool constant = v->role == VAL_TENSOR && !packed && x->rank && !run_is_overwritten(o, val);
     if (r->layout != LAYOUT_BROADCAST || !constant) return;
@@ -80,7 +98,7 @@ bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
         diag(o->r->d->ds, E0819, info->at, "%s: '%s' would be too large", o->op->name, info->name);
         return false;
     }
-    size_t off = o->r->layout != LAYOUT_MISALIGNED ? 0 : info->align > element ? info->align : element;
+    size_t off = run_layout_of(o, v) != LAYOUT_MISALIGNED ? 0 : info->align > element ? info->align : element;
     x->off = off;
     x->bytes = GUARD + align + off + bytes + GUARD;
     if (run_failed(o, gnn_alloc(o->r->context, x->bytes, &x->memory))) return false;

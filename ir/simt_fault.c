@@ -53,14 +53,39 @@ static uint32_t place_of(const simt_func *f, simt_region r, simt_instr i) {
     return at;
 }
 
-// Where what lies ahead of it in its region last touches memory; NOWHERE: it does not.
+// It, or what it holds, may change memory or see that another thread did.
+static bool shares(const simt_func *f, simt_instr i) {
+    const simt_instr_info *x = &f->instrs.data[i];
+    if (!x->nregions)
+        return x->op == SIMT_LD ? !x->mem.invariant
+                                : simt_op_table(x->op)->flags & (SIMT_READS | SIMT_WRITES);
+    for (uint32_t r = 0; r < x->nregions; r++)
+        for (uint32_t k = 0; x->regions[r] && k < f->regions.data[x->regions[r]].instrs.len; k++)
+            if (shares(f, f->regions.data[x->regions[r]].instrs.data[k])) return true;
+    return false;
+}
+
+// The place of the last such instruction ahead of a barrier; NOWHERE: there is none, or another barrier.
 enum { NOWHERE = UINT32_MAX };
-static uint32_t access_ahead(const simt_func *f, simt_region r, simt_instr i) {
-    for (uint32_t at = place_of(f, r, i); at-- > 0;) {
-        const simt_instr_info *x = &f->instrs.data[f->regions.data[r].instrs.data[at]];
-        if (simt_op_table(x->op)->flags & (SIMT_READS | SIMT_WRITES)) return at;
+static uint32_t access_ahead(const simt_func *f, simt_region r, simt_instr barrier) {
+    for (uint32_t at = place_of(f, r, barrier); at-- > 0;) {
+        simt_instr i = f->regions.data[r].instrs.data[at];
+        if (shares(f, i)) return f->instrs.data[i].op == SIMT_BARRIER ? NOWHERE : at;
     }
     return NOWHERE;
+}
+
+// The first mention of a buffer in shared memory that does not lie at its start.
+static bool begins_buffer(const simt_func *f, const simt_instr_info *i) {
+    const simt_instr_info *k = f->instrs.data + 1;
+    while (k < i && (k->op != SIMT_SHARED || k->imm.i != i->imm.i)) k++;
+    return k == i && i->imm.i;
+}
+
+// A butterfly between lanes that lie further apart stays within them anyway.
+static bool width_matters(const simt_func *f, const simt_instr_info *i) {
+    const simt_instr_info *by = &f->instrs.data[f->values.data[i->args[1]].def];
+    return i->op != SIMT_SHFL_BFLY || by->op != SIMT_CONST || by->imm.i >= i->imm.i / 2;
 }
 
 static bool is_cut(const simt_func *f, const simt_instr_info *i) {
@@ -75,7 +100,7 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_early:
         return i->op == SIMT_BARRIER && access_ahead(f, r, (simt_instr)(i - f->instrs.data)) != NOWHERE;
     case SIMT_FAULT_atomic: return i->op == SIMT_RED && i->aux == SIMT_ATOMIC_ADD;
-    case SIMT_FAULT_overlap: return i->op == SIMT_SHARED && i->imm.i;
+    case SIMT_FAULT_overlap: return i->op == SIMT_SHARED && begins_buffer(f, i);
     case SIMT_FAULT_room: return false;   // of the kernel
     case SIMT_FAULT_row_long:
     case SIMT_FAULT_row_short:
@@ -95,7 +120,7 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_scale: return i->op == SIMT_ADDR;
     case SIMT_FAULT_store: return i->op == SIMT_ST;
     case SIMT_FAULT_lane: return is_shuffle(i->op);
-    case SIMT_FAULT_width: return is_shuffle(i->op) && i->imm.i > 2;
+    case SIMT_FAULT_width: return is_shuffle(i->op) && i->imm.i > 2 && width_matters(f, i);
     case SIMT_FAULT_element: return i->op == SIMT_EXTRACT;
     case SIMT_FAULT_round: return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
     case SIMT_FAULT_truncate: return is_cut(f, i);
@@ -149,10 +174,10 @@ static simt_value one_of(simt_builder *b, simt_type t) {
 static simt_value more(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_ADD, x, one_of(b, simt_typeof(b->func, x)));
 }
-static simt_value less(simt_builder *b, simt_value x) {
-    return simt_build_binary(b, SIMT_SUB, x, one_of(b, simt_typeof(b->func, x)));
-}
 static simt_value twice(simt_builder *b, simt_value x) { return simt_build_binary(b, SIMT_ADD, x, x); }
+static simt_value half(simt_builder *b, simt_value x) {
+    return simt_build_binary(b, SIMT_LSHR, x, one_of(b, simt_typeof(b->func, x)));
+}
 static simt_value other(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_XOR, x, simt_build_pred(b, true));
 }
@@ -191,6 +216,21 @@ static void change_argument(const site *s, uint32_t k, build_fn *change) {
     simt_value x = change(&b, info(s)->args[k]);
     info(s)->args[k] = x;
     move_in(s, b.region, false);
+}
+
+// By one step of a loop.
+static void move_bound(const site *s, uint32_t k, simt_op op) {
+    simt_builder b = aside(s);
+    simt_value x = simt_build_binary(&b, op, info(s)->args[k], info(s)->args[2]);
+    info(s)->args[k] = x;
+    move_in(s, b.region, false);
+}
+
+static void move_buffer(const site *s) {
+    int64_t from = info(s)->imm.i;
+    for (simt_instr i = 1; i < s->f->instrs.len; i++)
+        if (s->f->instrs.data[i].op == SIMT_SHARED && s->f->instrs.data[i].imm.i == from)
+            s->f->instrs.data[i].imm.i = 0;
 }
 
 // All uses of the result, but for what was made of it here: instructions from `before` on.
@@ -269,11 +309,11 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_store: take_out(s); return;
     case SIMT_FAULT_early: earlier(s); return;
     case SIMT_FAULT_atomic: not_atomic(s); return;
-    case SIMT_FAULT_overlap: info(s)->imm.i = 0; return;
+    case SIMT_FAULT_overlap: move_buffer(s); return;
     case SIMT_FAULT_room: return;
-    case SIMT_FAULT_row_long: change_argument(s, 1, more); return;
-    case SIMT_FAULT_row_short: change_argument(s, 1, less); return;
-    case SIMT_FAULT_row_start: change_argument(s, 0, more); return;
+    case SIMT_FAULT_row_long: move_bound(s, 1, SIMT_ADD); return;
+    case SIMT_FAULT_row_short: move_bound(s, 1, SIMT_SUB); return;
+    case SIMT_FAULT_row_start: move_bound(s, 0, SIMT_ADD); return;
     case SIMT_FAULT_stride: change_argument(s, 2, twice); return;
     case SIMT_FAULT_mask: change_argument(s, 0, yes); return;
     case SIMT_FAULT_mask_not: change_argument(s, 0, other); return;
@@ -287,7 +327,7 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_narrow16: change_argument(s, 1, low_half); return;
     case SIMT_FAULT_address: info(s)->imm.i += info(s)->mem.scale; return;
     case SIMT_FAULT_scale: info(s)->mem.scale = (uint16_t)(info(s)->mem.scale * 2); return;
-    case SIMT_FAULT_lane: change_argument(s, 1, more); return;
+    case SIMT_FAULT_lane: change_argument(s, 1, info(s)->op == SIMT_SHFL_BFLY ? half : more); return;
     case SIMT_FAULT_width: info(s)->imm.i /= 2; return;
     case SIMT_FAULT_element: info(s)->imm.i ^= 1; return;
     case SIMT_FAULT_round: change_result(s, rounded); return;

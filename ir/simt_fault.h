@@ -32,7 +32,7 @@
     X(address, "an access goes to the next element")                                                        \
     X(scale, "an access steps twice as far")                                                                \
     X(store, "a store is left out")                                                                         \
-    X(lane, "a shuffle reads the next lane")                                                                \
+    X(lane, "a shuffle reads the next lane, a butterfly half as far")                                       \
     X(width, "a shuffle stays within half as many lanes")                                                   \
     X(element, "another element of a vector is taken")                                                      \
     X(round, "a sum in f32 is rounded to f16")                                                              \

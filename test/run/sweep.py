@@ -26,7 +26,7 @@ ALLOWED = {"E0820"}   # symmetric(src, dst) on a graph that is not
 TIMEOUT = 240
 
 AXES = {
-    "graph": ["er:50:200", "empty:0", "empty:5", "star:40", "path:9", "er:1:3", "er:40:160,types=4", "grid:5:7", "clique:9",
+    "graph": ["er:50:200", "empty:0", "empty:5", "star:40", "er:2:600", "path:9", "er:1:3", "er:40:160,types=4", "grid:5:7", "clique:9",
               "rmat:6:8,types=7", "hubs:60:400", "batch:6:5:0.5", "er:30:90 -D U=45"],
     "F": [16, 0, 1, 2, 3, 5, 7, 8, 31, 32, 33],
     "K": [8, 0, 1, 3, 7],
@@ -34,7 +34,7 @@ AXES = {
     "D": [8, 1, 2, 5],
     "type": ["f32", "f16", "bf16", "f64"],
     "index": [32, 64],
-    "layout": ["packed", "strided", "misaligned", "broadcast"],
+    "layout": ["packed", "strided", "misaligned", "broadcast", "uneven"],
     "values": ["random", "special"],
     "edges": ["plain", "mixed"],
     "inplace": ["", "--inplace"],
