@@ -392,7 +392,8 @@ static void where_there(kernel *k, simt_builder *b, tensor_val val, const positi
 static void red_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x, int how) {
     simt_type t = {lw_memory_element(k, stored_type(k, val)), 1};
     simt_value args[2] = {address(k, b, val, at), simt_build_cvt(b, t, x)};
-    k->f->instrs.data[simt_build_op(b, SIMT_RED, args, 2, NULL, 0)].aux = (uint8_t)how;
+    simt_instr red = simt_build_op(b, SIMT_RED, args, 2, NULL, 0);   // may move the instructions
+    k->f->instrs.data[red].aux = (uint8_t)how;
 }
 
 void lw_red_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,

@@ -7,6 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+// AddressSanitizer sees a chunk as one object. It is told which bytes were handed out, with a gap behind
+// each allocation, and that a vector has moved: a pointer kept across its growth is then a fault, not luck.
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, bytes) ((void)(p), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(p, bytes) ((void)(p), (void)(bytes))
+enum { GAP = 0 };
+#endif
+
 enum { FIRST_CHUNK = 64 * 1024, LARGEST_CHUNK = 4 * 1024 * 1024, ALIGNMENT = 16 };
 
 typedef struct chunk chunk;
@@ -39,6 +50,7 @@ static chunk *chunk_new(size_t bytes) {
     chunk *c = bytes <= SIZE_MAX - sizeof(chunk) ? calloc(1, sizeof(chunk) + bytes) : NULL;
     if (!c) ICE("out of memory: %zu bytes wanted", bytes);
     c->size = bytes;
+    ASAN_POISON_MEMORY_REGION(c->data, bytes);
     return c;
 }
 
@@ -73,12 +85,16 @@ static void *alloc_large(arena *a, size_t bytes) {
 }
 
 void *arena_alloc(arena *a, size_t bytes) {
-    if (bytes > SIZE_MAX - ALIGNMENT) ICE("out of memory: %zu bytes wanted", bytes);
-    size_t size = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (bytes > SIZE_MAX - ALIGNMENT - GAP) ICE("out of memory: %zu bytes wanted", bytes);
+    size_t size = ((bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)) + GAP;
     if (!size) size = ALIGNMENT;
     chunk *c = a->current;
     if (!c || c->size - c->used < size) {
-        if (size > a->grow / 4) return alloc_large(a, size);
+        if (size > a->grow / 4) {
+            void *large = alloc_large(a, size);
+            ASAN_UNPOISON_MEMORY_REGION(large, bytes);
+            return large;
+        }
         c = chunk_new(a->grow);
         c->next = a->current;
         a->current = c;
@@ -86,6 +102,7 @@ void *arena_alloc(arena *a, size_t bytes) {
     }
     void *p = c->data + c->used;
     c->used += size;
+    ASAN_UNPOISON_MEMORY_REGION(p, bytes);
     return p;
 }
 
@@ -122,7 +139,10 @@ void vec_reserve(arena *a, void **data, uint32_t len, uint32_t *cap, size_t elem
     uint32_t grown = *cap ? *cap * 2 : 8;
     if (element > SIZE_MAX / grown) ICE("out of memory: %u elements of %zu bytes wanted", grown, element);
     void *p = arena_alloc(a, element * grown);
-    if (len) memcpy(p, *data, element * len);
+    if (len) {
+        memcpy(p, *data, element * len);
+        ASAN_POISON_MEMORY_REGION(*data, element * len);
+    }
     *data = p;
     *cap = grown;
 }
