@@ -81,7 +81,8 @@ static const char *check_written(loop_verifier *v, tensor_val val) {
     for (uint32_t i = 0; i < v->op->stages.len; i++) {
         const tensor_stage *s = &v->op->stages.data[i];
         if (!targets(s, val)) continue;
-        if (v->cleared[i] && v->stores[i] != v->all_stores[i])
+        bool former_round = i >= v->reader && s->loop != TENSOR_NO_LOOP && s->loop == v->rounds;
+        if (v->cleared[i] && v->stores[i] != v->all_stores[i] && !former_round)
             return WRONG(v, "'%s' is read before all have combined with it", v->op->vals.data[val].name);
         bool stored = v->stores[i] == v->all_stores[i] || v->stored_in[val] == v->kernel;
         if (i < v->reader && v->reader != UINT32_MAX && !(stored && v->stores[i]))
@@ -197,7 +198,8 @@ const char *loop_check_index(loop_verifier *v, tensor_expr e) {
 // A sum, or one that tells by a second part whether it has terms.
 static bool adds_first(const tensor_op *op, const tensor_reducer *r) {
     const tensor_node *n = tensor_node_at(op, r->combine[0]);
-    if (n->op == TENSOR_SELECT_OP && r->nstate == 2 && r->state_types[1].type == DT_BOOL) n = tensor_node_at(op, n->args[1]);
+    if (n->op == TENSOR_SELECT_OP && r->nstate == 2 && r->state_types[1].type == DT_BOOL)
+        n = tensor_node_at(op, n->args[1]);
     else if (r->nstate != 1) return false;
     const tensor_node *x = n->op == TENSOR_ADD_OP ? tensor_node_at(op, n->args[0]) : NULL,
                       *y = x ? tensor_node_at(op, n->args[1]) : NULL;
