@@ -1,6 +1,6 @@
 // gnnc run --pack=FILE: what would be launched goes into a file instead, with what the results may be: code,
-// manifest, inputs, layouts, and for each element of each result an interval. test/replay/ executes it on a
-// machine that has a GPU and nothing else; test/replay/README.md has the form.
+// manifest, inputs, layouts, and for each element of each result an interval. bench/replay/ executes it on a
+// machine that has a GPU and nothing else; bench/replay/README.md has the form.
 #include "run.h"
 
 #include <jansson.h>

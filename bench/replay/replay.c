@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DONE = 0, GO_ON = 3, UNUSABLE = 4, SECONDS = 60 };   // how the process ends; longest a record may take
+enum { DONE = 0, GO_ON = 3, UNUSABLE = 4 };   // how the process ends
+static unsigned seconds = 60;                 // longest a record may take
 
 static int run_from(pack *p, tally *t) {
     gnn_context *c = NULL;
@@ -22,7 +23,7 @@ static int run_from(pack *p, tally *t) {
     }
     for (pack_skip(p, t->next); pack_next(p, &r); t->next++) {
         replay x = {.record = &r, .context = c, .tally = t};
-        alarm(SECONDS);
+        alarm(seconds);
         replay_record(&x);
         record_free(&r);
         if (!x.lost) continue;
@@ -84,12 +85,15 @@ static bool replay_file(const char *path, tally *t) {
 
 int main(int argc, char **argv) {
     tally *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (argc < 2 || argv[1][0] == '-' || t == MAP_FAILED) {
-        fprintf(stderr, "Usage: gnnc-replay PACK...\nPacks are made by gnnc test FILE --pack=PACK.\n");
+    const int first = argc > 1 && sscanf(argv[1], "--seconds=%u", &seconds) == 1 ? 2 : 1;
+    if (argc <= first || argv[first][0] == '-' || t == MAP_FAILED) {
+        fprintf(stderr,
+                "Usage: gnnc-replay [--seconds=N] PACK...\n"
+                "Packs are made by gnnc test FILE --pack=PACK. N is the longest a record may take (60).\n");
         return 2;
     }
     bool usable = true;
-    for (int i = 1; i < argc && usable; i++) usable = replay_file(argv[i], t);
+    for (int i = first; i < argc && usable; i++) usable = replay_file(argv[i], t);
     printf(
         "%u runs of %u programs, %u wrong; %u versions unfit here; %lld numbers compared, %lld may be anything\n",
         t->runs, t->programs, t->wrong, t->unfit, (long long)t->compared, (long long)t->open);
