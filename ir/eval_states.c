@@ -15,8 +15,7 @@ static eval_component component(const tensor_op *op, const tensor_reducer *r, ui
                         .is_float = tensor_type_is_float(r->state_types[i]),
                         .precision = eval_precision_of(r->state_types[i].type)};
     if (r->kind != REDUCE_USER) c.kind = COMPONENT_ALONE;   // integers and conditions
-    else if (tensor_combined_by(op, r, i, &c.by))
-        c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
+    else if (tensor_combined_by(op, r, i, &c.by)) c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
     return c;
 }
 
@@ -55,6 +54,7 @@ eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r) {
     s->other = ARENA_ARRAY(ev->temp, eval_value, r->nresults);
     s->terms = ARENA_ARRAY(ev->temp, eval_value, EVAL_CHUNK * r->nstate);
     s->work = ARENA_ARRAY(ev->temp, eval_value, EVAL_CHUNK * r->nstate);
+    s->single = ARENA_ARRAY(ev->temp, eval_value, EVAL_SINGLE * r->nstate);
     evaluate_all(s->program, s->identity, s->nothing, r->nstate);
     return s;
 }
@@ -141,8 +141,12 @@ static bool is_special(const eval_states *s, const eval_value *term) {
 static void fold_apart(eval_states *s) {
     for (uint32_t i = 0; i < s->waiting; i++) {
         eval_value *x = at(s, s->terms, i);
-        if (!is_special(s, x)) combine_into(s, s->finite, s->finite, x);
-        else if (s->nspecial++) combine_into(s, s->special, s->special, x);
+        if (!is_special(s, x)) {
+            combine_into(s, s->finite, s->finite, x);
+            continue;
+        }
+        if (s->nspecial < EVAL_SINGLE) copy_state(s, at(s, s->single, (uint32_t)s->nspecial), x);
+        if (s->nspecial++) combine_into(s, s->special, s->special, x);
         else copy_state(s, s->special, x);
     }
 }
@@ -212,6 +216,10 @@ void eval_states_finish(eval_states *s, eval_value *results) {
     for (uint32_t k = 1; k < EVAL_ORDERS && s->nterms; k++)
         if (applies(s, k)) finish_other(s, s->total[k], results);
     if (!s->nspecial) return;
+    copy_state(s, s->total[0], s->finite);   // one after another: the variance of a, inf and -inf is inf so
+    for (uint32_t i = 0; i < s->nspecial && i < EVAL_SINGLE; i++)
+        combine_into(s, s->total[0], s->total[0], at(s, s->single, i));
+    finish_other(s, s->total[0], results);
     combine_into(s, s->total[0], s->finite, s->special);    // last
     combine_into(s, s->total[1], s->nothing, s->special);   // first
     combine_into(s, s->total[1], s->total[1], s->finite);

@@ -37,7 +37,7 @@ typedef struct {
 
 // Any reducer: lift, combine and finish evaluated in index order; where a component is mixed, in some other orders too,
 // a chunk of terms at a time.
-enum { EVAL_CHUNK = 1024, EVAL_ORDERS = 4 };
+enum { EVAL_CHUNK = 1024, EVAL_ORDERS = 4, EVAL_SINGLE = 64 };
 typedef struct {
     const tensor_reducer *reducer;
     eval_program *program;
@@ -47,6 +47,7 @@ typedef struct {
     eval_value *nothing, *next, *other;      // the identity; what combine gives; results of another order
     eval_value *terms, *work;                // lifted ones of this chunk; permuted
     eval_value *total[EVAL_ORDERS], *finite, *special;
+    eval_value *single;   // the first EVAL_SINGLE special terms
     uint32_t waiting;                        // terms of this chunk
     int64_t nterms, nspecial;
 } eval_states;

@@ -262,6 +262,16 @@ static void test_special_terms(void) {
     }
 }
 
+// The variance of a finite term, inf and -inf is inf where they come one after another, else NaN.
+static void test_two_infinities(void) {
+    trial *t = trial_new(MOMENTS WELFORD("commutative"));
+    float x[] = {INFINITY, 1, 2, -INFINITY, 3};
+    set_size(t, "N", 5), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    CHECK(isinf(result(t, "var")->bound[0]));
+    arena_free(t->a);
+}
+
 // Infinities that every order agrees on stay what they are.
 static void test_special_agreed(void) {
     trial *t = trial_new(
@@ -377,6 +387,7 @@ int main(void) {
     test_user_reducer(1e6f);
     test_mean_reducer();
     test_special_terms();
+    test_two_infinities();
     test_special_agreed();
     test_many_terms();
     test_contracted();
