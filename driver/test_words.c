@@ -108,13 +108,15 @@ static const char *key(statement_maker *x) {
     return pick_name(x, &keys);
 }
 
-// Of a sum's results: a number, or by how many terms a row has.
+// Of a sum's results: a number, or by how many terms a row has. The indices of a stage that a `by` made have no
+// name that a schedule may say.
 static const char *factor(statement_maker *x) {
     names n = {0};
     const tensor_op *op = x->m->op->op;
     VEC_PUSH(x->m->arena, &n, "1 / 4");
     VEC_PUSH(x->m->arena, &n, "0.5");
-    for (uint32_t k = 0; x->stage && k < x->stage->nleft; k++)
+    const bool named = x->stage && !strchr(x->stage->name, '.');
+    for (uint32_t k = 0; named && k < x->stage->nleft; k++)
         for (tensor_val v = 0; v < op->nparams; v++) {
             const tensor_val_info *i = &op->vals.data[v];
             if (i->role == VAL_MAP && i->rank == 1 && i->into == x->stage->indices[k].space)
