@@ -441,10 +441,26 @@ void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, 
     }
 }
 
+static bool has_kernel(const loop_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->steps.len; i++) {
+        const loop_step *s = &plan->steps.data[i];
+        if (s->kind == LOOP_LAUNCH && !strcmp(s->kernel->name, name)) return true;
+    }
+    return false;
+}
+
+// Rows of class 2 of `y.sum` and stage `y.sum.2` would be of one name, and so would `y_sum` of the user's.
+static const char *free_name(const planner *p, const char *name) {
+    const char *free = name;
+    for (uint32_t i = 2; has_kernel(p->plan, free); i++) free = arena_printf(p->arena, "%s_%u", name, i);
+    return free;
+}
+
 void plan_nest_end(plan_nest *n) {
     settle(n);
     plan_cache(n->p, n->kernel);
     plan_persistent(n->p, n->kernel);
+    n->kernel->name = free_name(n->p, n->kernel->name);
     VEC_PUSH(n->p->arena, &n->p->plan->steps, ((loop_step){.kind = LOOP_LAUNCH, .kernel = n->kernel}));
 }
 

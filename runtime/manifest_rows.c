@@ -228,5 +228,5 @@ gnn_status rt_read_kernel(const rt_row *r) {
     k->block = (uint32_t)block;
     k->shared = (uint32_t)shared;
     k->nparams = (uint32_t)json_array_size(params);
-    return GNN_OK;
+    return k->nparams ? GNN_OK : rt_row_bad(r, "\"params\" is empty: nothing would be stored");
 }

@@ -84,6 +84,7 @@ static const struct {
      "manifest: prepared[0] (offsets(dst)): classes and tiles must count the space they are into"},
     {"\"length\": \"V F *\"", "\"length\": \"V *\"", "manifest: temps[0] (t): \"length\": `*` lacks operands"},
     {"\"block\": 32", "\"block\": 1025", "manifest: kernels[0] (gather): needs an integer \"block\" from 1 to 1024"},
+    {"\"params\": [\"ptr\"", "\"params\": [], \"were\": [\"ptr\"", "manifest: kernels[0] (gather): \"params\" is empty: nothing would be stored"},
     {"\"ptr\", \"i64\"]", "\"ptr\"]", "manifest: versions[0] (naive): steps[0]: 7 arguments for the 6 parameters of `gather`"},
     {"\"launch\": \"gather\"", "\"launch\": \"gater\"", "manifest: versions[0] (naive): steps[0]: args: there is no kernel `gater`"},
     {"{\"data\": \"src\"}", "{\"date\": \"src\"}", "manifest: versions[0] (naive): steps[0]: args: an argument of no known kind"},
