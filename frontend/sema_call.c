@@ -19,8 +19,7 @@ static void fail_at(call *c, span at, const ast_param *p, const char *what) {
     c->ok = false;
 }
 
-// ---- Spaces
-// ------------------------------------------------------------------------------------------------
+// ---- Spaces ---------------------------------------------------------------------------------------------
 static void unify_space(call *c, const ast_expr *axis, tensor_space actual, span at, const ast_param *p) {
     if (axis->kind == AST_NAME) {
         const entity *e = scope_find(c->inner, axis->name.text);
@@ -59,8 +58,7 @@ static void unify_axes(call *c, const ast_param *p, const tensor_val_info *v, sp
     for (const ast_expr *a = p->type->axes; a; a = a->next, k++) unify_space(c, a, v->axes[k], at, p);
 }
 
-// ---- Arguments
-// ---------------------------------------------------------------------------------------------
+// ---- Arguments ------------------------------------------------------------------------------------------
 static uint32_t wanted_facts(const ast_param *p) {
     static const struct {
         const char *name;
@@ -254,8 +252,7 @@ static void check_generics(call *c) {
         }
 }
 
-// ---- Results
-// -----------------------------------------------------------------------------------------------
+// ---- Results --------------------------------------------------------------------------------------------
 static void declare_result(call *c, equations *q, const ast_param *r, const ast_expr *target) {
     uint32_t n = 0, k = 0;
     for (const ast_expr *a = r->type->axes; a; a = a->next) n++;

@@ -4,8 +4,7 @@
 
 enum { MAX_POSITION = INT32_MAX };   // that a target names; others could not all be filled
 
-// ---- Targets
-// -----------------------------------------------------------------------------------------------
+// ---- Targets --------------------------------------------------------------------------------------------
 typedef struct {   // one equation while it is lowered
     equations *q;
     const ast_equation *eq;
@@ -125,8 +124,7 @@ static bool target_positions(lowering *L, equation *x, const ast_expr *target, d
     return true;
 }
 
-// ---- Axes of values that nothing declares
-// --------------------------------------------------------------------
+// ---- Axes of values that nothing declares ---------------------------------------------------------------
 static const ast_expr *nth(const ast_expr *e, uint32_t k) {
     while (k-- && e) e = e->next;
     return e;
@@ -168,9 +166,8 @@ static const tensor_space *axes_of(lowering *L, equation *x, const definition *d
     return axes;
 }
 
-// ---- Storing
-// ------------------------------------------------------------------------------------------------- Rounded
-// or widened as its target stores it. F64 into a declared f32 narrows; a float never becomes an integer
+// ---- Storing --------------------------------------------------------------------------------------------
+// Rounded or widened as its target stores it. F64 into a declared f32 narrows; a float never becomes an integer
 // silently.
 static tensor_expr stored(lowering *L, value v, const tensor_val_info *to, span at) {
     tensor_type want = tensor_type_of_storage(to->type, to->into), have = value_type(L, v);
@@ -387,8 +384,7 @@ static bool same_indices(const ast_expr *a, const ast_expr *b) {
     return covers_indices(a, b) && covers_indices(b, a);
 }
 
-// ---- One equation
-// ----------------------------------------------------------------------------------------------
+// ---- One equation ---------------------------------------------------------------------------------------
 static bool equation_targets(lowering *L, equation *x) {
     for (const ast_expr *t = x->eq->targets; t; t = t->next) {
         const entity *old = scope_find(x->q->scope, t->name.text);

@@ -127,8 +127,7 @@ static const tensor_stage *stage_lifted(lowering *L, const reduction *r, const t
     return &L->op->stages.data[L->op->stages.len - 1];
 }
 
-// ---- Variables that a key determines
-// ---------------------------------------------------------------------------
+// ---- Variables that a key determines --------------------------------------------------------------------
 void lift_determine(lowering *L, tensor_key k) {
     if (tensor_node_at(L->op, k.rhs)->op == TENSOR_VAR_OP) VEC_PUSH(L->arena, &L->determined, k);
 }
@@ -235,8 +234,8 @@ static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
     return used;
 }
 
-// ---- The order of a lifted stage's axes
-// ------------------------------------------------------------------------ Variables that index maps or first
+// ---- The order of a lifted stage's axes -----------------------------------------------------------------
+// Variables that index maps or first
 // axes come first, so that features stay innermost and adjacent.
 static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
     if (!walk_first(L, e)) return;

@@ -139,8 +139,7 @@ static bool set_else(lowering *L, const scope *s, reduction *r, const ast_expr *
     return true;
 }
 
-// ---- name{binders : guard else orelse} body
-// ----------------------------------------------------------------
+// ---- name{binders : guard else orelse} body -------------------------------------------------------------
 static bool stated_space(lowering *L, const scope *s, const ast_expr *in, tensor_space *out) {
     const entity *n = in->kind == AST_NAME ? sema_resolve(L, s, in->name.text) : NULL;
     if (n && n->kind == ENT_SPACE) return *out = n->space, true;
@@ -274,8 +273,7 @@ value lower_reduce(lowering *L, const scope *s, const ast_expr *e) {
     return value_plain(result);
 }
 
-// ---- R(x by m), R(x over d)
-// --------------------------------------------------------------------------------
+// ---- R(x by m), R(x over d) -----------------------------------------------------------------------------
 static const key_list *resolve_keys(lowering *L, const scope *s, const ast_expr *arg) {
     key_list *k = ARENA_NEW(L->arena, key_list);
     *k = (key_list){arg->keys, s, arg->how == AST_OVER};

@@ -20,8 +20,7 @@ tensor_val add_stage_value(lowering *L, const char *name, tensor_type t, const t
                                                    .at = at});
 }
 
-// ---- Linear sizes: symbol + constant
-// -----------------------------------------------------------------------
+// ---- Linear sizes: symbol + constant --------------------------------------------------------------------
 typedef struct {
     bool known;
     tensor_space symbol;   // TENSOR_NO_SPACE: none
@@ -104,8 +103,7 @@ bool space_size_is(const lowering *L, tensor_space s, tensor_space base, int64_t
                         linear_add(linear_of_space(L, base), linear_constant(more), 1));
 }
 
-// ---- Bounds of index expressions
-// ---------------------------------------------------------------------------
+// ---- Bounds of index expressions ------------------------------------------------------------------------
 typedef struct {
     linear low, high;
 } bounds;
@@ -166,8 +164,7 @@ bool size_small(lowering *L, tensor_expr e, span at) {
     return false;
 }
 
-// ---- Making spaces
-// -----------------------------------------------------------------------------------------
+// ---- Making spaces --------------------------------------------------------------------------------------
 tensor_space space_constant(lowering *L, int64_t size, span at) {
     for (tensor_space s = 0; s < L->op->spaces.len; s++)
         if (L->op->spaces.data[s].kind == SPACE_CONST && L->op->spaces.data[s].size == size &&
@@ -252,8 +249,7 @@ bool space_of_axis(lowering *L, scope *s, const ast_expr *axis, bool declare, te
     return true;
 }
 
-// ---- Variables of expressions
-// ------------------------------------------------------------------------------
+// ---- Variables of expressions ---------------------------------------------------------------------------
 void walk_begin(lowering *L) {
     while (L->visited.len < L->op->exprs.len) VEC_PUSH(L->arena, &L->visited, 0);
     L->walks++;

@@ -2,8 +2,7 @@
 #include "sema.h"
 #include <string.h>
 
-// ---- The library, embedded in the binary
-// ---------------------------------------------------------------------
+// ---- The library, embedded in the binary ----------------------------------------------------------------
 typedef struct {
     const char *name, *text;
     size_t size;
@@ -22,8 +21,7 @@ const char *frontend_library_text(const char *name, size_t *length) {
     return NULL;
 }
 
-// ---- Files
-// -----------------------------------------------------------------------------------------------------
+// ---- Files ----------------------------------------------------------------------------------------------
 typedef struct {
     sema *s;
     frontend_unit *u;
@@ -116,8 +114,7 @@ static void load_text(loading *l, const char *path, const char *text, size_t len
     sema_declare_items(s, file, main);
 }
 
-// ---- Items
-// -----------------------------------------------------------------------------------------------------
+// ---- Items ----------------------------------------------------------------------------------------------
 static bool same_file(const sema *s, span a, span b) {
     return source_map_file(diag_sources(s->ds), a.lo) == source_map_file(diag_sources(s->ds), b.lo);
 }
@@ -201,8 +198,7 @@ static void list_ops(frontend_unit *u) {
         }
 }
 
-// ---- Declarations that name ops
-// ----------------------------------------------------------------------------------
+// ---- Declarations that name ops -------------------------------------------------------------------------
 static void check_alias(sema *s, const ast_item *item) {
     const ast_item *op = op_body(s, item);
     if (op && op->kind == AST_OP) return;
@@ -266,8 +262,7 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     return u;
 }
 
-// ---- One op
-// ------------------------------------------------------------------------------------------------------
+// ---- One op ---------------------------------------------------------------------------------------------
 // `bound` binds generics from the left; the rest take -D or their defaults.
 static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, bool defaults,
                         const char *source) {
@@ -306,8 +301,7 @@ tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
     return lower(u->sema, item, alias_names(item), false, u->main->path);
 }
 
-// ---- Any form of an op: for the names in it
-// ----------------------------------------------------------------------
+// ---- Any form of an op: for the names in it -------------------------------------------------------------
 static uint32_t count_exprs(const ast_expr *e) {
     uint32_t n = 0;
     for (; e; e = e->next) n++;

@@ -1,6 +1,7 @@
 // From a loop plan to kernels in simt IR and a version of the program: its steps, and rows of the program's
 // tables for the prepared arrays and temporaries they use; versions share rows by name.
 #include "lower.h"
+#include "scalar.h"
 #include <string.h>
 
 static const char *builder_text(prepared_builder b) {
@@ -80,7 +81,7 @@ void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
     l.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     l.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
     for (tensor_val i = 0; i < op->vals.len; i++) l.temp_of[i] = l.prepared_of[i] = UINT32_MAX;
-    lw_find_none(&l);
+    l.none_facts = scalar_none_facts(l.arena, l.op);
     p->deterministic = p->deterministic && !loop_unordered(plan);
     for (uint32_t i = 0; i < plan->prepared.len; i++) add_prepared(&l, &plan->prepared.data[i]);
     for (uint32_t i = 0; i < plan->steps.len; i++) add_step(&l, &plan->steps.data[i]);

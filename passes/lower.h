@@ -26,7 +26,7 @@ typedef struct {   // what the kernels of a plan share
     const lower_options *o;
     uint32_t *temp_of;       // per value: its temporary; UINT32_MAX: not met yet
     uint32_t *prepared_of;   // per value: UINT32_MAX: not prepared
-    uint8_t *none_facts;     // per expression: see lower_expr.c
+    uint8_t *none_facts;     // per expression: see scalar.h
     uint32_t *visited, visits;
 } lowering;
 
@@ -267,7 +267,6 @@ static inline position lw_at(simt_value x) { return (position){.at = x, .shape =
 simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at` of p: is it one of its space?
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------
-void lw_find_none(lowering *l);
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);
 position lw_position(kernel *k, simt_builder *b, tensor_expr e);   // of an index expression
 position lw_var_position(kernel *k, simt_builder *b, tensor_var v);

@@ -2,38 +2,9 @@
 // fixed. A choice becomes a select, or a branch where the arm not taken could read at no index; where lanes
 // would take different branches, each is computed by itself. Scalars meet vectors by being splat.
 #include "lower.h"
+#include "scalar.h"
 
 // ---- What must not be evaluated where its condition fails ------------------------------------------------
-// Facts of an expression, whatever is known where it stands: it may be none; something in it is read at what
-// may be none.
-enum { MAYBE_NONE = 1, READS_AT_NONE = 2 };
-
-static uint8_t none_facts(const lowering *l, const tensor_node *x) {
-    const uint8_t *of = l->none_facts;
-    uint8_t facts = 0;
-    for (uint32_t i = 0; i < x->nargs; i++) {
-        facts |= of[x->args[i]] & READS_AT_NONE;
-        if (x->op == TENSOR_LOAD_OP && of[x->args[i]] & MAYBE_NONE) facts |= READS_AT_NONE;
-    }
-    switch ((int)x->op) {
-    case TENSOR_NONE_OP:
-    case TENSOR_ARG_OP:
-    case TENSOR_LEFT_OP:
-    case TENSOR_RIGHT_OP: return facts | MAYBE_NONE;
-    case TENSOR_LOAD_OP: return facts | (l->op->vals.data[x->imm.i].facts & FACT_PARTIAL ? MAYBE_NONE : 0);
-    case TENSOR_SELECT_OP: return facts | ((of[x->args[1]] | of[x->args[2]]) & MAYBE_NONE);
-    case TENSOR_MIN_OP:
-    case TENSOR_MAX_OP: return facts | ((of[x->args[0]] | of[x->args[1]]) & MAYBE_NONE);
-    }
-    return facts;
-}
-
-void lw_find_none(lowering *l) {
-    l->none_facts = ARENA_ARRAY(l->arena, uint8_t, l->op->exprs.len + 1);
-    for (tensor_expr e = 1; e < l->op->exprs.len; e++)
-        l->none_facts[e] = none_facts(l, tensor_node_at(l->op, e));
-}
-
 static bool known_here(const kernel *k, tensor_expr e) {
     const memo_cell *c = &k->memo[e];
     return c->known && c->of[lw_instance(k, c->axes)];
@@ -345,61 +316,22 @@ static simt_value lower_const(kernel *k, simt_builder *b, const tensor_node *n) 
     return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
 }
 
-// x - floor(x / y) * y on integers; 0 where y is 0. The remainder by 0 and -1 is never asked of the machine.
-static simt_value lower_mod(simt_builder *b, simt_value x, simt_value y) {
-    simt_type t = {SIMT_I64, (uint8_t)match(b, &x, &y)};
-    simt_value zero = simt_build_int(b, t, 0), one = simt_build_int(b, t, 1),
-               minus = simt_build_int(b, t, -1);
-    simt_value trivial = simt_build_binary(b, SIMT_OR, simt_build_cmp(b, SIMT_EQ, y, zero),
-                                           simt_build_cmp(b, SIMT_EQ, y, minus));
-    simt_value r = simt_build_binary(b, SIMT_REM, x, simt_build_select(b, trivial, one, y));
-    simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, y), zero);
-    simt_value fix = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
-    return simt_build_select(b, fix, simt_build_binary(b, SIMT_ADD, r, y), r);
-}
-
-static simt_value lower_quot(simt_builder *b, simt_value x, simt_value y) {
-    simt_type t = {SIMT_I64, (uint8_t)match(b, &x, &y)};
-    simt_value zero = simt_build_int(b, t, 0), one = simt_build_int(b, t, 1),
-               minus = simt_build_int(b, t, -1);
-    simt_value none = simt_build_cmp(b, SIMT_EQ, y, zero), flip = simt_build_cmp(b, SIMT_EQ, y, minus);
-    simt_value by = simt_build_select(b, simt_build_binary(b, SIMT_OR, none, flip), one, y);
-    simt_value q = simt_build_binary(b, SIMT_DIV, x, by), r = simt_build_binary(b, SIMT_REM, x, by);
-    simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, by), zero);
-    simt_value down = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
-    q = simt_build_select(b, down, simt_build_binary(b, SIMT_SUB, q, one), q);
-    q = simt_build_select(b, flip, simt_build_unary(b, SIMT_NEG, x), q);
-    return simt_build_select(b, none, zero, q);
-}
-
 static simt_value lower_floored(kernel *k, simt_builder *b, const tensor_node *n) {
     simt_value v = lw_divide(k, b, n);
     if (v) return v;
     simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
-    return n->op == TENSOR_MOD_OP ? lower_mod(b, x, y) : lower_quot(b, x, y);
-}
-
-static simt_value wide_int(simt_builder *b, uint64_t x) { return simt_build_int(b, SIMT_T(I64), (int64_t)x); }
-
-static simt_value lower_mix(simt_builder *b, simt_value z) {
-    static const uint64_t factor[] = {UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb)};
-    static const uint64_t shift[] = {30, 27, 31};
-    for (int i = 0; i < 3; i++) {
-        z = binary(b, SIMT_XOR, z, binary(b, SIMT_LSHR, z, wide_int(b, shift[i])));
-        if (i < 2) z = binary(b, SIMT_MUL, z, wide_int(b, factor[i]));
-    }
-    return z;
+    match(b, &x, &y);
+    return n->op == TENSOR_MOD_OP ? scalar_mod(b, x, y) : scalar_quot(b, x, y);
 }
 
 static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value golden = wide_int(b, UINT64_C(0x9e3779b97f4a7c15));
-    simt_value h = lower_mix(b, binary(b, SIMT_ADD, lw_expr(k, b, n->args[0]), golden));
+    simt_value h = scalar_hash(b, 0, lw_expr(k, b, n->args[0]));
     for (uint32_t i = 1; i < n->nargs; i++) {
-        h = binary(b, SIMT_XOR, h, lw_expr(k, b, n->args[i]));
-        h = lower_mix(b, binary(b, SIMT_ADD, h, golden));
+        simt_value x = lw_expr(k, b, n->args[i]);
+        match(b, &h, &x);
+        h = scalar_hash(b, h, x);
     }
-    simt_value top = binary(b, SIMT_LSHR, h, wide_int(b, 40));
-    return binary(b, SIMT_MUL, convert(b, SIMT_F32, top), simt_build_float(b, SIMT_T(F32), 0x1p-24));
+    return scalar_uniform(b, h);
 }
 
 static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
@@ -446,12 +378,14 @@ static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_
     return i && b->func->instrs.data[i].op == op ? &b->func->instrs.data[i] : NULL;
 }
 
-// In 16 bits a product that is rounded by itself loses most of what a sum of it could keep: the two are one operation.
+// In 16 bits a product that is rounded by itself loses most of what a sum of it could keep: the two are one
+// operation.
 static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
     simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
     match(b, &x, &y);
     const simt_instr_info *product = tensor_type_is_narrow(n->type) ? made_by(b, y, SIMT_MUL) : NULL;
-    return product ? simt_build_fma(b, product->args[0], product->args[1], x) : simt_build_binary(b, SIMT_ADD, x, y);
+    return product ? simt_build_fma(b, product->args[0], product->args[1], x)
+                   : simt_build_binary(b, SIMT_ADD, x, y);
 }
 
 // What was widened to be narrowed again is what it was.

@@ -4,6 +4,7 @@
 //  →  for each (v, f) in parallel: acc = 0; for e in offsets(dst)[v] … offsets(dst)[v + 1]: acc += w[e] *
 //  x[src[e], f]; y[v, f] = acc
 #include "naive.h"
+#include "scalar.h"
 
 const pass_info *pass_at(uint32_t i) {
     static const pass_info table[] = {
@@ -28,8 +29,7 @@ static void add_temps(naive *n) {
     }
 }
 
-// ---- What runs
-// -----------------------------------------------------------------------------------------------------
+// ---- What runs ------------------------------------------------------------------------------------------
 static void add_step(naive *n, program_step s) { VEC_PUSH(n->arena, &n->p->versions.data[0].steps, s); }
 
 typedef VEC(const tensor_stage *) stage_list;
@@ -67,7 +67,7 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     n.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     n.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
     for (uint32_t i = 0; i < op->vals.len; i++) n.temp_of[i] = n.prepared_of[i] = UINT32_MAX;
-    find_none_facts(&n);
+    n.none_facts = scalar_none_facts(n.arena, n.op);
     choose_inlined(&n);
     add_temps(&n);
     prepare_classes(&n);

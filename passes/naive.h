@@ -17,24 +17,20 @@ typedef struct {
     uint32_t *temp_of;              // per value: its temporary, UINT32_MAX for parameters
     uint32_t *prepared_of;          // per value: CLASSES; else UINT32_MAX
     const tensor_stage **inlined;   // per value: the stage its readers compute themselves; else NULL
-    uint8_t *none_facts;            // per expression: see naive_expr.c
+    uint8_t *none_facts;            // per expression: see scalar.h
     uint32_t *visited, visits;      // per expression: the number of the walk that met it last; walks begun
 } naive;
-bool first_visit(
-    naive *n,
-    tensor_expr e);   // of this walk; expressions are shared, so a walk that repeats them may never end
-void find_none_facts(naive *n);
+// Of this walk; expressions are shared, so a walk that repeats them may never end.
+bool first_visit(naive *n, tensor_expr e);
 
-// ---- Stages computed where they are read (naive_inline.c)
-// ---------------------------------------------------------
+// ---- Stages computed where they are read (naive_inline.c) -----------------------------------------------
 void choose_inlined(naive *n);
 bool stage_inlined(const naive *n, const tensor_stage *st);
 
 // May st run in the kernel of these stages, after them at each point? (naive_group.c)
 bool stage_joins(const naive *n, const tensor_stage *const *stages, uint32_t nstages, const tensor_stage *st);
 
-// ---- Maps that keys walk (naive_maps.c)
-// ----------------------------------------------------------------------
+// ---- Maps that keys walk (naive_maps.c) -----------------------------------------------------------------
 typedef struct {
     program_map_ref ref;
     bool sorted;
@@ -46,8 +42,7 @@ uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint
                  tensor_space domain, tensor_space into);
 void prepare_classes(naive *n);
 
-// ---- A kernel being built (naive_kernel.c)
-// -----------------------------------------------------------------------
+// ---- A kernel being built (naive_kernel.c) --------------------------------------------------------------
 typedef struct {
     naive *n;
     simt_func *f;
@@ -69,16 +64,14 @@ uint32_t stage_spaces(const naive *n, const tensor_stage *st,
                       tensor_space *spaces);   // of its points; a loop's step is none
 #define NAIVE_I64 SIMT_T(I64)
 
-// ---- Memory (naive_memory.c)
-// ---------------------------------------------------------------------------------------
+// ---- Memory (naive_memory.c) ----------------------------------------------------------------------------
 simt_type memory_type(const naive *n, ir_dtype t);
 simt_type value_simt(tensor_type t);   // what an expression of that type is in a register
 simt_value memory_load(kernel *k, simt_builder *b, tensor_val v, const simt_value *index);
 void memory_store(kernel *k, simt_builder *b, tensor_val v, const simt_value *index, simt_value x);
 simt_value prepared_load(kernel *k, simt_builder *b, uint32_t prepared, simt_value at);
 
-// ---- Expressions (naive_expr.c)
-// ------------------------------------------------------------------------------------
+// ---- Expressions (naive_expr.c) -------------------------------------------------------------------------
 simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e);
 simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e);
 simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load);
@@ -88,8 +81,7 @@ void memo_undo(kernel *k, uint32_t mark);
 void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
                    const simt_value *left, const simt_value *right, simt_value *out);
 
-// ---- Reductions (naive_reduce.c)
-// -------------------------------------------------------------------------------------
+// ---- Reductions (naive_reduce.c) ------------------------------------------------------------------------
 void reduction_build(kernel *k, simt_builder *b, simt_value *results);
 
 #endif

@@ -1,9 +1,9 @@
 // Scalar expressions of tensor IR as SIMT IR. Shared subexpressions are computed once in each region. A
 // choice becomes a select, or a branch where the arm not taken could read at no index.
 #include "naive.h"
+#include "scalar.h"
 
-// ---- Values known in the region at hand
-// -----------------------------------------------------------------------------
+// ---- Values known in the region at hand -----------------------------------------------------------------
 uint32_t memo_mark(const kernel *k) { return k->log.len; }
 
 void memo_undo(kernel *k, uint32_t mark) {
@@ -16,37 +16,7 @@ static simt_value memo_set(kernel *k, tensor_expr e, simt_value v) {
     return v;
 }
 
-// ---- What must not be evaluated where its condition fails
-// -------------------------------------------------------------- Facts of an expression, whatever is known
-// where it stands: it may be none; something in it is read at what may be none.
-enum { MAYBE_NONE = 1, READS_AT_NONE = 2 };
-
-static uint8_t none_facts(const naive *n, const tensor_node *x) {
-    const uint8_t *of = n->none_facts;
-    uint8_t facts = 0;
-    for (uint32_t i = 0; i < x->nargs; i++) {
-        facts |= of[x->args[i]] & READS_AT_NONE;
-        if (x->op == TENSOR_LOAD_OP && of[x->args[i]] & MAYBE_NONE) facts |= READS_AT_NONE;
-    }
-    switch ((tensor_opcode)x->op) {
-    case TENSOR_NONE_OP:
-    case TENSOR_ARG_OP:
-    case TENSOR_LEFT_OP:
-    case TENSOR_RIGHT_OP: return facts | MAYBE_NONE;
-    case TENSOR_LOAD_OP: return facts | (n->op->vals.data[x->imm.i].facts & FACT_PARTIAL ? MAYBE_NONE : 0);
-    case TENSOR_SELECT_OP: return facts | ((of[x->args[1]] | of[x->args[2]]) & MAYBE_NONE);
-    case TENSOR_MIN_OP:
-    case TENSOR_MAX_OP: return facts | ((of[x->args[0]] | of[x->args[1]]) & MAYBE_NONE);
-    default: return facts;
-    }
-}
-
-void find_none_facts(naive *n) {
-    n->none_facts = ARENA_ARRAY(n->arena, uint8_t, n->op->exprs.len + 1);
-    for (tensor_expr e = 1; e < n->op->exprs.len; e++)
-        n->none_facts[e] = none_facts(n, tensor_node_at(n->op, e));
-}
-
+// ---- What must not be evaluated where its condition fails ------------------------------------------------
 bool first_visit(naive *n, tensor_expr e) {
     if (n->visited[e] == n->visits) return false;
     n->visited[e] = n->visits;
@@ -107,8 +77,7 @@ static simt_value lower_logic(kernel *k, simt_builder *b, const tensor_node *n, 
     return simt_result(k->f, i, 0);
 }
 
-// ---- Operators
-// -------------------------------------------------------------------------------------------------------
+// ---- Operators ------------------------------------------------------------------------------------------
 static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
     const tensor_stage *inlined = k->n->inlined[n->imm.i];
     if (inlined) return expr_lower_inlined(k, b, inlined, n);
@@ -123,53 +92,10 @@ static simt_value lower_const(simt_builder *b, const tensor_node *n) {
     return n->type.type == DT_BOOL ? simt_build_pred(b, n->imm.i != 0) : simt_build_int(b, t, n->imm.i);
 }
 
-// x - floor(x / y) * y on integers; 0 where y is 0. The remainder by 0 and -1 is never asked of the machine.
-static simt_value lower_mod(simt_builder *b, simt_value x, simt_value y) {
-    simt_value zero = simt_build_int(b, NAIVE_I64, 0), one = simt_build_int(b, NAIVE_I64, 1),
-               minus = simt_build_int(b, NAIVE_I64, -1);
-    simt_value trivial = simt_build_binary(b, SIMT_OR, simt_build_cmp(b, SIMT_EQ, y, zero),
-                                           simt_build_cmp(b, SIMT_EQ, y, minus));
-    simt_value r = simt_build_binary(b, SIMT_REM, x, simt_build_select(b, trivial, one, y));
-    simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, y), zero);
-    simt_value fix = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
-    return simt_build_select(b, fix, simt_build_binary(b, SIMT_ADD, r, y), r);
-}
-
-// floor(x / y) on integers; 0 where y is 0.
-static simt_value lower_quot(simt_builder *b, simt_value x, simt_value y) {
-    simt_value zero = simt_build_int(b, NAIVE_I64, 0), one = simt_build_int(b, NAIVE_I64, 1),
-               minus = simt_build_int(b, NAIVE_I64, -1);
-    simt_value none = simt_build_cmp(b, SIMT_EQ, y, zero), flip = simt_build_cmp(b, SIMT_EQ, y, minus);
-    simt_value by = simt_build_select(b, simt_build_binary(b, SIMT_OR, none, flip), one, y);
-    simt_value q = simt_build_binary(b, SIMT_DIV, x, by), r = simt_build_binary(b, SIMT_REM, x, by);
-    simt_value other_sign = simt_build_cmp(b, SIMT_LT, simt_build_binary(b, SIMT_XOR, r, by), zero);
-    simt_value down = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_NE, r, zero), other_sign);
-    q = simt_build_select(b, down, simt_build_binary(b, SIMT_SUB, q, one), q);
-    q = simt_build_select(b, flip, simt_build_unary(b, SIMT_NEG, x), q);
-    return simt_build_select(b, none, zero, q);
-}
-
-static simt_value lower_mix(simt_builder *b, simt_value z) {
-    static const uint64_t factor[] = {UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb)};
-    static const int64_t shift[] = {30, 27, 31};
-    for (int i = 0; i < 3; i++) {
-        z = simt_build_binary(b, SIMT_XOR, z,
-                              simt_build_binary(b, SIMT_LSHR, z, simt_build_int(b, NAIVE_I64, shift[i])));
-        if (i < 2) z = simt_build_binary(b, SIMT_MUL, z, simt_build_int(b, NAIVE_I64, (int64_t)factor[i]));
-    }
-    return z;
-}
-
 static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value golden = simt_build_int(b, NAIVE_I64, (int64_t)UINT64_C(0x9e3779b97f4a7c15));
-    simt_value h = lower_mix(b, simt_build_binary(b, SIMT_ADD, expr_lower(k, b, n->args[0]), golden));
-    for (uint32_t i = 1; i < n->nargs; i++) {
-        h = simt_build_binary(b, SIMT_XOR, h, expr_lower(k, b, n->args[i]));
-        h = lower_mix(b, simt_build_binary(b, SIMT_ADD, h, golden));
-    }
-    simt_value top = simt_build_binary(b, SIMT_LSHR, h, simt_build_int(b, NAIVE_I64, 40));
-    return simt_build_binary(b, SIMT_MUL, simt_build_cvt(b, SIMT_T(F32), top),
-                             simt_build_float(b, SIMT_T(F32), 0x1p-24));
+    simt_value h = scalar_hash(b, 0, expr_lower(k, b, n->args[0]));
+    for (uint32_t i = 1; i < n->nargs; i++) h = scalar_hash(b, h, expr_lower(k, b, n->args[i]));
+    return scalar_uniform(b, h);
 }
 
 static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
@@ -220,8 +146,8 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
     case TENSOR_MUL_OP: return lower_two(k, b, n, SIMT_MUL);
     case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
-    case TENSOR_MOD_OP: return lower_mod(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
-    case TENSOR_QUOT_OP: return lower_quot(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
+    case TENSOR_MOD_OP: return scalar_mod(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
+    case TENSOR_QUOT_OP: return scalar_quot(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
     case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
     case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
     case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);

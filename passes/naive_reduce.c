@@ -34,8 +34,7 @@ static bool depends(naive *n, tensor_expr e, tensor_var v) {
     return mentions(n, e, v);
 }
 
-// ---- Choosing
-// -------------------------------------------------------------------------------------------------------
+// ---- Choosing -------------------------------------------------------------------------------------------
 static bool walk_by(kernel *k, tensor_key key, tensor_var var, walk *w) {
     const tensor_node *lhs = tensor_node_at(k->n->op, key.lhs);
     w->rhs = key.rhs;
@@ -73,8 +72,7 @@ static void choose_walks(reducing *d, const tensor_stage *st) {
         if (!used[i]) VEC_PUSH(d->k->n->arena, &d->tests, st->keys[i]);
 }
 
-// ---- The innermost point
-// --------------------------------------------------------------------------------------------
+// ---- The innermost point --------------------------------------------------------------------------------
 static void combine(reducing *d, simt_builder *b, const simt_value *state, simt_value *out) {
     kernel *k = d->k;
     simt_value *arg = ARENA_ARRAY(k->n->arena, simt_value, d->r->nargs + 1),
@@ -111,8 +109,7 @@ static void tested(reducing *d, simt_builder *b, uint32_t i, const simt_value *s
     for (uint32_t s = 0; s < d->n; s++) out[s] = simt_result(d->k->f, branch, s);
 }
 
-// ---- Loops
-// ----------------------------------------------------------------------------------------------------------
+// ---- Loops ----------------------------------------------------------------------------------------------
 static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out);
 
 static void walk_point(reducing *d, simt_builder *b, uint32_t w, const simt_value *state, simt_value *out) {
@@ -184,8 +181,7 @@ static void walked(reducing *d, simt_builder *b, uint32_t w, const simt_value *s
     else walk_range(d, b, w, state, out);
 }
 
-// ---- The whole
-// ------------------------------------------------------------------------------------------------------
+// ---- The whole ------------------------------------------------------------------------------------------
 static void choose_else(reducing *d, simt_builder *b, simt_value some, simt_value *results) {
     kernel *k = d->k;
     const tensor_stage *st = k->stage;

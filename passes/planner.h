@@ -67,8 +67,7 @@ typedef struct {
     VEC(stage_group *) live;   // of a fused kernel: a stage that is added moves later ones up in all of them
 } planner;
 
-// ---- Types (plan_types.c)
-// ----------------------------------------------------------------------------------
+// ---- Types (plan_types.c) -------------------------------------------------------------------------------
 void plan_types(planner *p);   // of arithmetic and of accumulators
 // The factor of a sum, over the stage's left variables (plan_scale.c); what it needs may be put before the stage. typed: in
 // the type of the sum's terms.

@@ -43,8 +43,7 @@ int64_t rt_gpu_blocks(int64_t n);   // for kernels that stride over n positions
 gnn_status rt_gpu_read(rt_gpu *g, const void *number, int64_t *out);
 gnn_status rt_gpu_get(rt_gpu *g, const rt_ints *a, int64_t i, int64_t *out);
 
-// ---- gpu_build.c: as prepare.c
-// -----------------------------------------------------------------------------
+// ---- gpu_build.c: as prepare.c --------------------------------------------------------------------------
 gnn_status rt_gpu_tally(rt_gpu *g, const rt_ints *values, const rt_ints *counts);   // counts is zeroed first
 gnn_status rt_gpu_scan(rt_gpu *g, const rt_ints *x, const rt_ints *out);            // sums before each entry
 gnn_status rt_gpu_offsets(rt_gpu *g, const rt_map_view *m, rt_ints *out);
@@ -58,13 +57,11 @@ gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, r
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out);
 gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out, int64_t *classes);
 
-// ---- gpu_measure.c: as statistics.c
-// ------------------------------------------------------------------------
+// ---- gpu_measure.c: as statistics.c ---------------------------------------------------------------------
 gnn_status rt_gpu_measure(rt_gpu *g, const rt_map_view *m, rt_preimages *out);
 gnn_status rt_gpu_symmetric(rt_gpu *g, const rt_map_view *src, const rt_map_view *dst, int64_t *out);
 
-// ---- gpu_check.c: as validate.c
-// ----------------------------------------------------------------------------
+// ---- gpu_check.c: as validate.c -------------------------------------------------------------------------
 gnn_status rt_gpu_found_new(rt_gpu *g, void **found);   // an i64, beyond all positions
 gnn_status rt_gpu_check_map(rt_gpu *g, const rt_checked *m);
 gnn_status rt_gpu_check_sorted_by(rt_gpu *g, const rt_checked *m, const char *by_name, const rt_map_view *by);
@@ -73,8 +70,7 @@ gnn_status rt_gpu_check_agreement(rt_gpu *g, const rt_checked *m, const rt_ints 
 gnn_status rt_gpu_widen(rt_gpu *g, const rt_ints *from, const rt_ints *to);
 gnn_status rt_gpu_narrow(rt_gpu *g, const char *name, const rt_ints *from, const rt_ints *to);
 
-// ---- gpu_plan.c: as plan_maps.c and plan_prepare.c
-// -----------------------------------------------------------
+// ---- gpu_plan.c: as plan_maps.c and plan_prepare.c ------------------------------------------------------
 gnn_status rt_gpu_map(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_structure *s);
 gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *m, rt_structure *s);
 gnn_status rt_gpu_prepare(gnn_plan *plan, const rt_prepared *q, const rt_map_view *maps, rt_structure *s);

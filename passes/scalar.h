@@ -1,0 +1,20 @@
+// What the lowering of a loop plan and the naive plan build alike of scalar expressions.
+#ifndef GNNC_PASSES_SCALAR_H
+#define GNNC_PASSES_SCALAR_H
+
+#include "plan.h"
+
+// Facts of an expression, whatever is known where it stands: it may be none; something in it is read at what may be none,
+// so that it must not be evaluated where its condition fails.
+enum { MAYBE_NONE = 1, READS_AT_NONE = 2 };
+uint8_t *scalar_none_facts(arena *a, const tensor_op *op);   // per expression
+
+// Integers of 64 bits, both of as many lanes. x - floor(x / y) * y; floor(x / y); 0 where y is 0.
+simt_value scalar_mod(simt_builder *b, simt_value x, simt_value y);
+simt_value scalar_quot(simt_builder *b, simt_value x, simt_value y);
+
+// rand(): splitmix64's finaliser over the hash of what came before and one argument more; then f32 in [0, 1).
+simt_value scalar_hash(simt_builder *b, simt_value before, simt_value argument);   // before 0: the first argument
+simt_value scalar_uniform(simt_builder *b, simt_value hash);
+
+#endif
