@@ -57,7 +57,7 @@ static bool is_exact(const facts *f, const form *x) {
 static void hold_divides(facts *f, scope *s, const form *x, const form *zero) {
     atom_id a;
     if (zero->n || zero->constant || !form_bare(x, &a)) return;
-    atom n = f->atoms.data[a];
+    atom n = *f->atoms.data[a];
     if (n.op != TENSOR_MOD_OP || n.args[1].n || n.args[1].constant <= 0) return;
     divisibility d = {n.args[0], n.args[1].constant};
     VEC_PUSH(f->arena, &s->divides, d);
@@ -69,16 +69,16 @@ static void same_size(facts *f, const form *x, const form *y) {
     uint32_t found = FORM_TERMS;
     if (!form_add(&d, -1, y)) return;
     for (uint32_t i = 0; i < d.n; i++) {
-        const atom *a = &f->atoms.data[d.terms[i].atom];
+        const atom *a = f->atoms.data[d.terms[i].atom];
         if (a->op != TENSOR_SIZE_OP) return;
-        bool later = found == FORM_TERMS || a->imm > f->atoms.data[d.terms[found].atom].imm;
+        bool later = found == FORM_TERMS || a->imm > f->atoms.data[d.terms[found].atom]->imm;
         if (later && (d.terms[i].factor == 1 || d.terms[i].factor == -1)) found = i;
     }
     if (found == FORM_TERMS) return;
     atom_id a = d.terms[found].atom;
     int64_t sign = -d.terms[found].factor;
     form self = form_atom(a);
-    if (form_add(&d, sign, &self) && form_add(&is, sign, &d)) f->size_is[f->atoms.data[a].imm] = is;
+    if (form_add(&d, sign, &self) && form_add(&is, sign, &d)) f->size_is[f->atoms.data[a]->imm] = is;
 }
 
 static uint16_t negated(uint16_t op) {
@@ -206,7 +206,7 @@ facts *facts_new(arena *a, loop_plan *plan) {
 static facts_bound bound_of(const facts *f, const form *x, int64_t sign) {
     facts_bound b = {.known = true, .constant = sign * x->constant, .n = x->n};
     for (uint32_t i = 0; i < x->n; i++) {
-        b.terms[i].space = (tensor_space)f->atoms.data[x->terms[i].atom].imm;
+        b.terms[i].space = (tensor_space)f->atoms.data[x->terms[i].atom]->imm;
         b.terms[i].factor = sign * x->terms[i].factor;
     }
     return b;

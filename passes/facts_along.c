@@ -41,7 +41,7 @@ static int64_t declared(const scope *s, const form *x, int64_t known) {
 }
 
 static int64_t atom_multiple_anew(facts *f, const scope *s, atom_id a) {
-    atom n = f->atoms.data[a];
+    atom n = *f->atoms.data[a];
     form x = form_atom(a);
     int64_t known = 1;
     bool constant = n.nargs == 2 && n.args[1].n == 0;
@@ -87,7 +87,7 @@ static int64_t stride_of(const loop_node *loop, uint32_t digit) {
 int64_t form_base_multiple(facts *f, const scope *s, const form *x, const scope *loop, uint32_t digit) {
     int64_t g = x->constant;
     for (uint32_t i = 0; i < x->n; i++) {
-        atom n = f->atoms.data[x->terms[i].atom];
+        atom n = *f->atoms.data[x->terms[i].atom];
         int64_t m;
         if (n.op == TENSOR_VAR_OP && n.binder == loop)
             m = greatest_divisor(form_multiple(f, s, &loop->lo),
@@ -145,7 +145,7 @@ static facts_motion along_load(const question *q, atom_id a) {
     if ((sorted_within(q->f, a, &loop) || order_within(q->f, a, &loop)) && loop == q->loop) m.sorted = true;
     if (key_in_order(q->f, a, &position) && along_form(q, &position).sorted) m.sorted = true;
     if (!val_is_load(q->f, a, &v)) return m;
-    facts_motion at = along_form(q, &q->f->atoms.data[a].args[0]);
+    facts_motion at = along_form(q, &q->f->atoms.data[a]->args[0]);
     m.sorted |= at.sorted && val_sorted(q->f, v);
     m.distinct |= at.distinct && val_distinct(q->f, v);
     return m;
@@ -163,7 +163,7 @@ static facts_motion along_division(const question *q, const atom *n) {
     if (!m.affine || q->digit >= q->loop->node->ndigits) return out;
     int64_t factor = 0;
     for (uint32_t i = 0; i < x->n; i++) {
-        const atom *t = &q->f->atoms.data[x->terms[i].atom];
+        const atom *t = q->f->atoms.data[x->terms[i].atom];
         if (t->op == TENSOR_VAR_OP && t->binder == q->loop) factor = x->terms[i].factor;
     }
     if (factor <= 0 || m.step != factor * stride_of(q->loop->node, q->digit)) return out;
@@ -180,7 +180,7 @@ static facts_motion along_choice(const question *q, const atom *n) {
 }
 
 static facts_motion along_atom_anew(const question *q, atom_id a) {
-    const atom n = q->f->atoms.data[a];
+    const atom n = *q->f->atoms.data[a];
     if (n.depth < q->loop->depth) return still;
     if (n.op == TENSOR_VAR_OP) return along_var(q, n.binder);
     bool uniform = true;

@@ -57,10 +57,10 @@ static void of_loop(candidates *c, const scope *loop) {
 // offsets[j] - offsets[i] is 0 or more, and at most (j - i) × the largest preimage, for every other entry in
 // x.
 static void of_offsets(search *s, candidates *c, const loop_prepared *p, const form *x) {
-    const atom *self = &s->f->atoms.data[c->atom];
+    const atom *self = s->f->atoms.data[c->atom];
     int64_t gap, map = (int64_t)p->args[0];
     for (uint32_t i = 0; i < x->n; i++) {
-        const atom *other = &s->f->atoms.data[x->terms[i].atom];
+        const atom *other = s->f->atoms.data[x->terms[i].atom];
         bool same = other != self && other->op == TENSOR_LOAD_OP && other->imm == self->imm &&
                     other->nargs == 1;
         if (!same || !form_gap(&other->args[0], &self->args[0], &gap)) continue;
@@ -115,7 +115,7 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
 }
 
 static void of_load(search *s, candidates *c, const form *x) {
-    const atom *self = &s->f->atoms.data[c->atom];
+    const atom *self = s->f->atoms.data[c->atom];
     tensor_val v = (tensor_val)self->imm;
     const loop_prepared *p = prepared_of(s->f, v);
     const scope *loop;
@@ -166,7 +166,7 @@ static void of_product(search *s, candidates *c, const form *x, const form *y) {
 }
 
 static void of_itself(search *s, candidates *c, const form *x) {
-    const atom *a = &s->f->atoms.data[c->atom];
+    const atom *a = s->f->atoms.data[c->atom];
     switch (a->op) {
     case TENSOR_VAR_OP:
         if (a->binder) of_loop(c, a->binder);
@@ -203,7 +203,7 @@ static void of_itself(search *s, candidates *c, const form *x) {
 static bool choose(const search *s, const form *x, atom_id *chosen) {
     int64_t best = -1;
     for (uint32_t i = 0; i < x->n; i++) {
-        const atom *a = &s->f->atoms.data[x->terms[i].atom];
+        const atom *a = s->f->atoms.data[x->terms[i].atom];
         bool size = a->op == TENSOR_SIZE_OP;
         if (size && !s->numeric) continue;
         int64_t rank = size ? 0 : 1 + 2 * (int64_t)a->depth + (a->op != TENSOR_VAR_OP);
@@ -245,7 +245,7 @@ static bool apply(search *s, const form *x, atom_id a, const form *least, uint32
 
 // min, max and select are one of their arguments: the lower of the two bounds.
 static bool either(search *s, const form *x, atom_id a, uint32_t steps, form *out) {
-    const atom *n = &s->f->atoms.data[a];
+    const atom *n = s->f->atoms.data[a];
     const form *arg = n->args + (n->op == TENSOR_SELECT_OP ? 1 : 0);
     int64_t factor = form_factor(x, a);
     form self = form_atom(a), bound[2];
@@ -271,7 +271,7 @@ static bool eliminate(search *s, const form *x, uint32_t steps, form *out) {
     if (steps == 0 || s->budget == 0) return false;
     s->budget--;
     collect(s, &c, x);
-    const uint16_t op = s->f->atoms.data[c.atom].op;
+    const uint16_t op = s->f->atoms.data[c.atom]->op;
     bool found = (op == TENSOR_MIN_OP || op == TENSOR_MAX_OP || op == TENSOR_SELECT_OP) &&
                  either(s, x, c.atom, steps, out);
     for (uint32_t i = 0; i < c.n; i++) {

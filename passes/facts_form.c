@@ -75,7 +75,7 @@ bool form_equal(const form *x, const form *y) {
 
 bool form_tame(const facts *f, const form *x) {
     for (uint32_t i = 0; i < x->n; i++)
-        if (!f->atoms.data[x->terms[i].atom].tame) return false;
+        if (!f->atoms.data[x->terms[i].atom]->tame) return false;
     return true;
 }
 
@@ -118,7 +118,7 @@ static bool is_tame(const facts *f, const atom *x) {
     case TENSOR_INDEX_OP: return true;
     case TENSOR_LOAD_OP: return index || prepared_of(f, (tensor_val)x->imm);
     case TENSOR_CVT_OP:
-        return x->args[0].n == 1 && f->atoms.data[x->args[0].terms[0].atom].type.type == DT_BOOL;
+        return x->args[0].n == 1 && f->atoms.data[x->args[0].terms[0].atom]->type.type == DT_BOOL;
     case TENSOR_MUL_OP:
     case TENSOR_QUOT_OP:
     case TENSOR_MOD_OP:
@@ -132,11 +132,11 @@ static bool is_tame(const facts *f, const atom *x) {
 static atom_id number(facts *f, atom x) {
     named **chain = (named **)table_at(f->arena, &f->named, (table_key){atom_hash(&x), 0, 0});
     for (const named *n = *chain; n; n = n->next)
-        if (atom_equal(&f->atoms.data[n->atom], &x)) return n->atom;
+        if (atom_equal(f->atoms.data[n->atom], &x)) return n->atom;
     x.depth = x.binder ? x.binder->depth : 0;
     for (uint32_t i = 0; i < x.nargs; i++)
         for (uint32_t k = 0; k < x.args[i].n; k++) {
-            uint32_t d = f->atoms.data[x.args[i].terms[k].atom].depth;
+            uint32_t d = f->atoms.data[x.args[i].terms[k].atom]->depth;
             if (d > x.depth) x.depth = d;
         }
     x.tame = is_tame(f, &x);
@@ -146,13 +146,15 @@ static atom_id number(facts *f, atom x) {
     named *link = ARENA_NEW(f->arena, named);
     *link = (named){f->atoms.len, *chain};
     *chain = link;
-    VEC_PUSH(f->arena, &f->atoms, x);
+    atom *kept = ARENA_NEW(f->arena, atom);
+    *kept = x;
+    VEC_PUSH(f->arena, &f->atoms, kept);
     return link->atom;
 }
 
 bool atom_find(const facts *f, tensor_opcode op, int64_t imm, int64_t imm2, atom_id *a) {
     for (*a = 0; *a < f->atoms.len; ++*a) {
-        const atom *x = &f->atoms.data[*a];
+        const atom *x = f->atoms.data[*a];
         if (x->op == op && x->imm == imm && x->imm2 == imm2) return true;
     }
     return false;
@@ -170,7 +172,7 @@ form size_form(facts *f, tensor_space s) {
     form is = f->size_is[s], x = form_const(is.constant);
     if (form_equal(&is, &unsaid_size)) return itself;
     for (uint32_t i = 0; i < is.n; i++) {
-        form part = size_form(f, (tensor_space)f->atoms.data[is.terms[i].atom].imm);
+        form part = size_form(f, (tensor_space)f->atoms.data[is.terms[i].atom]->imm);
         if (!form_add(&x, is.terms[i].factor, &part)) return itself;
     }
     return x;

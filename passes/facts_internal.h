@@ -63,14 +63,14 @@ struct facts {
     loop_plan *plan;
     tensor_op *op;
     scope *root;
-    VEC(atom) atoms;
-    table scopes;      // loop_node -> scope around it
-    table forms;       // scope, expression -> form
-    table motions;     // atom, loop, digit -> facts_motion
-    table multiples;   // scope, atom -> int64_t
-    table held;        // scope, condition, whether it holds: read already
-    table named;       // hash -> chain of atoms
-    form *size_is;     // per space: what a precondition says it is; unsaid_size: nothing
+    VEC(const atom *) atoms;   // each stays where it is
+    table scopes;              // loop_node -> scope around it
+    table forms;               // scope, expression -> form
+    table motions;             // atom, loop, digit -> facts_motion
+    table multiples;           // scope, atom -> int64_t
+    table held;                // scope, condition, whether it holds: read already
+    table named;               // hash -> chain of atoms
+    form *size_is;             // per space: what a precondition says it is; unsaid_size: nothing
 };
 
 // facts.c

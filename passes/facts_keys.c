@@ -9,7 +9,7 @@ const loop_prepared *prepared_of(const facts *f, tensor_val v) {
 }
 
 bool val_is_load(const facts *f, atom_id a, tensor_val *v) {
-    const atom *x = &f->atoms.data[a];
+    const atom *x = f->atoms.data[a];
     *v = (tensor_val)x->imm;
     return x->op == TENSOR_LOAD_OP && x->nargs == 1;
 }
@@ -52,8 +52,8 @@ bool walk_of(const facts *f, const scope *loop, walk *w) {
     if (!form_bare(&loop->lo, &lo) || !form_bare(&loop->hi, &hi)) return false;
     if (!val_is_load(f, lo, &l) || !val_is_load(f, hi, &h) || l != h) return false;
     w->array = prepared_of(f, l);
-    w->first = f->atoms.data[lo].args[0];
-    w->end = f->atoms.data[hi].args[0];
+    w->first = f->atoms.data[lo]->args[0];
+    w->end = f->atoms.data[hi]->args[0];
     return w->array && (w->array->builder == PREPARED_OFFSETS || w->array->builder == PREPARED_TILES);
 }
 
@@ -62,7 +62,7 @@ static bool match_map(const facts *f, tensor_val m, atom_id a, form *position) {
     const loop_prepared *p = prepared_of(f, m);
     tensor_val v;
     if (!val_is_load(f, a, &v)) return false;
-    *position = f->atoms.data[a].args[0];
+    *position = f->atoms.data[a]->args[0];
     if (v == m) return true;
     if (!p || p->builder != PREPARED_COMPOSE) return false;
     *position = form_atom(a);
@@ -87,21 +87,21 @@ static bool point_of_order(const facts *f, tensor_val m, const form *point, form
     if (map_sorted(f, m)) return true;
     if (!form_bare(point, &a) || !val_is_load(f, a, &v)) return false;
     const loop_prepared *p = prepared_of(f, v);
-    *position = f->atoms.data[a].args[0];
+    *position = f->atoms.data[a]->args[0];
     return p && p->builder == PREPARED_ORDER && p->args[0] == m;
 }
 
 // The loop whose position alone the form is.
 static const scope *loop_of_position(const facts *f, const form *x) {
     atom_id a;
-    return form_bare(x, &a) && f->atoms.data[a].op == TENSOR_VAR_OP ? f->atoms.data[a].binder : NULL;
+    return form_bare(x, &a) && f->atoms.data[a]->op == TENSOR_VAR_OP ? f->atoms.data[a]->binder : NULL;
 }
 
 // The loop at the end of a chain of loads n[m[order[p]]], where it walks.
 static const scope *innermost_walk(const facts *f, atom_id a, walk *w) {
     tensor_val v;
     while (val_is_load(f, a, &v))
-        if (!form_bare(&f->atoms.data[a].args[0], &a)) return NULL;
+        if (!form_bare(&f->atoms.data[a]->args[0], &a)) return NULL;
     const form x = form_atom(a);
     const scope *loop = loop_of_position(f, &x);
     return loop && walk_of(f, loop, w) ? loop : NULL;
@@ -146,7 +146,7 @@ bool sorted_within(const facts *f, atom_id a, const scope **loop) {
         !val_total(f, v))
         return false;
     *loop = row_of(f, a, info->sorted_by);
-    return *loop && point_of_order(f, info->sorted_by, &f->atoms.data[a].args[0], &position) &&
+    return *loop && point_of_order(f, info->sorted_by, &f->atoms.data[a]->args[0], &position) &&
            loop_of_position(f, &position) == *loop;
 }
 
@@ -155,5 +155,5 @@ bool order_within(const facts *f, atom_id a, const scope **loop) {
     const loop_prepared *p = val_is_load(f, a, &v) ? prepared_of(f, v) : NULL;
     if (!p || p->builder != PREPARED_ORDER) return false;
     *loop = row_of(f, a, p->args[0]);
-    return *loop && loop_of_position(f, &f->atoms.data[a].args[0]) == *loop;
+    return *loop && loop_of_position(f, &f->atoms.data[a]->args[0]) == *loop;
 }
