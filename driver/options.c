@@ -257,6 +257,8 @@ void options_parse(driver *d, int argc, char **argv) {
             only_files = true;
         } else if (!only_files && *given == '-' && given[1]) {
             i = parse_option(d, i);
+        } else if (!verb_seen && !only_files && !strcmp(given, "help")) {
+            VEC_PUSH(d->arena, &d->values[OPT_HELP], given);   // gnnc help run: gnnc run --help
         } else {
             if (verb_seen || only_files || !parse_verb(d, given)) VEC_PUSH(d->arena, &d->inputs, given);
             verb_seen = true;
