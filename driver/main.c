@@ -1,6 +1,8 @@
 // The gnnc command: one session from the command line to the exit status.
 #include "driver.h"
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int (*const verbs[])(driver *) = {
@@ -37,9 +39,7 @@ static int session(driver *d, int argc, char **argv) {
     settings_apply(d);
     if (d->usage_fault || d->io_fault) return driver_status(d);
     if (print_only(d)) {
-        if (!fflush(stdout) && !ferror(stdout)) return STATUS_GOOD;
-        d->io_fault = true;
-        diag(d->ds, E0804, NO_SPAN, "cannot write the standard output");
+        stdout_flush(d);
         return driver_status(d);
     }
     check_inputs(d);
@@ -50,6 +50,8 @@ static int session(driver *d, int argc, char **argv) {
 }
 
 int driver_main(int argc, char **argv) {
+    json_set_alloc_funcs(xmalloc, free);   // whoever makes JSON takes it that there is memory
+    open_standard_streams();
     crash_handlers(argc, argv);
     arena *a = arena_new();
     driver *d = ARENA_NEW(a, driver);
