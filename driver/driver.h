@@ -90,7 +90,7 @@ const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fa
 // The text of a file, zero-terminated; "-" is the standard input. NULL: E08xx and d->io_fault.
 const char *file_read(driver *d, const char *path, size_t *length);
 const char *file_read_import(void *user, arena *a, const char *path,
-                             size_t *length);   // frontend_options.read; no diagnostics
+                             size_t *length);   // frontend_options.read; no diagnostic where there is none
 void output_add(driver *d, const char *path, const char *data, size_t size);   // "-": the standard output
 bool output_flush(driver *d);   // writes all that was added, each under a temporary name first
 void open_standard_streams(void);   // before any file is

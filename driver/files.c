@@ -52,6 +52,13 @@ static bool read_path(arena *a, const char *path, const char **text, size_t *len
     return good;
 }
 
+static void cannot_read(driver *d, const char *path) {
+    d->io_fault = true;
+    if (errno == EISDIR) diag(d->ds, E0802, NO_SPAN, "'%s' is a directory", path);
+    else if (errno == EFBIG) diag(d->ds, E0803, NO_SPAN, "'%s' is larger than 64 MiB", path);
+    else diag(d->ds, E0801, NO_SPAN, "cannot read '%s': %s", path, strerror(errno));
+}
+
 const char *file_read(driver *d, const char *path, size_t *length) {
     const char *text;
     if (read_path(d->arena, path, &text, length)) {
@@ -59,17 +66,17 @@ const char *file_read(driver *d, const char *path, size_t *length) {
         crash_source(path, text, *length);
         return text;
     }
-    d->io_fault = true;
-    if (errno == EISDIR) diag(d->ds, E0802, NO_SPAN, "'%s' is a directory", path);
-    else if (errno == EFBIG) diag(d->ds, E0803, NO_SPAN, "'%s' is larger than 64 MiB", path);
-    else diag(d->ds, E0801, NO_SPAN, "cannot read '%s': %s", path, strerror(errno));
+    cannot_read(d, path);
     return NULL;
 }
 
 const char *file_read_import(void *user, arena *a, const char *path, size_t *length) {
     driver *d = user;
     const char *text;
-    if (!read_path(a, path, &text, length)) return NULL;
+    if (!read_path(a, path, &text, length)) {
+        if (errno != ENOENT && errno != ENOTDIR && errno != EISDIR) cannot_read(d, path);
+        return NULL;
+    }
     VEC_PUSH(d->arena, &d->dependencies, arena_strdup(d->arena, path));
     crash_source(arena_strdup(d->arena, path), text, *length);
     return text;

@@ -29,7 +29,7 @@ typedef struct {
     uint64_t seed, cases, first;
     double until;   // seconds; 0: no limit
     uint32_t jobs;
-    char folder[64];
+    char *folder;   // of files for cases
     FILE *pack;         // --pack; NULL: none
     const char *part;   // its name until it is whole
 } testing;
@@ -260,8 +260,8 @@ static void tell(testing *t) {
 
 static bool make_folder(testing *t) {
     const char *under = getenv("TMPDIR");
-    int n = snprintf(t->folder, sizeof t->folder, "%s/gnnc-test-XXXXXX", under && *under ? under : "/tmp");
-    if (n > 0 && (size_t)n < sizeof t->folder && mkdtemp(t->folder)) return true;
+    t->folder = arena_printf(t->d->arena, "%s/gnnc-test-XXXXXX", under && *under ? under : "/tmp");
+    if (mkdtemp(t->folder)) return true;
     t->d->io_fault = true;
     diag(t->d->ds, E0804, NO_SPAN, "cannot make a folder for cases: %s", strerror(errno));
     return false;

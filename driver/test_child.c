@@ -190,8 +190,7 @@ static test_outcome lacking(const char *why) {
 
 // Of a run that ended for lack of something: the line that says so.
 static const char *reason_in(arena *a, const char *text) {
-    const char *error = strstr(text, "error[");
-    const char *at = error ? strstr(error, ": ") + 2 : text;
+    const char *error = strstr(text, "error[E08"), *at = error ? strstr(error, ": ") + 2 : text;
     return arena_strndup(a, at, strcspn(at, "\n"));
 }
 
