@@ -82,7 +82,8 @@ static gnn_status write_file(gnn_context *c, const char *path, const char *draft
     bool in_place = stands && !S_ISREG(st.st_mode);   // a device, pipe or link: renaming would replace it
     FILE *f = fopen(in_place ? path : draft, in_place ? "wb" : "wbx");
     if (!f)
-        return rt_fail(c, GNN_IO, "%s: %s", rt_short_name(path), strerror(errno));
+        return rt_fail(c, errno == ENOMEM ? GNN_NO_MEMORY : GNN_IO, "%s: %s", rt_short_name(path),
+                       strerror(errno));
     errno = 0;
     bool good = write_array(f, a);
     int why = errno;

@@ -3,6 +3,7 @@
 // compressed bytes.
 #include "files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <zip.h>
@@ -115,10 +116,13 @@ static gnn_status open_archive(rt_archive *a)
 {
     zip_error_t e;
     zip_error_init(&e);
+    errno = 0;
     zip_source_t *source = zip_source_function_create(serve, a, &e);
     a->zip = source ? zip_open_from_source(source, ZIP_RDONLY, &e) : NULL;
     if (source && !a->zip)
         zip_source_free(source);
+    if (!a->zip && errno == ENOMEM)   // libzip goes on looking for an archive, and says that there is none
+        zip_error_set(&e, ZIP_ER_MEMORY, 0);
     gnn_status s = a->zip ? check_directory(a) : bad_archive(a, &e);
     if (a->zip)
         zip_error_fini(&e);
