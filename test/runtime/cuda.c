@@ -222,8 +222,9 @@ static gnn_status launch_shared(gnn_context *c, int declared, int wants) {
     fake_forget_kernels();
     fake_register("k", note_shared, declared);
     int n = snprintf(text, sizeof text, "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
-                     "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": []}],"
-                     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": []}]}]}", wants);
+                     "\"spaces\": [{\"name\": \"N\", \"kind\": \"const\", \"size\": \"3\"}],"
+                     "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": [\"i64\"]}],"
+                     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": [{\"size\": \"N\"}]}]}]}", wants);
     gnn_status s = gnn_program_load(c, text, (size_t)n, &(gnn_code){.image = "fake", .size = 5}, &p);
     if (!s)
         s = gnn_plan_new(p, &(gnn_plan_options){0}, &plan);
