@@ -9,7 +9,9 @@
 
 static void add_matches(arena *a, cg_paths *out, const char *pattern) {
     glob_t g;
-    if (!glob(pattern, 0, NULL, &g))   // sorted, so the order does not depend on the file system
+    int status = glob(pattern, 0, NULL, &g);
+    if (status == GLOB_NOSPACE) out_of_memory(0);
+    if (!status)   // sorted, so the order does not depend on the file system
         for (size_t k = 0; k < g.gl_pathc; k++) VEC_PUSH(a, out, arena_strdup(a, g.gl_pathv[k]));
     globfree(&g);
 }

@@ -55,7 +55,7 @@ bool cg_assemblers(textbuf *out);
 typedef void (*cg_host_kernel)(const uint64_t *args, uint32_t block, uint32_t blocks);
 typedef struct cg_jit cg_jit;
 cg_jit *cg_jit_new(arena *a, diag_set *ds, const simt_module *m, const cg_options *o);   // NULL: diagnostics tell why
-cg_host_kernel cg_jit_kernel(const cg_jit *j, const char *name);
+cg_host_kernel cg_jit_kernel(cg_jit *j, const char *name);
 void cg_jit_free(cg_jit *j);
 
 // What applications link: each op with its code for several targets and index widths, as data and four small

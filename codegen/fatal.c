@@ -3,6 +3,8 @@
 //
 // LLVM's hook takes no user data, so the module being compiled is the one piece of state this compiler keeps
 // outside its arenas; it is per thread.
+//
+// What LLVM cannot allocate ends the process as what we cannot: with status 3, not with abort.
 #include "internal.h"
 
 #include <llvm-c/ErrorHandling.h>
@@ -30,7 +32,8 @@ static void write_reproducer(const char *reason) {
     bool written = f && fwrite(text.data, 1, text.len, f) == text.len;
     if (f && fclose(f)) written = false;
     const char *what = written ? "is in" : "could not be written to";
-    fprintf(stderr, "gnnc: the module being compiled %s %s; please report it with this message\n", what, path);
+    fprintf(stderr, "gnnc: the module being compiled %s %s; please report it with this message\n", what,
+            path);
     arena_free(a);
 }
 
@@ -40,6 +43,26 @@ static void on_fatal(const char *reason) {
     if (compiling) write_reproducer(reason);
     fflush(NULL);
     _exit(FATAL_STATUS);
+}
+
+// Both are C++, and have no declaration for C: std::set_new_handler, llvm::install_bad_alloc_error_handler.
+typedef void (*new_handler)(void);
+typedef void (*bad_alloc_handler)(void *user, const char *reason, bool crash_diagnostics);
+new_handler set_new_handler(new_handler h) __asm__("_ZSt15set_new_handlerPFvvE");
+void install_bad_alloc_handler(bad_alloc_handler h,
+                               void *user) __asm__("_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
+
+static void on_new(void) { out_of_memory(0); }
+
+static void on_bad_alloc(void *user, const char *reason, bool crash_diagnostics) {
+    (void)user, (void)reason, (void)crash_diagnostics;
+    out_of_memory(0);
+}
+
+// Before LLVM's own constructors, which allocate.
+__attribute__((constructor(101))) static void watch_memory(void) {
+    set_new_handler(on_new);
+    install_bad_alloc_handler(on_bad_alloc, NULL);
 }
 
 static void install(void) {

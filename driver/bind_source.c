@@ -50,7 +50,7 @@ static bool from_file(binding *b, tensor_val v, const char *path) {
     gnn_context *c = b->graph->context;
     if (gnn_array_read_npy(c, path, &b->files[v])) {
         b->d->io_fault |= gnn_context_status(c) == GNN_IO;
-        diag(b->d->ds, gnn_context_status(c) == GNN_IO ? E0801 : E0817, NO_SPAN, "%s", gnn_context_error(c));
+        diag(b->d->ds, runtime_code((int)gnn_context_status(c), E0817), NO_SPAN, "%s", gnn_context_error(c));
         gnn_context_clear_error(c);
         return false;
     }

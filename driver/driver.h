@@ -21,7 +21,7 @@ typedef enum {
     STATUS_GOOD = 0,
     STATUS_DIAGNOSTICS = 1,
     STATUS_USAGE = 2,
-    STATUS_IO = 3,
+    STATUS_IO = 3,   // or memory
     STATUS_MISMATCH = 4,   // results differ from their definition
     STATUS_INTERNAL = 70
 } exit_status;
@@ -48,6 +48,7 @@ typedef enum {
 typedef struct output {
     const char *path, *data;
     size_t size;
+    bool special;   // the standard output, a device, a pipe: no file to be replaced
 } output;
 typedef struct phase_time {
     const char *name;
@@ -89,9 +90,12 @@ const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fa
 // The text of a file, zero-terminated; "-" is the standard input. NULL: E08xx and d->io_fault.
 const char *file_read(driver *d, const char *path, size_t *length);
 const char *file_read_import(void *user, arena *a, const char *path,
-                             size_t *length);   // frontend_options.read; no diagnostics
+                             size_t *length);   // frontend_options.read; no diagnostic where there is none
 void output_add(driver *d, const char *path, const char *data, size_t size);   // "-": the standard output
 bool output_flush(driver *d);   // writes all that was added, each under a temporary name first
+void open_standard_streams(void);   // before any file is
+bool stdout_flush(driver *d);   // whether all that was printed is out
+bool cannot_write(driver *d, const char *path);   // tells why by errno; false
 const char *path_stem(arena *a, const char *path);                              // "a/b.gnn" -> "b"
 const char *path_with_suffix(arena *a, const char *path, const char *suffix);   // "a/b.gnn" -> "a/b.ptx"
 bool path_ends(const char *path, const char *suffix);
@@ -166,6 +170,7 @@ void crash_source(const char *path, const char *text, size_t length);   // goes 
 
 // ---- Verbs -----------------------------------------------------------------------------------------------
 int driver_status(driver *d);   // prints pending diagnostics and tells the exit status
+diag_code runtime_code(int status, diag_code otherwise);   // that of a gnn_status
 int drive_compile(driver *d);
 int drive_check(driver *d);
 int drive_run(driver *d);

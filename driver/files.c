@@ -52,6 +52,13 @@ static bool read_path(arena *a, const char *path, const char **text, size_t *len
     return good;
 }
 
+static void cannot_read(driver *d, const char *path) {
+    d->io_fault = true;
+    if (errno == EISDIR) diag(d->ds, E0802, NO_SPAN, "'%s' is a directory", path);
+    else if (errno == EFBIG) diag(d->ds, E0803, NO_SPAN, "'%s' is larger than 64 MiB", path);
+    else diag(d->ds, E0801, NO_SPAN, "cannot read '%s': %s", path, strerror(errno));
+}
+
 const char *file_read(driver *d, const char *path, size_t *length) {
     const char *text;
     if (read_path(d->arena, path, &text, length)) {
@@ -59,17 +66,17 @@ const char *file_read(driver *d, const char *path, size_t *length) {
         crash_source(path, text, *length);
         return text;
     }
-    d->io_fault = true;
-    if (errno == EISDIR) diag(d->ds, E0802, NO_SPAN, "'%s' is a directory", path);
-    else if (errno == EFBIG) diag(d->ds, E0803, NO_SPAN, "'%s' is larger than 64 MiB", path);
-    else diag(d->ds, E0801, NO_SPAN, "cannot read '%s': %s", path, strerror(errno));
+    cannot_read(d, path);
     return NULL;
 }
 
 const char *file_read_import(void *user, arena *a, const char *path, size_t *length) {
     driver *d = user;
     const char *text;
-    if (!read_path(a, path, &text, length)) return NULL;
+    if (!read_path(a, path, &text, length)) {
+        if (errno != ENOENT && errno != ENOTDIR && errno != EISDIR) cannot_read(d, path);
+        return NULL;
+    }
     VEC_PUSH(d->arena, &d->dependencies, arena_strdup(d->arena, path));
     crash_source(arena_strdup(d->arena, path), text, *length);
     return text;
@@ -77,11 +84,27 @@ const char *file_read_import(void *user, arena *a, const char *path, size_t *len
 
 // ---- Writing ---------------------------------------------------------------------------------------------
 
-static bool is_input(const driver *d, const char *path) {
-    struct stat out, in;
-    if (!strcmp(path, "-") || stat(path, &out) || !S_ISREG(out.st_mode)) return false;
+bool cannot_write(driver *d, const char *path) {
+    const char *why = strerror(errno), *quote = strcmp(path, "-") ? "'" : "";
+    d->io_fault = true;
+    diag(d->ds, E0804, NO_SPAN, "cannot write %s%s%s: %s", quote, *quote ? path : "the standard output",
+         quote, why);
+    return false;
+}
+
+// What stands at a path decides how it is written, and whether it may be.
+typedef enum { NOTHING, FILE_THERE, SPECIAL, UNKNOWN } standing;
+
+static standing what_stands(const char *path, struct stat *info) {
+    if (!stat(path, info)) return S_ISREG(info->st_mode) ? FILE_THERE : SPECIAL;
+    return errno == ENOENT || errno == ENOTDIR ? NOTHING : UNKNOWN;
+}
+
+static bool is_input(const driver *d, const struct stat *out) {
+    struct stat in;
     for (uint32_t i = 0; i < d->inputs.len; i++)
-        if (!stat(d->inputs.data[i], &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
+        if (!stat(d->inputs.data[i], &in) && in.st_dev == out->st_dev && in.st_ino == out->st_ino)
+            return true;
     return false;
 }
 
@@ -92,11 +115,12 @@ void output_add(driver *d, const char *path, const char *data, size_t size) {
         diag_help(fault, "take one op with --op, or name a directory with -o DIR/");
         return;
     }
-    if (d->verb == VERB_COMPILE && is_input(d, path)) {
+    struct stat info = {0};
+    standing there = strcmp(path, "-") ? what_stands(path, &info) : SPECIAL;
+    if (there == UNKNOWN) cannot_write(d, path);
+    else if (d->verb == VERB_COMPILE && there == FILE_THERE && is_input(d, &info))
         usage(d, E0808, "'%s' is an input, and would be overwritten", path);
-        return;
-    }
-    VEC_PUSH(d->arena, &d->outputs, ((output){path, data, size}));
+    else VEC_PUSH(d->arena, &d->outputs, ((output){path, data, size, there == SPECIAL}));
 }
 
 static bool write_all(int fd, const char *data, size_t size) {
@@ -111,23 +135,21 @@ static bool write_all(int fd, const char *data, size_t size) {
 }
 
 // Devices and pipes are written to as they are: a rename would replace them by a file.
-static bool is_special(const char *path) {
-    struct stat info;
-    return !stat(path, &info) && !S_ISREG(info.st_mode);
-}
-
 static bool write_special(const output *o) {
+    if (!strcmp(o->path, "-")) return write_all(STDOUT_FILENO, o->data, o->size);
     int fd = open(o->path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return false;
     bool good = write_all(fd, o->data, o->size);
-    return !close(fd) && good;
+    int why = errno;
+    bool closed = !close(fd);
+    if (!good) errno = why;
+    return closed && good;
 }
 
-// Writes beside the place the file goes to; gives the temporary name, or NULL.
-static const char *write_temporary(driver *d, const output *o, const char *place) {
-    char *temporary = arena_printf(d->arena, "%s.XXXXXX", place);
+// Writes beside the place the file goes to, under a name that mkostemp completes.
+static bool write_temporary(const output *o, const char *place, char *temporary) {
     int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) return NULL;
+    if (fd < 0) return false;
     struct stat before;
     mode_t mask = umask(0);
     umask(mask);
@@ -140,53 +162,65 @@ static const char *write_temporary(driver *d, const output *o, const char *place
     }
     if (!good) unlink(temporary);
     errno = why;
-    return good ? temporary : NULL;
+    return good;
 }
 
-static bool cannot_write(driver *d, const char *path) {
-    d->io_fault = true;
-    diag(d->ds, E0804, NO_SPAN, "cannot write %s%s%s: %s", strcmp(path, "-") ? "'" : "",
-         strcmp(path, "-") ? path : "the standard output", strcmp(path, "-") ? "'" : "", strerror(errno));
-    return false;
-}
+typedef struct {
+    const char *place;
+    char *temporary;   // beside it
+    bool written;
+} draft;
 
 // A link stays a link: its target is replaced.
-static const char *real_place(driver *d, const char *path) {
-    char *real = realpath(path, NULL);
-    const char *place = real ? arena_strdup(d->arena, real) : path;
+static bool find_place(driver *d, const output *o, draft *out) {
+    char *real = realpath(o->path, NULL);
+    if (!real && errno != ENOENT && errno != ENOTDIR) return cannot_write(d, o->path);
+    out->place = real ? arena_strdup(d->arena, real) : o->path;
+    out->temporary = arena_printf(d->arena, "%s.XXXXXX", out->place);
     free(real);
-    return place;
-}
-
-static bool write_direct(driver *d) {
-    for (uint32_t i = 0; i < d->outputs.len; i++) {
-        const output *o = &d->outputs.data[i];
-        bool standard = !strcmp(o->path, "-");
-        if (standard && !write_all(STDOUT_FILENO, o->data, o->size)) return cannot_write(d, o->path);
-        if (!standard && is_special(o->path) && !write_special(o)) return cannot_write(d, o->path);
-    }
     return true;
 }
 
+// No memory is asked for while there are temporary files, which its lack would leave behind; but for a
+// diagnostic, at the end.
 bool output_flush(driver *d) {
-    const char **temporary = ARENA_ARRAY(d->arena, const char *, d->outputs.len + 1);
-    const char **place = ARENA_ARRAY(d->arena, const char *, d->outputs.len + 1);
-    bool good = true;
-    for (uint32_t i = 0; good && i < d->outputs.len; i++) {
-        const output *o = &d->outputs.data[i];
-        if (!strcmp(o->path, "-") || is_special(o->path)) continue;
-        place[i] = real_place(d, o->path);
-        temporary[i] = write_temporary(d, o, place[i]);
-        if (!temporary[i]) good = cannot_write(d, o->path);
-    }
-    good = good && write_direct(d);
-    for (uint32_t i = 0; i < d->outputs.len; i++) {
-        if (!temporary[i]) continue;
-        if (good && rename(temporary[i], place[i])) good = cannot_write(d, d->outputs.data[i].path);
-        if (!good) unlink(temporary[i]);
-    }
+    draft *drafts = ARENA_ARRAY(d->arena, draft, d->outputs.len + 1);
+    const output *bad = NULL, *end = d->outputs.data + d->outputs.len;
     d->outputs.len = 0;
-    return good;
+    for (const output *o = d->outputs.data; o < end; o++)
+        if (!o->special && !find_place(d, o, &drafts[o - d->outputs.data])) return false;
+    for (const output *o = d->outputs.data; !bad && o < end; o++) {
+        draft *f = &drafts[o - d->outputs.data];
+        if (!o->special && !(f->written = write_temporary(o, f->place, f->temporary))) bad = o;
+    }
+    for (const output *o = d->outputs.data; !bad && o < end; o++)
+        if (o->special && !write_special(o)) bad = o;
+    int why = errno;
+    for (const output *o = d->outputs.data; o < end; o++) {
+        const draft *f = &drafts[o - d->outputs.data];
+        if (!f->written) continue;
+        if (!bad && rename(f->temporary, f->place)) {
+            why = errno;
+            bad = o;
+        }
+        if (bad) unlink(f->temporary);
+    }
+    errno = why;
+    return bad ? cannot_write(d, bad->path) : true;
+}
+
+bool stdout_flush(driver *d) {
+    bool flushed = !fflush(stdout);
+    if (flushed && !ferror(stdout)) return true;
+    if (flushed) errno = EIO;   // what it was is long past
+    return cannot_write(d, "-");
+}
+
+// A file opened where a standard stream is closed would take its place, and what is printed would go there.
+// So something is put there, of which a use fails.
+void open_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 // ---- Names -----------------------------------------------------------------------------------------------

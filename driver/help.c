@@ -95,7 +95,7 @@ void print_help(driver *d, FILE *out) {
     for (int g = 0; g < GROUP_COUNT; g++) put_group(&b, g, verb_letter(d->verb));
     textbuf_puts(
         &b,
-        "\nExit status: 0 good, 1 diagnostics, 2 command line, 3 files, 4 results differ, 70 internal fault\n");
+        "\nExit status: 0 good, 1 diagnostics, 2 command line, 3 files or memory, 4 results differ, 70 internal fault\n");
     fwrite(b.data, 1, b.len, out);
 }
 

@@ -206,7 +206,7 @@ static void inspect_graph(driver *d, const char *path, textbuf *out) {
     else if (status == GNN_IO) {
         d->io_fault = true;
         diag(d->ds, E0801, NO_SPAN, "%s", gnn_context_error(c));
-    } else diag(d->ds, E0817, NO_SPAN, "%s", c ? gnn_context_error(c) : gnn_status_text(status));
+    } else diag(d->ds, runtime_code((int)status, E0817), NO_SPAN, "%s", c ? gnn_context_error(c) : gnn_status_text(status));
     if (c) gnn_graph_free(c, &g);
     gnn_context_free(c);
 }

@@ -1,6 +1,10 @@
 // The gnnc command: one session from the command line to the exit status.
+#define _POSIX_C_SOURCE 200809L   // open_memstream
 #include "driver.h"
 
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int (*const verbs[])(driver *) = {
@@ -9,14 +13,30 @@ static int (*const verbs[])(driver *) = {
 };
 
 // Options that print something and end the session.
-static bool print_only(driver *d) {
-    if (option_given(d, OPT_HELP)) print_help(d, stdout);
-    else if (option_given(d, OPT_VERSION)) print_version(stdout);
-    else if (option_given(d, OPT_COMPLETION)) print_completion(stdout);
-    else if (option_given(d, OPT_PRINT_TARGETS)) print_targets(stdout);
-    else if (option_given(d, OPT_LIST_PASSES)) list_passes(stdout);
-    else return false;
-    return true;
+static bool prints_only(const driver *d) {
+    return option_given(d, OPT_HELP) || option_given(d, OPT_VERSION) || option_given(d, OPT_COMPLETION) ||
+           option_given(d, OPT_PRINT_TARGETS) || option_given(d, OPT_LIST_PASSES);
+}
+
+static void print_to(driver *d, FILE *out) {
+    if (option_given(d, OPT_HELP)) print_help(d, out);
+    else if (option_given(d, OPT_VERSION)) print_version(out);
+    else if (option_given(d, OPT_COMPLETION)) print_completion(out);
+    else if (option_given(d, OPT_PRINT_TARGETS)) print_targets(out);
+    else list_passes(out);
+}
+
+static int print_only(driver *d) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) out_of_memory(0);
+    print_to(d, out);
+    if (fclose(out)) out_of_memory(0);
+    output_add(d, "-", arena_strndup(d->arena, text, length), length);
+    free(text);
+    output_flush(d);
+    return driver_status(d);
 }
 
 static void check_inputs(driver *d) {
@@ -26,7 +46,9 @@ static void check_inputs(driver *d) {
                                   d->verb == VERB_EXPLAIN ? "diagnostic" : "file");
         diag_help(fault, "'gnnc %s --help' says more", verb_name(d->verb));
     }
-    uint32_t most = d->verb == VERB_DOCTOR ? 0 : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ? 1 : UINT32_MAX;
+    uint32_t most = d->verb == VERB_DOCTOR                                                 ? 0
+                    : d->verb == VERB_RUN || d->verb == VERB_BENCH || d->verb == VERB_TEST ? 1
+                                                                                           : UINT32_MAX;
     if (d->inputs.len > most)
         usage(d, E0813, "'gnnc %s' has no use for '%s'", verb_name(d->verb), d->inputs.data[most]);
     check_pass_names(d);
@@ -36,12 +58,7 @@ static int session(driver *d, int argc, char **argv) {
     options_parse(d, argc, argv);
     settings_apply(d);
     if (d->usage_fault || d->io_fault) return driver_status(d);
-    if (print_only(d)) {
-        if (!fflush(stdout) && !ferror(stdout)) return STATUS_GOOD;
-        d->io_fault = true;
-        diag(d->ds, E0804, NO_SPAN, "cannot write the standard output");
-        return driver_status(d);
-    }
+    if (prints_only(d)) return print_only(d);
     check_inputs(d);
     if (d->usage_fault) return driver_status(d);
     int status = verbs[d->verb](d);
@@ -50,6 +67,8 @@ static int session(driver *d, int argc, char **argv) {
 }
 
 int driver_main(int argc, char **argv) {
+    json_set_alloc_funcs(xmalloc, free);   // whoever makes JSON takes it that there is memory
+    open_standard_streams();
     crash_handlers(argc, argv);
     arena *a = arena_new();
     driver *d = ARENA_NEW(a, driver);

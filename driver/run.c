@@ -43,7 +43,7 @@ static bool open_device(run_session *r) {
     gnn_status s = host ? GNN_NO_DEVICE
                         : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
     if (s && named && !host) {
-        diag_help(diag(d->ds, E0822, NO_SPAN, "--target=cuda: %s",
+        diag_help(diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "--target=cuda: %s",
                        r->context ? gnn_context_error(r->context) : gnn_status_text(s)),
                   "--target=host runs on this machine's cores");
         return false;
@@ -57,7 +57,7 @@ static bool open_device(run_session *r) {
     r->context = NULL;
     r->target = (cg_target){.kind = CG_HOST};
     s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &r->context);
-    if (s) diag(d->ds, E0822, NO_SPAN, "the host cannot be used: %s", gnn_status_text(s));
+    if (s) diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the host cannot be used: %s", gnn_status_text(s));
     return !s;
 }
 
@@ -210,10 +210,7 @@ static void run_unit(run_session *r, unit *u) {
         unit_tell_imported(
             r->d, diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path),
             u);
-    if (fflush(stdout)) {
-        r->d->io_fault = true;
-        diag(r->d->ds, E0804, NO_SPAN, "cannot write the standard output");
-    }
+    stdout_flush(r->d);
 }
 
 // A mismatch is worse than an op that was refused.

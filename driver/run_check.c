@@ -18,10 +18,10 @@ static double count_nodes(const tensor_op *op, tensor_expr e, uint8_t *seen) {
 }
 
 static double expressions_cost(const tensor_op *op, const tensor_stage *s) {
-    uint8_t *seen = calloc(op->exprs.len, 1);
+    uint8_t *seen = memset(xmalloc(op->exprs.len), 0, op->exprs.len);
     double cost = 1;
-    for (uint32_t i = 0; seen && i < s->nbody; i++) cost += count_nodes(op, s->body[i], seen);
-    for (uint32_t i = 0; seen && i < s->nfilters; i++) cost += count_nodes(op, s->filters[i], seen);
+    for (uint32_t i = 0; i < s->nbody; i++) cost += count_nodes(op, s->body[i], seen);
+    for (uint32_t i = 0; i < s->nfilters; i++) cost += count_nodes(op, s->filters[i], seen);
     free(seen);
     return cost;
 }

@@ -53,7 +53,7 @@ static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
         diagnostic *e = diag(d->ds, E0801, NO_SPAN, "%s", why);
         if (!strpbrk(g->text, "./")) diag_help(e, "generators are %s", generators);
     } else {
-        diagnostic *e = diag(d->ds, E0817, NO_SPAN, "%s", why);
+        diagnostic *e = diag(d->ds, runtime_code((int)s, E0817), NO_SPAN, "%s", why);
         if (strstr(why, "rowptr"))
             diag_help(e, "a graph's .npz holds rowptr, where the edges of each destination begin, and col, their sources; "
                          "it may hold etype, ntype, weight, batch, y and x");

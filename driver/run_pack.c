@@ -228,7 +228,7 @@ static void write_member(run_op *o, const char *text, size_t length) {
     run_pack *p = o->r->pack;
     z_stream z = {0};
     if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP, MOST_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-        ICE("zlib has no memory");
+        out_of_memory(0);
     size_t most = deflateBound(&z, (uLong)(length + 1 + p->data.len));
     Bytef *bytes = arena_alloc(o->arena, most);
     z.next_out = bytes;

@@ -49,7 +49,7 @@ bool run_sim_open(run_session *r) {
         .device = device_of(r->target.arch), .launch = launch, .user = r->simulator};
     gnn_context_options o = {.device = GNN_HOST, .threads = 1, .simulator = &r->simulator->hook};
     gnn_status s = gnn_context_new(&o, &r->context);
-    if (s) diag(d->ds, E0822, NO_SPAN, "the simulator cannot be used: %s", gnn_status_text(s));
+    if (s) diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the simulator cannot be used: %s", gnn_status_text(s));
     return !s;
 }
 

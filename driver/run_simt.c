@@ -84,8 +84,9 @@ static bool make_array(session *s, const char *text, buffer *b) {
     gnn_dtype type;
     int64_t n;
     if (!read_array(text, &k, &seed, &type, &n)) return false;
-    if (gnn_array_new(s->context, type, 1, &n, &b->array)) {
-        diag(s->d->ds, E0822, NO_SPAN, "%s", gnn_context_error(s->context));
+    gnn_status status = gnn_array_new(s->context, type, 1, &n, &b->array);
+    if (status) {
+        diag(s->d->ds, runtime_code((int)status, E0822), NO_SPAN, "%s", gnn_context_error(s->context));
         return true;
     }
     for (int64_t i = 0; k >= IOTA && i < n; i++)
@@ -196,8 +197,8 @@ static void write_buffers(session *s, const char *folder) {
 int run_simt(driver *d) {
     session s = {.d = d};
     unit u;
-    if (unit_load(d, d->inputs.data[0], &u) &&
-        !gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &s.context)) {
+    if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &s.context)) out_of_memory(0);
+    if (unit_load(d, d->inputs.data[0], &u)) {
         s.module = u.ops.data[0].module;
         run_kernels(&s);
         if (!diag_errors(d->ds)) write_buffers(&s, option_text(d, OPT_OUT, NULL));
@@ -205,6 +206,7 @@ int run_simt(driver *d) {
     }
     phase(d, NULL);
     gnn_context_free(s.context);
+    stdout_flush(d);
     int status = driver_status(d);
     return status == STATUS_DIAGNOSTICS && d->mismatch ? STATUS_MISMATCH : status;
 }

@@ -29,8 +29,9 @@ typedef struct {
     uint64_t seed, cases, first;
     double until;   // seconds; 0: no limit
     uint32_t jobs;
-    char folder[64];
-    FILE *pack;   // --pack; NULL: none
+    char *folder;   // of files for cases
+    FILE *pack;         // --pack; NULL: none
+    const char *part;   // its name until it is whole
 } testing;
 
 static double seconds(void) {
@@ -59,8 +60,9 @@ static int by_number(const void *x, const void *y) {
 
 static test_outcome run_alone(testing *t, const test_case *c) {
     test_child *x = test_start(t->d->arena, t->d, c, t->folder);
-    if (!x || !test_any_ended(&x, 1)) return (test_outcome){.kind = "", .text = ""};
-    return test_end(t->d->arena, x, NULL);
+    if (x && test_any_ended(&x, 1)) return test_end(t->d->arena, x, NULL);
+    if (x) test_cancel(x);
+    return (test_outcome){.verdict = TEST_LACKING, .kind = "", .text = ""};
 }
 
 // Round after round over all changes, until one in which none is good.
@@ -140,22 +142,29 @@ static void start(testing *t, slot *s, uint64_t number) {
     s->child = test_start(a, t->d, &s->c, t->folder);
 }
 
-static void finish(testing *t, slot *s) {
+static bool cannot_run(testing *t, const char *why) {
+    t->d->io_fault = true;
+    diag(t->d->ds, E0822, NO_SPAN, "a case cannot be run: %s", why);
+    return false;
+}
+
+static bool finish(testing *t, slot *s) {
     test_outcome o = test_end(t->d->arena, s->child, t->pack);
     s->child = NULL;
+    if (o.verdict == TEST_LACKING) return cannot_run(t, o.text);
     s->of->cases++;
     s->of->runs += o.right;
     s->of->refused += o.verdict == TEST_REFUSED;
     s->of->unfit += o.verdict == TEST_UNFIT;
     s->of->schedules += o.verdict == TEST_RIGHT && s->c.schedules.len && !o.large;
     s->of->large += o.large;
-    if (o.verdict != TEST_FAULT) return;
+    if (o.verdict != TEST_FAULT) return true;
     s->of->faults++;
     keep(t, &s->c, s->number, &o);
+    return true;
 }
 
-static bool run_cases(testing *t) {
-    slot slots[MOST_JOBS] = {0};
+static bool run_slots(testing *t, slot *slots) {
     test_child *children[MOST_JOBS];
     uint64_t next = t->first, end = t->first + t->cases;
     for (;;) {
@@ -163,17 +172,25 @@ static bool run_cases(testing *t) {
         for (uint32_t i = 0; i < t->jobs; i++) {
             if (!slots[i].child && next < end && (!t->until || seconds() < t->until)) {
                 start(t, &slots[i], next++);
-                if (!slots[i].child) return false;
+                if (!slots[i].child) return cannot_run(t, strerror(errno));
             }
             children[i] = slots[i].child;
             running += slots[i].child != NULL;
         }
         if (!running) return true;
         test_child *ended = test_any_ended(children, t->jobs);
-        if (!ended) return false;
+        if (!ended) return cannot_run(t, strerror(errno));
         for (uint32_t i = 0; i < t->jobs; i++)
-            if (slots[i].child == ended) finish(t, &slots[i]);
+            if (slots[i].child == ended && !finish(t, &slots[i])) return false;
     }
+}
+
+static bool run_cases(testing *t) {
+    slot slots[MOST_JOBS] = {0};
+    bool good = run_slots(t, slots);
+    for (uint32_t i = 0; i < t->jobs; i++)
+        if (slots[i].child) test_cancel(slots[i].child);
+    return good;
 }
 
 // ---- What is tested --------------------------------------------------------------------------------------
@@ -224,7 +241,7 @@ static void tell_op(const testing *t, uint32_t k) {
     printf("\n");
 }
 
-static int tell(testing *t) {
+static void tell(testing *t) {
     uint32_t faults = 0, cases = 0, runs = 0;
     for (uint32_t i = 0; i < t->ops.len; i++) {
         tell_op(t, i);
@@ -239,45 +256,34 @@ static int tell(testing *t) {
         printf("%u ops, %u cases, %u runs %s, %u cases failed (seed %llu)\n", t->ops.len, cases, runs,
                t->pack ? "packed" : "right", faults, (unsigned long long)t->seed);
     t->d->mismatch = faults;
-    int status = driver_status(t->d);
-    return status == STATUS_GOOD && faults ? STATUS_MISMATCH : status;
 }
 
 static bool make_folder(testing *t) {
     const char *under = getenv("TMPDIR");
-    int n = snprintf(t->folder, sizeof t->folder, "%s/gnnc-test-XXXXXX", under && *under ? under : "/tmp");
-    if (n > 0 && (size_t)n < sizeof t->folder && mkdtemp(t->folder)) return true;
+    t->folder = arena_printf(t->d->arena, "%s/gnnc-test-XXXXXX", under && *under ? under : "/tmp");
+    if (mkdtemp(t->folder)) return true;
     t->d->io_fault = true;
     diag(t->d->ds, E0804, NO_SPAN, "cannot make a folder for cases: %s", strerror(errno));
     return false;
 }
 
 // ---- A pack ----------------------------------------------------------------------------------------------
-static bool pack_fault(testing *t) {
-    t->d->io_fault = true;
-    diag(t->d->ds, E0804, NO_SPAN, "cannot write '%s': %s", option_text(t->d, OPT_PACK, ""), strerror(errno));
-    return false;
-}
-
-// Under a temporary name until it is whole.
-static const char *pack_being_made(testing *t) {
-    return arena_printf(t->d->arena, "%s.part", option_text(t->d, OPT_PACK, ""));
-}
+static const char *pack_path(const testing *t) { return option_text(t->d, OPT_PACK, ""); }
 
 static bool pack_open(testing *t) {
     if (!option_given(t->d, OPT_PACK)) return true;
-    t->pack = fopen(pack_being_made(t), "wb");
-    return t->pack || pack_fault(t);
+    t->part = arena_printf(t->d->arena, "%s.part", pack_path(t));
+    t->pack = fopen(t->part, "wb");
+    return t->pack || cannot_write(t->d, pack_path(t));
 }
 
-static bool pack_close(testing *t, bool whole) {
-    if (!t->pack) return true;
+static void pack_close(testing *t, bool whole) {
+    if (!t->pack) return;
     const long bytes = ftell(t->pack);
-    const bool written = !ferror(t->pack) & !fclose(t->pack);
-    if (!whole || !written || rename(pack_being_made(t), option_text(t->d, OPT_PACK, "")))
-        return pack_fault(t);
-    printf("packed into '%s': %ld bytes\n", option_text(t->d, OPT_PACK, ""), bytes);
-    return true;
+    const bool written = !fclose(t->pack) && (!whole || !rename(t->part, pack_path(t)));
+    if (!written) cannot_write(t->d, pack_path(t));
+    if (!written || !whole) unlink(t->part);
+    else printf("packed into '%s': %ld bytes\n", pack_path(t), bytes);
 }
 
 int drive_test(driver *d) {
@@ -287,16 +293,18 @@ int drive_test(driver *d) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
     if (jobs < 1 || jobs > MOST_JOBS) usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
-    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !make_folder(&t) || !pack_open(&t))
-        return driver_status(d);
+    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t)) return driver_status(d);
     t.jobs = (uint32_t)jobs;
     t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
     t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);
     if (option_given(d, OPT_SECONDS)) t.until = seconds() + (double)option_number(d, OPT_SECONDS, 0);
-    bool good = run_cases(&t);
-    if (!good) diag(d->ds, E0822, NO_SPAN, "a case cannot be started: %s", strerror(errno));
-    int status = tell(&t);
-    if (!pack_close(&t, good)) status = driver_status(d);
+    if (!make_folder(&t)) return driver_status(d);
+    if (pack_open(&t)) {
+        bool whole = run_cases(&t);
+        tell(&t);
+        pack_close(&t, whole);
+    }
     rmdir(t.folder);
-    return good ? status : driver_status(d);
+    stdout_flush(d);
+    return driver_status(d);
 }

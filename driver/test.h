@@ -94,20 +94,23 @@ test_case test_case_draw(arena *a, const driver *d, const test_op *op, test_targ
 bool test_case_smaller(arena *a, const test_case *c, uint32_t k, test_case *out);
 
 // ---- Running one (test_child.c) --------------------------------------------------------------------------
-typedef enum { TEST_RIGHT, TEST_UNFIT, TEST_REFUSED, TEST_FAULT } test_verdict;
+// Lacking: the machine lacks what it takes to run the case, which tells nothing of it.
+typedef enum { TEST_RIGHT, TEST_UNFIT, TEST_REFUSED, TEST_FAULT, TEST_LACKING } test_verdict;
 typedef struct {
     test_verdict verdict;
     const char *kind;   // faults of one kind are taken to have one cause: "wrong result", "E0824"
-    const char *text;   // what the run printed
+    const char *text;   // what the run printed; lacking: why
     uint32_t right;     // rows that were compared and right, or packed
     bool large;         // too large to pack: left out
 } test_outcome;
 typedef struct test_child test_child;
 // The file of a case is written beside nothing else, under a name of its own in the folder; so is what --pack makes of it.
+// NULL: errno tells why it cannot be.
 test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder);
 test_child *test_any_ended(test_child **children, uint32_t n);               // waits
 // Frees it. What it packed goes to `pack`; NULL: is left out.
 test_outcome test_end(arena *a, test_child *child, FILE *pack);
+void test_cancel(test_child *child);   // one that may still run
 const char *test_file_text(arena *a, const driver *d, const test_case *c);   // of the .gnn
 const char *test_command_text(arena *a, const driver *d, const test_case *c, const char *file);
 

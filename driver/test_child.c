@@ -78,14 +78,26 @@ _Noreturn static void child_runs(int output, const words *w) {
     _exit(status);
 }
 
+static void clear(test_child *x) {
+    if (x->output >= 0) close(x->output);
+    if (x->packed) unlink(x->packed);
+    if (x->file) unlink(x->file);
+    x->output = -1;
+}
+
+void test_cancel(test_child *x) {
+    kill(x->process, SIGKILL);
+    while (waitpid(x->process, NULL, 0) < 0 && errno == EINTR) {
+    }
+    clear(x);
+}
+
 test_child *test_start(arena *a, const driver *d, const test_case *c, const char *folder) {
     static unsigned count;
     test_child *x = ARENA_NEW(a, test_child);
+    x->output = -1;
     count++;
-    if (c->schedules.len) {
-        x->file = arena_printf(a, "%s/case-%u.gnn", folder, count);
-        if (!write_file(x->file, test_file_text(a, d, c))) return NULL;
-    }
+    if (c->schedules.len) x->file = arena_printf(a, "%s/case-%u.gnn", folder, count);
     words w = command_of(a, d, c, x->file);
     if (option_given(d, OPT_PACK)) {
         x->packed = arena_printf(a, "%s/case-%u.pack", folder, count);
@@ -95,13 +107,15 @@ test_child *test_start(arena *a, const driver *d, const test_case *c, const char
     VEC_PUSH(a, &w, "-Wno-unused-let");
     VEC_PUSH(a, &w, NULL);
     w.len--;
-    x->output = memfd_create("gnnc-test", MFD_CLOEXEC);
-    if (x->output < 0) return NULL;
+    bool ready = (!x->file || write_file(x->file, test_file_text(a, d, c))) &&
+                 (x->output = memfd_create("gnnc-test", MFD_CLOEXEC)) >= 0;
     fflush(NULL);
-    x->process = fork();
+    x->process = ready ? fork() : -1;
     if (!x->process) child_runs(x->output, &w);
     if (x->process > 0) return x;
-    close(x->output);
+    int why = errno;
+    clear(x);
+    errno = why;
     return NULL;
 }
 
@@ -119,12 +133,17 @@ test_child *test_any_ended(test_child **children, uint32_t n) {
 }
 
 // ---- What it says ----------------------------------------------------------------------------------------
+// NULL: errno tells why.
 static const char *read_all(arena *a, int fd) {
     struct stat st;
-    if (fstat(fd, &st)) return "";
+    if (fstat(fd, &st)) return NULL;
     char *text = ARENA_ARRAY(a, char, (size_t)st.st_size + 1);
-    ssize_t n = pread(fd, text, (size_t)st.st_size, 0);
-    text[n < 0 ? 0 : n] = 0;
+    for (ssize_t n, at = 0; at < st.st_size; at += n) {
+        n = pread(fd, text + at, (size_t)(st.st_size - at), at);
+        if (n < 0 && errno == EINTR) n = 0;
+        else if (n < 0) return NULL;
+        else if (!n) break;
+    }
     return text;
 }
 
@@ -165,7 +184,19 @@ static test_outcome fault(arena *a, const char *text, const char *format, const 
     return (test_outcome){.verdict = TEST_FAULT, .kind = arena_printf(a, format, what), .text = text};
 }
 
+static test_outcome lacking(const char *why) {
+    return (test_outcome){.verdict = TEST_LACKING, .kind = "", .text = why};
+}
+
+// Of a run that ended for lack of something: the line that says so.
+static const char *reason_in(arena *a, const char *text) {
+    const char *error = strstr(text, "error[E08"), *at = error ? strstr(error, ": ") + 2 : text;
+    return arena_strndup(a, at, strcspn(at, "\n"));
+}
+
 static test_outcome outcome_of(arena *a, int status, const char *text) {
+    if (!text) return lacking(arena_strdup(a, strerror(errno)));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_IO) return lacking(reason_in(a, text));
     codes c = codes_in(a, text);
     test_outcome o = {
         .text = text, .kind = "", .right = count(text, "  right\n") + count(text, "  packed\n")};
@@ -183,23 +214,25 @@ static test_outcome outcome_of(arena *a, int status, const char *text) {
     return o;
 }
 
-// A few cases with large arrays would be most of a pack. false: it is left out for that.
-static bool append(FILE *to, const char *path) {
+// A few cases with large arrays would be most of a pack: they are left out. false: errno tells why.
+static bool append(FILE *to, const char *path, bool *large) {
     static char bytes[(1 << 17) + 1];
-    FILE *from = fopen(path, "rb");   // a case that is refused packs nothing
-    const size_t n = from ? fread(bytes, 1, sizeof bytes, from) : 0;
-    if (from) fclose(from);
-    if (n == sizeof bytes) return false;
-    if (to) fwrite(bytes, 1, n, to);
-    return true;
+    FILE *from = fopen(path, "rb");
+    if (!from) return errno == ENOENT;   // a case that is refused packs nothing
+    const size_t n = fread(bytes, 1, sizeof bytes, from);
+    const bool read = !ferror(from);
+    const int why = errno;
+    fclose(from);
+    errno = why;
+    *large = n == sizeof bytes;
+    return read && (*large || !to || fwrite(bytes, 1, n, to) == n);
 }
 
 test_outcome test_end(arena *a, test_child *child, FILE *pack) {
     test_outcome o = outcome_of(a, child->status, read_all(a, child->output));
-    close(child->output);
-    o.large = child->packed && !append(pack, child->packed);
+    if (child->packed && o.verdict != TEST_LACKING && !append(pack, child->packed, &o.large))
+        o = lacking(arena_strdup(a, strerror(errno)));
     if (o.large) o.right = 0;
-    if (child->packed) unlink(child->packed);
-    if (child->file) unlink(child->file);
+    clear(child);
     return o;
 }

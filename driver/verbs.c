@@ -11,9 +11,13 @@
 int driver_status(driver *d) {
     diag_print(d->ds, stderr);
     if (d->usage_fault) return STATUS_USAGE;
-    if (d->io_fault) return STATUS_IO;
+    if (d->io_fault || diag_told(d->ds, E0824)) return STATUS_IO;
     if (diag_errors(d->ds)) return STATUS_DIAGNOSTICS;
     return d->mismatch ? STATUS_MISMATCH : STATUS_GOOD;
+}
+
+diag_code runtime_code(int status, diag_code otherwise) {
+    return status == GNN_NO_MEMORY || status == GNN_NO_THREADS ? E0824 : status == GNN_IO ? E0801 : otherwise;
 }
 
 // ---- check -----------------------------------------------------------------------------------------------

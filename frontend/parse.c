@@ -281,7 +281,7 @@ ast_file *ast_parse(arena *a, intern_table *names, diag_set *ds, const source_fi
     parse *p = ARENA_NEW(a, parse);
     *p = (parse){.arena = a, .names = names, .ds = ds, .source = source, .file = file, .offset = source->base,
                  .token = {-1, {source->base, source->base}, {NULL, NO_SPAN}}};
-    if (parse_yylex_init_extra(p, &p->scanner)) ICE("out of memory");
+    parse_yylex_init_extra(p, &p->scanner);
     YY_BUFFER_STATE buffer = parse_yy_scan_bytes(source->text, (int)source->length, p->scanner);
     ast_yyparse(p);
     parse_yy_delete_buffer(buffer, p->scanner);

@@ -23,6 +23,7 @@ static inline span join_parts(const span *parts, int n) {
     return at;
 }
 #define YYLLOC_DEFAULT(current, parts, n) ((current) = join_parts(&YYRHSLOC(parts, 0), n))
+#define YYMALLOC xmalloc
 #define YYMAXDEPTH 10000   // far above what brackets within their limit need; beyond it yyerror speaks
 int ast_yylex(AST_YYSTYPE *value, span *at, parse *p);
 static void ast_yyerror(span *at, parse *p, const char *message);

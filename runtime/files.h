@@ -14,11 +14,13 @@
 // A regular file, memory, or a member of an archive; read in order.
 struct zip;
 struct zip_file;
+typedef struct rt_archive rt_archive;
 typedef struct {
     gnn_context *c;
     const char *name;             // in messages
     const unsigned char *bytes;   // memory
     struct zip_file *member;
+    const rt_archive *archive;    // of the member
     int fd;                       // a file: neither of the two
     uint64_t size, at;
 } rt_source;
@@ -170,16 +172,19 @@ typedef struct {
 gnn_status rt_npy_read_header(rt_source *s, const char *array, rt_npy_header *out);
 
 // ---- read_npz.c: archives --------------------------------------------------------------------------------
-typedef struct {
+struct rt_archive {
     gnn_context *c;
     const char *name;
     struct zip *zip;
-    uint64_t size;
-} rt_archive;
+    rt_source file;
+    gnn_status status;   // of a read of the file that failed
+};
 gnn_status rt_archive_open(gnn_context *c, const char *path, rt_archive *out);
 gnn_status rt_archive_memory(gnn_context *c, const char *name, const void *bytes, size_t size,
                              rt_archive *out);
 void rt_archive_close(rt_archive *a);
+struct zip_error;
+gnn_status rt_archive_status(const rt_archive *a, const struct zip_error *e);   // what libzip's failure is
 // Absent: out->data is NULL and rank 0, unless required.
 gnn_status rt_archive_read(rt_archive *a, const char *member, bool required, rt_npy_form form,
                            gnn_array *out);

@@ -72,23 +72,26 @@ static bool write_array(FILE *f, const gnn_array *a)
     return count == 0 || fwrite(a->data, bytes, count, f) == count;
 }
 
-// A device, pipe or link that stands at the path is written to; renaming would replace it.
-static bool stands_in_place(const char *path)
-{
-    struct stat st;
-    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
 
 static gnn_status write_file(gnn_context *c, const char *path, const char *draft, const gnn_array *a)
 {
-    bool in_place = stands_in_place(path);
-    const char *target = in_place ? path : draft;
-    errno = 0;
-    FILE *f = fopen(target, in_place ? "wb" : "wbx");
+    struct stat st;
+    bool stands = lstat(path, &st) == 0;
+    if (!stands && errno != ENOENT && errno != ENOTDIR)
+        return rt_fail(c, GNN_IO, "%s: %s", rt_short_name(path), strerror(errno));
+    bool in_place = stands && !S_ISREG(st.st_mode);   // a device, pipe or link: renaming would replace it
+    FILE *f = fopen(in_place ? path : draft, in_place ? "wb" : "wbx");
     if (!f)
-        return rt_fail(c, GNN_IO, "%s: %s", rt_short_name(target), strerror(errno));
+        return rt_fail(c, errno == ENOMEM ? GNN_NO_MEMORY : GNN_IO, "%s: %s", rt_short_name(path),
+                       strerror(errno));
+    errno = 0;
     bool good = write_array(f, a);
-    good = fclose(f) == 0 && good;
+    int why = errno;
+    if (fclose(f) && good) {
+        good = false;
+        why = errno;
+    }
+    errno = why;
     if (good && (in_place || rename(draft, path) == 0))
         return GNN_OK;
     gnn_status s =

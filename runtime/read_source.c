@@ -90,9 +90,10 @@ static gnn_status read_member(rt_source *s, unsigned char *to, size_t n, size_t 
 {
     while (*got < n) {
         zip_int64_t r = zip_fread(s->member, to + *got, n - *got);
+        zip_error_t *e = zip_file_get_error(s->member);
         if (r < 0)
-            return rt_fail(s->c, GNN_BAD_FILE, "%s: the archive is damaged: %s", s->name,
-                           zip_error_strerror(zip_file_get_error(s->member)));
+            return rt_fail(s->c, rt_archive_status(s->archive, e), "%s: the archive is damaged: %s", s->name,
+                           zip_error_strerror(e));
         if (r == 0)
             break;
         *got += (size_t)r;

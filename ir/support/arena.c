@@ -46,9 +46,24 @@ void ice_at(const char *file, int line, const char *format, ...) {
     _exit(70);
 }
 
+void out_of_memory(size_t bytes) {
+    flockfile(stderr);   // for good: another thread that runs out waits for the end
+    if (bytes) fprintf(stderr, "gnnc: out of memory: %zu bytes were wanted\n", bytes);
+    else fputs("gnnc: out of memory\n", stderr);
+    _exit(3);
+}
+
+void *xmalloc(size_t bytes) { return xrealloc(NULL, bytes); }
+
+void *xrealloc(void *old, size_t bytes) {
+    void *memory = realloc(old, bytes ? bytes : 1);
+    if (!memory) out_of_memory(bytes);
+    return memory;
+}
+
 static chunk *chunk_new(size_t bytes) {
     chunk *c = bytes <= SIZE_MAX - sizeof(chunk) ? calloc(1, sizeof(chunk) + bytes) : NULL;
-    if (!c) ICE("out of memory: %zu bytes wanted", bytes);
+    if (!c) out_of_memory(bytes);
     c->size = bytes;
     ASAN_POISON_MEMORY_REGION(c->data, bytes);
     return c;
@@ -56,7 +71,7 @@ static chunk *chunk_new(size_t bytes) {
 
 arena *arena_new(void) {
     arena *a = calloc(1, sizeof *a);
-    if (!a) ICE("out of memory");
+    if (!a) out_of_memory(sizeof *a);
     a->grow = FIRST_CHUNK;
     return a;
 }
@@ -85,7 +100,7 @@ static void *alloc_large(arena *a, size_t bytes) {
 }
 
 void *arena_alloc(arena *a, size_t bytes) {
-    if (bytes > SIZE_MAX - ALIGNMENT - GAP) ICE("out of memory: %zu bytes wanted", bytes);
+    if (bytes > SIZE_MAX - ALIGNMENT - GAP) out_of_memory(bytes);
     size_t size = ((bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)) + GAP;
     if (!size) size = ALIGNMENT;
     chunk *c = a->current;
@@ -137,7 +152,7 @@ void vec_reserve(arena *a, void **data, uint32_t len, uint32_t *cap, size_t elem
     if (len < *cap) return;
     if (*cap > UINT32_MAX / 2) ICE("a vector of more than %u elements", *cap);
     uint32_t grown = *cap ? *cap * 2 : 8;
-    if (element > SIZE_MAX / grown) ICE("out of memory: %u elements of %zu bytes wanted", grown, element);
+    if (element > SIZE_MAX / grown) out_of_memory(SIZE_MAX);
     void *p = arena_alloc(a, element * grown);
     if (len) {
         memcpy(p, *data, element * len);

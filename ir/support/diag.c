@@ -89,6 +89,8 @@ diagnostic *diag_note(diagnostic *d, span at, const char *format, ...) {
     return d;
 }
 
+bool diag_told(const diag_set *ds, diag_code code) { return ds->raised[code] > 0; }
+
 uint32_t diag_mark(const diag_set *ds) { return ds->all.len; }
 
 void diag_note_use(diag_set *ds, uint32_t mark, span body, span call, const char *name) {

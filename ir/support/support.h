@@ -28,9 +28,14 @@
 // writes may reach it.
 #define ICE(...) ice_at(__FILE__, __LINE__, __VA_ARGS__)
 SUP_NORETURN void ice_at(const char *file, int line, const char *format, ...) SUP_PRINTF(3, 4);
+// Lack of memory is no fault of the compiler's: a line on stderr, and the process ends with status 3.
+SUP_NORETURN void out_of_memory(size_t bytes);   // those wanted; 0: nobody knows
+void *xmalloc(size_t bytes);                     // for libraries that allocate by a function they are given
+void *xrealloc(void *old, size_t bytes);
 
 // ---- Arena -----------------------------------------------------------------------------------------------
-// Memory comes zeroed and aligned to 16 bytes, and goes when its arena goes. Out of memory is an ICE.
+// Memory comes zeroed and aligned to 16 bytes, and goes when its arena goes. There always is some:
+// out_of_memory.
 typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);
@@ -149,6 +154,7 @@ diagnostic *diag_fix(diagnostic *d, span at, const char *replacement, const char
 uint32_t diag_errors(const diag_set *ds);    // errors so far, warnings made errors included
 uint32_t diag_raised(const diag_set *ds);    // the same with repetitions: has anything gone wrong since?
 uint32_t diag_count(const diag_set *ds);     // all diagnostics that would be shown
+bool diag_told(const diag_set *ds, diag_code code);
 
 typedef enum { DIAG_TEXT, DIAG_JSON } diag_format;
 typedef struct {

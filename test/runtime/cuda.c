@@ -219,11 +219,12 @@ static gnn_status launch_shared(gnn_context *c, int declared, int wants) {
     char text[600];
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
-    fake_forget();
+    fake_forget_kernels();
     fake_register("k", note_shared, declared);
     int n = snprintf(text, sizeof text, "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
-                     "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": []}],"
-                     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": []}]}]}", wants);
+                     "\"spaces\": [{\"name\": \"N\", \"kind\": \"const\", \"size\": \"3\"}],"
+                     "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": [\"i64\"]}],"
+                     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"k\", \"blocks\": \"7\", \"args\": [{\"size\": \"N\"}]}]}]}", wants);
     gnn_status s = gnn_program_load(c, text, (size_t)n, &(gnn_code){.image = "fake", .size = 5}, &p);
     if (!s)
         s = gnn_plan_new(p, &(gnn_plan_options){0}, &plan);
@@ -245,6 +246,17 @@ static void shared(void) {
     GOOD(c, launch_shared(c, 1024, 100000));
     CHECK(asked == 100000 - 1024);
     EXPECT(c, launch_shared(c, 0, 300000), BAD_CODE, "kernel k: 300000 bytes of shared memory, but a block of the device has 232448");
+    for (int64_t i = 0, more = 1; more; i++) {
+        const int64_t before = fake_calls(NULL);
+        fake_fail_at(i);
+        const gnn_status s = launch_shared(c, 1024, 100000);
+        more = fake_calls(NULL) - before > i;
+        fake_fail_at(-1);
+        CHECK(more || !s);
+        CHECK(!s || (s == gnn_context_status(c) && *gnn_context_error(c)));   // what a free says, the context alone tells
+        gnn_context_clear_error(c);
+        GOOD(c, launch_shared(c, 1024, 100000));
+    }
     end_context(c, &l);
 }
 
@@ -266,30 +278,107 @@ static void code(void) {
     end_context(c, &l);
 }
 
-static void each_call_fails(uint32_t flags) {
+// ---- Faults ----------------------------------------------------------------------------------------------
+static gnn_status whole_session(gnn_context *c, session *s, uint32_t flags) {
+    gnn_device_info d;
+    gnn_status e = open_session(c, s, flags);
+    if (!e) e = gnn_device_query(c, &d);
+    return e ? e : use_session(c, s);
+}
+
+// Each call of a session fails once; the context works on, where there is one.
+static void each_call_fails(uint32_t flags, int current) {
     int failures = 0;
     for (int64_t i = 0, opening = 1; opening; i++) {
         ledger l;
         session s = {0};
         start();
+        fake_make_current(current);
         fake_fail_at(i);
         gnn_context *c = new_cuda(&l);
-        gnn_status e = gnn_context_status(c);
-        if (!e)
-            e = open_session(c, &s, flags);
-        if (!e)
-            e = use_session(c, &s);
+        const bool made = !gnn_context_status(c);
+        gnn_status e = made ? whole_session(c, &s, flags) : gnn_context_status(c);
         failures += e != GNN_OK;
         CHECK(e == gnn_context_status(c) && (!e || *gnn_context_error(c)));
         CHECK(e || !memcmp(s.result, wanted, sizeof wanted));
         opening = fake_calls(NULL) > i;
         fake_fail_at(-1);   // what can't be freed is lost
         close_session(c, &s);
+        gnn_context_clear_error(c);
+        if (made) {
+            GOOD(c, whole_session(c, &s, flags));
+            CHECK(!memcmp(s.result, wanted, sizeof wanted));
+            close_session(c, &s);
+        }
         end_context(c, &l);
-        CHECK(fake_live() == 0);
-        CHECK(fake_depth() == 0);
+        CHECK(fake_live() == 0 && fake_depth() == (current >= 0));
     }
     CHECK(failures > 50);
+}
+
+// The same of its end: what the driver keeps is the driver's, but nothing of ours is lost.
+static void each_call_of_the_end_fails(void) {
+    int64_t failures = 0;
+    for (int64_t i = 0, opening = 1; opening; i++) {
+        ledger l;
+        session s;
+        start();
+        gnn_context *c = new_cuda(&l);
+        GOOD(c, whole_session(c, &s, 0));
+        const int64_t before = fake_calls(NULL);
+        fake_fail_at(i);
+        close_session(c, &s);
+        end_context(c, &l);
+        opening = fake_calls(NULL) - before > i;
+        failures += opening;
+        fake_fail_at(-1);
+        CHECK(fake_depth() == 0);
+    }
+    CHECK(failures > 15);
+}
+
+// The same of a launch that is captured.
+static void each_captured_call_fails(void) {
+    ledger l;
+    session s;
+    start();
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, open_session(c, &s, 0));
+    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
+                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
+    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
+    fake_capture(1);
+    for (int64_t i = 0; i < 6; i++) {   // as many as a launch makes
+        const int64_t host = l.calls, live = fake_live();
+        fake_fail_at(i);
+        CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+        CHECK(strstr(gnn_context_error(c), "FAKE_ERROR (made to fail)"));
+        gnn_context_clear_error(c);
+        GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
+        CHECK(fake_illegal() == 0 && fake_depth() == 0 && l.calls == host && fake_live() == live);
+    }
+    fake_capture(0);
+    fake_speechless(1);
+    fake_fail_at(0);
+    EXPECT(c, gnn_sync(c, s.stream), CUDA, "CUDA driver, CtxGetCurrent: unknown error (no text)");
+    fake_speechless(0);
+    close_session(c, &s);
+    end_context(c, &l);
+}
+
+static void each_of_the_table_has_failed(void) {
+    static const char *const names[] = {
+#define CU(name, symbol, params) symbol,
+#include "cuda_api.def"
+#undef CU
+    };
+    static const char *const apart[] = {   // those of errors: above; if that one fails, there is nothing to be done
+        "cuGetErrorName", "cuGetErrorString", "cuCtxPopCurrent_v2"};
+    for (size_t i = 0; i < RT_COUNT(names); i++) {
+        bool other = false;
+        for (size_t k = 0; k < RT_COUNT(apart); k++) other |= !strcmp(names[i], apart[k]);
+        if (!other && !fake_failed(names[i])) failed = 1, printf("%s: no test has it fail\n", names[i]);
+    }
 }
 
 int main(void) {
@@ -300,7 +389,12 @@ int main(void) {
     device();
     shared();
     code();
-    each_call_fails(0);
-    each_call_fails(GNN_TRUSTED);
+    each_call_fails(0, -1);
+    each_call_fails(GNN_TRUSTED, -1);
+    each_call_fails(0, 0);
+    each_call_fails(0, 1);
+    each_call_of_the_end_fails();
+    each_captured_call_fails();
+    each_of_the_table_has_failed();
     return failed;
 }

@@ -35,6 +35,8 @@ static struct {
     const char *name;
     int64_t count;
 } counts[NAMES];
+static const char *failed[NAMES];
+static bool speechless;
 
 void fake_register(const char *name, fake_kernel k, int declared_shared) {
     kernel *to = &kernels[nkernels++];
@@ -74,6 +76,8 @@ static void note_write(uint64_t address) {
     if (b) b->written = true;
 }
 
+void fake_forget_kernels(void) { nkernels = 0; }
+
 void fake_forget(void) {
     nkernels = depth = 0;
     player = NULL;
@@ -93,6 +97,13 @@ int64_t fake_calls(const char *name) {
     return name ? 0 : calls;
 }
 
+bool fake_failed(const char *name) {
+    for (int i = 0; i < NAMES && failed[i]; i++)
+        if (!strcmp(failed[i], name)) return true;
+    return false;
+}
+
+void fake_speechless(int on) { speechless = on; }
 void fake_fail_at(int64_t call) { fail_at = call < 0 ? -1 : calls + call; }
 int64_t fake_live(void) { return live; }
 int fake_retained(int device) { return retained[device]; }
@@ -129,7 +140,11 @@ static bool fails(const char *name) {
             counts[i].count++;
             break;
         }
-    return calls++ == fail_at;
+    if (calls++ != fail_at) return false;
+    int n = 0;
+    while (failed[n] && strcmp(failed[n], name)) n++;
+    failed[n] = name;
+    return true;
 }
 
 #define CALL(name, ...)               \
@@ -138,8 +153,8 @@ static bool fails(const char *name) {
 #define MAY_FAIL if (fails(__func__)) return ERROR
 #define NEEDS_CONTEXT MAY_FAIL; if (!depth) return 201
 
-CALL(cuGetErrorName, int error, const char **text) { *text = error == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : error == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "FAKE_ERROR"; return 0; }
-CALL(cuGetErrorString, int error, const char **text) { *text = error == 201 ? "no context" : error == OUT_OF_MEMORY ? "out of memory" : "made to fail"; return 0; }
+CALL(cuGetErrorName, int error, const char **text) { if (speechless) return 1; *text = error == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : error == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "FAKE_ERROR"; return 0; }
+CALL(cuGetErrorString, int error, const char **text) { if (speechless) return 1; *text = error == 201 ? "no context" : error == OUT_OF_MEMORY ? "out of memory" : "made to fail"; return 0; }
 CALL(cuInit, unsigned flags) { MAY_FAIL; return flags ? 1 : 0; }
 CALL(cuDriverGetVersion, int *version) { MAY_FAIL; *version = 13000; return 0; }
 CALL(cuDeviceGetCount, int *count) { MAY_FAIL; *count = DEVICES; return 0; }

@@ -12,10 +12,13 @@ typedef void (*fake_kernel)(void **params, unsigned grid, unsigned block, unsign
 void fake_register(const char *name, fake_kernel k, int declared_shared);
 typedef void (*fake_player)(const char *kernel, void **params, unsigned grid, unsigned block, unsigned shared);
 void fake_play(fake_player p);          // NULL: PTX is refused
+void fake_forget_kernels(void);
 void fake_forget(void);                 // kernels, the player, counts, memory; nothing is current
 
-int64_t fake_calls(const char *name);   // NULL: of all; GetErrorName and GetErrorString don't count
+int64_t fake_calls(const char *name);   // NULL: of all; GetErrorName, GetErrorString and CtxPop don't count
 void fake_fail_at(int64_t call);        // the call of that number fails, counted from now; -1: none
+bool fake_failed(const char *name);     // whether one of that name has, ever
+void fake_speechless(int on);           // between its begin and its end errors have no names and texts
 void fake_capture(int on);              // between its begin and its end a stream is captured
 int64_t fake_illegal(void);             // calls made meanwhile that a capture does not allow
 // The allocation that holds an address, which no later one gets; written: by copies and fills. False: there is none.
