@@ -102,8 +102,8 @@ static void on_cuda(uint32_t flags, const char *what) {
 
 // ---- Threads ---------------------------------------------------------------------------------------------
 #define BLOCKS "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"host\", \"index_bits\": 32, \"spaces\": [{\"name\": \"N\", "       \
-               "\"kind\": \"free\"}], \"kernels\": [{\"name\": \"touch\", \"block\": 1, \"params\": []}], \"versions\": [{\"name\": "  \
-               "\"naive\", \"steps\": [{\"launch\": \"touch\", \"blocks\": \"N\", \"args\": []}]}]}"
+               "\"kind\": \"free\"}], \"kernels\": [{\"name\": \"touch\", \"block\": 1, \"params\": [\"i64\"]}], \"versions\": [{\"name\": "  \
+               "\"naive\", \"steps\": [{\"launch\": \"touch\", \"blocks\": \"N\", \"args\": [{\"number\": \"1\"}]}]}]}"
 static uint8_t touched[100000];
 static void touch(const uint64_t *args, uint32_t block, uint32_t blocks) {
     (void)args, (void)blocks;

@@ -95,8 +95,8 @@ static void arithmetic(void) {
 }
 
 static void grid(void) {
-    const char *text = GIVEN("64", "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"N\", \"args\": []}]}")
-                       "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": []}]}";
+    const char *text = GIVEN("64", "{\"name\": \"naive\", \"steps\": [{\"launch\": \"add\", \"blocks\": \"N\", \"args\": [{\"number\": \"1\"}]}]}")
+                       "], \"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"i64\"]}]}";
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
     GOOD(c, gnn_program_load(c, text, strlen(text), &spmm_code, &p));
