@@ -26,7 +26,9 @@ bool run_fault_apply(run_op *o, bool again) {
     if (!wrong && !spill) return true;
     for (tensor_val v = 0; v < o->op->op->nparams; v++) {
         run_buffer *x = &o->buffers[v];
+        int64_t points = 0;
         if (o->op->op->vals.data[v].role != VAL_RESULT || !x->used) continue;
+        if (wrong && (!bind_points(o->b, &o->op->op->vals.data[v], &points) || !points)) continue;
         return flip(o, x, spill ? x->first - 1 : x->first + gnn_dtype_bytes(x->dtype) - 1);
     }
     return true;

@@ -293,7 +293,9 @@ static void renumber(const meta_change *c, tensor_val v, const int64_t *to) {
 bool meta_permute(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed, const char **why) {
     const meta_relation *r = c->relation;
     const int64_t **to = ARENA_ARRAY(a, const int64_t *, op->spaces.len + 1);
-    if (!shuffle_tied(a, op, c, to, seed)) return *why = "no two of its points may change places", false;
+    bool moved = false;
+    for (uint64_t k = 0; k < 8 && !moved; k++) moved = shuffle_tied(a, op, c, to, meta_random(seed, k));   // two points stay as often as not
+    if (!moved) return *why = "no two of its points may change places", false;
     for (uint32_t i = 0; i < r->nresorted; i++) {
         tensor_space s = r->resorted[i];
         c->from[s] = shuffled(a, op, c, s, to, NULL, seed + i + 1);
