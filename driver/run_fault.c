@@ -20,8 +20,8 @@ static bool flip(run_op *o, run_buffer *x, size_t byte) {
 }
 
 bool run_fault_apply(run_op *o, bool again) {
-    bool wrong = asked_for("wrong") || (asked_for("once") && !again) || (asked_for("changed") && o->changed) ||
-                 (asked_for("level") && !o->r->levels[o->level]),
+    bool wrong = asked_for("wrong") || (asked_for("once") && !again) ||
+                 (asked_for("changed") && o->changed) || (asked_for("level") && !o->r->levels[o->level]),
          spill = asked_for("spill");
     if (!wrong && !spill) return true;
     for (tensor_val v = 0; v < o->op->op->nparams; v++) {

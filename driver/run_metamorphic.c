@@ -1,5 +1,5 @@
-// --metamorphic: an op once more on inputs changed so that its results must follow. What the code stored and what the
-// evaluator says must both follow: neither is taken for right.
+// --metamorphic: an op once more on inputs changed so that its results must follow. What the code stored and
+// what the evaluator says must both follow: neither is taken for right.
 #include "run.h"
 
 #include "metamorphic.h"
@@ -8,9 +8,11 @@
 #include <string.h>
 
 static const char *change_text(arena *a, const meta_relation *r) {
-    static const char *const forms[META_KINDS] = {
-        [META_NODES] = "nodes %s permuted",       [META_EDGES] = "edges %s permuted", [META_FEATURES] = "features %s permuted",
-        [META_SCALED] = "%s times a power of two", [META_SPLIT] = "a row of %s split"};
+    static const char *const forms[META_KINDS] = {[META_NODES] = "nodes %s permuted",
+                                                  [META_EDGES] = "edges %s permuted",
+                                                  [META_FEATURES] = "features %s permuted",
+                                                  [META_SCALED] = "%s times a power of two",
+                                                  [META_SPLIT] = "a row of %s split"};
     const char *form = forms[r->kind], *hole = strstr(form, "%s");
     return arena_printf(a, "%.*s%s%s", (int)(hole - form), form, r->name, hole + 2);
 }
@@ -18,7 +20,8 @@ static const char *change_text(arena *a, const meta_relation *r) {
 // ---- Comparing -------------------------------------------------------------------------------------------
 
 // What was stored, as the evaluator would tell it, with its bounds.
-static tensor_evaluated stored_as_evaluated(arena *a, const tensor_array *x, const tensor_evaluated *expected) {
+static tensor_evaluated stored_as_evaluated(arena *a, const tensor_array *x,
+                                            const tensor_evaluated *expected) {
     tensor_evaluated e = *expected;
     e.value = e.is_float ? ARENA_ARRAY(a, double, e.points + 1) : NULL;
     e.integer = e.is_float ? NULL : ARENA_ARRAY(a, int64_t, e.points + 1);
@@ -32,8 +35,10 @@ static tensor_evaluated stored_as_evaluated(arena *a, const tensor_array *x, con
 
 static void tell(run_op *o, tensor_val v, const char *who, const tensor_comparison *c) {
     o->r->d->mismatch = true;
-    diag(o->r->d->ds, E0824, o->op->op->at, "%s%s: %s '%s' does not follow: element %lld is wrong, one of %lld of %lld", o->op->name, o->where, who,
-         o->op->op->vals.data[v].name, (long long)c->first_wrong, (long long)c->wrong, (long long)c->compared);
+    diag(o->r->d->ds, E0824, o->op->op->at,
+         "%s%s: %s '%s' does not follow: element %lld is wrong, one of %lld of %lld", o->op->name, o->where,
+         who, o->op->op->vals.data[v].name, (long long)c->first_wrong, (long long)c->wrong,
+         (long long)c->compared);
 }
 
 static void add(tensor_comparison *all, const tensor_comparison *c) {
@@ -44,7 +49,8 @@ static void add(tensor_comparison *all, const tensor_comparison *c) {
 }
 
 // Each result; before and after: of the evaluator, in order.
-static void compare_evaluated(run_op *o, const meta_change *c, const tensor_evaluated *before, const tensor_evaluated *after, run_change *row) {
+static void compare_evaluated(run_op *o, const meta_change *c, const tensor_evaluated *before,
+                              const tensor_evaluated *after, run_change *row) {
     for (tensor_val v = 0, n = 0; v < o->op->op->nparams; v++) {
         if (o->op->op->vals.data[v].role != VAL_RESULT) continue;
         tensor_comparison t = meta_compare(o->op->op, c, v, &before[n], &after[n]);
@@ -70,7 +76,8 @@ static void compare_stored(run_op *o, const meta_change *c, const run_stored *be
 
 static const run_stored *stored_before(const run_op *o) {
     for (uint32_t i = 0; i < o->stored.len; i++)
-        if (o->stored.data[i].level == o->level && !strcmp(o->stored.data[i].version, o->taken)) return &o->stored.data[i];
+        if (o->stored.data[i].level == o->level && !strcmp(o->stored.data[i].version, o->taken))
+            return &o->stored.data[i];
     return NULL;
 }
 
@@ -115,7 +122,8 @@ static const char *follow(run_op *o, const meta_relation *relation, uint32_t num
     const tensor_eval_input in = {.sizes = o->b->sizes, .inputs = o->b->arrays};
     const char *why = relation->why_not;
     meta_change c;
-    if (why || !meta_apply(o->arena, o->op->op, relation, &in, o->r->options.seed + number, &c, &why)) return why;
+    if (why || !meta_apply(o->arena, o->op->op, relation, &in, o->r->options.seed + number, &c, &why))
+        return why;
     binding b = *o->b;
     run_op t = *o;
     b.sizes = c.sizes;
@@ -144,7 +152,10 @@ void run_metamorphic(run_op *o) {
         bool wrong = d->mismatch;
         d->mismatch = false;
         const char *why = o->one_in > 1 ? "a sample is compared, not all" : follow(o, &all.data[i], i, &row);
-        row.verdict = d->mismatch ? "WRONG" : row.failed ? "refused" : why ? arena_printf(d->arena, "skipped: %s", why) : "follows";
+        row.verdict = d->mismatch  ? "WRONG"
+                      : row.failed ? "refused"
+                      : why        ? arena_printf(d->arena, "skipped: %s", why)
+                                   : "follows";
         d->mismatch |= wrong;
         VEC_PUSH(d->arena, &o->r->changes, row);
     }
@@ -154,7 +165,8 @@ void run_metamorphic(run_op *o) {
 
 void run_metamorphic_print(run_session *r, FILE *out) {
     enum { COLUMNS = 7 };
-    static const char *const title[COLUMNS] = {"op", "change", "plan", "compared", "uncertain", "error/bound", "verdict"};
+    static const char *const title[COLUMNS] = {"op",        "change",      "plan",   "compared",
+                                               "uncertain", "error/bound", "verdict"};
     arena *a = r->d->arena;
     run_table t = {.rows = r->changes.len + 1, .columns = COLUMNS, .first_number = 3, .last_number = 5};
     const char **cells = ARENA_ARRAY(a, const char *, t.rows *COLUMNS);

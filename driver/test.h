@@ -1,6 +1,6 @@
 // gnnc test: an op under schedules, graphs, sizes, types and layouts drawn at random, each case against the
 // op's definition. A case is a command of `gnnc run --check`, with a file that holds the schedule, on the host at both
-// levels of the code generator, half of the cases on changed inputs, too (--metamorphic), and runs
+// levels of the code generator, a fifth of the cases on changed inputs, too (--metamorphic), and runs
 // in a process of its own: what crashes or hangs is a finding, and what is found can be repeated by hand.
 #ifndef GNNC_TEST_H
 #define GNNC_TEST_H

@@ -48,7 +48,8 @@ void meta_find(arena *a, const tensor_op *op, meta_relations *out) {
         VEC_PUSH(a, out, r);
     }
     for (tensor_space s = 0; s < op->spaces.len; s++) {
-        meta_relation r = {.kind = META_SPLIT, .name = op->spaces.data[s].name, .space = s, .input = TENSOR_NO_VAL};
+        meta_relation r = {
+            .kind = META_SPLIT, .name = op->spaces.data[s].name, .space = s, .input = TENSOR_NO_VAL};
         if (!is_codomain(op, s)) continue;
         meta_split(a, op, &r);
         VEC_PUSH(a, out, r);
@@ -93,8 +94,8 @@ void meta_move(arena *a, const tensor_op *op, meta_change *c, tensor_val v, cons
     y->data = data;
 }
 
-bool meta_apply(arena *a, const tensor_op *op, const meta_relation *r, const tensor_eval_input *in, uint64_t seed,
-                meta_change *out, const char **why) {
+bool meta_apply(arena *a, const tensor_op *op, const meta_relation *r, const tensor_eval_input *in,
+                uint64_t seed, meta_change *out, const char **why) {
     *out = (meta_change){.relation = r, .in = *in, .row = -1};
     out->sizes = ARENA_ARRAY(a, int64_t, op->spaces.len + 1);
     out->inputs = ARENA_ARRAY(a, tensor_array, op->nparams + 1);
@@ -111,12 +112,14 @@ bool meta_apply(arena *a, const tensor_op *op, const meta_relation *r, const ten
 
 // ---- Results ---------------------------------------------------------------------------------------------
 
-// A stored float is the nearest one: where it takes part in arithmetic it may be off by half a unit in its last place, which
-// scaling changes near zero alone.
-static eval_value number_at(const meta_change *c, const tensor_val_info *info, bool adds, const tensor_evaluated *x, int64_t i) {
+// A stored float is the nearest one: where it takes part in arithmetic it may be off by half a unit in its
+// last place, which scaling changes near zero alone.
+static eval_value number_at(const meta_change *c, const tensor_val_info *info, bool adds,
+                            const tensor_evaluated *x, int64_t i) {
     if (!x->is_float) return eval_int(x->integer[i], x->certain[i]);
     const eval_precision *p = eval_precision_of(info->type);
-    double near_zero = c->relation->kind >= META_SCALED ? p->tiny : 0, off = adds ? p->u * fabs(x->value[i]) : 0;
+    double near_zero = c->relation->kind >= META_SCALED ? p->tiny : 0,
+           off = adds ? p->u * fabs(x->value[i]) : 0;
     return eval_float(x->value[i], isfinite(x->value[i]) ? x->bound[i] + near_zero + off : x->bound[i]);
 }
 
@@ -136,12 +139,14 @@ static eval_value both_rows(const tensor_val_info *info, eval_value x, eval_valu
 typedef enum { RIGHT, WRONG, UNSURE } judgement;
 
 // A sum may leave the range of its type where the pieces of it, or its scaled terms, do not.
-static judgement floats_agree(const meta_change *c, bool exact, eval_value x, eval_value y, tensor_comparison *t) {
+static judgement floats_agree(const meta_change *c, bool exact, eval_value x, eval_value y,
+                              tensor_comparison *t) {
     if (isinf(x.bound) || isinf(y.bound)) return UNSURE;
     if (x.v == y.v || (isnan(x.v) && isnan(y.v))) return RIGHT;
     if (!isfinite(x.v) || !isfinite(y.v))
         return c->relation->kind == META_SCALED || c->relation->kind == META_SPLIT ? UNSURE : WRONG;
-    double error = fabs(x.v - y.v), bound = exact ? 0 : (x.bound + y.bound) * (1 + 0x1p-40) + 0x1p-52 * fabs(x.v);
+    double error = fabs(x.v - y.v),
+           bound = exact ? 0 : (x.bound + y.bound) * (1 + 0x1p-40) + 0x1p-52 * fabs(x.v);
     t->max_abs_error = fmax(t->max_abs_error, error);
     t->worst_ratio = fmax(t->worst_ratio, error / bound);
     return error <= bound ? RIGHT : WRONG;
@@ -153,14 +158,15 @@ static judgement integers_agree(eval_value x, eval_value y, const int64_t *from)
 }
 
 // How far a position after is along its axis of the space that was split; the stride of that axis.
-static int64_t coordinate(const meta_change *c, const tensor_val_info *info, uint32_t axis, int64_t at, int64_t *stride) {
+static int64_t coordinate(const meta_change *c, const tensor_val_info *info, uint32_t axis, int64_t at,
+                          int64_t *stride) {
     *stride = 1;
     for (uint32_t k = axis + 1; k < info->rank; k++) *stride *= c->sizes[info->axes[k]];
     return at / *stride % c->sizes[info->axes[axis]];
 }
 
-tensor_comparison meta_compare(const tensor_op *op, const meta_change *c, tensor_val result, const tensor_evaluated *before,
-                               const tensor_evaluated *after) {
+tensor_comparison meta_compare(const tensor_op *op, const meta_change *c, tensor_val result,
+                               const tensor_evaluated *before, const tensor_evaluated *after) {
     tensor_comparison t = {.first_wrong = -1};
     const tensor_val_info *info = &op->vals.data[result];
     int32_t how = c->relation->result[result];
@@ -170,9 +176,11 @@ tensor_comparison meta_compare(const tensor_op *op, const meta_change *c, tensor
         int64_t stride = 0, row = adds ? coordinate(c, info, (uint32_t)how, i, &stride) : -2;
         if (row == c->row + 1) continue;
         bool two = row == c->row;
-        eval_value x = followed(c, how, number_at(c, info, two, before, position_before(c, info, i))), y = number_at(c, info, two, after, i);
+        eval_value x = followed(c, how, number_at(c, info, two, before, position_before(c, info, i))),
+                   y = number_at(c, info, two, after, i);
         if (two) y = both_rows(info, y, number_at(c, info, two, after, i + stride));
-        judgement j = after->is_float ? floats_agree(c, permuted && how == META_EXACT, x, y, &t) : integers_agree(x, y, from);
+        judgement j = after->is_float ? floats_agree(c, permuted && how == META_EXACT, x, y, &t)
+                                      : integers_agree(x, y, from);
         t.compared += j != UNSURE;
         t.uncertain += j == UNSURE;
         if (j != WRONG) continue;

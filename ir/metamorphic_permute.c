@@ -1,6 +1,7 @@
-// Whether an op only ever asks of the points of a space which are the same, and what is mapped to them, never what number
-// one has: then the numbers may be dealt out anew. A sorted map into such a space ties the numbers of its own points to
-// theirs: those are sorted again. Points of two spaces that a prefix makes one get the same new numbers.
+// Whether an op only ever asks of the points of a space which are the same, and what is mapped to them, never
+// what number one has: then the numbers may be dealt out anew. A sorted map into such a space ties the
+// numbers of its own points to theirs: those are sorted again. Points of two spaces that a prefix makes one
+// get the same new numbers.
 #include "eval.h"
 #include "metamorphic_internal.h"
 
@@ -57,9 +58,7 @@ static tensor_space *tied(arena *a, const tensor_op *op) {
     return up;
 }
 
-tensor_space meta_leader(arena *a, const tensor_op *op, tensor_space s) {
-    return find(tied(a, op), s);
-}
+tensor_space meta_leader(arena *a, const tensor_op *op, tensor_space s) { return find(tied(a, op), s); }
 
 // ---- Numbers that matter ---------------------------------------------------------------------------------
 
@@ -72,9 +71,15 @@ static const char *asked_by(const tensor_op *op, const tensor_node *n, tensor_sp
     switch ((tensor_opcode)n->op) {
     case TENSOR_CVT_OP: return is_index(op, n, 0, s) ? "the number of a point is read" : NULL;
     case TENSOR_INDEX_OP:
-        return n->type.space == s && tensor_typeof(op, n->args[0]).type != DT_INDEX ? "a point is named by its number" : NULL;
-    case TENSOR_LT_OP: case TENSOR_LE_OP: case TENSOR_GT_OP: case TENSOR_GE_OP: case TENSOR_MIN_OP: case TENSOR_MAX_OP:
-        return is_index(op, n, 0, s) ? "its points are compared in order" : NULL;
+        return n->type.space == s && tensor_typeof(op, n->args[0]).type != DT_INDEX
+                   ? "a point is named by its number"
+                   : NULL;
+    case TENSOR_LT_OP:
+    case TENSOR_LE_OP:
+    case TENSOR_GT_OP:
+    case TENSOR_GE_OP:
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: return is_index(op, n, 0, s) ? "its points are compared in order" : NULL;
     default: return NULL;
     }
 }
@@ -115,7 +120,8 @@ static bool classes_move(const tensor_op *op, tensor_space s, const uint8_t *mov
     if (op->spaces.data[s].kind != SPACE_COUNT_OF) return false;
     const tensor_val_info *i = &op->vals.data[op->spaces.data[s].classes];
     for (uint32_t k = 0; k < i->nkeys; k++)
-        if (op->vals.data[i->keys[k]].into != TENSOR_NO_SPACE && moves[op->vals.data[i->keys[k]].into]) return true;
+        if (op->vals.data[i->keys[k]].into != TENSOR_NO_SPACE && moves[op->vals.data[i->keys[k]].into])
+            return true;
     return false;
 }
 
@@ -123,7 +129,8 @@ static bool follow(const tensor_op *op, meta_relation *r, tensor_space *up, tens
     bool more = false;
     for (tensor_val v = 0; v < op->nparams && !r->why_not; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        if (i->role != VAL_MAP || i->rank != 1 || !sorted_from(op, v, i->axes[0]) || !r->moves[i->into]) continue;
+        if (i->role != VAL_MAP || i->rank != 1 || !sorted_from(op, v, i->axes[0]) || !r->moves[i->into])
+            continue;
         tensor_space domain = i->axes[0];
         if (r->moves[domain] == 2) continue;
         if (r->moves[domain]) r->why_not = "a sorted map leads from it into itself";
@@ -185,7 +192,8 @@ void meta_permuted(arena *a, const tensor_op *op, meta_relation *r) {
     r->result = ARENA_ARRAY(a, int32_t, op->nparams + 1);
     r->resorted = resorted;
     for (tensor_space s = 0; s < op->spaces.len; s++) r->moves[s] = find(up, s) == find(up, r->space);
-    while (follow(op, r, up, resorted)) {}
+    while (follow(op, r, up, resorted)) {
+    }
     for (tensor_space s = 0; s < op->spaces.len && !r->why_not; s++)
         if (r->moves[s]) r->why_not = numbered(a, op, s);
     find_exact(a, op, r);
@@ -203,7 +211,8 @@ typedef struct {
 static int by_keys(const void *x, const void *y) {
     const numbered_point *p = x, *q = y;
     for (uint32_t k = 0; k < p->nkeys; k++) {
-        uint64_t i = p->keys[(uint64_t)p->point * p->nkeys + k], j = q->keys[(uint64_t)q->point * q->nkeys + k];
+        uint64_t i = p->keys[(uint64_t)p->point * p->nkeys + k],
+                 j = q->keys[(uint64_t)q->point * q->nkeys + k];
         if (i != j) return i < j ? -1 : 1;
     }
     return p->luck < q->luck ? -1 : p->luck > q->luck;
@@ -216,8 +225,8 @@ static const int64_t *inverse(arena *a, const int64_t *from, int64_t n) {
 }
 
 // Maps sorted as a whole come first; none comes last. to[]: the new numbers that are known.
-static uint32_t gather_keys(const tensor_op *op, tensor_space s, const meta_change *c, const int64_t *const *to, const uint32_t *last, uint64_t *keys,
-                            uint32_t nkeys) {
+static uint32_t gather_keys(const tensor_op *op, tensor_space s, const meta_change *c,
+                            const int64_t *const *to, const uint32_t *last, uint64_t *keys, uint32_t nkeys) {
     uint32_t n = 0;
     for (int within = 0; within < 2; within++)
         for (tensor_val v = 0; v < op->nparams; v++) {
@@ -225,7 +234,8 @@ static uint32_t gather_keys(const tensor_op *op, tensor_space s, const meta_chan
             if (!sorted_from(op, v, s) || (i->sorted_by != TENSOR_NO_VAL) != within) continue;
             const int64_t *m = c->in.inputs[v].data;
             for (int64_t k = 0; keys && k < c->sizes[s]; k++)
-                keys[(uint64_t)k * nkeys + n] = (uint64_t)(m[k] >= 0 && to[i->into] ? to[i->into][m[k]] : m[k]);
+                keys[(uint64_t)k * nkeys + n] = (uint64_t)(m[k] >= 0 && to[i->into] ? to[i->into][m[k]]
+                                                                                    : m[k]);
             n++;
         }
     if (last && keys)   // segments that a prefix cuts stay where they are
@@ -233,7 +243,8 @@ static uint32_t gather_keys(const tensor_op *op, tensor_space s, const meta_chan
     return n + (last != NULL);
 }
 
-static int64_t *shuffled(arena *a, const tensor_op *op, const meta_change *c, tensor_space s, const int64_t *const *to, const uint32_t *segment, uint64_t seed) {
+static int64_t *shuffled(arena *a, const tensor_op *op, const meta_change *c, tensor_space s,
+                         const int64_t *const *to, const uint32_t *segment, uint64_t seed) {
     int64_t n = c->sizes[s], *from = ARENA_ARRAY(a, int64_t, n + 1);
     uint32_t nkeys = gather_keys(op, s, c, to, segment, NULL, 0);
     arena *scratch = arena_new();
@@ -259,7 +270,8 @@ static bool shuffle_tied(arena *a, const tensor_op *op, meta_change *c, const in
     }
     uint32_t *segment = several ? ARENA_ARRAY(a, uint32_t, c->sizes[largest] + 1) : NULL;
     for (tensor_space s = 0; s < op->spaces.len && several; s++)
-        for (int64_t i = c->sizes[s]; find(up, s) == find(up, r->space) && i < c->sizes[largest]; i++) segment[i]++;
+        for (int64_t i = c->sizes[s]; find(up, s) == find(up, r->space) && i < c->sizes[largest]; i++)
+            segment[i]++;
     const int64_t *from = shuffled(a, op, c, largest, to, segment, seed);
     for (tensor_space s = 0; s < op->spaces.len; s++)
         if (find(up, s) == find(up, r->space)) c->from[s] = from, to[s] = inverse(a, from, c->sizes[largest]);
@@ -271,7 +283,8 @@ static bool shuffle_tied(arena *a, const tensor_op *op, meta_change *c, const in
 static bool stays_sorted(arena *a, const tensor_op *op, const meta_change *c, tensor_val v) {
     const tensor_val_info *i = &op->vals.data[v];
     if (i->role != VAL_MAP || !(i->facts & FACT_SORTED) || i->rank != 1) return true;
-    const int64_t *m = c->inputs[v].data, *by = i->sorted_by == TENSOR_NO_VAL ? NULL : c->inputs[i->sorted_by].data;
+    const int64_t *m = c->inputs[v].data,
+                  *by = i->sorted_by == TENSOR_NO_VAL ? NULL : c->inputs[i->sorted_by].data;
     if (i->sorted_by != TENSOR_NO_VAL && !by) return true;   // a prefix: each point is a class of its own
     int64_t classes = by ? c->sizes[op->vals.data[i->sorted_by].into] : 0;
     uint64_t *last = ARENA_ARRAY(a, uint64_t, classes + 2);   // [0]: of those of no class
@@ -290,11 +303,13 @@ static void renumber(const meta_change *c, tensor_val v, const int64_t *to) {
         if (m[k] >= 0) m[k] = to[m[k]];
 }
 
-bool meta_permute(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed, const char **why) {
+bool meta_permute(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed,
+                  const char **why) {
     const meta_relation *r = c->relation;
     const int64_t **to = ARENA_ARRAY(a, const int64_t *, op->spaces.len + 1);
     bool moved = false;
-    for (uint64_t k = 0; k < 8 && !moved; k++) moved = shuffle_tied(a, op, c, to, meta_random(seed, k));   // two points stay as often as not
+    for (uint64_t k = 0; k < 8 && !moved; k++)
+        moved = shuffle_tied(a, op, c, to, meta_random(seed, k));   // two points stay as often as not
     if (!moved) return *why = "no two of its points may change places", false;
     for (uint32_t i = 0; i < r->nresorted; i++) {
         tensor_space s = r->resorted[i];

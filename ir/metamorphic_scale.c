@@ -1,6 +1,6 @@
-// In which inputs a result is homogeneous, and of which degree: y(t x) = t^d y(x) for t > 0. A degree is found for each
-// expression from those of its arguments, and for values written in a loop by going round until nothing changes. Scaling
-// by an even power of two rounds nothing but what leaves the range of a type.
+// In which inputs a result is homogeneous, and of which degree: y(t x) = t^d y(x) for t > 0. A degree is
+// found for each expression from those of its arguments, and for values written in a loop by going round
+// until nothing changes. Scaling by an even power of two rounds nothing but what leaves the range of a type.
 #include "eval.h"
 #include "metamorphic_internal.h"
 
@@ -27,7 +27,8 @@ static int32_t product(int32_t x, int32_t y, int sign) {
 static int32_t power(const degrees *d, const tensor_node *n) {
     const tensor_node *y = tensor_node_at(d->op, n->args[1]);
     int32_t x = d->expr[n->args[0]];
-    bool whole = y->op == TENSOR_CONST_OP && fabs(y->imm.f) <= 8 && y->imm.f == trunc(y->imm.f) && y->imm.f != 0;
+    bool whole = y->op == TENSOR_CONST_OP && fabs(y->imm.f) <= 8 && y->imm.f == trunc(y->imm.f) &&
+                 y->imm.f != 0;
     if (whole && x != UNKNOWN) return x == ANY ? ANY : limited(x * (int32_t)y->imm.f);
     return join(invariant(x), invariant(d->expr[n->args[1]]));
 }
@@ -67,16 +68,27 @@ static int32_t degree_of(const degrees *d, const tensor_node *n) {
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return constant(n);
     case TENSOR_ARG_OP: return d->arg ? d->arg[n->imm.i] : UNKNOWN;
-    case TENSOR_LEFT_OP: case TENSOR_RIGHT_OP: return d->left ? d->left[n->imm.i] : UNKNOWN;
+    case TENSOR_LEFT_OP:
+    case TENSOR_RIGHT_OP: return d->left ? d->left[n->imm.i] : UNKNOWN;
     case TENSOR_LOAD_OP: return all_invariant(d, n) == 0 ? d->val[n->imm.i] : UNKNOWN;
-    case TENSOR_ADD_OP: case TENSOR_SUB_OP: case TENSOR_MIN_OP: case TENSOR_MAX_OP: return joined(d, n, 0);
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP:
+    case TENSOR_MIN_OP:
+    case TENSOR_MAX_OP: return joined(d, n, 0);
     case TENSOR_MUL_OP: return product(x, d->expr[n->args[1]], 1);
     case TENSOR_DIV_OP: return product(x, d->expr[n->args[1]], -1);
-    case TENSOR_NEG_OP: case TENSOR_STOP_OP: return x;
-    case TENSOR_EQ_OP: case TENSOR_NE_OP: case TENSOR_LT_OP: case TENSOR_LE_OP: case TENSOR_GT_OP: case TENSOR_GE_OP:
+    case TENSOR_NEG_OP:
+    case TENSOR_STOP_OP: return x;
+    case TENSOR_EQ_OP:
+    case TENSOR_NE_OP:
+    case TENSOR_LT_OP:
+    case TENSOR_LE_OP:
+    case TENSOR_GT_OP:
+    case TENSOR_GE_OP:
         return joined(d, n, 0) == UNKNOWN ? UNKNOWN : 0;   // scaled alike, two numbers keep their order
     case TENSOR_SELECT_OP: return invariant(x) == 0 ? joined(d, n, 1) : UNKNOWN;
-    case TENSOR_CVT_OP: case TENSOR_ROUND_OP: return converted(n, x);
+    case TENSOR_CVT_OP:
+    case TENSOR_ROUND_OP: return converted(n, x);
     default: return all_invariant(d, n);
     }
 }
@@ -96,7 +108,8 @@ static bool same_terms(const degrees *d, const tensor_stage *s) {
 }
 
 // The states' degrees rise until combining changes none: a lattice of three levels, so that rounds are few.
-static void reduce_user(arena *a, const degrees *d, const tensor_reducer *r, const tensor_stage *s, int32_t *out) {
+static void reduce_user(arena *a, const degrees *d, const tensor_reducer *r, const tensor_stage *s,
+                        int32_t *out) {
     degrees in = *d;
     int32_t *arg = ARENA_ARRAY(a, int32_t, r->nargs + 1), *state = ARENA_ARRAY(a, int32_t, r->nstate + 1);
     in.expr = ARENA_ARRAY(a, int32_t, d->op->exprs.len);
@@ -108,7 +121,8 @@ static void reduce_user(arena *a, const degrees *d, const tensor_reducer *r, con
         moved = false;
         sweep(&in);
         for (uint32_t i = 0; i < r->nstate; i++) {
-            int32_t next = join(join(in.expr[r->identity[i]], in.expr[r->lift[i]]), join(state[i], in.expr[r->combine[i]]));
+            int32_t next = join(join(in.expr[r->identity[i]], in.expr[r->lift[i]]),
+                                join(state[i], in.expr[r->combine[i]]));
             moved |= next != state[i];
             state[i] = next;
         }
@@ -121,8 +135,12 @@ static void reduce(arena *a, const degrees *d, const tensor_stage *s, int32_t *o
     const tensor_reducer *r = &d->op->reducers.data[s->reducer];
     int32_t x = d->expr[s->body[0]];
     switch (r->kind) {
-    case REDUCE_SUM: case REDUCE_MAX: case REDUCE_MIN: out[0] = x; break;
-    case REDUCE_PROD: case REDUCE_ANY: case REDUCE_ALL: out[0] = invariant(x); break;   // a row's product has its length's degree
+    case REDUCE_SUM:
+    case REDUCE_MAX:
+    case REDUCE_MIN: out[0] = x; break;
+    case REDUCE_PROD:
+    case REDUCE_ANY:
+    case REDUCE_ALL: out[0] = invariant(x); break;   // a row's product has its length's degree
     case REDUCE_USER: reduce_user(a, d, r, s, out); break;
     }
     for (uint32_t i = 0; i < s->nelse; i++) out[i] = join(out[i], d->expr[s->orelse[i]]);
@@ -133,7 +151,8 @@ static bool run_stage(arena *a, degrees *d, const tensor_stage *s) {
     bool moved = false;
     if (s->reducer != TENSOR_NO_REDUCER) reduce(a, d, s, out);
     for (uint32_t i = 0; i < s->ntargets; i++) {
-        int32_t *to = &d->val[s->targets[i].val], next = s->reducer == TENSOR_NO_REDUCER ? d->expr[s->body[i]] : out[i];
+        int32_t *to = &d->val[s->targets[i].val],
+                next = s->reducer == TENSOR_NO_REDUCER ? d->expr[s->body[i]] : out[i];
         next = same_terms(d, s) ? join(*to, next) : UNKNOWN;
         moved |= next != *to;
         *to = next;
@@ -158,7 +177,9 @@ static bool classes_stay(const degrees *d) {
 
 void meta_scaled(arena *a, const tensor_op *op, meta_relation *r) {
     arena *scratch = arena_new();
-    degrees d = {.op = op, .val = ARENA_ARRAY(scratch, int32_t, op->vals.len + 1), .expr = ARENA_ARRAY(scratch, int32_t, op->exprs.len)};
+    degrees d = {.op = op,
+                 .val = ARENA_ARRAY(scratch, int32_t, op->vals.len + 1),
+                 .expr = ARENA_ARRAY(scratch, int32_t, op->exprs.len)};
     start(&d, r->input);
     for (bool moved = true; moved;) {
         moved = false;

@@ -1,11 +1,12 @@
-// Which results follow when a row of a space V becomes two that hold the same values, and what is mapped to the row is dealt
-// out to the two. Of each expression it is found whether it is the same at either new row as at the old one (COPY), or
-// adds up to it over a variable of V (from ADDS on), as a sum of what is mapped to a row does; a number of the points of V,
-// a comparison of two of them, or a count of them is neither.
+// Which results follow when a row of a space V becomes two that hold the same values, and what is mapped to
+// the row is dealt out to the two. Of each expression it is found whether it is the same at either new row as
+// at the old one (COPY), or adds up to it over a variable of V (from ADDS on), as a sum of what is mapped to
+// a row does; a number of the points of V, a comparison of two of them, or a count of them is neither.
 #include "eval.h"
 #include "metamorphic_internal.h"
 
-// Of an expression ADDS + u adds up over variable u, of a value ADDS + k along axis k. ANY: 0, which does both.
+// Of an expression ADDS + u adds up over variable u, of a value ADDS + k along axis k. ANY: 0, which does
+// both.
 enum { ANY = -2, COPY = META_COPY, ADDS = 0, UNKNOWN = META_NOTHING };
 
 typedef struct {
@@ -58,13 +59,15 @@ static int32_t loaded(const splitting *f, const tensor_node *n) {
 static int32_t compared(const splitting *f, const tensor_node *n) {
     bool equality = n->op == TENSOR_EQ_OP || n->op == TENSOR_NE_OP;
     if (!is_row(f, n->args[0])) return all_copy(f, n, 0);
-    bool none = tensor_node_at(f->op, n->args[0])->op == TENSOR_NONE_OP || tensor_node_at(f->op, n->args[1])->op == TENSOR_NONE_OP;
+    bool none = tensor_node_at(f->op, n->args[0])->op == TENSOR_NONE_OP ||
+                tensor_node_at(f->op, n->args[1])->op == TENSOR_NONE_OP;
     return equality && none ? all_copy(f, n, 0) : UNKNOWN;
 }
 
 static int32_t converted(const splitting *f, const tensor_node *n) {
     int32_t x = f->expr[n->args[0]];
-    bool numbers = tensor_type_is_float(n->type) || (n->type.type == DT_I64 && !tensor_type_is_float(tensor_typeof(f->op, n->args[0])));
+    bool numbers = tensor_type_is_float(n->type) ||
+                   (n->type.type == DT_I64 && !tensor_type_is_float(tensor_typeof(f->op, n->args[0])));
     if (is_row(f, n->args[0])) return UNKNOWN;
     return copies(x) || numbers ? x : UNKNOWN;
 }
@@ -81,9 +84,11 @@ static int32_t product(const splitting *f, const tensor_node *n) {
 static int32_t arithmetic(const splitting *f, const tensor_node *n) {
     int32_t x = f->expr[n->args[0]];
     switch ((tensor_opcode)n->op) {
-    case TENSOR_ADD_OP: case TENSOR_SUB_OP: return join(x, f->expr[n->args[1]]);
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP: return join(x, f->expr[n->args[1]]);
     case TENSOR_NEG_OP: return x;
-    case TENSOR_MUL_OP: case TENSOR_DIV_OP: return product(f, n);
+    case TENSOR_MUL_OP:
+    case TENSOR_DIV_OP: return product(f, n);
     default: return is_row(f, n->args[0]) ? UNKNOWN : all_copy(f, n, 0);
     }
 }
@@ -99,11 +104,16 @@ static int32_t state_of(const splitting *f, const tensor_node *n) {
     case TENSOR_CONST_OP: return constant(n);
     case TENSOR_SIZE_OP: return counts_rows(f, (tensor_space)n->imm.i) ? UNKNOWN : COPY;
     case TENSOR_LOAD_OP: return loaded(f, n);
-    case TENSOR_INDEX_OP: return n->type.space == f->space || is_row(f, n->args[0]) ? UNKNOWN : all_copy(f, n, 0);
+    case TENSOR_INDEX_OP:
+        return n->type.space == f->space || is_row(f, n->args[0]) ? UNKNOWN : all_copy(f, n, 0);
     case TENSOR_CVT_OP: return converted(f, n);
-    case TENSOR_ROUND_OP: case TENSOR_STOP_OP: return f->expr[n->args[0]];
-    case TENSOR_SELECT_OP: return copies(f->expr[n->args[0]]) ? join(f->expr[n->args[1]], f->expr[n->args[2]]) : UNKNOWN;
-    case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_SYMMETRIC_OP: return UNKNOWN;
+    case TENSOR_ROUND_OP:
+    case TENSOR_STOP_OP: return f->expr[n->args[0]];
+    case TENSOR_SELECT_OP:
+        return copies(f->expr[n->args[0]]) ? join(f->expr[n->args[1]], f->expr[n->args[2]]) : UNKNOWN;
+    case TENSOR_PREIMAGE_OP:
+    case TENSOR_AT_LEAST_OP:
+    case TENSOR_SYMMETRIC_OP: return UNKNOWN;
     default: return all_copy(f, n, 0);   // arguments of a reducer are checked where it stands
     }
 }
@@ -111,11 +121,11 @@ static int32_t state_of(const splitting *f, const tensor_node *n) {
 // ---- Stages ----------------------------------------------------------------------------------------------
 
 typedef struct {
-    uint32_t pins;       // keys that ask for a row
-    int32_t pinned;      // to the row of this left variable
-    uint32_t walks;      // bound variables over rows
+    uint32_t pins;    // keys that ask for a row
+    int32_t pinned;   // to the row of this left variable
+    uint32_t walks;   // bound variables over rows
     int32_t walked;
-    bool same;           // filters, and keys of other spaces
+    bool same;   // filters, and keys of other spaces
 } terms;
 
 static bool is_left(const tensor_stage *s, tensor_var v) {
@@ -131,7 +141,8 @@ static terms terms_of(const splitting *f, const tensor_stage *s) {
         t.same &= copies(f->expr[s->keys[i].lhs]) && copies(f->expr[s->keys[i].rhs]);
         if (!is_row(f, s->keys[i].lhs)) continue;
         t.pins++;
-        if (right->op == TENSOR_VAR_OP && is_left(s, (tensor_var)right->imm.i)) t.pinned = (int32_t)right->imm.i;
+        if (right->op == TENSOR_VAR_OP && is_left(s, (tensor_var)right->imm.i))
+            t.pinned = (int32_t)right->imm.i;
     }
     for (uint32_t i = 0; i < s->nfilters; i++) t.same &= copies(f->expr[s->filters[i]]);
     for (uint32_t i = 0; i < s->nbound; i++)
@@ -142,7 +153,8 @@ static terms terms_of(const splitting *f, const tensor_stage *s) {
 static bool reducer_copies(const splitting *f, const tensor_reducer *r) {
     bool good = true;
     for (uint32_t i = 0; i < r->nstate; i++)
-        good &= copies(f->expr[r->identity[i]]) && copies(f->expr[r->lift[i]]) && copies(f->expr[r->combine[i]]);
+        good &= copies(f->expr[r->identity[i]]) && copies(f->expr[r->lift[i]]) &&
+                copies(f->expr[r->combine[i]]);
     for (uint32_t i = 0; i < r->nresults; i++) good &= copies(f->expr[r->finish[i]]);
     return good;
 }
@@ -153,10 +165,12 @@ static int32_t reduced(const splitting *f, const tensor_stage *s) {
     int32_t x = ANY, otherwise = ANY;
     for (uint32_t i = 0; i < s->nbody; i++) x = join(x, f->expr[s->body[i]]);
     for (uint32_t i = 0; i < s->nelse; i++) otherwise = join(otherwise, f->expr[s->orelse[i]]);
-    bool sum = r->kind == REDUCE_SUM, once = r->kind == REDUCE_USER || r->kind == REDUCE_PROD || sum;   // each term counts
+    bool sum = r->kind == REDUCE_SUM,
+         once = r->kind == REDUCE_USER || r->kind == REDUCE_PROD || sum;   // each term counts
     if (!t.same || x == UNKNOWN || !reducer_copies(f, r)) return UNKNOWN;
     if (t.pins + t.walks > 1) return UNKNOWN;
-    if (t.pins) return sum && copies(x) && t.pinned != UNKNOWN && otherwise == ANY ? ADDS + t.pinned : UNKNOWN;
+    if (t.pins)
+        return sum && copies(x) && t.pinned != UNKNOWN && otherwise == ANY ? ADDS + t.pinned : UNKNOWN;
     if (t.walks && sum && x == ADDS + t.walked) return copies(otherwise) ? COPY : UNKNOWN;
     if (t.walks) return !once && copies(x) && copies(otherwise) ? COPY : UNKNOWN;
     if (copies(x)) return copies(otherwise) ? COPY : UNKNOWN;
@@ -178,7 +192,8 @@ static bool run_stage(splitting *f, const tensor_stage *s) {
     bool moved = false;
     int32_t all = s->reducer == TENSOR_NO_REDUCER ? ANY : reduced(f, s);
     for (uint32_t i = 0; i < s->ntargets; i++) {
-        int32_t *to = &f->val[s->targets[i].val], x = s->reducer == TENSOR_NO_REDUCER ? f->expr[s->body[i]] : all,
+        int32_t *to = &f->val[s->targets[i].val],
+                x = s->reducer == TENSOR_NO_REDUCER ? f->expr[s->body[i]] : all,
                 next = join(*to, stored(f, &s->targets[i], x));
         moved |= next != *to;
         *to = next;
@@ -209,14 +224,16 @@ static const char *fixed(const tensor_op *op, tensor_space s) {
         for (uint32_t k = 0; k < i->rank; k++) from |= i->axes[k] == s;
         if ((from || into) && i->facts & FACT_PREFIX) return "a prefix ties its points to another's";
         if (from && i->facts & FACT_UNIQUE) return "two rows would be mapped to one point";
-        if ((from || into) && i->facts & FACT_SORTED && i->rank != 1) return "a map of several axes is sorted";
+        if ((from || into) && i->facts & FACT_SORTED && i->rank != 1)
+            return "a map of several axes is sorted";
     }
     for (uint32_t i = 0; i < op->loops.len; i++)
         if (op->loops.data[i].space == s) return "it is the steps of a recurrence";
     for (tensor_expr e = 1; e < op->exprs.len; e++)
         for (tensor_space k = 0; k < op->spaces.len; k++) {
             const tensor_node *n = tensor_node_at(op, e);
-            if (n->op == TENSOR_SIZE_OP && n->imm.i == s && op->spaces.data[k].kind == SPACE_EXPR) return "another's size may follow from its own";
+            if (n->op == TENSOR_SIZE_OP && n->imm.i == s && op->spaces.data[k].kind == SPACE_EXPR)
+                return "another's size may follow from its own";
         }
     return NULL;
 }
@@ -225,7 +242,8 @@ void meta_split(arena *a, const tensor_op *op, meta_relation *r) {
     r->why_not = fixed(op, r->space);
     if (r->why_not) return;
     arena *scratch = arena_new();
-    splitting f = {op, r->space, ARENA_ARRAY(scratch, int32_t, op->vals.len + 1), ARENA_ARRAY(scratch, int32_t, op->exprs.len)};
+    splitting f = {op, r->space, ARENA_ARRAY(scratch, int32_t, op->vals.len + 1),
+                   ARENA_ARRAY(scratch, int32_t, op->exprs.len)};
     for (tensor_val v = 0; v < op->vals.len; v++)
         f.val[v] = op->vals.data[v].role == VAL_RESULT || op->vals.data[v].role == VAL_STAGE ? ANY : COPY;
     for (bool moved = true; moved;) {
@@ -255,7 +273,8 @@ static int64_t choose_row(const tensor_op *op, const meta_change *c, uint64_t se
         if (i->role != VAL_MAP || i->into != c->relation->space) continue;
         const int64_t *m = c->in.inputs[v].data;
         for (int64_t k = 0; k < meta_points(&c->in.inputs[v]); k++)
-            if (m[k] >= 0) row = meta_random(seed, seen) % (seen + 1) ? row : m[k], seen++;   // reservoir sampling
+            if (m[k] >= 0)
+                row = meta_random(seed, seen) % (seen + 1) ? row : m[k], seen++;   // reservoir sampling
     }
     return row;
 }
@@ -271,7 +290,8 @@ static void cut_map(meta_change *c, tensor_val v, uint64_t seed) {
         if (m[k] > c->row || (m[k] == c->row && seen++ >= kept)) m[k]++;
 }
 
-bool meta_cut(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed, const char **why) {
+bool meta_cut(arena *a, const tensor_op *op, meta_change *c, const tensor_eval_input *in, uint64_t seed,
+              const char **why) {
     tensor_space s = c->relation->space;
     c->row = choose_row(op, c, seed);
     if (c->row < 0) return *why = "nothing is mapped to a row", false;

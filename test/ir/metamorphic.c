@@ -1,5 +1,5 @@
-// Metamorphic relations: which an op has, and that each of them notices a wrong evaluator. A wrong evaluator of an op is
-// played by the right one of another op.
+// Metamorphic relations: which an op has, and that each of them notices a wrong evaluator. A wrong evaluator
+// of an op is played by the right one of another op.
 #include "tensor_harness.h"
 
 #include "metamorphic.h"
@@ -10,8 +10,8 @@ static const int64_t SRC[EDGES] = {0, 3, 1, 1, 2, 0, 3}, DST[EDGES] = {0, 0, 0, 
 static const float W[EDGES] = {0.5f, -1, 2, 0.25f, 1.5f, 3, -0.75f},
                    X[SOURCES * WIDTH] = {1, 2, -3, 0.5f, 0.125f, 4, -1.5f, 2.5f};
 
-#define SIGNATURE                                                                                            \
-    "op f from \"\" {\n space E\n space U\n space V\n space F\n map src : E -> U\n map dst : E -> V sorted\n"   \
+#define SIGNATURE                                                                                             \
+    "op f from \"\" {\n space E\n space U\n space V\n space F\n map src : E -> U\n map dst : E -> V sorted\n" \
     " tensor w : f32[E]\n tensor x : f32[U, F]\n result y : f32[V, F]\n"
 #define SUM(body) SIGNATURE " y[v:V, f:F] = sum {e:E : dst[e] == v} (" body ")\n}\n"
 #define MESSAGE "mul(w[e], x[src[e], f])"
@@ -39,7 +39,8 @@ static const meta_relation *relation(trial *t, meta_kind kind, const char *name)
     exit(1);
 }
 
-// How many elements do not follow where `judged` is evaluated in the place of `meant`; -1: there is no such relation.
+// How many elements do not follow where `judged` is evaluated in the place of `meant`; -1: there is no such
+// relation.
 static int64_t unfollowed(const char *meant, const char *judged, meta_kind kind, const char *name) {
     trial *m = trial_of(meant), *t = trial_of(judged);
     const meta_relation *r = relation(m, kind, name);
@@ -76,14 +77,17 @@ static void wrong_ones_do_not(void) {
     CHECK(unfollowed(SUM(MESSAGE), SUM(UNLESS_FIRST("e")), META_EDGES, "E") > 0);
     CHECK(unfollowed(SUM(MESSAGE), SUM(UNLESS_FIRST("f")), META_FEATURES, "F") > 0);
     CHECK(unfollowed(SUM(MESSAGE), SUM("add(" MESSAGE ", 0.5f32)"), META_SCALED, "x") > 0);
-    CHECK(unfollowed(SUM(MESSAGE), SIGNATURE " y[v:V, f:F] = max {e:E : dst[e] == v} (" MESSAGE ")\n}\n", META_SPLIT, "V") > 0);
+    CHECK(unfollowed(SUM(MESSAGE), SIGNATURE " y[v:V, f:F] = max {e:E : dst[e] == v} (" MESSAGE ")\n}\n",
+                     META_SPLIT, "V") > 0);
     CHECK(unfollowed(SUM(MESSAGE), SUM(UNLESS_FIRST("src[e]")), META_SPLIT, "U") > 0);
 }
 
 // Largest elements are the same in any order: no bound excuses a difference.
 static void extremes_are_exact(void) {
-    const char *most = SIGNATURE " y[v:V, f:F] = max {e:E : dst[e] == v} (exp(x[src[e], f]))\n}\n",
-               *more = SIGNATURE " y[v:V, f:F] = max {e:E : dst[e] == v} (exp(add(x[src[e], f], mul(0.000001f32, cvt(f32, cvt(i64, src[e]))))))\n}\n";
+    const char *
+        most = SIGNATURE " y[v:V, f:F] = max {e:E : dst[e] == v} (exp(x[src[e], f]))\n}\n",
+       *more = SIGNATURE
+       " y[v:V, f:F] = max {e:E : dst[e] == v} (exp(add(x[src[e], f], mul(0.000001f32, cvt(f32, cvt(i64, src[e]))))))\n}\n";
     CHECK(unfollowed(most, most, META_NODES, "U") == 0);
     CHECK(unfollowed(most, more, META_NODES, "U") > 0);
 }
@@ -145,13 +149,16 @@ static void what_asks_for_numbers_is_left_out(void) {
         " reducer last(f32) -> (f32) {\n state (f32)\n identity (0f32)\n lift (arg.0)\n combine (right.0)\n finish (left.0)\n }\n"
         " y[v:V, f:F] = last {e:E : dst[e] == v} (x[src[e], f])\n}\n";
     CHECK(!strcmp(why_not(last, META_EDGES, "E"), "a reducer takes its points in order"));
-    CHECK(!strcmp(why_not(last, META_NODES, "V"), "a reducer takes its points in order"));   // edges are sorted by V
+    CHECK(!strcmp(why_not(last, META_NODES, "V"),
+                  "a reducer takes its points in order"));   // edges are sorted by V
     CHECK(!*why_not(last, META_NODES, "U"));
     CHECK(!strcmp(why_not(SUM(UNLESS_FIRST("e")), META_EDGES, "E"), "the number of a point is read"));
     CHECK(!*why_not(SUM(UNLESS_FIRST("e")), META_NODES, "U"));
     CHECK(!strcmp(why_not(SUM("x[index(U, 0), f]"), META_NODES, "U"), "a point is named by its number"));
-    CHECK(!strcmp(why_not(SUM("mul(x[src[e], f], cvt(f32, size(V)))"), META_SPLIT, "V"), "no result is a sum over its rows"));
-    CHECK(!strcmp(why_not(SIGNATURE " y[v:V, f:F] = sum {e:E : dst[e] == v} (" MESSAGE ") else (1f32)\n}\n", META_SPLIT, "V"),
+    CHECK(!strcmp(why_not(SUM("mul(x[src[e], f], cvt(f32, size(V)))"), META_SPLIT, "V"),
+                  "no result is a sum over its rows"));
+    CHECK(!strcmp(why_not(SIGNATURE " y[v:V, f:F] = sum {e:E : dst[e] == v} (" MESSAGE ") else (1f32)\n}\n",
+                          META_SPLIT, "V"),
                   "no result is a sum over its rows"));
 }
 
