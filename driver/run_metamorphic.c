@@ -100,6 +100,8 @@ static void launch_some(run_op *o, const meta_change *c, uint32_t number, run_ch
     uint32_t versions = o->r->all_plans ? gnn_program_versions(o->program) : 1;
     o->level = number / versions % o->r->nlevels;
     o->program = o->codes[o->level].program;
+    if (o->r->nlevels > 1)
+        o->where = arena_printf(o->r->d->arena, " at -O%u%s", o->r->levels[o->level], o->where);
     for (uint32_t tried = 0; tried < versions; tried++) {
         o->turn = (number + tried) % versions;
         if (launch(o, c, row)) return;
