@@ -94,17 +94,20 @@ static void extremes_are_exact(void) {
 
 // ---- Which an op has -------------------------------------------------------------------------------------
 
-static const char *why_not(const char *body, meta_kind kind, const char *name) {
-    const char *why = relation(trial_of(body), kind, name)->why_not;
+static const char *why_not(const char *text, meta_kind kind, const char *name) {
+    trial *t = trial_of(text);
+    const char *why = relation(t, kind, name)->why_not;   // a literal
+    arena_free(t->a);
     return why ? why : "";
 }
 
-static void degree_is(int line, const char *body, int32_t twice) {
-    trial *t = trial_of(body);
+static void degree_is(int line, const char *text, int32_t twice) {
+    trial *t = trial_of(text);
     const meta_relation *r = relation(t, META_SCALED, "x");
     int32_t found = r->why_not ? META_NOTHING : r->result[val_of(t, "y")];
     if (found != twice) printf("line %d: twice the degree is %d, not %d\n", line, found, twice);
     failures += found != twice;
+    arena_free(t->a);
 }
 #define DEGREE(body, twice) degree_is(__LINE__, SUM(body), twice)
 
