@@ -25,6 +25,8 @@ void run_read_options(run_session *r) {
     if (r->out && d->values[OPT_GRAPH].len > 1) usage(r->d, E0812, "--out takes the results of one graph, not of %u", d->values[OPT_GRAPH].len);
     r->all_plans = option_given(d, OPT_ALL_PLANS);
     r->version = option_text(d, OPT_PLAN, NULL);
+    r->nlevels = 1;
+    r->levels[0] = settings_codegen(d).optimise;
     if (r->all_plans && r->version) usage(r->d, E0812, "--all-plans takes every version, --plan=%s one", r->version);
 }
 
@@ -102,7 +104,7 @@ static bool bind(run_op *o, run_row *row) {
 
 static bool run_steps(run_op *o, run_row *row) {
     return run_load(o) && run_prepare(o) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) &&
-           run_write(o);
+           run_keep(o) && run_write(o);
 }
 
 static run_row run_turn(run_op *o, run_row row, bool good) {
@@ -141,6 +143,18 @@ static void tell_defaults(run_session *r, const binding *b, told_defaults *told)
     }
 }
 
+// The version at hand, at each level.
+static void run_levels(run_op *o, run_rows *rows, run_row row, bool good) {
+    const run_session *r = o->r;
+    for (o->level = 0; o->level < r->nlevels; o->level++) {
+        if (r->nlevels > 1) {
+            o->where = arena_printf(r->d->arena, " at -O%u", r->levels[o->level]);
+            row.target = arena_printf(r->d->arena, "%s -O%u", r->target.kind == CG_HOST ? "host" : r->target.arch->name, r->levels[o->level]);
+        }
+        VEC_PUSH(r->d->arena, rows, run_turn(o, row, good));
+    }
+}
+
 // The op on the graph at hand.
 static void run_graph_turns(run_op *o, run_rows *rows, told_defaults *told) {
     run_session *r = o->r;
@@ -152,8 +166,10 @@ static void run_graph_turns(run_op *o, run_rows *rows, told_defaults *told) {
     o->turn = 0;
     o->expected = NULL;
     bool good = bind(o, &row);
-    do VEC_PUSH(r->d->arena, rows, run_turn(o, row, good));
+    memset(&o->stored, 0, sizeof o->stored);
+    do run_levels(o, rows, row, good);
     while (r->all_plans && ++o->turn < gnn_program_versions(o->program));
+    if (good && r->metamorphic) run_metamorphic(o);
     tell_defaults(r, o->b, told);
     if (o->b) bind_free(o->b);
     diag_print(r->d->ds, stderr);
@@ -163,7 +179,7 @@ static void run_ops(run_session *r, unit *u, run_rows *rows) {
     told_defaults told = {0};
     for (uint32_t i = 0; i < u->ops.len; i++) {
         if (!u->ops.data[i].op) continue;
-        run_op o = {.r = r, .arena = arena_new(), .op = &u->ops.data[i]};
+        run_op o = {.r = r, .arena = arena_new(), .op = &u->ops.data[i], .where = ""};
         run_pack_begin(&o);
         for (uint32_t g = 0; g < r->graphs.len; g++) {
             r->graph = &r->graphs.data[g];
@@ -210,6 +226,7 @@ static void run_unit(run_session *r, unit *u) {
         unit_tell_imported(
             r->d, diag(r->d->ds, E0806, NO_SPAN, "nothing ran: '%s' has no op with a concrete form", u->path),
             u);
+    run_metamorphic_print(r, stdout);
     stdout_flush(r->d);
 }
 
@@ -240,6 +257,8 @@ static void read_pack(run_session *r) {
     if (!option_given(d, OPT_PACK)) return;
     if (r->out || r->repeat > 1)
         usage(d, E0812, "--pack launches nothing: it has no use for --%s", r->out ? "out" : "repeat");
+    if (r->metamorphic || r->nlevels > 1)
+        usage(d, E0812, "--pack launches nothing: it has no use for --%s", r->metamorphic ? "metamorphic" : "all-levels");
     if (option_is(d, OPT_TARGET, "host"))
         diag_help(usage(d, E0812, "--pack takes code for GPUs, not --target=host"), "gnnc run --target=host --check runs it here");
     run_pack_open(r, option_text(d, OPT_PACK, ""));
@@ -247,10 +266,22 @@ static void read_pack(run_session *r) {
     r->steps = run_pack_version;
 }
 
+static void read_levels(run_session *r) {
+    driver *d = r->d;
+    if (!option_given(d, OPT_ALL_LEVELS)) return;
+    if (option_given(d, OPT_LEVEL)) usage(d, E0812, "--all-levels takes -O0 and -O3, -O%s one", option_text(d, OPT_LEVEL, ""));
+    if (option_is(d, OPT_TARGET, "sim")) usage(d, E0812, "--all-levels: the simulator takes SIMT code, which has no level");
+    r->nlevels = 2;
+    r->levels[0] = 0;
+    r->levels[1] = 3;
+}
+
 int drive_run(driver *d) {
     run_session r = {.d = d, .steps = run_steps, .print = run_print, .notes = stdout};
     run_read_options(&r);
-    r.check = option_given(d, OPT_CHECK);
+    r.metamorphic = option_given(d, OPT_METAMORPHIC);
+    r.check = option_given(d, OPT_CHECK) || r.metamorphic;
+    read_levels(&r);
     r.check_budget = (double)option_number(d, OPT_CHECK_BUDGET, 0);
     r.repeat = option_number(d, OPT_REPEAT, 1);
     run_profiles(d);

@@ -11,6 +11,13 @@ typedef struct run_op run_op;
 typedef struct run_row run_row;
 typedef VEC(run_row) run_rows;
 
+// A change of the inputs, and whether the results followed it.
+typedef struct {
+    const char *op, *change, *plan, *verdict;
+    bool compared, failed;   // failed: by a diagnostic
+    tensor_comparison of;
+} run_change;
+
 // What all ops of a run share.
 typedef struct run_session run_session;
 struct run_session {
@@ -23,7 +30,8 @@ struct run_session {
     const run_graph *graph;   // at hand
     bind_options options;
     run_layout layout;
-    bool check, inplace, all_plans;
+    bool check, inplace, all_plans, metamorphic;
+    uint32_t levels[2], nlevels;   // of the code generator; one, or those of --all-levels
     const char *version;    // the one to launch; NULL: the runtime's choice
     int64_t repeat;
     cg_target target;
@@ -31,6 +39,7 @@ struct run_session {
     struct run_simulator *simulator;   // --target=sim; NULL: none
     const char *out;        // folder for results; NULL: none
     struct run_pack *pack;  // --pack; NULL: none
+    VEC(run_change) changes;   // --metamorphic
 };
 
 // What a row of the table says.
@@ -46,6 +55,18 @@ struct run_row {
     bench_figures *figures;   // of gnnc bench; NULL: not measured
 };
 
+// What a version stored at a level of the code generator, to be compared with what it stores otherwise.
+typedef struct {
+    const char *version;
+    uint32_t level;
+    tensor_array *results;
+    const tensor_evaluated *expected;
+} run_stored;
+typedef struct {
+    cg_jit *jit;
+    gnn_program *program;
+} run_code;
+
 // One op while it runs. Memory is the arena's, device memory what run_op_free gives back.
 typedef struct run_buffer run_buffer;
 struct run_op {
@@ -53,8 +74,12 @@ struct run_op {
     arena *arena;
     unit_op *op;
     binding *b;
-    cg_jit *jit;
-    gnn_program *program;
+    run_code codes[2];       // by level
+    gnn_program *program;    // at hand
+    uint32_t level;          // into r->levels
+    const char *where;       // what faults are told of besides the op: " at -O0", or ""
+    bool changed;            // on inputs changed on purpose
+    VEC(run_stored) stored;  // on this graph
     uint32_t turn;           // --all-plans: the version it is now
     const char *taken;       // the version that launches; NULL: not known yet
     bool unfit;              // --all-plans: its guards do not hold
@@ -66,6 +91,7 @@ struct run_op {
     size_t workspace_bytes;
     tensor_array *results;   // per parameter: what the first launch stored, packed
     const tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
+    const tensor_evaluated *bounds;     // what the version at hand was compared with
     uint64_t one_in;         // one result in so many is compared
 };
 
@@ -107,6 +133,7 @@ bool run_load(run_op *o);      // compiles and loads
 bool run_prepare(run_op *o);   // plan, memory, arguments
 gnn_plan_options run_plan_options(run_op *o);
 bool run_launch(run_op *o);    // asynchronous on a GPU
+bool run_launch_once(run_op *o);   // results, over a poison
 bool run_launch_twice(run_op *o);             // results, over poisons where they are checked
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 double run_median(double *ms, int64_t n);     // sorts them
@@ -142,10 +169,15 @@ void run_pack_write(run_session *r);
 bool run_fault_skips(void);
 bool run_fault_apply(run_op *o, bool again);   // again: after the second launch; false: could not
 
+// ---- run_metamorphic.c -----------------------------------------------------------------------------------
+void run_metamorphic(run_op *o);                       // all changes on the graph at hand; nothing unless asked for
+void run_metamorphic_print(run_session *r, FILE *out);
+
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
 const tensor_evaluated *run_expected(run_op *o);   // of each result, in the types of the version at hand; NULL: as above
+bool run_keep(run_op *o);   // what was stored; compared with what the other level stored
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
 bool run_make_folder(driver *d, const char *path);   // unless there is one; false: a diagnostic tells why not
 bool run_write(run_op *o);   // results to .npy files

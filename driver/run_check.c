@@ -101,7 +101,7 @@ void run_mismatch(run_op *o, const char *format, ...) {
     const char *message = arena_vprintf(o->r->d->arena, format, ap);
     va_end(ap);
     o->r->d->mismatch = true;
-    diag(o->r->d->ds, E0823, o->op->op->at, "%s: %s", o->op->name, message);
+    diag(o->r->d->ds, E0823, o->op->op->at, "%s%s: %s", o->op->name, o->where, message);
 }
 
 static const char *element_name(run_op *o, tensor_val v, int64_t at) {
@@ -227,10 +227,39 @@ bool run_compare(run_op *o, run_row *row) {
     phase(o->r->d, "check");
     const tensor_evaluated *expected = run_expected(o);
     if (!expected) return false;
+    o->bounds = expected;
     uint32_t n = 0;
     row->checked = true;
     row->one_in = o->one_in;
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_RESULT) compare_result(o, v, &expected[n++], row);
+    return true;
+}
+
+// ---- At two levels of the code generator -----------------------------------------------------------------
+
+static bool same_element(const tensor_array *x, const tensor_array *y, int64_t i) {
+    size_t n = x->type == DT_INDEX ? 8 : ir_dtype_bytes(x->type);
+    if (!memcmp((const uint8_t *)x->data + (size_t)i * n, (const uint8_t *)y->data + (size_t)i * n, n)) return true;
+    return ir_dtype_is_float(x->type) && isnan(bind_load(x->type, x->data, i)) && isnan(bind_load(y->type, y->data, i));
+}
+
+static void compare_levels(run_op *o, const run_stored *other) {
+    for (tensor_val v = 0; v < o->op->op->nparams; v++) {
+        int64_t points = 0;
+        if (!o->results[v].data || !bind_points(o->b, &o->op->op->vals.data[v], &points)) continue;
+        for (int64_t i = 0; i < points; i++) {
+            if (same_element(&o->results[v], &other->results[v], i)) continue;
+            run_mismatch(o, "%s is not what -O%u stores", element_name(o, v, i), o->r->levels[other->level]);
+            break;
+        }
+    }
+}
+
+bool run_keep(run_op *o) {
+    bool compared = o->r->nlevels > 1 && gnn_program_deterministic(o->program);
+    for (uint32_t i = 0; compared && i < o->stored.len; i++)
+        if (!strcmp(o->stored.data[i].version, o->taken)) compare_levels(o, &o->stored.data[i]);
+    VEC_PUSH(o->arena, &o->stored, ((run_stored){o->taken, o->level, o->results, o->bounds}));
     return true;
 }

@@ -8,7 +8,7 @@
 bool run_failed(run_op *o, gnn_status s) {
     gnn_context *c = o->r->context;
     if (!s) return false;
-    if (s == GNN_NO_VERSION && o->r->all_plans) {
+    if (s == GNN_NO_VERSION && (o->r->all_plans || o->changed)) {
         o->unfit = true;
         gnn_context_clear_error(c);
         return true;
@@ -26,13 +26,14 @@ bool run_failed(run_op *o, gnn_status s) {
 
 static bool host_code(run_op *o, const cg_options *options, gnn_code *code) {
     const simt_module *m = o->op->module;
+    run_code *c = &o->codes[o->level];
     gnn_host_kernel *kernels = ARENA_ARRAY(o->arena, gnn_host_kernel, m->funcs.len + 1);
-    o->jit = cg_jit_new(o->arena, o->r->d->ds, m, options);
-    if (!o->jit) return false;
+    c->jit = cg_jit_new(o->arena, o->r->d->ds, m, options);
+    if (!c->jit) return false;
     for (uint32_t i = 0; i < m->funcs.len; i++)
         if (m->funcs.data[i]->kernel)
             kernels[code->nkernels++] = (gnn_host_kernel){m->funcs.data[i]->name,
-                                                          cg_jit_kernel(o->jit, m->funcs.data[i]->name)};
+                                                          cg_jit_kernel(c->jit, m->funcs.data[i]->name)};
     code->kernels = kernels;
     return true;
 }
@@ -49,16 +50,22 @@ static bool cuda_code(run_op *o, const cg_options *options, gnn_code *code) {
 
 bool run_load(run_op *o) {
     driver *d = o->r->d;
+    run_code *c = &o->codes[o->level];
+    o->program = c->program;
     if (o->program) return true;   // for another version
-    if (!unit_schedule(o->op, &o->r->target) || !unit_program(d, o->op, &o->r->target)) return false;
+    if (o->level ? !o->codes[0].program : !unit_schedule(o->op, &o->r->target) || !unit_program(d, o->op, &o->r->target))
+        return false;
     phase(d, "generate");
     cg_options options = settings_codegen(d);
+    if (o->r->nlevels > 1) options.optimise = o->r->levels[o->level];
     gnn_code code = {0};
     textbuf manifest = textbuf_new(o->arena);
     run_sim_load(o);
     if (!o->r->simulator && !(o->r->target.kind == CG_HOST ? host_code : cuda_code)(o, &options, &code)) return false;
     cg_manifest(&manifest, o->op->program, &o->r->target);
-    return !run_failed(o, gnn_program_load(o->r->context, manifest.data, manifest.len, &code, &o->program));
+    bool failed = run_failed(o, gnn_program_load(o->r->context, manifest.data, manifest.len, &code, &c->program));
+    o->program = c->program;
+    return !failed;
 }
 
 // ---- Plan ------------------------------------------------------------------------------------------------
@@ -226,12 +233,16 @@ static void compare_launches(run_op *o, tensor_val v, const tensor_array *first,
     }
 }
 
+enum { FIRST = 0xAA, SECOND = 0x55 };
+
+bool run_launch_once(run_op *o) {
+    return set_up(o, FIRST) && launch(o, false) && run_fault_apply(o, false) && collect(o, FIRST, o->results);
+}
+
 // The same launch over two poisons: what is not written, or computed from what was not, differs.
 bool run_launch_twice(run_op *o) {
-    enum { FIRST = 0xAA, SECOND = 0x55 };
     uint32_t n = o->op->op->nparams;
-    if (!set_up(o, FIRST) || !launch(o, false) || !run_fault_apply(o, false) || !collect(o, FIRST, o->results))
-        return false;
+    if (!run_launch_once(o)) return false;
     if (!o->r->check) return true;
     tensor_array *again = ARENA_ARRAY(o->arena, tensor_array, n + 1);
     for (tensor_val v = 0; v < n; v++) {
@@ -293,7 +304,7 @@ void run_plan_free(run_op *o) {
 
 void run_op_free(run_op *o) {
     run_plan_free(o);
-    gnn_program_free(o->program);
+    for (uint32_t i = 0; i < 2; i++) gnn_program_free(o->codes[i].program);
     run_sim_free(o->r);
-    cg_jit_free(o->jit);
+    for (uint32_t i = 0; i < 2; i++) cg_jit_free(o->codes[i].jit);
 }

@@ -64,7 +64,7 @@ void run_sim_begin(run_op *o, bool again) {
     uint64_t seed = (uint64_t)option_number(o->r->d, OPT_SIM_SEED, 0);
     if (!o->r->simulator) return;
     sim_begin(o->r->simulator->sim, again ? ~seed : seed);
-    o->r->simulator->counting = !again && run_profiles(o->r->d);
+    o->r->simulator->counting = !again && !o->changed && run_profiles(o->r->d);
     if (o->r->simulator->counting) sim_count(o->r->simulator->sim);
 }
 

@@ -17,7 +17,7 @@ typedef struct {
 } finding;
 
 typedef struct {
-    uint32_t cases, runs, refused, unfit, faults, schedules, large;
+    uint32_t cases, runs, refused, unfit, faults, schedules, large, follows, skipped;
 } tally;
 
 typedef struct {
@@ -158,6 +158,8 @@ static bool finish(testing *t, slot *s) {
     s->of->unfit += o.verdict == TEST_UNFIT;
     s->of->schedules += o.verdict == TEST_RIGHT && s->c.schedules.len && !o.large;
     s->of->large += o.large;
+    s->of->follows += o.follows;
+    s->of->skipped += o.skipped;
     if (o.verdict != TEST_FAULT) return true;
     s->of->faults++;
     keep(t, &s->c, s->number, &o);
@@ -236,6 +238,7 @@ static void tell_op(const testing *t, uint32_t k) {
     printf("%s: %s %u runs of %u cases", t->ops.data[k].name, t->pack ? "packed" : "right in all", n->runs,
            n->cases);
     if (n->schedules) printf(", %u random schedules among them", n->schedules);
+    if (n->follows + n->skipped) printf("; %u changes of inputs followed, %u skipped", n->follows, n->skipped);
     if (n->refused) printf("; %u schedules were refused with a reason", n->refused);
     if (n->large) printf("; %u cases are too large for a pack", n->large);
     printf("\n");

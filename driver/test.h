@@ -1,5 +1,6 @@
 // gnnc test: an op under schedules, graphs, sizes, types and layouts drawn at random, each case against the
-// op's definition. A case is a command of `gnnc run --check`, with a file that holds the schedule, and runs
+// op's definition. A case is a command of `gnnc run --check`, with a file that holds the schedule, on the host at both
+// levels of the code generator, a fifth of the cases on changed inputs, too (--metamorphic), and runs
 // in a process of its own: what crashes or hangs is a finding, and what is found can be repeated by hand.
 #ifndef GNNC_TEST_H
 #define GNNC_TEST_H
@@ -101,6 +102,7 @@ typedef struct {
     const char *kind;   // faults of one kind are taken to have one cause: "wrong result", "E0824"
     const char *text;   // what the run printed; lacking: why
     uint32_t right;     // rows that were compared and right, or packed
+    uint32_t follows, skipped;   // changes of inputs that results followed; that do not apply
     bool large;         // too large to pack: left out
 } test_outcome;
 typedef struct test_child test_child;

@@ -13,6 +13,7 @@ static const char *const graphs[] = {
     "er:1:3",  "er:12:30,types=4", "grid:3:4", "clique:5", "rmat:4:5,types=3", "batch:3:4:0.5", "hubs:20:70"};
 static const int64_t extents[] = {0, 1, 2, 3, 4, 4, 5, 7, 8, 8, 12, 16, 32, 33};
 enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };   // packed, they share a cubin
+enum { METAMORPHIC = 20 };                       // per cent of the cases
 
 static void option(arena *a, test_case *c, const char *text) { VEC_PUSH(a, &c->options, text); }
 
@@ -59,7 +60,7 @@ static void maybe(arena *a, test_case *c, test_rng *r, uint32_t chance, const ch
     if (test_chance(r, chance)) option(a, c, text);
 }
 
-static void draw_run(arena *a, test_case *c, test_rng *r) {
+static void draw_run(arena *a, const driver *d, test_case *c, test_rng *r) {
     static const char *const layouts[] = {"--layout=strided", "--layout=misaligned", "--layout=broadcast"};
     maybe(a, c, r, 60, TEST_PICK(r, layouts));
     maybe(a, c, r, 33, "--edges=mixed");
@@ -70,7 +71,8 @@ static void draw_run(arena *a, test_case *c, test_rng *r) {
     option(a, c, arena_printf(a, "--seed=%llu", (unsigned long long)test_draw(r, 100)));
     if (c->target == TEST_SIM)
         option(a, c, arena_printf(a, "--sim-seed=%llu", (unsigned long long)test_draw(r, 100)));
-    if (c->target == TEST_HOST) maybe(a, c, r, 50, "-O0");
+    if (c->target == TEST_HOST) option(a, c, "--all-levels");
+    if (!option_given(d, OPT_PACK)) maybe(a, c, r, METAMORPHIC, "--metamorphic");
 }
 
 // Mostly a schedule of chance; else one of the file's, the default or the naive plan.
@@ -94,7 +96,7 @@ test_case test_case_draw(arena *a, const driver *d, const test_op *op, test_targ
     draw_graphs(a, d, &c, r);
     int64_t *sizes = draw_sizes(a, d, &c, r);
     draw_types(a, d, &c, r);
-    draw_run(a, &c, r);
+    draw_run(a, d, &c, r);
     draw_schedule(a, d, &c, r, sizes);
     return c;
 }
@@ -208,13 +210,16 @@ static void smaller_options(countdown *n, test_case *c) {
     for (uint32_t i = 0; i < c->options.len; i++) given += !strncmp(c->options.data[i], "--graph=", 8);
     for (uint32_t i = 0; i < c->options.len && !n->made; i++) {
         const char *x = c->options.data[i];
+        if (!strcmp(x, "--all-levels") && now(n)) c->options.data[i] = "-O0";
+        if (!strcmp(x, "--all-levels") && now(n)) c->options.data[i] = "-O3";
+        if (n->made) return;
         bool graph = !strncmp(x, "--graph=", 8), size = !strncmp(x, "-D", 2),
              schedule = !strncmp(x, "--schedule=", 11);
         if ((graph ? given > 1 : !size && !schedule) && now(n)) {
             DROP(c->options, i);
             return;
         }
-        if (graph && strcmp(x, "--graph=path:3") && now(n)) c->options.data[i] = "--graph=path:3";
+        if (graph && strncmp(x, "--graph=path:", 13) && now(n)) c->options.data[i] = "--graph=path:3";
         else if (graph) c->options.data[i] = smaller_numbers(n, x);
         else if (size) c->options.data[i] = smaller_size(n, x);
     }

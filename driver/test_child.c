@@ -200,6 +200,8 @@ static test_outcome outcome_of(arena *a, int status, const char *text) {
     codes c = codes_in(a, text);
     test_outcome o = {
         .text = text, .kind = "", .right = count(text, "  right\n") + count(text, "  packed\n")};
+    o.follows = count(text, "  follows\n");
+    o.skipped = count(text, "  skipped: ");
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         return fault(a, text, "takes longer than two minutes%s", "");
     if (WIFSIGNALED(status)) return fault(a, text, "is ended by signal: %s", strsignal(WTERMSIG(status)));

@@ -21,7 +21,7 @@ import time
 import random_ops
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LINE = re.compile(r"^\w+: (?:right in all|packed) (\d+) runs of (\d+) cases(?:, (\d+) random schedules among them)?(?:; (\d+) schedules were refused with a reason)?(?:; \d+ cases are too large for a pack)?$", re.M)
+LINE = re.compile(r"^\w+: (?:right in all|packed) (\d+) runs of (\d+) cases(?:, (\d+) random schedules among them)?(?:; (\d+) changes of inputs followed, (\d+) skipped)?(?:; (\d+) schedules were refused with a reason)?(?:; \d+ cases are too large for a pack)?$", re.M)
 BATCH, A_RANDOM_OP, SIZES = 20, 3, ["-D", "S=3"]
 
 
@@ -61,9 +61,9 @@ def run(args, batch):
     command = [args.gnnc, "test", path, "-j1", "-Wno-unused-option", "--cases=%d" % n, "--seed=%d" % args.seed, "--first=%d" % (number * BATCH),
                "--save=" + args.save] + (["--pack=" + part(args, number)] if args.pack else []) + sizes + ["--target=" + args.target] + (["--op=" + args.op] if args.op else [])
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    count = [sum(int(m.group(k) or 0) for m in LINE.finditer(done.stdout)) for k in (1, 2, 3, 4)]
+    count = [sum(int(m.group(k) or 0) for m in LINE.finditer(done.stdout)) for k in (1, 2, 3, 6, 4, 5)]
     if args.op and "has no op" in done.stderr:
-        return [0, 0, 0, 0], ""
+        return [0] * 6, ""
     bad = done.returncode != 0 and not (drawn and random_ops_refused(done))
     if drawn and not bad and not args.pack:
         os.remove(path)
@@ -125,20 +125,22 @@ def main():
     args.target = args.target or ("cuda" if args.pack else "sim,host")
     packs = Packs(args)
     os.makedirs(args.save, exist_ok=True)
-    began, total, failed = time.time(), [0, 0, 0, 0], 0
+    began, total, failed = time.time(), [0] * 6, 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for batch, (count, fault) in zip(batches(args), pool.map(lambda b: ([0, 0, 0, 0], "") if packs.full() else run(args, b), batches(args))):
+        for batch, (count, fault) in zip(batches(args), pool.map(lambda b: ([0] * 6, "") if packs.full() else run(args, b), batches(args))):
             packs.add(batch[1])
             total = [a + b for a, b in zip(total, count)]
             if fault:
                 failed += 1
                 print(fault, flush=True)
-    runs, cases, schedules, refused = total
+    runs, cases, schedules, refused, followed, skipped = total
     packs.close()
     if args.pack:
         print("%d packs, %d bytes: %.0f a run" % (packs.files, packs.bytes, packs.bytes / max(runs, 1)))
     print("%d cases: %d runs %s, %d random schedules executed, %d refused, %d batches failed, in %.0f s" %
           (cases, runs, "packed" if args.pack else "right", schedules, refused, failed, time.time() - began))
+    if not args.pack:
+        print("%d changes of inputs followed, %d skipped" % (followed, skipped))
     few = 100 * schedules < args.executed * (schedules + refused)
     return 1 if failed or few or not runs else 0
 

@@ -4,7 +4,7 @@
 Usage: random_ops.py GNNC [--cases N] [--seed S] [--jobs 2] [--save DIR] [--first I]
 
 A case is a file of one op `main` (with helper ops, functions and reducers) and a command line; both follow from the seed
-and the number of the case alone. Everything generated is valid by construction, so any status but 0 is a fault. What the
+and the number of the case alone; policies.py says what the number decides. Everything generated is valid by construction, so any status but 0 is a fault. What the
 sizes of a case do not allow (E0819, E0820) counts as refused. A fault is saved to DIR as it is and made smaller: results,
 equations and subexpressions are dropped while it fails in the same way. The exit status is 1 if there was a fault.
 """
@@ -16,6 +16,8 @@ import re
 import subprocess
 import sys
 import time
+
+import policies
 
 TIMEOUT = 30
 REFUSED = {"E0819", "E0820"}   # sizes that do not go together
@@ -121,8 +123,8 @@ class Equation:
 class Case:
     UNIFORM = "rand(%s)"
 
-    def __init__(self, rng):
-        self.rng, self.names, self.generic = rng, 0, rng.random() < 0.3
+    def __init__(self, rng, policy=None):
+        self.rng, self.names, self.generic, self.policy = rng, 0, rng.random() < 0.3, policy
         self.graph = rng.choice(GRAPHS) if rng.random() < 0.4 else ""
         self.values, self.equations, self.parameters, self.results, self.options = [], [], [], [], []
         self.spaces = self.make_spaces()
@@ -132,6 +134,8 @@ class Case:
             self.add_tensor()
         for _ in range(rng.randint(0, 2)):
             self.add_scalar()
+        if policy:
+            self.add_core()
         self.add_equations()
         self.choose_options()
 
@@ -221,6 +225,16 @@ class Case:
         facts = self.rng.choice(["", "", "", " strided", " packed", " aligned(16)"])
         self.values.append(v)
         self.parameters.append("%s: %s[%s]%s" % (v.name, self.storage(kind), ", ".join(s.text for s in v.axes), facts))
+
+    def add_core(self):
+        rng, full = self.rng, [s for s in self.spaces if s.size > 0] or self.spaces
+        edges = rng.choice(self.spaces if len(full) > 1 else [s for s in self.spaces if s is not full[0]])   # 'by' wants one index of them
+        ends = [s for s in full if s is not edges]
+        width = rng.choice([s for s in self.spaces if s is not edges])
+        core = policies.Core(self.policy, edges.text, rng.choice(ends).text, rng.choice(ends).text, width.text, rng.choice(ends).text)
+        self.parameters += core.parameters
+        self.results += core.results
+        self.equations += [Equation(left, Expr(None, right), binders) for left, right, binders in core.equations]
 
     def add_scalar(self):
         kind = self.rng.choice("ffib")
@@ -685,13 +699,13 @@ class Case:
             words += ["-D", "%s=%d" % (s.name, s.size)]
         if self.generic:
             words += ["-D", "T=" + rng.choice(["f64", "f32", "f16", "bf16"])]
-        words.append("--index=%d" % rng.choice([32, 64]))
+        words.append("--index=%d" % (self.policy["index"] if self.policy else rng.choice([32, 64])))
         words.append("--layout=" + rng.choice(["packed", "packed", "strided", "misaligned", "broadcast"]))
         words.append("--values=" + rng.choice(["random", "random", "special"]))
         words.append("--edges=" + rng.choice(["plain", "mixed"]))
         if "inplace(" in "".join(t for _, t in self.results) and rng.random() < 0.6:
             words.append("--inplace")
-        words += ["--seed=%d" % rng.randrange(1000), "-O%d" % rng.choice([0, 0, 0, 3])]
+        words += ["--seed=%d" % rng.randrange(1000), "--all-levels"] + (["--metamorphic"] if rng.random() < 0.3 else [])
         self.options = words
 
     def sizes(self):
@@ -821,7 +835,7 @@ def shrink(gnnc, case, kind, path, budget=400):
 
 
 def make(seed, number):
-    return Case(random.Random("%d:%d" % (seed, number)))
+    return Case(random.Random("%d:%d" % (seed, number)), policies.policy(number))
 
 
 def one(args, number):
