@@ -21,7 +21,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARY = os.path.join(ROOT, "stdlib")
 FROM_GRAPH = re.compile(r"src|dst|col|[sd]\d$")   # maps that --graph gives
-SMALL = 3   # a size that a case does not say
+SMALL = 4   # a size that a case does not say
+PRECONDITION = "its preconditions, or those of its maps, rule it out"   # told by E0820 or E0819
 
 GRAPHS = {   # name: (rows, columns, edges (row, column), from 1)
     "gaps": (24, 24, [(1 + i * i % 3, 1 + i * 7 % 24) for i in range(60)] + [(9, 9)]),
@@ -60,7 +61,7 @@ class Op:
 
 
 def sizes(op, others=SMALL, **given):
-    return ["--size=%s=%d" % (s, given.get(s, others)) for s in op.dense]
+    return ["--size=%s=%d" % (s, given.get(s, 5 if s == "P" else others)) for s in op.dense]
 
 
 def of_graph(name, rows=None):
@@ -162,6 +163,7 @@ def plain(op):
 
 def attempt(gnnc, folder, job, symmetric):
     (path, _, target, words), names = job
+    words = [re.sub(r"^--graph=(er:7:20|path:2)$", "--graph=clique:5", w) for w in words] if symmetric else words
     files = [re.sub(r"^--graph=(%s)$" % "|".join(GRAPHS), r"--graph=%s/\1%s.mtx" % (folder, ".symmetric" if symmetric else ""), w) for w in words]
     command = [gnnc, "run", path, "--target=" + target, "--check", "--max-errors=0", "-Wno-unused-option", "-DS=3", *files] + ["--op=" + n for n in names]
     done = run(command)
@@ -170,21 +172,24 @@ def attempt(gnnc, folder, job, symmetric):
 
 
 def judge(gnnc, folder, job):
-    """{op: elements compared} of those that are right, and what is wrong."""
+    """{op: elements compared} of those that are right, those that refuse, and what is wrong."""
     (_, case, target, words), names = job
     command, done, rows = attempt(gnnc, folder, job, False)
     asks = {plain(o) for o in re.findall(r"error\[E0820\]: (\w+):", done.stderr)}
     if asks:
         again = (job[0], [n for n in names if plain(n) in asks])
-        rows.update(attempt(gnnc, folder, again, True)[2])
+        _, retried, more = attempt(gnnc, folder, again, True)
+        rows.update(more)
+        asks = {plain(o) for o in re.findall(r"error\[E0820\]: (\w+):", retried.stderr)}
+    asks |= {plain(o) for o in re.findall(r"error\[E0819\]: (\w+): '\w+' cannot map", done.stderr)}
     right = {op: int(r[5]) for op, r in rows.items() if r[9] == "right"}
     wrong = ["%s, %s, %s: %s --op=%s\n    %s" % (n, case, target, " ".join(w for w in command if not w.startswith("--op=")), n,
                                               "\n    ".join([line for line in done.stderr.splitlines() if "error" in line][:3]))
-             for n in names if plain(n) not in right]
-    return right, wrong
+             for n in names if plain(n) not in right | dict.fromkeys(asks)]
+    return right, asks, wrong
 
 
-def print_table(ops, seen, compared):
+def print_table(ops, seen, refused, compared):
     """A line an op, a column a case: how many runs were right, or the letter of a reason."""
     reasons = {}
     lines = ["%-28s %s" % ("", " ".join("%4d" % i for i in range(1, len(CASES) + 1)))]
@@ -192,7 +197,8 @@ def print_table(ops, seen, compared):
     for op in sorted(ops, key=lambda o: o.name):
         cells = []
         for case, _, lacks in CASES:
-            why, n = lacks(op), seen[plain(op.name), case]
+            n, why = seen[plain(op.name), case], lacks(op)
+            why = why or (PRECONDITION if not n and (plain(op.name), case) in refused else "")
             cells.append("%4d" % n if n else "   " + reasons.setdefault(why, chr(ord("a") + len(reasons))) if why else "   !")
             totals[case] += n
             excused[case] += bool(why)
@@ -213,20 +219,22 @@ def main():
     parser.add_argument("files", nargs="*")
     a = parser.parse_intermixed_args()
     files = a.files or sorted(os.path.join(LIBRARY, f) for f in os.listdir(LIBRARY) if f.endswith(".gnn") and f != "prelude.gnn")
-    began, seen, compared, faults, ops, jobs = time.time(), collections.Counter(), 0, [], [], []
+    began, seen, compared, faults, ops, jobs, refused = time.time(), collections.Counter(), 0, [], [], [], set()
     for path in files:
         found = ops_of(a.gnnc, path)
         ops += found
         jobs += jobs_of(path, found, a.level)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         write_graphs(folder)
-        for (key, _), (right, wrong) in zip(jobs, pool.map(lambda j: judge(a.gnnc, folder, j), jobs)):
+        for (key, _), (right, asks, wrong) in zip(jobs, pool.map(lambda j: judge(a.gnnc, folder, j), jobs)):
             faults += wrong
             compared += sum(right.values())
             seen.update((op, key[1]) for op in right)
+            refused |= {(op, key[1]) for op in asks}
     faults += ["%s has neither a run of '%s' nor a reason" % (op.name, case) for op in ops for case, _, lacks in CASES
-               if not seen[plain(op.name), case] and not lacks(op)]
-    lines = print_table(ops, seen, compared) + ["%d faults in %.0f s" % (len(faults), time.time() - began)] + faults
+               if not seen[plain(op.name), case] and not lacks(op) and (plain(op.name), case) not in refused]
+    faults += ["%s is right in no case" % op.name for op in ops if not any(seen[plain(op.name), case] for case, _, _ in CASES)]
+    lines = print_table(ops, seen, refused, compared) + ["%d faults in %.0f s" % (len(faults), time.time() - began)] + faults
     print("\n".join(lines))
     if a.out:
         with open(a.out, "w") as out:
