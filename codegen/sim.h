@@ -6,7 +6,7 @@
 // fault with the instruction's place in the source. Memory: what sim_new makes lives until sim_free.
 //
 //     sim *s = sim_new(ds, module);
-//     sim_begin(s, seed);                             // forgets which memory was written
+//     sim_begin(s, SIM_RANDOM, seed);                 // forgets which memory was written
 //     sim_launch(s, "spmm_f32_0", args, blocks);      // once a kernel, in order
 //     if (sim_report(s)) …                            // faults, as diagnostics
 //     n = sim_counted(s, a, &profiles);               // what sim_count counted since sim_begin
@@ -29,8 +29,10 @@ typedef struct {
 
 sim *sim_new(diag_set *ds, const simt_module *m);
 void sim_free(sim *s);
-// seed decides the order of blocks and how the warps of a block take turns.
-void sim_begin(sim *s, uint64_t seed);
+// Blocks, warps and the lanes of an atomic: RANDOM, where the seed decides their order, and how long a warp's turn is;
+// FORWARD, REVERSE: the first or the last one first, a warp to its end or its next barrier.
+typedef enum { SIM_RANDOM, SIM_FORWARD, SIM_REVERSE } sim_order;
+void sim_begin(sim *s, sim_order order, uint64_t seed);
 // One argument a parameter. The module must have the kernel.
 void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks);
 // Hands over what was found since the last call, each fault once however many lanes have it; returns how

@@ -1,9 +1,10 @@
-// The sizes of an op's spaces. In this order: constants and -D; shapes of files; the graph's arrays; the
-// graph by the name of the space; defaults, which keep maps possible. A codomain may be larger than what the
-// graph points at.
+// The sizes of an op's spaces. In this order: constants and -D; --size; shapes of files; the graph's arrays;
+// the graph by the name of the space; defaults, which keep maps possible. A codomain may be larger than what
+// the graph points at.
 #include "bind.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *space_name(const binding *b, tensor_space s) { return b->op->spaces.data[s].name; }
@@ -38,6 +39,19 @@ static void constants(binding *b) {
         const tensor_space_info *info = &b->op->spaces.data[s];
         if (info->kind == SPACE_CONST) set_size(b, s, info->size, "its declaration or -D");
     }
+}
+
+static bool given_sizes(binding *b) {
+    for (uint32_t i = 0; i < b->d->values[OPT_SIZE].len; i++) {
+        const char *text = b->d->values[OPT_SIZE].data[i];
+        size_t n = strcspn(text, "=");
+        for (tensor_space s = 0; s < b->op->spaces.len; s++) {
+            const char *name = space_name(b, s);
+            bool named = !strncmp(name, text, n) && !name[n];
+            if (named && !set_size(b, s, strtoll(text + n + 1, NULL, 10), "--size")) return false;
+        }
+    }
+    return true;
 }
 
 static bool array_sizes(binding *b, tensor_val v) {
@@ -183,6 +197,7 @@ static bool expression_sizes(binding *b) {
 
 bool bind_sizes(binding *b) {
     constants(b);
+    if (!given_sizes(b)) return false;
     for (tensor_val v = 0; v < b->op->nparams; v++)
         if (!array_sizes(b, v) || !map_sizes(b, v)) return false;
     if (!settle_codomains(b)) return false;

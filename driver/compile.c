@@ -94,7 +94,7 @@ static void choose_archs(job *j) {
 static void choose_targets(job *j) {
     driver *d = j->d;
     if (j->cuda) choose_archs(j);
-    else if (option_given(d, OPT_ARCH)) diag(d->ds, W0801, NO_SPAN, "--arch has no effect on --target=host");
+    else settings_host_alone(d);
     if (j->host) VEC_PUSH(d->arena, &j->targets, (cg_target){.kind = CG_HOST});
 }
 

@@ -81,6 +81,7 @@ diagnostic *usage(driver *d, diag_code code, const char *format, ...) SUP_PRINTF
 void expand_response_files(driver *d, int argc, char **argv);
 void settings_apply(driver *d);   // -W…, colour and format of diagnostics
 frontend_options settings_frontend(driver *d);
+void settings_host_alone(driver *d);   // tells of options that only GPUs have
 pass_options settings_pass(const driver *d);
 cg_options settings_codegen(const driver *d);
 int device_number(const driver *d);   // --device

@@ -6,8 +6,9 @@
 // ---- What is asked for -----------------------------------------------------------------------------------
 
 static run_layout layout_of(const driver *d) {
-    static const char *const words[] = {"packed", "strided", "misaligned", "broadcast", "uneven"};
-    for (run_layout l = LAYOUT_PACKED; l <= LAYOUT_UNEVEN; l++)
+    static const char *const words[] = {"packed", "strided", "misaligned", "broadcast",
+                                        "uneven", "reach",   "far"};
+    for (run_layout l = LAYOUT_PACKED; l <= LAYOUT_FAR; l++)
         if (option_is(d, OPT_LAYOUT, words[l])) return l;
     return LAYOUT_PACKED;
 }
@@ -40,8 +41,7 @@ static bool open_device(run_session *r) {
         return false;
     }
     if (option_is(d, OPT_TARGET, "sim") || r->pack) return run_sim_open(r);
-    if (host && option_given(d, OPT_ARCH))
-        diag(d->ds, W0801, NO_SPAN, "--arch has no effect on --target=host");
+    if (host) settings_host_alone(d);
     gnn_status s = host ? GNN_NO_DEVICE
                         : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
     if (s && named && !host) {
@@ -79,6 +79,30 @@ static void no_parameter(run_session *r, const unit *u, const char *name) {
         for (tensor_val v = 0; u->ops.data[i].op && v < u->ops.data[i].op->nparams; v++)
             VEC_PUSH(r->d->arena, &near, u->ops.data[i].op->vals.data[v].name);
     diag_suggest(fault, NO_SPAN, name, near.data, near.len);
+}
+
+static bool has_size(const unit *u, const char *name, size_t n) {
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        for (tensor_space s = 0; u->ops.data[i].op && s < u->ops.data[i].op->spaces.len; s++) {
+            const tensor_space_info *info = &u->ops.data[i].op->spaces.data[s];
+            if (info->kind == SPACE_FREE && !strncmp(name, info->name, n) && !info->name[n]) return true;
+        }
+    return false;
+}
+
+static bool check_sizes(run_session *r, const unit *u) {
+    enum { DIGITS = 18 };   // fit 64 bits
+    for (uint32_t i = 0; i < r->d->values[OPT_SIZE].len; i++) {
+        const char *text = r->d->values[OPT_SIZE].data[i];
+        size_t n = strcspn(text, "="), digits = text[n] ? strspn(text + n + 1, "0123456789") : 0;
+        if (!n || !digits || digits > DIGITS || text[n + 1 + digits])
+            usage(r->d, E0812, "--size takes NAME=N, a whole number, not '%s'", text);
+        else if (!has_size(u, text, n))
+            diag(r->d->ds, W0801, NO_SPAN,
+                 "--size=%s has no effect: no op of '%s' that is taken leaves such a size open", text,
+                 u->path);
+    }
+    return !r->d->usage_fault;
 }
 
 static bool check_parameters(run_session *r, const unit *u) {
@@ -217,7 +241,7 @@ static void tell_templates(const run_session *r, const unit *u) {
 
 static void run_unit(run_session *r, unit *u) {
     run_rows rows = {0};
-    if (!check_parameters(r, u)) return;
+    if (!check_parameters(r, u) || !check_sizes(r, u)) return;
     tell_templates(r, u);
     run_ops(r, u, &rows);
     run_pack_write(r);
@@ -244,7 +268,8 @@ int run_every_op(run_session *r) {
     if (simt)
         diag_help(usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]),
                   "gnnc run --target=sim runs its kernels");
-    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && load_graphs(r) && open_device(r))
+    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && load_graphs(r) && open_device(r) &&
+        run_check_far(r))
         run_unit(r, &u);
     phase(d, NULL);
     gnn_context_free(r->context);

@@ -5,7 +5,9 @@
 
 #include "bind.h"
 
-typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN } run_layout;
+#include "codegen/sim.h"
+
+typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN, LAYOUT_REACH, LAYOUT_FAR } run_layout;
 
 typedef struct run_op run_op;
 typedef struct run_row run_row;
@@ -106,7 +108,9 @@ struct run_buffer {
     bool used;
     gnn_dtype dtype;
     uint32_t rank;
-    int64_t shape[8], strides[8];   // in elements
+    int64_t shape[8], strides[8];   // in elements, of the image
+    int64_t apart;                  // of a far one: the first stride of the memory; 0: as in the image
+    size_t mapped;                  // bytes, of a far one
     size_t bytes, first;            // of the whole; byte of element 0
     size_t off;                     // of them, beyond what the parameter's alignment asks for
     uint8_t *image;                 // what it holds, on the host
@@ -128,6 +132,14 @@ gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides);
 const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values, size_t *bytes);   // packed
 gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
 
+// ---- run_far.c -------------------------------------------------------------------------------------------
+bool run_is_far(run_layout l);
+bool run_check_far(run_session *r);                       // false: a usage fault
+void run_choose_far(run_layout layout, run_buffer *x);    // of packed strides
+bool run_map_far(run_op *o, run_buffer *x, size_t element);
+void run_unmap_far(run_buffer *x);
+bool run_copy_far(run_op *o, const run_buffer *x, bool in);   // between image and memory
+
 // ---- run_launch.c ----------------------------------------------------------------------------------------
 bool run_load(run_op *o);      // compiles and loads
 bool run_prepare(run_op *o);   // plan, memory, arguments
@@ -145,14 +157,14 @@ bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by
 // ---- run_sim.c -------------------------------------------------------------------------------------------
 bool run_sim_open(run_session *r);    // the context
 void run_sim_load(run_op *o);         // nothing, like the next two, without --target=sim
+sim_order run_sim_order(const driver *d);   // that is asked for
 void run_sim_begin(run_op *o, bool again);   // again: the second launch, in another order
 bool run_sim_report(run_op *o);       // faults so far; true: the rest may go on
 void run_sim_free(run_session *r);    // of the op at hand
 
 // ---- run_profile.c ---------------------------------------------------------------------------------------
-struct sim;
 bool run_profiles(driver *d);   // asked for; a fault where nothing is simulated
-void run_profile(driver *d, struct sim *s, FILE *out);   // what it counted
+void run_profile(driver *d, sim *s, FILE *out);   // what it counted
 
 // ---- run_simt.c ------------------------------------------------------------------------------------------
 int run_simt(driver *d);   // the kernels of a .simt text, in the simulator; the exit status

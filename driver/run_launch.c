@@ -128,7 +128,8 @@ static bool make_argument(run_op *o, tensor_val v) {
     tensor_val under = run_overwritten(o, v);
     if (under == TENSOR_NO_VAL && !run_buffer_new(o, v, &o->buffers[v])) return false;
     const run_buffer *x = &o->buffers[under == TENSOR_NO_VAL ? v : under];
-    o->tensors[v] = run_buffer_tensor(x, run_layout_of(o, v) == LAYOUT_STRIDED || o->r->layout == LAYOUT_BROADCAST);
+    run_layout layout = run_layout_of(o, v);
+    o->tensors[v] = run_buffer_tensor(x, layout == LAYOUT_STRIDED || layout == LAYOUT_BROADCAST || x->apart);
     o->args[v].tensor = &o->tensors[v];
     return true;
 }
@@ -294,7 +295,8 @@ bool run_launches(run_op *o, run_row *row) {
 
 void run_plan_free(run_op *o) {
     for (uint32_t v = 0; o->buffers && v < o->op->op->nparams; v++)
-        if (o->buffers[v].memory) gnn_free(o->r->context, o->buffers[v].memory);
+        if (o->buffers[v].mapped) run_unmap_far(&o->buffers[v]);
+        else if (o->buffers[v].memory) gnn_free(o->r->context, o->buffers[v].memory);
     gnn_free(o->r->context, o->workspace);
     gnn_plan_free(o->plan);
     o->buffers = NULL;

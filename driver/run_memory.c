@@ -66,6 +66,8 @@ static void choose_strides(const run_op *o, tensor_val val, run_buffer *x) {
     bool strided = v->facts & FACT_STRIDED, packed = v->facts & FACT_PACKED;
     if (run_layout_of(o, val) == LAYOUT_STRIDED && !packed) pack_strides(x, strided ? 2 : 1, PADDING);
     else pack_strides(x, 1, 0);
+    bool any = !packed && (x->rank > 1 || (strided && x->rank));
+    if (run_is_far(r->layout) && any) run_choose_far(r->layout, x);
     bool constant = v->role == VAL_TENSOR && !packed && x->rank && !run_is_overwritten(o, val);
     if (r->layout != LAYOUT_BROADCAST || !constant) return;
     if (strided) x->strides[x->rank - 1] = 0;
@@ -101,7 +103,9 @@ bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
     size_t off = run_layout_of(o, v) != LAYOUT_MISALIGNED ? 0 : info->align > element ? info->align : element;
     x->off = off;
     x->bytes = GUARD + align + off + bytes + GUARD;
-    if (run_failed(o, gnn_alloc(o->r->context, x->bytes, &x->memory))) return false;
+    if (x->apart ? !run_map_far(o, x, element)
+                 : run_failed(o, gnn_alloc(o->r->context, x->bytes, &x->memory)))
+        return false;
     x->image = arena_alloc(o->arena, x->bytes);
     x->first = ((uintptr_t)x->memory + GUARD + align - 1) / align * align - (uintptr_t)x->memory + off;
     return true;
@@ -114,6 +118,7 @@ gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides) {
                     .has_strides = has_strides};
     memcpy(t.shape, x->shape, sizeof t.shape);
     memcpy(t.strides, x->strides, sizeof t.strides);
+    if (x->apart) t.strides[0] = x->apart;
     return t;
 }
 
@@ -196,10 +201,12 @@ bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_
 // ---- Transfers -------------------------------------------------------------------------------------------
 
 bool run_buffer_upload(run_op *o, run_buffer *x) {
+    if (x->apart) return run_copy_far(o, x, true);
     return !run_failed(o, gnn_copy_in(o->r->context, x->memory, x->image, x->bytes, NULL));
 }
 
 bool run_buffer_download(run_op *o, run_buffer *x) {
+    if (x->apart) return run_copy_far(o, x, false);
     return !run_failed(o, gnn_copy_out(o->r->context, x->image, x->memory, x->bytes, NULL)) &&
            !run_failed(o, gnn_sync(o->r->context, NULL));
 }

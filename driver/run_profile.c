@@ -2,8 +2,6 @@
 // touches of each buffer.
 #include "run.h"
 
-#include "codegen/sim.h"
-
 #include <string.h>
 
 static void totals(const sim_profile *p, uint64_t *n) {

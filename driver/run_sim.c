@@ -1,8 +1,6 @@
 // --target=sim: the GPU's program of an op, its launches handed to the simulator.
 #include "run.h"
 
-#include "codegen/sim.h"
-
 #include <string.h>
 
 typedef struct run_simulator {
@@ -60,10 +58,22 @@ void run_sim_load(run_op *o) {
     s->sim = sim_new(o->r->d->ds, s->module);
 }
 
+static sim_order opposite(sim_order o) {
+    return o == SIM_FORWARD ? SIM_REVERSE : o == SIM_REVERSE ? SIM_FORWARD : SIM_RANDOM;
+}
+
+sim_order run_sim_order(const driver *d) {
+    static const char *const words[] = {"random", "forward", "reverse"};
+    for (sim_order o = SIM_RANDOM; o <= SIM_REVERSE; o++)
+        if (option_is(d, OPT_SIM_ORDER, words[o])) return o;
+    return SIM_RANDOM;
+}
+
 void run_sim_begin(run_op *o, bool again) {
+    sim_order order = run_sim_order(o->r->d);
     uint64_t seed = (uint64_t)option_number(o->r->d, OPT_SIM_SEED, 0);
     if (!o->r->simulator) return;
-    sim_begin(o->r->simulator->sim, again ? ~seed : seed);
+    sim_begin(o->r->simulator->sim, again ? opposite(order) : order, again ? ~seed : seed);
     o->r->simulator->counting = !again && !o->changed && run_profiles(o->r->d);
     if (o->r->simulator->counting) sim_count(o->r->simulator->sim);
 }

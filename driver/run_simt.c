@@ -4,8 +4,6 @@
 //     for a scalar
 #include "run.h"
 
-#include "codegen/sim.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +171,7 @@ static void run_kernels(session *s) {
     if (diag_errors(d->ds)) return;
     phase(d, "run");
     sim *simulator = sim_new(d->ds, s->module);
-    sim_begin(simulator, (uint64_t)option_number(d, OPT_SIM_SEED, 0));
+    sim_begin(simulator, run_sim_order(d), (uint64_t)option_number(d, OPT_SIM_SEED, 0));
     bool counting = run_profiles(d);
     if (counting) sim_count(simulator);
     for (uint32_t k = 0; k < s->module->funcs.len; k++)

@@ -96,9 +96,18 @@ frontend_options settings_frontend(driver *d) {
                               .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true)};
 }
 
+void settings_host_alone(driver *d) {
+    static const option_id of_gpus[] = {OPT_ARCH, OPT_BLOCK_SIZE};
+    static const char *const names[] = {"arch", "block-size"};
+    for (size_t i = 0; i < sizeof of_gpus / sizeof *of_gpus; i++)
+        if (option_given(d, of_gpus[i]))
+            diag(d->ds, W0801, NO_SPAN, "--%s has no effect on --target=host", names[i]);
+}
+
 pass_options settings_pass(const driver *d) {
     return (pass_options){.index_bits = option_is(d, OPT_INDEX, "64") ? 64 : 32,
-                          .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true)};
+                          .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true),
+                          .block_threads = (uint32_t)strtoul(option_text(d, OPT_BLOCK_SIZE, "0"), NULL, 10)};
 }
 
 // The naive plan is there to be right and soon at hand, not to be fast.

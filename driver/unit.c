@@ -218,6 +218,7 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
     options.index_bits = index_bits;
     options.after = print_after(d);
     const char *machine = target->kind == CG_HOST ? "host" : "cuda";
+    if (target->kind == CG_HOST) options.block_threads = 0;
     if (o->text) return pass_loop(d->arena, d->ds, o->text, machine, &options);
     if (option_given(d, OPT_NO_SCHEDULE)) return pass_naive(d->arena, d->ds, o->op, &options);
     o->plans = (loop_plans){0};

@@ -6,7 +6,7 @@
 
 #include "plan.h"
 
-#define NAIVE_BLOCK 256   // points a block owns; threads of a block on a GPU
+uint32_t naive_block(const pass_options *o);   // points a block owns; threads of a block on a GPU
 
 typedef struct {
     arena *arena;

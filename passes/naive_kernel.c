@@ -1,4 +1,4 @@
-// One kernel of the naive plan: a block owns NAIVE_BLOCK consecutive points of its stages' targets; its
+// One kernel of the naive plan: a block owns consecutive points of its stages' targets; its
 // threads take them in turn. On a GPU that is one point a thread; on the host, whose blocks have one thread,
 // a loop over the block's points.
 #include "naive.h"
@@ -139,15 +139,21 @@ static simt_value product(kernel *k, simt_builder *b, const tensor_space *spaces
     return x;
 }
 
+uint32_t naive_block(const pass_options *o) {
+    enum { USUAL = 256 };
+    return o->block_threads ? o->block_threads : USUAL;
+}
+
 static void build_body(kernel *k, const tensor_space *spaces, uint32_t n) {
     simt_builder b = simt_builder_at_end(k->f), then;
     b.at = k->stages[0]->at;
-    simt_value block = simt_build_int(&b, NAIVE_I64, NAIVE_BLOCK), total = product(k, &b, spaces, n);
+    simt_value block = simt_build_int(&b, NAIVE_I64, naive_block(k->n->options)),
+               total = product(k, &b, spaces, n);
     simt_value first = simt_build_binary(
         &b, SIMT_MUL, simt_build_cvt(&b, NAIVE_I64, simt_build_sreg(&b, SREG_CTAID)), block);
     simt_instr loop;
     simt_builder in = simt_build_for(&b, simt_build_sreg(&b, SREG_TID),
-                                     simt_build_int(&b, SIMT_T(I32), NAIVE_BLOCK),
+                                     simt_build_int(&b, SIMT_T(I32), naive_block(k->n->options)),
                                      simt_build_sreg(&b, SREG_NTID), NULL, 0, &loop);
     simt_value point = simt_build_binary(&in, SIMT_ADD, first,
                                          simt_build_cvt(&in, NAIVE_I64, simt_for_index(k->f, loop)));
@@ -164,7 +170,7 @@ static size_expr blocks_of(const naive *n, const tensor_space *spaces, uint32_t 
         VEC_PUSH(n->arena, &s, ((size_token){SZ_SPACE, spaces[i], 0}));
         VEC_PUSH(n->arena, &s, ((size_token){SZ_MUL, 0, 0}));
     }
-    VEC_PUSH(n->arena, &s, ((size_token){SZ_CONST, NAIVE_BLOCK, 0}));
+    VEC_PUSH(n->arena, &s, ((size_token){SZ_CONST, naive_block(n->options), 0}));
     VEC_PUSH(n->arena, &s, ((size_token){SZ_CEILDIV, 0, 0}));
     return s;
 }
@@ -186,7 +192,7 @@ void kernel_build(naive *n, const tensor_stage *const *stages, uint32_t nstages)
                 .stages = stages,
                 .nstages = nstages,
                 .stage = first,
-                .f = simt_kernel_new(n->p->module, kernel_name(n, first), NAIVE_BLOCK)};
+                .f = simt_kernel_new(n->p->module, kernel_name(n, first), naive_block(n->options))};
     k.f->at = first->at;
     k.var = ARENA_ARRAY(n->arena, simt_value, n->op->vars.len + 1);
     k.memo = ARENA_ARRAY(n->arena, simt_value, n->op->exprs.len + 1);

@@ -24,6 +24,7 @@ typedef struct {
     uint32_t index_bits;   // 32 or 64: of index arrays, given and prepared
     pass_observer after;
     bool nondeterministic; // floats may be combined in an order that depends on time
+    uint32_t block_threads; // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
 } pass_options;
 void pass_done(const pass_observer *o, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);
 

@@ -6,8 +6,9 @@
 
 static const machine machines[] = {
 #define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, vector_bytes, points,            \
-                block_points)                                                                                \
-    {name, gpu, lanes, max_threads, max_registers, shared_bytes, vector_bytes, points, block_points},
+                block_points, block_threads)                                                                 \
+    {name,         gpu,    lanes,        max_threads,  max_registers,                                        \
+     shared_bytes, vector_bytes, points, block_points, block_threads},
 #include "machine.def"
 };
 
@@ -15,6 +16,13 @@ const machine *machine_find(const char *name) {
     for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++)
         if (!strcmp(machines[i].name, name)) return &machines[i];
     return NULL;
+}
+
+const machine *machine_with(arena *a, const char *name, const pass_options *o) {
+    machine *m = ARENA_NEW(a, machine);
+    *m = *machine_find(name);
+    if (m->gpu && o->block_threads) m->block_threads = o->block_threads;
+    return m;
 }
 
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {

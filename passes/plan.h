@@ -22,8 +22,10 @@ typedef struct {
     uint32_t vector_bytes;     // widest access worth making
     uint32_t points;           // of an axis a thread should hold
     uint32_t block_points;     // rows a block should own by default, on a GPU a lane and group
+    uint32_t block_threads;    // threads of a block by default
 } machine;
 const machine *machine_find(const char *name);
+const machine *machine_with(arena *a, const char *name, const pass_options *o);   // as the options have it
 
 // What a version may take for granted: each is a guard of the program's version.
 typedef struct {

@@ -9,12 +9,10 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    HEAVY_GROUPS = 16,    // groups that share a long row
-    ROW_LANES = 8,        // that share a row: most rows are short
-    UNROLLED = 512,       // operations of a loop that is written out
-    DOT_LANES = 8,        // that share what a dense axis is reduced to: more of them shuffle more
-    PART_POINTS = 4096,   // of a reduction across blocks
-    PART_GROUPS = 8,
+    ROW_LANES = 8,          // that share a row: most rows are short
+    UNROLLED = 512,         // operations of a loop that is written out
+    DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
+    PART_POINTS = 4096,     // of a reduction across blocks
     COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
@@ -33,6 +31,14 @@ void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v
                        .nvalues = option ? 2 : 1,
                        .values = values};
     schedule_fill(m->p->arena, m->s, c);
+}
+
+int64_t default_groups(const planner *p) { return p->machine->block_threads / p->machine->lanes; }
+
+// That share a long row: twice as many, where a block may have so many threads.
+static int64_t heavy_groups(const planner *p) {
+    int64_t most = p->machine->max_threads / p->machine->lanes, twice = 2 * default_groups(p);
+    return twice < most ? twice : most;
 }
 
 // ---- Extents ---------------------------------------------------------------------------------------------
@@ -235,7 +241,7 @@ static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left
     bool columns = sums_columns(m->p, st, left, n);
     int64_t points = columns ? COLUMN_POINTS : PART_POINTS;
     default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
-    if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], PART_GROUPS, NULL);
+    if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
 
 // How many rounds of a row's loop are written out: as many as leave the loop a few hundred operations, which
@@ -274,11 +280,11 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     if (dots) hold_heads(m, st, left, n);
     bool columns = sums_columns(p, st, left, n);
     fill_parts(m, st, left, n);
-    if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], PART_GROUPS, NULL);
+    if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], 4, NULL);
     if (n && !m->heavy && !columns) default_fill(m, st->name, SCHEDULE_GROUPS, left[0], m->groups, NULL);
     if (m->heavy && rows && reduces)
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], HEAVY_GROUPS, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], heavy_groups(p), NULL);
     if (features) {
         share s = share_axis(m, st, left[n - 1], lanes);
         fill_share(m, st, left[n - 1], s);
@@ -427,8 +433,8 @@ static void fill_flat(making *m, const stage_group *g) {
         schedule_fill(p->arena, m->s,
                       (schedule_cell){.verb = SCHEDULE_FLAT, .stage = st->name, .nvalues = 1, .values = v});
         default_fill(m, st->name, SCHEDULE_LANES, left[0], WARP, NULL);
-        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], DEFAULT_GROUPS, NULL);
-        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], WARP * DEFAULT_GROUPS, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], default_groups(p), NULL);
+        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], WARP * default_groups(p), NULL);
     }
 }
 
@@ -497,7 +503,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     planner p = plan_new(a, ds, op, none, mach, facts);
     plan_rewrite(&p);
     p.s = s;
-    making m = {.p = &p, .s = s, .class = class, .rows = rows, .groups = DEFAULT_GROUPS};
+    making m = {.p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p)};
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     fill_kernels(&m);
     default_nones(&m);

@@ -8,7 +8,6 @@
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
-    DEFAULT_GROUPS = 8,   // rows a block owns
     DEFAULT_HEAVY = 256   // entries from which on a row is long
 };
 
@@ -27,6 +26,7 @@ typedef struct {
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option);
 void default_nones(making *m);                        // what a stage inside another one would inherit
+int64_t default_groups(const planner *p);             // of a block: rows it owns
 bool default_dense(const planner *p, tensor_var v);   // no map leads from or into its space
 bool default_one_by_one(const planner *p,
                         const tensor_stage *st);   // no reduction, or of terms in their order

@@ -7,10 +7,9 @@
 #include <string.h>
 
 enum {
-    ROWS = DEFAULT_GROUPS,   // of a block: more rounds of rows wait for one another at each barrier
-    SHARED_BYTES = 25344,    // of a block, with which threads rather than memory fill a multiprocessor
-    MOST_BYTES = 69632,      // with which three blocks still fit one
-    ROOM = 128,              // entries a row should have room for at least
+    SHARED_BYTES = 25344,   // of a block, with which threads rather than memory fill a multiprocessor
+    MOST_BYTES = 69632,     // with which three blocks still fit one
+    ROOM = 128,             // entries a row should have room for at least
     DEAR = 24   // operations from which on a value is kept, not computed again along a further axis
 };
 
@@ -104,10 +103,10 @@ static int64_t bytes_of(const chain *c) {
 }
 
 // Entries a row may have; 0: too few.
-static int64_t room_for(int64_t bytes) {
-    int64_t room = bytes ? SHARED_BYTES / (ROWS * bytes) : 0;
+static int64_t room_for(int64_t rows, int64_t bytes) {
+    int64_t room = bytes ? SHARED_BYTES / (rows * bytes) : 0;
     if (room < ROOM) room = ROOM;
-    return bytes && ROWS * room * bytes <= MOST_BYTES ? room : 0;
+    return bytes && rows * room * bytes <= MOST_BYTES ? room : 0;
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
@@ -136,11 +135,12 @@ static void fill_stage(chain *c, uint32_t i, uint32_t depth) {
     making *m = c->m;
     const tensor_stage *st = stage_of(c, i);
     bool edges = in_edges(c, i);
-    m->groups = edges ? 0 : ROWS;
+    int64_t rows = m->groups;   // more rounds of them would wait for one another at each barrier
+    if (edges) m->groups = 0;
     int64_t lanes = default_stage(m, st, !edges && st->nleft == depth, false);
     if (edges) default_fill(m, st->name, SCHEDULE_LANES, st->left[0], lanes, NULL);
-    else default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], ROWS, NULL);
-    m->groups = DEFAULT_GROUPS;
+    else default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], rows, NULL);
+    m->groups = rows;
 }
 
 static void fill_chain(chain *c) {
@@ -175,7 +175,7 @@ bool default_fuse(making *m) {
         if (!begin(&c, last)) continue;
         for (uint32_t i = 0; i < n; i++) c.kept[i] = is_dear(&c, i);
         if (!has_scores(&c)) continue;
-        int64_t room = room_for(bytes_of(&c));
+        int64_t room = room_for(m->groups, bytes_of(&c));
         if (!room) return false;
         suppose_room(&c, room);
         fill_chain(&c);

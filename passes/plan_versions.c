@@ -175,7 +175,7 @@ static void remark_naive(const versioning *w) {
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
                          const pass_options *o) {
     version_facts facts = {.index_bits = o->index_bits};
-    return plan_complete(a, ds, op, s, machine_find(machine), &facts);
+    return plan_complete(a, ds, op, s, machine_with(a, machine, o), &facts);
 }
 
 program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
@@ -183,7 +183,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     versioning w = {.arena = a,
                     .ds = ds,
                     .op = op,
-                    .machine = machine_find(machine),
+                    .machine = machine_with(a, machine, o),
                     .options = o,
                     .plans = plans,
                     .made = made};

@@ -62,7 +62,7 @@ bool machine_take(const char *code, size_t bytes) {
     return machine.module != NULL;
 }
 
-void machine_begin(void) { sim_begin(machine.sim, machine.seed++); }
+void machine_begin(void) { sim_begin(machine.sim, SIM_RANDOM, machine.seed++); }
 
 uint32_t machine_end(void) {
     const uint32_t n = sim_report(machine.sim);

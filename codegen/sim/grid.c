@@ -1,5 +1,6 @@
-// Launches: the blocks of a grid one after another, in an order that a seed decides; the warps of a block in
-// turns that the seed makes long or short, so that what depends on their order shows.
+// Launches: the blocks of a grid one after another, forward, in reverse or in an order that a seed decides;
+// the warps of a block likewise, or in turns that the seed makes long or short, so that what depends on their
+// order shows.
 #include "internal.h"
 
 enum { SHARED_ALIGN = 128 };   // as a GPU's shared memory is
@@ -24,10 +25,12 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 
 typedef struct {
     uint64_t n, factor, shift;   // block i of the order is i * factor + shift modulo n
-} order;
+} permutation;
 
-static order order_new(sim *s, uint32_t blocks) {
-    order o = {.n = blocks, .factor = 1 + sim_random(s) % blocks, .shift = sim_random(s) % blocks};
+static permutation order_of_blocks(sim *s, uint32_t blocks) {
+    if (s->order == SIM_FORWARD) return (permutation){.n = blocks, .factor = 1};
+    if (s->order == SIM_REVERSE) return (permutation){.n = blocks, .factor = blocks - 1, .shift = blocks - 1};
+    permutation o = {.n = blocks, .factor = 1 + sim_random(s) % blocks, .shift = sim_random(s) % blocks};
     while (gcd(o.factor, o.n) != 1) o.factor++;
     return o;
 }
@@ -94,9 +97,10 @@ static void run_block(sim_block *b) {
             pass_barrier(b);
             continue;
         }
-        uint64_t chance = sim_random(b->sim);
-        sim_warp *w = nth_in(b, SIM_RUNS, running > 1 ? (uint32_t)(chance >> 32) % running : 0);
-        run(w, chance & 1 ? 1 + (chance >> 1) % SHORT : 1 << 20);
+        sim_order order = b->sim->order;
+        uint64_t chance = order == SIM_RANDOM ? sim_random(b->sim) : 0;
+        uint32_t next = order == SIM_REVERSE ? running - 1 : (uint32_t)(chance >> 32) % running;
+        run(nth_in(b, SIM_RUNS, next), chance & 1 ? 1 + (chance >> 1) % SHORT : 1 << 20);
     }
 }
 
@@ -110,7 +114,7 @@ static uint32_t buffer_of(sim *s, const sim_arg *x) {
                     .room = x->bytes,
                     .result = x->result,
                     .granule = 4};
-    if (!x->written) b.defined = arena_alloc(s->memory, x->bytes + 1);
+    if (!x->written) b.defined = sim_shadow(s, x->bytes + 1);
     VEC_PUSH(s->memory, &s->buffers, b);
     if (s->buffers.len > UINT16_MAX) ICE("more buffers than pointers can name");
     return s->buffers.len - 1;
@@ -190,7 +194,7 @@ void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks
     bind(s, k, args);
     if (s->counting) b.counts = sim_counts_of(s, k, blocks);
     make_warps(&b, a);
-    order o = order_new(s, blocks);
+    permutation o = order_of_blocks(s, blocks);
     for (uint64_t i = 0; i < blocks && !b.stopped; i++) {
         b.number = (uint32_t)((i * o.factor + o.shift) % o.n);
         run_block(&b);
@@ -203,19 +207,22 @@ sim *sim_new(diag_set *ds, const simt_module *m) {
     arena *a = arena_new();
     sim *s = ARENA_NEW(a, sim);
     *s = (sim){.arena = a, .memory = arena_new(), .ds = ds, .module = m};
-    sim_begin(s, 0);
+    sim_begin(s, SIM_RANDOM, 0);
     return s;
 }
 
 void sim_free(sim *s) {
     if (!s) return;
+    sim_unmap_shadows(s);
     arena_free(s->memory);
     arena_free(s->arena);
 }
 
-void sim_begin(sim *s, uint64_t seed) {
+void sim_begin(sim *s, sim_order order, uint64_t seed) {
+    sim_unmap_shadows(s);
     arena_free(s->memory);
     s->memory = arena_new();
+    s->order = order;
     s->random = seed;
     s->launch = 0;
     memset(&s->buffers, 0, sizeof s->buffers);

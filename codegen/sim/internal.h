@@ -77,15 +77,21 @@ typedef struct {
     uint64_t lanes;   // that have it
 } sim_fault;
 
+typedef struct {
+    void *at;
+    size_t bytes;
+} sim_mapping;
 typedef struct sim_counts sim_counts;   // of a kernel
 struct sim {
     arena *arena;    // kernels
     arena *memory;   // buffers and their shadows, until sim_begin
     diag_set *ds;
     const simt_module *module;
+    sim_order order;
     uint64_t random;
     uint16_t launch;
     VEC(sim_kernel *) kernels;
+    VEC(sim_mapping) mapped;   // shadows too large for an arena
     VEC(sim_buffer) buffers;   // [0] unused, [SIM_SHARED]
     VEC(sim_fault) faults;
     bool counting;
@@ -128,6 +134,8 @@ static inline simt_type sim_type(const sim_code *c, uint32_t arg) {
     return simt_typeof(c->func, c->func->instrs.data[c->instr].args[arg]);
 }
 uint64_t sim_random(sim *s);
+void *sim_shadow(sim *s, size_t bytes);   // zeroed, until sim_begin
+void sim_unmap_shadows(sim *s);
 
 // ---- Pointers --------------------------------------------------------------------------------------------
 // Number of the buffer it was derived from, and the offset there, so that an access beyond it is seen

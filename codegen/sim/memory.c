@@ -65,7 +65,7 @@ static void refine(sim *s, sim_buffer *b, uint32_t bytes) {
 }
 
 static sim_record *records(sim *s, const sim_buffer *b) {
-    return ARENA_ARRAY(s->memory, sim_record, (b->room + b->granule - 1) / b->granule + 1);
+    return sim_shadow(s, ((b->room + b->granule - 1) / b->granule + 1) * sizeof(sim_record));
 }
 
 // ---- One lane's access -----------------------------------------------------------------------------------
@@ -318,7 +318,11 @@ static sim_mask undefined_operands(sim_warp *w, const sim_code *c) {
     return *sim_undefined(w, c->b, c->from) | (three ? *sim_undefined(w, c->c, c->from) : 0);
 }
 
-// The hardware takes the lanes in any order: here from a lane at random on.
+// The hardware takes the lanes in any order.
+static uint32_t nth_lane(sim *s, uint32_t first, uint32_t n) {
+    return s->order == SIM_REVERSE ? SIM_LANES - 1 - n : (first + n) % SIM_LANES;
+}
+
 static void atomic(sim_warp *w, const sim_code *c) {
     access x = access_of(w, c, c->from, ATOMIC);
     const simt_instr_info *instr = &c->func->instrs.data[c->instr];
@@ -327,8 +331,9 @@ static void atomic(sim_warp *w, const sim_code *c) {
     sim_mask lanes = addressed(w, c), bad = undefined_operands(w, c) & lanes;
     if (bad) sim_fault_at(w, c, E0722, bad, 0, "an atomic takes a value from memory that nobody wrote");
     if (instr->nresults) *sim_undefined(w, c->r, c->to) = 0;
-    for (uint32_t n = 0, first = (uint32_t)sim_random(w->block->sim); n < SIM_LANES; n++) {
-        uint32_t i = (first + n) % SIM_LANES;
+    sim *s = w->block->sim;
+    for (uint32_t n = 0, first = s->order == SIM_RANDOM ? (uint32_t)sim_random(s) : 0; n < SIM_LANES; n++) {
+        uint32_t i = nth_lane(s, first, n);
         size_t at;
         sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;
         if (!b) continue;

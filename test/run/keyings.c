@@ -234,7 +234,7 @@ static void run(session *t, gnn_program *p, gnn_context *c, const tensor_op *op,
     gnn_plan *plan = NULL;
     void *workspace = NULL;
     memset(y, 0xAA, sizeof y);
-    if (t->sim) sim_begin(t->sim, t->runs);
+    if (t->sim) sim_begin(t->sim, SIM_RANDOM, t->runs);
     bool good = !gnn_plan_new(p, &o, &plan) && !gnn_alloc(c, gnn_plan_workspace(plan), &workspace) &&
                 (!workspace || !gnn_fill(c, workspace, 0xAA, gnn_plan_workspace(plan), NULL)) &&
                 !gnn_launch(plan, args, 3, workspace, gnn_plan_workspace(plan), NULL);

@@ -89,7 +89,7 @@ void play_begin(uint64_t seed) {
     for (uint32_t k = 0; k < WIDTHS; k++) {
         sim_free(players[k].sim);
         players[k].sim = sim_new(faults, players[k].module);
-        sim_begin(players[k].sim, seed);
+        sim_begin(players[k].sim, SIM_RANDOM, seed);
     }
     nwritten = 0;
     fake_play(play);
