@@ -1,5 +1,5 @@
 // libFuzzer's mutator for texts. Bytes rarely make another program: half the mutants put a run of tokens of
-// the text in the place of another run.
+// the text in the place of another run. What begins with a byte from 128 on is no text.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static run_of_tokens choose_run(const uint8_t *text, size_t size, uint64_t *rand
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
     uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    if (size < 2 || seed & 1) return LLVMFuzzerMutate(data, size, most);
+    if (size < 2 || data[0] >= 128 || seed & 1) return LLVMFuzzerMutate(data, size, most);
     run_of_tokens to = choose_run(data, size, &random), from = choose_run(data, size, &random);
     if (random >> 40 & 1) from.hi = from.lo = random >> 41 & 3 ? from.lo : to.lo;   // delete
     if (random >> 43 & 1) to.hi = to.lo;                                            // insert
