@@ -14,7 +14,7 @@ command_of() {
     case $1 in
     malformed) echo "$python test/fuzz/malformed.py $build/bin/unit/read_many --cases $cases --seed $seed" ;;
     differential) echo "$python test/fuzz/differential.py $build/bin/gnnc --cases $cases --seed $seed --save $out/differential" ;;
-    fuzz) echo "make -s fuzz BUILD=$build SECONDS=$seconds" ;;
+    fuzz) echo "make -s fuzz BUILD=$build SECONDS=$seconds WORKERS=$(nproc)" ;;
     sweep | seeded | asan) echo "make -s $1 BUILD=$build" ;;
     *) return 1 ;;
     esac

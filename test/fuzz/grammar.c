@@ -111,10 +111,11 @@ static void reduction(generator *g, const char *scope, uint32_t depth) {
     textbuf_puts(&g->out, ")");
 }
 
+// Two deep: what it says of x is said thrice.
 static void normalisation(generator *g, const char *scope, uint32_t depth) {
     static const char *const ends[] = {" by dst)", " over f)", " by src)", " over e)", " over (f, h))"};
     textbuf_puts(&g->out, "softmax(");
-    expression(g, scope, depth + 1);
+    expression(g, scope, depth + 2);
     textbuf_puts(&g->out, WORD_OF(g, ends));
 }
 
