@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs fuzzers for SECONDS on WORKERS (nproc) processors: all targets at once, or in turns where there are fewer processors; FUZZ=parse,ir takes
 # those alone. Needs bash and coreutils. A line a target tells what was done; status 1: something was found, its input is in OUT/found and what
-# was said of it in OUT/log. New inputs go into OUT/corpus/TARGET, which another run goes on with. What it reads is beside it, as
-# scripts/fuzz_pack.sh puts it, or named: FUZZ_BIN, FUZZ_CORPUS, FUZZ_DICT, FUZZ_OUT.
+# was said of it in OUT/log. New inputs go into OUT/corpus/TARGET, which another run goes on with; OUT/spent.txt keeps the lines of all runs.
+# What it reads is beside it, as scripts/fuzz_pack.sh puts it, or named: FUZZ_BIN, FUZZ_CORPUS, FUZZ_DICT, FUZZ_OUT.
 # Usage: run.sh SECONDS [WORKERS]
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -61,7 +61,7 @@ report() { # target
     return 0
 }
 
-echo "date: $(date -u +%FT%TZ), $(nproc) processors, $workers taken, $seconds s: ${targets[*]}"
+echo "date: $(date -u +%FT%TZ), $(nproc) processors, $workers taken, $seconds s: ${targets[*]}" | tee -a "$out/spent.txt"
 at_once=$workers
 [ "$at_once" -le ${#targets[@]} ] || at_once=${#targets[@]}
 turns=$(((${#targets[@]} + at_once - 1) / at_once))
@@ -74,7 +74,7 @@ for ((first = 0; first < ${#targets[@]}; first += at_once)); do
     done
     wait
 done
-for t in "${targets[@]}"; do report "$t"; done
+for t in "${targets[@]}"; do report "$t"; done | tee -a "$out/spent.txt"
 findings=$(find "$out/log" -name '*.failed' | wc -l)
 echo "${#targets[@]} targets, $findings findings"
 [ "$findings" = 0 ]
