@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs fuzzers for SECONDS on WORKERS (nproc) processors: all targets at once, or in turns where there are fewer processors; FUZZ=parse,ir takes
-# those alone. Needs bash and coreutils. A line a target tells what was done; status 1: something was found, its input is in OUT/found and what
-# was said of it in OUT/log. New inputs go into OUT/corpus/TARGET, which another run goes on with; OUT/spent.txt keeps the lines of all runs.
-# What it reads is beside it, as scripts/fuzz_pack.sh puts it, or named: FUZZ_BIN, FUZZ_CORPUS, FUZZ_DICT, FUZZ_OUT.
+# those alone. Needs bash, coreutils, find, awk, grep and gunzip. A line a target tells what was done; status 1: something was found, its input is
+# in OUT/found and what was said of it in OUT/log. New inputs go into OUT/corpus/TARGET, which another run goes on with; OUT/spent.txt keeps the
+# lines of all runs. What it reads is beside it, as scripts/fuzz_pack.sh puts it, or named: FUZZ_BIN, FUZZ_CORPUS, FUZZ_DICT, FUZZ_OUT.
 # Usage: run.sh SECONDS [WORKERS]
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
