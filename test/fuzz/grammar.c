@@ -111,7 +111,7 @@ static void reduction(generator *g, const char *scope, uint32_t depth) {
     textbuf_puts(&g->out, ")");
 }
 
-// Two deep: what it says of x is said thrice.
+// What softmax says of its operand is said thrice: few of them nest.
 static void normalisation(generator *g, const char *scope, uint32_t depth) {
     static const char *const ends[] = {" by dst)", " over f)", " by src)", " over e)", " over (f, h))"};
     textbuf_puts(&g->out, "softmax(");
