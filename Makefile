@@ -4,14 +4,15 @@
 # make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
 # make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
-# make fuzz     fuzzes for SECONDS=300 in all, with clang's libFuzzer, which it does not install; FUZZ=parse,readers takes those targets
+# make fuzz     fuzzes for SECONDS=300 in all on WORKERS=1 processors, with clang's libFuzzer, which it does not install; FUZZ=parse,ir takes those
+# make nightly  what is too long for each merge, by a fresh seed: SECONDS=3600 of fuzzing, CASES=10000, SEED=, PARTS=malformed,fuzz
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
 BUILD ?= build
 # The one apt-get installs packages for.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded asan fuzz clean
+.PHONY: all setup demo test sweep seeded asan fuzz nightly clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -44,7 +45,11 @@ asan: setup
 	    $(PYTHON) test/run.py $(BUILD)/asan --param=sanitized=1
 
 fuzz: all
-	@FUZZ_SECONDS=$(or $(SECONDS),300) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD)
+	@FUZZ_SECONDS=$(or $(SECONDS),300) FUZZ_WORKERS=$(or $(WORKERS),1) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD)
+
+nightly: all
+	@ninja -C $(BUILD) unit_tests
+	@NIGHTLY_SECONDS=$(SECONDS) NIGHTLY_CASES=$(CASES) NIGHTLY_SEED=$(SEED) NIGHTLY_PARTS=$(PARTS) PYTHON=$(PYTHON) scripts/nightly.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD)
