@@ -153,6 +153,11 @@ static bool rounds(const tensor_op *op, const tensor_stage *s, const uint8_t *mo
     const tensor_reducer *r = &op->reducers.data[s->reducer];
     bool over = false, exact = true;
     for (uint32_t i = 0; i < s->nbound; i++) over |= moves[op->vars.data[s->bound[i]].space] != 0;
+    for (uint32_t i = 0; i < s->nkeys;
+         i++) {   // a plan may walk the terms in the order of their keys, and cut that where it likes
+        tensor_type t = tensor_typeof(op, s->keys[i].lhs);
+        over |= t.type == DT_INDEX && moves[t.space];
+    }
     for (uint32_t i = 0; i < r->nstate; i++) {
         tensor_reduce_kind by = r->kind;
         bool alone = r->kind != REDUCE_USER || tensor_combined_by(op, r, i, &by);

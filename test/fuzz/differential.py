@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cases of `gnnc test` over the library and over ops drawn at random: what CI runs some of, and a release many.
 
-Usage: differential.py GNNC [--cases N] [--seed S] [--jobs 2] [--save DIR] [--random SHARE] [--target sim,host] [--op NAME] [--executed SHARE] [--pack PREFIX [--until MIB] [--pack-size MIB]]
+Usage: differential.py GNNC [--cases N] [--seconds S] [--seed S] [--jobs 2] [--save DIR] [--random SHARE] [--target sim,host] [--op NAME] [--executed SHARE] [--pack PREFIX [--until MIB] [--pack-size MIB]]
 
 A case is one op under one schedule with one choice of sizes, types and layouts, on up to three graphs. --random per cent of them are of ops of
 random_ops.py, three cases an op; the others go round the files of the library and test/run/new_ops.gnn. Exit status 1: a case
@@ -112,6 +112,7 @@ def main():
     p.add_argument("gnnc")
     p.add_argument("--cases", type=int, default=400)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--seconds", type=float, default=1e9, help="no case is begun after so many")
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--random", type=int, default=30)
     p.add_argument("--executed", type=int, default=0)
@@ -126,8 +127,9 @@ def main():
     packs = Packs(args)
     os.makedirs(args.save, exist_ok=True)
     began, total, failed = time.time(), [0] * 6, 0
+    over = lambda: packs.full() or time.time() > began + args.seconds
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for batch, (count, fault) in zip(batches(args), pool.map(lambda b: ([0] * 6, "") if packs.full() else run(args, b), batches(args))):
+        for batch, (count, fault) in zip(batches(args), pool.map(lambda b: ([0] * 6, "") if over() else run(args, b), batches(args))):
             packs.add(batch[1])
             total = [a + b for a, b in zip(total, count)]
             if fault:
@@ -137,10 +139,10 @@ def main():
     packs.close()
     if args.pack:
         print("%d packs, %d bytes: %.0f a run" % (packs.files, packs.bytes, packs.bytes / max(runs, 1)))
-    print("%d cases: %d runs %s, %d random schedules executed, %d refused, %d batches failed, in %.0f s" %
-          (cases, runs, "packed" if args.pack else "right", schedules, refused, failed, time.time() - began))
     if not args.pack:
         print("%d changes of inputs followed, %d skipped" % (followed, skipped))
+    print("%d cases: %d runs %s, %d random schedules executed, %d refused, %d batches failed, in %.0f s" %
+          (cases, runs, "packed" if args.pack else "right", schedules, refused, failed, time.time() - began))
     few = 100 * schedules < args.executed * (schedules + refused)
     return 1 if failed or few or not runs else 0
 

@@ -31,8 +31,8 @@ ORDERS = ["forward", "reverse", "random"]
 MULTIPLES = dict(F=16, K=8, Q=8, H=4, D=8, J=8, P=8, M=8)   # what schedules with vectors are for, and a class of the default's extents
 WIDE = dict(F=72, K=8, Q=72, H=2, D=72, J=72, P=72, M=72)   # another class
 ODD = dict(F=5, K=3, Q=7, H=3, D=5, J=5, P=5, M=5)          # the last one
-# For plans that were right in none of those: all sizes in one class.
-LARGER = [dict(MULTIPLES, H=8), dict(WIDE, K=72, H=72)]
+# For plans that were right in none of those.
+LARGER = [dict(MULTIPLES, H=8), dict(WIDE, K=72, H=72), dict(MULTIPLES, P=5), dict(WIDE, K=72, P=5)]   # cheb: P == S + 2
 
 
 

@@ -144,8 +144,10 @@ def fault_of(session, error, reference, result):
     if not re.search(reason, err) and call != "dlopen" and not re.search("threads cannot be started", err):
         return "does not say why"
     about = re.sub(r"\.[A-Za-z0-9]{6}$|\.[0-9]+\.part$|\.part$", "", log.split()[-1])
+    if session == "input" and about.endswith("/in.gnn"):
+        about = "-"   # the standard input has no name of its own
     if call in ("open", "fopen", "fstat", "read", "pread", "mkostemp", "mkdir", "rename") and "memfd" not in log \
-            and "/tmp/" not in about and "pipe:" not in about and os.path.basename(about) not in err:
+            and work + "/tmp/" not in about and "pipe:" not in about and os.path.basename(about) not in err:
         return "does not name " + about
     return ""
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Spoils a pack. Usage: spoil_pack.py HOW PACK OUT
 
-flip: a bit of the file; cut: its end; wrong: what the first result of the second record may be;
+flip: a bit of the file; cut: its end; wrong: what the first results of the first record with any elements may be;
 crash: the code of the second record; form: the number of the form."""
 import json
 import sys
@@ -35,6 +35,10 @@ def spoil_record(how, about, data):
                 data[at + size // 2:at + size] = bytes(size // 2)
 
 
+def has_elements(about):
+    return any(size for graph in about["runs"] for _, size in graph["versions"][0]["results"].values())
+
+
 def main():
     how, path, out = sys.argv[1:]
     data = bytearray(open(path, "rb").read())
@@ -44,7 +48,7 @@ def main():
         data = data[:-20]
     else:
         records = list(members(bytes(data)))
-        spoil_record(how, *records[1])
+        spoil_record(how, *(next(r for r in records if has_elements(r[0])) if how == "wrong" else records[1]))
         data = b"".join(member(*r) for r in records)
     open(out, "wb").write(data)
 
