@@ -18,7 +18,7 @@ bool run_check_far(run_session *r) {
 }
 
 void run_choose_far(run_layout layout, run_buffer *x) {
-    static const int64_t narrow = 2146435071, past = INT64_C(1) << 31;   // NARROW of passes/plan_guard.c
+    static const int64_t narrow = PASS_NARROW_OFFSETS, past = INT64_C(1) << 31;
     int64_t inner = x->strides[0], steps = x->shape[0] - 1;
     if (steps < 1 || !inner) return;
     int64_t apart = layout == LAYOUT_FAR ? past / steps + MULTIPLE : (narrow - inner) / steps;

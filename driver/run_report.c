@@ -18,10 +18,13 @@ const char *run_sizes(const binding *b) {
     return out.data ? out.data : "";
 }
 
+// Of the first array of floats; a single number has often a type of its own.
 const char *run_type(const tensor_op *op) {
-    for (tensor_val v = 0; v < op->nparams; v++)
-        if (op->vals.data[v].role == VAL_TENSOR && ir_dtype_is_float(op->vals.data[v].type))
-            return ir_dtype_text(op->vals.data[v].type);
+    for (uint32_t rank = 2; rank-- > 0;)
+        for (tensor_val v = 0; v < op->nparams; v++) {
+            const tensor_val_info *i = &op->vals.data[v];
+            if (i->role == VAL_TENSOR && i->rank >= rank && ir_dtype_is_float(i->type)) return ir_dtype_text(i->type);
+        }
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_RESULT) return ir_dtype_text(op->vals.data[v].type);
     return "-";

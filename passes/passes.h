@@ -26,6 +26,11 @@ typedef struct {
     bool nondeterministic; // floats may be combined in an order that depends on time
     uint32_t block_threads; // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
 } pass_options;
+
+// Offsets of elements below this fit versions of 31 bits: loops step past their ends by less than a million points, which
+// must not wrap either.
+#define PASS_NARROW_OFFSETS (INT64_C(2147483647) - (INT64_C(1) << 20))
+
 void pass_done(const pass_observer *o, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);
 
 // The naive plan, kept for ever as --no-schedule: every stage is a kernel with one thread a point of its

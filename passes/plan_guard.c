@@ -71,9 +71,6 @@ bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32
 }
 
 // ---- 31 bits ---------------------------------------------------------------------------------------------
-// Loops step past their ends by less than a million points, which must not wrap either.
-#define NARROW (INT64_C(2147483647) - (INT64_C(1) << 20))
-
 static void below(planner *p, const tensor_space *axes, uint32_t rank, const loop_value *w) {
     size_expr e = {0};
     textbuf text = textbuf_new(p->arena);
@@ -85,9 +82,9 @@ static void below(planner *p, const tensor_space *axes, uint32_t rank, const loo
         textbuf_printf(&text, "%s%s", a ? " * " : "", p->op->spaces.data[axes[a]].name);
         if (w && w->pad[a]) textbuf_printf(&text, " up to %u", (unsigned)w->pad[a]);
     }
-    VEC_PUSH(p->arena, &e, ((size_token){SZ_CONST, NARROW, 0}));
+    VEC_PUSH(p->arena, &e, ((size_token){SZ_CONST, PASS_NARROW_OFFSETS, 0}));
     VEC_PUSH(p->arena, &e, ((size_token){SZ_LT, 0, 0}));
-    textbuf_printf(&text, " < %lld", (long long)NARROW);
+    textbuf_printf(&text, " < %lld", (long long)PASS_NARROW_OFFSETS);
     plan_holds(p, e, text.data);
 }
 
@@ -99,7 +96,7 @@ void plan_narrow_guards(planner *p) {
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         const tensor_val_info i = p->op->vals.data[v];
         bool given = v < p->op->nparams && i.role != VAL_SCALAR && i.rank && !(i.facts & FACT_PREFIX);
-        if (given) add(p, (program_guard){.kind = GUARD_REACH, .param = v, .value = NARROW});
+        if (given) add(p, (program_guard){.kind = GUARD_REACH, .param = v, .value = PASS_NARROW_OFFSETS});
         if (i.role == VAL_STAGE && p->plan->values.data[v].home == LOOP_MEMORY && i.rank > 1)
             below(p, i.axes, i.rank, &p->plan->values.data[v]);
     }
