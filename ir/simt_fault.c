@@ -148,6 +148,7 @@ static void move_in(const site *s, simt_region made, bool after) {
     const simt_region_info *from = &f->regions.data[made];
     simt_region_info *r = &f->regions.data[s->region];
     uint32_t n = from->instrs.len;
+    if (!n) return;
     for (uint32_t k = 0; k < n; k++) VEC_PUSH(f->module->arena, &r->instrs, from->instrs.data[k]);
     uint32_t at = place_of(f, s->region, s->instr) + after;   // constants went to the front of the body
     memmove(r->instrs.data + at + n, r->instrs.data + at, (r->instrs.len - n - at) * sizeof *r->instrs.data);
