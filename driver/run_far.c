@@ -34,7 +34,7 @@ bool run_map_far(run_op *o, run_buffer *x, size_t element) {
                      0);
     if (x->memory != MAP_FAILED) return true;
     x->memory = NULL;
-    diag(o->r->d->ds, E0819, o->op->op->at, "%s: this machine gives no %.1f GiB of addresses", o->op->name,
+    diag(o->r->d->ds, E0824, o->op->op->at, "%s: this machine gives no %.1f GiB of addresses", o->op->name,
          (double)x->mapped / 1073741824.0);
     return false;
 }

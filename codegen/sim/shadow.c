@@ -9,7 +9,7 @@ void *sim_shadow(sim *s, size_t bytes) {
     enum { LARGE = 1 << 28 };
     if (bytes < LARGE) return arena_alloc(s->memory, bytes);
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) ICE("out of memory: %zu bytes wanted", bytes);
+    if (at == MAP_FAILED) out_of_memory(bytes);
     VEC_PUSH(s->memory, &s->mapped, ((sim_mapping){at, bytes}));
     return at;
 }
