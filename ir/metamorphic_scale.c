@@ -12,7 +12,8 @@ enum { ANY = INT32_MIN, UNKNOWN = META_NOTHING, MOST = 64 };
 typedef struct {
     const tensor_op *op;
     int32_t *val, *expr;
-    const int32_t *arg, *left;   // of the reducer at hand
+    const int32_t *arg, *left;   // of the reducer at hand, whose expressions are among all others
+    uint32_t nargs, nleft;
 } degrees;
 
 static int32_t join(int32_t x, int32_t y) { return x == ANY ? y : y == ANY || x == y ? x : UNKNOWN; }
@@ -67,9 +68,9 @@ static int32_t degree_of(const degrees *d, const tensor_node *n) {
     if (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS) return maths(d, n);
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return constant(n);
-    case TENSOR_ARG_OP: return d->arg ? d->arg[n->imm.i] : UNKNOWN;
+    case TENSOR_ARG_OP: return n->imm.i < d->nargs ? d->arg[n->imm.i] : UNKNOWN;
     case TENSOR_LEFT_OP:
-    case TENSOR_RIGHT_OP: return d->left ? d->left[n->imm.i] : UNKNOWN;
+    case TENSOR_RIGHT_OP: return n->imm.i < d->nleft ? d->left[n->imm.i] : UNKNOWN;
     case TENSOR_LOAD_OP: return all_invariant(d, n) == 0 ? d->val[n->imm.i] : UNKNOWN;
     case TENSOR_ADD_OP:
     case TENSOR_SUB_OP:
@@ -116,7 +117,9 @@ static void reduce_user(arena *a, const degrees *d, const tensor_reducer *r, con
     for (uint32_t i = 0; i < r->nargs; i++) arg[i] = d->expr[s->body[i]];
     for (uint32_t i = 0; i < r->nstate; i++) state[i] = ANY;
     in.arg = arg;
+    in.nargs = r->nargs;
     in.left = state;
+    in.nleft = r->nstate;
     for (bool moved = true; moved;) {
         moved = false;
         sweep(&in);
