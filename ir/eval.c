@@ -233,6 +233,13 @@ static eval_value preimages_at_least(evaluator *ev, tensor_val map, int64_t leas
     return eval_int(n, true);
 }
 
+static eval_value preimages_cut(evaluator *ev, tensor_val map, int64_t most) {
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = preimage_sizes(ev, map);
+    for (int64_t i = 0; counts && i < into; i++)
+        if (counts[i] > most) n += counts[i] / most + (counts[i] % most != 0);
+    return eval_int(n, true);
+}
+
 typedef struct {
     int64_t x, y;
 } index_pair;
@@ -267,6 +274,7 @@ static eval_value symmetric(evaluator *ev, tensor_val first, tensor_val second) 
 eval_value eval_statistic(evaluator *ev, const eval_node *n) {
     if (n->op == TENSOR_PREIMAGE_OP) return preimage_size(ev, (tensor_val)n->imm, n->imm2);
     if (n->op == TENSOR_AT_LEAST_OP) return preimages_at_least(ev, (tensor_val)n->imm, n->imm2);
+    if (n->op == TENSOR_CUT_PARTS_OP) return preimages_cut(ev, (tensor_val)n->imm, n->imm2);
     return symmetric(ev, (tensor_val)n->imm, (tensor_val)n->imm2);
 }
 

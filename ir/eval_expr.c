@@ -223,7 +223,7 @@ static eval_value other(eval_program *p, const eval_node *n) {
     case TENSOR_ROUND_OP: return rounded(n, eval_node_value(p, n->args[0]));
     case TENSOR_RAND_OP: return uniform(p, n);
     case TENSOR_STOP_OP: return eval_node_value(p, n->args[0]);
-    case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_SYMMETRIC_OP: return eval_statistic(p->ev, n);
+    case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_CUT_PARTS_OP: case TENSOR_SYMMETRIC_OP: return eval_statistic(p->ev, n);
     default: ICE("'%s' cannot be evaluated", tensor_op_table((tensor_opcode)n->op)->text);
     }
 }

@@ -163,6 +163,8 @@ tensor_val loop_add_val(loop_plan *p, tensor_val_info info, loop_value where);
 loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at);
 static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_PUSH(p->arena, to, n); }
 // The most tiles of `extent` points that a map cuts the domain into, none of which crosses a value.
+// Parts of rows, the values of a map, as part_rows has them.
+tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 

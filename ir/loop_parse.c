@@ -87,11 +87,13 @@ static void read_prepared(plan_parser *p) {
     r.builder = read_builder(p);
     tensor_lex_expect(&p->text, "(");
     uint32_t extent = 0;
-    do VEC_PUSH(p->text.arena, &args, read_val(p));
-    while (!prepared_tiles(r.builder) && tensor_lex_accept(&p->text, ","));
-    if (prepared_tiles(r.builder)) {
-        tensor_lex_expect(&p->text, ",");
-        loop_parse_number(p, &extent);
+    VEC_PUSH(p->text.arena, &args, read_val(p));
+    while (tensor_lex_accept(&p->text, ",")) {
+        if (prepared_tiles(r.builder) && p->text.tok.kind == TOK_INT) {
+            loop_parse_number(p, &extent);
+            break;
+        }
+        VEC_PUSH(p->text.arena, &args, read_val(p));
     }
     tensor_lex_expect(&p->text, ")");
     r.extent = extent;

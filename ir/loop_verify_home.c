@@ -29,10 +29,11 @@ static const char *check_owners(loop_verifier *v) {
 // ---- Prepared values -------------------------------------------------------------------------------------
 
 static const char *check_arguments(loop_verifier *v, const loop_prepared *r, const bool *made) {
-    uint32_t want = r->builder == PREPARED_COMPOSE ? 2 : 1;
-    if (r->builder == PREPARED_CLASSES ? r->nargs == 0 : r->nargs != want)
-        return WRONG(v, "'%s' takes %s%u", loop_builder_text(r->builder),
-                     r->builder == PREPARED_CLASSES ? "at least " : "", (unsigned)want);
+    uint32_t least = r->builder == PREPARED_COMPOSE ? 2 : 1,
+             most = r->builder == PREPARED_CLASSES ? UINT32_MAX : prepared_parts(r->builder) ? 2 : least;
+    if (r->nargs < least || r->nargs > most)
+        return WRONG(v, "'%s' takes %s%u", loop_builder_text(r->builder), least < most ? "at least " : "",
+                     (unsigned)least);
     for (uint32_t i = 0; i < r->nargs; i++) {
         if (r->args[i] >= v->op->vals.len) return WRONG(v, "an argument does not exist");
         const tensor_val_info *m = &v->op->vals.data[r->args[i]];
@@ -62,6 +63,23 @@ static bool holds_tiles(const loop_verifier *v, tensor_space space, const tensor
     return s->kind == SPACE_EXPR && most && s->expr == most;
 }
 
+static bool holds_parts(const loop_verifier *v, tensor_space space, const loop_prepared *r) {
+    const tensor_space_info *s = &v->op->spaces.data[space];
+    tensor_op *copy = tensor_op_copy(v->scratch, v->op);
+    return s->kind == SPACE_EXPR && r->extent > 0 && s->expr == loop_parts(copy, r->args[0], r->extent);
+}
+
+static bool has_rows_order(const loop_verifier *v, const loop_prepared *r) {
+    if (r->nargs < 2) return true;
+    for (uint32_t i = 0; i < v->plan->prepared.len; i++) {
+        const loop_prepared *o = &v->plan->prepared.data[i];
+        if (o->val != r->args[1]) continue;
+        return (o->builder == PREPARED_ORDER || o->builder == PREPARED_ORDER_DESC) &&
+               v->op->vals.data[o->val].axes[0] == v->op->vals.data[r->args[0]].into;
+    }
+    return false;
+}
+
 static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
     tensor_space domain = m->axes[0], axis = val->axes[0];
@@ -81,6 +99,9 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
         good = counts_one_more(v->op, axis, m->into) && holds_tiles(v, val->into, m, r->extent);
         break;
     case PREPARED_TILE_VALUES: good = val->into == m->into && holds_tiles(v, axis, m, r->extent); break;
+    case PREPARED_PART_ROWS: good = val->into == m->into && holds_parts(v, axis, r) && has_rows_order(v, r); break;
+    case PREPARED_PART_BEGINS:
+    case PREPARED_PART_ENDS: good = val->into == domain && holds_parts(v, axis, r) && has_rows_order(v, r); break;
     case PREPARED_BUILDER_COUNT: break;
     }
     return good

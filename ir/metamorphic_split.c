@@ -113,6 +113,7 @@ static int32_t state_of(const splitting *f, const tensor_node *n) {
         return copies(f->expr[n->args[0]]) ? join(f->expr[n->args[1]], f->expr[n->args[2]]) : UNKNOWN;
     case TENSOR_PREIMAGE_OP:
     case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP:
     case TENSOR_SYMMETRIC_OP: return UNKNOWN;
     default: return all_copy(f, n, 0);   // arguments of a reducer are checked where it stands
     }

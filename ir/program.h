@@ -34,6 +34,7 @@ bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow);   // floats: one has every 
     X(STD_PREIMAGE, "std")    /* value: param; floor of the standard deviation of its preimages' sizes */   \
     X(QUANTILE_PREIMAGE, "quantile") /* value: param, value2: q in thousandths; text: quantile(dst,900) */  \
     X(AT_LEAST, "at_least") /* value: param, value2: k; how many preimages have k or more entries */        \
+    X(CUT_PARTS, "cut_parts") /* value: param, value2: n > 0; parts of n entries that preimages with more have */ \
     X(FILL, "fill") /* value: param, value2: n; thousandths of rows in use, preimages cut in tiles of n */  \
     X(DEVICE, "") /* value: device_fact; text: device(sms) */
 typedef enum {
@@ -102,6 +103,11 @@ typedef struct {
     X(TILE_BEGINS, "tile_begins") /* of map m, extent T: V + 1 entries: the number of the first of those of v */ \
     X(TILE_VALUES, "tile_values") /* of map m, extent T: for each of them its value; then, where V > 0, the last  \
                                      value up to E / T + V entries, which no map has more tiles than */           \
+    X(PART_ROWS, "part_rows") /* of map m, order o of V (the order of numbers without one), extent T: of each part of rows \
+                                 its row. First the parts, of T entries and a last of fewer, of rows with more than T, \
+                                 then the other rows, a part each, empty or not; both in the order o */       \
+    X(PART_BEGINS, "part_begins") /* likewise: where each part begins in the order of m */                  \
+    X(PART_ENDS, "part_ends") /* likewise: where it ends */                                                 \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
 typedef enum {
@@ -110,8 +116,11 @@ typedef enum {
 #undef X
     PREPARED_BUILDER_COUNT
 } prepared_builder;
+static inline bool prepared_parts(prepared_builder b) {
+    return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS;
+}
 static inline bool prepared_tiles(prepared_builder b) {
-    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES;
+    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b);
 }
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter

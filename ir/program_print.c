@@ -59,7 +59,7 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
         }
         textbuf_puts(out, ")");
         return;
-    case SZ_STD_PREIMAGE: case SZ_QUANTILE_PREIMAGE: case SZ_AT_LEAST: case SZ_FILL:
+    case SZ_STD_PREIMAGE: case SZ_QUANTILE_PREIMAGE: case SZ_AT_LEAST: case SZ_CUT_PARTS: case SZ_FILL:
         textbuf_printf(out, "%s(", token_text(t->kind));
         put_param(out, p, t->value);
         if (t->kind != SZ_STD_PREIMAGE) textbuf_printf(out, ",%" PRId64, t->value2);

@@ -81,7 +81,8 @@ static tensor_expr share(tensor_op *op, tensor_node n) {
 
 // Fields an operation does not use are zero and constants have one form, so that equal nodes are equal bytes.
 static void canonicalise(tensor_node *n) {
-    bool uses2 = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP || n->op == TENSOR_SYMMETRIC_OP;
+    bool uses2 = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP ||
+                 n->op == TENSOR_CUT_PARTS_OP || n->op == TENSOR_SYMMETRIC_OP;
     bool uses = uses2 || n->op == TENSOR_LOAD_OP || n->op == TENSOR_ROUND_OP ||
                 (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_LEAF && n->op != TENSOR_NONE_OP);
     if (!uses) n->imm.i = 0;

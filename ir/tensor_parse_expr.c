@@ -90,6 +90,7 @@ static void read_attributes(parser *p, tensor_node *n) {
         n->imm.i = read_map(p);
         break;
     case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP:
         n->imm.i = read_map(p);
         tensor_lex_expect(p, ",");
         n->imm2 = read_count(p);

@@ -212,7 +212,10 @@ static void print_node(printer *p, const tensor_node *n) {
         OUT(p, "]");
         return;
     case TENSOR_PREIMAGE_OP: OUT(p, "preimage(%s, %s)", statistics[n->imm2], p->vals[n->imm.i]); return;
-    case TENSOR_AT_LEAST_OP: OUT(p, "at_least(%s, %lld)", p->vals[n->imm.i], (long long)n->imm2); return;
+    case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP:
+        OUT(p, "%s(%s, %lld)", tensor_op_table((tensor_opcode)n->op)->text, p->vals[n->imm.i], (long long)n->imm2);
+        return;
     case TENSOR_SYMMETRIC_OP: OUT(p, "symmetric(%s, %s)", p->vals[n->imm.i], p->vals[n->imm2]); return;
     default: break;
     }

@@ -37,7 +37,7 @@ tensor_type tensor_result_type(const tensor_op *op, const tensor_node *n) {
     }
     switch (n->op) {
     case TENSOR_VAR_OP: return (tensor_type){DT_INDEX, op->vars.data[n->imm.i].space};
-    case TENSOR_SIZE_OP: case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: return TENSOR_TYPE(I64);
+    case TENSOR_SIZE_OP: case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_CUT_PARTS_OP: return TENSOR_TYPE(I64);
     case TENSOR_SYMMETRIC_OP: return TENSOR_TYPE(BOOL);
     case TENSOR_RAND_OP: return TENSOR_TYPE(F32);
     case TENSOR_SELECT_OP: return tensor_typeof(op, n->args[1]);
@@ -178,6 +178,8 @@ static const char *other_fault(arena *a, const tensor_op *op, const tensor_node 
                    : "'preimage' takes a statistic and a map";
     case TENSOR_AT_LEAST_OP:
         return is_map(op, n->imm.i) && n->imm2 >= 0 ? NULL : "'at_least' takes a map and a number";
+    case TENSOR_CUT_PARTS_OP:
+        return is_map(op, n->imm.i) && n->imm2 > 0 ? NULL : "'cut_parts' takes a map and a number above 0";
     case TENSOR_SYMMETRIC_OP:
         return is_map(op, n->imm.i) && is_map(op, n->imm2) ? NULL : "'symmetric' takes two maps";
     default: ICE("'%s' has no type rule", tensor_op_table((tensor_opcode)n->op)->text);

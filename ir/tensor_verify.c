@@ -98,7 +98,9 @@ static const char *check_node(verifier *v, tensor_expr e, uint32_t allow) {
     default: break;   // by what it may mention
     }
     const char *text = tensor_op_table((tensor_opcode)n->op)->text;
-    bool graph = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP || n->op == TENSOR_SYMMETRIC_OP, size = n->op == TENSOR_SIZE_OP;
+    bool graph = n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP ||
+                 n->op == TENSOR_CUT_PARTS_OP || n->op == TENSOR_SYMMETRIC_OP,
+         size = n->op == TENSOR_SIZE_OP;
     bool kept = !(allow & ALLOW_FLOAT) &&
                 (tensor_type_is_float(n->type) || n->op == TENSOR_INDEX_OP || n->op == TENSOR_NONE_OP);
     bool random = n->op == TENSOR_RAND_OP && !(allow & (ALLOW_VAR | ALLOW_LOAD));

@@ -101,6 +101,9 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
         at_most(c, &points, -1);
         return;
     case PREPARED_TILE_BEGINS: points = size_form(s->f, s->f->op->vals.data[p->val].into); break;
+    case PREPARED_PART_BEGINS:
+    case PREPARED_PART_ENDS: break;
+    case PREPARED_PART_ROWS:
     case PREPARED_TILE_VALUES:
         points = size_form(s->f, s->f->op->vals.data[m].into);
         not_negative(c);

@@ -448,7 +448,8 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_LOG1P_OP: return lower_maths(k, b, n);
     case TENSOR_RAND_OP: return lower_rand(k, b, n);
     case TENSOR_PREIMAGE_OP:
-    case TENSOR_AT_LEAST_OP: return lw_number(k, e);
+    case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP: return lw_number(k, e);
     case TENSOR_SYMMETRIC_OP:
     case TENSOR_OP_COUNT: break;
     }

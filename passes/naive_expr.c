@@ -178,6 +178,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_RAND_OP: return lower_rand(k, b, n);
     case TENSOR_PREIMAGE_OP:
     case TENSOR_AT_LEAST_OP:
+    case TENSOR_CUT_PARTS_OP:
     case TENSOR_SYMMETRIC_OP:
     case TENSOR_OP_COUNT: break;
     }

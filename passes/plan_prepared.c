@@ -132,6 +132,15 @@ tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t
                                      : prepare(p, b, &m->map, 1, n, m->into, tiles);
 }
 
+tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, tensor_val order, int64_t n) {
+    tensor_val args[] = {m->map, order};
+    uint32_t nargs = order == TENSOR_NO_VAL ? 1 : 2;
+    const char *name = arena_printf(p->arena, "%s.parts%lld", p->op->vals.data[m->map].name, (long long)n);
+    tensor_space parts = plan_space(p, name, loop_parts(p->op, m->map, n));
+    plan_narrow_product(p, &parts, 1);
+    return prepare(p, b, args, nargs, n, b == PREPARED_PART_ROWS ? m->into : m->domain, parts);
+}
+
 tensor_val plan_order(planner *p, const plan_map *m) {
     return plan_prepare(p, PREPARED_ORDER, &m->map, 1, m->domain, m->domain);
 }

@@ -326,6 +326,8 @@ tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, 
                         tensor_space axis);
 // Tiles of at most n entries, none of which crosses a value: the first one of each value; the value of each.
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n);
+// Parts of rows of more than n entries, then the other rows, in an order or by their numbers: TENSOR_NO_VAL.
+tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, tensor_val order, int64_t n);
 tensor_val plan_offsets(planner *p, const plan_map *m);
 tensor_val plan_order(planner *p, const plan_map *m);
 bool plan_prepare_classes(planner *p);

@@ -33,6 +33,7 @@ void size_append(arena *a, size_expr *s, const program *p, const tensor_op *op, 
     case TENSOR_CONST_OP: push(a, s, SZ_CONST, x->imm.i, 0); return;
     case TENSOR_SIZE_OP: size_append_space(a, s, p, op, (tensor_space)x->imm.i); return;
     case TENSOR_AT_LEAST_OP: push(a, s, SZ_AT_LEAST, x->imm.i, x->imm2); return;
+    case TENSOR_CUT_PARTS_OP: push(a, s, SZ_CUT_PARTS, x->imm.i, x->imm2); return;
     case TENSOR_SYMMETRIC_OP: push(a, s, SZ_SYMMETRIC, x->imm.i, x->imm2); return;
     case TENSOR_PREIMAGE_OP:
         push(a, s,

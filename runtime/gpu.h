@@ -54,6 +54,7 @@ gnn_status rt_gpu_largest(rt_gpu *g, const rt_ints *x, int64_t *out);   // 0 whe
 gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out, int64_t *tiles);
 gnn_status rt_gpu_tile_begins(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
+gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out);
 gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out, int64_t *classes);
 

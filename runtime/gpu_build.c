@@ -180,6 +180,38 @@ gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, r
     return s ? s : rt_gpu_expanded(g, &begins, most, out);
 }
 
+// ---- Parts of rows ---------------------------------------------------------------------------------------
+// How many parts the rows at each position have that are cut, or that are not; numbered from 0 by a scan.
+static gnn_status number_parts(rt_gpu *g, const rt_ints *offsets, const rt_ints *order, bool ordered, int64_t extent,
+                               bool cut, rt_ints *out) {
+    gnn_status s = rt_gpu_ints(g, offsets->count, out);
+    if (!s)
+        s = RT_LAUNCH(g, PART_COUNTS, offsets->count, RT_POINTER(offsets->data), RT_POINTER(order->data), ordered,
+                      RT_NUMBER(offsets->count - 1), RT_NUMBER(extent), cut, RT_POINTER(out->data));
+    return s ? s : rt_gpu_scan(g, out, out);
+}
+
+gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent,
+                        rt_ints *out) {
+    rt_ints offsets, cut, whole;
+    int64_t ncut, nwhole;
+    gnn_status s = rt_gpu_offsets(g, m, &offsets);
+    const rt_ints *by = order ? &order->values : &offsets;   // not looked at without an order
+    if (!s) s = number_parts(g, &offsets, by, order, extent, true, &cut);
+    if (!s) s = number_parts(g, &offsets, by, order, extent, false, &whole);
+    if (!s) s = rt_gpu_get(g, &cut, m->codomain, &ncut);
+    if (!s) s = rt_gpu_get(g, &whole, m->codomain, &nwhole);
+    if (!s) s = rt_gpu_ints(g, ncut + nwhole, out);
+    if (!s)
+        s = RT_LAUNCH(g, PART_CUT, ncut, RT_POINTER(cut.data), RT_POINTER(offsets.data), RT_POINTER(by->data),
+                      order != NULL, RT_NUMBER(m->codomain), RT_NUMBER(extent), what - RT_PART_ROWS, RT_NUMBER(ncut),
+                      RT_POINTER(out->data));
+    if (s) return s;
+    return RT_LAUNCH(g, PART_WHOLE, m->codomain, RT_POINTER(whole.data), RT_POINTER(offsets.data), RT_POINTER(by->data),
+                     order != NULL, RT_NUMBER(m->codomain), RT_NUMBER(extent), what - RT_PART_ROWS, RT_NUMBER(ncut),
+                     RT_POINTER(out->data));
+}
+
 // ---- Compositions and classes ----------------------------------------------------------------------------
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out) {
     gnn_status s = rt_gpu_ints(g, m->values.count, out);

@@ -94,6 +94,7 @@ void rt_gpu_unload(gnn_context *c, bool wide);   // gpu_kernels.c
     X(MAX_PREIMAGE, "max", NOTHING, 0, 0) X(MIN_PREIMAGE, "min", NOTHING, 0, 0)                             \
     X(AVG_PREIMAGE, "avg", NOTHING, 0, 0) X(STD_PREIMAGE, "std", NOTHING, 0, 0)                             \
     X(QUANTILE_PREIMAGE, "quantile", NUMBER, 0, 1000) X(AT_LEAST, "at_least", NUMBER, 0, INT64_MAX)         \
+    X(CUT_PARTS, "cut_parts", NUMBER, 1, INT64_MAX)                                                         \
     X(FILL, "fill", NUMBER, 1, INT64_MAX) X(SYMMETRIC, "symmetric", MAP, 0, 0)
 typedef enum { RT_WITH_NOTHING, RT_WITH_NUMBER, RT_WITH_MAP } rt_operand_kind;
 #define RT_DEVICE_FACTS(X) X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
@@ -179,7 +180,8 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
 #define RT_BUILDERS(X) /* X(name, text, least and most maps it takes) */                                    \
     X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2)                         \
     X(DEGREES, "degrees", 1, 1) X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                   \
-    X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                \
+    X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                 \
+    X(PART_ROWS, "part_rows", 1, 2) X(PART_BEGINS, "part_begins", 1, 2) X(PART_ENDS, "part_ends", 1, 2)     \
     X(CLASSES, "classes", 1, RT_MAX_MAPS)
 typedef enum {
 #define X(name, text, least, most) RT_##name,
@@ -208,8 +210,11 @@ static inline bool rt_orders(rt_builder b) {   // a permutation
 static inline bool rt_maps(rt_builder b) {   // it may be an argument
     return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || rt_orders(b);
 }
+static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
+    return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS;
+}
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
-    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES;
+    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b);
 }
 
 typedef struct {
@@ -321,6 +326,8 @@ gnn_status rt_build_tiles(gnn_context *c, const rt_map_view *m, int64_t extent, 
                           int64_t *tiles);
 gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out);
 gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out);
+// Parts of rows (parts.c); order: of the rows, or NULL.
+gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent, bool wide, rt_ints *out);
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
                             rt_ints *out);
 gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,

@@ -66,19 +66,25 @@ static gnn_status misfit(gnn_plan *plan, const recipe *r, const char *why) {
     return rt_fail(plan->c, GNN_BAD_MANIFEST, "%.60s: %s", r->q->name, why);
 }
 
+static bool orders(const rt_map_ref *ref, const gnn_plan *plan) {
+    return ref->prepared && rt_orders(plan->p->prepared[ref->index].builder);
+}
+
 static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     const rt_prepared *q = r->q;
     const rt_map_view *m = r->views;
-    const uint32_t alike = q->builder == RT_COMPOSE ? 1 : q->nargs;   // maps from the domain
+    const uint32_t alike = q->builder == RT_COMPOSE || rt_parts(q->builder) ? 1 : q->nargs;   // maps from the domain
     if (!plan->known[q->domain] || (!rt_counts(q->builder) && !plan->known[q->into]))
         return misfit(plan, r, "its sizes are not known before it");
     for (uint32_t i = 0; i < alike; i++)
         if (m[i].values.count != plan->sizes[q->domain])
             return misfit(plan, r, "its maps have another domain");
     bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_TILE_BEGINS ||
-                     q->builder == RT_TILE_VALUES;
+                     q->builder == RT_TILE_VALUES || rt_parts(q->builder);
     if (of_values && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
+    if (rt_parts(q->builder) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
+        return misfit(plan, r, "its second map is no order of its rows");
     if (q->builder == RT_COMPOSE &&
         (m[0].codomain != m[1].values.count || m[1].codomain != plan->sizes[q->into]))
         return misfit(plan, r, "its maps do not compose");
@@ -129,6 +135,10 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_TILES: return rt_build_tiles(c, &m[0], r->q->extent, wide, &s->host, &s->codomain);
     case RT_TILE_BEGINS: return rt_build_tile_begins(c, &m[0], r->q->extent, wide, &s->host);
     case RT_TILE_VALUES: return rt_build_tile_values(c, &m[0], r->q->extent, wide, &s->host);
+    case RT_PART_ROWS:
+    case RT_PART_BEGINS:
+    case RT_PART_ENDS:
+        return rt_build_parts(c, r->q->builder, &m[0], r->q->nargs > 1 ? &m[1] : NULL, r->q->extent, wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;
     }

@@ -79,6 +79,14 @@ static int64_t at_least(const rt_preimages *m, int64_t size) {
     return n;
 }
 
+// Parts of n entries, the last of fewer, that preimages with more than n are cut into.
+static int64_t cut_parts(const rt_preimages *m, int64_t n) {
+    int64_t parts = 0;
+    for (int64_t i = 0; i < m->rows; i++)
+        if (m->sizes[i] > n) parts += m->counts[i] * (m->sizes[i] / n + (m->sizes[i] % n != 0));
+    return parts;
+}
+
 // Entries in a thousand rows of tiles of n rows, a preimage beginning a tile of its own.
 static int64_t fill(const rt_preimages *m, int64_t n) {
     wide tiles = 0;
@@ -97,6 +105,7 @@ int64_t rt_statistic(const rt_preimages *m, const rt_token *t) {
     case RT_STD_PREIMAGE: return deviation(m);
     case RT_QUANTILE_PREIMAGE: return quantile(m, t->value);
     case RT_AT_LEAST: return at_least(m, t->value);
+    case RT_CUT_PARTS: return cut_parts(m, t->value);
     }
     return 0;
 }

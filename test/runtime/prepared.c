@@ -181,6 +181,37 @@ static void tile_lists(gnn_context *c, const map *m, int64_t extent, bool wide) 
     rt_free(c, v.values.data);
 }
 
+// Of rows in an order, or of their numbers: parts of those that are cut, then the others.
+static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, bool ordered) {
+    rt_map_view v = view(c, m, wide), d = {.codomain = m->n + 1}, o = {.codomain = m->into};
+    rt_ints rows, begins, ends, offsets;
+    int64_t at = 0;
+    GOOD(c, rt_build_degrees(c, &v, wide, &d.values));
+    GOOD(c, rt_build_order_desc(c, &d, wide, &o.values));
+    GOOD(c, rt_build_offsets(c, &v, wide, &offsets));
+    const rt_map_view *by = ordered ? &o : NULL;
+    GOOD(c, rt_build_parts(c, RT_PART_ROWS, &v, by, extent, wide, &rows));
+    GOOD(c, rt_build_parts(c, RT_PART_BEGINS, &v, by, extent, wide, &begins));
+    GOOD(c, rt_build_parts(c, RT_PART_ENDS, &v, by, extent, wide, &ends));
+    for (int cut = 1; cut >= 0; cut--)
+        for (int64_t p = 0; p < m->into; p++) {
+            int64_t row = ordered ? rt_get(&o.values, p) : p, from = rt_get(&offsets, row), n = size_of(m, row);
+            if ((n > extent) != cut) continue;
+            for (int64_t k = 0; k == 0 || k < n; k += extent, at++) {
+                CHECK(at < rows.count && rt_get(&rows, at) == row && rt_get(&begins, at) == from + k);
+                CHECK(rt_get(&ends, at) == from + (n - k < extent ? n : k + extent));
+            }
+        }
+    CHECK(rows.count == at && begins.count == at && ends.count == at);
+    rt_free(c, rows.data);
+    rt_free(c, begins.data);
+    rt_free(c, ends.data);
+    rt_free(c, offsets.data);
+    rt_free(c, d.values.data);
+    rt_free(c, o.values.data);
+    rt_free(c, v.values.data);
+}
+
 static int64_t told(const rt_preimages *m, rt_token_kind k, int64_t value) {
     return rt_statistic(m, &(rt_token){.kind = k, .value = value});
 }
@@ -194,6 +225,14 @@ static int64_t filled(const map *m, int64_t n) {
             rows += n;
     }
     return rows ? 1000 * entries / rows : 1000;
+}
+
+static int64_t cut(const map *m, int64_t n) {
+    int64_t parts = 0;
+    for (int64_t k = 0; k < m->into; k++)
+        for (int64_t left = size_of(m, k), all = left; all > n && left > 0; left -= n)
+            parts++;
+    return parts;
 }
 
 static void quantiles(const rt_preimages *got, const map *m) {
@@ -231,6 +270,7 @@ static void statistics(gnn_context *c, const map *m) {
             count += size_of(m, k) >= size;
         CHECK(told(&got, RT_AT_LEAST, size) == count);
         CHECK(told(&got, RT_FILL, size + 1) == filled(m, size + 1));
+        CHECK(told(&got, RT_CUT_PARTS, size + 1) == cut(m, size + 1));
     }
     rt_free(c, got.sizes);
     rt_free(c, v.values.data);
@@ -281,6 +321,7 @@ static void round_of(gnn_context *c, uint64_t *r) {
     tiles(c, maps, 1 + random_below(r, 9), wide);
     tiles(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
     tile_lists(c, maps, 1 + random_below(r, 9), wide);
+    part_lists(c, maps, 1 + random_below(r, 9), wide, random_below(r, 2));
     tile_lists(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
     statistics(c, maps);
     map small = random_map(r, random_below(r, 5), 2), other = random_map(r, small.n, 2);

@@ -66,8 +66,9 @@ static void values(void) {
     gives("std(a)", 40000);
     gives("quantile(b,90)", 51090);
     gives("at_least(a,0)", 60000);
-    gives("fill(b,64)", 71064);
-    gives("symmetric(a,b)", 80100);
+    gives("cut_parts(b,64)", 71064);
+    gives("fill(b,64)", 81064);
+    gives("symmetric(a,b)", 90100);
     gives("device(sms) device(cores) -", 3);
     gives("zero 0 != E zero / 3 == &&", 0);   // without the division
     gives("zero 0 == large large * ||", 1);
@@ -91,7 +92,7 @@ static void faults(void) {
     EXPECT(c, evaluate("symmetric(a)", &v), BAD_MANIFEST,
            "`symmetric(a)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
     static const char *const malformed[] = {"quantile(a)", "quantile(a,)", "quantile(a,1001)", "quantile(a,-1)", "quantile(a,b)",
-                                            "fill(a,0)", "std(a,1)", "max(a,b)", "at_least(,1)", "device(a)", "device()", "sms"};
+                                            "fill(a,0)", "cut_parts(a,0)", "std(a,1)", "max(a,b)", "at_least(,1)", "device(a)", "device()", "sms"};
     for (size_t i = 0; i < RT_COUNT(malformed); i++) {
         char text[160];
         snprintf(text, sizeof text, "`%s` is neither a number, an operator, a space, a statistic of maps nor a number of the device",

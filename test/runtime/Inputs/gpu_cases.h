@@ -120,6 +120,22 @@ static void compare_tiles(gnn_context *c, const rt_map_view *here, const rt_map_
           rt_build_tile_values(c, here, extent, wide, &wanted));
 }
 
+static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide, int64_t extent) {
+    static const char *const names[] = {"part_rows", "part_begins", "part_ends"};
+    rt_map_view d = {.codomain = here->values.count + 1}, o = {.codomain = here->codomain};
+    GOOD(c, rt_build_degrees(c, here, wide, &d.values));
+    GOOD(c, rt_build_order_desc(c, &d, wide, &o.values));
+    rt_map_view o_there = upload(c, &o);
+    for (int i = 0; i < 6; i++) {
+        const rt_builder what = RT_PART_ROWS + (rt_builder)(i % 3);
+        BUILD(c, wide, names[i % 3], rt_gpu_parts(&g, what, there, i < 3 ? NULL : &o_there, extent, &got),
+              rt_build_parts(c, what, here, i < 3 ? NULL : &o, extent, wide, &wanted));
+    }
+    gnn_free(c, o_there.values.data);
+    rt_free(c, o.values.data);
+    rt_free(c, d.values.data);
+}
+
 static void compare_several(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide) {
     const int64_t n = here->values.count;
     rt_map_view h[3] = {*here, make_map(c, &shapes[0], n, 5, wide), make_map(c, &shapes[6], n, 3, wide)},
@@ -198,6 +214,7 @@ static void compare_all(gnn_context *c, const shape *k, int64_t n, int64_t into,
     doing = k->name, doing_n = n, doing_into = into, doing_wide = wide;
     compare_plain(c, &here, &there, wide);
     compare_tiles(c, &here, &there, wide, extent);
+    compare_parts(c, &here, &there, wide, extent);
     compare_several(c, &here, &there, wide);
     compare_numbers(c, &here, &there, wide);
     gnn_free(c, there.values.data);
