@@ -184,7 +184,7 @@ static void injective_codomains(binding *b) {
 static bool expression_sizes(binding *b) {
     for (tensor_space s = 0; s < b->op->spaces.len; s++) {
         const tensor_space_info *info = &b->op->spaces.data[s];
-        if (info->kind != SPACE_EXPR) continue;
+        if (info->kind != SPACE_EXPR || tensor_counted(b->op, info->expr)) continue;   // a plan's own, of its maps
         if (!bind_expression(b, info->expr, &b->sizes[s]) || b->sizes[s] < 0) {
             diag(b->d->ds, E0819, info->at, "%s: the size of %s is negative or too large", b->op->name,
                  info->name);

@@ -81,10 +81,18 @@ static tensor_expr statistic(tensor_op *op, tensor_opcode of, tensor_val map, in
         op, (tensor_node){.op = (uint16_t)of, .type = TENSOR_TYPE(I64), .imm.i = map, .imm2 = number});
 }
 
+tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent) {
+    return statistic(op, TENSOR_AT_LEAST_OP, map, extent + 1);
+}
+
+tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent) {
+    return statistic(op, TENSOR_CUT_PARTS_OP, map, extent);
+}
+
 tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent) {
     tensor_expr rows = tensor_size(op, op->vals.data[map].into, NO_SPAN),
-                whole = tensor_binary(op, TENSOR_SUB_OP, rows, statistic(op, TENSOR_AT_LEAST_OP, map, extent + 1), NO_SPAN);
-    return tensor_binary(op, TENSOR_ADD_OP, statistic(op, TENSOR_CUT_PARTS_OP, map, extent), whole, NO_SPAN);
+                whole = tensor_binary(op, TENSOR_SUB_OP, rows, loop_cut_rows(op, map, extent), NO_SPAN);
+    return tensor_binary(op, TENSOR_ADD_OP, loop_cut_parts(op, map, extent), whole, NO_SPAN);
 }
 
 uint32_t loop_digits_product(const loop_node *n) {

@@ -165,6 +165,8 @@ static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_
 // The most tiles of `extent` points that a map cuts the domain into, none of which crosses a value.
 // Parts of rows, the values of a map, as part_rows has them.
 tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
+tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // those of rows of several
+tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 

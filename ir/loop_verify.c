@@ -194,10 +194,24 @@ static const char *check_given(loop_verifier *v, const loop_node *n) {
                        tensor_type_text(v->arena, v->op, t));
 }
 
+// What a condition says of the outermost variable's beginning.
+static tensor_expr at_least(const loop_verifier *v, tensor_expr condition) {
+    const tensor_node *c = tensor_node_at(v->op, condition);
+    const tensor_node *x = c->op == TENSOR_GE_OP ? tensor_node_at(v->op, c->args[0]) : c;
+    if (x->op == TENSOR_CVT_OP) x = tensor_node_at(v->op, x->args[0]);
+    bool outermost = c->op == TENSOR_GE_OP && x->op == TENSOR_VAR_OP && v->path.len && v->path.data[0]->kind == LOOP_FOR &&
+                     v->path.data[0]->var == (tensor_var)x->imm.i;
+    return outermost ? c->args[1] : 0;
+}
+
 static const char *check_if(loop_verifier *v, const loop_node *n) {
+    tensor_expr outer = v->from, from = at_least(v, n->value);
     TRY(loop_check_expr(v, n->value, UINT32_MAX));
     if (tensor_typeof(v->op, n->value).type != DT_BOOL) return WRONG(v, "a condition is a bool");
-    return check_body(v, n);
+    if (from) v->from = from;
+    const char *words = check_body(v, n);
+    v->from = outer;
+    return words;
 }
 
 // Around a phase, all threads of a block go through a loop equally often.
@@ -337,6 +351,7 @@ static const char *check_store(loop_verifier *v, const loop_node *n) {
     if (places->kernel == v->kernel) return WRONG(v, "stage '%s' is stored twice", s->name);
     places->kernel = v->kernel;
     VEC_PUSH(v->scratch, &places->loops, v->path.len ? v->path.data[0] : NULL);
+    VEC_PUSH(v->scratch, &places->from, v->from);
     v->stores[n->stages[0]]++;
     return store_targets(v, s);
 }

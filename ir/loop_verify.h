@@ -14,6 +14,7 @@ typedef struct {
 // Where a stage is stored: the kernels, and the outermost loops around; NULL: none.
 typedef struct {
     VEC(const loop_node *) loops;
+    VEC(tensor_expr) from;   // where not at their beginning
     uint32_t kernel;   // the last
 } store_places;
 
@@ -59,6 +60,7 @@ typedef struct {
     uint32_t kernel, rounds;   // rounds: of which recurrence, or TENSOR_NO_LOOP
     uint32_t reader;           // stage whose expressions are read; UINT32_MAX: the plan's own
     const loop_kernel *launch;
+    tensor_expr from;          // a test around: the outermost variable is at least that; 0: there is none
 } loop_verifier;
 
 const char *loop_wrong(loop_verifier *v, const char *words);

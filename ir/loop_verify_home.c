@@ -69,6 +69,14 @@ static bool holds_parts(const loop_verifier *v, tensor_space space, const loop_p
     return s->kind == SPACE_EXPR && r->extent > 0 && s->expr == loop_parts(copy, r->args[0], r->extent);
 }
 
+static bool counts_cut_rows(const loop_verifier *v, tensor_space space, const loop_prepared *r) {
+    const tensor_space_info *s = &v->op->spaces.data[space];
+    tensor_op *copy = tensor_op_copy(v->scratch, v->op);
+    tensor_expr more = tensor_binary(copy, TENSOR_ADD_OP, loop_cut_rows(copy, r->args[0], r->extent), tensor_int(copy, 1),
+                                     NO_SPAN);
+    return s->kind == SPACE_EXPR && s->expr == more;
+}
+
 static bool has_rows_order(const loop_verifier *v, const loop_prepared *r) {
     if (r->nargs < 2) return true;
     for (uint32_t i = 0; i < v->plan->prepared.len; i++) {
@@ -102,6 +110,9 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_PART_ROWS: good = val->into == m->into && holds_parts(v, axis, r) && has_rows_order(v, r); break;
     case PREPARED_PART_BEGINS:
     case PREPARED_PART_ENDS: good = val->into == domain && holds_parts(v, axis, r) && has_rows_order(v, r); break;
+    case PREPARED_PART_HEADS:
+        good = holds_parts(v, val->into, r) && counts_cut_rows(v, axis, r) && has_rows_order(v, r);
+        break;
     case PREPARED_BUILDER_COUNT: break;
     }
     return good

@@ -7,7 +7,7 @@ static bool shares_points(const loop_verifier *v, const store_places *p) {
     const loop_node *at = NULL;
     for (uint32_t i = 0; i < p->loops.len; i++) {
         const loop_node *n = p->loops.data[i];
-        if (!n || n->kind != LOOP_FOR) return false;
+        if (!n || n->kind != LOOP_FOR || p->from.data[i]) return false;
         if (loop_constant(v->op, n->lo, &zero) && zero == 0) at = n;
     }
     for (uint32_t left = p->loops.len; at && left > 1; left--) {
@@ -20,6 +20,30 @@ static bool shares_points(const loop_verifier *v, const store_places *p) {
     return end && end->op == TENSOR_SIZE_OP && end->imm.i == v->op->vars.data[at->var].space;
 }
 
+// Of a prepared table of parts, the map and how long they are.
+static const loop_prepared *heads_of(const loop_verifier *v, tensor_space space) {
+    for (uint32_t i = 0; i < v->plan->prepared.len; i++) {
+        const loop_prepared *r = &v->plan->prepared.data[i];
+        if (r->builder == PREPARED_PART_HEADS && v->op->vals.data[r->val].axes[0] == space) return r;
+    }
+    return NULL;
+}
+
+// One stores rows that have one part, which come behind those of rows that are cut, the other the rows that are.
+static bool shares_cut_rows(const loop_verifier *v, const store_places *p) {
+    int64_t zero = -1;
+    if (p->loops.len != 2 || !p->loops.data[0] || !p->loops.data[1] || p->loops.data[1]->kind != LOOP_FOR) return false;
+    const loop_node *parts = p->loops.data[0], *rows = p->loops.data[1];
+    const loop_prepared *heads = heads_of(v, v->op->vars.data[rows->var].space);
+    if (!heads || parts->kind != LOOP_FOR || !loop_constant(v->op, rows->lo, &zero) || zero) return false;
+    tensor_op *copy = tensor_op_copy(v->scratch, v->op);
+    const tensor_node *end = tensor_node_at(v->op, parts->hi);
+    return p->from.data[0] == loop_cut_parts(copy, heads->args[0], heads->extent) && !p->from.data[1] &&
+           rows->hi == loop_cut_rows(copy, heads->args[0], heads->extent) && end->op == TENSOR_SIZE_OP &&
+           end->imm.i == v->op->vars.data[parts->var].space &&
+           v->op->vals.data[heads->val].into == (tensor_space)end->imm.i;
+}
+
 const char *loop_check_stored(loop_verifier *v, uint32_t stage) {
     const char *name = v->op->stages.data[stage].name;
     if (!v->stores[stage] && !loop_stage_inline(v->plan, stage))
@@ -28,7 +52,9 @@ const char *loop_check_stored(loop_verifier *v, uint32_t stage) {
         return v->stores[stage] == 1 + v->combines[stage] && v->combines[stage]
                    ? NULL
                    : WRONG(v, "stage '%s' is cleared, and then stored or never combined", name);
-    if (v->stores[stage] < 2 || shares_points(v, &v->places[stage])) return NULL;
+    if (v->stores[stage] < 2 || shares_points(v, &v->places[stage]) ||
+        shares_cut_rows(v, &v->places[stage]))
+        return NULL;
     return WRONG(v, "stage '%s' is stored by several kernels, whose outermost loops do not share its points",
                  name);
 }

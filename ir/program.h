@@ -108,6 +108,8 @@ typedef struct {
                                  then the other rows, a part each, empty or not; both in the order o */       \
     X(PART_BEGINS, "part_begins") /* likewise: where each part begins in the order of m */                  \
     X(PART_ENDS, "part_ends") /* likewise: where it ends */                                                 \
+    X(PART_HEADS, "part_heads") /* likewise: the first part of each row that has more than T entries, and how many parts \
+                                   they have */                                                             \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
 typedef enum {
@@ -117,7 +119,7 @@ typedef enum {
     PREPARED_BUILDER_COUNT
 } prepared_builder;
 static inline bool prepared_parts(prepared_builder b) {
-    return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS;
+    return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS || b == PREPARED_PART_HEADS;
 }
 static inline bool prepared_tiles(prepared_builder b) {
     return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b);

@@ -295,3 +295,10 @@ uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_t
     VEC_PUSH(op->arena, &op->reducers, r);
     return op->reducers.len - 1;
 }
+
+bool tensor_counted(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool any = e && (n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP || n->op == TENSOR_CUT_PARTS_OP);
+    for (uint32_t i = 0; e && i < n->nargs; i++) any = any || tensor_counted(op, n->args[i]);
+    return any;
+}

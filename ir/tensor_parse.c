@@ -53,6 +53,9 @@ static void read_space(parser *p) {
             if (info.kind == SPACE_CONST) info.size = n->imm.i, info.expr = 0;
         }
     }
+    const tensor_space_info *before = p->op->spaces.len ? &p->op->spaces.data[p->op->spaces.len - 1] : NULL;
+    if (!p->failed && before && tensor_counted(p->op, before->expr) && !tensor_counted(p->op, info.expr))
+        tensor_parse_fail(p, E0972, name.at, "'%s' stands behind '%s', a size that maps decide", name.text, before->name);
     if (!p->failed) tensor_add_space(p->op, info);
 }
 

@@ -496,8 +496,12 @@ void tensor_print_op(printer *p) {
         print_string(p, op->source);
     }
     OUT(p, " {\n");
-    for (uint32_t i = 0; i < op->spaces.len; i++) print_space(p, i);
-    for (uint32_t i = 0; i < op->vals.len; i++) print_val(p, i);
+    for (uint32_t i = 0; i < op->spaces.len; i++)
+        if (!tensor_counted(op, op->spaces.data[i].expr)) print_space(p, i);
+    for (uint32_t i = 0; i < op->nparams; i++) print_val(p, i);
+    for (uint32_t i = 0; i < op->spaces.len; i++)
+        if (tensor_counted(op, op->spaces.data[i].expr)) print_space(p, i);   // maps decide it: it stands behind them
+    for (uint32_t i = op->nparams; i < op->vals.len; i++) print_val(p, i);
     for (uint32_t i = 0; i < op->reducers.len; i++) print_reducer(p, i);
     for (uint32_t i = 0; i < op->requires.len; i++) {
         OUT(p, "  require ");

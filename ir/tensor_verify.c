@@ -170,7 +170,7 @@ static const char *check_space(verifier *v, tensor_space s) {
         return WRONG(v, "no classes are counted by it");
     case SPACE_EXPR: break;
     }
-    TRY(check_typed(v, info->expr, ALLOW_SIZE, TENSOR_TYPE(I64), "its size"));
+    TRY(check_typed(v, info->expr, ALLOW_SIZE | (v->of_plan ? ALLOW_GRAPH : 0), TENSOR_TYPE(I64), "its size"));
     for (uint32_t i = 0; i < v->reached.len; i++) {
         const tensor_node *n = tensor_node_at(v->op, v->reached.data[i]);
         if (n->op == TENSOR_SIZE_OP && n->imm.i >= s)

@@ -50,10 +50,12 @@ typedef struct {
 const plan_class *plan_class_at(const machine *m, uint32_t i);   // NULL past the last, which supposes nothing
 typedef struct {
     bool extents, rows;   // of extents not known; that no row is long
+    bool cut;             // rows are cut
 } plan_supposed;
-// EVEN: no row is long. SKEWED: nothing is supposed of rows, and long ones get blocks of their own. FUSED: what is computed for
+// EVEN: no row is long. SKEWED: nothing is supposed of rows, and long ones get blocks of their own or are cut. FEW: likewise,
+// of entries that all fit the machine's threads at once, so rows are cut shorter. FUSED: what is computed for
 // the entries of a row and read there alone fits a block's shared memory.
-typedef enum { ROWS_EVEN, ROWS_SKEWED, ROWS_FUSED } plan_rows;
+typedef enum { ROWS_EVEN, ROWS_SKEWED, ROWS_FEW, ROWS_FUSED } plan_rows;
 // Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse.
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *m, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed);

@@ -463,8 +463,13 @@ static void fill_kernel(making *m, const stage_group *g) {
     bool known = map == TENSOR_NO_VAL;
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
     if (!known) VEC_PUSH(m->p->arena, &m->walked, map);
-    if (m->rows == ROWS_SKEWED && map != TENSOR_NO_VAL) default_bucket(m, g, map);
-    else default_stages(m, g);
+    bool skewed = (m->rows == ROWS_SKEWED || m->rows == ROWS_FEW) && map != TENSOR_NO_VAL;
+    if (skewed && !default_cuts(m->p, g)) {
+        default_bucket(m, g, map);
+        return;
+    }
+    default_stages(m, g);
+    if (skewed) default_cut(m, g, map);
 }
 
 const plan_class *plan_class_at(const machine *m, uint32_t i) {
@@ -494,7 +499,7 @@ static void fill_kernels(making *m) {
 
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
-    static const char *const suffix[] = {"", " skewed", " fused"};
+    static const char *const suffix[] = {"", " skewed", " few", " fused"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){.name = arena_printf(a, "%s%s", class->name, suffix[rows]),
                     .op = tensor_op_copy(a, op),
@@ -508,6 +513,6 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     fill_kernels(&m);
     default_nones(&m);
     default_guards(&m);
-    *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0};
+    *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};
     return s;
 }

@@ -8,7 +8,10 @@
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
-    DEFAULT_HEAVY = 256   // entries from which on a row is long
+    DEFAULT_HEAVY = 256,      // entries from which on a row is long
+    DEFAULT_PART = 256,       // of a row that is cut
+    DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
+    DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
 };
 
 typedef struct {
@@ -19,6 +22,7 @@ typedef struct {
     bool heavy;                   // at hand: such rows
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
+    bool cut;                     // some rows are cut
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
 } making;
@@ -38,6 +42,9 @@ void default_stages(making *m, const stage_group *g);
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
 void default_bucket(making *m, const stage_group *g, tensor_val map);
+// A kernel of sums of rows alone, and of what is computed from them, may cut long ones.
+bool default_cuts(const planner *p, const stage_group *g);
+void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
 void default_guards(making *m);
 bool default_fuse(making *m);   // false: there is nothing to fuse
 

@@ -114,6 +114,50 @@ void default_bucket(making *m, const stage_group *g, tensor_val map) {
                                   .values = values});
 }
 
+// Its stages: a walk of rows first, whose reductions share it, then none that reduces.
+bool default_cuts(const planner *p, const stage_group *g) {
+    stage_group first = {0};
+    VEC_PUSH(p->arena, &first, g->data[0]);
+    if (default_row_map(p, &first) == TENSOR_NO_VAL) return false;
+    for (uint32_t i = plan_run_end(p, g, 0); i < g->len; i++)
+        if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;
+    return p->op->stages.data[g->data[0]].loop == TENSOR_NO_LOOP;
+}
+
+// Entries of a part: the fewer lanes share a row, the more rows are under way, and the less of each.
+static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
+    planner *p = m->p;
+    schedule *whole = p->s;
+    p->s = m->s;
+    index_cut c = plan_cut(p, st, row, false);
+    p->s = whole;
+    int64_t rows = c.lanes > 1 ? c.lanes : 1, few = DEFAULT_FEW_PART / rows;   // of a warp
+    return m->rows == ROWS_FEW ? (few < 32 ? 32 : few) : DEFAULT_PART;
+}
+
+void default_cut(making *m, const stage_group *g, tensor_val map) {
+    planner *p = m->p;
+    const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
+    plan_left(p, deepest, left);
+    schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 2);
+    by[0] = degree_key(m, map, left[0]);
+    by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
+    schedule_fill(p->arena, m->s,
+                  (schedule_cell){.verb = SCHEDULE_ORDER,
+                                  .stage = deepest->name,
+                                  .subject = p->op->vars.data[left[0]].name,
+                                  .nvalues = 2,
+                                  .values = by});
+    for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+        plan_left(p, st, own);
+        default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_entries(m, st, own[0]), NULL);
+    }
+    m->cut = true;
+}
+
 // ---- What was supposed -----------------------------------------------------------------------------------
 static void guard(making *m, tensor_space s, const size_token *t, uint32_t n, const char *text) {
     program_guard g = {.kind = GUARD_HOLDS, .text = text};
@@ -148,7 +192,16 @@ static void guard_rows(making *m, tensor_val map) {
     VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
 }
 
+// Few entries.
+static void guard_few(making *m, tensor_val map) {
+    const size_token few[] = {{SZ_CONST, DEFAULT_FEW, 0}, {SZ_LE, 0, 0}};
+    tensor_space s = m->p->op->vals.data[map].axes[0];
+    guard(m, s, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, DEFAULT_FEW));
+}
+
 void default_guards(making *m) {
+    for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_FEW; i++) guard_few(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
-    for (uint32_t i = 0; i < m->walked.len && m->rows != ROWS_SKEWED; i++) guard_rows(m, m->walked.data[i]);
+    for (uint32_t i = 0; i < m->walked.len && m->rows != ROWS_SKEWED && m->rows != ROWS_FEW; i++)
+        guard_rows(m, m->walked.data[i]);
 }

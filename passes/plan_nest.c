@@ -288,7 +288,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
                           : v;
     node->lo = rows && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
     node->hi = rows && n->rows->hi ? n->rows->hi : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
-    index_cut c = plan_cut(p, deepest, v, false);
+    const index_cut said = plan_cut(p, deepest, v, false);
+    index_cut c = rows && n->rows->by ? plan_taken_cut(said) : said;
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
     const plan_part *part = plan_part_of(p, n->group->data[n->group->len - 1]);
     if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
@@ -324,6 +325,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         loop_node *let = loop_node_new(p->plan, LOOP_LET, deepest->at);
         tensor_expr at = tensor_var_expr(p->op, node->var, NO_SPAN);
         let->var = v;
+        if (n->rows->by) at = tensor_load(p->op, *n->rows->by, &at, 1, NO_SPAN);
         let->value = tensor_load(p->op, n->rows->order, &at, 1, NO_SPAN);
         loop_append(p->plan, &node->body, let);
     }
@@ -331,7 +333,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     for (uint32_t i = 0; i + 1 < n->group->len; i++) {
         tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
         if (plan_left(p, stage_at(n, i), vars) <= level) continue;
-        check_level(n, &c, stage_at(n, i), vars[level]);
+        check_level(n, rows && n->rows->by ? &said : &c, stage_at(n, i), vars[level]);
         if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector, c.pad > 0);
         if (vars[level] == v) continue;
         let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
@@ -367,7 +369,7 @@ static void check_walk(nest *n, const tensor_stage *first, const tensor_stage *s
     }
 }
 
-void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk) {
+loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk) {
     planner *p = n->p;
     const uint32_t *stages = n->group->data + from;
     const tensor_stage *st = &p->op->stages.data[stages[0]];
@@ -376,7 +378,7 @@ void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop
     if (runs && !p->leaving) at = plan_cut_rows(p, part, at);
     if (part && part->atomic && !p->leaving) {
         loop_append(p->plan, at, plan_states(p, LOOP_CLEAR, part));
-        return;
+        return at;
     }
     if (st->reducer != TENSOR_NO_REDUCER) {
         for (uint32_t i = from; i < to; i++) plan_bound_vectors(p, stage_at(n, i));
@@ -388,23 +390,27 @@ void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop
         loop_append(p->plan, at, reduce);
         plan_walk(p, stages, to - from, reduce, walk, NULL);
     }
+    if (part && part->kind == PART_ROW && p->leaving)
+        return plan_leave_or_store(p, part, stages, to - from, at);
     for (uint32_t i = 0; i < to - from; i++)
-        if (p->leaving) plan_leave_state(p, at, stages[i]);
+        if (p->leaving && part) plan_leave_state(p, at, stages[i]);
         else plan_store(p, at, &stages[i]);
+    return at;
 }
 
-static void emit_stages(nest *n, uint32_t level, loop_body *at) {
+static loop_body *emit_stages(nest *n, uint32_t level, loop_body *at) {
     for (uint32_t i = 0; i < n->group->len;) {
         tensor_var *vars = ARENA_ARRAY(n->p->arena, tensor_var, stage_at(n, i)->nleft + 1);
         uint32_t end = i + 1;
         if (plan_left(n->p, stage_at(n, i), vars) == level) {
             end = plan_run_end(n->p, n->group, i);
             loop_list walk = {0};
-            plan_nest_run(n, i, end, at, &walk);
+            at = plan_nest_run(n, i, end, at, &walk);
             deal(n, n->group->data[i], level, &walk);
         }
         i = end;
     }
+    return at;
 }
 
 static const char *kernel_name(const planner *p, const tensor_stage *st) {
@@ -433,11 +439,11 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
 
 void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
     plan_nest_begin(n, g, rows);
-    emit_stages(n, 0, at);
+    at = emit_stages(n, 0, at);
     for (uint32_t level = 0; level < n->depth; level++) {
         at = plan_nest_open(n, level, at);
         at = plan_flatten(n->p, g, &n->levels, level, at);
-        emit_stages(n, level + 1, at);
+        at = emit_stages(n, level + 1, at);
     }
 }
 
@@ -476,9 +482,11 @@ static void build(planner *p, const row_class *rows, uint32_t number, void *user
     plan_parts(p, g, rows, number);
     if (p->failed) return;
     nest n = plan_nest_start(p, &p->op->stages.data[g->data[g->len - 1]], number);
-    const plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
+    plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
+    row_class of = part && part->kind == PART_ROW ? plan_taken_rows(p, part, rows) : *rows;
     if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
-    plan_nest_group(&n, g, rows, &n.kernel->body);
+    if (of.by) n.kernel->name = arena_printf(p->arena, "%s_cut", n.kernel->name);
+    plan_nest_group(&n, g, &of, &n.kernel->body);
     plan_nest_end(&n);
     if (part && part->atomic) before_last(p);
 }

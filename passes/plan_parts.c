@@ -176,7 +176,7 @@ static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const 
                                       const char *of) {
     const tensor_reducer r = p->op->reducers.data[st->reducer];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    bool tiles = part->kind == PART_TILE;
+    bool tiles = part->kind == PART_TILE || part->kind == PART_ROW;
     uint32_t rank = plan_left(p, st, left) + !tiles;
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, rank);
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, rank),
@@ -186,6 +186,7 @@ static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const 
         axes[i] = p->op->vars.data[v].space;
         index[i] = tensor_var_expr(p->op, v, NO_SPAN);
     }
+    if (part->kind == PART_ROW) plan_cut_slot(p, part, &axes[0], &index[0]);
     for (uint32_t c = 0; c < r.nstate; c++) {
         const char *parts = arena_printf(p->arena, "%s%s", p->op->spaces.data[axes[0]].name, of);
         tensor_val_info info = {.name = unused_name(p, st->name, parts, c),
@@ -250,17 +251,19 @@ static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *p
     const schedule_cell *cell = combine_cell(p, st, part->var);
     const char *fault = loop_atomic_fault(p->op, st), *name = plan_index_text(p, part->var);
     diagnostic *d = NULL;
-    if (fault)
-        d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name, fault);
+    if (fault) d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name, fault);
     else if (!p->facts->nondeterministic && !loop_atomic_exact(p->op, st))
-        d = plan_refuse(p, E0555, cell->at,
-                        "the floats of '%s' would meet in another order at each launch: that takes --no-deterministic",
-                        st->name);
+        d = plan_refuse(
+            p, E0555, cell->at,
+            "the floats of '%s' would meet in another order at each launch: that takes --no-deterministic",
+            st->name);
     else if (rows->order != TENSOR_NO_VAL && part->kind != PART_TILE)
-        d = plan_refuse(p, E0530, cell->at, "combining by 'atomic' in classes of rows has no pass in this version");
+        d = plan_refuse(p, E0530, cell->at,
+                        "combining by 'atomic' in classes of rows has no pass in this version");
     const schedule_cell *held = schedule_find(p->s, st->name, SCHEDULE_ACCUMULATE, NULL);
     if (!held) held = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
-    if (d && fault && held) diag_note(d, held->at, "what memory combines is held as it is stored, and in no other type");
+    if (d && fault && held)
+        diag_note(d, held->at, "what memory combines is held as it is stored, and in no other type");
     if (d) diag_help(d, "'combine %s staged' gives the same bits every time", name);
     return !p->failed;
 }
@@ -338,7 +341,8 @@ static void part_tile(planner *p, plan_part *part, tensor_var row, const plan_ma
 }
 
 // false: refused. *rows: which points of the outermost index the kernel that leaves states visits.
-static bool part_new(planner *p, const tensor_stage *st, plan_part *part, row_class *rows) {
+static bool part_new(planner *p, const stage_group *g, uint32_t first, plan_part *part, row_class *rows) {
+    const tensor_stage *st = &p->op->stages.data[first];
     int64_t n = plan_part_points(p, st);
     *part = (plan_part){.var = part_variable(p, st)};
     schedule_cell *split = split_cell(p, st, part->var);
@@ -349,10 +353,14 @@ static bool part_new(planner *p, const tensor_stage *st, plan_part *part, row_cl
     split->consumed = true;
     uint32_t nleft = plan_left(p, st, left);
     if (!outermost_rows(p, st, split, left, nleft, &m)) return false;
+    if (!plan_atomic(p, st) && plan_cuts_rows(p, g, first, &m, rows))
+        return plan_part_row(p, part, left[0], &m, n, rows), true;
     if (rows->order != TENSOR_NO_VAL || rows->lo || rows->hi) {
         diagnostic *d = plan_refuse(
             p, E0530, split->at,
-            "'split' of rows that are visited in another order has no pass in this version");
+            "'split' of rows that are visited in another order has no pass in this version %s",
+            rows->lo || rows->hi ? "where they are a class"
+                                 : "where their key is no parameter, or their kernel has other sums");
         if (d) diag_help(d, "leave out 'order' or 'bucket': split rows need none");
         return false;
     }
@@ -383,7 +391,8 @@ static bool add_states(planner *p, const stage_group *run, plan_part part) {
 }
 
 static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
-    if (part->kind == PART_TILE) return &n->kernel->body;   // they take the place of rows
+    if (part->kind == PART_TILE || part->kind == PART_ROW)
+        return &n->kernel->body;   // they take the place of rows
     loop_node *over = loop_node_new(p->plan, LOOP_FOR, n->kernel->at);
     over->var = part->part;
     over->lo = part->first;
@@ -395,21 +404,23 @@ static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
     return &over->body;
 }
 
-static void leave(planner *p, const stage_group *run, row_class rows, uint32_t number) {
+static void leave(planner *p, const stage_group *g, const stage_group *run, row_class rows, uint32_t number) {
     plan_part part;
     const tensor_stage *st = &p->op->stages.data[run->data[0]];
-    if (!part_new(p, st, &part, &rows)) return;
+    if (!part_new(p, g, run->data[0], &part, &rows)) return;
     part.atomic = plan_atomic(p, st);
     if (part.atomic && !may_be_atomic(p, st, &part, &rows)) return;
     if (part.kind == PART_RUNS) p->carried = &part.row;
-    if (part.kind == PART_TILE) rows.at = &part.part;
+    if (part.kind == PART_TILE || part.kind == PART_ROW) rows.at = &part.part;
+    const stage_group *walks = part.kind == PART_ROW ? g : run;
     if (add_states(p, run, part)) {
-        plan_nest n = plan_nest_start(p, &p->op->stages.data[run->data[0]], number);
-        if (!part.atomic) n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
+        plan_nest n = plan_nest_start(p, &p->op->stages.data[walks->data[walks->len - 1]], number);
+        if (!part.atomic && part.kind != PART_ROW)
+            n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
         p->leaving = true;
         loop_body *at = open_parts(p, &n, &part);
         if (part.kind == PART_RUNS) rows.around = n.kernel->body.data[0];
-        plan_nest_group(&n, run, &rows, at);
+        plan_nest_group(&n, walks, &rows, at);
         p->leaving = false;
         plan_nest_end(&n);
         if (part.kind == PART_RUNS) plan_count_rows(p, &n);
@@ -425,7 +436,7 @@ void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_
         end = plan_run_end(p, g, i);
         if (!plan_part_points(p, st)) continue;
         for (uint32_t k = i; k < end; k++) VEC_PUSH(p->arena, &run, g->data[k]);
-        leave(p, &run, *rows, number);
+        leave(p, g, &run, *rows, number);
     }
 }
 
@@ -458,6 +469,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     }
     index_cut c = plan_cut(p, st, first->var, true);
     c.block = c.tile = c.registers = c.vector = 0;
+    if (first->kind == PART_ROW) plan_taken_parts(p, st, &c);
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, st->at);
     walk->var = first->part;
     walk->lo = first->first;

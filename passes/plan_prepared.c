@@ -52,8 +52,8 @@ static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args
     return v;
 }
 
-tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n,
-                        tensor_space into, tensor_space axis) {
+tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
+                        tensor_space axis) {
     return prepare(p, b, args, n, 0, into, axis);
 }
 
@@ -138,6 +138,13 @@ tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, ten
     const char *name = arena_printf(p->arena, "%s.parts%lld", p->op->vals.data[m->map].name, (long long)n);
     tensor_space parts = plan_space(p, name, loop_parts(p->op, m->map, n));
     plan_narrow_product(p, &parts, 1);
+    if (b == PREPARED_PART_HEADS) {
+        const char *heads = arena_printf(p->arena, "%s.heads%lld", p->op->vals.data[m->map].name,
+                                         (long long)n);
+        tensor_expr one = tensor_int(p->op, 1),
+                    more = tensor_binary(p->op, TENSOR_ADD_OP, loop_cut_rows(p->op, m->map, n), one, NO_SPAN);
+        return prepare(p, b, args, nargs, n, parts, plan_space(p, heads, more));
+    }
     return prepare(p, b, args, nargs, n, b == PREPARED_PART_ROWS ? m->into : m->domain, parts);
 }
 

@@ -1,5 +1,5 @@
-// Versions: a program that takes the first way whose guards hold: the file's schedules, the default ones where
-// none of those fits all data, and at last the naive plan.
+// Versions: a program that takes the first way whose guards hold: the file's schedules, the default ones
+// where none of those fits all data, and at last the naive plan.
 #include "planner.h"
 
 #include <string.h>
@@ -107,9 +107,15 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     return t;
 }
 
+static bool of_reach(const program_guard *g) {
+    const size_token *limit = g->holds.len > 1 ? &g->holds.data[g->holds.len - 2] : NULL;
+    return limit && limit->kind == SZ_CONST && limit->value == PASS_NARROW_OFFSETS;
+}
+
 // Does it hold of some data or devices alone? "max(dst) * 4 <= 768". Alignment is not meant, which the scalar
 // twin does without, nor is the reach of 31-bit offsets, which the default asks for too.
 static bool depends_on_data(const program_guard *g) {
+    if (of_reach(g)) return false;
     for (uint32_t i = 0; i < g->holds.len; i++) {
         size_token_kind k = g->holds.data[i].kind;
         if (k >= SZ_MAX_PREIMAGE) return true;
@@ -155,6 +161,7 @@ static void add_default(versioning *w) {
         if (supposed.rows) {
             facts = (version_facts){.index_bits = w->options->index_bits};
             s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
+            if (other.cut && w->machine->gpu && !i) add_made(w, c, ROWS_FEW, &other);
             if (!add(w, s, &facts)) return;
         }
         if (supposed.extents) continue;

@@ -226,10 +226,11 @@ static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_ex
     key = key_value(p, key);
     check_vector(w, v);
     if (!is_var(p, key)) test(w, some(p, key));
-    tensor_val offsets = plan_offsets(p, m);
-    tensor_expr lo = plan_offset_at(p, offsets, key, 0), hi = plan_offset_at(p, offsets, key, 1);
-    bool runs = w->part && w->part->kind == PART_RUNS && w->part->var == v;
-    if (runs || (w->part && w->part->kind == PART_TILE)) lo = w->part->lo, hi = w->part->hi;
+    bool runs = w->part && w->part->kind == PART_RUNS && w->part->var == v,
+         of_row = w->part && (w->part->kind == PART_TILE || w->part->kind == PART_ROW);
+    tensor_val offsets = runs || of_row ? TENSOR_NO_VAL : plan_offsets(p, m);
+    tensor_expr lo = runs || of_row ? w->part->lo : plan_offset_at(p, offsets, key, 0),
+                hi = runs || of_row ? w->part->hi : plan_offset_at(p, offsets, key, 1);
     if (m->sorted) {
         walk_range(w, v, v, lo, hi);
         if (runs) plan_let(p, w->at, w->part->row, value_at(p, m->map, v), w->st->at);

@@ -4,7 +4,7 @@
 // fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
 // the schedule's cells, plan_pad.c rounds extents up, plan_flat.c takes indices as one, plan_tiles.c gives
 // blocks tiles of a map, plan_walk.c walks what a reduction reduces, plan_prepared.c names prepared arrays,
-// plan_parts.c and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
+// plan_parts.c, plan_cut_rows.c and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 
@@ -20,6 +20,7 @@ typedef struct {
 typedef enum {
     PART_RANGE,   // of all points
     PART_TILE,    // of a row, by a prepared table
+    PART_ROW,     // of a row that is cut, or all of one that is not, by a prepared table: see plan_cut_rows.c
     PART_RUNS     // a range of positions sorted by their rows: runs of rows
 } part_kind;
 typedef struct {   // of a reduction across blocks: see plan_parts.c
@@ -33,6 +34,11 @@ typedef struct {   // of a reduction across blocks: see plan_parts.c
     uint32_t nstates;
     const tensor_expr *states;   // loads, at the part
     tensor_expr valid;           // whether anything was contributed to it; 0: it does not matter
+    // ROW
+    tensor_val row_of;   // of each part
+    tensor_val heads;    // the first part of each row that is cut
+    tensor_expr cut;     // how many parts belong to those
+    tensor_var head;     // which of those rows
     // RUNS: see plan_runs.c
     uint32_t key;                         // of the stage: that says which row
     plan_map map;                         // its
@@ -169,6 +175,7 @@ typedef struct {
     tensor_val order;   // positions lo … hi of it are the points; TENSOR_NO_VAL: positions are points
     tensor_expr lo, hi;
     const tensor_var *at;   // the position; NULL: a new one
+    const tensor_val *by;   // positions are what it says of others: the rows that are cut; NULL: they are not
     schedule *schedule;     // that deals them out
     row_place place;
     int64_t points;          // ROWS_OF_BLOCK, ROWS_OF_TILE: that the digits cover
@@ -219,7 +226,7 @@ void plan_nest_end(plan_nest *n);   // threads are dealt out to all its loops
 void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows);   // its loops are opened one by one
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to);
 // Stages [from, to) of the group, which share a walk or are one; the loops of the walk are appended.
-void plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk);
+loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at, loop_list *walk);   // gives where what comes after goes
 bool plan_shuffles(const loop_list *walk);
 bool plan_alike(planner *p, const index_cut *c, const index_cut *o);   // two stages in one loop
 void plan_bound_vectors(planner *p, const tensor_stage *st);
@@ -261,6 +268,14 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v,
 // A range of n points, up to the end: its variable and bounds.
 void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end);
 loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
+// Rows that are cut, and those that are not (plan_cut_rows.c).
+bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m, const row_class *rows);
+void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n, row_class *rows);
+loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n, loop_body *at);
+row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows);
+void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index);   // where a part leaves its state
+index_cut plan_taken_cut(index_cut row);   // how rows that are cut are dealt out
+void plan_taken_parts(planner *p, const tensor_stage *st, index_cut *parts);   // and their parts
 // Runs of sorted keys (plan_runs.c).
 bool plan_carries(planner *p, const tensor_stage *st);   // is it cut along what a key takes to its rows?
 bool plan_runs(planner *p, const tensor_stage *st, plan_part *part,

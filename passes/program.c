@@ -76,9 +76,11 @@ size_expr size_product(arena *a, const program *p, const tensor_op *op, const te
 }
 
 // ---- What the caller hands over --------------------------------------------------------------------------
+// A plan that was read back has its own spaces too, those that maps decide behind all others.
 static void add_spaces(arena *a, program *p, const tensor_op *op) {
     for (tensor_space i = 0; i < op->spaces.len; i++) {
         const tensor_space_info *s = &op->spaces.data[i];
+        if (s->kind == SPACE_EXPR && tensor_counted(op, s->expr)) return;
         program_space x = {.name = s->name, .kind = s->kind};
         VEC_PUSH(a, &p->spaces, x);
         size_expr size = {0};

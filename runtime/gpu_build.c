@@ -201,6 +201,10 @@ gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const 
     if (!s) s = number_parts(g, &offsets, by, order, extent, false, &whole);
     if (!s) s = rt_gpu_get(g, &cut, m->codomain, &ncut);
     if (!s) s = rt_gpu_get(g, &whole, m->codomain, &nwhole);
+    if (!s && what == RT_PART_HEADS) s = rt_gpu_ints(g, m->codomain - nwhole + 1, out);
+    if (!s && what == RT_PART_HEADS)
+        return RT_LAUNCH(g, PART_HEADS, offsets.count, RT_POINTER(cut.data), RT_POINTER(whole.data), RT_NUMBER(m->codomain),
+                         RT_POINTER(out->data));
     if (!s) s = rt_gpu_ints(g, ncut + nwhole, out);
     if (!s)
         s = RT_LAUNCH(g, PART_CUT, ncut, RT_POINTER(cut.data), RT_POINTER(offsets.data), RT_POINTER(by->data),

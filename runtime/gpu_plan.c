@@ -120,7 +120,8 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_TILE_VALUES: return rt_gpu_tile_values(g, &m[0], q->extent, out);
     case RT_PART_ROWS:
     case RT_PART_BEGINS:
-    case RT_PART_ENDS: return rt_gpu_parts(g, q->builder, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, out);
+    case RT_PART_ENDS:
+    case RT_PART_HEADS: return rt_gpu_parts(g, q->builder, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, out);
     case RT_CLASSES: return rt_gpu_classes(g, m, q->nargs, out, codomain);
     case RT_BUILDER_COUNT: break;
     }

@@ -182,6 +182,7 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
     X(DEGREES, "degrees", 1, 1) X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                   \
     X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                 \
     X(PART_ROWS, "part_rows", 1, 2) X(PART_BEGINS, "part_begins", 1, 2) X(PART_ENDS, "part_ends", 1, 2)     \
+    X(PART_HEADS, "part_heads", 1, 2)                                                                       \
     X(CLASSES, "classes", 1, RT_MAX_MAPS)
 typedef enum {
 #define X(name, text, least, most) RT_##name,
@@ -211,7 +212,7 @@ static inline bool rt_maps(rt_builder b) {   // it may be an argument
     return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || rt_orders(b);
 }
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
-    return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS;
+    return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
 }
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
     return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b);

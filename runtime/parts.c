@@ -36,6 +36,21 @@ static int64_t put_rows(const cutting *c, rt_builder what, bool cut, int64_t at)
     return at;
 }
 
+// The first part of each row that is cut, and behind them how many parts those have.
+static gnn_status put_heads(gnn_context *c, const cutting *k, bool wide) {
+    int64_t rows = 0, at = 0, parts = 0;
+    for (int64_t v = 0; v < k->rows; v++) rows += entries_of(k, v) > k->extent;
+    gnn_status s = rt_ints_new(c, rows + 1, wide, k->out);
+    for (int64_t p = 0; p < k->rows && !s; p++) {
+        int64_t n = entries_of(k, row_at(k->order, p));
+        if (n <= k->extent) continue;
+        rt_set(k->out, at++, parts);
+        parts += parts_of(n, k->extent);
+    }
+    if (!s) rt_set(k->out, at, parts);
+    return s;
+}
+
 gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m, const rt_map_view *order,
                           int64_t extent, bool wide, rt_ints *out) {
     cutting k = {.order = order, .rows = m->codomain, .extent = extent, .out = out};
@@ -43,8 +58,8 @@ gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m,
     gnn_status s = rt_build_offsets(c, m, wide, &k.offsets);
     if (s) return s;
     for (int64_t v = 0; v < k.rows; v++) parts += parts_of(entries_of(&k, v), extent);
-    s = rt_ints_new(c, parts, wide, out);
-    if (!s) put_rows(&k, what, false, put_rows(&k, what, true, 0));
+    s = what == RT_PART_HEADS ? put_heads(c, &k, wide) : rt_ints_new(c, parts, wide, out);
+    if (!s && what != RT_PART_HEADS) put_rows(&k, what, false, put_rows(&k, what, true, 0));
     rt_free(c, k.offsets.data);
     return s;
 }

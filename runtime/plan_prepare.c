@@ -138,6 +138,7 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_PART_ROWS:
     case RT_PART_BEGINS:
     case RT_PART_ENDS:
+    case RT_PART_HEADS:
         return rt_build_parts(c, r->q->builder, &m[0], r->q->nargs > 1 ? &m[1] : NULL, r->q->extent, wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;

@@ -184,8 +184,8 @@ static void tile_lists(gnn_context *c, const map *m, int64_t extent, bool wide) 
 // Of rows in an order, or of their numbers: parts of those that are cut, then the others.
 static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, bool ordered) {
     rt_map_view v = view(c, m, wide), d = {.codomain = m->n + 1}, o = {.codomain = m->into};
-    rt_ints rows, begins, ends, offsets;
-    int64_t at = 0;
+    rt_ints rows, begins, ends, heads, offsets;
+    int64_t at = 0, head = 0;
     GOOD(c, rt_build_degrees(c, &v, wide, &d.values));
     GOOD(c, rt_build_order_desc(c, &d, wide, &o.values));
     GOOD(c, rt_build_offsets(c, &v, wide, &offsets));
@@ -193,19 +193,24 @@ static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, 
     GOOD(c, rt_build_parts(c, RT_PART_ROWS, &v, by, extent, wide, &rows));
     GOOD(c, rt_build_parts(c, RT_PART_BEGINS, &v, by, extent, wide, &begins));
     GOOD(c, rt_build_parts(c, RT_PART_ENDS, &v, by, extent, wide, &ends));
-    for (int cut = 1; cut >= 0; cut--)
+    GOOD(c, rt_build_parts(c, RT_PART_HEADS, &v, by, extent, wide, &heads));
+    for (int cut = 1; cut >= 0; cut--) {
         for (int64_t p = 0; p < m->into; p++) {
             int64_t row = ordered ? rt_get(&o.values, p) : p, from = rt_get(&offsets, row), n = size_of(m, row);
             if ((n > extent) != cut) continue;
+            if (cut) CHECK(head < heads.count && rt_get(&heads, head++) == at);
             for (int64_t k = 0; k == 0 || k < n; k += extent, at++) {
                 CHECK(at < rows.count && rt_get(&rows, at) == row && rt_get(&begins, at) == from + k);
                 CHECK(rt_get(&ends, at) == from + (n - k < extent ? n : k + extent));
             }
         }
+        if (cut) CHECK(heads.count == head + 1 && rt_get(&heads, head) == at);
+    }
     CHECK(rows.count == at && begins.count == at && ends.count == at);
     rt_free(c, rows.data);
     rt_free(c, begins.data);
     rt_free(c, ends.data);
+    rt_free(c, heads.data);
     rt_free(c, offsets.data);
     rt_free(c, d.values.data);
     rt_free(c, o.values.data);

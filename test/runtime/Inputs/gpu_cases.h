@@ -121,15 +121,15 @@ static void compare_tiles(gnn_context *c, const rt_map_view *here, const rt_map_
 }
 
 static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide, int64_t extent) {
-    static const char *const names[] = {"part_rows", "part_begins", "part_ends"};
+    static const char *const names[] = {"part_rows", "part_begins", "part_ends", "part_heads"};
     rt_map_view d = {.codomain = here->values.count + 1}, o = {.codomain = here->codomain};
     GOOD(c, rt_build_degrees(c, here, wide, &d.values));
     GOOD(c, rt_build_order_desc(c, &d, wide, &o.values));
     rt_map_view o_there = upload(c, &o);
-    for (int i = 0; i < 6; i++) {
-        const rt_builder what = RT_PART_ROWS + (rt_builder)(i % 3);
-        BUILD(c, wide, names[i % 3], rt_gpu_parts(&g, what, there, i < 3 ? NULL : &o_there, extent, &got),
-              rt_build_parts(c, what, here, i < 3 ? NULL : &o, extent, wide, &wanted));
+    for (int i = 0; i < 8; i++) {
+        const rt_builder what = RT_PART_ROWS + (rt_builder)(i % 4);
+        BUILD(c, wide, names[i % 4], rt_gpu_parts(&g, what, there, i < 4 ? NULL : &o_there, extent, &got),
+              rt_build_parts(c, what, here, i < 4 ? NULL : &o, extent, wide, &wanted));
     }
     gnn_free(c, o_there.values.data);
     rt_free(c, o.values.data);

@@ -1,0 +1,120 @@
+// Sums of rows of which long ones are cut: a part of a row that has several leaves its state, and a row that
+// has one is finished where it is walked, with what is computed from it. A second kernel takes up the rows
+// that are cut, each by a block. Parts of long rows come first, so that they are not waited for at the end;
+// which rows those are is the same on every run.
+//     y[v] = sum {e : dst[e] == v} x[e]    split e 64
+//  →  for e.part in 0 .. size(dst.parts64) [block] { let v = part_rows[e.part]
+//       reduce y { for e in part_begins[e.part] .. part_ends[e.part] { contribute y } }
+//       if e.part < cut_parts(dst, 64) { store_state y (…[e.part]) }
+//       if e.part >= cut_parts(dst, 64) { store y } }
+//     for v.cut in 0 .. at_least(dst, 65) [block] { let v = part_rows[part_heads[v.cut]]
+//       reduce y { for e.part in part_heads[v.cut] .. part_heads[v.cut + 1] { contribute y (…[e.part]) } }
+//       store y }
+#include "planner.h"
+
+// Rows are counted when the plan is made, for maps that are parameters; what comes after the sum is computed
+// by threads that part with one another, so nothing of it is combined between them.
+bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m,
+                    const row_class *rows) {
+    if (first != g->data[0] || p->op->vals.data[m->map].role != VAL_MAP) return false;
+    if (rows->place != ROWS_OF_GRID || rows->lo || rows->hi) return false;
+    for (uint32_t i = plan_run_end(p, g, 0); i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP) return false;
+    }
+    return true;
+}
+
+static tensor_expr at(planner *p, tensor_val of, tensor_var position) {
+    tensor_expr i = tensor_var_expr(p->op, position, NO_SPAN);
+    return tensor_load(p->op, of, &i, 1, NO_SPAN);
+}
+
+static tensor_expr wide(planner *p, tensor_expr index) {
+    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
+}
+
+void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n,
+                   row_class *rows) {
+    const char *name = p->op->vars.data[row].name;
+    tensor_val begins = plan_row_parts(p, PREPARED_PART_BEGINS, m, rows->order, n),
+               ends = plan_row_parts(p, PREPARED_PART_ENDS, m, rows->order, n);
+    part->kind = PART_ROW;
+    part->row_of = plan_row_parts(p, PREPARED_PART_ROWS, m, rows->order, n);
+    part->heads = plan_row_parts(p, PREPARED_PART_HEADS, m, rows->order, n);
+    tensor_space parts = p->op->vals.data[part->row_of].axes[0],
+                 heads = p->op->vals.data[part->heads].axes[0];
+    part->part = tensor_add_var(
+        p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
+        parts);
+    part->head = tensor_add_var(p->op, arena_printf(p->arena, "%s.cut'%u", name, p->op->vars.len), heads);
+    part->lo = wide(p, at(p, begins, part->part));
+    part->hi = wide(p, at(p, ends, part->part));
+    part->cut = loop_cut_parts(p->op, m->map, n);
+    tensor_expr head = tensor_var_expr(p->op, part->head, NO_SPAN);
+    part->first = plan_offset_at(p, part->heads, head, 0);
+    part->end = plan_offset_at(p, part->heads, head, 1);
+    rows->order = part->row_of;
+    rows->hi = tensor_size(p->op, parts, NO_SPAN);
+}
+
+void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index) {
+    const char *parts = p->op->spaces.data[*axis].name;
+    *axis = plan_space(p, arena_printf(p->arena, "%s.cut", parts), part->cut);
+    *index = tensor_index(p->op, *axis, wide(p, *index), NO_SPAN);
+    plan_narrow_product(p, axis, 1);
+}
+
+// ---- The kernel that walks parts -------------------------------------------------------------------------
+static loop_body *test(planner *p, const plan_part *part, tensor_opcode op, loop_body *to) {
+    loop_node *n = loop_node_new(p->plan, LOOP_IF, p->op->stages.data[part->stage].at);
+    n->value = tensor_binary(p->op, op, wide(p, tensor_var_expr(p->op, part->part, NO_SPAN)), part->cut,
+                             NO_SPAN);
+    loop_append(p->plan, to, n);
+    return &n->body;
+}
+
+loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n,
+                               loop_body *to) {
+    loop_body *cut = test(p, part, TENSOR_LT_OP, to), *whole = test(p, part, TENSOR_GE_OP, to);
+    for (uint32_t i = 0; i < n; i++) {
+        plan_leave_state(p, cut, stages[i]);
+        plan_store(p, whole, &stages[i]);
+    }
+    return whole;
+}
+
+// ---- The kernel that takes them up -----------------------------------------------------------------------
+row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows) {
+    row_class taken = *rows;
+    tensor_val *heads = ARENA_NEW(p->arena, tensor_val);
+    tensor_var *head = ARENA_NEW(p->arena, tensor_var);
+    *heads = part->heads;
+    *head = part->head;
+    taken.order = part->row_of;
+    taken.by = heads;
+    taken.at = head;
+    const tensor_node *more = tensor_node_at(p->op,
+                                             p->op->spaces.data[p->op->vars.data[part->head].space].expr);
+    taken.hi = more->args[0];   // of as many rows and one
+    return taken;
+}
+
+// A block owns a row, or those of its lanes: the groups that had rows have its parts.
+index_cut plan_taken_cut(index_cut row) {
+    int64_t lanes = row.lanes;
+    row.groups = row.tile = row.registers = row.vector = row.unroll = 0;
+    row.block = lanes > 1 ? lanes : 1;
+    return row;
+}
+
+void plan_taken_parts(planner *p, const tensor_stage *st, index_cut *parts) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    plan_left(p, st, left);
+    if (!p->op->reducers.data[st->reducer].commutative) {   // in their order, one after the other
+        parts->groups = parts->lanes = 0;
+        return;
+    }
+    int64_t groups = plan_cut(p, st, left[0], false).groups;
+    if (groups > 1) parts->groups = parts->groups > 1 ? parts->groups * groups : groups;
+}
