@@ -240,6 +240,9 @@ static formula fact(deciding *k, const ast_expr *e) {
         size_token t = {SZ_SYMMETRIC, x, value_named(k, e->args->next->name.text)};
         return leaf(k, term_token(&k->numbers, t), text_of(k, e), e->at);
     }
+    const tensor_val_info *info = &k->place->op->op->vals.data[x];
+    if (!strcmp(e->name.text, "sorted") && !fact_holds(info, "sorted") && info->role == VAL_MAP && info->rank == 1)
+        return leaf(k, term_token(&k->numbers, (size_token){SZ_SORTED, x, 0}), text_of(k, e), e->at);
     if (strcmp(e->name.text, "aligned"))
         return leaf(k, term_known(fact_holds(&k->place->op->op->vals.data[x], e->name.text)), NULL, e->at);
     formula f = leaf(k, term_known(1), NULL, e->at);

@@ -16,7 +16,7 @@ static const struct when_call {
     {"quantile", "mn", false, "quantile(dst, 0.9): the preimage that nine of ten do not exceed"},
     {"fill", "mn", false, "fill(type, 64): the share of rows in use where preimages are cut in tiles of 64"},
     {"aligned", "xn", true, "aligned(x, 16): the address and every row of x are multiples of 16 bytes"},
-    {"sorted", "m", true, "sorted(dst)"},
+    {"sorted", "m", true, "sorted(dst): no entry is below the one before it"},
     {"unique", "m", true, "unique(eid)"},
     {"partial", "m", true, "partial(src)"},
     {"prefix", "m", true, "prefix(self)"},

@@ -31,6 +31,7 @@ bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow);   // floats: one has every 
     X(MAX_PREIMAGE, "max") /* value: param; the largest preimage of a map; text: max(dst) */                \
     X(MIN_PREIMAGE, "min") X(AVG_PREIMAGE, "avg") /* floor of the mean */                                   \
     X(SYMMETRIC, "symmetric") /* value: param, value2: param; (src, dst) holds each pair both ways */       \
+    X(SORTED, "sorted") /* value: param; no value of the map is below the one before it, or none */          \
     X(STD_PREIMAGE, "std")    /* value: param; floor of the standard deviation of its preimages' sizes */   \
     X(QUANTILE_PREIMAGE, "quantile") /* value: param, value2: q in thousandths; text: quantile(dst,900) */  \
     X(AT_LEAST, "at_least") /* value: param, value2: k; how many preimages have k or more entries */        \

@@ -50,7 +50,7 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
     case SZ_NOT:
         textbuf_puts(out, token_text(t->kind));
         return;
-    case SZ_MAX_PREIMAGE: case SZ_MIN_PREIMAGE: case SZ_AVG_PREIMAGE: case SZ_SYMMETRIC:
+    case SZ_MAX_PREIMAGE: case SZ_MIN_PREIMAGE: case SZ_AVG_PREIMAGE: case SZ_SORTED: case SZ_SYMMETRIC:
         textbuf_printf(out, "%s(", token_text(t->kind));
         put_param(out, p, t->value);
         if (t->kind == SZ_SYMMETRIC) {

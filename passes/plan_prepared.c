@@ -72,12 +72,22 @@ static const tensor_stage *plain_stage(const planner *p, tensor_val v) {
     return found;
 }
 
+// Declared, or a guard of the version.
+static bool said_sorted(const planner *p, tensor_val v) {
+    const tensor_val_info *i = &p->op->vals.data[v];
+    bool sorted = i->facts & FACT_SORTED && i->sorted_by == TENSOR_NO_VAL;
+    for (uint32_t k = 0; k < p->facts->guards.len && !sorted; k++) {
+        const program_guard *g = &p->facts->guards.data[k];
+        sorted = g->kind == GUARD_HOLDS && g->holds.len == 1 && g->holds.data[0].kind == SZ_SORTED &&
+                 g->holds.data[0].value == (int64_t)v;
+    }
+    return i->role == VAL_MAP && sorted && !(i->facts & FACT_PARTIAL);
+}
+
 bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
     const tensor_val_info i = p->op->vals.data[v];
     if (i.rank != 1 || i.type != DT_INDEX || i.facts & FACT_PREFIX) return false;
-    bool sorted = i.role == VAL_MAP && (i.facts & FACT_SORTED) && i.sorted_by == TENSOR_NO_VAL &&
-                  !(i.facts & FACT_PARTIAL);
-    *out = (plan_map){v, sorted, i.axes[0], i.into};
+    *out = (plan_map){v, said_sorted(p, v), i.axes[0], i.into};
     if (i.role == VAL_MAP || i.role == VAL_CLASSES) return true;
     const tensor_stage *st = i.role == VAL_STAGE ? plain_stage(p, v) : NULL;
     return st && plan_map_of_key(p, st->body[0], st->left[0], out);

@@ -57,6 +57,19 @@ gnn_status rt_gpu_measure(rt_gpu *g, const rt_map_view *m, rt_preimages *out) {
     return s ? s : compact(g, &counts, out);
 }
 
+// ---- Order -----------------------------------------------------------------------------------------------
+gnn_status rt_gpu_sorted(rt_gpu *g, const rt_map_view *m, int64_t *out) {
+    const rt_ints *x = &m->values;
+    void *found;
+    int64_t at = 0, last = 0;
+    gnn_status s = rt_gpu_found_new(g, &found);
+    if (!s) s = RT_LAUNCH(g, UNSORTED, x->count, RT_POINTER(x->data), RT_NUMBER(x->count), RT_POINTER(found));
+    if (!s) s = rt_gpu_read(g, found, &at);
+    if (!s && x->count) s = rt_gpu_get(g, x, x->count - 1, &last);
+    *out = !s && at >= x->count && last >= 0;
+    return s;
+}
+
 // ---- Symmetry --------------------------------------------------------------------------------------------
 // Positions sorted by (a, b), those with a none last.
 static gnn_status sort_pairs(rt_gpu *g, const rt_map_view *a, const rt_map_view *b, rt_ints *out) {

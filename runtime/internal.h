@@ -95,7 +95,7 @@ void rt_gpu_unload(gnn_context *c, bool wide);   // gpu_kernels.c
     X(AVG_PREIMAGE, "avg", NOTHING, 0, 0) X(STD_PREIMAGE, "std", NOTHING, 0, 0)                             \
     X(QUANTILE_PREIMAGE, "quantile", NUMBER, 0, 1000) X(AT_LEAST, "at_least", NUMBER, 0, INT64_MAX)         \
     X(CUT_PARTS, "cut_parts", NUMBER, 1, INT64_MAX)                                                         \
-    X(FILL, "fill", NUMBER, 1, INT64_MAX) X(SYMMETRIC, "symmetric", MAP, 0, 0)
+    X(FILL, "fill", NUMBER, 1, INT64_MAX) X(IS_SORTED, "sorted", NOTHING, 0, 0) X(SYMMETRIC, "symmetric", MAP, 0, 0)
 typedef enum { RT_WITH_NOTHING, RT_WITH_NUMBER, RT_WITH_MAP } rt_operand_kind;
 #define RT_DEVICE_FACTS(X) X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
 typedef enum {
@@ -343,7 +343,8 @@ typedef struct {
     int64_t *sizes, *counts;     // one allocation, sizes'; NULL where there are no preimages
 } rt_preimages;
 gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out);
-int64_t rt_statistic(const rt_preimages *m, const rt_token *t);   // all but SYMMETRIC
+int64_t rt_statistic(const rt_preimages *m, const rt_token *t);   // all but IS_SORTED, SYMMETRIC
+int64_t rt_sorted(const rt_map_view *m);
 gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst, int64_t *out);
 
 // ---- validate.c: what a map declares ---------------------------------------------------------------------

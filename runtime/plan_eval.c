@@ -18,6 +18,19 @@ static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
     return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out));
 }
 
+static gnn_status sorted(gnn_plan *plan, const rt_token *t, int64_t *out) {
+    rt_structure *m;
+    bool on_device;
+    rt_gpu g = {0};
+    gnn_status s = rt_plan_map(plan, t->a, &m);
+    if (!s) s = rt_structures_meet(&m, 1, plan->stream, &on_device);
+    if (s) return s;
+    const rt_map_view view = rt_structure_view(m, on_device);
+    if (!on_device) return *out = rt_sorted(&view), GNN_OK;
+    s = rt_gpu_begin(&g, plan->c, plan->stream, view.values.wide);
+    return rt_gpu_end(&g, s ? s : rt_gpu_sorted(&g, &view, out));
+}
+
 static gnn_status measure(gnn_plan *plan, rt_structure *m) {
     bool on_device;
     rt_gpu g = {0};
@@ -32,6 +45,7 @@ static gnn_status measure(gnn_plan *plan, rt_structure *m) {
 static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
     gnn_plan *plan = user;
     if (t->kind == RT_DEVICE) return rt_device_number(plan->c, (rt_device_fact)t->a, out);
+    if (t->kind == RT_IS_SORTED) return sorted(plan, t, out);
     if (t->kind == RT_SYMMETRIC) return symmetric(plan, t, out);
     rt_structure *m;
     gnn_status s = rt_plan_map(plan, t->a, &m);

@@ -183,6 +183,7 @@ static operand apply(rt_token_kind k, int64_t a, int64_t b) {
     case RT_AT_LEAST:
     case RT_CUT_PARTS:
     case RT_FILL:
+    case RT_IS_SORTED:
     case RT_SYMMETRIC:
     case RT_TOKEN_KINDS: break;
     }

@@ -110,6 +110,14 @@ int64_t rt_statistic(const rt_preimages *m, const rt_token *t) {
     return 0;
 }
 
+// ---- Order -----------------------------------------------------------------------------------------------
+int64_t rt_sorted(const rt_map_view *m) {   // none counts as the largest value, which nothing may stand behind
+    bool sorted = !m->values.count || rt_get(&m->values, m->values.count - 1) >= 0;
+    for (int64_t e = 1; e < m->values.count && sorted; e++)
+        sorted = (uint64_t)rt_get(&m->values, e) >= (uint64_t)rt_get(&m->values, e - 1);
+    return sorted;
+}
+
 // ---- Symmetry --------------------------------------------------------------------------------------------
 // Positions sorted by (a, b).
 static gnn_status sort_pairs(gnn_context *c, const rt_map_view *a, const rt_map_view *b, rt_ints *out) {
