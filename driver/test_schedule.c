@@ -139,6 +139,13 @@ static void deal_blocks(dealing *d) {
     test_put(d->m, d->s, "block", words.data, words.len, about(d));
 }
 
+static void write_out(dealing *d) {
+    test_rng *r = d->m->rng;
+    test_word words[] = {test_text(d->index->name), test_number(2 + (int64_t)test_draw(r, 3)),
+                         test_text("masked")};
+    test_put(d->m, d->s, "unroll", words, test_chance(r, 50) ? 3 : 2, about(d));
+}
+
 static void deal(dealing *d) {
     test_rng *r = d->m->rng;
     static const int64_t pads[] = {2, 4, 8, 8, 16, 3, 6};
@@ -157,8 +164,7 @@ static void deal(dealing *d) {
     deal_verb(d, "groups", d->runs ? 50 : 25);
     if (d->runs) deal_runs(d);
     if (d->runs || (d->outer && test_chance(r, 60))) deal_blocks(d);
-    else if (!d->outer && test_chance(r, 30))
-        put_number(d->m, d->s, "unroll", d->index->name, 2 + (int64_t)test_draw(r, 3), about(d));
+    if (!d->outer && test_chance(r, 30)) write_out(d);
 }
 
 // ---- Cells that go together ------------------------------------------------------------------------------

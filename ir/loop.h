@@ -83,6 +83,7 @@ struct loop_node {
     uint32_t ndigits;
     loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
     uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
+    bool masked;          // unroll > 1: also where fewer are left, a mask each; else those are taken one at a time
     uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
     uint32_t pad;         // hi is the size of var's space, rounded up to a multiple: what lies past the size repeats the last
                           // position; 0: it ends where the space does

@@ -32,7 +32,10 @@ static void read_digits(plan_parser *p, loop_node *n) {
         loop_place place = read_place(p);
         if (t->tok.kind != TOK_INT) {
             n->rest = place;
-            if (tensor_lex_accept(t, "unroll")) loop_parse_number(p, &n->unroll);
+            if (tensor_lex_accept(t, "unroll")) {
+                loop_parse_number(p, &n->unroll);
+                n->masked = tensor_lex_accept(t, "masked");
+            }
             if (tensor_lex_accept(t, "step")) loop_parse_number(p, &n->step);
             break;
         }

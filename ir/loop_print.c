@@ -29,7 +29,7 @@ static void print_digits(plan_printer *p, const loop_node *n) {
         OUT(p, ", ");
     }
     OUT(p, "%s", loop_place_text(n->rest));
-    if (n->unroll > 1) OUT(p, " unroll %u", (unsigned)n->unroll);
+    if (n->unroll > 1) OUT(p, " unroll %u%s", (unsigned)n->unroll, n->masked ? " masked" : "");
     if (n->step > 1) OUT(p, " step %u", (unsigned)n->step);
     OUT(p, "]");
 }

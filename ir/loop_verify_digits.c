@@ -136,6 +136,8 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
     bool constant = loop_constant(v->op, n->lo, &lo) && loop_constant(v->op, n->hi, &hi);
     if (n->unroll > 1 && n->rest != LOOP_SERIAL_PLACE)
         return WRONG(v, "'%s' unrolls a rest that is not serial", name_of(v, n));
+    if (n->masked && n->unroll <= 1)
+        return WRONG(v, "'%s' masks the steps that are written out, and writes out none", name_of(v, n));
     if (n->step > 1 && (n->rest != LOOP_BLOCK_PLACE || n->ndigits || n->step > LOOP_MAX_POINTS))
         return WRONG(v, "'%s' has a step, and is not dealt out to blocks alone", name_of(v, n));
     switch (n->rest) {

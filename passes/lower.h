@@ -1,8 +1,9 @@
 // Inside the lowering of loop plans to simt IR: lower.c adds to the program, lower_kernel.c makes a kernel
 // and its parameters, lower_digits.c says which digits a value depends on, lower_loop.c loops and
-// conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them, lower_store.c stores, lower_check.c
-// what is refused, lower_memory.c addresses, loads and shared memory, lower_expr.c scalar expressions,
-// lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row.
+// conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them,
+// lower_ahead.c the loads of several steps, lower_store.c stores, lower_check.c what is refused, lower_memory.c
+// addresses, loads and shared memory, lower_expr.c scalar expressions, lower_divide.c positions divided by
+// sizes, lower_rows.c maps at the points of a row.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
@@ -236,7 +237,12 @@ reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n,
 void lw_carry(kernel *k, simt_builder *b, const loop_node *n);
 void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);   // of its walk
 reduction *lw_reduction(kernel *k, uint32_t stage);
+tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the i-th argument of its lift
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results);
+
+// ---- Loads of several steps (lower_ahead.c) --------------------------------------------------------------
+// Of masked steps: what the contributions that follow one another from there on need, or the store there.
+void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t from);
 
 // ---- Stores (lower_store.c) ------------------------------------------------------------------------------
 void lw_store(kernel *k, simt_builder *b, const loop_node *n);
@@ -261,6 +267,7 @@ void lw_store_to(kernel *k, simt_builder *b, tensor_val v, const position *index
 void lw_red_to(kernel *k, simt_builder *b, tensor_val v, const position *index, simt_value x,
                simt_atomic how);   // scalars
 bool lw_same_size(const size_expr *x, const size_expr *y);
+bool lw_unchanged(const kernel *k, tensor_val v);   // lies in memory, which this kernel does not write
 uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);
 static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }

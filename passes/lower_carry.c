@@ -124,6 +124,7 @@ void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own) {
     const loop_body *body = &r->walk->body;
     uint32_t lets = 0;
     while (lets < body->len && body->data[lets]->kind == LOOP_LET) lw_node(k, b, body->data[lets++]);
+    lw_load_ahead(k, b, body, lets);
     for (instance_walk w = lw_walk_begin(k, own); lw_walk_next(&w);) {
         arrive(k, b, r);
         for (uint32_t i = lets; i < body->len; i++) lw_node(k, b, body->data[i]);

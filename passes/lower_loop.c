@@ -291,39 +291,62 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     lw_meet_again(k, &body, &n->body);
     round_body(k, &body, n, r);
     lw_leave(k, m);
-    v[0] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, lw_step(n)));
+    uint32_t step = lw_step(n) * (n->masked ? n->unroll : 1);
+    v[0] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, step));
     for (uint32_t i = 0; i < slots.len; i++) v[i + 1] = *slots.data[i];
     simt_build_yield(&body, v, count);
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_result(k->f, loop, i + 1);
 }
 
-// unroll n: full rounds n at a time, without masks; then one at a time.
-static simt_value lower_unrolled(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                                 loop_round *r) {
-    uint32_t step = lw_step(n), tile = step * n->unroll;
+// unroll n: full rounds n at a time, without masks; where they end.
+static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                              loop_round *r) {
+    uint32_t tile = lw_step(n) * n->unroll;
     simt_value span = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_SUB, hi, lo), lw_ix(k, b, 0));
     simt_value rest = simt_build_binary(b, SIMT_UREM, span, lw_ix(k, b, tile));
     simt_value end = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_ADD, lo, span), rest);
     r->round.masked = false;
     serial_loop(k, b, n, lo, end, tile, r);
-    k->axis[lw_axes_of(k, n)->first].extent = 1;
     return end;
 }
 
-static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool together) {
+static void last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    lw_meet_again(k, b, &n->body);
+    round_body(k, b, n, user);
+}
+
+// Steps that pass the end are masked: in a round after the full ones; in all rounds where lanes of a warp
+// walk ranges of their own, since the warp would wait for the full rounds of the longest before a masked one
+// of the others.
+static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
+                         bool apart, loop_round *r) {
+    uint32_t step = lw_step(n), tile = step * n->unroll;
+    r->round.masked = !ends_exactly(k, n, tile);
+    if (apart || !r->round.masked) {
+        serial_loop(k, b, n, lo, hi, tile, r);
+        return;
+    }
+    lo = full_rounds(k, b, n, lo, hi, r);
+    r->round = (round_of){lo, hi, true, false};
+    k->axis[lw_axes_of(k, n)->first].extent = (tile - 1 + step - 1) / step;   // of one position: a step less
+    build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, last_round, r);
+}
+
+static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool apart,
+                         bool together) {
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {own, {.hi = hi}};
-    uint32_t first = lw_axes_of(k, n)->first;
-    if (together) {
-        if (n->unroll > 1) k->axis[first].extent = 1;
-        loop_together(k, b, n, lo, hi, &r);
-    } else {
-        if (n->unroll > 1) lo = lower_unrolled(k, b, n, lo, hi, &r);
+    lower_axis *steps = n->unroll > 1 ? &k->axis[lw_axes_of(k, n)->first] : NULL;
+    if (steps && !n->masked && !together) lo = full_rounds(k, b, n, lo, hi, &r);
+    if (steps && !n->masked) steps->extent = 1;   // the rest, one at a time
+    if (together) loop_together(k, b, n, lo, hi, &r);
+    else if (n->masked) lower_masked(k, b, n, lo, hi, apart, &r);
+    else {
         r.round.masked = !ends_exactly(k, n, lw_step(n));
         serial_loop(k, b, n, lo, hi, lw_step(n), &r);
     }
-    if (n->unroll > 1) k->axis[first].extent = n->unroll;
+    if (steps) steps->extent = n->unroll;
 }
 
 // Written out as a whole: its rounds are instances.
@@ -336,14 +359,27 @@ static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, ax
     lw_leave(k, m);
 }
 
+// Steps around that are written out, of a reducer that wants its terms in order: what is inside is gone
+// through for one step after the other.
+static axis_set steps_in_order(kernel *k, const loop_node *n) {
+    axis_set s = 0;
+    for (uint32_t i = 0; i < k->reductions.len; i++) {
+        const reduction *r = k->reductions.data[i];
+        if (!r->open || r->r->commutative || !updates(&n->body, r->stage)) continue;
+        for (uint32_t m = r->masks; m < k->masks.len; m++) s |= k->masks.data[m].axes;
+    }
+    return s;
+}
+
 static void lower_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool entered = lw_axes_of(k, n)->entered;
     axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
-    bool together = lw_threads(k) && lw_meets(k, &n->body) && varies_in_warp(k, bounds);
-    for (instance_walk w = lw_walk_begin(k, bounds); lw_walk_next(&w);) switch (n->rest) {
+    bool apart = lw_threads(k) && varies_in_warp(k, bounds), together = apart && lw_meets(k, &n->body);
+    axis_set copies = bounds | steps_in_order(k, n);
+    for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:
         case LOOP_WHOLE_PLACE: lower_one_round(k, b, n, own, together); break;
-        case LOOP_SERIAL_PLACE: lower_serial(k, b, n, own, together); break;
+        case LOOP_SERIAL_PLACE: lower_serial(k, b, n, own, apart, together); break;
         case LOOP_UNROLL_PLACE: lower_written_out(k, b, n, own); break;
         case LOOP_VECTOR_PLACE:
         case LOOP_REGISTER_PLACE:
@@ -432,6 +468,7 @@ static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
         span outer = b->at;
         if (n->at.hi) b->at = n->at;
         lw_meet(k, b, n, &m);
+        lw_load_ahead(k, b, body, i);
         lw_node(k, b, n);
         b->at = outer;
     }

@@ -273,6 +273,10 @@ static bool overwritten(const kernel *k, tensor_val val) {
     return false;
 }
 
+bool lw_unchanged(const kernel *k, tensor_val v) {
+    return where(k, v)->home == LOOP_MEMORY && !k->written[v] && !overwritten(k, v);
+}
+
 // No thread but the one that overwrites it may read it: nothing orders the two.
 static simt_value load_owned(kernel *k, simt_builder *b, tensor_val val, const position *from,
                              const simt_value *index, uint32_t lane, uint32_t lanes, uint16_t align) {

@@ -120,8 +120,12 @@ static void combine(kernel *k, simt_builder *b, const reduction *r, const simt_v
     for (uint32_t c = 0; c < r->r->nstate; c++) out[c] = lw_widen(b, out[c], lanes);
 }
 
+tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i) {
+    tensor_expr e = k->l->op->stages.data[r->stage].body[i];
+    return r->level ? tensor_node_at(k->l->op, e)->args[1] : e;
+}
+
 static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value *out) {
-    const tensor_stage *st = &k->l->op->stages.data[r->stage];
     if (n->nstates) {
         for (uint32_t i = 0; i < n->nstates; i++) {
             simt_value x = lw_expr(k, b, n->states[i]);   // widened by the load
@@ -130,8 +134,7 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
         return;
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
-    for (uint32_t i = 0; i < r->r->nargs; i++)
-        arg[i] = lw_expr(k, b, r->level ? tensor_node_at(k->l->op, st->body[i])->args[1] : st->body[i]);
+    for (uint32_t i = 0; i < r->r->nargs; i++) arg[i] = lw_expr(k, b, lw_lifted(k, r, i));
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 

@@ -50,6 +50,7 @@ static void check_options(planner *p, const schedule_cell *cell) {
     for (uint32_t i = 0; i < cell->nvalues; i++) {
         const char *option = cell->values[i].keyword;
         if (!option || (cell->verb == SCHEDULE_REGISTERS && !strcmp(option, "strided"))) continue;
+        if (cell->verb == SCHEDULE_UNROLL && !strcmp(option, "masked")) continue;
         diagnostic *d = plan_refuse(p, E0530, cell->at, "'%s' of '%s' has no pass in this version", option,
                                     schedule_verb_text(cell->verb));
         if (d) diag_help(d, "leave it out, or compile with --no-schedule");
@@ -72,6 +73,7 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         *fields[i].number = schedule_number(cell, NULL);
         if (fields[i].verb == SCHEDULE_VECTOR) check_vector(p, &c, cell);
         if (fields[i].verb == SCHEDULE_REGISTERS) c.strided = schedule_value_of(cell, "strided") != NULL;
+        if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
     return c;
@@ -128,13 +130,15 @@ static bool too_many(planner *p, const index_cut *c) {
     return false;
 }
 
-// Steps written out are the innermost serial ones: some of a digit's, or of the rest's.
+// Steps written out are the innermost serial ones: some of a digit's, all of which are masked where they may
+// pass the end, or of the rest's.
 static void write_out(planner *p, const index_cut *c, loop_node *n) {
     uint32_t d = 0, times = (uint32_t)c->unroll;
     while (d < n->ndigits && n->digits[d].place != LOOP_SERIAL_PLACE) d++;
     if (times <= 1) return;
     if (d == n->ndigits && n->rest == LOOP_SERIAL_PLACE) {
         n->unroll = times;
+        n->masked = c->masked;
     } else if (d == n->ndigits) {
         diagnostic *f = plan_refuse(p, E0540, c->cell[SCHEDULE_UNROLL]->at,
                                     "'unroll %s' has nothing to do here: no step along '%s' is serial",

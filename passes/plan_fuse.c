@@ -180,8 +180,10 @@ static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
     uint32_t n = a->nleft < b->nleft ? a->nleft : b->nleft;
     for (uint32_t i = 0; i < n; i++) {
         index_cut x = plan_cut(f->p, a, a->left[i], false), y = plan_cut(f->p, b, b->left[i], false);
-        const int64_t p[] = {x.groups, x.tile, x.registers, x.lanes, x.vector, x.unroll, x.strided, x.pad},
-                      q[] = {y.groups, y.tile, y.registers, y.lanes, y.vector, y.unroll, y.strided, y.pad};
+        const int64_t p[] = {x.groups, x.tile,    x.registers, x.lanes, x.vector,
+                             x.unroll, x.strided, x.masked,    x.pad},
+                      q[] = {y.groups, y.tile,    y.registers, y.lanes, y.vector,
+                             y.unroll, y.strided, y.masked,    y.pad};
         if (memcmp(p, q, sizeof p)) return false;
     }
     return true;

@@ -208,6 +208,7 @@ void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node
             return refuse(p, in, v, "it takes as many steps as its extent, which is not known, asks for");
         n->rest = LOOP_UNROLL_PLACE;
         n->unroll = 0;
+        n->masked = false;
     }
     for (uint32_t i = 0; i < n->ndigits; i++)
         if (n->digits[i].place == LOOP_SERIAL_PLACE) n->digits[i].place = LOOP_UNROLL_PLACE;

@@ -189,8 +189,11 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
     while (i < all && a[i] == b[i]) i++;
     bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
-    if (i == all && c->strided == o->strided && tiles) return true;
-    schedule_verb verb = i < all ? verbs[i] : tiles ? SCHEDULE_REGISTERS : SCHEDULE_BLOCK;
+    if (i == all && c->strided == o->strided && c->masked == o->masked && tiles) return true;
+    schedule_verb verb = i < all                    ? verbs[i]
+                         : !tiles                   ? SCHEDULE_BLOCK
+                         : c->strided != o->strided ? SCHEDULE_REGISTERS
+                                                    : SCHEDULE_UNROLL;
     const schedule_cell *here = c->cell[verb], *there = o->cell[verb];
     const char *text = schedule_verb_text(verb);
     diagnostic *d = plan_refuse(p, E0541, here ? here->at : there->at,

@@ -140,7 +140,7 @@ typedef struct {
     tensor_var var;
     bool bound;
     int64_t block, groups, tile, registers, lanes, vector, unroll;   // 0: no cell
-    bool strided;
+    bool strided, masked;   // registers; steps written out
     int64_t pad;   // what its extent is rounded up to; 0: it is not
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
 } index_cut;
