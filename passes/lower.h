@@ -278,6 +278,8 @@ simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);
 position lw_position(kernel *k, simt_builder *b, tensor_expr e);   // of an index expression
 position lw_var_position(kernel *k, simt_builder *b, tensor_var v);
 bool lw_needs_guard(kernel *k, tensor_expr e);
+// What this thread keeps of a value at that place, among its registers from there on; 0: nothing.
+simt_value lw_known(const kernel *k, tensor_val v, const position *index, uint32_t rank, uint32_t from);
 simt_value lw_widen(simt_builder *b, simt_value x, uint32_t lanes);   // splat unless it is a vector already
 simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane);     // of a vector; a scalar itself
 simt_value lw_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane);

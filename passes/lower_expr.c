@@ -228,8 +228,8 @@ static bool same_place(const register_value *r, tensor_val v, const position *in
     return same;
 }
 
-static simt_value find_register(const kernel *k, tensor_val v, const position *index, uint32_t rank) {
-    for (uint32_t i = k->registers.len; i-- > 0;)
+simt_value lw_known(const kernel *k, tensor_val v, const position *index, uint32_t rank, uint32_t from) {
+    for (uint32_t i = k->registers.len; i-- > from;)
         if (same_place(&k->registers.data[i], v, index, rank)) return k->registers.data[i].value;
     return 0;
 }
@@ -252,11 +252,11 @@ static bool place_in_all(kernel *k, simt_builder *b, const tensor_node *load, po
 // What this thread computed itself at that place; 0: it did not.
 static simt_value register_load(kernel *k, simt_builder *b, const tensor_node *load, tensor_val v,
                                 const position *index) {
-    simt_value known = find_register(k, v, index, load->nargs);
+    simt_value known = lw_known(k, v, index, load->nargs, 0);
     position all[8];
     if (known || k->vector == LOWER_NO_AXIS || k->at[k->vector] < 0 || !place_in_all(k, b, load, all))
         return known;
-    known = find_register(k, v, all, load->nargs);   // as a vector, read by lane
+    known = lw_known(k, v, all, load->nargs, 0);   // as a vector, read by lane
     return known ? lw_pick(b, known, (uint32_t)k->at[k->vector]) : 0;
 }
 

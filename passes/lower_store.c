@@ -80,10 +80,11 @@ static simt_value as_loaded(kernel *k, simt_builder *b, tensor_val v, simt_value
     return simt_build_cvt(b, value, simt_build_cvt(b, stored, x));
 }
 
-static void keep(kernel *k, simt_builder *b, const tensor_target *t, simt_value x) {
+// A step past the end repeats the last place, and what it read may not be there: the first one counts.
+static void keep(kernel *k, simt_builder *b, const tensor_target *t, simt_value x, uint32_t from) {
     register_value r = {.val = t->val, .value = as_loaded(k, b, t->val, x)};
     target_index(k, b, t, r.index);
-    VEC_PUSH(k->l->arena, &k->registers, r);
+    if (!lw_known(k, t->val, r.index, t->rank, from)) VEC_PUSH(k->l->arena, &k->registers, r);
 }
 
 static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_value x) {
@@ -107,6 +108,7 @@ static bool kept(const kernel *k, tensor_val v) {
 static void keep_registers(kernel *k, simt_builder *b, uint32_t stage, axis_set left) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     bool any = false;
+    uint32_t from = k->registers.len;
     for (uint32_t t = 0; t < st->ntargets; t++) any |= kept(k, st->targets[t].val);
     simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, st->ntargets);
     simt_value first = any ? lw_first_thread(k, b, left) : 0;
@@ -115,7 +117,7 @@ static void keep_registers(kernel *k, simt_builder *b, uint32_t stage, axis_set 
         stage_values(k, b, stage, x);
         k->owner = 0;
         for (uint32_t t = 0; t < st->ntargets; t++)
-            if (kept(k, st->targets[t].val)) keep(k, b, &st->targets[t], x[t]);
+            if (kept(k, st->targets[t].val)) keep(k, b, &st->targets[t], x[t], from);
     }
 }
 
