@@ -59,7 +59,7 @@ static const shape shapes[] = {
     {"block v 1; lanes e 4; groups e 2", ON_GPU},
     {"block v 2; groups v 2; registers e 2; unroll e 2", ON_GPU},
     // A last round of fewer steps: after the full ones, in a loop of its own for each lane, or together.
-    {"block v 2; groups v 2; unroll e 4 masked", ON_GPU | ON_HOST | IN_ORDER},
+    {"block v 2; unroll e 4 masked", ON_GPU | ON_HOST | IN_ORDER},
     {"block v 8; groups v 2; lanes v 4; unroll e 3 masked", ON_GPU | IN_ORDER},
     {"block v 4; lanes v 2; lanes e 2; unroll e 2 masked", ON_GPU},
     {"block v 2; registers e 2; unroll e 2 masked", ON_GPU | ON_HOST},
