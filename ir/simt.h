@@ -92,6 +92,7 @@ typedef enum { SIMT_CACHE_DEFAULT, SIMT_CACHE_STREAM, SIMT_CACHE_REUSE, SIMT_CAC
 const char *simt_cache_text(simt_cache c);   // NULL past the last
 
 typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED } simt_loop;   // FOR: may the assembler unroll it?
+typedef enum { SIMT_IF_NEEDED, SIMT_IF_MASK } simt_mask;   // IF: MASK: what it loads as invariant may be loaded without it
 
 // ---- Functions -------------------------------------------------------------------------------------------
 typedef uint32_t simt_value;    // 0: none
@@ -236,6 +237,8 @@ bool simt_too_deep(const simt_module *m);   // regions nest deeper than the veri
 typedef enum { UNIFORM_GRID, UNIFORM_BLOCK, UNIFORM_WARP, UNIFORM_LANE } simt_uniformity;   // equal over …; LANE: may differ
 // The same code, of one module, whatever it and its values are called.
 bool simt_func_equal(const simt_func *f, const simt_func *g);
+// What is loaded as invariant, and alike in every round of a loop, moves before the loop.
+void simt_hoist(simt_func *f);
 // For each value of f how far it is equal; an array of f->values.len entries.
 const uint8_t *simt_uniformity_of(arena *a, const simt_func *f);
 
