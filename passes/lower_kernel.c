@@ -306,6 +306,7 @@ void lw_kernel(lowering *l, const loop_kernel *plan) {
         lw_body(&k, &b, &plan->body);
     }
     simt_build_return(&b, NULL, 0);
+    simt_hoist(k.f);
     program_step s = {.kind = STEP_LAUNCH,
                       .kernel = made_before(l->p->module, k.f),
                       .count = plan->persistent ? persistent_grid(&k, grid_size(&k)) : grid_size(&k),

@@ -224,6 +224,13 @@ static void bounds_of(kernel *k, simt_builder *b, const loop_node *n, simt_value
     *hi = lw_to_ix(k, b, lw_expr(k, b, n->hi));
 }
 
+// For some lane of the warp.
+static simt_value any_more(kernel *k, simt_builder *b, simt_value at, simt_value hi) {
+    simt_value more = simt_build_cmp(b, SIMT_LT, at, hi);
+    simt_type t = SIMT_T(PRED);
+    return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &more, 1, &t, 1), 0);
+}
+
 // One round: of a block, or of a loop its digits cover. Nothing runs where there is no position, if any
 // thread can tell for its whole warp.
 static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool together) {
@@ -239,12 +246,8 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     region_mark m = lw_enter(k);
     if (n->rest == LOOP_BLOCK_PLACE || (known && end > first)) round_body(k, b, n, &r);
     else if (!known) {
-        simt_value some = simt_build_cmp(b, SIMT_LT, lo, hi);
+        simt_value some = together ? any_more(k, b, lo, hi) : simt_build_cmp(b, SIMT_LT, lo, hi);
         r.round.maybe_none = together;
-        if (together) {
-            simt_type t = SIMT_T(PRED);
-            some = simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &some, 1, &t, 1), 0);
-        }
         build_if(k, b, some, n, round_body, &r);
     }
     lw_leave(k, m);
@@ -269,32 +272,35 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     return r->round.base;
 }
 
-// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done.
+// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done. Whether they do is
+// carried, so what is known of the first round is known before the loop.
 static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                           loop_round *r) {
+    enum { MORE, AT, SLOTS };
     slot_list slots = lw_slots(k, &n->body);
-    uint32_t count = slots.len + 1;
-    simt_value *v = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
-    v[0] = lo;
-    for (uint32_t i = 0; i < slots.len; i++) v[i + 1] = *slots.data[i];
+    uint32_t count = SLOTS + slots.len;
+    simt_value *v = ARENA_ARRAY(k->l->arena, simt_value, count);
+    v[MORE] = any_more(k, b, lo, hi);
+    v[AT] = lo;
+    for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
     simt_builder test, body;
     simt_instr loop = simt_build_while(b, v, count, &test, &body);
     simt_value *again = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
     for (uint32_t i = 0; i < count; i++) again[i + 1] = simt_while_carried(k->f, loop, false, i);
-    simt_value more = simt_build_cmp(&test, SIMT_LT, again[1], hi);
-    simt_type t = SIMT_T(PRED);
-    again[0] = simt_result(k->f, simt_build_op(&test, SIMT_VOTE_ANY, &more, 1, &t, 1), 0);
+    again[0] = again[1 + MORE];
     simt_build_yield(&test, again, count + 1);
-    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_while_carried(k->f, loop, true, i + 1);
+    for (uint32_t i = 0; i < slots.len; i++)
+        *slots.data[i] = simt_while_carried(k->f, loop, true, SLOTS + i);
     region_mark m = lw_enter(k);
-    r->round = (round_of){simt_while_carried(k->f, loop, true, 0), hi, true, true};
+    r->round = (round_of){simt_while_carried(k->f, loop, true, AT), hi, true, true};
     lw_meet_again(k, &body, &n->body);
     round_body(k, &body, n, r);
     lw_leave(k, m);
-    v[0] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, lw_step(n)));
-    for (uint32_t i = 0; i < slots.len; i++) v[i + 1] = *slots.data[i];
+    v[AT] = simt_build_binary(&body, SIMT_ADD, r->round.base, lw_ix(k, &body, lw_step(n)));
+    v[MORE] = any_more(k, &body, v[AT], hi);
+    for (uint32_t i = 0; i < slots.len; i++) v[SLOTS + i] = *slots.data[i];
     simt_build_yield(&body, v, count);
-    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_result(k->f, loop, i + 1);
+    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_result(k->f, loop, SLOTS + i);
 }
 
 // unroll n: full rounds n at a time, without masks; then one at a time.
@@ -310,12 +316,21 @@ static simt_value lower_unrolled(kernel *k, simt_builder *b, const loop_node *n,
     return end;
 }
 
+static bool has_one_round(const kernel *k, const loop_node *n) {
+    int64_t lo, hi;
+    return lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi) && lo < hi &&
+           hi - lo <= lw_step(n);
+}
+
 static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool together) {
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {own, {.hi = hi}};
     uint32_t first = lw_axes_of(k, n)->first;
-    if (together) {
+    if (has_one_round(k, n)) {
+        if (n->unroll > 1) k->axis[first].extent = 1;
+        lower_one_round(k, b, n, own, together);
+    } else if (together) {
         if (n->unroll > 1) k->axis[first].extent = 1;
         loop_together(k, b, n, lo, hi, &r);
     } else {

@@ -37,8 +37,12 @@ bool plan_shuffles(const loop_list *walk) {
 static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
     dealing d = {.stage = stage, .shuffles = plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
+    if (n->tiles) plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);
     if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
-    for (uint32_t i = 0; i < n->levels.len - last; i++) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
+    for (uint32_t i = 0; i < n->levels.len; i++) {
+        if (n->tiles && i == n->tiled) VEC_PUSH(n->p->arena, &d.outer, n->tiles);
+        if (i + last < n->levels.len) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
+    }
     if (last) VEC_PUSH(n->p->arena, &d.inner, n->levels.data[n->levels.len - 1]);
     for (uint32_t i = walk->len; i-- > 0;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
     VEC_PUSH(n->p->arena, &n->dealings, d);
@@ -57,14 +61,20 @@ static const dealing *most_of(const nest *n, loop_place place) {
     return most;
 }
 
+static span said_at(const nest *n, const dealing *d, schedule_verb verb) {
+    const schedule_cell *c = plan_statement(n->p, dealt(n, d), verb, NULL);
+    bool tiles = verb == SCHEDULE_GROUPS && n->tiles && product(&n->tiles, 1, LOOP_GROUP_PLACE) > 1;
+    return c ? c->at : tiles ? n->tiles->at : n->p->s->at;
+}
+
 static void disagree(nest *n, const dealing *d, schedule_verb verb, loop_place place) {
     const dealing *o = most_of(n, place);
     const char *what = schedule_verb_text(verb), *name = dealt(n, d)->name, *other = dealt(n, o)->name;
-    diagnostic *fault = plan_refuse(n->p, E0542, plan_statement_at(n->p, dealt(n, d), verb),
+    diagnostic *fault = plan_refuse(n->p, E0542, said_at(n, d, verb),
                                     "the %u %s of '%s' do not divide the %u of '%s'", threads_of(d, place),
                                     what, name, threads_of(o, place), other);
     if (!fault) return;
-    diag_note(fault, plan_statement_at(n->p, dealt(n, o), verb),
+    diag_note(fault, said_at(n, o, verb),
               "'%s' is computed by the same kernel, with %u %s", other, threads_of(o, place), what);
     diag_help(
         fault,
@@ -96,16 +106,15 @@ static void check_threads(nest *n, uint32_t lanes, uint32_t groups) {
     for (uint32_t i = 0; i < n->dealings.len; i++)
         if (!check_shuffles(n, &n->dealings.data[i], lanes)) return;
     if ((uint64_t)lanes * groups <= n->p->machine->max_threads) return;
-    const tensor_stage *by_lanes = dealt(n, most_of(n, LOOP_LANE_PLACE)),
-                       *by_groups = dealt(n, most_of(n, LOOP_GROUP_PLACE));
+    const dealing *by_lanes = most_of(n, LOOP_LANE_PLACE), *by_groups = most_of(n, LOOP_GROUP_PLACE);
     bool more_groups = groups > lanes;
     diagnostic *d = plan_refuse(n->p, E0543,
-                                plan_statement_at(n->p, more_groups ? by_groups : by_lanes,
-                                                  more_groups ? SCHEDULE_GROUPS : SCHEDULE_LANES),
+                                said_at(n, more_groups ? by_groups : by_lanes,
+                                        more_groups ? SCHEDULE_GROUPS : SCHEDULE_LANES),
                                 "a block of %u groups × %u lanes has %u threads, and at most %u are possible",
                                 groups, lanes, groups * lanes, n->p->machine->max_threads);
     if (!d) return;
-    schedule_cell *c = plan_statement(n->p, more_groups ? by_lanes : by_groups,
+    schedule_cell *c = plan_statement(n->p, dealt(n, more_groups ? by_lanes : by_groups),
                                       more_groups ? SCHEDULE_LANES : SCHEDULE_GROUPS, NULL);
     if (c) diag_note(d, c->at, "its %s are said here", more_groups ? "lanes" : "groups");
     diag_help(d, "take registers, which are several points of one thread, or fewer threads");
@@ -281,7 +290,11 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     tensor_var v = n->vars[level];
     bool rows = level == n->rows->level, ordered = rows && n->rows->order != TENSOR_NO_VAL,
          within = rows && n->rows->place != ROWS_OF_GRID;
-    if (rows && n->rows->tile) to = plan_open_tiles(p, n->rows->tile, to);
+    if (rows && n->rows->tile) {
+        n->tiles = plan_open_tiles(p, n->rows->tile, to);
+        n->tiled = n->levels.len;
+        to = &n->tiles->body;
+    }
     node->var = ordered && n->rows->at ? *n->rows->at
                 : ordered ? tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
                                            p->op->vars.data[v].space)
@@ -291,6 +304,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     const index_cut said = plan_cut(p, deepest, v, false);
     index_cut c = rows && n->rows->by ? plan_taken_cut(said) : said;
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
+    else plan_check_groups(p, n->rows->tile, &c);
     const plan_part *part = plan_part_of(p, n->group->data[n->group->len - 1]);
     if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
     if (c.vector > 1 &&
@@ -433,6 +447,7 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
     n->group = g;
     n->rows = rows;
     n->levels = (loop_list){0};
+    n->tiles = NULL;
     n->vars = ARENA_ARRAY(n->p->arena, tensor_var, deepest->nleft + 1);
     n->depth = plan_left(n->p, deepest, n->vars);
 }

@@ -4,6 +4,7 @@
 //                              let e.type = tile_values.type.32[e.tile]
 //                              for e in offsets.type[e.type] + 32 * (e.tile - tile_begins.type.32[e.type]) ..
 //                              … [serial 32, whole] { given type[e] = e.type … w[type[e], k, q] …
+//     block e 32 by type tiles 8  →  for e.tile in … [group 8, block] { …
 // The largest values first are those of another map: their numbers in the order of their sizes, descending.
 #include "planner.h"
 
@@ -14,7 +15,7 @@ const schedule_value *plan_tiled(const schedule_cell *block) {
 }
 
 bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b) {
-    static const char *const numbers[] = {"group", "round"};
+    static const char *const numbers[] = {"group", "tiles", "round"};
     const schedule_value *x = plan_tiled(a), *y = plan_tiled(b);
     if (!x || !y) return !x && !y;
     bool same = !strcmp(x->text, y->text) &&
@@ -92,6 +93,16 @@ static bool check_round(planner *p, const plan_tile *t, tensor_var row) {
     return false;
 }
 
+// Loops are counted in 20 bits.
+static bool check_tiles(planner *p, const plan_tile *t) {
+    const int64_t most = 1 << 20;
+    if (t->group <= most && t->tiles <= most && t->group * (t->tiles ? t->tiles : 1) <= most) return true;
+    diagnostic *d = plan_refuse(p, E0542, t->cell->at,
+                                "a block takes more than the %lld tiles that are possible", (long long)most);
+    if (d) diag_help(d, "leave more of them to other blocks");
+    return false;
+}
+
 // ---- The table -------------------------------------------------------------------------------------------
 // Values numbered by their sizes, the largest first: the map of points to numbers, and the value of each.
 static plan_map by_size(planner *p, const plan_map *m, tensor_val *values) {
@@ -142,9 +153,11 @@ bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_c
     *t = (plan_tile){.cell = block,
                      .points = schedule_number(block, NULL),
                      .group = schedule_number(block, "group"),
+                     .tiles = schedule_number(block, "tiles"),
                      .round = schedule_number(block, "round")};
     block->consumed = true;
-    if (!find_map(p, t, row) || !find_order(p, t, order, row, &out->order) || !check_round(p, t, row))
+    if (!find_map(p, t, row) || !find_order(p, t, order, row, &out->order) || !check_round(p, t, row) ||
+        !check_tiles(p, t))
         return false;
     make_table(p, t, row, out);
     out->place = ROWS_OF_TILE;
@@ -159,8 +172,8 @@ static void let_load(planner *p, loop_body *to, tensor_var v, tensor_val of, ten
     plan_let(p, to, v, tensor_load(p->op, of, &i, 1, NO_SPAN), from);
 }
 
-// A block walks `group` tiles of the table one after the other.
-loop_body *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to) {
+// A block, or each of the groups of lanes that own one, walks `group` tiles of the table one after the other.
+loop_node *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to) {
     span from = t->cell->at;
     loop_node *n = loop_node_new(p->plan, LOOP_FOR, from);
     n->var = t->number;
@@ -168,10 +181,11 @@ loop_body *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to) {
     n->hi = tensor_size(p->op, p->op->vars.data[t->number].space, NO_SPAN);
     n->rest = LOOP_BLOCK_PLACE;
     if (t->group > 1) n->digits[n->ndigits++] = (loop_digit){LOOP_SERIAL_PLACE, (uint32_t)t->group, 1};
+    if (t->tiles > 1) n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)t->tiles, 1};
     loop_append(p->plan, to, n);
     let_load(p, &n->body, t->rank, t->values, t->number, from);
     if (t->rank != t->value) let_load(p, &n->body, t->value, t->by_size, t->rank, from);
-    return &n->body;
+    return n;
 }
 
 // What a stage in memory says is read where it was stored, as any value is.
@@ -200,6 +214,34 @@ void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *no
     c.block = points;
     plan_digits(p, &c, node);
     node->rest = points < t->points ? LOOP_SERIAL_PLACE : LOOP_WHOLE_PLACE;
+}
+
+// ---- Groups that own tiles -------------------------------------------------------------------------------
+void plan_check_groups(planner *p, const plan_tile *t, const index_cut *c) {
+    const schedule_cell *groups = c->cell[SCHEDULE_GROUPS];
+    const char *index = plan_index_text(p, c->var);
+    if (!t->tiles || !groups) return;
+    diagnostic *d = plan_refuse(p, E0540, groups->at,
+                                "'groups %s' has nothing to do here: each group of lanes owns a tile of '%s'",
+                                index, index);
+    if (d) diag_note(d, t->cell->at, "by the %lld tiles of a block", (long long)t->tiles);
+    if (d) diag_help(d, "leave it out, or say `lanes %s`; without 'tiles' all groups of a block share one", index);
+}
+
+// They come to a barrier as often as their own tiles ask for, not together.
+void plan_check_meeting(planner *p, const plan_tile *t, const tensor_stage *st, const loop_list *walk) {
+    bool meet = false;
+    for (uint32_t i = 0; i < walk->len && t->tiles > 1; i++)
+        for (uint32_t d = 0; d < walk->data[i]->ndigits; d++)
+            meet |= walk->data[i]->digits[d].place == LOOP_GROUP_PLACE;
+    if (!meet) return;
+    const schedule_cell *groups = plan_statement(p, st, SCHEDULE_GROUPS, NULL);
+    diagnostic *d = plan_refuse(
+        p, E0530, groups ? groups->at : p->s->at,
+        "groups along what '%s' reduces have no pass in this version where each group owns a tile: they would meet at a barrier",
+        st->name);
+    if (d) diag_note(d, t->cell->at, "by the %lld tiles of a block", (long long)t->tiles);
+    if (d) diag_help(d, "take lanes for it, or leave out 'tiles'");
 }
 
 // ---- Where there are none --------------------------------------------------------------------------------

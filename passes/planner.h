@@ -167,6 +167,7 @@ typedef struct {   // points whose value of a map is one: see plan_tiles.c
     tensor_val named;   // the map, as the schedule says it
     plan_map map;
     int64_t points, group, round;
+    int64_t tiles;   // that a block owns at once, a group of lanes each; 0: it owns one
     tensor_val values, by_size;   // of each tile; of values from the largest on: TENSOR_NO_VAL: as they are
     tensor_var number, rank, value;   // of the tile at hand
 } plan_tile;
@@ -188,6 +189,8 @@ bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order);
 bool plan_classes(planner *p, const schedule_cell *bucket, row_class *out,
                   uint32_t *n);   // by degree, the lowest first
 
+typedef VEC(loop_node *) loop_list;
+
 // ---- Tiles (plan_tiles.c) --------------------------------------------------------------------------------
 const schedule_value *
 plan_tiled(const schedule_cell *block);   // the map by which it deals out tiles; NULL: it does not
@@ -195,7 +198,10 @@ bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b);
 bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_cell *order, row_class *out);
 void plan_tile_digits(planner *p, const plan_tile *t, index_cut c, loop_node *node);
 void plan_check_tiles(planner *p, const index_cut *c, const row_class *rows);   // refuses them
-loop_body *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to);
+loop_node *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to);
+// Refuse groups along the points of tiles, and along what a stage reduces in them, where each group owns a tile.
+void plan_check_groups(planner *p, const plan_tile *t, const index_cut *c);
+void plan_check_meeting(planner *p, const plan_tile *t, const tensor_stage *st, const loop_list *walk);
 void plan_given(planner *p, const plan_tile *t, tensor_var v, loop_body *to);   // what the map says at v
 // The points of a tile, of n at most, of that value, whose first tile is `first`.
 void plan_tile_range(planner *p, const plan_map *m, int64_t n, tensor_expr tile, tensor_expr first,
@@ -203,7 +209,6 @@ void plan_tile_range(planner *p, const plan_map *m, int64_t n, tensor_expr tile,
 
 // ---- Loops (plan_nest.c, plan_walk.c) --------------------------------------------------------------------
 void plan_kernel(planner *p, stage_group *g);
-typedef VEC(loop_node *) loop_list;
 typedef struct {
     uint32_t stage;
     loop_list outer, inner;   // outermost first; innermost first
@@ -217,6 +222,8 @@ typedef struct {   // a kernel in the making: loops of one group, or of several 
     tensor_var *vars;        // of the deepest stage
     uint32_t depth;
     loop_list levels;             // a loop a variable, outermost first
+    loop_node *tiles;             // the loop around the one over the points of a tile; NULL: there are none
+    uint32_t tiled;               // of levels: that one
     VEC(plan_dealing) dealings;   // of each walk and stage
     loop_list everyone;           // loops that all threads share
 } plan_nest;

@@ -1,0 +1,168 @@
+// Loads that give the same in every round of a loop are made before it, with all that is computed alike: the row
+// that a map takes all points of a tile to is read once a tile. Nothing is read for a loop without a round: unless its
+// bounds are known, it stands with what left it under the condition of its first round.
+//     for (i = lo to hi …) { x = ld invariant row; … }  →  if lo < hi { x = ld invariant row; for (…) { … } }
+#include "simt_internal.h"
+
+#include <string.h>
+
+typedef VEC(simt_instr) instr_list;
+typedef struct {
+    simt_func *f;
+    arena *a;
+    VEC(uint32_t) loop;   // per value: the number of the loop that it may change in; 0: of none
+    uint32_t loops;
+} hoisting;
+
+static simt_instr_info *at(const hoisting *h, simt_instr i) { return &h->f->instrs.data[i]; }
+static simt_region_info *region(const hoisting *h, simt_region r) { return &h->f->regions.data[r]; }
+
+// ---- What changes ----------------------------------------------------------------------------------------
+static void mark(hoisting *h, simt_region r, uint32_t number) {
+    for (uint32_t k = 0; k < region(h, r)->params.len; k++) h->loop.data[region(h, r)->params.data[k]] = number;
+    for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
+        const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);
+        for (uint32_t n = 0; n < i->nresults; n++) h->loop.data[i->results[n]] = number;
+        for (uint32_t n = 0; n < i->nregions; n++) mark(h, i->regions[n], number);
+    }
+}
+
+static void leaves(hoisting *h, const simt_instr_info *i) {
+    for (uint32_t n = 0; n < i->nresults; n++) h->loop.data[i->results[n]] = 0;
+}
+
+static bool may_leave(hoisting *h, simt_instr instr, bool *loads);
+
+static bool arm_may_leave(hoisting *h, simt_region r, bool *loads) {
+    for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
+        const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);
+        if (i->op != SIMT_YIELD && !may_leave(h, region(h, r)->instrs.data[k], loads)) return false;
+        for (uint32_t n = 0; n < i->nargs; n++)
+            if (h->loop.data[i->args[n]] == h->loops) return false;
+        leaves(h, i);
+    }
+    return true;
+}
+
+static bool may_leave(hoisting *h, simt_instr instr, bool *loads) {
+    const simt_instr_info *i = at(h, instr);
+    bool load = i->op == SIMT_LD && i->mem.invariant, some = load;
+    if (!load && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE) return false;
+    for (uint32_t n = 0; n < i->nargs; n++)
+        if (h->loop.data[i->args[n]] == h->loops) return false;
+    for (uint32_t n = 0; n < i->nregions; n++) {
+        if (arm_may_leave(h, i->regions[n], &some)) continue;
+        for (uint32_t m = 0; m <= n; m++) mark(h, i->regions[m], h->loops);
+        return false;
+    }
+    *loads |= some;
+    return true;
+}
+
+// What is computed in each round, alike: the rest stays in its order.
+static bool part(hoisting *h, simt_region body, instr_list *out, instr_list *stay) {
+    bool loads = false;
+    for (uint32_t k = 0; k < region(h, body)->instrs.len; k++) {
+        simt_instr i = region(h, body)->instrs.data[k];
+        bool leave = may_leave(h, i, &loads);
+        if (leave) leaves(h, at(h, i));
+        VEC_PUSH(h->a, leave ? out : stay, i);
+    }
+    return loads;
+}
+
+// ---- The first round -------------------------------------------------------------------------------------
+typedef enum { ROUNDS_SOME, ROUNDS_ASKED, ROUNDS_UNKNOWN } rounds;
+
+// WHILE: a test that only passes on what it got tells its first outcome before.
+static rounds first_round(const hoisting *h, const simt_instr_info *i, simt_value *condition) {
+    simt_constant lo, hi;
+    if (i->op == SIMT_FOR) {
+        bool known = simt_constant_of(h->f, i->args[0], &lo) && simt_constant_of(h->f, i->args[1], &hi);
+        return known && lo.i < hi.i ? ROUNDS_SOME : known ? ROUNDS_UNKNOWN : ROUNDS_ASKED;
+    }
+    const simt_region_info *test = region(h, i->regions[0]);
+    const simt_instr_info *yield = at(h, test->instrs.data[0]);
+    if (test->instrs.len != 1) return ROUNDS_UNKNOWN;
+    for (uint32_t k = 0; k < i->nresults; k++) {
+        if (yield->args[k + 1] != test->params.data[k]) return ROUNDS_UNKNOWN;
+        if (yield->args[0] == test->params.data[k]) *condition = i->args[k];
+    }
+    return *condition ? ROUNDS_ASKED : ROUNDS_UNKNOWN;
+}
+
+static simt_value asked(hoisting *h, simt_instr loop, instr_list *to) {
+    simt_type pred = SIMT_T(PRED);
+    simt_instr i = simt_instr_new(h->f, SIMT_CMP, at(h, loop)->args, 2, &pred, 1, at(h, loop)->at);
+    at(h, i)->aux = SIMT_LT;
+    VEC_PUSH(h->a, to, i);
+    return simt_result(h->f, i, 0);
+}
+
+static void own_results(hoisting *h, simt_instr i, simt_value *results) {
+    at(h, i)->results = results;
+    for (uint32_t k = 0; k < at(h, i)->nresults; k++) h->f->values.data[results[k]].def = i;
+}
+
+static void yield(hoisting *h, simt_region r, const simt_value *values, uint32_t n, span from) {
+    simt_region_add(h->f, r, simt_instr_new(h->f, SIMT_YIELD, values, n, NULL, 0, from));
+}
+
+// The loop and what left it under the condition, which gives what the loop gave to those that read it.
+static void guard(hoisting *h, simt_instr loop, simt_value condition, const instr_list *before, instr_list *to) {
+    uint32_t n = at(h, loop)->nresults, first = at(h, loop)->op == SIMT_FOR ? 3 : 0;
+    simt_type *types = ARENA_ARRAY(h->a, simt_type, n + 1);
+    span from = at(h, loop)->at;
+    for (uint32_t k = 0; k < n; k++) types[k] = simt_typeof(h->f, at(h, loop)->results[k]);
+    simt_instr i = simt_instr_new(h->f, SIMT_IF, &condition, 1, types, n, from);
+    simt_value *results = at(h, loop)->results;
+    own_results(h, loop, at(h, i)->results);
+    own_results(h, i, results);
+    simt_region *arms = simt_instr_regions(h->f, i, n ? 2 : 1);
+    for (uint32_t k = 0; k < before->len; k++) simt_region_add(h->f, arms[0], before->data[k]);
+    simt_region_add(h->f, arms[0], loop);
+    yield(h, arms[0], at(h, loop)->results, n, from);
+    if (n) yield(h, arms[1], at(h, loop)->args + first, n, from);
+    VEC_PUSH(h->a, to, i);
+}
+
+// ---- Loops -----------------------------------------------------------------------------------------------
+static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
+    simt_region body = at(h, loop)->regions[at(h, loop)->nregions - 1];
+    simt_value condition = 0;
+    instr_list before = {0}, stay = {0};
+    rounds some = first_round(h, at(h, loop), &condition);
+    while (h->loop.len < h->f->values.len) VEC_PUSH(h->a, &h->loop, 0);
+    h->loops++;
+    for (uint32_t n = 0; n < at(h, loop)->nregions; n++) mark(h, at(h, loop)->regions[n], h->loops);
+    if (some == ROUNDS_UNKNOWN || !part(h, body, &before, &stay)) {
+        VEC_PUSH(h->a, to, loop);
+        return;
+    }
+    region(h, body)->instrs.len = 0;
+    for (uint32_t k = 0; k < stay.len; k++) simt_region_add(h->f, body, stay.data[k]);
+    if (some == ROUNDS_ASKED) {
+        if (!condition) condition = asked(h, loop, to);
+        guard(h, loop, condition, &before, to);
+        return;
+    }
+    for (uint32_t k = 0; k < before.len; k++) VEC_PUSH(h->a, to, before.data[k]);
+    VEC_PUSH(h->a, to, loop);
+}
+
+static void walk(hoisting *h, simt_region r) {
+    instr_list to = {0};
+    for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
+        simt_instr i = region(h, r)->instrs.data[k];
+        for (uint32_t n = 0; n < at(h, i)->nregions; n++) walk(h, at(h, i)->regions[n]);
+        if (at(h, i)->op == SIMT_FOR || at(h, i)->op == SIMT_WHILE) hoist(h, i, &to);
+        else VEC_PUSH(h->a, &to, i);
+    }
+    region(h, r)->instrs.len = 0;
+    for (uint32_t k = 0; k < to.len; k++) simt_region_add(h->f, r, to.data[k]);
+}
+
+void simt_hoist(simt_func *f) {
+    hoisting h = {.f = f, .a = f->module->arena};
+    walk(&h, 1);
+}
