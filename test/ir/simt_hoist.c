@@ -1,0 +1,113 @@
+// What leaves loops, and what stays, value by value; the code that is left verifies and reads back.
+#include "simt.h"
+
+#include <string.h>
+
+static const char *const text =
+    "module unit\n"
+    "kernel k(%x: ptr.global readonly noalias, %y: ptr.global, %n: i32, %many: i32) block 32 {\n"
+    "  %zero = const i32 0\n"
+    "  %one = const i32 1\n"
+    "  %four = const i32 4\n"
+    "  %sum = const f32 0.0\n"
+    "  %off = const pred false\n"
+    // Bounds that are known: what leaves the inner loop leaves the outer one too.
+    "  for %i = %zero to %n step %one {\n"
+    "    for %j = %zero to %four step %one {\n"
+    "      %out.a = addr %x, %many * 4\n"
+    "      %out.b = ld f32 %out.a invariant\n"
+    "      %out.c = mul f32 %out.b, %out.b\n"
+    "      %in.a = addr %x, %i * 4\n"
+    "      %in.b = ld f32 %in.a invariant\n"
+    "      %in.c = mul f32 %in.b, %out.c\n"
+    "      %out.i = addr %y, %n * 4\n"
+    "      st f32 %out.i, %in.c\n"
+    "      %in.e = ld f32 %out.i\n"
+    "    }\n"
+    "  }\n"
+    // What the loop gave is given by the condition, and by the loop inside it.
+    "  %all = for %u = %zero to %n step %one carry (%acc: f32 = %sum) {\n"
+    "    %out.d = ld f32x4 %x align 16 invariant\n"
+    "    %out.e = extract f32 %out.d, 1\n"
+    "    %in.f = add f32 %acc, %out.e\n"
+    "    yield %in.f\n"
+    "  }\n"
+    "  st f32 %y, %all\n"
+    // A condition that is the same in all rounds leaves with what it guards; another stays, and so does what is only read under it.
+    "  %p = cmp lt i32 %n, %many\n"
+    "  for %v = %zero to %n step %one {\n"
+    "    %out.f = if %p -> f32 { %out.g = ld f32 %x invariant  yield %out.g } else { yield %sum }\n"
+    "    %in.q = cmp lt i32 %v, %many\n"
+    "    %in.g = if %in.q -> f32 { %in.h = ld f32 %x invariant  yield %in.h } else { yield %sum }\n"
+    "    %in.i = if %p -> f32 { %in.j = ld f32 %x invariant  yield %in.j } else { %in.k = ld f32 %y  yield %in.k }\n"
+    "    %in.l = if %p -> f32 { %in.m = ld f32 %x invariant  yield %in.m } else { %in.n = cvt f32 %v  yield %in.n }\n"
+    "  }\n"
+    // A test that passes on what it got is known before; another is not. Lanes exchange where they stand.
+    "  %off2, %last = while (%go: pred = %p, %w: i32 = %zero) { yield %go, %go, %w } do (%more: pred, %at: i32) {\n"
+    "    %out.h = ld i32 %x invariant\n"
+    "    %in.o = vote.any %p\n"
+    "    %in.p = add i32 %at, %out.h\n"
+    "    yield %off, %in.p\n"
+    "  }\n"
+    "  %end = while (%r: i32 = %zero) { %in.r = cmp lt i32 %r, %n  yield %in.r, %r } do (%s: i32) {\n"
+    "    %in.s = ld i32 %x invariant\n"
+    "    %in.t = add i32 %s, %in.s\n"
+    "    yield %in.t\n"
+    "  }\n"
+    // No round, and nothing to load.
+    "  for %no = %four to %zero step %one { %in.u = ld f32 %x invariant }\n"
+    "  for %pure = %zero to %n step %one { %in.v = add i32 %n, %many }\n"
+    "  return\n"
+    "}\n";
+
+typedef struct {
+    const simt_func *func;
+    uint32_t seen, conditions;
+    int failures;
+} checking;
+
+static void walk(checking *c, simt_region r, bool inside) {
+    const simt_region_info *region = &c->func->regions.data[r];
+    for (uint32_t k = 0; k < region->instrs.len; k++) {
+        const simt_instr_info *i = &c->func->instrs.data[region->instrs.data[k]];
+        c->conditions += i->op == SIMT_IF;
+        for (uint32_t n = 0; n < i->nresults; n++) {
+            const char *name = c->func->values.data[i->results[n]].name;
+            bool in = name && !strncmp(name, "in.", 3), out = name && !strncmp(name, "out.", 4);
+            c->seen += in || out;
+            if (!(in && !inside) && !(out && inside)) continue;
+            printf("simt_hoist.c: %s stands %s\n", name, inside ? "in a loop" : "in none");
+            c->failures++;
+        }
+        bool loop = i->op == SIMT_FOR || i->op == SIMT_WHILE;
+        for (uint32_t n = 0; n < i->nregions; n++) walk(c, i->regions[n], inside || loop);
+    }
+}
+
+static simt_module *parsed(arena *a, const char *words) {
+    source_map *map = source_map_new(a);
+    diag_set *ds = diag_set_new(a, map);
+    simt_module *m = simt_parse(a, ds, source_map_add(map, "unit.simt", words, strlen(words)));
+    diag_print(ds, stdout);
+    const char *fault = m ? simt_verify(a, m) : "not read";
+    if (fault) printf("simt_hoist.c: %s\n", fault);
+    return fault ? NULL : m;
+}
+
+int main(void) {
+    arena *a = arena_new();
+    simt_module *m = parsed(a, text);
+    if (!m) return 1;
+    simt_hoist(m->funcs.data[0]);
+    const char *fault = simt_verify(a, m);
+    checking c = {.func = m->funcs.data[0], .failures = fault != NULL};
+    walk(&c, 1, false);
+    textbuf once = textbuf_new(a), twice = textbuf_new(a);
+    simt_print(&once, m);
+    simt_hoist(m->funcs.data[0]);
+    simt_print(&twice, m);
+    bool good = c.seen == 30 && c.conditions == 8 && !c.failures && !strcmp(once.data, twice.data) && parsed(a, once.data);
+    if (!good) printf("%s\nsimt_hoist.c: %u values, %u conditions\n%s", fault ? fault : "", c.seen, c.conditions, once.data);
+    arena_free(a);
+    return good ? 0 : 1;
+}
