@@ -53,6 +53,7 @@ typedef struct {
     const test_index *index;
     bool outer, reduced, dense, vector;
     bool runs;      // other blocks go on with it: along a key
+    bool grouped;   // its points are dealt out to groups
     int64_t part, pad;   // points taken at once; what the index is padded to
 } dealing;
 
@@ -80,6 +81,7 @@ static void deal_verb(dealing *d, const char *verb, uint32_t chance) {
     test_put(d->m, d->s, verb, words, !strcmp(verb, "registers") && test_chance(r, 40) ? 3 : 2, about(d));
     d->part *= n;
     bool lanes = !strcmp(verb, "lanes"), threads = lanes || !strcmp(verb, "groups");
+    d->grouped |= threads && !lanes;
     if (d->reduced && !d->runs && threads && test_chance(r, 40))
         put_text(d->m, d->s, "combine", d->index->name, lanes ? "shuffle" : "shared", about(d));
     if (lanes && !d->outer && test_chance(r, 30)) {
@@ -104,6 +106,15 @@ static void deal_runs(dealing *d) {
     if (!test_chance(r, 30)) return;
     d->part = d->part * (1 + (int64_t)test_draw(r, 3)) < 2 ? 2 : d->part * (1 + (int64_t)test_draw(r, 3));
     put_number(d->m, d->s, "tile", d->index->name, d->part, about(d));
+}
+
+// Groups own tiles, so none are left for what is reduced.
+static void deal_tiles(dealing *d, test_words *words) {
+    static const int64_t sizes[] = {1, 2, 3, 4, 8, 8};
+    if (d->m->host || d->grouped || !test_chance(d->m->rng, 50)) return;
+    VEC_PUSH(d->m->arena, words, test_text("tiles"));
+    VEC_PUSH(d->m->arena, words, test_number(threads_of(d, "groups", TEST_PICK(d->m->rng, sizes))));
+    if (test_chance(d->m->rng, 80)) d->m->groups = 1;
 }
 
 // Blocks own points, or tiles of a map in the order of which the points are visited.
@@ -131,6 +142,7 @@ static void deal_blocks(dealing *d) {
         VEC_PUSH(d->m->arena, &words, test_text("group"));
         VEC_PUSH(d->m->arena, &words, test_number(1 + (int64_t)test_draw(r, 3)));
     }
+    deal_tiles(d, &words);
     if (test_chance(r, 40)) VEC_PUSH(d->m->arena, &words, test_text("largest"));
     if (test_chance(r, 40)) {
         VEC_PUSH(d->m->arena, &words, test_text("round"));
