@@ -92,6 +92,7 @@ typedef enum { SIMT_CACHE_DEFAULT, SIMT_CACHE_STREAM, SIMT_CACHE_REUSE, SIMT_CAC
 const char *simt_cache_text(simt_cache c);   // NULL past the last
 
 typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED } simt_loop;   // FOR: may the assembler unroll it?
+typedef enum { SIMT_IF_NEEDED, SIMT_IF_MASK } simt_mask;   // IF: MASK: what it loads as invariant may be loaded without it
 
 // ---- Functions -------------------------------------------------------------------------------------------
 typedef uint32_t simt_value;    // 0: none

@@ -11,6 +11,7 @@ typedef struct {
     simt_func *f;
     arena *a;
     VEC(uint32_t) loop;   // per value: the number of the loop that it may change in; 0: of none
+    VEC(uint32_t) gone;   // per instruction: that of the last loop it left
     uint32_t loops;
 } hoisting;
 
@@ -59,16 +60,33 @@ static bool may_leave(hoisting *h, simt_instr instr, bool *loads) {
     return true;
 }
 
-// What is computed in each round, alike: the rest stays in its order.
-static bool part(hoisting *h, simt_region body, instr_list *out, instr_list *stay) {
+// What is computed in each round, alike: of a mask what it guards too.
+static bool find(hoisting *h, simt_region body, instr_list *out) {
     bool loads = false;
     for (uint32_t k = 0; k < region(h, body)->instrs.len; k++) {
-        simt_instr i = region(h, body)->instrs.data[k];
-        bool leave = may_leave(h, i, &loads);
-        if (leave) leaves(h, at(h, i));
-        VEC_PUSH(h->a, leave ? out : stay, i);
+        simt_instr instr = region(h, body)->instrs.data[k];
+        const simt_instr_info *i = at(h, instr);
+        if (may_leave(h, instr, &loads)) {
+            leaves(h, i);
+            h->gone.data[instr] = h->loops;
+            VEC_PUSH(h->a, out, instr);
+        } else if (i->op == SIMT_IF && i->aux == SIMT_IF_MASK) {
+            loads |= find(h, i->regions[0], out);
+        }
     }
     return loads;
+}
+
+static void take(hoisting *h, simt_region body) {
+    simt_region_info *r = region(h, body);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < r->instrs.len; k++) {
+        const simt_instr_info *i = at(h, r->instrs.data[k]);
+        if (h->gone.data[r->instrs.data[k]] == h->loops) continue;
+        if (i->op == SIMT_IF && i->aux == SIMT_IF_MASK) take(h, i->regions[0]);
+        r->instrs.data[n++] = r->instrs.data[k];
+    }
+    r->instrs.len = n;
 }
 
 // ---- The first round -------------------------------------------------------------------------------------
@@ -130,17 +148,17 @@ static void guard(hoisting *h, simt_instr loop, simt_value condition, const inst
 static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
     simt_region body = at(h, loop)->regions[at(h, loop)->nregions - 1];
     simt_value condition = 0;
-    instr_list before = {0}, stay = {0};
+    instr_list before = {0};
     rounds some = first_round(h, at(h, loop), &condition);
     while (h->loop.len < h->f->values.len) VEC_PUSH(h->a, &h->loop, 0);
+    while (h->gone.len < h->f->instrs.len) VEC_PUSH(h->a, &h->gone, 0);
     h->loops++;
     for (uint32_t n = 0; n < at(h, loop)->nregions; n++) mark(h, at(h, loop)->regions[n], h->loops);
-    if (some == ROUNDS_UNKNOWN || !part(h, body, &before, &stay)) {
+    if (some == ROUNDS_UNKNOWN || !find(h, body, &before)) {
         VEC_PUSH(h->a, to, loop);
         return;
     }
-    region(h, body)->instrs.len = 0;
-    for (uint32_t k = 0; k < stay.len; k++) simt_region_add(h->f, body, stay.data[k]);
+    take(h, body);
     if (some == ROUNDS_ASKED) {
         if (!condition) condition = asked(h, loop, to);
         guard(h, loop, condition, &before, to);

@@ -143,7 +143,8 @@ static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body 
             continue;
         }
         simt_builder then;
-        simt_build_if(b, c, NULL, 0, &then, NULL);
+        simt_instr mask = simt_build_if(b, c, NULL, 0, &then, NULL);
+        k->f->instrs.data[mask].aux = SIMT_IF_MASK;   // positions past an end are moved onto the last one
         region_mark m = lw_enter(k);
         body(k, &then, user);
         lw_leave(k, m);
