@@ -1,6 +1,6 @@
-// Loads that give the same in every round of a loop are made before it, with all that is computed alike: the row
-// that a map takes all points of a tile to is read once a tile. Nothing is read for a loop without a round: unless its
-// bounds are known, it stands with what left it under the condition of its first round.
+// Loads that give the same in every round of a loop are made before it, with all that is computed alike: the
+// row that a map takes all points of a tile to is read once a tile. Nothing is read for a loop without a
+// round: unless its bounds are known, it stands with what left it under the condition of its first round.
 //     for (i = lo to hi …) { x = ld invariant row; … }  →  if lo < hi { x = ld invariant row; for (…) { … } }
 #include "simt_internal.h"
 
@@ -20,7 +20,8 @@ static simt_region_info *region(const hoisting *h, simt_region r) { return &h->f
 
 // ---- What changes ----------------------------------------------------------------------------------------
 static void mark(hoisting *h, simt_region r, uint32_t number) {
-    for (uint32_t k = 0; k < region(h, r)->params.len; k++) h->loop.data[region(h, r)->params.data[k]] = number;
+    for (uint32_t k = 0; k < region(h, r)->params.len; k++)
+        h->loop.data[region(h, r)->params.data[k]] = number;
     for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
         const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);
         for (uint32_t n = 0; n < i->nresults; n++) h->loop.data[i->results[n]] = number;
@@ -127,7 +128,8 @@ static void yield(hoisting *h, simt_region r, const simt_value *values, uint32_t
 }
 
 // The loop and what left it under the condition, which gives what the loop gave to those that read it.
-static void guard(hoisting *h, simt_instr loop, simt_value condition, const instr_list *before, instr_list *to) {
+static void guard(hoisting *h, simt_instr loop, simt_value condition, const instr_list *before,
+                  instr_list *to) {
     uint32_t n = at(h, loop)->nresults, first = at(h, loop)->op == SIMT_FOR ? 3 : 0;
     simt_type *types = ARENA_ARRAY(h->a, simt_type, n + 1);
     span from = at(h, loop)->at;

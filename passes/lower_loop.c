@@ -272,8 +272,8 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     return r->round.base;
 }
 
-// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done. Whether they do is
-// carried, so what is known of the first round is known before the loop.
+// Lanes of a warp walk different intervals and meet inside: all go on until the last one is done. Whether
+// they do is carried, so what is known of the first round is known before the loop.
 static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                           loop_round *r) {
     enum { MORE, AT, SLOTS };
@@ -289,8 +289,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     for (uint32_t i = 0; i < count; i++) again[i + 1] = simt_while_carried(k->f, loop, false, i);
     again[0] = again[1 + MORE];
     simt_build_yield(&test, again, count + 1);
-    for (uint32_t i = 0; i < slots.len; i++)
-        *slots.data[i] = simt_while_carried(k->f, loop, true, SLOTS + i);
+    for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_while_carried(k->f, loop, true, SLOTS + i);
     region_mark m = lw_enter(k);
     r->round = (round_of){simt_while_carried(k->f, loop, true, AT), hi, true, true};
     lw_meet_again(k, &body, &n->body);

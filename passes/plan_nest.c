@@ -74,8 +74,8 @@ static void disagree(nest *n, const dealing *d, schedule_verb verb, loop_place p
                                     "the %u %s of '%s' do not divide the %u of '%s'", threads_of(d, place),
                                     what, name, threads_of(o, place), other);
     if (!fault) return;
-    diag_note(fault, said_at(n, o, verb),
-              "'%s' is computed by the same kernel, with %u %s", other, threads_of(o, place), what);
+    diag_note(fault, said_at(n, o, verb), "'%s' is computed by the same kernel, with %u %s", other,
+              threads_of(o, place), what);
     diag_help(
         fault,
         "threads of a block are numbered once: the %s of each stage, along all its indices together, divide the kernel's",
@@ -108,11 +108,11 @@ static void check_threads(nest *n, uint32_t lanes, uint32_t groups) {
     if ((uint64_t)lanes * groups <= n->p->machine->max_threads) return;
     const dealing *by_lanes = most_of(n, LOOP_LANE_PLACE), *by_groups = most_of(n, LOOP_GROUP_PLACE);
     bool more_groups = groups > lanes;
-    diagnostic *d = plan_refuse(n->p, E0543,
-                                said_at(n, more_groups ? by_groups : by_lanes,
-                                        more_groups ? SCHEDULE_GROUPS : SCHEDULE_LANES),
-                                "a block of %u groups × %u lanes has %u threads, and at most %u are possible",
-                                groups, lanes, groups * lanes, n->p->machine->max_threads);
+    diagnostic *d = plan_refuse(
+        n->p, E0543,
+        said_at(n, more_groups ? by_groups : by_lanes, more_groups ? SCHEDULE_GROUPS : SCHEDULE_LANES),
+        "a block of %u groups × %u lanes has %u threads, and at most %u are possible", groups, lanes,
+        groups * lanes, n->p->machine->max_threads);
     if (!d) return;
     schedule_cell *c = plan_statement(n->p, dealt(n, more_groups ? by_lanes : by_groups),
                                       more_groups ? SCHEDULE_LANES : SCHEDULE_GROUPS, NULL);

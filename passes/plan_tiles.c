@@ -225,7 +225,9 @@ void plan_check_groups(planner *p, const plan_tile *t, const index_cut *c) {
                                 "'groups %s' has nothing to do here: each group of lanes owns a tile of '%s'",
                                 index, index);
     if (d) diag_note(d, t->cell->at, "by the %lld tiles of a block", (long long)t->tiles);
-    if (d) diag_help(d, "leave it out, or say `lanes %s`; without 'tiles' all groups of a block share one", index);
+    if (d)
+        diag_help(d, "leave it out, or say `lanes %s`; without 'tiles' all groups of a block share one",
+                  index);
 }
 
 // They come to a barrier as often as their own tiles ask for, not together.
