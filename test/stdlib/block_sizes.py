@@ -1,4 +1,4 @@
-"""Schedules of a file with other numbers of threads a block: what `groups` and `lanes` say, multiplied and divided."""
+"""Schedules of a file with other numbers of threads a block: what `groups`, `lanes` and `tiles` say, multiplied and divided."""
 import os
 import re
 import subprocess
@@ -32,6 +32,7 @@ def times(n, by):
 def groups(text, by):
     """Blocks own as many times the points that their groups are dealt, too."""
     names = set(re.findall(r"\bgroups\s+(\w+)\s+\d", text))
+    text = re.sub(r"\btiles\s+(\d+)", lambda m: "tiles " + times(int(m[1]), by), text)
     return re.sub(r"\b(groups|block)\s+(\w+)\s+(\d+)",
                   lambda m: "%s %s %s" % (m[1], m[2], times(int(m[3]), by)) if m[2] in names else m[0], text)
 
