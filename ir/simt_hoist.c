@@ -1,6 +1,7 @@
-// Loads that give the same in every round of a loop are made before it, with all that is computed alike: the
-// row that a map takes all points of a tile to is read once a tile. Nothing is read for a loop without a
-// round: unless its bounds are known, it stands with what left it under the condition of its first round.
+// Loads that give the same in every round of a loop are made before it, with what they need: the row that a map
+// takes all points of a tile to is read once a tile. What else is computed alike stays: LLVM weighs it against
+// registers. Nothing is read for a loop without a round: unless its bounds are known, it stands with what left it
+// under the condition of its first round.
 //     for (i = lo to hi …) { x = ld invariant row; … }  →  if lo < hi { x = ld invariant row; for (…) { … } }
 #include "simt_internal.h"
 
@@ -10,8 +11,9 @@ typedef VEC(simt_instr) instr_list;
 typedef struct {
     simt_func *f;
     arena *a;
-    VEC(uint32_t) loop;   // per value: the number of the loop that it may change in; 0: of none
-    VEC(uint32_t) gone;   // per instruction: that of the last loop it left
+    VEC(uint32_t) loop;     // per value: the number of the loop that it may change in; 0: of none
+    VEC(uint32_t) needed;   // per value: that of the last loop for whose loads it is
+    VEC(uint32_t) gone;     // per instruction: that of the last loop it left
     uint32_t loops;
 } hoisting;
 
@@ -76,6 +78,36 @@ static bool find(hoisting *h, simt_region body, instr_list *out) {
         }
     }
     return loads;
+}
+
+static bool has_load(const hoisting *h, const simt_instr_info *i) {
+    bool some = i->op == SIMT_LD;
+    for (uint32_t n = 0; n < i->nregions; n++)
+        for (uint32_t k = 0; k < region(h, i->regions[n])->instrs.len; k++)
+            some |= has_load(h, at(h, region(h, i->regions[n])->instrs.data[k]));
+    return some;
+}
+
+static void need(hoisting *h, const simt_instr_info *i) {
+    for (uint32_t n = 0; n < i->nargs; n++) h->needed.data[i->args[n]] = h->loops;
+    for (uint32_t n = 0; n < i->nregions; n++)
+        for (uint32_t k = 0; k < region(h, i->regions[n])->instrs.len; k++)
+            need(h, at(h, region(h, i->regions[n])->instrs.data[k]));
+}
+
+// Of what might leave, loads do, and what they are made of.
+static void choose(hoisting *h, instr_list *out) {
+    uint32_t first = out->len;
+    for (uint32_t k = out->len; k-- > 0;) {
+        const simt_instr_info *i = at(h, out->data[k]);
+        bool leave = has_load(h, i);
+        for (uint32_t n = 0; n < i->nresults; n++) leave |= h->needed.data[i->results[n]] == h->loops;
+        if (leave) need(h, i);
+        if (leave) out->data[--first] = out->data[k];
+        else h->gone.data[out->data[k]] = 0;
+    }
+    out->len -= first;
+    for (uint32_t k = 0; k < out->len; k++) out->data[k] = out->data[first + k];
 }
 
 static void take(hoisting *h, simt_region body) {
@@ -153,6 +185,7 @@ static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
     instr_list before = {0};
     rounds some = first_round(h, at(h, loop), &condition);
     while (h->loop.len < h->f->values.len) VEC_PUSH(h->a, &h->loop, 0);
+    while (h->needed.len < h->f->values.len) VEC_PUSH(h->a, &h->needed, 0);
     while (h->gone.len < h->f->instrs.len) VEC_PUSH(h->a, &h->gone, 0);
     h->loops++;
     for (uint32_t n = 0; n < at(h, loop)->nregions; n++) mark(h, at(h, loop)->regions[n], h->loops);
@@ -160,6 +193,7 @@ static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
         VEC_PUSH(h->a, to, loop);
         return;
     }
+    choose(h, &before);
     take(h, body);
     if (some == ROUNDS_ASKED) {
         if (!condition) condition = asked(h, loop, to);
