@@ -272,7 +272,10 @@ static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
                                 "'tile %s %u' cannot be shared out to %u lanes%s", name, points, most,
                                 unroll ? ", with the steps that are written out" : "");
     if (d) diag_note(d, h->cell->at, "they keep what is read for it");
-    if (d) diag_help(d, "take a multiple: `tile %s %u`", name, (points / most + 1) * most);
+    uint32_t tile = (points / most + 1) * most, steps = unroll ? lowest((uint32_t)h->cut.unroll) : 1;
+    if (d && unroll)
+        diag_help(d, "take powers of two: `tile %s %u;  unroll %s %u;`", name, tile, name, steps > 1 ? steps : 2);
+    else if (d) diag_help(d, "take a multiple: `tile %s %u`", name, tile);
 }
 
 static const held_loop *held_at(const settling *s, const loop_node *n) {

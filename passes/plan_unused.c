@@ -56,6 +56,14 @@ static bool keeps_registers(const schedule_cell *c) {
     return c->verb == SCHEDULE_KEEP && !strcmp(schedule_value_of(c, NULL)->text, "registers");
 }
 
+static bool overwritten(const planner *p, const char *name) {
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        tensor_val of = p->op->vals.data[v].inplace;
+        if (of != TENSOR_NO_VAL && !strcmp(p->op->vals.data[of].name, name)) return true;
+    }
+    return false;
+}
+
 static const char *why(void *user, const schedule_cell *c) {
     const planner *p = user;
     const char *form = schedule_statement_at(c->verb)->form;
@@ -64,6 +72,8 @@ static const char *why(void *user, const schedule_cell *c) {
     if (a.stages && a.stages == a.inlined)
         return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
     if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
+    if (keeps_registers(c) && overwritten(p, c->subject))
+        return arena_printf(p->arena, "a result overwrites '%s'", c->subject);
     if (keeps_registers(c))
         return arena_printf(p->arena, "no reduction that it holds for reads '%s' at the point that is walked", c->subject);
     if (strncmp(form, "INDEX", 5) && strncmp(form, "REDUCED", 7)) return NULL;
