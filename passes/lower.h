@@ -2,7 +2,8 @@
 // and its parameters, lower_digits.c says which digits a value depends on, lower_loop.c loops and
 // conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them, lower_store.c stores, lower_check.c
 // what is refused, lower_memory.c addresses, loads and shared memory, lower_expr.c scalar expressions,
-// lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row.
+// lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row, lower_held.c what lanes
+// hold for each other.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
