@@ -12,15 +12,29 @@ static bool written_out(const loop_digit *d) {
            d->extent > 1;
 }
 
+static bool takes_threads(const loop_digit *d) {
+    return d->place == LOOP_LANE_PLACE || d->place == LOOP_GROUP_PLACE;
+}
+
+static bool apart(const loop_verifier *v, const loop_node *n, const loop_digit *d) {
+    uint32_t stride = d->place == LOOP_GROUP_PLACE ? d->unit * v->launch->lanes : d->unit;
+    return takes_threads(d) && d->extent > 1 && stride % n->held_by;
+}
+
 // ---- Digits ----------------------------------------------------------------------------------------------
 // Steps stay in the entries of one register, or go from register to register.
 static const char *check_steps(loop_verifier *v, const loop_node *n) {
     uint64_t weight = 1;
+    bool begun = false, ended = false;
     for (uint32_t i = 0; i < n->ndigits; i++) {
         const loop_digit *d = &n->digits[i];
-        bool steps = d->place == LOOP_SERIAL_PLACE;
-        if (!steps && d->place != LOOP_UNROLL_PLACE)
-            return WRONG(v, "what '%s' visits is held by lanes, and dealt out to threads too", name_of(v, n));
+        bool steps = d->place == LOOP_SERIAL_PLACE, threads = takes_threads(d);
+        ended |= begun && threads;
+        if (d->place == LOOP_VECTOR_PLACE || (ended && !threads))
+            return WRONG(v, "entries of '%s' that lanes hold for a thread are not evenly apart",
+                         name_of(v, n));
+        if (threads) continue;
+        begun = true;
         if (steps && weight % n->held_by && weight * d->extent > n->held_by)
             return WRONG(v,
                          "%u steps of %u through '%s' begin in one register of %u lanes and end in another",
@@ -49,10 +63,7 @@ static const char *check_alike(loop_verifier *v, const loop_node *n, tensor_expr
         const loop_node *m = v->path.data[k];
         for (uint32_t i = 0; m->kind == LOOP_FOR && i < m->ndigits; i++) {
             const loop_digit *d = &m->digits[i];
-            bool lane = d->place == LOOP_LANE_PLACE, group = d->place == LOOP_GROUP_PLACE;
-            uint32_t stride = group ? d->unit * v->launch->lanes : d->unit;
-            bool apart = (lane || group) && d->extent > 1 && stride % n->held_by;
-            if (!apart && !(copies && written_out(d))) continue;
+            if (!apart(v, n, d) && !(copies && written_out(d))) continue;
             if (loop_depends(v, e, m->var))
                 return WRONG(v, "the %u lanes that hold entries of '%s' differ in '%s'", (unsigned)n->held_by,
                              name_of(v, n), name_of(v, m));
@@ -106,6 +117,10 @@ static const char *check_entry(loop_verifier *v, const loop_node *n, uint32_t en
 
 const char *loop_check_held(loop_verifier *v, const loop_node *n) {
     TRY(check_layout(v, n));
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (apart(v, n, &n->digits[i]))
+            return WRONG(v, "the %u lanes that hold entries of '%s' have other points of it",
+                         (unsigned)n->held_by, name_of(v, n));
     TRY(check_alike(v, n, n->lo, false));
     TRY(check_alike(v, n, n->hi, false));
     for (uint32_t i = 0; i < n->nheld; i++) TRY(check_entry(v, n, i));

@@ -203,6 +203,8 @@ typedef VEC(simt_value *) slot_list;
 slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
 simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
 simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
+simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
+                              simt_value base);   // base + what its digits add
 bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
 
 // ---- Rounds, and what lanes hold for them (lower_held.c) --------------------------------------------------
@@ -217,15 +219,13 @@ typedef struct {
     // Of a loop that lanes hold entries for:
     simt_value *held;   // entry × register
     simt_value entry;   // of the steps so far, in its register; 0: the first
-    simt_value left;    // positions from there on, to some lane of the warp
+    simt_value left;    // entries from there on, to some lane of the warp
 } loop_round;
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r);   // at the head of a round
-simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_round *r, uint32_t extent,
-                         uint32_t weight);   // of a serial digit, that anything is left to
-uint32_t lw_held_turns(const loop_node *n, uint32_t weight);   // registers that a step of it carries
-void lw_held_turn(const loop_node *n, uint32_t weight, const simt_value *held, simt_value *out);
-void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t weight, simt_value step,
-                  loop_round *r);
+simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, const loop_round *r);
+uint32_t lw_held_turns(const loop_node *n, uint32_t digit);   // registers that steps of it carry
+void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out);
+void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, simt_value step, loop_round *r);
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r);   // at a position
 
 // ---- Rows (lower_rows.c) ---------------------------------------------------------------------------------

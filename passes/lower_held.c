@@ -16,41 +16,85 @@ static simt_value shuffle(simt_builder *b, simt_op op, simt_value x, simt_value 
 }
 
 // ---- Loading ---------------------------------------------------------------------------------------------
+static bool takes_threads(const loop_digit *d) {
+    return d->place == LOOP_LANE_PLACE || d->place == LOOP_GROUP_PLACE;
+}
+
+// Entries of a thread's round that one step of a digit, or of all, goes over: threads have points of their
+// own.
+static uint32_t entries_below(const loop_node *n, uint32_t digit) {
+    uint32_t entries = 1;
+    for (uint32_t i = 0; i < digit; i++)
+        if (!takes_threads(&n->digits[i])) entries *= n->digits[i].extent;
+    return entries;
+}
+
+// Positions from one entry of a thread to its next.
+static uint32_t apart(const loop_node *n) {
+    uint32_t points = 1;
+    for (uint32_t i = 0; i < n->ndigits && takes_threads(&n->digits[i]); i++) points *= n->digits[i].extent;
+    return points;
+}
+
 static uint32_t registers_of(const loop_node *n) {
-    return (loop_digits_product(n) + n->held_by - 1) / n->held_by;
+    return (entries_below(n, n->ndigits) + n->held_by - 1) / n->held_by;
 }
 
 // The entries at a position of this thread's own.
 static void load_entries(kernel *k, simt_builder *b, const loop_node *n, simt_value at, simt_value *out,
-                         uint32_t apart) {
+                         uint32_t stride) {
     memo_cell *memo = k->memo;
     uint32_t log = k->log.len;
     k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
     k->var[n->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
-    for (uint32_t i = 0; i < n->nheld; i++) out[i * apart] = lw_expr(k, b, n->held[i]);
+    for (uint32_t i = 0; i < n->nheld; i++) out[i * stride] = lw_expr(k, b, n->held[i]);
     k->var[n->var] = (binding){0};
     k->log.len = log;
     k->memo = memo;
 }
 
-// The most positions that are left to lanes of the warp, which go through the same steps.
+// The most entries that are left to lanes of the warp, which go through the same steps.
 static simt_value most_left(simt_builder *b, simt_value left, uint32_t by) {
     for (uint32_t m = by; m < 32; m *= 2)
         left = simt_build_binary(b, SIMT_MAX, left, shuffle(b, SIMT_SHFL_BFLY, left, i32(b, m), 32));
     return shuffle(b, SIMT_SHFL_IDX, left, i32(b, 0), 32);
 }
 
+static bool differs_in_warp(const kernel *k, const loop_node *n, const loop_round *r) {
+    const loop_axes *a = lw_axes_of((kernel *)(uintptr_t)k, n);
+    bool differs = r->round.maybe_none;
+    for (uint32_t i = 0; i < n->ndigits; i++) {
+        const lower_axis *x = &k->axis[a->first + i];
+        bool threads = x->place == LOOP_LANE_PLACE || x->place == LOOP_GROUP_PLACE;
+        differs |= threads && x->extent > 1 && lw_stride(k, x) % 32;
+    }
+    return differs;
+}
+
+static simt_value entries_left(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
+                               simt_value own) {
+    uint32_t by = apart(n);
+    simt_value left = simt_build_binary(b, SIMT_SUB, r->round.hi, own);
+    if (by > 1) {
+        simt_value up = simt_build_binary(b, SIMT_ADD, left, lw_ix(k, b, (int64_t)by - 1));
+        up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
+        left = simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, by));
+    }
+    return differs_in_warp(k, n, r) ? most_left(b, left, n->held_by) : left;
+}
+
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
-    uint32_t registers = registers_of(n);
-    simt_value lane = simt_build_binary(b, SIMT_AND, k->thread, i32(b, n->held_by - 1));
-    simt_value first = simt_build_binary(b, SIMT_ADD, r->round.base, lw_to_ix(k, b, lane));
+    uint32_t registers = registers_of(n), points = apart(n);
+    simt_value own = lw_thread_position(k, b, n, r->round.base);
+    simt_value lane = lw_to_ix(k, b, simt_build_binary(b, SIMT_AND, k->thread, i32(b, n->held_by - 1)));
+    if (points > 1) lane = simt_build_binary(b, SIMT_MUL, lane, lw_ix(k, b, points));
+    simt_value first = simt_build_binary(b, SIMT_ADD, own, lane);
     simt_value last = simt_build_binary(b, SIMT_SUB, r->round.hi, lw_ix(k, b, 1));
-    simt_value left = simt_build_binary(b, SIMT_SUB, r->round.hi, r->round.base);
-    r->left = r->round.maybe_none ? most_left(b, left, n->held_by) : left;
+    r->left = entries_left(k, b, n, r, own);
     r->held = ARENA_ARRAY(k->l->arena, simt_value, n->nheld * registers + 1);
     r->entry = 0;
     for (uint32_t i = 0; i < registers; i++) {
-        simt_value at = simt_build_binary(b, SIMT_ADD, first, lw_ix(k, b, (int64_t)i * n->held_by));
+        simt_value at = simt_build_binary(b, SIMT_ADD, first, lw_ix(k, b, (int64_t)i * n->held_by * points));
         at = simt_build_binary(b, SIMT_MIN, at, last);
         if (r->round.maybe_none) at = simt_build_binary(b, SIMT_MAX, at, lw_ix(k, b, 0));
         load_entries(k, b, n, at, r->held + i, registers);
@@ -58,28 +102,36 @@ void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
 }
 
 // ---- Steps -----------------------------------------------------------------------------------------------
-simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_round *r, uint32_t extent, uint32_t weight) {
-    simt_value up = simt_build_binary(b, SIMT_ADD, r->left, lw_ix(k, b, (int64_t)weight - 1));
-    simt_value steps = weight == 1 ? r->left : simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, weight));
-    return simt_build_binary(b, SIMT_MIN, steps, lw_ix(k, b, extent));
+// Steps of a serial digit that some lane of the warp has an entry at.
+simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
+                         const loop_round *r) {
+    uint32_t entries = entries_below(n, digit);
+    simt_value steps = r->left;
+    if (entries > 1) {
+        simt_value up = simt_build_binary(b, SIMT_ADD, r->left, lw_ix(k, b, (int64_t)entries - 1));
+        up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
+        steps = simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, entries));
+    }
+    return simt_build_binary(b, SIMT_MIN, steps, lw_ix(k, b, n->digits[digit].extent));
 }
 
 // Steps as long as a register turn them: the next one's entries come first.
-uint32_t lw_held_turns(const loop_node *n, uint32_t weight) {
-    return n->nheld && weight % n->held_by == 0 ? n->nheld * registers_of(n) : 0;
+uint32_t lw_held_turns(const loop_node *n, uint32_t digit) {
+    return n->nheld && entries_below(n, digit) % n->held_by == 0 ? n->nheld * registers_of(n) : 0;
 }
 
-void lw_held_turn(const loop_node *n, uint32_t weight, const simt_value *held, simt_value *out) {
-    uint32_t registers = registers_of(n), by = weight / n->held_by;
+void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out) {
+    uint32_t registers = registers_of(n), by = entries_below(n, digit) / n->held_by;
     for (uint32_t i = 0; i < n->nheld * registers; i++)
         out[i] = held[i / registers * registers + (i + by) % registers];
 }
 
-void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t weight, simt_value step,
+void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, simt_value step,
                   loop_round *r) {
-    simt_value done = simt_build_binary(b, SIMT_MUL, step, lw_ix(k, b, weight));
+    uint32_t entries = entries_below(n, digit);
+    simt_value done = simt_build_binary(b, SIMT_MUL, step, lw_ix(k, b, entries));
     r->left = simt_build_binary(b, SIMT_SUB, r->left, done);
-    if (weight % n->held_by == 0) return;
+    if (entries % n->held_by == 0) return;
     simt_value entry = simt_build_cvt(b, SIMT_T(I32), done);
     r->entry = r->entry ? simt_build_binary(b, SIMT_ADD, r->entry, entry) : entry;
 }
@@ -104,7 +156,7 @@ void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_rou
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) {
         uint32_t at = 0;
         for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-            if (copies & AXIS(i)) at += (uint32_t)k->at[i] * k->axis[i].weight;
+            if (copies & AXIS(i)) at += (uint32_t)k->at[i] * k->axis[i].weight / apart(n);
         simt_value lane = i32(b, at % n->held_by);
         if (r->entry) lane = simt_build_binary(b, SIMT_ADD, r->entry, lane);
         for (uint32_t i = 0; i < n->nheld; i++) {

@@ -111,7 +111,7 @@ static simt_value scaled(kernel *k, simt_builder *b, simt_value x, uint32_t by) 
 }
 
 // base + what this thread's digits add.
-static simt_value thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
+simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
     const loop_axes *a = lw_axes_of(k, n);
     for (uint32_t i = 0; i < n->ndigits + (n->rest == LOOP_UNROLL_PLACE || n->unroll > 1); i++) {
         const lower_axis *x = &k->axis[a->first + i];
@@ -135,7 +135,7 @@ static void bind_positions(kernel *k, simt_builder *b, const loop_node *n, axis_
     }
     loop_mask mask = {.node = n, .axes = copies};
     if (r.masked) mask.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
-    simt_value base = thread_position(k, b, n, r.base);
+    simt_value base = lw_thread_position(k, b, n, r.base);
     simt_value last = 0;
     if (r.masked) last = simt_build_binary(b, SIMT_SUB, r.hi, lw_ix(k, b, along ? lw_lanes(k) : 1));
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) {
@@ -207,9 +207,9 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     }
     for (uint32_t i = 0; i + 1 < d; i++) weight *= n->digits[i].extent;
     slot_list slots = lw_slots(k, &n->body);
-    uint32_t turns = lw_held_turns(n, weight), count = slots.len + turns;
+    uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
     simt_value steps = lw_ix(k, b, n->digits[d - 1].extent);
-    if (n->nheld) steps = lw_held_steps(k, b, &r, n->digits[d - 1].extent, weight);
+    if (n->nheld) steps = lw_held_steps(k, b, n, d - 1, &r);
     simt_instr loop;
     simt_builder in = simt_build_for(b, lw_ix(k, b, 0), steps, lw_ix(k, b, 1),
                                      with_held(k, &slots, r.held, turns), count, &loop);
@@ -218,13 +218,13 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     for (uint32_t i = 0; i < turns; i++) r.held[i] = simt_for_carried(k->f, loop, slots.len + i);
     region_mark m = lw_enter(k);
     lw_meet_again(k, &in, &n->body);
-    if (n->nheld) lw_held_step(k, &in, n, weight, simt_for_index(k->f, loop), &r);
+    if (n->nheld) lw_held_step(k, &in, n, d - 1, simt_for_index(k->f, loop), &r);
     r.round.base = simt_build_binary(&in, SIMT_ADD, r.round.base,
                                      scaled(k, &in, simt_for_index(k->f, loop), weight));
     serial_digits(k, &in, n, d - 1, r);
     lw_leave(k, m);
     simt_value *next = ARENA_ARRAY(k->l->arena, simt_value, turns + 1);
-    if (turns) lw_held_turn(n, weight, r.held, next);
+    if (turns) lw_held_turn(n, d - 1, r.held, next);
     simt_build_yield(&in, with_held(k, &slots, next, turns), count);
     slots_set(k, &slots, loop);
 }

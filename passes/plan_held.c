@@ -108,22 +108,33 @@ static diagnostic *cannot(planner *p, diag_code code, const held_loop *h, tensor
                        p->op->vals.data[v].name, plan_index_text(p, h->cut.var), why);
 }
 
-// A statement that gives points to some of the lanes; NULL: all go through the same.
-static const schedule_cell *dealt(const index_cut *c, const loop_node *n) {
-    static const schedule_verb verbs[] = {SCHEDULE_LANES, SCHEDULE_GROUPS, SCHEDULE_REGISTERS,
-                                          SCHEDULE_VECTOR, SCHEDULE_PAD};
-    bool steps = !n->pad;
+static bool takes_threads(const loop_digit *d) {
+    return d->place == LOOP_LANE_PLACE || d->place == LOOP_GROUP_PLACE;
+}
+
+// A statement by which the points of a thread are not evenly apart; NULL: they are.
+static const schedule_cell *uneven(const index_cut *c, const loop_node *n) {
+    uint32_t i = 0;
+    while (i < n->ndigits && takes_threads(&n->digits[i])) i++;
+    while (i < n->ndigits && !takes_threads(&n->digits[i])) i++;
+    while (i < n->ndigits && takes_threads(&n->digits[i])) i++;
+    if (n->pad) return c->cell[SCHEDULE_PAD];
+    if (n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE) return c->cell[SCHEDULE_VECTOR];
+    return i < n->ndigits ? c->cell[SCHEDULE_REGISTERS] : NULL;
+}
+
+// That a thread has of a round.
+static uint32_t points_of(const loop_node *n) {
+    uint32_t points = 1;
     for (uint32_t i = 0; i < n->ndigits; i++)
-        steps &= n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE;
-    for (uint32_t i = 0; i < sizeof verbs / sizeof *verbs && !steps; i++)
-        if (c->cell[verbs[i]]) return c->cell[verbs[i]];
-    return NULL;
+        if (!takes_threads(&n->digits[i])) points *= n->digits[i].extent;
+    return points;
 }
 
 static bool can_hold(planner *p, const held_loop *h) {
     const loop_node *n = h->loop;
     tensor_val v = (tensor_val)tensor_node_at(p->op, n->held[n->nheld - 1])->imm.i;
-    const schedule_cell *other = dealt(&h->cut, n);
+    const schedule_cell *other = uneven(&h->cut, n);
     const char *name = plan_index_text(p, h->cut.var);
     diagnostic *d;
     if (!p->machine->gpu) {
@@ -131,12 +142,12 @@ static bool can_hold(planner *p, const held_loop *h) {
                    "a block of the host is one thread, which has no lanes to share it out to");
         if (d) diag_help(d, "leave it out: what a thread reads is in its registers");
     } else if (other) {
-        d = cannot(p, E0541, h, v, "lanes hold a tile of points that all of them go through");
-        if (d)
-            diag_note(d, other->at, "'%s %s' gives points to some of them", schedule_verb_text(other->verb),
-                      name);
-        if (d) diag_help(d, "leave one of the two out");
-    } else if (!n->ndigits) {
+        d = cannot(p, E0541, h, v, "the points of a thread are not evenly apart");
+        if (d) diag_note(d, other->at, "by '%s %s'", schedule_verb_text(other->verb), name);
+        if (d && other->verb == SCHEDULE_REGISTERS)
+            diag_help(d, "say `strided` there, or leave one of the two out");
+        else if (d) diag_help(d, "leave one of the two out");
+    } else if (points_of(n) < 2) {
         d = cannot(p, E0540, h, v, "there is no tile to load at once");
         if (d) diag_help(d, "take a tile of as many points as lanes walk a row: `tile %s 32`", name);
     } else return true;
@@ -207,20 +218,24 @@ static dependence of_digits(const settling *s, const loop_node *n) {
 }
 
 static bool fits(const loop_node *n, uint32_t lanes) {
-    uint32_t all = loop_digits_product(n),
-             written = n->digits[0].place == LOOP_UNROLL_PLACE ? n->digits[0].extent : 1;
+    uint32_t all = points_of(n), written = 1;
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place == LOOP_UNROLL_PLACE || n->digits[i].place == LOOP_REGISTER_PLACE)
+            written *= n->digits[i].extent;
     if (all <= lanes || written == all) return all <= lanes || all % lanes == 0;
     return all % lanes == 0 && (written % lanes == 0 || lanes % written == 0);
 }
 
 // Steps that go from register to register are a digit of their own.
 static void part_registers(loop_node *n) {
-    uint32_t last = n->ndigits - 1, weight = loop_digits_product(n) / n->digits[last].extent,
-             inside = n->held_by / weight;
-    if (n->digits[last].place != LOOP_SERIAL_PLACE || inside <= 1 || n->digits[last].extent <= inside) return;
-    n->digits[n->ndigits] = n->digits[last];
-    n->digits[n->ndigits++].extent /= inside;
-    n->digits[last].extent = inside;
+    uint32_t at = 0;
+    while (at < n->ndigits && n->digits[at].place != LOOP_SERIAL_PLACE) at++;
+    if (at == n->ndigits) return;
+    uint32_t inside = n->held_by / (points_of(n) / n->digits[at].extent);
+    if (inside <= 1 || n->digits[at].extent <= inside) return;
+    for (uint32_t i = n->ndigits++; i > at; i--) n->digits[i] = n->digits[i - 1];
+    n->digits[at].extent = inside;
+    n->digits[at + 1].extent /= inside;
 }
 
 static uint32_t lowest(uint32_t bits) { return bits & (~bits + 1); }
@@ -237,7 +252,7 @@ static bool refuse_copies(settling *s, const held_loop *h, tensor_expr entry, te
 // Threads that are the same but for this many low bits of their number read the same entries; 0: refused.
 static uint32_t together(settling *s, const held_loop *h, dependence rows) {
     const loop_node *n = h->loop;
-    uint32_t apart = rows.strides | s->kernel->threads | s->p->machine->lanes;
+    uint32_t apart = rows.strides | of_digits(s, n).strides | s->kernel->threads | s->p->machine->lanes;
     for (uint32_t i = 0; i < n->nheld; i++) {
         dependence d = depends(s, n->held[i]);
         if (d.copied != NO_COPIES && !refuse_copies(s, h, n->held[i], d.copied)) return 0;
@@ -257,7 +272,7 @@ static uint32_t together(settling *s, const held_loop *h, dependence rows) {
 
 static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
     loop_node *n = h->loop;
-    uint32_t most = together(s, h, rows), points = loop_digits_product(n);
+    uint32_t most = together(s, h, rows), points = points_of(n);
     if (!most) return;
     n->held_by = most;
     while (n->held_by / 2 >= points) n->held_by /= 2;
@@ -274,7 +289,8 @@ static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
     if (d) diag_note(d, h->cell->at, "they keep what is read for it");
     uint32_t tile = (points / most + 1) * most, steps = unroll ? lowest((uint32_t)h->cut.unroll) : 1;
     if (d && unroll)
-        diag_help(d, "take powers of two: `tile %s %u;  unroll %s %u;`", name, tile, name, steps > 1 ? steps : 2);
+        diag_help(d, "take powers of two: `tile %s %u;  unroll %s %u;`", name, tile, name,
+                  steps > 1 ? steps : 2);
     else if (d) diag_help(d, "take a multiple: `tile %s %u`", name, tile);
 }
 
