@@ -135,7 +135,10 @@ static bool deal_held(dealing *d) {
     test_rng *r = d->m->rng;
     const char *inputs = NULL, *across = column(d);
     if (!d->reduced || d->outer || d->m->host || !test_chance(r, 30) || !(inputs = inputs_at(d))) return false;
-    int64_t tile = d->runs ? TEST_PICK(r, few) : TEST_PICK(r, tiles);
+    int64_t tile = d->runs ? TEST_PICK(r, few) : TEST_PICK(r, tiles),
+            shared = !d->runs && test_chance(r, 20) ? threads_of(d, "lanes", TEST_PICK(r, few)) : 1;
+    if (shared > 1) put_number(d->m, d->s, "lanes", d->index->name, shared, about(d));
+    tile *= shared;
     put_number(d->m, d->s, "tile", d->index->name, tile, about(d));
     d->part *= tile;
     if (test_chance(r, 50)) put_number(d->m, d->s, "unroll", d->index->name, TEST_PICK(r, steps), about(d));
@@ -193,7 +196,7 @@ static void deal(dealing *d) {
         deal_verb(d, "registers", 25);
         deal_verb(d, "lanes", 50);
     }
-    deal_verb(d, "groups", d->runs ? 50 : held ? 3 : 25);
+    deal_verb(d, "groups", d->runs ? 50 : held ? 15 : 25);
     if (d->runs) deal_runs(d);
     if (d->runs || (d->outer && test_chance(r, 60))) deal_blocks(d);
     else if (!d->outer && !held && test_chance(r, 30))

@@ -85,19 +85,18 @@ static bool may_be_none(const loop_verifier *v, tensor_expr e) {
     return n->op == TENSOR_LOAD_OP && v->op->vals.data[n->imm.i].facts & FACT_PARTIAL;
 }
 
-// An index that the variable decides is the variable, or an entry held before.
+// Entries are loaded whatever the body tests, so an index is a variable, or an entry held before: it is never
+// none.
 static const char *check_index_of(loop_verifier *v, const loop_node *n, uint32_t entry, tensor_expr e,
                                   bool *at) {
     const tensor_node *x = tensor_node_at(v->op, e);
-    bool own = x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == n->var;
+    bool var = x->op == TENSOR_VAR_OP, own = var && (tensor_var)x->imm.i == n->var;
     for (uint32_t i = 0; i < entry; i++) own |= n->held[i] == e;
     *at |= own;
     if (own && may_be_none(v, e)) return WRONG(v, "an entry that lanes hold is read at what may be none");
-    if (own) return NULL;
-    if (loop_depends(v, e, n->var))
-        return WRONG(v, "an entry that lanes hold is read at something else than '%s' or another one",
-                     name_of(v, n));
-    return check_alike(v, n, e, true);
+    if (!own && !var)
+        return WRONG(v, "an entry that lanes hold is read at something else than a variable or another one");
+    return own ? NULL : check_alike(v, n, e, true);
 }
 
 static const char *check_entry(loop_verifier *v, const loop_node *n, uint32_t entry) {

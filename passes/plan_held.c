@@ -35,29 +35,30 @@ static bool overwritten(const holding *h, tensor_val v) {
     return false;
 }
 
-// Its variables are bound outside the loop.
-static bool outside(const holding *h, tensor_expr e) {
+static bool among(tensor_var v, const tensor_var *vars, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (vars[i] == v) return true;
+    return false;
+}
+
+// It is bound outside the loop.
+static bool outside(const holding *h, tensor_var v) {
     const held_reader *r = h->reader;
-    for (uint32_t i = r->within; i < r->stage->nbound; i++)
-        if (plan_mentions(h->p, e, r->stage->bound[i])) return false;
-    for (uint32_t i = 0; i < r->stage->nleft; i++)
-        if ((r->points || (h->p->carried && *h->p->carried == r->stage->left[i])) &&
-            plan_mentions(h->p, e, r->stage->left[i]))
-            return false;
-    return true;
+    if (among(v, r->stage->bound + r->within, r->stage->nbound - r->within)) return false;
+    return !r->points && !(h->p->carried && *h->p->carried == v);
 }
 
 static tensor_expr entry_of(holding *h, tensor_expr e);
 
-// An index of an entry; 0: it is none, *at: it is a point of the walk.
+// An index of an entry; 0: it is none, or may be; *at: it is a point of the walk.
 static tensor_expr index_of(holding *h, tensor_expr e, bool *at) {
-    const tensor_node *n = tensor_node_at(h->p->op, e);
-    if (n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == h->reader->var) return *at = true, h->at;
-    if (outside(h, e)) return e;
-    tensor_expr entry = n->op == TENSOR_LOAD_OP ? entry_of(h, e) : 0;
-    if (!entry || h->p->op->vals.data[n->imm.i].facts & FACT_PARTIAL) return 0;
+    const tensor_node n = *tensor_node_at(h->p->op, e);
+    bool point = n.op == TENSOR_VAR_OP && (tensor_var)n.imm.i == h->reader->var;
+    if (n.op == TENSOR_VAR_OP && !point) return outside(h, (tensor_var)n.imm.i) ? e : 0;
     *at = true;
-    return entry;
+    if (point) return h->at;
+    bool some = n.op == TENSOR_LOAD_OP && !(h->p->op->vals.data[n.imm.i].facts & FACT_PARTIAL);
+    return some ? entry_of(h, e) : 0;
 }
 
 // A load as an entry of the loop; 0: it is none.
