@@ -1,6 +1,6 @@
 // Entries that lanes hold: at the head of a round, lane i of so many loads the entries i, i + lanes, … of the
 // round, at once and next to each other, and each use takes its entry from that lane by a shuffle.
-// Hand-written kernels load indices and edge values so (GE-SpMM).
+// Hand-written kernels load indices and edge values so: GE-SpMM, G-Sparse, HalfGNN's first phase.
 //     for e in lo .. hi [serial 32, serial] hold (src[e]) lanes 32 { … x[src[e], f] … }
 //  →  for base = lo to hi step 32 { held = src[min(base + lane, hi - 1)]
 //       for i = 0 to min(32, hi - base) { … x[shfl(held, i), f] … } }
@@ -61,25 +61,27 @@ static simt_value most_left(simt_builder *b, simt_value left, uint32_t by) {
 }
 
 static bool differs_in_warp(const kernel *k, const loop_node *n, const loop_round *r) {
-    const loop_axes *a = lw_axes_of((kernel *)(uintptr_t)k, n);
     bool differs = r->round.maybe_none;
     for (uint32_t i = 0; i < n->ndigits; i++) {
-        const lower_axis *x = &k->axis[a->first + i];
-        bool threads = x->place == LOOP_LANE_PLACE || x->place == LOOP_GROUP_PLACE;
-        differs |= threads && x->extent > 1 && lw_stride(k, x) % 32;
+        const loop_digit *d = &n->digits[i];
+        uint32_t stride = d->place == LOOP_GROUP_PLACE ? d->unit * k->plan->lanes : d->unit;
+        differs |= takes_threads(d) && d->extent > 1 && stride % 32;
     }
     return differs;
 }
 
+// How many parts of that size x has, the last one maybe not full; where x is below 0, as of a thread that is
+// through, none or fewer.
+static simt_value parts(kernel *k, simt_builder *b, simt_value x, uint32_t size) {
+    if (size == 1) return x;
+    simt_value up = simt_build_binary(b, SIMT_ADD, x, lw_ix(k, b, (int64_t)size - 1));
+    up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
+    return simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, size));
+}
+
 static simt_value entries_left(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r,
                                simt_value own) {
-    uint32_t by = apart(n);
-    simt_value left = simt_build_binary(b, SIMT_SUB, r->round.hi, own);
-    if (by > 1) {
-        simt_value up = simt_build_binary(b, SIMT_ADD, left, lw_ix(k, b, (int64_t)by - 1));
-        up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
-        left = simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, by));
-    }
+    simt_value left = parts(k, b, simt_build_binary(b, SIMT_SUB, r->round.hi, own), apart(n));
     return differs_in_warp(k, n, r) ? most_left(b, left, n->held_by) : left;
 }
 
@@ -105,13 +107,7 @@ void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
 // Steps of a serial digit that some lane of the warp has an entry at.
 simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
                          const loop_round *r) {
-    uint32_t entries = entries_below(n, digit);
-    simt_value steps = r->left;
-    if (entries > 1) {
-        simt_value up = simt_build_binary(b, SIMT_ADD, r->left, lw_ix(k, b, (int64_t)entries - 1));
-        up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
-        steps = simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, entries));
-    }
+    simt_value steps = parts(k, b, r->left, entries_below(n, digit));
     return simt_build_binary(b, SIMT_MIN, steps, lw_ix(k, b, n->digits[digit].extent));
 }
 

@@ -167,6 +167,7 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
     held_loop *l = ARENA_NEW(p->arena, held_loop);
     *l = (held_loop){n, *c, h.cell};
     if (can_hold(p, l)) VEC_PUSH(p->arena, &p->held, l);
+    else n->nheld = 0;
 }
 
 // ---- Lanes -----------------------------------------------------------------------------------------------
@@ -174,9 +175,8 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
 typedef struct {
     planner *p;
     const loop_kernel *kernel;
-    uint32_t *strides;   // per variable: of the digits it depends on, or'ed
-    tensor_var
-        *copied;   // per variable: one that it depends on, of which a thread holds copies; else NO_COPIES
+    uint32_t *strides;    // per variable: of the digits it depends on, or'ed
+    tensor_var *copied;   // per variable: one it depends on, with copies in a thread; NO_COPIES: none
     bool *seen;
 } settling;
 enum { NO_COPIES = UINT32_MAX };
@@ -271,6 +271,20 @@ static uint32_t together(settling *s, const held_loop *h, dependence rows) {
     return lowest(apart);
 }
 
+static void refuse_uneven(settling *s, const held_loop *h, uint32_t points, uint32_t lanes) {
+    const schedule_cell *tile = h->cut.cell[SCHEDULE_TILE], *unroll = h->cut.cell[SCHEDULE_UNROLL];
+    const char *name = plan_index_text(s->p, h->cut.var);
+    diagnostic *d = plan_refuse(
+        s->p, E0542, tile ? tile->at : h->cell->at,
+        "%u points of '%s', which a thread goes through, cannot be shared out to %u lanes%s", points, name,
+        lanes, unroll ? ", with the steps that are written out" : "");
+    if (!d) return;
+    if (tile) diag_note(d, h->cell->at, "they keep what is read for it");
+    long long even = (points / lanes + 1) * lanes * (tile ? h->cut.tile / points : 1);
+    if (unroll) diag_help(d, "take powers of two: `tile %s %lld;  unroll %s 2;`", name, even, name);
+    else diag_help(d, "take a multiple: `tile %s %lld`", name, even);
+}
+
 static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
     loop_node *n = h->loop;
     uint32_t most = together(s, h, rows), points = points_of(n);
@@ -278,21 +292,8 @@ static void choose_lanes(settling *s, const held_loop *h, dependence rows) {
     n->held_by = most;
     while (n->held_by / 2 >= points) n->held_by /= 2;
     while (n->held_by > 1 && !fits(n, n->held_by)) n->held_by /= 2;
-    if (n->held_by > 1) {
-        part_registers(n);
-        return;
-    }
-    const char *name = plan_index_text(s->p, h->cut.var);
-    const schedule_cell *unroll = h->cut.cell[SCHEDULE_UNROLL];
-    diagnostic *d = plan_refuse(s->p, E0542, h->cut.cell[SCHEDULE_TILE]->at,
-                                "'tile %s %u' cannot be shared out to %u lanes%s", name, points, most,
-                                unroll ? ", with the steps that are written out" : "");
-    if (d) diag_note(d, h->cell->at, "they keep what is read for it");
-    uint32_t tile = (points / most + 1) * most, steps = unroll ? lowest((uint32_t)h->cut.unroll) : 1;
-    if (d && unroll)
-        diag_help(d, "take powers of two: `tile %s %u;  unroll %s %u;`", name, tile, name,
-                  steps > 1 ? steps : 2);
-    else if (d) diag_help(d, "take a multiple: `tile %s %u`", name, tile);
+    if (n->held_by > 1) part_registers(n);
+    else refuse_uneven(s, h, points, most);
 }
 
 static const held_loop *held_at(const settling *s, const loop_node *n) {
