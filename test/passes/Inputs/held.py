@@ -5,6 +5,7 @@ import glob
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -23,6 +24,7 @@ runs = 0
 def run(op, schedule, extra):
     global runs
     out = os.path.join(folder, schedule)
+    shutil.rmtree(out, ignore_errors=True)
     command = [gnnc, "run", file, "--op=" + op, "--schedule=" + schedule, "--target=sim", "--graph=" + graph, "--check", "--out=" + out] + sizes + extra
     done = subprocess.run(command, capture_output=True, text=True)
     runs += 1
