@@ -117,6 +117,48 @@ static void deal_tiles(dealing *d, test_words *words) {
     if (test_chance(d->m->rng, 80)) d->m->groups = 1;
 }
 
+// Inputs at the points that are walked, a tile of which lanes hold that share the row: lanes along a column.
+static const char *inputs_at(dealing *d) {
+    const tensor_op *op = d->m->op->op;
+    textbuf list = textbuf_new(d->m->arena);
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const tensor_val_info *i = &op->vals.data[v];
+        bool at = false;
+        for (uint32_t a = 0; a < i->rank; a++) at |= i->axes[a] == d->index->space;
+        if (at && (i->role == VAL_MAP || i->role == VAL_TENSOR) && test_chance(d->m->rng, i->rank == 1 ? 60 : 8))
+            textbuf_printf(&list, "%s%s", list.len ? ", " : "", i->name);
+    }
+    return list.len ? list.data : NULL;
+}
+
+static const char *column(const dealing *d) {
+    for (uint32_t i = 0; i < d->m->op->stages.len; i++) {
+        const test_stage *st = &d->m->op->stages.data[i];
+        for (uint32_t k = st->nleft; k < st->nindices && st->nleft > 1; k++)
+            if (!strcmp(st->indices[k].name, d->index->name)) return st->indices[st->nleft - 1].name;
+    }
+    return NULL;
+}
+
+static bool deal_held(dealing *d) {
+    static const int64_t tiles[] = {2, 4, 8, 12, 16, 32, 32, 64}, few[] = {2, 4, 8}, steps[] = {2, 4, 8},
+                         lanes[] = {2, 4, 8, 16, 32};
+    test_rng *r = d->m->rng;
+    const char *inputs = NULL, *across = column(d);
+    if (!d->reduced || d->outer || d->m->host || !test_chance(r, 30) || !(inputs = inputs_at(d))) return false;
+    int64_t tile = d->runs ? TEST_PICK(r, few) : TEST_PICK(r, tiles),
+            shared = !d->runs && test_chance(r, 20) ? threads_of(d, "lanes", TEST_PICK(r, few)) : 1;
+    if (shared > 1) put_number(d->m, d->s, "lanes", d->index->name, shared, about(d));
+    tile *= shared;
+    put_number(d->m, d->s, "tile", d->index->name, tile, about(d));
+    d->part *= tile;
+    if (test_chance(r, 50)) put_number(d->m, d->s, "unroll", d->index->name, TEST_PICK(r, steps), about(d));
+    put_text(d->m, d->s, "keep", inputs, "registers", about(d));
+    if (across && test_chance(r, 95))
+        put_number(d->m, d->s, "lanes", across, threads_of(d, "lanes", TEST_PICK(r, lanes)), about(d));
+    return true;
+}
+
 // Blocks own points, or tiles of a map in the order of which the points are visited.
 static void deal_blocks(dealing *d) {
     test_rng *r = d->m->rng;
@@ -167,16 +209,16 @@ static void deal(dealing *d) {
         put_number(d->m, d->s, "pad", d->index->name, d->pad, about(d));
     }
     d->runs = d->reduced && !d->outer && test_chance(r, 40);
-    bool groups_alone = d->runs && test_chance(r, 90);
+    bool held = deal_held(d), groups_alone = held || (d->runs && test_chance(r, 90));
     if (!groups_alone) {
         deal_verb(d, "vector", d->vector ? 90 : 0);
         deal_verb(d, "registers", 25);
         deal_verb(d, "lanes", 50);
     }
-    deal_verb(d, "groups", d->runs ? 50 : 25);
+    deal_verb(d, "groups", d->runs ? 50 : held ? 15 : 25);
     if (d->runs) deal_runs(d);
     if (d->runs || (d->outer && test_chance(r, 60))) deal_blocks(d);
-    if (!d->outer && test_chance(r, 30)) write_out(d);
+    if (!d->outer && !held && test_chance(r, 30)) write_out(d);
 }
 
 // ---- Cells that go together ------------------------------------------------------------------------------

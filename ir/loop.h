@@ -87,6 +87,9 @@ struct loop_node {
     uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
     uint32_t pad;         // hi is the size of var's space, rounded up to a multiple: what lies past the size repeats the last
                           // position; 0: it ends where the space does
+    uint32_t nheld;
+    const tensor_expr *held;    // FOR: loads at var that lanes hold for a round of the rest, each an entry of it
+    uint32_t held_by;           // so many lanes, neighbours in their warp
     // LET, GIVEN, IF
     tensor_expr value;
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY

@@ -27,7 +27,7 @@ typedef struct {
 } loop_node_form;
 const loop_node_form *loop_node_table(loop_node_kind k);
 
-// The expressions of a node, in the order of the text, into a vector that is emptied first.
+// The expressions of a node that stand where it does, in the order of the text, into a vector that is emptied first.
 typedef VEC(tensor_expr) loop_exprs;
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out);
 

@@ -83,6 +83,12 @@ static void read_pad(plan_parser *p, loop_node *n) {
     else n->hi = loop_padded(t->op, s, n->pad);
 }
 
+static void read_held(plan_parser *p, loop_node *n) {
+    n->held = read_slots(p, &n->nheld);
+    tensor_lex_expect(&p->text, "lanes");
+    loop_parse_number(p, &n->held_by);
+}
+
 static void read_for(plan_parser *p, loop_node *n) {
     tensor_lex_expect(&p->text, "in");
     n->lo = tensor_parse_expr(&p->text);
@@ -90,6 +96,7 @@ static void read_for(plan_parser *p, loop_node *n) {
     n->hi = tensor_parse_expr(&p->text);
     if (tensor_lex_accept(&p->text, "pad")) read_pad(p, n);
     read_digits(p, n);
+    if (tensor_lex_accept(&p->text, "hold")) read_held(p, n);
 }
 
 static void read_carry(plan_parser *p, loop_node *n) {

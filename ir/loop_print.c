@@ -63,6 +63,10 @@ static void print_head(plan_printer *p, const loop_node *n) {
             OUT(p, "size(%s) pad %u", p->text.spaces[p->plan->op->vars.data[n->var].space], (unsigned)n->pad);
         else print_expr(p, n->hi);
         print_digits(p, n);
+        if (!n->nheld) break;
+        OUT(p, " hold");
+        print_slots(p, n->held, n->nheld);
+        OUT(p, " lanes %u", (unsigned)n->held_by);
         break;
     case LOOP_LET:
         OUT(p, " = ");

@@ -492,6 +492,7 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     VEC_PUSH(v->scratch, &v->path, n);
     uint32_t mark = v->scope.len;
     if (n->kind == LOOP_FOR) TRY(bind(v, n));
+    if (n->nheld) TRY(loop_check_held(v, n));
     TRY(check_list(v, &n->body));
     leave(v, mark, n->kind == LOOP_PHASE || n->kind == LOOP_WITHOUT);
     v->path.len--;

@@ -93,6 +93,9 @@ const char *loop_check_digits(loop_verifier *v, const loop_node *n);
 // That a node may stand without the loop that binds its variable, at *at on the path.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at);
 
+// What lanes hold for its rounds (loop_verify_held.c), where its variable is bound.
+const char *loop_check_held(loop_verifier *v, const loop_node *n);
+
 // Stores (loop_verify_stored.c): of the whole plan, before it is followed; after that, of a stage.
 void loop_count_stores(loop_verifier *v, const loop_body *body);
 const char *loop_check_stored(loop_verifier *v, uint32_t stage);

@@ -3,7 +3,7 @@
 // conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them,
 // lower_ahead.c the loads of several steps, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_expr.c scalar expressions, lower_divide.c positions divided by
-// sizes, lower_rows.c maps at the points of a row.
+// sizes, lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
@@ -127,6 +127,7 @@ typedef struct {
     VEC(simt_value) values;               // of the args
     bool *written;                        // per value: the kernel stores it, or what shares its memory
     bool *read;                           // per value: the kernel loads it
+    bool *held;                           // per value: lanes hold entries of it, or did
     simt_value owner;   // 0, or: only where it holds is memory loaded that the kernel overwrites in place
     uint32_t *shared_at;                  // per value: byte offset + 1
     uint32_t scratch_at, scratch_bytes;   // of the states that groups exchange
@@ -202,7 +203,30 @@ typedef VEC(simt_value *) slot_list;
 slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
 simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
 simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
+simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
+                              simt_value base);   // base + what its digits add
 bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
+
+// ---- Rounds, and what lanes hold for them (lower_held.c) --------------------------------------------------
+typedef struct {
+    simt_value base, hi;
+    bool masked;       // may pass hi
+    bool maybe_none;   // there may be no position at all: some other thread of the warp has one
+} round_of;
+typedef struct {
+    axis_set own;
+    round_of round;
+    // Of a loop that lanes hold entries for:
+    simt_value *held;   // entry × register
+    simt_value entry;   // of the steps so far, in its register; 0: the first
+    simt_value left;    // entries from there on, to some lane of the warp
+} loop_round;
+void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r);   // at the head of a round
+simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, const loop_round *r);
+uint32_t lw_held_turns(const loop_node *n, uint32_t digit);   // registers that steps of it carry
+void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out);
+void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, simt_value step, loop_round *r);
+void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r);   // at a position
 
 // ---- Rows (lower_rows.c) ---------------------------------------------------------------------------------
 void lw_walk_row(kernel *k, const loop_node *n);   // the loop is entered; the caller sets the length back

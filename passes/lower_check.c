@@ -44,10 +44,11 @@ static uint32_t stride(const checking *c, const loop_digit *d) {
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
-// Does something inside combine what threads hold; beyond_warp: through shared memory?
+// Does something inside combine what threads hold, or take it from each other; beyond_warp: through shared memory?
 static bool combines(const checking *c, const loop_body *body, bool inside, bool beyond_warp) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
+        if (n->nheld && !beyond_warp) return true;
         for (uint32_t d = 0; inside && n->kind == LOOP_FOR && d < n->ndigits; d++) {
             const loop_digit *g = &n->digits[d];
             bool in_warp = power_of_two(stride(c, g)) && power_of_two(g->extent) &&

@@ -302,7 +302,7 @@ static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
     }
     if (where->home == LOOP_INLINE)
         return inlined_load(k, b, &k->l->op->stages.data[where->stage], index, axes);
-    simt_value known = k->written[v] && where->home != LOOP_SHARED ? register_load(k, b, n, v, index) : 0;
+    simt_value known = (k->written[v] || k->held[v]) && where->home != LOOP_SHARED ? register_load(k, b, n, v, index) : 0;
     if (known) return known;
     if (where->home == LOOP_REGISTERS)
         ICE("'%s': %s is read where it is not known", k->plan->name, k->l->op->vals.data[v].name);

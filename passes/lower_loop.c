@@ -37,7 +37,8 @@ static bool spreads(const loop_body *body) {   // over threads, what is combined
 bool lw_meets(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind == LOOP_PHASE || (n->kind == LOOP_REDUCE && spreads(&n->body)) || lw_meets(k, &n->body))
+        if (n->kind == LOOP_PHASE || n->nheld || (n->kind == LOOP_REDUCE && spreads(&n->body)) ||
+            lw_meets(k, &n->body))
             return true;
     }
     return false;
@@ -47,7 +48,7 @@ static bool varies_in_warp(const kernel *k, axis_set s) {
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
         const lower_axis *a = &k->axis[i];
         bool threads = a->place == LOOP_LANE_PLACE || a->place == LOOP_GROUP_PLACE;
-        if (s & AXIS(i) && threads && lw_stride(k, a) < 32) return true;
+        if (s & AXIS(i) && threads && lw_stride(k, a) % 32) return true;
     }
     return false;
 }
@@ -110,7 +111,7 @@ static simt_value scaled(kernel *k, simt_builder *b, simt_value x, uint32_t by) 
 }
 
 // base + what this thread's digits add.
-static simt_value thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
+simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, simt_value base) {
     const loop_axes *a = lw_axes_of(k, n);
     for (uint32_t i = 0; i < n->ndigits + (n->rest == LOOP_UNROLL_PLACE || n->unroll > 1); i++) {
         const lower_axis *x = &k->axis[a->first + i];
@@ -119,12 +120,6 @@ static simt_value thread_position(kernel *k, simt_builder *b, const loop_node *n
     }
     return base;
 }
-
-typedef struct {
-    simt_value base, hi;
-    bool masked;       // may pass hi
-    bool maybe_none;   // there may be no position at all: some other thread of the warp has one
-} round_of;
 
 static void bind_positions(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r) {
     binding *v = &k->var[n->var];
@@ -140,7 +135,7 @@ static void bind_positions(kernel *k, simt_builder *b, const loop_node *n, axis_
     }
     loop_mask mask = {.node = n, .axes = copies};
     if (r.masked) mask.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
-    simt_value base = thread_position(k, b, n, r.base);
+    simt_value base = lw_thread_position(k, b, n, r.base);
     simt_value last = 0;
     if (r.masked) last = simt_build_binary(b, SIMT_SUB, r.hi, lw_ix(k, b, along ? lw_lanes(k) : 1));
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) {
@@ -167,28 +162,39 @@ simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from) {
 }
 
 // ---- Rounds ----------------------------------------------------------------------------------------------
-typedef struct {
-    axis_set own;
-    round_of round;
-} loop_round;
-
 static reduction *carried_by(const kernel *k, const loop_node *n) {
     for (uint32_t i = 0; i < k->reductions.len; i++)
         if (k->reductions.data[i]->walk == n) return k->reductions.data[i];
     return NULL;
 }
 
-static void positions_body(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r) {
-    uint32_t masks = k->masks.len, rows = k->rows.len;
-    bind_positions(k, b, n, r->own, r->round);
-    lw_walk_row(k, n);
+static void at_positions(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    const loop_round *r = user;
     reduction *carry = carried_by(k, n);
     if (carry) lw_carry_body(k, b, carry, r->own);
     else lw_body(k, b, &n->body);
+}
+
+// Lanes that are through take part in shuffles alone, and read nothing again.
+static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
+    uint32_t masks = k->masks.len, rows = k->rows.len;
+    bind_positions(k, b, n, r->own, r->round);
+    if (n->nheld) lw_take_held(k, b, n, r);
+    lw_walk_row(k, n);
+    bool through = n->nheld && r->round.maybe_none && !lw_meets(k, &n->body);
+    if (through) build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
+    else at_positions(k, b, n, r);
     k->masks.len = masks;
     k->rows.len = rows;
     lw_forget_tiles(k, n->var);
     k->var[n->var] = (binding){0};
+}
+
+static simt_value *with_held(kernel *k, const slot_list *s, const simt_value *held, uint32_t n) {
+    simt_value *v = ARENA_ARRAY(k->l->arena, simt_value, s->len + n + 1);
+    for (uint32_t i = 0; i < s->len; i++) v[i] = *s->data[i];
+    for (uint32_t i = 0; i < n; i++) v[s->len + i] = held[i];
+    return v;
 }
 
 // Digits taken one after the other are loops around the body, the outermost first.
@@ -201,22 +207,32 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     }
     for (uint32_t i = 0; i + 1 < d; i++) weight *= n->digits[i].extent;
     slot_list slots = lw_slots(k, &n->body);
+    uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
+    simt_value steps = lw_ix(k, b, n->digits[d - 1].extent);
+    if (n->nheld) steps = lw_held_steps(k, b, n, d - 1, &r);
     simt_instr loop;
-    simt_builder in = simt_build_for(b, lw_ix(k, b, 0), lw_ix(k, b, n->digits[d - 1].extent), lw_ix(k, b, 1),
-                                     slot_values(k, &slots), slots.len, &loop);
+    simt_builder in = simt_build_for(b, lw_ix(k, b, 0), steps, lw_ix(k, b, 1),
+                                     with_held(k, &slots, r.held, turns), count, &loop);
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
+    if (turns) r.held = ARENA_ARRAY(k->l->arena, simt_value, turns);
+    for (uint32_t i = 0; i < turns; i++) r.held[i] = simt_for_carried(k->f, loop, slots.len + i);
     region_mark m = lw_enter(k);
     lw_meet_again(k, &in, &n->body);
+    if (n->nheld) lw_held_step(k, &in, n, d - 1, simt_for_index(k->f, loop), &r);
     r.round.base = simt_build_binary(&in, SIMT_ADD, r.round.base,
                                      scaled(k, &in, simt_for_index(k->f, loop), weight));
     serial_digits(k, &in, n, d - 1, r);
     lw_leave(k, m);
-    simt_build_yield(&in, slot_values(k, &slots), slots.len);
+    simt_value *next = ARENA_ARRAY(k->l->arena, simt_value, turns + 1);
+    if (turns) lw_held_turn(n, d - 1, r.held, next);
+    simt_build_yield(&in, with_held(k, &slots, next, turns), count);
     slots_set(k, &slots, loop);
 }
 
 static void round_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
-    serial_digits(k, b, n, n->ndigits, *(const loop_round *)user);
+    loop_round r = *(const loop_round *)user;
+    if (n->nheld) lw_hold(k, b, n, &r);
+    serial_digits(k, b, n, n->ndigits, r);
 }
 
 static void bounds_of(kernel *k, simt_builder *b, const loop_node *n, simt_value *lo, simt_value *hi) {
@@ -238,7 +254,7 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     int64_t first, end;
     bounds_of(k, b, n, &lo, &hi);
     bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end);
-    loop_round r = {own, {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
+    loop_round r = {.own = own, .round = {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
     if (n->rest == LOOP_BLOCK_PLACE)
         for (uint32_t i = 0; i < k->block_loops.len; i++)
             if (k->block_loops.data[i] == n)
@@ -347,7 +363,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
                          bool together) {
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
-    loop_round r = {own, {.hi = hi}};
+    loop_round r = {.own = own, .round = {.hi = hi}};
     bool one = has_one_round(k, n);
     lower_axis *steps = n->unroll > 1 ? &k->axis[lw_axes_of(k, n)->first] : NULL;
     if (steps && !n->masked && !together && !one) lo = full_rounds(k, b, n, lo, hi, &r);
@@ -366,7 +382,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
 static void lower_written_out(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
-    loop_round r = {own, {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
+    loop_round r = {.own = own, .round = {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
     region_mark m = lw_enter(k);
     if (k->axis[lw_axes_of(k, n)->first].extent) round_body(k, b, n, &r);
     lw_leave(k, m);
@@ -387,7 +403,8 @@ static axis_set steps_in_order(kernel *k, const loop_node *n) {
 static void lower_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool entered = lw_axes_of(k, n)->entered;
     axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
-    bool apart = lw_threads(k) && varies_in_warp(k, bounds), together = apart && lw_meets(k, &n->body);
+    bool apart = lw_threads(k) && varies_in_warp(k, bounds),
+         together = apart && (n->nheld || lw_meets(k, &n->body));
     axis_set copies = bounds | steps_in_order(k, n);
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:

@@ -20,14 +20,18 @@ static kept_place place_of(const schedule_cell *c) {
     return !strcmp(v->text, "registers") ? KEPT_REGISTERS : KEPT_GLOBAL;
 }
 
-static kept_place take(planner *p, schedule_cell *c) {
-    if (!c) return KEPT_ANYWHERE;
+static void refuse_options(planner *p, const schedule_cell *c) {
     for (uint32_t i = 0; i < c->nvalues && !c->consumed; i++) {
         const char *option = c->values[i].keyword;
         if (!option || !strcmp(option, "stages")) continue;
         diagnostic *d = plan_refuse(p, E0530, c->at, "'%s' of 'keep' has no pass in this version", option);
         if (d) diag_help(d, "leave it out, or compile with --no-schedule");
     }
+}
+
+static kept_place take(planner *p, schedule_cell *c) {
+    if (!c) return KEPT_ANYWHERE;
+    refuse_options(p, c);
     c->consumed = true;
     return place_of(c);
 }
@@ -69,14 +73,8 @@ bool plan_keeps_shared(planner *p, const stage_group *g) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *c = input_cell(p, g, v);
         if (!c) continue;
-        kept_place place = take(p, c);
-        shared |= place == KEPT_SHARED;
-        if (place != KEPT_REGISTERS) continue;
-        diagnostic *d = plan_refuse(p, E0530, c->at, "'registers' of an input has no pass in this version");
-        if (d)
-            diag_help(
-                d,
-                "leave it out: what a thread reads is in its registers, `registers` along an index holds more");
+        if (place_of(c) == KEPT_REGISTERS) refuse_options(p, c);   // plan_held.c takes it
+        else shared |= take(p, c) == KEPT_SHARED;
     }
     return shared;
 }
@@ -428,6 +426,6 @@ static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
 void plan_keep_inputs(fusion *f) {
     for (tensor_val v = f->p->op->nparams; v-- > 0;) {   // each comes first
         schedule_cell *c = input_cell(f->p, &f->stages, v);
-        if (c && take(f->p, c) == KEPT_SHARED) add_input(f, v, c);
+        if (c && place_of(c) != KEPT_REGISTERS && take(f->p, c) == KEPT_SHARED) add_input(f, v, c);
     }
 }

@@ -432,7 +432,7 @@ static void emit_walk(sweep *s, loop_body *at) {
     reduce->stages = stages;
     loop_append(p->plan, at, reduce);
     s->made = (loop_list){0};
-    plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s});
+    plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s, &s->edges});
     if (p->failed) return;
     for (uint32_t i = 0; i < n; i++) {
         plan_store(p, at, &stages[i]);

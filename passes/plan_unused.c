@@ -52,6 +52,18 @@ static void hear(const planner *p, const schedule_cell *c, uint32_t stage, audie
     }
 }
 
+static bool keeps_registers(const schedule_cell *c) {
+    return c->verb == SCHEDULE_KEEP && !strcmp(schedule_value_of(c, NULL)->text, "registers");
+}
+
+static bool overwritten(const planner *p, const char *name) {
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        tensor_val of = p->op->vals.data[v].inplace;
+        if (of != TENSOR_NO_VAL && !strcmp(p->op->vals.data[of].name, name)) return true;
+    }
+    return false;
+}
+
 static const char *why(void *user, const schedule_cell *c) {
     const planner *p = user;
     const char *form = schedule_statement_at(c->verb)->form;
@@ -60,6 +72,10 @@ static const char *why(void *user, const schedule_cell *c) {
     if (a.stages && a.stages == a.inlined)
         return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
     if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
+    if (keeps_registers(c) && overwritten(p, c->subject))
+        return arena_printf(p->arena, "a result overwrites '%s'", c->subject);
+    if (keeps_registers(c))
+        return arena_printf(p->arena, "no reduction that it holds for reads '%s' at the point that is walked", c->subject);
     if (strncmp(form, "INDEX", 5) && strncmp(form, "REDUCED", 7)) return NULL;
     if (!a.with_index)
         return arena_printf(p->arena, "no stage that it holds for has an index '%s' of its own", c->subject);
@@ -75,13 +91,13 @@ static const char *why(void *user, const schedule_cell *c) {
 
 static const char *why_not_whole(void *user, const schedule_cell *c) {
     if (c->verb == SCHEDULE_ORDER) return "a bucket visits its points in the order of its own key";
-    const char *reason = why(user, c);
+    const char *reason = keeps_registers(c) ? NULL : why(user, c);
     return reason ? reason : "each class of the bucket is dealt out by its own schedule";
 }
 
 static const char *why_not_in_class(void *user, const schedule_cell *c) {
     const char *reason = why(user, c);
-    if (!strcmp(schedule_statement_at(c->verb)->pass, "cut")) return reason;
+    if (!strcmp(schedule_statement_at(c->verb)->pass, "cut") || keeps_registers(c)) return reason;
     return "the schedule of a class deals out its rows; which stages make a kernel, and their order, is said by the one with the bucket";
 }
 

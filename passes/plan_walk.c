@@ -14,6 +14,7 @@ typedef struct {
     uint32_t nstages;        // that share the walk
     const uint32_t *stages;
     bool levelled;   // a level is open
+    const plan_inside *inside;
 } walking;
 
 static void go_in(walking *w, loop_node *n) {
@@ -192,21 +193,41 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
                         NO_SPAN);
 }
 
+// ---- What lanes hold -------------------------------------------------------------------------------------
+static void hold(walking *w, tensor_var v, tensor_expr at, loop_node *n) {
+    planner *p = w->p;
+    held_readers by = {0};
+    held_reader first = {.stage = w->st, .var = v, .within = w->walked, .walked = w->used};
+    VEC_PUSH(p->arena, &by, first);
+    for (uint32_t i = 1; i < w->nstages; i++) {
+        const tensor_stage *st = &p->op->stages.data[w->stages[i]];
+        VEC_PUSH(p->arena, &by, ((held_reader){.stage = st, .var = st->bound[0], .walked = w->used}));
+    }
+    for (uint32_t i = 0; w->inside && !w->walked && i < w->inside->points->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[w->inside->points->data[i]];
+        VEC_PUSH(p->arena, &by, ((held_reader){.stage = st, .var = st->left[0], .points = true}));
+    }
+    index_cut c = plan_cut(p, w->st, v, true);
+    plan_hold(p, &by, &c, at, n);
+}
+
 // ---- Three ways ------------------------------------------------------------------------------------------
-static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_expr lo, tensor_expr hi) {
+static void walk_range(walking *w, tensor_var v, tensor_var position, tensor_expr at, tensor_expr lo,
+                       tensor_expr hi) {
     walk_levels(w, v, &lo, &hi);
     loop_node *n = loop_node_new(w->p->plan, LOOP_FOR, w->st->at);
     n->var = position;
     n->lo = lo;
     n->hi = hi;
     cut_loop(w, v, n);
+    hold(w, v, at, n);
     VEC_PUSH(w->p->arena, w->made, n);
     go_in(w, n);
 }
 
 static void walk_all(walking *w, tensor_var v) {
     bool part = w->part && w->part->var == v;
-    walk_range(w, v, v, part ? w->part->lo : tensor_int(w->p->op, 0),
+    walk_range(w, v, v, tensor_var_expr(w->p->op, v, NO_SPAN), part ? w->part->lo : tensor_int(w->p->op, 0),
                part ? w->part->hi : tensor_size(w->p->op, w->p->op->vars.data[v].space, NO_SPAN));
 }
 
@@ -232,15 +253,16 @@ static void walk_preimage(walking *w, tensor_var v, const plan_map *m, tensor_ex
     tensor_expr lo = runs || of_row ? w->part->lo : plan_offset_at(p, offsets, key, 0),
                 hi = runs || of_row ? w->part->hi : plan_offset_at(p, offsets, key, 1);
     if (m->sorted) {
-        walk_range(w, v, v, lo, hi);
+        walk_range(w, v, v, tensor_var_expr(p->op, v, NO_SPAN), lo, hi);
         if (runs) plan_let(p, w->at, w->part->row, value_at(p, m->map, v), w->st->at);
         return;
     }
     tensor_val order = plan_order(p, m);
     tensor_var position = tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[v].name),
                                          m->domain);
-    walk_range(w, v, position, lo, hi);
-    plan_let(p, w->at, v, value_at(p, order, position), w->st->at);
+    tensor_expr at = value_at(p, order, position);
+    walk_range(w, v, position, at, lo, hi);
+    plan_let(p, w->at, v, at, w->st->at);
     if (runs) plan_let(p, w->at, w->part->row, value_at(p, m->map, v), w->st->at);
 }
 
@@ -257,17 +279,23 @@ static bool walk_by(walking *w, tensor_var v, uint32_t k) {
     const tensor_node *lhs = tensor_node_at(w->p->op, key.lhs);
     plan_map m;
     if (w->used[k] || later(w, key.rhs)) return false;
-    if (lhs->op == TENSOR_VAR_OP && (tensor_var)lhs->imm.i == v) return walk_point(w, v, key.rhs), true;
+    if (lhs->op == TENSOR_VAR_OP && (tensor_var)lhs->imm.i == v) {
+        w->used[k] = true;
+        walk_point(w, v, key.rhs);
+        return true;
+    }
     if (!plan_map_of_key(w->p, key.lhs, v, &m)) return false;
-    return walk_preimage(w, v, &m, key.rhs), true;
+    bool runs = w->part && w->part->kind == PART_RUNS && w->part->var == v;
+    w->used[k] = !runs;   // of runs it is read at each point
+    walk_preimage(w, v, &m, key.rhs);
+    return w->used[k] = true;
 }
 
 static void walk_variable(walking *w) {
     tensor_var v = w->st->bound[w->walked];
     uint32_t k = 0;
     while (k < w->st->nkeys && !walk_by(w, v, k)) k++;
-    if (k < w->st->nkeys) w->used[k] = true;
-    else walk_all(w, v);
+    if (k == w->st->nkeys) walk_all(w, v);
     plan_check_part(w->p, w->st, v, w->part && (w->part->kind != PART_RANGE) == (k < w->st->nkeys));
     w->walked++;
 }
@@ -321,7 +349,8 @@ void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce
                  .made = made,
                  .part = part,
                  .nstages = n,
-                 .stages = stages};
+                 .stages = stages,
+                 .inside = inside};
     w.used = ARENA_ARRAY(p->arena, bool, first.nkeys + 1);
     while (w.walked < first.nbound) {
         walk_variable(&w);

@@ -3,8 +3,9 @@
 // plan_group.c says which stages share a kernel, plan_gather.c, plan_fuse.c and plan_sweep.c which the schedule
 // fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
 // the schedule's cells, plan_pad.c rounds extents up, plan_flat.c takes indices as one, plan_tiles.c gives
-// blocks tiles of a map, plan_walk.c walks what a reduction reduces, plan_prepared.c names prepared arrays,
-// plan_parts.c, plan_cut_rows.c and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
+// blocks tiles of a map, plan_walk.c walks what a reduction reduces, plan_held.c says what lanes hold for it,
+// plan_prepared.c names prepared arrays, plan_parts.c, plan_cut_rows.c and plan_runs.c cut reductions across
+// blocks, plan_guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 
@@ -70,6 +71,7 @@ typedef struct {
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(uint32_t) some_reducers;   // whose last component says whether anything was contributed
     VEC(loop_inside) inside;
+    VEC(struct held_loop *) held;   // loops of the kernel at hand: see plan_held.c
     VEC(stage_group *) live;   // of a fused kernel: a stage that is added moves later ones up in all of them
 } planner;
 
@@ -247,9 +249,22 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
 typedef struct {   // what else is done at each point of the first bound variable, before anything is contributed
     void (*emit)(void *user, loop_body *at);
     void *user;
+    const stage_group *points;   // stages that are computed there
 } plan_inside;
 void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
                const plan_inside *inside);   // NULL: nothing
+// What lanes hold of inputs for a tile of the walk (plan_held.c).
+typedef struct {
+    const tensor_stage *stage;
+    tensor_var var;        // of it, that is walked
+    uint32_t within;       // bound variables from there on are bound by the loop, or inside
+    bool points;           // so are left ones
+    const bool *walked;    // keys that no point is tested by; NULL: none
+} held_reader;
+typedef VEC(held_reader) held_readers;
+void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_expr at,
+               loop_node *n);   // at: the point of the index in it
+void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads are dealt out
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
 // The loop of a left index that lies inside a reduced one, in the loops of `around` (plan_loops.c).
 void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node *n);
