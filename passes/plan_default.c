@@ -150,32 +150,11 @@ static bool loaded_along(const planner *p, const tensor_stage *st, tensor_var v)
     return w.last;
 }
 
-typedef struct {
-    const planner *p;
-    tensor_var last, other;
-    int64_t n;   // accesses that end on `last` and mention the other
-} endings;
-
-static bool ends(void *user, const tensor_node *load) {
-    endings *x = user;
-    const tensor_node *last = load->nargs ? tensor_node_at(x->p->op, load->args[load->nargs - 1]) : NULL;
-    bool mentions = false;
-    for (uint32_t i = 0; i + 1 < load->nargs; i++) mentions |= plan_mentions(x->p, load->args[i], x->other);
-    x->n += mentions && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == x->last;
-    return true;
-}
-
-static int64_t ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other) {
-    endings x = {p, last, other, 0};
-    plan_loads(p, st, ends, &x);
-    return x.n;
-}
-
 // Sums of columns: memory runs along the one left-hand index, not along what is reduced.
 static bool sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     if (n != 1 || default_one_by_one(p, st) || st->nbound != 1 || st->nkeys || !default_dense(p, left[0]))
         return false;
-    return ends_on(p, st, left[0], st->bound[0]) > ends_on(p, st, st->bound[0], left[0]);
+    return plan_ends_on(p, st, left[0], st->bound[0]) > plan_ends_on(p, st, st->bound[0], left[0]);
 }
 
 // The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and the
@@ -292,8 +271,9 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         vectors = s.vector > 1;
     }
     if (rows)
-        default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, lanes > 1 ? 4 : 8), NULL);
-    if (reduces && lanes > 1) lanes = fill_bound(m, st, lanes, vectors, spare);
+        default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, lanes > 1 ? 4 : 8), "masked");
+    bool alike = m->sorted && vectors;   // rows side by side are of like length: none waits for the others
+    if (reduces && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
 }
 
@@ -468,7 +448,9 @@ static void fill_kernel(making *m, const stage_group *g) {
         default_bucket(m, g, map);
         return;
     }
+    m->sorted = skewed;
     default_stages(m, g);
+    m->sorted = false;
     if (skewed) default_cut(m, g, map);
 }
 

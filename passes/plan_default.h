@@ -23,6 +23,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
+    bool sorted;                  // at hand: rows in the order of their lengths
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
 } making;

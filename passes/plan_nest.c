@@ -32,8 +32,15 @@ bool plan_shuffles(const loop_list *walk) {
     return false;
 }
 
+// Memory runs along what is reduced: a quarter of a warp reads 16 bytes a lane of one line, not of several.
+static bool runs_along_reduced(const planner *p, const tensor_stage *st, tensor_var left) {
+    if (st->reducer == TENSOR_NO_REDUCER || st->nbound != 1) return false;
+    return plan_ends_on(p, st, st->bound[0], left) > plan_ends_on(p, st, left, st->bound[0]);
+}
+
 // The loops a stage stands in. Lanes of the innermost left-hand axis, along which memory runs, are
-// neighbours, then come those of what is reduced; the loops that other stages share come last.
+// neighbours, then come those of what is reduced, or the other way round; the loops that other stages share
+// come last.
 static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
     dealing d = {.stage = stage, .shuffles = plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
@@ -43,8 +50,11 @@ static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk
         if (n->tiles && i == n->tiled) VEC_PUSH(n->p->arena, &d.outer, n->tiles);
         if (i + last < n->levels.len) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
     }
-    if (last) VEC_PUSH(n->p->arena, &d.inner, n->levels.data[n->levels.len - 1]);
+    loop_node *innermost = last ? n->levels.data[n->levels.len - 1] : NULL;
+    bool before = last && runs_along_reduced(n->p, &n->p->op->stages.data[stage], n->vars[levels - 1]);
+    if (last && !before) VEC_PUSH(n->p->arena, &d.inner, innermost);
     for (uint32_t i = walk->len; i-- > 0;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
+    if (before) VEC_PUSH(n->p->arena, &d.inner, innermost);
     VEC_PUSH(n->p->arena, &n->dealings, d);
 }
 

@@ -147,6 +147,8 @@ typedef struct {
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
 } index_cut;
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound);
+// Loads of the stage that end on an index and mention the other: memory runs along it.
+int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other);
 int64_t plan_parts_of(const index_cut *c);                        // points that are dealt out at once
 void plan_digits(planner *p, const index_cut *c, loop_node *n);   // units are given by plan_units
 // Gives the lane or group digits of loops their units: outer ones, outermost first, and inner ones, innermost
