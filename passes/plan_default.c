@@ -16,6 +16,7 @@ enum {
     COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
+    WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
 
@@ -272,7 +273,8 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     }
     if (rows)
         default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, lanes > 1 ? 4 : 8), "masked");
-    bool alike = m->sorted && vectors;   // rows side by side are of like length: none waits for the others
+    // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
+    bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW;
     if (reduces && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
 }

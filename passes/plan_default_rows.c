@@ -124,15 +124,16 @@ bool default_cuts(const planner *p, const stage_group *g) {
     return p->op->stages.data[g->data[0]].loop == TENSOR_NO_LOOP;
 }
 
-// Entries of a part: the fewer lanes share a row, the more rows are under way, and the less of each.
+// Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes that share the
+// entries of a row take so many each.
 static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     planner *p = m->p;
     schedule *whole = p->s;
     p->s = m->s;
-    index_cut c = plan_cut(p, st, row, false);
+    int64_t rows = plan_cut(p, st, row, false).lanes, shared = plan_cut(p, st, st->bound[0], true).lanes;
     p->s = whole;
-    int64_t rows = c.lanes > 1 ? c.lanes : 1, few = DEFAULT_FEW_PART / rows;   // of a warp
-    return m->rows == ROWS_FEW ? (few < 32 ? 32 : few) : DEFAULT_PART;
+    int64_t few = DEFAULT_FEW_PART / (rows > 1 ? rows : 1);
+    return (m->rows == ROWS_FEW ? (few < 32 ? 32 : few) : DEFAULT_PART) * (shared > 1 ? shared : 1);
 }
 
 void default_cut(making *m, const stage_group *g, tensor_val map) {

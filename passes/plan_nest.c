@@ -32,9 +32,12 @@ bool plan_shuffles(const loop_list *walk) {
     return false;
 }
 
-// Memory runs along what is reduced: a quarter of a warp reads 16 bytes a lane of one line, not of several.
-static bool runs_along_reduced(const planner *p, const tensor_stage *st, tensor_var left) {
+// Memory runs along what is reduced: a quarter of a warp reads 16 bytes a lane of one line, not of several. Not
+// where other walks of the kernel share the left index, whose lanes are the same for all.
+static bool runs_along_reduced(const nest *n, const tensor_stage *st, tensor_var left) {
+    const planner *p = n->p;
     if (st->reducer == TENSOR_NO_REDUCER || st->nbound != 1) return false;
+    if (plan_run_end(p, n->group, 0) < n->group->len) return false;
     return plan_ends_on(p, st, st->bound[0], left) > plan_ends_on(p, st, left, st->bound[0]);
 }
 
@@ -51,7 +54,7 @@ static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk
         if (i + last < n->levels.len) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
     }
     loop_node *innermost = last ? n->levels.data[n->levels.len - 1] : NULL;
-    bool before = last && runs_along_reduced(n->p, &n->p->op->stages.data[stage], n->vars[levels - 1]);
+    bool before = last && runs_along_reduced(n, &n->p->op->stages.data[stage], n->vars[levels - 1]);
     if (last && !before) VEC_PUSH(n->p->arena, &d.inner, innermost);
     for (uint32_t i = walk->len; i-- > 0;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
     if (before) VEC_PUSH(n->p->arena, &d.inner, innermost);
