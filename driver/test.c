@@ -1,6 +1,7 @@
 // gnnc test: draws cases, runs as many at a time as there are cores, makes the smallest of what fails.
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,15 @@ static bool make_folder(testing *t) {
     return false;
 }
 
+// A process that was stopped while it wrote has left what it wrote to.
+static void remove_folder(const char *folder) {
+    DIR *files = opendir(folder);
+    for (struct dirent *f; files && (f = readdir(files));)
+        if (f->d_name[0] != '.') unlinkat(dirfd(files), f->d_name, 0);
+    if (files) closedir(files);
+    rmdir(folder);
+}
+
 // ---- A pack ----------------------------------------------------------------------------------------------
 static const char *pack_path(const testing *t) { return option_text(t->d, OPT_PACK, ""); }
 
@@ -307,7 +317,7 @@ int drive_test(driver *d) {
         tell(&t);
         pack_close(&t, whole);
     }
-    rmdir(t.folder);
+    remove_folder(t.folder);
     stdout_flush(d);
     return driver_status(d);
 }
