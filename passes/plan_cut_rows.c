@@ -30,10 +30,6 @@ static tensor_expr at(planner *p, tensor_val of, tensor_var position) {
     return tensor_load(p->op, of, &i, 1, NO_SPAN);
 }
 
-static tensor_expr wide(planner *p, tensor_expr index) {
-    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
-}
-
 void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n,
                    row_class *rows) {
     const char *name = p->op->vars.data[row].name;
@@ -48,8 +44,8 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
         p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
         parts);
     part->head = tensor_add_var(p->op, arena_printf(p->arena, "%s.cut'%u", name, p->op->vars.len), heads);
-    part->lo = wide(p, at(p, begins, part->part));
-    part->hi = wide(p, at(p, ends, part->part));
+    part->lo = plan_wide(p, at(p, begins, part->part));
+    part->hi = plan_wide(p, at(p, ends, part->part));
     part->cut = loop_cut_parts(p->op, m->map, n);
     tensor_expr head = tensor_var_expr(p->op, part->head, NO_SPAN);
     part->first = plan_offset_at(p, part->heads, head, 0);
@@ -61,17 +57,14 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
 void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index) {
     const char *parts = p->op->spaces.data[*axis].name;
     *axis = plan_space(p, arena_printf(p->arena, "%s.cut", parts), part->cut);
-    *index = tensor_index(p->op, *axis, wide(p, *index), NO_SPAN);
+    *index = tensor_index(p->op, *axis, plan_wide(p, *index), NO_SPAN);
     plan_narrow_product(p, axis, 1);
 }
 
 // ---- The kernel that walks parts -------------------------------------------------------------------------
 static loop_body *test(planner *p, const plan_part *part, tensor_opcode op, loop_body *to) {
-    loop_node *n = loop_node_new(p->plan, LOOP_IF, p->op->stages.data[part->stage].at);
-    n->value = tensor_binary(p->op, op, wide(p, tensor_var_expr(p->op, part->part, NO_SPAN)), part->cut,
-                             NO_SPAN);
-    loop_append(p->plan, to, n);
-    return &n->body;
+    tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
+    return plan_test_part(p, to, part, tensor_binary(p->op, op, at, part->cut, NO_SPAN));
 }
 
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n,

@@ -299,6 +299,21 @@ static void write_out(nest *n, uint32_t level, loop_node *node) {
     }
 }
 
+// The other stages in the loop deal it out alike, and call its index by their own name.
+static void share_level(nest *n, uint32_t level, const index_cut *said, uint32_t vector, const plan_tile *tile,
+                        loop_node *node) {
+    planner *p = n->p;
+    for (uint32_t i = 0; i + 1 < n->group->len; i++) {
+        tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
+        if (plan_left(p, stage_at(n, i), vars) <= level) continue;
+        check_level(n, said, stage_at(n, i), vars[level]);
+        if (vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], vector, said->pad > 0);
+        if (vars[level] == n->vars[level]) continue;
+        let_var(p, &node->body, vars[level], n->vars[level], stage_at(n, i)->at);
+        if (tile) plan_given(p, tile, vars[level], &node->body);
+    }
+}
+
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     planner *p = n->p;
     const tensor_stage *deepest = stage_at(n, n->group->len - 1);
@@ -360,15 +375,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         loop_append(p->plan, &node->body, let);
     }
     if (rows && n->rows->tile) plan_given(p, n->rows->tile, v, &node->body);
-    for (uint32_t i = 0; i + 1 < n->group->len; i++) {
-        tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
-        if (plan_left(p, stage_at(n, i), vars) <= level) continue;
-        check_level(n, rows && n->rows->by ? &said : &c, stage_at(n, i), vars[level]);
-        if (c.vector > 1) plan_vector_guards(p, stage_at(n, i), vars[level], (uint32_t)c.vector, c.pad > 0);
-        if (vars[level] == v) continue;
-        let_var(p, &node->body, vars[level], v, stage_at(n, i)->at);
-        if (rows && n->rows->tile) plan_given(p, n->rows->tile, vars[level], &node->body);
-    }
+    share_level(n, level, &said, (uint32_t)c.vector, rows ? n->rows->tile : NULL, node);
     return &node->body;
 }
 

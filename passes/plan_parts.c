@@ -268,10 +268,6 @@ static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *p
     return !p->failed;
 }
 
-static tensor_expr wide(planner *p, tensor_expr index) {
-    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
-}
-
 static tensor_var part_position(planner *p, const plan_part *part, tensor_space parts) {
     return tensor_add_var(
         p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
@@ -281,7 +277,7 @@ static tensor_var part_position(planner *p, const plan_part *part, tensor_space 
 void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end) {
     tensor_space parts = parts_of(p, points, n);
     part->part = part_position(p, part, parts);
-    tensor_expr at = wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
+    tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
     part->lo = tensor_binary(p->op, TENSOR_MUL_OP, at, tensor_int(p->op, n), NO_SPAN);
     part->hi = tensor_binary(p->op, TENSOR_MIN_OP,
                              tensor_binary(p->op, TENSOR_ADD_OP, part->lo, tensor_int(p->op, n), NO_SPAN),

@@ -162,8 +162,12 @@ tensor_val plan_order(planner *p, const plan_map *m) {
     return plan_prepare(p, PREPARED_ORDER, &m->map, 1, m->domain, m->domain);
 }
 
+tensor_expr plan_wide(planner *p, tensor_expr index) {
+    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
+}
+
 tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key, int64_t plus) {
-    tensor_expr at = tensor_cvt(p->op, TENSOR_TYPE(I64), key, NO_SPAN);
+    tensor_expr at = plan_wide(p, key);
     if (plus) at = tensor_binary(p->op, TENSOR_ADD_OP, at, tensor_int(p->op, plus), NO_SPAN);
     tensor_space axis = p->op->vals.data[offsets].axes[0];
     at = tensor_index(p->op, axis, at, NO_SPAN);

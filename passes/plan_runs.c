@@ -142,7 +142,7 @@ static tensor_expr last_participant(planner *p, const plan_part *part) {
     return participant(p, part, tensor_binary(p->op, TENSOR_SUB_OP, end, tensor_int(p->op, 1), NO_SPAN));
 }
 
-static loop_body *test(planner *p, loop_body *at, const plan_part *part, tensor_expr condition) {
+loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tensor_expr condition) {
     loop_node *n = loop_node_new(p->plan, LOOP_IF, p->op->stages.data[part->stage].at);
     n->value = condition;
     loop_append(p->plan, at, n);
@@ -158,7 +158,7 @@ loop_body *plan_cut_rows(planner *p, const plan_part *part, loop_body *at) {
                                       position_of(p, part->row_end), NO_SPAN);
     tensor_expr cut = tensor_binary(p->op, TENSOR_LT_OP, first_participant(p, part),
                                     last_participant(p, part), NO_SPAN);
-    return test(p, at, part, tensor_binary(p->op, TENSOR_OR_OP, empty, cut, NO_SPAN));
+    return plan_test_part(p, at, part, tensor_binary(p->op, TENSOR_OR_OP, empty, cut, NO_SPAN));
 }
 
 static void take(planner *p, const plan_part *part, loop_body *at, const tensor_expr *states) {
@@ -173,7 +173,7 @@ void plan_take_runs(planner *p, const plan_part *part, loop_node *reduce) {
     tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1), one = tensor_int(p->op, 1);
     vars[part->part] = tensor_index(p->op, p->op->vars.data[part->part].space, first_participant(p, part),
                                     NO_SPAN);
-    take(p, part, test(p, &reduce->body, part, some(p, part)),
+    take(p, part, plan_test_part(p, &reduce->body, part, some(p, part)),
          plan_substitute(p, part->last, part->nstates, vars));
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, reduce->at);
     walk->var = part->part;

@@ -113,20 +113,16 @@ static plan_map by_size(planner *p, const plan_map *m, tensor_val *values) {
     return (plan_map){numbers, false, m->domain, m->into};
 }
 
-static tensor_expr wide(planner *p, tensor_expr index) {
-    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
-}
-
 void plan_tile_range(planner *p, const plan_map *m, int64_t n, tensor_expr tile, tensor_expr first,
                      tensor_expr value, tensor_expr *lo, tensor_expr *hi) {
     tensor_val offsets = plan_offsets(p, m);
-    tensor_expr before = tensor_binary(p->op, TENSOR_SUB_OP, wide(p, tile), wide(p, first), NO_SPAN);
+    tensor_expr before = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, tile), plan_wide(p, first), NO_SPAN);
     tensor_expr skipped = tensor_binary(p->op, TENSOR_MUL_OP, before, tensor_int(p->op, n), NO_SPAN);
-    *lo = tensor_binary(p->op, TENSOR_ADD_OP, wide(p, plan_offset_at(p, offsets, value, 0)), skipped,
+    *lo = tensor_binary(p->op, TENSOR_ADD_OP, plan_wide(p, plan_offset_at(p, offsets, value, 0)), skipped,
                         NO_SPAN);
     *hi = tensor_binary(p->op, TENSOR_MIN_OP,
                         tensor_binary(p->op, TENSOR_ADD_OP, *lo, tensor_int(p->op, n), NO_SPAN),
-                        wide(p, plan_offset_at(p, offsets, value, 1)), NO_SPAN);
+                        plan_wide(p, plan_offset_at(p, offsets, value, 1)), NO_SPAN);
 }
 
 static tensor_var position(planner *p, tensor_var row, const char *what, tensor_space s) {

@@ -142,10 +142,6 @@ static void open_level(walking *w) {
     go_in(w, n);
 }
 
-static tensor_expr wide(planner *p, tensor_expr index) {
-    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
-}
-
 // Of a sum that is held times a factor, the innermost range is walked a level at a time: lo … hi becomes that
 // of one.
 static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *hi) {
@@ -178,13 +174,13 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
     loop_node *over = loop_node_new(p->plan, LOOP_FOR, w->st->at);
     over->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.level'%u", name, p->op->vars.len), levels);
     over->lo = tensor_int(p->op, 0);
-    tensor_expr from = wide(p, *lo), to = wide(p, *hi),
+    tensor_expr from = plan_wide(p, *lo), to = plan_wide(p, *hi),
                 some = tensor_binary(p->op, TENSOR_SUB_OP, to, from, NO_SPAN);
     over->hi = tensor_binary(p->op, TENSOR_QUOT_OP, tensor_binary(p->op, TENSOR_ADD_OP, some, up, NO_SPAN), n,
                              NO_SPAN);
     go_in(w, over);
     open_level(w);
-    tensor_expr at = tensor_binary(p->op, TENSOR_MUL_OP, wide(p, tensor_var_expr(p->op, over->var, NO_SPAN)),
+    tensor_expr at = tensor_binary(p->op, TENSOR_MUL_OP, plan_wide(p, tensor_var_expr(p->op, over->var, NO_SPAN)),
                                    n, NO_SPAN);
     *lo = tensor_node_at(p->op, from)->op == TENSOR_CONST_OP && !tensor_node_at(p->op, from)->imm.i
               ? at

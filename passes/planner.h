@@ -292,6 +292,7 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v,
 // A range of n points, up to the end: its variable and bounds.
 void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end);
 loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
+loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tensor_expr condition);   // the body of an IF
 // Rows that are cut, and those that are not (plan_cut_rows.c).
 bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m, const row_class *rows);
 void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n, row_class *rows);
@@ -370,6 +371,7 @@ tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, ten
 tensor_val plan_offsets(planner *p, const plan_map *m);
 tensor_val plan_order(planner *p, const plan_map *m);
 bool plan_prepare_classes(planner *p);
+tensor_expr plan_wide(planner *p, tensor_expr index);   // as i64
 tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key,
                            int64_t plus);                                  // offsets[key + plus]
 tensor_space plan_space(planner *p, const char *name, tensor_expr size);   // of that size; made at first use
