@@ -195,9 +195,14 @@ static void deal_blocks(dealing *d) {
 
 static void write_out(dealing *d) {
     test_rng *r = d->m->rng;
-    test_word words[] = {test_text(d->index->name), test_number(2 + (int64_t)test_draw(r, 3)),
-                         test_text("masked")};
-    test_put(d->m, d->s, "unroll", words, test_chance(r, 50) ? 3 : 2, about(d));
+    bool dealt = !d->reduced && test_chance(r, 30);
+    int64_t steps = dealt ? 2 << test_draw(r, 3) : 2 + (int64_t)test_draw(r, 3);
+    test_words words = {0};
+    VEC_PUSH(d->m->arena, &words, test_text(d->index->name));
+    VEC_PUSH(d->m->arena, &words, test_number(steps));
+    if (test_chance(r, 50)) VEC_PUSH(d->m->arena, &words, test_text("masked"));
+    if (dealt) VEC_PUSH(d->m->arena, &words, test_text("dealt"));
+    test_put(d->m, d->s, "unroll", words.data, words.len, about(d));
 }
 
 static void deal(dealing *d) {

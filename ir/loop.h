@@ -84,6 +84,7 @@ struct loop_node {
     loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
     uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
     bool masked;          // unroll > 1: also where fewer are left, a mask each; else those are taken one at a time
+    bool dealt;           // what is left to do after the reductions inside: lanes that reduce take a written out step each
     uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
     uint32_t pad;         // hi is the size of var's space, rounded up to a multiple: what lies past the size repeats the last
                           // position; 0: it ends where the space does
@@ -176,6 +177,19 @@ uint32_t loop_digits_product(const loop_node *n);
 
 // ---- Padding (loop_pad.c) --------------------------------------------------------------------------------
 tensor_expr loop_padded(tensor_op *op, tensor_space s, uint32_t pad);   // its size rounded up to a multiple
+uint32_t loop_steps_written_out(const loop_node *n);   // 1: none
+bool loop_reduces(const loop_body *body);              // a REDUCE stands in it
+// The one digit of threads that walks what is reduced, where it is of lanes and a power of two; false: it is none of these.
+bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out);
+// Whether the steps of a loop may be dealt; *lanes: those that reduce.
+typedef enum {
+    LOOP_DEALT_WELL,
+    LOOP_DEALT_STEPS,    // none are written out, or their number is no power of two
+    LOOP_DEALT_LANES,    // what is reduced inside is not by one digit of lanes, the same everywhere
+    LOOP_DEALT_FEW,      // more steps than lanes
+    LOOP_DEALT_OTHERS    // something else stands inside than reductions and stores that follow them
+} loop_dealt_fault;
+loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node *n, uint32_t *lanes);
 bool loop_has_padding(const tensor_op *op, const loop_node *n);   // past the size of its space
 // Per value and axis, at [8 * val + axis]: what all its stores are padded to; 0: one of them is not.
 const uint32_t *loop_stored_pads(arena *a, const loop_plan *p);

@@ -44,6 +44,7 @@ static void read_digits(plan_parser *p, loop_node *n) {
         tensor_lex_expect(t, ",");
     }
     tensor_lex_expect(t, "]");
+    n->dealt = tensor_lex_accept(t, "dealt");
 }
 
 // ---- Nodes -----------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ static void print_digits(plan_printer *p, const loop_node *n) {
     OUT(p, "%s", loop_place_text(n->rest));
     if (n->unroll > 1) OUT(p, " unroll %u%s", (unsigned)n->unroll, n->masked ? " masked" : "");
     if (n->step > 1) OUT(p, " step %u", (unsigned)n->step);
-    OUT(p, "]");
+    OUT(p, n->dealt ? "] dealt" : "]");
 }
 
 static void print_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {

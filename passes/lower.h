@@ -1,7 +1,8 @@
 // Inside the lowering of loop plans to simt IR: lower.c adds to the program, lower_kernel.c makes a kernel
 // and its parameters, lower_digits.c says which digits a value depends on, lower_loop.c loops and
 // conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them,
-// lower_ahead.c the loads of several steps, lower_store.c stores, lower_check.c what is refused, lower_memory.c
+// lower_ahead.c the loads of several steps, lower_dealt.c steps that
+// lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_expr.c scalar expressions, lower_divide.c positions divided by
 // sizes, lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
 //
@@ -118,6 +119,7 @@ typedef struct {   // map[point] is row: the loop over point walks that row
     tensor_var point, row;
 } walked_row;
 
+struct dealt_steps;
 typedef struct {
     lowering *l;
     const loop_kernel *plan;
@@ -148,6 +150,7 @@ typedef struct {
     VEC(register_value) registers;
     VEC(tensor_val) tiles;   // filled, in scope
     VEC(walked_row) rows;    // of loops in scope
+    struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
 } kernel;
 
 // ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
@@ -197,17 +200,6 @@ region_mark lw_enter(const kernel *k);
 void lw_leave(kernel *k, region_mark m);
 
 // ---- Loops (lower_loop.c) --------------------------------------------------------------------------------
-void lw_body(kernel *k, simt_builder *b, const loop_body *body);
-void lw_node(kernel *k, simt_builder *b, const loop_node *n);
-typedef VEC(simt_value *) slot_list;
-slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
-simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
-simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
-simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
-                              simt_value base);   // base + what its digits add
-bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
-
-// ---- Rounds, and what lanes hold for them (lower_held.c) --------------------------------------------------
 typedef struct {
     simt_value base, hi;
     bool masked;       // may pass hi
@@ -221,12 +213,42 @@ typedef struct {
     simt_value entry;   // of the steps so far, in its register; 0: the first
     simt_value left;    // entries from there on, to some lane of the warp
 } loop_round;
+void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r);   // its positions and mask
+void lw_body(kernel *k, simt_builder *b, const loop_body *body);
+void lw_node(kernel *k, simt_builder *b, const loop_node *n);
+typedef VEC(simt_value *) slot_list;
+slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
+simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
+simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
+simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
+                              simt_value base);   // base + what its digits add
+bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
+
+// ---- What lanes hold for rounds (lower_held.c) ------------------------------------------------------------
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r);   // at the head of a round
 simt_value lw_held_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, const loop_round *r);
 uint32_t lw_held_turns(const loop_node *n, uint32_t digit);   // registers that steps of it carry
 void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out);
 void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, simt_value step, loop_round *r);
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r);   // at a position
+
+// ---- Steps dealt to lanes (lower_dealt.c) -----------------------------------------------------------------
+typedef struct dealt_steps {
+    const loop_node *node;
+    const loop_round *round;
+    uint32_t axis, unit;   // of the steps; of the lanes that reduce
+    // What holds again behind what the lanes do one step each:
+    lower_axis written_out;
+    memo_cell *memo;
+    binding bound;
+    loop_mask mask;
+    region_mark mark;
+} dealt_steps;
+bool lw_deals(const kernel *k, axis_set left);   // and they are among these digits
+uint32_t lw_dealt_parts(const kernel *k);        // room that lw_fold_dealt takes
+simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part);   // by step
+void lw_deal(kernel *k, simt_builder *b);   // from here on the steps are the lanes'
+void lw_deal_back(kernel *k);
 
 // ---- Rows (lower_rows.c) ---------------------------------------------------------------------------------
 void lw_walk_row(kernel *k, const loop_node *n);   // the loop is entered; the caller sets the length back
@@ -263,6 +285,9 @@ void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);   //
 reduction *lw_reduction(kernel *k, uint32_t stage);
 tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the i-th argument of its lift
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results);
+// The state x with the one that the lane whose number differs in `mask` has sent.
+simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x, const simt_value *sent,
+                          simt_value mask);
 
 // ---- Loads of several steps (lower_ahead.c) --------------------------------------------------------------
 // Of masked steps: what the contributions that follow one another from there on need, or the store there.

@@ -121,7 +121,7 @@ simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, si
     return base;
 }
 
-static void bind_positions(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r) {
+void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r) {
     binding *v = &k->var[n->var];
     axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
     bool along = k->vector != LOWER_NO_AXIS && own & AXIS(k->vector);
@@ -175,15 +175,28 @@ static void at_positions(kernel *k, simt_builder *b, const loop_node *n, void *u
     else lw_body(k, b, &n->body);
 }
 
+static uint32_t written_out_axis(kernel *k, const loop_node *n) {
+    uint32_t first = lw_axes_of(k, n)->first, i = first;
+    if (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1) return first;
+    while (k->axis[i].place != LOOP_UNROLL_PLACE) i++;
+    return i;
+}
+
 // Lanes that are through take part in shuffles alone, and read nothing again.
 static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     uint32_t masks = k->masks.len, rows = k->rows.len;
-    bind_positions(k, b, n, r->own, r->round);
+    dealt_steps *outer = k->dealt, dealt = {.node = n, .round = r};
+    if (n->dealt) {
+        dealt.axis = written_out_axis(k, n);
+        k->dealt = &dealt;
+    }
+    lw_bind(k, b, n, r->own, r->round);
     if (n->nheld) lw_take_held(k, b, n, r);
     lw_walk_row(k, n);
     bool through = n->nheld && r->round.maybe_none && !lw_meets(k, &n->body);
     if (through) build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
     else at_positions(k, b, n, r);
+    k->dealt = outer;
     k->masks.len = masks;
     k->rows.len = rows;
     lw_forget_tiles(k, n->var);
@@ -493,15 +506,18 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
 
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
     meeting m = lw_meeting(k);
+    bool deals = k->dealt && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)), dealt = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         span outer = b->at;
         if (n->at.hi) b->at = n->at;
+        if (deals && !dealt && n->kind == LOOP_STORE) dealt = true, lw_deal(k, b);
         lw_meet(k, b, n, &m);
         lw_load_ahead(k, b, body, i);
         lw_node(k, b, n);
         b->at = outer;
     }
+    if (dealt) lw_deal_back(k);
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind != LOOP_LET) continue;
         lw_forget_tiles(k, body->data[i]->var);

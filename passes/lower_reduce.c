@@ -325,10 +325,10 @@ static simt_value shuffled(simt_builder *b, simt_value x, simt_value mask) {
 
 // Both sides of a pair combine the lower one's part first, so that all lanes end with the same bits; sums,
 // products, extremes and connectives do so in either order.
-static simt_value *fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
-                              simt_value mask) {
+simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x, const simt_value *sent,
+                          simt_value mask) {
     simt_value *other = state_new(k, r), *lo = x, *hi = other;
-    for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, x[c], mask);
+    for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, sent[c], mask);
     if (!tensor_reducer_neutral(k->l->op, r->r)) {
         simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, mask);
         simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));
@@ -360,7 +360,7 @@ static simt_value *fold_shuffles_rolled(kernel *k, simt_builder *b, const reduct
                                      simt_build_int(b, i32, 1), carried, n + 1, &loop);
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
     for (uint32_t c = 0; c <= n; c++) carried[c] = simt_for_carried(k->f, loop, c);
-    simt_value *next = fold_pairs(k, &in, r, carried, carried[n]);
+    simt_value *next = lw_fold_pairs(k, &in, r, carried, carried, carried[n]);
     simt_value mask = simt_build_binary(&in, SIMT_ADD, carried[n], carried[n]);
     for (uint32_t c = 0; c < n; c++) carried[c] = next[c];
     carried[n] = mask;
@@ -373,7 +373,7 @@ static simt_value *fold_shuffles(kernel *k, simt_builder *b, const reduction *r,
                                  const lower_axis *a) {
     if (written_once(r, a)) return fold_shuffles_rolled(k, b, r, x, a);
     for (uint32_t m = 1; m < a->extent; m *= 2)
-        x = fold_pairs(k, b, r, x, simt_build_int(b, SIMT_T(I32), m * lw_stride(k, a)));
+        x = lw_fold_pairs(k, b, r, x, x, simt_build_int(b, SIMT_T(I32), m * lw_stride(k, a)));
     return x;
 }
 
@@ -475,18 +475,30 @@ static simt_value *fold_threads(kernel *k, simt_builder *b, const reduction *r, 
 }
 
 // ---- The whole -------------------------------------------------------------------------------------------
+// What this thread has of the state at hand.
+static simt_value *fold_own(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
+    simt_value *x = fold_copies(k, b, r, bound);
+    return vector_of(k, r->bound) ? fold_lanes(k, b, r, x) : x;
+}
+
+static simt_value *fold_steps(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
+    simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_dealt_parts(k));
+    uint32_t n = 0;
+    for (instance_walk w = lw_walk_begin(k, AXIS(k->dealt->axis)); lw_walk_next(&w);) part[n++] = fold_own(k, b, r, bound);
+    return lw_fold_dealt(k, b, r, part);
+}
+
 static void close_reduction(kernel *k, simt_builder *b, reduction *r) {
     axis_set left = lw_written_out(k, r->left), bound = lw_written_out(k, r->copies & ~left);
     axis_set in_order = places(k, r->bound, LOOP_UNROLL_PLACE) | places(k, r->bound, LOOP_SERIAL_PLACE);
     if (!r->r->commutative && (r->bound & ~in_order))
         ICE("'%s': parts of %s are combined out of order", k->plan->name,
             k->l->op->stages.data[r->stage].name);
-    bool lanes = vector_of(k, r->bound) != 0;
+    bool deals = lw_deals(k, left);
+    if (deals) left &= ~AXIS(k->dealt->axis);
     simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, left) * r->n);
     for (instance_walk w = lw_walk_begin(k, left); lw_walk_next(&w);) {
-        simt_value *x = fold_copies(k, b, r, bound);
-        if (lanes) x = fold_lanes(k, b, r, x);
-        x = fold_threads(k, b, r, x);
+        simt_value *x = deals ? fold_steps(k, b, r, bound) : fold_threads(k, b, r, fold_own(k, b, r, bound));
         for (uint32_t c = 0; c < r->n; c++) slot[lw_instance(k, left) * r->n + c] = x[c];
     }
     r->slot = slot;

@@ -111,7 +111,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
     }
     planner p = plan_new(a, ds, op, quiet, on, facts);
     if (!plan_equations(&p)) return whole;
-    making m = {.p = &p, .s = made, .class = any_class(on), .rows = ROWS_EVEN, .groups = default_groups(&p)};
+    making m = {.p = &p, .s = made, .class = any_class(on), .rows = ROWS_EVEN, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
     complete_kernels(&m);
     default_nones(&m);
     for (uint32_t i = 0; i < made->cells.len; i++) {

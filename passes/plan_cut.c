@@ -50,7 +50,7 @@ static void check_options(planner *p, const schedule_cell *cell) {
     for (uint32_t i = 0; i < cell->nvalues; i++) {
         const char *option = cell->values[i].keyword;
         if (!option || (cell->verb == SCHEDULE_REGISTERS && !strcmp(option, "strided"))) continue;
-        if (cell->verb == SCHEDULE_UNROLL && !strcmp(option, "masked")) continue;
+        if (cell->verb == SCHEDULE_UNROLL && (!strcmp(option, "masked") || !strcmp(option, "dealt"))) continue;
         diagnostic *d = plan_refuse(p, E0530, cell->at, "'%s' of '%s' has no pass in this version", option,
                                     schedule_verb_text(cell->verb));
         if (d) diag_help(d, "leave it out, or compile with --no-schedule");
@@ -74,6 +74,7 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         if (fields[i].verb == SCHEDULE_VECTOR) check_vector(p, &c, cell);
         if (fields[i].verb == SCHEDULE_REGISTERS) c.strided = schedule_value_of(cell, "strided") != NULL;
         if (fields[i].verb == SCHEDULE_UNROLL) c.masked = schedule_value_of(cell, "masked") != NULL;
+        if (fields[i].verb == SCHEDULE_UNROLL) c.dealt = schedule_value_of(cell, "dealt") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
     return c;
@@ -136,6 +137,7 @@ static void write_out(planner *p, const index_cut *c, loop_node *n) {
     uint32_t d = 0, times = (uint32_t)c->unroll;
     while (d < n->ndigits && n->digits[d].place != LOOP_SERIAL_PLACE) d++;
     if (times <= 1) return;
+    if (c->dealt) plan_deal_steps(p, c, n);
     if (d == n->ndigits && n->rest == LOOP_SERIAL_PLACE) {
         n->unroll = times;
         n->masked = c->masked;

@@ -17,6 +17,7 @@ enum {
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
+    STEPS = 4,        // points that each reduce a dense axis, under way at once
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
 
@@ -169,16 +170,27 @@ static bool has_features(const planner *p, const tensor_stage *st, const tensor_
 
 // What a dense axis is reduced to for each of a few heads: a thread holds them all, so that lanes are left
 // for further points, whose partial sums meet in the same shuffles.
-static void hold_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+static int64_t hold_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     share s = share_axis(m, st, st->bound[0], DOT_LANES);
-    int64_t most = HELD / (s.vector * s.registers);
+    int64_t most = HELD / (s.vector * s.registers), held = 1;
     for (uint32_t i = 1; i < n; i++) {
         int64_t extent = extent_of(m->p, left[i]), take = most < 1 ? 1 : power_below(most);
         if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
         while (extent % take) take /= 2;
         default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], take, NULL);
         most /= take;
+        held *= take;
     }
+    return held;
+}
+
+int64_t default_dot_lanes(making *m, const tensor_stage *st, int64_t most) {
+    return share_axis(m, st, st->bound[0], most).lanes;
+}
+
+void default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most, int64_t *held) {
+    *held = hold_heads(m, st, left, n);
+    fill_share(m, st, st->bound[0], share_axis(m, st, st->bound[0], most));
 }
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
@@ -304,6 +316,29 @@ static void level_unrolls(making *m, const stage_group *g) {
     }
 }
 
+bool default_is_dot(const planner *p, const stage_group *g) {
+    if (!default_reduces_dense(p, &p->op->stages.data[g->data[0]])) return false;
+    for (uint32_t i = 1; i < g->len; i++)
+        if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;
+    return true;
+}
+
+// Points that each reduce a dense axis: several are under way, and the lanes that reduce go on with one each.
+static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
+    schedule *whole = m->p->s;
+    m->p->s = m->s;
+    int64_t lanes = plan_cut(m->p, dot, dot->bound[0], true).lanes, held = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        int64_t heads = plan_cut(m->p, st, left[i], false).registers;
+        if (heads > 1) held *= heads;
+    }
+    m->p->s = whole;
+    int64_t steps = held > 1 ? 2 : STEPS;
+    if (steps > lanes && lanes > 1) steps = lanes;
+    default_fill(m, st->name, SCHEDULE_UNROLL, left[0], lanes > 1 ? steps : 2, lanes > 1 ? "dealt" : NULL);
+}
+
 // Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can spare.
 static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     planner *p = m->p;
@@ -323,8 +358,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
         uint32_t n = plan_left(p, st, left);
         if (!n || sums_columns(p, st, left, n)) continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
-        if (g->len == 1 && default_reduces_dense(p, st))
-            default_fill(m, st->name, SCHEDULE_UNROLL, left[0], 2, NULL);
+        if (default_is_dot(p, g)) fill_steps(m, g, st, left, n);
     }
 }
 
@@ -441,6 +475,10 @@ void default_stages(making *m, const stage_group *g) {
 }
 
 static void fill_kernel(making *m, const stage_group *g) {
+    if (m->rows >= ROWS_TILED && default_tile(m, g, m->rows - ROWS_TILED)) {
+        default_nones(m);
+        return;
+    }
     tensor_val map = m->p->machine->gpu ? default_row_map(m->p, g) : TENSOR_NO_VAL;
     bool known = map == TENSOR_NO_VAL;
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
@@ -483,20 +521,23 @@ static void fill_kernels(making *m) {
 
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
-    static const char *const suffix[] = {"", " skewed", " few", " fused"};
+    static const char *const suffix[] = {"", " skewed", " few", " fused", " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
-    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, suffix[rows]),
+    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
                     .op = tensor_op_copy(a, op),
                     .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
     planner p = plan_new(a, ds, op, none, mach, facts);
     plan_rewrite(&p);
     p.s = s;
-    making m = {.p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p)};
+    making m = {.p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     fill_kernels(&m);
+    if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len)) return NULL;   // long rows are cut, where they are walked
+    if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
     default_nones(&m);
     default_guards(&m);
+    if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};
     return s;
 }

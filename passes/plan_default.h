@@ -1,6 +1,6 @@
 // Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
-// and their sums.
+// and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows.
 #ifndef GNNC_PLAN_DEFAULT_H
 #define GNNC_PLAN_DEFAULT_H
 
@@ -26,6 +26,7 @@ typedef struct {
     bool sorted;                  // at hand: rows in the order of their lengths
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
+    tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;
 
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
@@ -48,5 +49,13 @@ bool default_cuts(const planner *p, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
 void default_guards(making *m);
 bool default_fuse(making *m);   // false: there is nothing to fuse
+// Of a stage whose points reduce a dense axis: the lanes that do, of at most so many, and its cells but those of the
+// points; *held: heads that a thread has.
+bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
+int64_t default_dot_lanes(making *m, const tensor_stage *st, int64_t most);
+void default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most, int64_t *held);
+// A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.
+bool default_tile(making *m, const stage_group *g, uint32_t number);
+void default_guard_tiled(making *m);
 
 #endif

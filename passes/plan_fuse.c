@@ -181,9 +181,9 @@ static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
     for (uint32_t i = 0; i < n; i++) {
         index_cut x = plan_cut(f->p, a, a->left[i], false), y = plan_cut(f->p, b, b->left[i], false);
         const int64_t p[] = {x.groups, x.tile,    x.registers, x.lanes, x.vector,
-                             x.unroll, x.strided, x.masked,    x.pad},
+                             x.unroll, x.strided, x.masked,    x.dealt, x.pad},
                       q[] = {y.groups, y.tile,    y.registers, y.lanes, y.vector,
-                             y.unroll, y.strided, y.masked,    y.pad};
+                             y.unroll, y.strided, y.masked,    y.dealt, y.pad};
         if (memcmp(p, q, sizeof p)) return false;
     }
     return true;
@@ -372,13 +372,24 @@ static bool by_rows(fusion *f, const tensor_stage *st, index_cut *rows) {
     return false;
 }
 
+// That a point's loops take.
+static int64_t lanes_of(fusion *f, const tensor_stage *st) {
+    int64_t lanes = 1;
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
+        bool left = i < st->nleft;
+        int64_t own = plan_cut(f->p, st, left ? st->left[i] : st->bound[i - st->nleft], !left).lanes;
+        if (own > 1) lanes *= own;
+    }
+    return lanes;
+}
+
 // Whether rows of the kernel at hand are found by their position alone.
 static tensor_val order_of(const fusion *f) { return f->points > 1 ? f->of->order : TENSOR_NO_VAL; }
 
 static loop_body *row_loop(fusion *f, const index_cut *rows, loop_body *to, loop_node **made,
                            tensor_expr *row) {
     planner *p = f->p;
-    index_cut c = {.stage = rows->stage, .var = rows->var, .block = f->points, .groups = rows->groups};
+    index_cut c = {.stage = rows->stage, .var = rows->var, .block = f->points, .groups = rows->groups, .lanes = rows->lanes};
     loop_node *n = loop_node_new(p->plan, LOOP_FOR, f->at);
     const char *name = p->op->vars.data[rows->var].name;
     bool ordered = order_of(f) != TENSOR_NO_VAL;
@@ -414,6 +425,7 @@ static loop_body *edges_of_block(fusion *f, const plan_phase *ph, row_class *row
     }
     tensor_expr row;
     if (!groups) cut.groups = 0;
+    if (!groups || cut.lanes * lanes_of(f, deepest) > p->machine->lanes) cut.lanes = 0;
     at = row_loop(f, &cut, at, &rows->around, &row);
     rows->lo = plan_offset_at(p, offsets, row, 0);
     rows->hi = plan_offset_at(p, offsets, row, 1);

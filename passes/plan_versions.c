@@ -156,6 +156,7 @@ static void add_default(versioning *w) {
         version_facts facts = {.index_bits = w->options->index_bits}, plain = {0};
         plan_supposed supposed = {0}, other;
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        for (uint32_t k = 0; k < 3 && !i && w->machine->gpu && add_made(w, c, (plan_rows)(ROWS_TILED + k), &other);) k++;
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
         if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
         if (supposed.rows) {

@@ -71,7 +71,8 @@ typedef struct {
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(uint32_t) some_reducers;   // whose last component says whether anything was contributed
     VEC(loop_inside) inside;
-    VEC(struct held_loop *) held;   // loops of the kernel at hand: see plan_held.c
+    VEC(struct held_loop *) held;     // loops of the kernel at hand: see plan_held.c
+    VEC(struct dealt_loop *) dealt;   // and those of plan_dealt.c
     VEC(stage_group *) live;   // of a fused kernel: a stage that is added moves later ones up in all of them
 } planner;
 
@@ -142,7 +143,7 @@ typedef struct {
     tensor_var var;
     bool bound;
     int64_t block, groups, tile, registers, lanes, vector, unroll;   // 0: no cell
-    bool strided, masked;   // registers; steps written out
+    bool strided, masked, dealt;   // registers; steps written out, twice
     int64_t pad;   // what its extent is rounded up to; 0: it is not
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
 } index_cut;
@@ -267,6 +268,9 @@ typedef VEC(held_reader) held_readers;
 void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_expr at,
                loop_node *n);   // at: the point of the index in it
 void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads are dealt out
+// Steps that are dealt to the lanes that reduce inside (plan_dealt.c): noted where the loop is made, checked in its kernel.
+void plan_deal_steps(planner *p, const index_cut *c, loop_node *n);
+void plan_dealt_steps(planner *p);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
 // The loop of a left index that lies inside a reduced one, in the loops of `around` (plan_loops.c).
 void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node *n);

@@ -1,0 +1,100 @@
+// Steps that are written out and dealt: what lanes reduce for so many points, each of them goes on with for one.
+//     for e [unroll 4, …] dealt { reduce s { for f [lane 8] … }  store s }
+// After the reduction lane i of the 8 stands at step i % 4, so it has one state, not four, and one thing to store.
+#include "loop_internal.h"
+
+uint32_t loop_steps_written_out(const loop_node *n) {
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place == LOOP_UNROLL_PLACE) return n->digits[i].extent;
+    return n->rest == LOOP_SERIAL_PLACE && n->unroll > 1 ? n->unroll : 1;
+}
+
+// ---- Lanes -----------------------------------------------------------------------------------------------
+typedef struct {
+    uint32_t loops;   // that take threads
+    loop_digit lanes;
+    bool fits;   // they are one digit, of lanes
+} reducers;
+
+static void find_threads(const loop_body *body, reducers *r) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++) {
+            const loop_digit *g = &n->digits[d];
+            if (g->extent == 1 || (g->place != LOOP_LANE_PLACE && g->place != LOOP_GROUP_PLACE)) continue;
+            r->fits = g->place == LOOP_LANE_PLACE && !r->loops++;
+            r->lanes = *g;
+        }
+        find_threads(&n->body, r);
+    }
+}
+
+bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out) {
+    reducers r = {0};
+    find_threads(&reduce->body, &r);
+    *out = r.lanes;
+    return r.fits && !(r.lanes.extent & (r.lanes.extent - 1)) && !(r.lanes.unit & (r.lanes.unit - 1)) &&
+           r.lanes.unit * r.lanes.extent <= 32;
+}
+
+bool loop_reduces(const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++)
+        if (body->data[i]->kind == LOOP_REDUCE) return true;
+    return false;
+}
+
+// ---- What follows ----------------------------------------------------------------------------------------
+typedef struct {
+    const tensor_op *op;
+    const loop_node *n;   // that is dealt
+    uint32_t lanes, unit;
+    bool *changing;   // per variable: it may be of the steps
+} dealing;
+
+static bool mentions(dealing *d, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(d->op, e);
+    if (x->op == TENSOR_VAR_OP && d->changing[x->imm.i]) return true;
+    for (uint32_t i = 0; i < x->nargs; i++)
+        if (mentions(d, x->args[i])) return true;
+    return false;
+}
+
+static loop_dealt_fault check_reduced(dealing *d, const loop_body *body, uint32_t i) {
+    uint32_t first = i;
+    for (; i < body->len && body->data[i]->kind == LOOP_REDUCE; i++) {
+        loop_digit lanes;
+        if (!loop_reducing_lanes(body->data[i], &lanes)) return LOOP_DEALT_LANES;
+        if (i > first && (lanes.unit != d->unit || lanes.extent != d->lanes)) return LOOP_DEALT_LANES;
+        d->lanes = lanes.extent;
+        d->unit = lanes.unit;
+    }
+    if (i == body->len) return LOOP_DEALT_OTHERS;
+    for (; i < body->len; i++)
+        if (body->data[i]->kind != LOOP_STORE) return LOOP_DEALT_OTHERS;
+    return d->lanes < loop_steps_written_out(d->n) ? LOOP_DEALT_FEW : LOOP_DEALT_WELL;
+}
+
+static loop_dealt_fault check_in(dealing *d, const loop_body *body) {
+    uint32_t i = 0;
+    for (; i < body->len && (body->data[i]->kind == LOOP_LET || body->data[i]->kind == LOOP_GIVEN); i++)
+        if (body->data[i]->kind == LOOP_LET) d->changing[body->data[i]->var] = true;
+    if (i == body->len) return LOOP_DEALT_OTHERS;
+    if (body->data[i]->kind == LOOP_REDUCE) return check_reduced(d, body, i);
+    for (; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind != LOOP_FOR || n->dealt || mentions(d, n->lo) || mentions(d, n->hi)) return LOOP_DEALT_OTHERS;
+        loop_dealt_fault f = check_in(d, &n->body);
+        if (f != LOOP_DEALT_WELL) return f;
+    }
+    return LOOP_DEALT_WELL;
+}
+
+loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node *n, uint32_t *lanes) {
+    uint32_t steps = loop_steps_written_out(n);
+    dealing d = {.op = op, .n = n, .changing = ARENA_ARRAY(a, bool, op->vars.len + 1)};
+    if (steps < 2 || steps & (steps - 1)) return LOOP_DEALT_STEPS;
+    d.changing[n->var] = true;
+    loop_dealt_fault f = check_in(&d, &n->body);
+    *lanes = d.lanes;
+    return f;
+}
