@@ -6,13 +6,29 @@
 // sorted out first.
 #include "internal.h"
 
+// 1 / y by the machine's estimate and one step of Newton's: where y comes to be, so once for all rounds of a loop that divide
+// by it, as those of a softmax's row do. LLVM leaves it where it finds it.
+static cg_value reciprocal(cg_emitter *e, cg_value y) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b), there = LLVMIsAInstruction(y) ? LLVMGetInstructionParent(y) : here;
+    cg_value next = there != here && !LLVMIsAPHINode(y) ? LLVMGetNextInstruction(y) : NULL;
+    LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->b);
+    if (next) LLVMPositionBuilderBefore(e->b, next);
+    LLVMTypeRef f32 = e->types[SIMT_F32];
+    cg_value one = LLVMConstReal(f32, 1), r = cg_intrinsic(e, "llvm.nvvm.rcp.approx.ftz.f", NULL, 0, &y, 1);
+    cg_value error = cg_intrinsic(e, "llvm.fma", &f32, 1, (cg_value[]){LLVMBuildFNeg(e->b, y, ""), r, one}, 3);
+    r = cg_intrinsic(e, "llvm.fma", &f32, 1, (cg_value[]){r, error, r}, 3);
+    if (next) LLVMPositionBuilderAtEnd(e->b, here);
+    LLVMSetCurrentDebugLocation2(e->b, line);
+    return r;
+}
+
 // Normal operands: 2^-100 <= |x| < 2^60 and 2^-60 <= |y| < 2^24, so |x / y| is in (2^-124, 2^120] and the
 // last bit of a remainder no less than 2^-147.
 static const char divide_f32[] =
     "{\n"
     "\t.reg .b32 \tx, y;\n"
     "\t.reg .pred \trare;\n"
-    "\t.reg .f32 \tn, r, e, q;\n"
+    "\t.reg .f32 \tn, e, q;\n"
     "\t.reg .f64 \tX, Y, N, R, F, E, Q;\n"
     "\tand.b32 \tx, $1, 0x7fffffff;\n"
     "\tand.b32 \ty, $2, 0x7fffffff;\n"
@@ -21,15 +37,12 @@ static const char divide_f32[] =
     "\tsetp.ge.u32 \trare, x, 0x50000000;\n"
     "\tsetp.ge.or.u32 \trare, y, 0x2a000000, rare;\n"
     "\t@rare bra \tRare;\n"
-    "\trcp.approx.ftz.f32 \tr, $2;\n"
     "\tneg.f32 \tn, $2;\n"
-    "\tfma.rn.f32 \te, n, r, 0f3F800000;\n"
-    "\tfma.rn.f32 \tr, r, e, r;\n"
-    "\tmul.rn.f32 \tq, $1, r;\n"
+    "\tmul.rn.f32 \tq, $1, $3;\n"
     "\tfma.rn.f32 \te, n, q, $1;\n"
-    "\tfma.rn.f32 \tq, e, r, q;\n"
+    "\tfma.rn.f32 \tq, e, $3, q;\n"
     "\tfma.rn.f32 \te, n, q, $1;\n"
-    "\tfma.rn.f32 \t$0, e, r, q;\n"
+    "\tfma.rn.f32 \t$0, e, $3, q;\n"
     "\tbra \tDone;\n"
     "Rare:\n"
     "\tcvt.f64.f32 \tX, $1;\n"
@@ -80,8 +93,9 @@ cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y) {
     if (t.element != SIMT_F32 || e->divides || LLVMIsConstant(y)) return LLVMBuildFDiv(e->b, x, y, "");
     cg_value parts[CG_MAX_LANES];
     for (uint32_t k = 0; k < t.lanes; k++) {
-        cg_value lane[2] = {cg_lane(e, x, t.lanes, k), cg_lane(e, y, t.lanes, k)};
-        parts[k] = cg_asm(e, e->types[SIMT_F32], divide_f32, "=f,f,f", false, lane, 2);
+        cg_value lane[3] = {cg_lane(e, x, t.lanes, k), cg_lane(e, y, t.lanes, k)};
+        lane[2] = reciprocal(e, lane[1]);
+        parts[k] = cg_asm(e, e->types[SIMT_F32], divide_f32, "=f,f,f,f", false, lane, 3);
     }
     return cg_pack(e, parts, t.lanes);
 }

@@ -1,5 +1,5 @@
 // Loads that give the same in every round of a loop are made before it, with what they need: the row that a map
-// takes all points of a tile to is read once a tile. What else is computed alike stays: LLVM weighs it against
+// takes all points of a tile to is read once a tile, and so is what shared memory holds for it, which no round writes. What else is computed alike stays: LLVM weighs it against
 // registers. Nothing is read for a loop without a round: unless its bounds are known, it stands with what left it
 // under the condition of its first round.
 //     for (i = lo to hi …) { x = ld invariant row; … }  →  if lo < hi { x = ld invariant row; for (…) { … } }
@@ -15,6 +15,7 @@ typedef struct {
     VEC(uint32_t) needed;   // per value: that of the last loop for whose loads it is
     VEC(uint32_t) gone;     // per instruction: that of the last loop it left
     uint32_t loops;
+    bool shared_stays;   // while the loop at hand runs
 } hoisting;
 
 static simt_instr_info *at(const hoisting *h, simt_instr i) { return &h->f->instrs.data[i]; }
@@ -35,6 +36,23 @@ static void leaves(hoisting *h, const simt_instr_info *i) {
     for (uint32_t n = 0; n < i->nresults; n++) h->loop.data[i->results[n]] = 0;
 }
 
+static bool is_shared(const hoisting *h, const simt_instr_info *i) {
+    return i->nargs && simt_typeof(h->f, i->args[0]).element == SIMT_PTR_SHARED;
+}
+
+// Whether no thread may write shared memory while the loop runs: none in it, nor elsewhere between its barriers.
+static bool leaves_shared(const hoisting *h, simt_region r) {
+    for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
+        const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);
+        uint8_t flags = simt_op_table(i->op)->flags;
+        bool orders = i->op == SIMT_BARRIER || i->op == SIMT_FENCE || i->op == SIMT_WARP_SYNC;
+        if (orders || (!i->nregions && flags & SIMT_WRITES && is_shared(h, i))) return false;
+        for (uint32_t n = 0; n < i->nregions; n++)
+            if (!leaves_shared(h, i->regions[n])) return false;
+    }
+    return true;
+}
+
 static bool may_leave(hoisting *h, simt_instr instr, bool *loads);
 
 static bool arm_may_leave(hoisting *h, simt_region r, bool *loads) {
@@ -50,7 +68,7 @@ static bool arm_may_leave(hoisting *h, simt_region r, bool *loads) {
 
 static bool may_leave(hoisting *h, simt_instr instr, bool *loads) {
     const simt_instr_info *i = at(h, instr);
-    bool load = i->op == SIMT_LD && i->mem.invariant, some = load;
+    bool load = i->op == SIMT_LD && (i->mem.invariant || (h->shared_stays && is_shared(h, i))), some = load;
     if (!load && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE) return false;
     for (uint32_t n = 0; n < i->nargs; n++)
         if (h->loop.data[i->args[n]] == h->loops) return false;
@@ -188,6 +206,7 @@ static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
     while (h->needed.len < h->f->values.len) VEC_PUSH(h->a, &h->needed, 0);
     while (h->gone.len < h->f->instrs.len) VEC_PUSH(h->a, &h->gone, 0);
     h->loops++;
+    h->shared_stays = leaves_shared(h, body);
     for (uint32_t n = 0; n < at(h, loop)->nregions; n++) mark(h, at(h, loop)->regions[n], h->loops);
     if (some == ROUNDS_UNKNOWN || !find(h, body, &before)) {
         VEC_PUSH(h->a, to, loop);

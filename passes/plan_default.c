@@ -10,6 +10,7 @@
 enum {
     WARP = 32,
     ROW_LANES = 8,          // that share a row: most rows are short
+    STREAM_LANES = 4,       // where rows that follow one another lie next to each other: a warp reads them all together
     UNROLLED = 512,         // operations of a loop that is written out
     DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
     PART_POINTS = 4096,     // of a reduction across blocks
@@ -88,6 +89,14 @@ static widest widest_access(const planner *p, const tensor_stage *st, tensor_var
     for (uint32_t t = 0; t < st->ntargets; t++)
         see(&w, st->targets[t].val, st->targets[t].index, st->targets[t].rank);
     return w;
+}
+
+int64_t default_row_bytes(const making *m, const tensor_stage *st) {
+    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(m->p, st, left);
+    int64_t bytes = n > 1 ? widest_access(m->p, st, left[n - 1]).bytes : 4;
+    for (uint32_t i = 1; i < n && bytes <= 4096; i++) bytes *= extent_of(m->p, left[i]);
+    return bytes;
 }
 
 // ---- One axis --------------------------------------------------------------------------------------------
@@ -207,7 +216,8 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
 
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
     tensor_var b = st->bound[0];
-    share s = {1, spare && lanes > ROW_LANES ? ROW_LANES : lanes, 1};
+    int64_t few = m->streams ? STREAM_LANES : ROW_LANES;
+    share s = {1, spare && lanes > few ? few : lanes, 1};
     if (default_reduces_dense(m->p, st))
         s = share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
     if (vectors) s.vector = s.registers = 1;   // one index at a time is a vector
@@ -286,7 +296,8 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     if (rows)
         default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, lanes > 1 ? 4 : 8), "masked");
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
-    bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW;
+    // Of many entries, lanes of two rows would each wait for the other's.
+    bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (lanes > 2 || m->rows == ROWS_FEW);
     if (reduces && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
 }
@@ -488,10 +499,12 @@ static void fill_kernel(making *m, const stage_group *g) {
         default_bucket(m, g, map);
         return;
     }
-    m->sorted = skewed;
+    m->streams = skewed && default_streams(m, g);
+    m->sorted = skewed && !m->streams;
     default_stages(m, g);
     m->sorted = false;
     if (skewed) default_cut(m, g, map);
+    m->streams = false;
 }
 
 const plan_class *plan_class_at(const machine *m, uint32_t i) {

@@ -2,6 +2,8 @@
 // block owns a few rows; the version is for graphs whose rows fit, the others keep the scores in memory.
 //     s[e, h] = sum{d} …   a[e, h] = softmax(s[e, h] by dst)   y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
 //     →  fuse s, a, y at v;  keep s, a shared;  block v …
+// What entries take from the reductions of their rows follows in the same kernel, where no row is long:
+//     a[e, h] = softmax(s[e, h] by dst)   →  fuse a.max, a.sum, a at v
 #include "plan_default.h"
 
 #include <string.h>
@@ -166,6 +168,56 @@ static void fill_chain(chain *c) {
     fill_list(c, SCHEDULE_KEEP, kept, nkept, (schedule_value){.text = "shared", .var = UINT32_MAX});
 }
 
+// ---- Followed rows ---------------------------------------------------------------------------------------
+static bool follows(const chain *c, uint32_t i) {
+    if (!in_edges(c, i)) return false;
+    for (uint32_t r = 0; r < c->m->p->op->stages.len; r++)
+        for (uint32_t t = 0; in_rows(c, r) && t < stage_of(c, r)->ntargets; t++)
+            if (plan_read_by(c->m->p, i, stage_of(c, r)->targets[t].val)) return true;
+    return false;
+}
+
+// The last stage's cells: of an index of the row its own, of the entries those of what the row walks.
+static void deal_like(chain *c, uint32_t i, uint32_t row) {
+    static const schedule_verb verbs[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_REGISTERS, SCHEDULE_UNROLL};
+    const tensor_stage *st = stage_of(c, i), *like = stage_of(c, row);
+    const planner *p = c->m->p;
+    for (uint32_t k = 0; k < st->nleft; k++)
+        for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
+            tensor_var from = k ? like->left[k] : like->bound[0];
+            const schedule_cell *cell = schedule_find(c->m->s, like->name, verbs[v], p->op->vars.data[from].name);
+            if (!cell) continue;
+            schedule_cell own = *cell;
+            own.stage = st->name;
+            own.subject = p->op->vars.data[st->left[k]].name;
+            schedule_fill(p->arena, c->m->s, own);
+        }
+}
+
+// false: the stages are no reductions of rows, one or several, and then stages of entries with the same further indices.
+static bool fill_followed(chain *c) {
+    const planner *p = c->m->p;
+    uint32_t n = p->op->stages.len, last = n, nfused = 0;
+    stage_group rows = {0};
+    const char **fused = ARENA_ARRAY(p->arena, const char *, n);
+    bool entries = false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (plan_inlined(p, i)) continue;
+        if (in_rows(c, i) && !entries) VEC_PUSH(p->arena, &rows, last = i);
+        else if (rows.len && follows(c, i) && stage_of(c, i)->nleft == stage_of(c, last)->nleft) entries = true;
+        else if (rows.len) return false;
+        if (rows.len) fused[nfused++] = stage_of(c, i)->name, c->m->fused[i] = true;
+    }
+    if (!entries) return false;
+    default_stages(c->m, &rows);
+    for (uint32_t i = 0; i < n; i++)
+        if (c->m->fused[i] && !in_rows(c, i)) deal_like(c, i, last);
+    VEC_PUSH(p->arena, &c->m->walked, c->map);
+    fill_list(c, SCHEDULE_FUSE, fused, nfused,
+              (schedule_value){.keyword = "at", .text = p->op->vars.data[stage_of(c, last)->left[0]].name, .var = UINT32_MAX});
+    return true;
+}
+
 bool default_fuse(making *m) {
     uint32_t n = m->p->op->stages.len;
     chain c = {.m = m};
@@ -181,5 +233,7 @@ bool default_fuse(making *m) {
         fill_chain(&c);
         return true;
     }
+    for (uint32_t first = 0; first < n; first++)
+        if (begin(&c, first)) return fill_followed(&c);
     return false;
 }

@@ -2,6 +2,8 @@
 // And what a version supposes of extents and rows.
 #include "plan_default.h"
 
+enum { NARROW_BYTES = 32 };   // of a row: less is a part of a sector
+
 // ---- Long rows -------------------------------------------------------------------------------------------
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g) {
@@ -136,20 +138,42 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     return (m->rows == ROWS_FEW ? (few < 32 ? 32 : few) : DEFAULT_PART) * (shared > 1 ? shared : 1);
 }
 
+static void order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
+    planner *p = m->p;
+    schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 2);
+    by[0] = degree_key(m, map, row);
+    by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
+    schedule_fill(p->arena, m->s,
+                  (schedule_cell){.verb = SCHEDULE_ORDER,
+                                  .stage = stage,
+                                  .subject = p->op->vars.data[row].name,
+                                  .nvalues = 2,
+                                  .values = by});
+}
+
+static bool gathers(void *user, const tensor_node *load) {
+    const planner *p = user;
+    for (uint32_t i = 0; i < load->nargs; i++)
+        if (tensor_node_at(p->op, load->args[i])->op == TENSOR_LOAD_OP) return false;
+    return true;
+}
+
+bool default_streams(making *m, const stage_group *g) {
+    bool streams = m->rows == ROWS_FEW;
+    for (uint32_t i = 0; i < g->len && streams; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        int64_t bytes = default_row_bytes(m, st);
+        streams = bytes && bytes < NARROW_BYTES && plan_loads(m->p, st, gathers, m->p);
+    }
+    return streams;
+}
+
 void default_cut(making *m, const stage_group *g, tensor_val map) {
     planner *p = m->p;
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     plan_left(p, deepest, left);
-    schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 2);
-    by[0] = degree_key(m, map, left[0]);
-    by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
-    schedule_fill(p->arena, m->s,
-                  (schedule_cell){.verb = SCHEDULE_ORDER,
-                                  .stage = deepest->name,
-                                  .subject = p->op->vars.data[left[0]].name,
-                                  .nvalues = 2,
-                                  .values = by});
+    if (!m->streams) order_by_degree(m, deepest->name, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
