@@ -18,6 +18,7 @@ enum {
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
+    PAIRED = 8,       // rows of a warp that such lanes leave
     STEPS = 4,        // points that each reduce a dense axis, under way at once
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
@@ -91,10 +92,18 @@ static widest widest_access(const planner *p, const tensor_stage *st, tensor_var
     return w;
 }
 
+int64_t default_entry_bytes(const making *m, const tensor_stage *st) {
+    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(m->p, st, left);
+    widest w = {m->p, n > 1 ? left[n - 1] : 0, 0, false};
+    if (n > 1) plan_loads(m->p, st, see_load, &w);
+    return w.last ? w.bytes : 4;
+}
+
 int64_t default_row_bytes(const making *m, const tensor_stage *st) {
     tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(m->p, st, left);
-    int64_t bytes = n > 1 ? widest_access(m->p, st, left[n - 1]).bytes : 4;
+    int64_t bytes = default_entry_bytes(m, st);
     for (uint32_t i = 1; i < n && bytes <= 4096; i++) bytes *= extent_of(m->p, left[i]);
     return bytes;
 }
@@ -216,7 +225,7 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
 
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
     tensor_var b = st->bound[0];
-    int64_t few = m->streams ? STREAM_LANES : ROW_LANES;
+    int64_t few = m->narrow ? STREAM_LANES : ROW_LANES;
     share s = {1, spare && lanes > few ? few : lanes, 1};
     if (default_reduces_dense(m->p, st))
         s = share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
@@ -269,6 +278,20 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
     return most;
 }
 
+// Rows of 64 bytes, 8 a warp: pairs of lanes share one, since requests are what is short.
+static int64_t fill_bound_by(making *m, const tensor_stage *st, int64_t lanes) {
+    default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], lanes, NULL);
+    return lanes;
+}
+
+// Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few, most rows are
+// short, and a step beyond their end costs as much as one of them.
+static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
+    if (!m->sums || m->rows != ROWS_FEW || m->narrow) return lanes > 1 ? 4 : 8;
+    if (m->streams) return 8;
+    return default_entry_bytes(m, st) < 4 ? 2 : 4;
+}
+
 // The lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
@@ -293,11 +316,11 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
-    if (rows)
-        default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, lanes > 1 ? 4 : 8), "masked");
+    if (rows) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, rounds_of(m, st, lanes)), "masked");
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
     // Of many entries, lanes of two rows would each wait for the other's.
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (lanes > 2 || m->rows == ROWS_FEW);
+    if (m->sums && rows && vectors && lanes == PAIRED) return lanes / fill_bound_by(m, st, 2);
     if (reduces && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
 }
@@ -499,12 +522,14 @@ static void fill_kernel(making *m, const stage_group *g) {
         default_bucket(m, g, map);
         return;
     }
-    m->streams = skewed && default_streams(m, g);
-    m->sorted = skewed && !m->streams;
+    m->sums = default_cuts(m->p, g);
+    m->streams = skewed && m->rows == ROWS_FEW && default_streams(m, g);
+    m->narrow = m->streams && default_narrow(m, g);
+    m->sorted = skewed && !m->narrow;
     default_stages(m, g);
     m->sorted = false;
     if (skewed) default_cut(m, g, map);
-    m->streams = false;
+    m->sums = m->streams = m->narrow = false;
 }
 
 const plan_class *plan_class_at(const machine *m, uint32_t i) {

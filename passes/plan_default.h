@@ -24,7 +24,8 @@ typedef struct {
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
     bool sorted;                  // at hand: rows in the order of their lengths
-    bool streams;                 // at hand: few entries of narrow rows, read where they lie
+    bool sums;                    // at hand: one walk of rows
+    bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too, and entries few
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
@@ -48,8 +49,9 @@ void default_bucket(making *m, const stage_group *g, tensor_val map);
 // A kernel of sums of rows alone, and of what is computed from them, may cut long ones.
 bool default_cuts(const planner *p, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
-// Of few entries whose rows are narrow, and read where they lie: in their own order neighbours read one line.
-bool default_streams(making *m, const stage_group *g);
+bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone
+bool default_narrow(making *m, const stage_group *g);    // rows of less than a sector
+int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an element along its last index
 int64_t default_row_bytes(const making *m, const tensor_stage *st);   // that a point of the first index has at most; 0: not known
 void default_guards(making *m);
 bool default_fuse(making *m);   // false: there is nothing to fuse

@@ -127,15 +127,20 @@ bool default_cuts(const planner *p, const stage_group *g) {
 }
 
 // Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes that share the
-// entries of a row take so many each.
+// entries of a row take so many each. A part of what comes from memory, or of 16 bits, whose states are twice as wide, is longer.
 static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     planner *p = m->p;
     schedule *whole = p->s;
     p->s = m->s;
     int64_t rows = plan_cut(p, st, row, false).lanes, shared = plan_cut(p, st, st->bound[0], true).lanes;
     p->s = whole;
-    int64_t few = DEFAULT_FEW_PART / (rows > 1 ? rows : 1);
-    return (m->rows == ROWS_FEW ? (few < 32 ? 32 : few) : DEFAULT_PART) * (shared > 1 ? shared : 1);
+    if (rows < 1) rows = 1;
+    if (shared < 1) shared = 1;
+    bool half = default_entry_bytes(m, st) < 4;
+    int64_t few = (m->streams && !m->narrow ? 2 : 1) * DEFAULT_FEW_PART / rows, least = (m->streams || half) ? 64 / shared : 32;
+    if (few > DEFAULT_FEW_PART) few = DEFAULT_FEW_PART;
+    if (few < least) few = least;
+    return (m->rows == ROWS_FEW ? few : DEFAULT_PART) * shared;
 }
 
 static void order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
@@ -159,13 +164,19 @@ static bool gathers(void *user, const tensor_node *load) {
 }
 
 bool default_streams(making *m, const stage_group *g) {
-    bool streams = m->rows == ROWS_FEW;
-    for (uint32_t i = 0; i < g->len && streams; i++) {
-        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        int64_t bytes = default_row_bytes(m, st);
-        streams = bytes && bytes < NARROW_BYTES && plan_loads(m->p, st, gathers, m->p);
-    }
+    bool streams = true;
+    for (uint32_t i = 0; i < g->len && streams; i++)
+        streams = plan_loads(m->p, &m->p->op->stages.data[g->data[i]], gathers, m->p);
     return streams;
+}
+
+bool default_narrow(making *m, const stage_group *g) {
+    bool narrow = true;
+    for (uint32_t i = 0; i < g->len && narrow; i++) {
+        int64_t bytes = default_row_bytes(m, &m->p->op->stages.data[g->data[i]]);
+        narrow = bytes && bytes < NARROW_BYTES;
+    }
+    return narrow;
 }
 
 void default_cut(making *m, const stage_group *g, tensor_val map) {
@@ -173,7 +184,7 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     plan_left(p, deepest, left);
-    if (!m->streams) order_by_degree(m, deepest->name, left[0], map);
+    if (!m->narrow) order_by_degree(m, deepest->name, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);

@@ -31,8 +31,10 @@ ORDERS = ["forward", "reverse", "random"]
 MULTIPLES = dict(F=16, K=8, Q=8, H=4, D=8, J=8, P=8, M=8)   # what schedules with vectors are for, and a class of the default's extents
 WIDE = dict(F=72, K=8, Q=72, H=2, D=72, J=72, P=72, M=72)   # another class
 ODD = dict(F=5, K=3, Q=7, H=3, D=5, J=5, P=5, M=5)          # the last one
+# Of one node and thirty edges: all maps ascend, and have many points a value.
+TILED = dict(WIDE, N=1, B=30, L=1, R=1)
 # For plans that were right in none of those.
-LARGER = [dict(MULTIPLES, H=8), dict(WIDE, K=72, H=72), dict(MULTIPLES, P=5), dict(WIDE, K=72, P=5)]   # cheb: P == S + 2
+LARGER = [TILED, dict(MULTIPLES, H=8), dict(WIDE, K=72, H=72), dict(MULTIPLES, P=5), dict(WIDE, K=72, P=5)]   # cheb: P == S + 2
 
 
 
@@ -41,6 +43,7 @@ def edges_of_graphs():
     hubs = [(1 + i * i % 3, 1 + i * 7 % 24) for i in range(60)] + [(9, 9), (9, 9), (24, 9), (24, 24)]
     return {"hubs": (24, 24, hubs),                                             # three rows have nearly all, most are empty; self loops
             "one_row": (9, 9, [(4, 1 + i * 5 % 9) for i in range(264)]),        # a long row of duplicates
+            "one_node": (1, 1, [(1, 1)] * 30),
             "loops": (7, 7, [(i, i) for i in range(1, 8)] + [(3, 3)] * 2),
             "wide": (5, 33, [(1 + i % 3, 1 + i * 11 % 33) for i in range(40)]),   # fewer rows than columns, and the other way
             "tall": (37, 4, [(1 + i * 5 % 19, 1 + i % 4) for i in range(50)])}
@@ -56,7 +59,9 @@ def write_graphs(folder):
 def graphs_for(folder, sizes, level):
     """Those of a level and of sizes; large ones cost time."""
     awkward = [os.path.join(folder, name + ".mtx") for name in edges_of_graphs()]
-    hubs, one_row, loops, wide, tall = awkward
+    hubs, one_row, one_node, loops, wide, tall = awkward
+    if sizes is TILED:
+        return [one_node]
     if sizes in LARGER:
         return [loops]
     few = [loops, "clique:5"] if sizes is WIDE else [hubs, one_row, "clique:5"]
