@@ -117,6 +117,7 @@ typedef struct {
     const char *name;
     tensor_reduce_kind kind;
     bool commutative;
+    uint32_t roundings;   // that a combination may err by, as tensor cores do; 0: one
     uint32_t nargs, nstate, nresults;
     const tensor_type *arg_types, *state_types, *result_types;
     const tensor_expr *identity, *lift, *combine, *finish;   // nstate, nstate, nstate, nresults
