@@ -166,6 +166,7 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     if (n->op == TENSOR_CVT_OP && tensor_type_is_float(tensor_typeof(p->op, n->args[0])))
         return n->type.type == want || loop_matrix_holds(p, n->args[0], kind);
     if (n->op == TENSOR_ROUND_OP) return (ir_dtype)n->imm.i == want;
+    if (n->op == TENSOR_TF32_OP) return want == DT_COUNT;
     if (n->op != TENSOR_LOAD_OP) return false;
     tensor_val val = (tensor_val)n->imm.i;
     ir_dtype stored = p->op->vals.data[val].type;
