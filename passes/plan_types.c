@@ -229,6 +229,7 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
     }
     if (floats && (compute || accumulate)) type_reduction(p, stage, compute, accumulate);
     if (factor && !p->failed) plan_scale(p, stage, accumulate, factor, typed);
+    if (reduces && !p->failed) plan_matrix_types(p, stage);
     return stage;
 }
 
@@ -236,7 +237,7 @@ void plan_types(planner *p) {
     bool any = false;
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
-        any |= !c->empty && (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE);
+        any |= !c->empty && (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE || c->verb == SCHEDULE_MMA);
     }
     if (!any) return;
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
