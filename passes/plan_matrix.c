@@ -33,17 +33,23 @@ static const char *shapes(planner *p) {
     return text;
 }
 
-// The first value is the operand's type, the other the shape.
-static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
-    const char *operand = NULL, *shape = NULL;
-    for (uint32_t i = 0; i < c->nvalues; i++) {
-        if (!c->values[i].keyword) operand = c->values[i].text;
-        else shape = c->values[i].text;
-    }
+static const char *shape_of(const schedule_cell *c) {
+    const schedule_value *shape = schedule_value_of(c, "shape");
+    return shape ? shape->text : NULL;
+}
+
+static bool kind_of(const schedule_cell *c, simt_mma *kind) {
+    const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
     for (*kind = 0; *kind < SIMT_MMA_COUNT; (*kind)++) {
         const simt_mma_info *m = simt_mma_table(*kind);
         if (!strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape))) return true;
     }
+    return false;
+}
+
+static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
+    const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
+    if (kind_of(c, kind)) return true;
     diagnostic *d = plan_refuse(p, E0573, c->at, "no matrix operation here is '%s%s%s'", operand, shape ? " " : "", shape ? shape : "");
     if (d) diag_help(d, "there are %s", shapes(p));
     return false;
@@ -72,20 +78,25 @@ static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_va
     return depends(p, body->args[0], v, given) | depends(p, body->args[1], v, given) << 1;
 }
 
-static bool find_roles(planner *p, const tensor_stage *st, const schedule_cell *c, plan_matrix *m) {
-    uint32_t with = 0;
-    for (uint32_t i = st->nleft; i-- > 0 && !with;)
-        if ((with = factors_with(p, st, st->left[i])) == 3) with = 0;
-        else if (with) m->columns = st->left[i];
-    for (uint32_t i = st->nleft; i-- > 0 && with;) {
-        if (factors_with(p, st, st->left[i]) != (with ^ 3)) continue;
-        m->rows = st->left[i];
-        m->swapped = with == 1;
-        return true;
+// The last left index that the first factor alone has, and the second.
+static bool find_roles(const planner *p, const tensor_stage *st, plan_matrix *m) {
+    bool rows = false, columns = false;
+    for (uint32_t i = 0; i < st->nleft; i++) {
+        uint32_t with = factors_with(p, st, st->left[i]);
+        if (with == 1) m->rows = st->left[i], rows = true;
+        if (with == 2) m->columns = st->left[i], columns = true;
     }
-    return REFUSE(p, c, "leave 'mma' out: lanes and vectors are for such a sum",
-                  "the factors of '%s' do not each have an index of '%s' that the other has not, for rows and for columns",
-                  st->name, st->name);
+    return rows && columns;
+}
+
+// Columns are the later index, along which memory runs.
+static bool is_swapped(const planner *p, const tensor_stage *st) {
+    uint32_t with = 0;
+    for (uint32_t i = 0; i < st->nleft; i++) {
+        uint32_t of = factors_with(p, st, st->left[i]);
+        if (of == 1 || of == 2) with = of;
+    }
+    return with == 1;
 }
 
 static bool is_sum(const planner *p, const tensor_reducer *r) {
@@ -96,15 +107,19 @@ static bool is_sum(const planner *p, const tensor_reducer *r) {
 
 static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth) {
     const char *out = "leave 'mma' out: lanes and vectors are for such a sum", *name = plan_index_text(p, depth);
+    schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
+    plan_matrix m;
+    if (compute)
+        return REFUSE(p, compute, "leave one of them out", "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'", st->name);
     if (!is_sum(p, &p->op->reducers.data[st->reducer]) || st->nelse)
         return REFUSE(p, c, out, "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum", st->name);
     if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
         return REFUSE(p, c, out, "tensor cores sum products of two factors, and what '%s' sums is no product", st->name);
     if (st->nbound > 1 || st->nkeys || st->nfilters)
         return REFUSE(p, c, out, "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name, st->name);
-    schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
-    if (!compute) return true;
-    return REFUSE(p, compute, "leave one of them out", "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'", st->name);
+    if (find_roles(p, st, &m)) return true;
+    return REFUSE(p, c, out, "the factors of '%s' do not each have an index of '%s' that the other has not, for rows and for columns",
+                  st->name, st->name);
 }
 
 // ---- Types -----------------------------------------------------------------------------------------------
@@ -134,9 +149,10 @@ void plan_matrix_types(planner *p, uint32_t stage) {
     schedule_cell *c = cell_of(p, st, &m.depth);
     if (!c) return;
     c->consumed = true;
-    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth) || !find_roles(p, st, c, &m)) return;
+    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth)) return;
     const tensor_node product = *tensor_node_at(p->op, st->body[0]);
-    tensor_expr x = as_operand(p, product.args[m.swapped], m.kind), y = as_operand(p, product.args[!m.swapped], m.kind);
+    bool swapped = is_swapped(p, st);
+    tensor_expr x = as_operand(p, product.args[swapped], m.kind), y = as_operand(p, product.args[!swapped], m.kind);
     tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
     *body = tensor_binary(p->op, TENSOR_MUL_OP, x, y, product.at);
     uint32_t reducer = rounded_sum(p, st->reducer);
@@ -150,37 +166,42 @@ bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m) {
     *m = (plan_matrix){0};
     schedule_cell *c = st->reducer == TENSOR_NO_REDUCER ? NULL : cell_of(p, st, &m->depth);
     if (!c || p->op->reducers.data[st->reducer].roundings != ROUNDINGS) return false;
-    planner quiet = *p;
-    schedule made = *p->s;
-    version_facts facts = *p->facts;
-    made.automatic = true;   // it was said before what is wrong
-    quiet.s = &made;
-    quiet.facts = &facts;
     m->cell = c;
-    return find_kind(&quiet, c, &m->kind) && find_roles(&quiet, st, c, m);
+    return kind_of(c, &m->kind) && find_roles(p, st, m);
 }
 
 typedef struct {
     const planner *p;
     const tensor_stage *sum;
+    const tensor_stage *reader;
     tensor_var role, found;   // of the sum; of the reader
     bool any;
 } reading;
 
+static bool is_left(const tensor_stage *st, const tensor_node *index) {
+    for (uint32_t i = 0; index->op == TENSOR_VAR_OP && i < st->nleft; i++)
+        if (st->left[i] == (tensor_var)index->imm.i) return true;
+    return false;
+}
+
 static bool at_own_index(void *user, const tensor_node *load) {
     reading *r = user;
     const tensor_target *t = &r->sum->targets[0];
-    for (uint32_t i = 0; (tensor_val)load->imm.i == t->val && i < t->rank; i++) {
+    tensor_var found = 0;
+    bool any = false, point = (tensor_val)load->imm.i == t->val;
+    for (uint32_t i = 0; point && i < t->rank; i++) {
         const tensor_node *of = tensor_node_at(r->p->op, t->index[i]), *at = tensor_node_at(r->p->op, load->args[i]);
-        if (of->op != TENSOR_VAR_OP || (tensor_var)of->imm.i != r->role || at->op != TENSOR_VAR_OP) continue;
-        r->found = (tensor_var)at->imm.i;
-        r->any = true;
+        point = of->op != TENSOR_VAR_OP || is_left(r->reader, at);
+        if (of->op != TENSOR_VAR_OP || (tensor_var)of->imm.i != r->role) continue;
+        found = (tensor_var)at->imm.i;
+        any = true;
     }
+    if (point && any) r->found = found, r->any = true;
     return true;
 }
 
 static bool reads_at(const planner *p, const tensor_stage *st, const tensor_stage *sum, tensor_var role, tensor_var v) {
-    reading r = {.p = p, .sum = sum, .role = role};
+    reading r = {.p = p, .sum = sum, .reader = st, .role = role};
     plan_loads(p, st, at_own_index, &r);
     return r.any && r.found == v;
 }
@@ -220,6 +241,11 @@ void plan_matrix_cut(planner *p, index_cut *c) {
                                     schedule_verb_text(others[i]), name);
         if (d) diag_note(d, m.cell->at, "by this statement");
         if (d) diag_help(d, "leave it out; what a thread holds beyond a piece is for registers: `registers %s %lld`", name, (long long)(2 * piece(c)));
+    }
+    if (c->matrix == MATRIX_DEPTH && c->groups > 1 && !p->failed) {
+        diagnostic *d = plan_refuse(p, E0530, c->cell[SCHEDULE_GROUPS]->at, "'groups %s' has no pass in this version along what a matrix operation contracts", name);
+        if (d) diag_note(d, m.cell->at, "by this statement");
+        if (d) diag_help(d, "take groups along rows or columns, or parts of the sum in other blocks: `split %s %d`", name, 1024);
     }
     c->vector = c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
@@ -262,7 +288,7 @@ void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
 }
 
 // ---- The reduction ---------------------------------------------------------------------------------------
-static const loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v, const loop_list *levels) {
+static loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v, const loop_list *levels) {
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars), i = 0;
     while (i < n && vars[i] != v) i++;
@@ -280,6 +306,19 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, rows->var, columns->var, m.depth};
     reduce->matrix = made;
+}
+
+static void set_unit(loop_node *n, uint32_t unit) {
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place == LOOP_LANE_PLACE) n->digits[i].unit = unit;
+}
+
+// Whichever loop is the outer one.
+void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels) {
+    plan_matrix m;
+    if (p->failed || !plan_matrix_of(p, st, &m)) return;
+    set_unit(loop_of(p, st, m.rows, levels), 4);
+    set_unit(loop_of(p, st, m.columns, levels), 1);
 }
 
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why) {

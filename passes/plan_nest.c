@@ -172,7 +172,10 @@ static void settle(nest *n) {
             disagree(n, d, SCHEDULE_GROUPS, LOOP_GROUP_PLACE);
     }
     check_threads(n, lanes, groups);
-    for (uint32_t i = 0; i < n->dealings.len; i++) plan_matrix_lanes(n->p, dealt(n, &n->dealings.data[i]), lanes);
+    for (uint32_t i = 0; i < n->dealings.len; i++) {
+        plan_matrix_lanes(n->p, dealt(n, &n->dealings.data[i]), lanes);
+        plan_matrix_units(n->p, dealt(n, &n->dealings.data[i]), &n->levels);
+    }
     for (uint32_t i = 0; i < n->everyone.len; i++) {
         loop_node *all = n->everyone.data[i];
         if (lanes > 1) all->digits[all->ndigits++] = (loop_digit){LOOP_LANE_PLACE, lanes, 1};

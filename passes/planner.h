@@ -145,7 +145,6 @@ typedef struct {   // a sum that `mma` is about
     const schedule_cell *cell;
     simt_mma kind;
     tensor_var rows, columns, depth;   // of the stage
-    bool swapped;                      // its second factor has the rows
 } plan_matrix;
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
@@ -168,6 +167,7 @@ typedef struct {
 } index_cut;
 void plan_matrix_cut(planner *p, index_cut *c);
 bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o);   // refuses that they share a loop
+void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels);
 void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes);   // refuses other than those of a warp
 typedef void plan_digit(loop_node *n, loop_place place, int64_t extent);   // adds one, unless of 1
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n);
