@@ -215,10 +215,10 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll, c->pad},
                   b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll, o->pad};
     uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
+    if (c->matrix != o->matrix) return plan_matrix_apart(p, c, o);
     while (i < all && a[i] == b[i]) i++;
     bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
-    if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt && tiles)
-        return c->matrix == o->matrix || plan_matrix_apart(p, c, o);
+    if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt && tiles) return true;
     schedule_verb verb = i < all                    ? verbs[i]
                          : !tiles                   ? SCHEDULE_BLOCK
                          : c->strided != o->strided ? SCHEDULE_REGISTERS
