@@ -77,8 +77,8 @@ static const char *check_together(loop_verifier *v, const loop_matrix *m, const 
                                      : n->kind == LOOP_IF && differs(v, m, n->value);
     if (n->kind == LOOP_FOR && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
         return WRONG(v, "a matrix operation stands in the vector of '%s'", v->op->vars.data[n->var].name);
-    return apart ? WRONG(v, "lanes of a matrix operation would go apart in a '%s' whose %s differs between rows or columns",
-                         loop_node_table(n->kind)->text, n->kind == LOOP_FOR ? "bounds" : "condition")
+    return apart ? WRONG(v, "lanes of a matrix operation would go apart: %s on its rows or columns",
+                         n->kind == LOOP_FOR ? "the bounds of a loop depend" : "a condition depends")
                  : NULL;
 }
 
