@@ -1,5 +1,5 @@
-// Reductions by matrix operations: the loops deal their pieces out as the operation wants them, the body is a product of
-// what stands in rows and what stands in columns, and all lanes of a warp go through it together.
+// Reductions by matrix operations: the loops deal their pieces out as the operation wants them, the body is a
+// product of what stands in rows and what stands in columns, and all lanes of a warp go through it together.
 #include "loop_verify.h"
 
 // ---- Digits ----------------------------------------------------------------------------------------------
@@ -29,11 +29,13 @@ static layout depth_of(simt_mma kind) {   // column of A, row of B: w (lane % 4)
 static bool begins_with(const loop_node *loop, const layout *l) {
     for (uint32_t i = 0; i < l->n; i++) {
         const loop_digit *d = &loop->digits[i], *want = &l->digits[i];
-        if (i >= loop->ndigits || d->place != want->place || d->extent != want->extent || d->unit != want->unit)
+        if (i >= loop->ndigits || d->place != want->place || d->extent != want->extent ||
+            d->unit != want->unit)
             return false;
     }
     for (uint32_t i = l->n; i < loop->ndigits; i++)
-        if (loop->digits[i].place == LOOP_LANE_PLACE || loop->digits[i].place == LOOP_VECTOR_PLACE) return false;
+        if (loop->digits[i].place == LOOP_LANE_PLACE || loop->digits[i].place == LOOP_VECTOR_PLACE)
+            return false;
     return true;
 }
 
@@ -87,23 +89,30 @@ typedef struct {
     uint32_t contributions;
 } inside;
 
-// What stands in the reduction: loops one after the other, lets and one contribution at the depth.
-static const char *look_inside(loop_verifier *v, const loop_matrix *m, const loop_body *body, bool deep, inside *in) {
+static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep) {
+    const char *depth = v->op->vars.data[m->depth].name;
+    bool loop = n->kind == LOOP_FOR, plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN;
+    if (n->kind == LOOP_CONTRIBUTE && (!deep || n->nstates))
+        return WRONG(v, "a matrix operation contributes the product of its stage, in the loop over '%s'",
+                     depth);
+    if (n->kind != LOOP_CONTRIBUTE && !plain)
+        return WRONG(v, "a '%s' stands in a reduction by matrix operations", loop_node_table(n->kind)->text);
+    for (uint32_t d = 0; loop && n->var != m->depth && d < n->ndigits; d++)
+        if (n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].place != LOOP_UNROLL_PLACE)
+            return WRONG(v, "'%s' is reduced by matrix operations too, and not walked one after the other",
+                         v->op->vars.data[n->var].name);
+    return loop ? check_together(v, m, n) : NULL;
+}
+
+// What stands in the reduction: loops, lets and one contribution, at the depth.
+static const char *look_inside(loop_verifier *v, const loop_matrix *m, const loop_body *body, bool deep,
+                               inside *in) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         bool depth = n->kind == LOOP_FOR && n->var == m->depth;
         if (depth) in->depth = n;
-        if (n->kind == LOOP_CONTRIBUTE) {
-            in->contributions++;
-            if (!deep || n->nstates) return WRONG(v, "a matrix operation contributes the product of its stage, in the loop over '%s'",
-                                                  v->op->vars.data[m->depth].name);
-        } else if (n->kind != LOOP_FOR && n->kind != LOOP_LET && n->kind != LOOP_GIVEN)
-            return WRONG(v, "a '%s' stands in a reduction by matrix operations", loop_node_table(n->kind)->text);
-        for (uint32_t d = 0; n->kind == LOOP_FOR && !depth && d < n->ndigits; d++)
-            if (n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].place != LOOP_UNROLL_PLACE)
-                return WRONG(v, "'%s' stands in a reduction by matrix operations, and is not walked one after the other",
-                             v->op->vars.data[n->var].name);
-        if (n->kind == LOOP_FOR) TRY(check_together(v, m, n));
+        in->contributions += n->kind == LOOP_CONTRIBUTE;
+        TRY(look_at(v, m, n, deep));
         TRY(look_inside(v, m, &n->body, deep || depth, in));
     }
     return NULL;
@@ -118,16 +127,21 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     bool sum = r->nstate == 1 && tensor_combined_by(v->op, r, 0, &by) && by == REDUCE_SUM &&
                tensor_reducer_neutral(v->op, r) && r->state_types[0].type == DT_F32;
     if (n->nstages != 1 || !sum || r->roundings < 3 || s->nelse)
-        return WRONG(v, "a matrix operation adds in f32 with roundings of its own: of one stage, a sum of three roundings");
+        return WRONG(
+            v,
+            "a matrix operation adds in f32 with roundings of its own: of one stage, a sum of three roundings");
     const loop_node *rows = around(v, m->rows), *columns = around(v, m->columns);
-    if (!rows || !columns) return WRONG(v, "no loop around is over the rows and columns of a matrix operation");
-    if (v->launch->lanes != 32) return WRONG(v, "a matrix operation is of 32 lanes, not %u", (unsigned)v->launch->lanes);
+    if (!rows || !columns)
+        return WRONG(v, "no loop around is over the rows and columns of a matrix operation");
+    if (v->launch->lanes != 32)
+        return WRONG(v, "a matrix operation is of 32 lanes, not %u", (unsigned)v->launch->lanes);
     TRY(check_layout(v, rows, rows_of(), "the rows"));
     TRY(check_layout(v, columns, columns_of(), "the columns"));
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_together(v, m, v->path.data[k]));
     inside in = {0};
     TRY(look_inside(v, m, &n->body, false, &in));
-    if (!in.depth || in.contributions != 1) return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
+    if (!in.depth || in.contributions != 1)
+        return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
     return check_layout(v, in.depth, depth_of(m->kind), "the depth");
 }
 
@@ -177,11 +191,16 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
 const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s) {
     const loop_matrix *m = reduce->matrix;
     const tensor_node *body = tensor_node_at(v->op, s->body[0]);
-    if (body->op != TENSOR_MUL_OP) return WRONG(v, "a matrix operation sums products, and the body of '%s' is none", s->name);
+    if (body->op != TENSOR_MUL_OP)
+        return WRONG(v, "a matrix operation sums products, and the body of '%s' is none", s->name);
     if (mentions(v, body->args[0], m->columns) || mentions(v, body->args[1], m->rows))
-        return WRONG(v, "the first factor of '%s' stands in rows, the second in columns: neither may mention the other's index", s->name);
+        return WRONG(
+            v,
+            "the first factor of '%s' stands in rows, the second in columns: neither may mention the other's index",
+            s->name);
     for (uint32_t i = 0; i < 2; i++)
         if (!loop_matrix_holds(v->plan, body->args[i], m->kind))
-            return WRONG(v, "a factor of '%s' has more digits than %s: round it", s->name, simt_mma_table(m->kind)->operand);
+            return WRONG(v, "a factor of '%s' has more digits than %s: round it", s->name,
+                         simt_mma_table(m->kind)->operand);
     return NULL;
 }

@@ -45,9 +45,9 @@ static const char *width_fault(const simt_instr_info *i) {
 }
 
 static const char *mma_fault(const simt_func *f, const simt_instr_info *i) {
-    static const char *const faults[] = {
-        "its first argument is not what a lane holds of A", "its second argument is not what a lane holds of B",
-        "its third argument is not what a lane holds of C"};
+    static const char *const faults[] = {"its first argument is not what a lane holds of A",
+                                         "its second argument is not what a lane holds of B",
+                                         "its third argument is not what a lane holds of C"};
     if (i->aux >= SIMT_MMA_COUNT) return "there is no such matrix operation";
     for (uint32_t k = SIMT_MMA_A; k <= SIMT_MMA_C; k++) {
         simt_type held = simt_mma_type((simt_mma)i->aux, (simt_mma_operand)k);

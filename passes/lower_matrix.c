@@ -1,14 +1,15 @@
-// Reductions by matrix operations of a warp. The loops over rows, columns and depth deal points out as the operation has
-// its pieces of C and A; those of B stand at the same points of the depth, and in columns that other lanes hold, for
-// which the loop over columns has positions of its own. A step past the end of the depth is a product of zeros.
-//     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }   →   a = ld …; b = ld …; c = mma a, b, c
+// Reductions by matrix operations of a warp. The loops over rows, columns and depth deal points out as the
+// operation has its pieces of C and A; those of B stand at the same points of the depth, and in columns that
+// other lanes hold, for which the loop over columns has positions of its own. A step past the end of the
+// depth is a product of zeros.
+//     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
 #include "lower.h"
 
 typedef struct {
     const loop_matrix *m;
     const simt_mma_info *info;
     uint32_t rows, columns;   // axes: of the two pieces of rows 8 apart, of two neighbouring columns
-    uint32_t low, high;       // of the depth: of what shares a register, LOWER_NO_AXIS: nothing does; of registers
+    uint32_t low, high;       // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
     axis_set all;             // of those
 } pieces;
 
@@ -53,7 +54,8 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
 static bool has_columns(const loop_body *body, tensor_var v) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if ((n->kind == LOOP_REDUCE && n->matrix && n->matrix->columns == v) || has_columns(&n->body, v)) return true;
+        if ((n->kind == LOOP_REDUCE && n->matrix && n->matrix->columns == v) || has_columns(&n->body, v))
+            return true;
     }
     return false;
 }
@@ -68,7 +70,8 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
     for (uint32_t i = 2; i < n->ndigits; i++) {
         const lower_axis *a = &k->axis[lw_axis(k, n, i)];
         if (a->place != LOOP_GROUP_PLACE) continue;
-        simt_value d = simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, lw_digit(k, b, a)), lw_ix(k, b, a->weight));
+        simt_value d = simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, lw_digit(k, b, a)),
+                                         lw_ix(k, b, a->weight));
         base = simt_build_binary(b, SIMT_ADD, base, d);
     }
     c.own &= ~AXIS(lw_axis(k, n, 0));
@@ -124,7 +127,8 @@ static void leave_columns(kernel *k, outside o) {
 static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
     simt_instr def = b->func->values.data[x].def;
     const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
-    if (i && i->op == SIMT_CVT && simt_type_equal(simt_typeof(b->func, i->args[0]), (simt_type){(uint8_t)e, 1}))
+    if (i && i->op == SIMT_CVT &&
+        simt_type_equal(simt_typeof(b->func, i->args[0]), (simt_type){(uint8_t)e, 1}))
         return i->args[0];
     return simt_build_cvt(b, (simt_type){(uint8_t)e, 1}, x);
 }
@@ -154,7 +158,8 @@ static simt_value operand(kernel *k, simt_builder *b, const reduction *r, const 
     return lw_gather(b, x, t.lanes);
 }
 
-// Per instance of what the operand depends on, but for its pieces; steps: of the depth, which decide whether it is there.
+// Per instance of what the operand depends on, but for its pieces; steps: of the depth, which decide whether
+// it is there.
 typedef struct {
     axis_set axes;
     simt_value *of;
@@ -180,7 +185,8 @@ static simt_value *slot_of(kernel *k, const reduction *r, const pieces *p, uint3
     return slot;
 }
 
-static void add_product(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_value x, simt_value y) {
+static void add_product(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_value x,
+                        simt_value y) {
     uint32_t n = p->info->held[SIMT_MMA_C];
     simt_value c[16];
     for (uint32_t i = 0; i < n; i++) c[i] = *slot_of(k, r, p, i);

@@ -1,9 +1,10 @@
-// Contractions on tensor cores: a sum over one index of products of two factors, one with an index of its own for rows, the
-// other with one for columns. The factors are rounded to what the operation multiplies, the sum gets the roundings it has,
-// and the three indices are dealt out to the 32 lanes of a warp as the operation holds its pieces.
+// Contractions on tensor cores: a sum over one index of products of two factors, one with an index of its own
+// for rows, the other with one for columns. The factors are rounded to what the operation multiplies, the sum
+// gets the roundings it has, and the three indices are dealt out to the 32 lanes of a warp as the operation
+// holds its pieces.
 //     mma k f16   →  y[n, q] = sum.mma {k} (mul(x[n, k], w[k, q]))
 //                    for n … [lane 8 unit 4, register 2, …] { for q … [register 2, lane 4, …] {
-//                      reduce y by m16n8k16.f16 (n, q, k) { for k … [register 2, lane 4, register 2, serial] { … } } } }
+//                      reduce y by m16n8k16.f16 (n, q, k) { for k … [register 2, lane 4, register 2, …] { …
 #include "planner.h"
 
 #include <string.h>
@@ -50,7 +51,8 @@ static bool kind_of(const schedule_cell *c, simt_mma *kind) {
 static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
     const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
     if (kind_of(c, kind)) return true;
-    diagnostic *d = plan_refuse(p, E0573, c->at, "no matrix operation here is '%s%s%s'", operand, shape ? " " : "", shape ? shape : "");
+    diagnostic *d = plan_refuse(p, E0573, c->at, "no matrix operation here is '%s%s%s'", operand,
+                                shape ? " " : "", shape ? shape : "");
     if (d) diag_help(d, "there are %s", shapes(p));
     return false;
 }
@@ -58,7 +60,8 @@ static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
 // ---- Roles -----------------------------------------------------------------------------------------------
 // The map by whose tiles a block owns points of the variable: it is given, and no index of what loads it.
 static const char *tiled_by(const planner *p, const tensor_stage *st, tensor_var v) {
-    const schedule_value *by = plan_tiled(schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name));
+    const schedule_value *by = plan_tiled(
+        schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name));
     return by ? by->text : NULL;
 }
 
@@ -101,25 +104,37 @@ static bool is_swapped(const planner *p, const tensor_stage *st) {
 
 static bool is_sum(const planner *p, const tensor_reducer *r) {
     tensor_reduce_kind by;
-    return r->nstate == 1 && r->nargs == 1 && r->state_types[0].type == DT_F32 && r->arg_types[0].type == DT_F32 &&
-           tensor_combined_by(p->op, r, 0, &by) && by == REDUCE_SUM && tensor_reducer_neutral(p->op, r);
+    return r->nstate == 1 && r->nargs == 1 && r->state_types[0].type == DT_F32 &&
+           r->arg_types[0].type == DT_F32 && tensor_combined_by(p->op, r, 0, &by) && by == REDUCE_SUM &&
+           tensor_reducer_neutral(p->op, r);
 }
 
 static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth) {
-    const char *out = "leave 'mma' out: lanes and vectors are for such a sum", *name = plan_index_text(p, depth);
+    const char *out = "leave 'mma' out: lanes and vectors are for such a sum",
+               *name = plan_index_text(p, depth);
     schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
     plan_matrix m;
     if (compute)
-        return REFUSE(p, compute, "leave one of them out", "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'", st->name);
+        return REFUSE(p, compute, "leave one of them out",
+                      "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'",
+                      st->name);
     if (!is_sum(p, &p->op->reducers.data[st->reducer]) || st->nelse)
-        return REFUSE(p, c, out, "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum", st->name);
+        return REFUSE(p, c, out,
+                      "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum",
+                      st->name);
     if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
-        return REFUSE(p, c, out, "tensor cores sum products of two factors, and what '%s' sums is no product", st->name);
+        return REFUSE(p, c, out, "tensor cores sum products of two factors, and what '%s' sums is no product",
+                      st->name);
     if (st->nbound > 1 || st->nkeys || st->nfilters)
-        return REFUSE(p, c, out, "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name, st->name);
+        return REFUSE(
+            p, c, out,
+            "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name,
+            st->name);
     if (find_roles(p, st, &m)) return true;
-    return REFUSE(p, c, out, "the factors of '%s' do not each have an index of '%s' that the other has not, for rows and for columns",
-                  st->name, st->name);
+    return REFUSE(
+        p, c, out,
+        "the factors of '%s' do not each have an index of '%s' that the other has not, for rows and for columns",
+        st->name, st->name);
 }
 
 // ---- Types -----------------------------------------------------------------------------------------------
@@ -138,7 +153,8 @@ static uint32_t rounded_sum(planner *p, uint32_t of) {
     r.kind = REDUCE_USER;
     r.roundings = ROUNDINGS;
     for (uint32_t i = 0; i < p->op->reducers.len; i++)
-        if (p->op->reducers.data[i].roundings == ROUNDINGS && !strcmp(p->op->reducers.data[i].name, r.name)) return i;
+        if (p->op->reducers.data[i].roundings == ROUNDINGS && !strcmp(p->op->reducers.data[i].name, r.name))
+            return i;
     VEC_PUSH(p->arena, &p->op->reducers, r);
     return p->op->reducers.len - 1;
 }
@@ -152,7 +168,8 @@ void plan_matrix_types(planner *p, uint32_t stage) {
     if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth)) return;
     const tensor_node product = *tensor_node_at(p->op, st->body[0]);
     bool swapped = is_swapped(p, st);
-    tensor_expr x = as_operand(p, product.args[swapped], m.kind), y = as_operand(p, product.args[!swapped], m.kind);
+    tensor_expr x = as_operand(p, product.args[swapped], m.kind),
+                y = as_operand(p, product.args[!swapped], m.kind);
     tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
     *body = tensor_binary(p->op, TENSOR_MUL_OP, x, y, product.at);
     uint32_t reducer = rounded_sum(p, st->reducer);
@@ -190,7 +207,8 @@ static bool at_own_index(void *user, const tensor_node *load) {
     tensor_var found = 0;
     bool any = false, point = (tensor_val)load->imm.i == t->val;
     for (uint32_t i = 0; point && i < t->rank; i++) {
-        const tensor_node *of = tensor_node_at(r->p->op, t->index[i]), *at = tensor_node_at(r->p->op, load->args[i]);
+        const tensor_node *of = tensor_node_at(r->p->op, t->index[i]),
+                          *at = tensor_node_at(r->p->op, load->args[i]);
         point = of->op != TENSOR_VAR_OP || is_left(r->reader, at);
         if (of->op != TENSOR_VAR_OP || (tensor_var)of->imm.i != r->role) continue;
         found = (tensor_var)at->imm.i;
@@ -200,7 +218,8 @@ static bool at_own_index(void *user, const tensor_node *load) {
     return true;
 }
 
-static bool reads_at(const planner *p, const tensor_stage *st, const tensor_stage *sum, tensor_var role, tensor_var v) {
+static bool reads_at(const planner *p, const tensor_stage *st, const tensor_stage *sum, tensor_var role,
+                     tensor_var v) {
     reading r = {.p = p, .sum = sum, .reader = st, .role = role};
     plan_loads(p, st, at_own_index, &r);
     return r.any && r.found == v;
@@ -209,7 +228,10 @@ static bool reads_at(const planner *p, const tensor_stage *st, const tensor_stag
 // What reads the sum point by point stands in its loops, and has its points where the pieces of the sum lie.
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m) {
     if (plan_matrix_of(p, st, m))
-        return v == m->rows ? MATRIX_ROWS : v == m->columns ? MATRIX_COLUMNS : v == m->depth ? MATRIX_DEPTH : MATRIX_NONE;
+        return v == m->rows      ? MATRIX_ROWS
+               : v == m->columns ? MATRIX_COLUMNS
+               : v == m->depth   ? MATRIX_DEPTH
+                                 : MATRIX_NONE;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *sum = &p->op->stages.data[i];
         if (sum == st || !plan_matrix_of(p, sum, m)) continue;
@@ -227,52 +249,77 @@ static int64_t low_points(const index_cut *c) {   // of the depth, in a register
 // The points that a thread holds of a piece.
 static int64_t piece(const index_cut *c) { return 2 * low_points(c); }
 
+// What else deals out points that the operation holds.
+static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) {
+    static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
+    const char *name = plan_index_text(p, c->var);
+    for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
+        const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i],
+                                                   p->op->vars.data[c->var].name);
+        if (!other) continue;
+        diagnostic *d = plan_refuse(p, E0572, other->at,
+                                    "'%s %s' deals out points that a matrix operation holds in its own way",
+                                    schedule_verb_text(others[i]), name);
+        if (d) diag_note(d, m->cell->at, "by this statement");
+        if (d)
+            diag_help(
+                d, "leave it out; what a thread holds beyond a piece is for registers: `registers %s %lld`",
+                name, (long long)(2 * piece(c)));
+    }
+}
+
+static void refuse_groups(planner *p, const index_cut *c, const plan_matrix *m) {
+    const char *name = plan_index_text(p, c->var);
+    if (c->matrix != MATRIX_DEPTH || c->groups <= 1 || p->failed) return;
+    diagnostic *d = plan_refuse(
+        p, E0530, c->cell[SCHEDULE_GROUPS]->at,
+        "'groups %s' has no pass in this version along what a matrix operation contracts", name);
+    if (d) diag_note(d, m->cell->at, "by this statement");
+    if (d) diag_help(d, "take groups along rows or columns, or parts in other blocks: `block %s 1024`", name);
+}
+
+static void check_registers(planner *p, const index_cut *c, const plan_matrix *m) {
+    const char *name = plan_index_text(p, c->var);
+    if (c->registers % piece(c) == 0 || p->failed) return;
+    diagnostic *d = plan_refuse(
+        p, E0542, c->cell[SCHEDULE_REGISTERS]->at,
+        "'registers %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
+        name, (long long)c->registers, (long long)piece(c));
+    if (d) diag_note(d, m->cell->at, "by this statement");
+    if (d)
+        diag_help(d, "take a multiple: `registers %s %lld`", name,
+                  (long long)((c->registers / piece(c) + 1) * piece(c)));
+}
+
 void plan_matrix_cut(planner *p, index_cut *c) {
     plan_matrix m;
     c->matrix = plan_matrix_role(p, c->stage, c->var, &m);
     if (c->matrix == MATRIX_NONE) return;
     c->matrix_kind = m.kind;
-    const char *name = plan_index_text(p, c->var);
-    static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
-    for (uint32_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i], p->op->vars.data[c->var].name);
-        if (!other || p->failed) continue;
-        diagnostic *d = plan_refuse(p, E0572, other->at, "'%s %s' deals out points that a matrix operation holds in its own way",
-                                    schedule_verb_text(others[i]), name);
-        if (d) diag_note(d, m.cell->at, "by this statement");
-        if (d) diag_help(d, "leave it out; what a thread holds beyond a piece is for registers: `registers %s %lld`", name, (long long)(2 * piece(c)));
-    }
-    if (c->matrix == MATRIX_DEPTH && c->groups > 1 && !p->failed) {
-        diagnostic *d = plan_refuse(p, E0530, c->cell[SCHEDULE_GROUPS]->at, "'groups %s' has no pass in this version along what a matrix operation contracts", name);
-        if (d) diag_note(d, m.cell->at, "by this statement");
-        if (d) diag_help(d, "take groups along rows or columns, or parts of the sum in other blocks: `split %s %d`", name, 1024);
-    }
+    refuse_others(p, c, &m);
+    refuse_groups(p, c, &m);
     c->vector = c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
     if (!c->registers) c->registers = piece(c);
-    if (c->registers % piece(c) && !p->failed) {
-        diagnostic *d = plan_refuse(p, E0542, c->cell[SCHEDULE_REGISTERS]->at,
-                                    "'registers %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
-                                    name, (long long)c->registers, (long long)piece(c));
-        if (d) diag_note(d, m.cell->at, "by this statement");
-        if (d) diag_help(d, "take a multiple: `registers %s %lld`", name, (long long)((c->registers / piece(c) + 1) * piece(c)));
-    }
+    check_registers(p, c, &m);
 }
 
 bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {
     plan_matrix m;
     const index_cut *held = c->matrix ? c : o, *other = c->matrix ? o : c;
     plan_matrix_role(p, held->stage, held->var, &m);
-    return REFUSE(p, m.cell, "put them in kernels of their own: `keep … global` on what is between",
-                  "'%s' shares the loop over '%s' with '%s', whose points a matrix operation holds in its own way",
-                  other->stage->name, plan_index_text(p, c->var), held->stage->name);
+    return REFUSE(
+        p, m.cell, "put them in kernels of their own: `keep … global` on what is between",
+        "'%s' shares the loop over '%s' with '%s', whose points a matrix operation holds in its own way",
+        other->stage->name, plan_index_text(p, c->var), held->stage->name);
 }
 
 void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
     plan_matrix m;
     if (p->failed || lanes == p->machine->lanes || !plan_matrix_of(p, st, &m)) return;
     REFUSE(p, m.cell, "leave lanes along other indices out, and take groups",
-           "a matrix operation of '%s' takes the %u lanes of a warp, and its kernel has %u", st->name, p->machine->lanes, lanes);
+           "a matrix operation of '%s' takes the %u lanes of a warp, and its kernel has %u", st->name,
+           p->machine->lanes, lanes);
 }
 
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
@@ -300,7 +347,8 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     if (p->failed || !plan_matrix_of(p, st, &m)) return;
     const loop_node *rows = loop_of(p, st, m.rows, levels), *columns = loop_of(p, st, m.columns, levels);
     if (!rows || !columns || rows == columns) {
-        REFUSE(p, m.cell, "leave out what nests them otherwise", "the loops over rows and columns do not stand around the sum '%s'", st->name);
+        REFUSE(p, m.cell, "leave out what nests them otherwise",
+               "the loops over rows and columns do not stand around the sum '%s'", st->name);
         return;
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
@@ -324,5 +372,6 @@ void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *leve
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why) {
     plan_matrix m;
     if (!p->failed && plan_matrix_of(p, st, &m))
-        REFUSE(p, m.cell, "leave 'mma' out, or that", "'mma' of '%s' has no pass in this version %s", st->name, why);
+        REFUSE(p, m.cell, "leave 'mma' out, or that", "'mma' of '%s' has no pass in this version %s",
+               st->name, why);
 }

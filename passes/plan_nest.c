@@ -46,7 +46,8 @@ static bool runs_along_reduced(const nest *n, const tensor_stage *st, tensor_var
 // come last.
 static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
     plan_matrix m;
-    bool matrix = plan_matrix_of(n->p, &n->p->op->stages.data[stage], &m);   // its lanes are dealt out already
+    bool matrix = plan_matrix_of(n->p, &n->p->op->stages.data[stage],
+                                 &m);   // its lanes are dealt out already
     dealing d = {.stage = stage, .shuffles = !matrix && plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
     if (n->tiles) plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);

@@ -237,7 +237,8 @@ void plan_types(planner *p) {
     bool any = false;
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
-        any |= !c->empty && (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE || c->verb == SCHEDULE_MMA);
+        any |= !c->empty &&
+               (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE || c->verb == SCHEDULE_MMA);
     }
     if (!any) return;
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
