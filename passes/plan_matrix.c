@@ -308,10 +308,12 @@ bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {
     plan_matrix m;
     const index_cut *held = c->matrix ? c : o, *other = c->matrix ? o : c;
     plan_matrix_role(p, held->stage, held->var, &m);
+    const char *name = plan_index_text(p, c->var), *apart = other->stage->name;
     return REFUSE(
-        p, m.cell, "put them in kernels of their own: `keep … global` on what is between",
+        p, m.cell,
+        arena_printf(p->arena, "give '%s' a kernel of its own: `fuse %s at %s`", apart, apart, name),
         "'%s' shares the loop over '%s' with '%s', whose points a matrix operation holds in its own way",
-        other->stage->name, plan_index_text(p, c->var), held->stage->name);
+        apart, name, held->stage->name);
 }
 
 void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
