@@ -90,6 +90,7 @@ static inline simt_type cg_with(simt_type t, simt_element e) { return (simt_type
 cg_value cg_emit_cvt(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v);
 cg_value cg_widen(cg_emitter *e, simt_type t, cg_value v);                   // host: f16, bf16 to f32
 cg_value cg_narrow(cg_emitter *e, simt_type t, cg_value v);                  // host: f32 to f16, bf16
+cg_value cg_emit_cvt_tf32(cg_emitter *e, simt_type t, cg_value v);
 cg_value cg_soft_canonical(cg_emitter *e, simt_type t, cg_value bits);
 cg_value cg_soft_fma(cg_emitter *e, simt_type t, const cg_value *x);         // host: of f16, bf16
 
@@ -112,6 +113,7 @@ cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, 
 // ---- llvm_warp.c -----------------------------------------------------------------------------------------
 cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v, cg_value lane);
 cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v);
+cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x);   // x: A, B, C
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i);
 cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r);
 

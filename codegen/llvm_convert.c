@@ -114,6 +114,31 @@ static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_v
     return wider ? LLVMBuildFPExt(e->b, v, t, "") : LLVMBuildFPTrunc(e->b, v, t, "");
 }
 
+static cg_value cvt_tf32_ptx(cg_emitter *e, simt_type t, cg_value v) {
+    cg_value parts[CG_MAX_LANES];
+    for (uint32_t k = 0; k < t.lanes; k++) {
+        cg_value x = cg_lane(e, v, t.lanes, k);
+        parts[k] = cg_intrinsic(e, "llvm.nvvm.f2tf32.rna", NULL, 0, &x, 1);
+    }
+    return cg_pack(e, parts, t.lanes);
+}
+
+static cg_value cvt_tf32_host(cg_emitter *e, simt_type t, cg_value v) {
+    LLVMTypeRef i32 = cg_int_type(e, 32, t.lanes);
+    cg_value bits = LLVMBuildBitCast(e->b, v, i32, "");
+    cg_value up = LLVMBuildAdd(e->b, bits, cg_int(e, i32, 0x1000), "");
+    return LLVMBuildAnd(e->b, up, cg_int(e, i32, ~UINT64_C(0x1fff)), "");
+}
+
+// To the 11 significant bits of tf32, ties away from 0. Assemblers cut the bits of a NaN, which may leave an
+// infinity: a NaN becomes 0x7fffffff.
+cg_value cg_emit_cvt_tf32(cg_emitter *e, simt_type t, cg_value v) {
+    LLVMTypeRef i32 = cg_int_type(e, 32, t.lanes);
+    cg_value cut = e->host ? cvt_tf32_host(e, t, v) : cvt_tf32_ptx(e, t, v);
+    cg_value rounded = LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, i32, 0x7fffffff), cut, "");
+    return LLVMBuildBitCast(e->b, rounded, LLVMTypeOf(v), "");
+}
+
 // An i64 of which f64 keeps every bit that can decide a rounding to 16 bits: beyond 2^52 the low twelve bits
 // become one that says whether any was set.
 static cg_value sticky(cg_emitter *e, uint32_t lanes, bool is_unsigned, cg_value v) {

@@ -239,6 +239,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
     case SIMT_SELECT: return LLVMBuildSelect(e->b, x[0], x[1], x[2], "");
     case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA:
         return approximate(e, i, t, x[0]);
+    case SIMT_CVT_TF32: return cg_emit_cvt_tf32(e, t, x[0]);
     case SIMT_CVT: return cg_emit_cvt(e, false, t, r, x[0]);
     case SIMT_UCVT: return cg_emit_cvt(e, true, t, r, x[0]);
     case SIMT_BITCAST: return LLVMBuildBitCast(e->b, x[0], cg_type(e, r), "");
@@ -255,6 +256,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
         return cg_emit_shuffle(e, i, t, x[0], x[1]);
     case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_MATCH_ANY:
         return cg_emit_vote(e, i, t, x[0]);
+    case SIMT_MMA: return cg_emit_mma(e, i, x);
     case SIMT_ST: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL:
     case SIMT_FOR: case SIMT_WHILE: case SIMT_IF: case SIMT_YIELD: case SIMT_RETURN: case SIMT_TRAP:
     case SIMT_OP_COUNT:

@@ -79,7 +79,7 @@ cg_value cg_intrinsic(cg_emitter *e, const char *name, const LLVMTypeRef *overlo
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     if (!id) ICE("LLVM has no intrinsic %s", name);
     LLVMTypeRef types[2];
-    cg_value values[8];
+    cg_value values[CG_MAX_LANES];
     for (uint32_t k = 0; k < noverloads; k++) types[k] = overloads[k];
     for (uint32_t k = 0; k < nargs; k++) values[k] = args[k];
     cg_value callee = LLVMGetIntrinsicDeclaration(e->llvm, id, types, noverloads);

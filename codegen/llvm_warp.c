@@ -1,5 +1,5 @@
-// What threads do together: shuffles, votes, barriers, fences; and the special registers. On the host a block
-// is one thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
+// What threads do together: shuffles, votes, matrices, barriers, fences; and the special registers. On the
+// host a block is one thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
 #include "internal.h"
 
 static void mark_convergent(cg_emitter *e, cg_value call) {
@@ -60,6 +60,40 @@ cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_v
     return convergent(e, name, (cg_value[]){all_lanes(e), v}, 2);
 }
 
+// ---- Matrices --------------------------------------------------------------------------------------------
+// The elements that a lane holds of an operand, as the 32-bit registers an intrinsic takes.
+static uint32_t registers(cg_emitter *e, simt_type t, cg_value v, LLVMTypeRef as, cg_value *out) {
+    uint32_t n = simt_element_bits(t.element) * t.lanes / 32;
+    cg_value words = LLVMBuildBitCast(e->b, v, cg_int_type(e, 32, n), "");
+    for (uint32_t k = 0; k < n; k++) out[k] = LLVMBuildBitCast(e->b, cg_lane(e, words, n, k), as, "");
+    return n;
+}
+
+cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
+    static const struct {
+        const char *intrinsic;
+        bool halves;   // its registers of A and B are pairs of f16
+    } table[] = {[SIMT_MMA_M16N8K16_F16] = {"llvm.nvvm.mma.m16n8k16.row.col.f32.f32", true},
+                 [SIMT_MMA_M16N8K16_BF16] = {"llvm.nvvm.mma.m16n8k16.row.col.bf16", false},
+                 [SIMT_MMA_M16N8K8_TF32] = {"llvm.nvvm.mma.m16n8k8.row.col.tf32", false}};
+    simt_mma kind = (simt_mma)i->aux;
+    if (refused_on_host(e, i)) return x[SIMT_MMA_C];
+    if (e->target->arch->sm < simt_mma_table(kind)->arch)
+        cg_refuse(e, i, E0704, "the architecture is older than this shape");
+    LLVMTypeRef pair = LLVMVectorType(e->types[SIMT_F16], 2), word = cg_int_type(e, 32, 1);
+    cg_value args[CG_MAX_LANES], parts[CG_MAX_LANES];
+    uint32_t n = 0;
+    for (uint32_t o = SIMT_MMA_A; o <= SIMT_MMA_C; o++) {
+        LLVMTypeRef as = o == SIMT_MMA_C ? e->types[SIMT_F32] : table[kind].halves ? pair : word;
+        n += registers(e, simt_mma_type(kind, (simt_mma_operand)o), x[o], as, args + n);
+    }
+    cg_value d = convergent(e, table[kind].intrinsic, args, n);
+    uint32_t held = simt_mma_table(kind)->held[SIMT_MMA_C];
+    for (uint32_t k = 0; k < held; k++) parts[k] = LLVMBuildExtractValue(e->b, d, k, "");
+    return cg_pack(e, parts, held);
+}
+
+// ---- Order, special registers ----------------------------------------------------------------------------
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
     if (e->host) return;
     cg_value zero = cg_i32(e, 0), full = all_lanes(e);

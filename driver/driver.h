@@ -111,7 +111,7 @@ typedef struct {
     loop_plans plans;            // its loop plans, none of the naive one
     schedule_list made;          // and the schedules they come from
     loop_plan *text;             // .loop: the plan that was read
-    const simt_module *module;   // .simt: from the start; else made by unit_program
+    simt_module *module;         // .simt: from the start; else made by unit_program
     frontend_unit *frontend;     // .gnn: where it comes from, and its number there
     uint32_t number;
     schedule_list schedules;     // .gnn: those that may apply on the target at hand, from unit_schedules

@@ -192,11 +192,17 @@ static void write_buffers(session *s, const char *folder) {
     }
 }
 
+// With the fault that is asked for.
+static bool may_run(driver *d, simt_module *m) {
+    program p = {.module = m};
+    return !option_given(d, OPT_SEED_FAULT) || seed_fault(d, &p);
+}
+
 int run_simt(driver *d) {
     session s = {.d = d};
     unit u;
     if (gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &s.context)) out_of_memory(0);
-    if (unit_load(d, d->inputs.data[0], &u)) {
+    if (unit_load(d, d->inputs.data[0], &u) && may_run(d, u.ops.data[0].module)) {
         s.module = u.ops.data[0].module;
         run_kernels(&s);
         if (!diag_errors(d->ds)) write_buffers(&s, option_text(d, OPT_OUT, NULL));

@@ -304,6 +304,32 @@ static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n) {
 
 static bool is_sum(const test_stage *s) { return s->sum; }
 
+// A sum that tensor cores may contract: its indices have no other lanes, and pieces of a warp's.
+static void multiply(test_maker *m, test_schedule *s) {
+    static const char *const taken[] = {"lanes", "vector", "pad",  "registers",  "groups",
+                                        "tile",  "block",  "flat", "accumulate", "compute"};
+    static const int64_t pieces[] = {1, 1, 1, 2, 3}, groups[] = {1, 1, 2};
+    test_rng *r = m->rng;
+    const test_stage *st = &m->op->stages.data[test_draw(r, m->op->stages.len)];
+    if (!st->sum || st->nleft < 2 || st->nindices != st->nleft + 1) return;
+    for (uint32_t i = 0; i < st->nindices; i++)
+        for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++)
+            take_verb(s, taken[v], st->indices[i].name);
+    const simt_mma_info *op = simt_mma_table((simt_mma)test_draw(r, SIMT_MMA_COUNT));
+    test_word words[] = {test_text(st->indices[st->nleft].name), test_text(op->operand),
+                         test_text(op->shape)};
+    test_put(m, s, "mma", words, test_chance(r, 30) ? 3 : 2, test_chance(r, 20) ? st->name : NULL);
+    for (uint32_t i = 0; i < st->nindices; i++) {
+        bool left = i < st->nleft;
+        int64_t times = TEST_PICK(r, pieces), by = left ? TEST_PICK(r, groups) : 1;
+        const char *name = st->indices[i].name;
+        if (times > 1) put_number(m, s, "registers", name, times * (left ? 2 : 4), NULL);
+        if (by > 1) put_number(m, s, "groups", name, by, NULL);
+        if (i + 1 < st->nleft || test_chance(r, left ? 70 : 15))
+            put_number(m, s, "block", name, 16 * times * by, NULL);
+    }
+}
+
 static void tidy(test_maker *m, test_schedule *s) {
     test_rng *r = m->rng;
     m->lanes = 32;
@@ -331,6 +357,7 @@ static void tidy(test_maker *m, test_schedule *s) {
     if (m->op->stages.len > 1 && test_verb_usable(m, "fuse") && test_chance(r, 15)) fuse(m, s);
     if (test_verb_usable(m, "loops") && test_chance(r, 8))
         nest(m, s, &m->op->stages.data[test_draw(r, m->op->stages.len)]);
+    if (test_verb_usable(m, "mma") && test_chance(r, 12)) multiply(m, s);
     for (uint32_t i = 0; i < 2; i++) {
         const char *verb = i ? "compute" : "accumulate";
         if (test_verb_usable(m, verb) && test_chance(r, 8)) test_statement_draw(m, s, verb, is_sum);

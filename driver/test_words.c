@@ -227,6 +227,8 @@ static test_word word_of(statement_maker *x, const char *kind) {
         maps = maps_of(x, *kind == 'M' ? MAPS_FROM : MAPS_ANY);
         return test_text(pick_name(x, &maps));
     }
+    if (!strcmp(kind, "SHAPE"))
+        return test_text(simt_mma_table((simt_mma)test_draw(x->m->rng, SIMT_MMA_COUNT))->shape);
     if (!strcmp(kind, "KEY")) return test_text(key(x));
     if (!strcmp(kind, "LIMITS")) return test_text(limits(x));
     if (!strcmp(kind, "SCHEDULES")) return test_text(class_schedules(x));

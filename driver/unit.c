@@ -97,7 +97,7 @@ static void add_op(driver *d, unit *u, const unit_op *o) {
 }
 
 static bool load_simt(driver *d, unit *u, const source_file *source) {
-    const simt_module *m = simt_parse(d->arena, d->ds, source);
+    simt_module *m = simt_parse(d->arena, d->ds, source);
     if (!m) must_tell(d, "simt_parse");
     if (!m) return false;
     op_names names = {0};

@@ -40,6 +40,13 @@ double ir_dtype_round(ir_dtype to, double x) {
     return to == DT_F32 ? (double)(float)x : x;
 }
 
+double ir_tf32_round(double x) {
+    if (x == 0 || !isfinite(x)) return x;
+    int exponent = ilogb(x), quantum = (exponent < -126 ? -126 : exponent) - 10;
+    double r = ldexp(round(ldexp(x, -quantum)), quantum);
+    return fabs(r) < 0x1p128 ? r : copysign((double)INFINITY, x);
+}
+
 bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow) {
     if (wide == narrow || wide == DT_F64) return true;
     return wide == DT_F32 && narrow != DT_F64;

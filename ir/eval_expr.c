@@ -221,6 +221,7 @@ static eval_value other(eval_program *p, const eval_node *n) {
         return eval_convert((tensor_type){n->type, 0}, (tensor_type){n->from, 0},
                             eval_node_value(p, n->args[0]));
     case TENSOR_ROUND_OP: return rounded(n, eval_node_value(p, n->args[0]));
+    case TENSOR_TF32_OP: return eval_tf32(eval_node_value(p, n->args[0]));
     case TENSOR_RAND_OP: return uniform(p, n);
     case TENSOR_STOP_OP: return eval_node_value(p, n->args[0]);
     case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_CUT_PARTS_OP: case TENSOR_SYMMETRIC_OP: return eval_statistic(p->ev, n);

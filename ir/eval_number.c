@@ -218,6 +218,8 @@ static double to_bf16(double x) { return ir_dtype_round(DT_BF16, x); }
 static double to_f32(double x) { return ir_dtype_round(DT_F32, x); }
 static double to_f64(double x) { return x; }
 
+eval_value eval_tf32(eval_value x) { return monotone(ir_tf32_round, x); }
+
 eval_value eval_store(ir_dtype to, eval_value x) {
     switch (to) {
     case DT_F16: return monotone(to_f16, x);

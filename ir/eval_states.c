@@ -13,7 +13,8 @@
 static eval_component component(const tensor_op *op, const tensor_reducer *r, uint32_t i) {
     eval_component c = {.kind = COMPONENT_MIXED,
                         .is_float = tensor_type_is_float(r->state_types[i]),
-                        .precision = eval_precision_of(r->state_types[i].type)};
+                        .precision = *eval_precision_of(r->state_types[i].type)};
+    if (r->roundings) c.precision.u *= r->roundings;
     if (r->kind != REDUCE_USER) c.kind = COMPONENT_ALONE;   // integers and conditions
     else if (tensor_combined_by(op, r, i, &c.by)) c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
     return c;
@@ -196,7 +197,7 @@ static void finish_one(eval_states *s, eval_value *state, eval_value *results) {
     for (uint32_t i = 0; i < r->nstate; i++) {
         eval_component *c = &s->components[i];
         if (c->kind == COMPONENT_TALLIED && s->nterms)
-            state[i] = eval_tally_finish(&c->tally, c->by, c->precision);
+            state[i] = eval_tally_finish(&c->tally, c->by, &c->precision);
         else if (s->nterms > 1) state[i].bound *= 2;
     }
     s->program->left = state;

@@ -31,7 +31,7 @@ typedef struct {
     eval_component_kind kind;
     bool is_float;
     tensor_reduce_kind by;           // tallied
-    const eval_precision *precision;
+    eval_precision precision;
     eval_tally tally;
 } eval_component;
 

@@ -70,6 +70,12 @@ typedef enum {
     LOOP_NODE_COUNT
 } loop_node_kind;
 
+// A reduction by matrix operations of a warp, whose pieces its loops deal out as simt_mma_at has them: see LOOP.md.
+typedef struct {
+    simt_mma kind;
+    tensor_var rows, columns, depth;   // of the loops over what stands on the left, on the right, and is reduced
+} loop_matrix;
+
 typedef struct loop_node loop_node;
 typedef VEC(loop_node *) loop_body;
 struct loop_node {
@@ -96,6 +102,7 @@ struct loop_node {
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
     uint32_t nstages;
     const uint32_t *stages;     // into op->stages
+    const loop_matrix *matrix;  // REDUCE: by matrix operations; NULL: by itself
     // CONTRIBUTE, STORE_STATE: the states, loads or vals. CARRY: of the slot `first`; none: what is cut is combined in memory
     uint32_t nstates;
     const tensor_expr *states;  // LOAD expressions: what is read, or where is written
@@ -174,6 +181,9 @@ tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // 
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
+
+// Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
+bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);
 
 // ---- Padding (loop_pad.c) --------------------------------------------------------------------------------
 tensor_expr loop_padded(tensor_op *op, tensor_space s, uint32_t pad);   // its size rounded up to a multiple

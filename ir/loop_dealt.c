@@ -31,6 +31,7 @@ static void find_threads(const loop_body *body, reducers *r) {
 
 bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out) {
     reducers r = {0};
+    if (reduce->matrix) return false;   // its lanes are the operation's
     find_threads(&reduce->body, &r);
     *out = r.lanes;
     return r.fits && !(r.lanes.extent & (r.lanes.extent - 1)) && !(r.lanes.unit & (r.lanes.unit - 1)) &&

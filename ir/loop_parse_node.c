@@ -115,6 +115,26 @@ static void read_carry(plan_parser *p, loop_node *n) {
                           (unsigned)n->nstates, (unsigned)nlast);
 }
 
+// by SHAPE (rows, columns, depth)
+static void read_matrix(plan_parser *p, loop_node *n) {
+    parser *t = &p->text;
+    if (!tensor_lex_accept(t, "by")) return;
+    token name = tensor_lex_name(t, "a matrix operation");
+    uint32_t kind = 0;
+    while (kind < SIMT_MMA_COUNT && strcmp(simt_mma_table((simt_mma)kind)->text, name.text)) kind++;
+    if (kind == SIMT_MMA_COUNT)
+        tensor_parse_fail(t, E0972, name.at, "there is no matrix operation '%s'", name.text);
+    loop_matrix *m = ARENA_NEW(t->arena, loop_matrix);
+    m->kind = (simt_mma)kind;
+    tensor_var *vars[] = {&m->rows, &m->columns, &m->depth};
+    for (uint32_t i = 0; i < 3; i++) {
+        tensor_lex_expect(t, i ? "," : "(");
+        *vars[i] = loop_parse_var(p);
+    }
+    tensor_lex_expect(t, ")");
+    n->matrix = m;
+}
+
 static void read_head(plan_parser *p, loop_node *n) {
     const loop_node_form *form = loop_node_table(n->kind);
     if (form->var) n->var = loop_parse_var(p);
@@ -134,9 +154,9 @@ static void read_head(plan_parser *p, loop_node *n) {
     case LOOP_CONTRIBUTE:
     case LOOP_STORE_STATE: read_states(p, n); break;
     case LOOP_CARRY: read_carry(p, n); break;
+    case LOOP_REDUCE: read_matrix(p, n); break;
     case LOOP_PHASE:
     case LOOP_WITHOUT:
-    case LOOP_REDUCE:
     case LOOP_LEVEL:
     case LOOP_STORE:
     case LOOP_CLEAR:

@@ -90,9 +90,14 @@ static void print_head(plan_printer *p, const loop_node *n) {
         if (n->nstates) OUT(p, " last");
         print_slots(p, n->last, n->nstates);
         break;
+    case LOOP_REDUCE:
+        if (n->matrix)
+            OUT(p, " by %s (%s, %s, %s)", simt_mma_table(n->matrix->kind)->text,
+                p->names.vars[n->matrix->rows], p->names.vars[n->matrix->columns],
+                p->names.vars[n->matrix->depth]);
+        break;
     case LOOP_PHASE:
     case LOOP_WITHOUT:
-    case LOOP_REDUCE:
     case LOOP_LEVEL:
     case LOOP_STORE:
     case LOOP_CLEAR:

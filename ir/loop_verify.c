@@ -276,6 +276,7 @@ static const char *check_reduce(loop_verifier *v, const loop_node *n) {
         const tensor_stage *s = &v->op->stages.data[n->stages[i]];
         TRY(check_bound(v, s->left, s->nleft, s->name));
     }
+    if (n->matrix) TRY(loop_check_matrix(v, n));
     TRY(walk_reduction(v, n));
     for (uint32_t i = 0; i < n->nstages; i++) {
         v->state_known[n->stages[i]] = true;
@@ -293,7 +294,7 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
             return WRONG(v, "'%s' of stage '%s' is bound outside the '%s'",
                          v->op->vars.data[s->bound[i]].name, s->name, loop_node_table(around->kind)->text);
     for (uint32_t i = 0; i < s->nbody; i++) TRY(loop_check_expr(v, s->body[i], n->stages[0]));
-    return NULL;
+    return around->matrix ? loop_check_product(v, around, s) : NULL;
 }
 
 static const char *check_combined(loop_verifier *v, const loop_node *n) {

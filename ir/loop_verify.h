@@ -93,6 +93,11 @@ const char *loop_check_digits(loop_verifier *v, const loop_node *n);
 // That a node may stand without the loop that binds its variable, at *at on the path.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at);
 
+// A reduction by matrix operations (loop_verify_matrix.c): its loops, before its body is followed; what is contributed.
+const char *loop_check_matrix(loop_verifier *v, const loop_node *n);
+const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s);
+bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);   // n inside m: those of one product
+
 // What lanes hold for its rounds (loop_verify_held.c), where its variable is bound.
 const char *loop_check_held(loop_verifier *v, const loop_node *n);
 

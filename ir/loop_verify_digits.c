@@ -60,6 +60,7 @@ static const char *check_apart(loop_verifier *v, const loop_node *n, uint32_t i)
     const loop_digit *d = &n->digits[i];
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *m = v->path.data[k];
+        if (m->kind == LOOP_FOR && m != n && loop_shares_lanes(v, n, m)) continue;
         for (uint32_t j = 0; m->kind == LOOP_FOR && j < (m == n ? i : m->ndigits); j++)
             if (m->digits[j].place == d->place && !apart(&m->digits[j], d))
                 return WRONG(v, "'%s' and '%s' are dealt out to the same %ss", name_of(v, m), name_of(v, n),

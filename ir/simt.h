@@ -46,7 +46,7 @@ static inline bool simt_type_equal(simt_type a, simt_type b) { return a.element 
 // gives 0 or 1; to pred: "is not zero".
 
 // ---- Operations ------------------------------------------------------------------------------------------
-typedef enum { RULE_NONE, RULE_GIVEN, RULE_SAME, RULE_SAME1, RULE_SECOND, RULE_PRED, RULE_I32 } simt_rule;
+typedef enum { RULE_NONE, RULE_GIVEN, RULE_SAME, RULE_SAME1, RULE_SECOND, RULE_THIRD, RULE_PRED, RULE_I32 } simt_rule;
 enum {
     SIMT_PURE = 1, SIMT_READS = 2, SIMT_WRITES = 4, SIMT_CONVERGENT = 8, SIMT_BLOCKWIDE = 16, SIMT_TERMINATOR = 32
 };
@@ -88,11 +88,33 @@ typedef enum {
     SIMT_ATOMIC_COUNT
 } simt_atomic;
 typedef enum { SIMT_SCOPE_BLOCK, SIMT_SCOPE_DEVICE } simt_scope;
+typedef enum {
+#define MMA(id, ...) SIMT_MMA_##id,
+#include "mma.def"
+#undef MMA
+    SIMT_MMA_COUNT
+} simt_mma;
 typedef enum { SIMT_CACHE_DEFAULT, SIMT_CACHE_STREAM, SIMT_CACHE_REUSE, SIMT_CACHE_BYPASS } simt_cache;
 const char *simt_cache_text(simt_cache c);   // NULL past the last
 
 typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED } simt_loop;   // FOR: may the assembler unroll it?
 typedef enum { SIMT_IF_NEEDED, SIMT_IF_MASK } simt_mask;   // IF: MASK: what it loads as invariant may be loaded without it
+
+// ---- Matrix operations of a warp (mma.def) ---------------------------------------------------------------
+typedef enum { SIMT_MMA_A, SIMT_MMA_B, SIMT_MMA_C } simt_mma_operand;   // the arguments of MMA; D is held as C is
+typedef struct {
+    const char *text, *shape, *operand;   // "m16n8k16.f16" and its parts
+    uint8_t m, n, k;
+    uint8_t element;   // of A and B
+    uint16_t arch;
+    uint8_t held[3];   // elements of each operand that a lane holds
+} simt_mma_info;
+typedef struct {
+    uint32_t row, column;
+} simt_mma_place;
+const simt_mma_info *simt_mma_table(simt_mma k);
+simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a lane holds
+simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);
 
 // ---- Functions -------------------------------------------------------------------------------------------
 typedef uint32_t simt_value;    // 0: none
@@ -191,6 +213,7 @@ simt_value simt_build_sreg(simt_builder *b, simt_sreg r);
 simt_value simt_build_unary(simt_builder *b, simt_op op, simt_value x);
 simt_value simt_build_binary(simt_builder *b, simt_op op, simt_value x, simt_value y);
 simt_value simt_build_fma(simt_builder *b, simt_value x, simt_value y, simt_value z);
+simt_value simt_build_mma(simt_builder *b, simt_mma k, simt_value x, simt_value y, simt_value z);   // x y + z
 simt_value simt_build_cmp(simt_builder *b, simt_predicate p, simt_value x, simt_value y);
 simt_value simt_build_select(simt_builder *b, simt_value c, simt_value x, simt_value y);
 simt_value simt_build_cvt(simt_builder *b, simt_type t, simt_value x);        // x itself where it has that type

@@ -184,6 +184,12 @@ simt_value simt_build_fma(simt_builder *b, simt_value x, simt_value y, simt_valu
     return build_by_rule(b, SIMT_FMA, args, 3);
 }
 
+simt_value simt_build_mma(simt_builder *b, simt_mma k, simt_value x, simt_value y, simt_value z) {
+    simt_value v = build_by_rule(b, SIMT_MMA, (simt_value[]){x, y, z}, 3);
+    b->func->instrs.data[b->func->values.data[v].def].aux = k;
+    return v;
+}
+
 simt_value simt_build_cmp(simt_builder *b, simt_predicate p, simt_value x, simt_value y) {
     const simt_func *f = b->func;
     simt_constant cx, cy, folded;

@@ -121,6 +121,8 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_store: return i->op == SIMT_ST;
     case SIMT_FAULT_lane: return is_shuffle(i->op);
     case SIMT_FAULT_width: return is_shuffle(i->op) && i->imm.i > 2 && width_matters(f, i);
+    case SIMT_FAULT_fragment:
+    case SIMT_FAULT_registers: return i->op == SIMT_MMA;
     case SIMT_FAULT_element: return i->op == SIMT_EXTRACT;
     case SIMT_FAULT_round: return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
     case SIMT_FAULT_truncate: return is_cut(f, i);
@@ -211,6 +213,30 @@ static simt_value even(simt_builder *b, simt_value x) {
     return simt_build_binary(b, SIMT_AND, x, simt_build_int(b, SIMT_T(I32), ~INT64_C(1)));
 }
 static simt_value nought(simt_builder *b, simt_value x) { return (void)x, simt_build_int(b, SIMT_T(I32), 0); }
+
+static simt_value of_next_lane(simt_builder *b, simt_value x) {
+    simt_type t = simt_typeof(b->func, x);
+    simt_value args[2] = {x, more(b, simt_build_sreg(b, SREG_LANEID))};
+    return simt_result(b->func, simt_build_op(b, SIMT_SHFL_IDX, args, 2, &t, 1), 0);
+}
+static simt_value part(simt_builder *b, simt_op op, simt_value x, simt_type t, int64_t lane) {
+    simt_instr i = simt_build_op(b, op, &x, 1, &t, 1);
+    b->func->instrs.data[i].imm.i = lane;
+    return simt_result(b->func, i, 0);
+}
+static simt_value joined(simt_builder *b, simt_value x, simt_value y) {
+    simt_type t = simt_typeof(b->func, x);
+    t.lanes = (uint8_t)(2 * t.lanes);
+    return simt_result(b->func, simt_build_op(b, SIMT_CONCAT, (simt_value[]){x, y}, 2, &t, 1), 0);
+}
+static simt_value middle_exchanged(simt_builder *b, simt_value x) {   // of four: 0 2 1 3
+    simt_type t = simt_typeof(b->func, x);
+    simt_op take = t.lanes == 4 ? SIMT_EXTRACT : SIMT_SLICE;
+    simt_value quarter[4];
+    t.lanes /= 4;
+    for (uint32_t k = 0; k < 4; k++) quarter[k] = part(b, take, x, t, k * t.lanes);
+    return joined(b, joined(b, quarter[0], quarter[2]), joined(b, quarter[1], quarter[3]));
+}
 
 static void change_argument(const site *s, uint32_t k, build_fn *change) {
     simt_builder b = aside(s);
@@ -330,6 +356,8 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_scale: info(s)->mem.scale = (uint16_t)(info(s)->mem.scale * 2); return;
     case SIMT_FAULT_lane: change_argument(s, 1, info(s)->op == SIMT_SHFL_BFLY ? half : more); return;
     case SIMT_FAULT_width: info(s)->imm.i /= 2; return;
+    case SIMT_FAULT_fragment: change_argument(s, 0, of_next_lane); return;
+    case SIMT_FAULT_registers: change_argument(s, 0, middle_exchanged); return;
     case SIMT_FAULT_element: info(s)->imm.i ^= 1; return;
     case SIMT_FAULT_round: change_result(s, rounded); return;
     case SIMT_FAULT_truncate:

@@ -39,6 +39,11 @@ static bool on_pred(simt_op op) {
     return op == SIMT_AND || op == SIMT_OR || op == SIMT_XOR || op == SIMT_NOT;
 }
 
+static double tf32(double x) {   // the lower 13 bits of an f32 go
+    uint64_t bits = simt_const_bits(SIMT_F32, x);
+    return simt_float_from_bits(SIMT_F32, (bits + 0x1000) & ~UINT64_C(0x1fff));
+}
+
 static bool fold_unary_float(simt_op op, simt_constant x, simt_constant *out) {
     bool narrow = x.type.element != SIMT_F32 && x.type.element != SIMT_F64;
     switch ((int)op) {
@@ -47,6 +52,7 @@ static bool fold_unary_float(simt_op op, simt_constant x, simt_constant *out) {
     case SIMT_FLOOR: return give_float(x.type, floor(x.f), out);
     case SIMT_CEIL: return give_float(x.type, ceil(x.f), out);
     case SIMT_RINT: return give_float(x.type, rint(x.f), out);
+    case SIMT_CVT_TF32: return !isnan(x.f) && give_float(x.type, tf32(x.f), out);
     case SIMT_SQRT:
         if (narrow) return false;
         return give_float(x.type, x.type.element == SIMT_F32 ? (double)sqrtf((float)x.f) : sqrt(x.f), out);

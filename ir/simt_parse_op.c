@@ -26,7 +26,7 @@ static uint32_t parse_word(simt_parser *p, const char *what, simt_words words) {
 static const char *aux_name(simt_written_aux aux) {
     static const char *const names[] = {
         [AUX_NONE] = "", [AUX_SREG] = "a special register", [AUX_PREDICATE] = "a predicate",
-        [AUX_ATOMIC] = "an atomic operation", [AUX_SCOPE] = "a scope",
+        [AUX_ATOMIC] = "an atomic operation", [AUX_SCOPE] = "a scope", [AUX_MMA] = "a matrix operation",
     };
     return names[aux];
 }

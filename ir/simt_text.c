@@ -16,6 +16,7 @@ static simt_written_type type_of(simt_op op) {
     case SIMT_CMP: case SIMT_MATCH_ANY: return TYPE_OF_ARG0;
     case SIMT_ST: case SIMT_RED: return TYPE_OF_ARG1;
     case SIMT_SREG: case SIMT_SHARED: case SIMT_ADDR: case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_CALL:
+    case SIMT_MMA:
         return TYPE_NOT_WRITTEN;
     }
     return simt_op_table(op)->results == 1 ? TYPE_OF_RESULT : TYPE_NOT_WRITTEN;
@@ -27,6 +28,7 @@ static simt_written_aux aux_of(simt_op op) {
     case SIMT_CMP: return AUX_PREDICATE;
     case SIMT_ATOM: case SIMT_RED: return AUX_ATOMIC;
     case SIMT_FENCE: return AUX_SCOPE;
+    case SIMT_MMA: return AUX_MMA;
     }
     return AUX_NONE;
 }
@@ -57,6 +59,11 @@ simt_words simt_aux_words(simt_written_aux aux) {
     static const char *const predicates[] = {SIMT_PREDICATES(X)};
     static const char *const atomics[] = {SIMT_ATOMICS(X)};
 #undef X
+#define MMA(id, shape, operand, ...) shape "." operand,
+    static const char *const matrices[] = {
+#include "mma.def"
+    };
+#undef MMA
     static const char *const scopes[] = {[SIMT_SCOPE_BLOCK] = "block", [SIMT_SCOPE_DEVICE] = "device"};
     switch (aux) {
     case AUX_NONE: return (simt_words){NULL, 0};
@@ -64,6 +71,7 @@ simt_words simt_aux_words(simt_written_aux aux) {
     case AUX_PREDICATE: return (simt_words){predicates, SIMT_PREDICATE_COUNT};
     case AUX_ATOMIC: return (simt_words){atomics, SIMT_ATOMIC_COUNT};
     case AUX_SCOPE: return (simt_words){scopes, 2};
+    case AUX_MMA: return (simt_words){matrices, SIMT_MMA_COUNT};
     }
     return (simt_words){NULL, 0};
 }

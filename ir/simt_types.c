@@ -34,6 +34,7 @@ simt_type simt_rule_type(const simt_func *f, simt_op op, const simt_value *args)
     case RULE_NONE: case RULE_GIVEN: return (simt_type){0, 0};
     case RULE_SAME: case RULE_SAME1: return simt_typeof(f, args[0]);
     case RULE_SECOND: return simt_typeof(f, args[1]);
+    case RULE_THIRD: return simt_typeof(f, args[2]);
     case RULE_PRED: return (simt_type){SIMT_PRED, simt_typeof(f, args[0]).lanes};
     case RULE_I32: return SIMT_T(I32);
     }
@@ -49,7 +50,7 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_CLZ: case SIMT_ATOM_CAS: case SIMT_MATCH_ANY:
         return INT;
     case SIMT_FMA: case SIMT_SQRT: case SIMT_FLOOR: case SIMT_CEIL: case SIMT_RINT:
-    case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA:
+    case SIMT_EXP2A: case SIMT_LOG2A: case SIMT_RCPA: case SIMT_RSQRTA: case SIMT_TANHA: case SIMT_CVT_TF32: case SIMT_MMA:
         return FLOAT;
     case SIMT_AND: case SIMT_OR: case SIMT_XOR: case SIMT_NOT: return INT | PRED;
     case SIMT_CONST: case SIMT_CVT: case SIMT_UCVT: case SIMT_SPLAT: case SIMT_EXTRACT: case SIMT_INSERT: case SIMT_SLICE:
@@ -86,6 +87,7 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
         if (t[0].lanes != r.lanes) return "the number of lanes changes";
         return simt_is_float(t[0].element) && simt_is_float(r.element) ? "neither side is an integer" : NULL;
     case SIMT_BITCAST: return total_bits(t[0]) == total_bits(r) ? NULL : "the number of bits changes";
+    case SIMT_CVT_TF32: return r.element == SIMT_F32 ? NULL : "it rounds f32";
     case SIMT_SPLAT:
         return scalar(t[0]) && !scalar(r) && t[0].element == r.element ? NULL
                                                                        : "it makes a vector of one scalar";

@@ -44,6 +44,18 @@ static const char *width_fault(const simt_instr_info *i) {
                : "the width must be 2, 4, 8, 16 or 32";
 }
 
+static const char *mma_fault(const simt_func *f, const simt_instr_info *i) {
+    static const char *const faults[] = {"its first argument is not what a lane holds of A",
+                                         "its second argument is not what a lane holds of B",
+                                         "its third argument is not what a lane holds of C"};
+    if (i->aux >= SIMT_MMA_COUNT) return "there is no such matrix operation";
+    for (uint32_t k = SIMT_MMA_A; k <= SIMT_MMA_C; k++) {
+        simt_type held = simt_mma_type((simt_mma)i->aux, (simt_mma_operand)k);
+        if (!simt_type_equal(simt_typeof(f, i->args[k]), held)) return faults[k];
+    }
+    return NULL;
+}
+
 static bool writes_readonly(const simt_func *f, simt_value pointer) {
     const simt_value_info *v = &f->values.data[pointer];
     while (v->def && f->instrs.data[v->def].op == SIMT_ADDR)
@@ -79,6 +91,7 @@ static const char *attribute_fault(const simt_func *f, const simt_instr_info *i)
     case SIMT_LD: case SIMT_ST: return access_fault(f, i);
     case SIMT_ATOM: case SIMT_RED: return atomic_fault(f, i);
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY: return width_fault(i);
+    case SIMT_MMA: return mma_fault(f, i);
     case SIMT_FENCE: return i->aux <= SIMT_SCOPE_DEVICE ? NULL : "there is no such scope";
     case SIMT_FOR: return step_fault(f, i);
     }

@@ -204,6 +204,10 @@ tensor_expr tensor_fold(tensor_op *op, const tensor_node *n) {
     case TENSOR_CVT_OP: return fold_cvt(op, n);
     case TENSOR_INDEX_OP: return fold_index(op, n);
     case TENSOR_ROUND_OP: return fold_round(op, n);
+    case TENSOR_TF32_OP: {
+        const tensor_node *x = constant(op, n->args[0]);
+        return x ? tensor_float(op, DT_F32, ir_tf32_round(x->imm.f)) : 0;
+    }
     default: return 0;   // loads, rand, stop and preconditions
     }
 }

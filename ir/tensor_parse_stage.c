@@ -65,6 +65,14 @@ static uint32_t find_reducer(const parser *p, const char *name) {
     return TENSOR_NO_REDUCER;
 }
 
+static uint32_t read_roundings(parser *p) {
+    token t = p->tok;
+    if (t.kind != TOK_INT || t.i < 2 || t.i > 16)
+        tensor_parse_fail(p, E0971, t.at, "expected a number of roundings, 2 to 16");
+    tensor_lex_next(p);
+    return (uint32_t)t.i;
+}
+
 void tensor_parse_reducer(parser *p) {
     token name = tensor_lex_name(p, "the reducer's name");
     if (builtin_kind(name.text) != REDUCE_USER || find_reducer(p, name.text) != TENSOR_NO_REDUCER)
@@ -74,6 +82,7 @@ void tensor_parse_reducer(parser *p) {
     tensor_lex_expect(p, "->");
     type_list results = read_types(p);
     r.commutative = tensor_lex_accept(p, "commutative");
+    if (tensor_lex_accept(p, "roundings")) r.roundings = read_roundings(p);
     tensor_lex_expect(p, "{");
     tensor_lex_expect(p, "state");
     type_list state = read_types(p);

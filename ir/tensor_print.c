@@ -361,7 +361,9 @@ static void print_reducer(printer *p, uint32_t i) {
     print_types(p, r->arg_types, r->nargs);
     OUT(p, " -> ");
     print_types(p, r->result_types, r->nresults);
-    OUT(p, "%s {\n    state ", r->commutative ? " commutative" : "");
+    if (r->commutative) OUT(p, " commutative");
+    if (r->roundings) OUT(p, " roundings %u", (unsigned)r->roundings);
+    OUT(p, " {\n    state ");
     print_types(p, r->state_types, r->nstate);
     OUT(p, "\n");
     print_section(p, "identity", r->identity, r->nstate);

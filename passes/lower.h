@@ -114,6 +114,11 @@ typedef struct {   // a value the thread knows: of home REGISTERS, or of another
     simt_value value;
 } register_value;
 
+typedef struct {   // of a loop over the columns of matrix operations, those that lanes hold of B: see lower_matrix.c
+    const loop_node *node;
+    binding at;
+} matrix_columns;
+
 typedef struct {   // map[point] is row: the loop over point walks that row
     tensor_val map;
     tensor_var point, row;
@@ -151,6 +156,7 @@ typedef struct {
     VEC(tensor_val) tiles;   // filled, in scope
     VEC(walked_row) rows;    // of loops in scope
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
+    VEC(matrix_columns) columns;   // of loops in scope
 } kernel;
 
 // ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
@@ -167,6 +173,7 @@ uint32_t lw_step(const loop_node *n);   // positions a round of the rest covers
 // ---- Digits (lower_digits.c) -----------------------------------------------------------------------------
 void lw_number_axes(kernel *k);
 loop_axes *lw_axes_of(kernel *k, const loop_node *n);
+uint32_t lw_axis(kernel *k, const loop_node *n, uint32_t digit);
 axis_set lw_axes_enter(kernel *k,
                        const loop_node *n);   // its digits; may have been entered by a reduction around it
 void lw_axes_leave(kernel *k, const loop_node *n);
@@ -249,6 +256,14 @@ uint32_t lw_dealt_parts(const kernel *k);        // room that lw_fold_dealt take
 simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part);   // by step
 void lw_deal(kernel *k, simt_builder *b);   // from here on the steps are the lanes'
 void lw_deal_back(kernel *k);
+// The position of the copy at hand, of those that stand at base; past the end it is the last one, and not inside.
+simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
+                            simt_value last, simt_value *inside);
+
+// ---- Matrix operations (lower_matrix.c) ------------------------------------------------------------------
+void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last);
+axis_set lw_depth_axes(kernel *k, const loop_node *reduce);   // of its pieces along what is reduced
+void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r);
 
 // ---- Rows (lower_rows.c) ---------------------------------------------------------------------------------
 void lw_walk_row(kernel *k, const loop_node *n);   // the loop is entered; the caller sets the length back

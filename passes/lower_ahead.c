@@ -66,6 +66,8 @@ static void find_stored(ahead *a, const loop_node *n) {
 void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t from) {
     loop_node_kind kind = body->data[from]->kind;
     if (kind != LOOP_CONTRIBUTE && kind != LOOP_STORE) return;
+    if (kind == LOOP_CONTRIBUTE && lw_reduction(k, body->data[from]->stages[0])->node->matrix)
+        return;   // all at once
     ahead a = {.k = k, .b = b, .steps = open_steps(k)};
     if (!a.steps) return;
     a.seen = ARENA_ARRAY(k->l->arena, bool, k->l->op->exprs.len + 1);

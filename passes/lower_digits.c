@@ -38,6 +38,10 @@ loop_axes *lw_axes_of(kernel *k, const loop_node *n) {
     ICE("a loop of '%s' is not numbered", k->plan->name);
 }
 
+uint32_t lw_axis(kernel *k, const loop_node *n, uint32_t digit) {
+    return lw_axes_of(k, n)->first + rest_written_out(n) + n->ndigits - 1 - digit;
+}
+
 // ---- Scope -----------------------------------------------------------------------------------------------
 static bool vector_extent(uint32_t n) { return n == 2 || n == 4 || n == 8 || n == 16; }
 

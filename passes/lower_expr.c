@@ -435,6 +435,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_SELECT_OP: return lower_select(k, b, e, n);
     case TENSOR_CVT_OP: return lower_cvt(k, b, n);
     case TENSOR_ROUND_OP: return lower_round(k, b, n);
+    case TENSOR_TF32_OP: return lower_one(k, b, n, SIMT_CVT_TF32);
     case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
     case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
     case TENSOR_CEIL_OP: return lower_one(k, b, n, SIMT_CEIL);

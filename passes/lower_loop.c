@@ -121,6 +121,18 @@ simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, si
     return base;
 }
 
+simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
+                            simt_value last, simt_value *inside) {
+    simt_value at = base;
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (copies & AXIS(i))
+            at = simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, (int64_t)k->at[i] * k->axis[i].weight));
+    if (!r->masked) return at;
+    *inside = simt_build_cmp(b, SIMT_LT, at, r->hi);
+    at = simt_build_binary(b, SIMT_MIN, at, last);
+    return r->maybe_none ? simt_build_binary(b, SIMT_MAX, at, lw_ix(k, b, 0)) : at;
+}
+
 void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round_of r) {
     binding *v = &k->var[n->var];
     axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
@@ -139,17 +151,11 @@ void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round
     simt_value last = 0;
     if (r.masked) last = simt_build_binary(b, SIMT_SUB, r.hi, lw_ix(k, b, along ? lw_lanes(k) : 1));
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) {
-        simt_value at = base;
-        for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-            if (copies & AXIS(i))
-                at = simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, (int64_t)k->at[i] * k->axis[i].weight));
-        if (r.masked) {
-            mask.of[lw_instance(k, copies)] = simt_build_cmp(b, SIMT_LT, at, r.hi);
-            at = simt_build_binary(b, SIMT_MIN, at, last);
-            if (r.maybe_none) at = simt_build_binary(b, SIMT_MAX, at, lw_ix(k, b, 0));
-        }
-        v->of[lw_instance(k, copies)] = at;
+        simt_value inside = 0;
+        v->of[lw_instance(k, copies)] = lw_copy_position(k, b, copies, base, &r, last, &inside);
+        if (r.masked) mask.of[lw_instance(k, copies)] = inside;
     }
+    lw_bind_columns(k, b, n, &r, last);
     VEC_PUSH(k->l->arena, &k->masks, mask);
 }
 
@@ -184,7 +190,7 @@ static uint32_t written_out_axis(kernel *k, const loop_node *n) {
 
 // Lanes that are through take part in shuffles alone, and read nothing again.
 static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
-    uint32_t masks = k->masks.len, rows = k->rows.len;
+    uint32_t masks = k->masks.len, rows = k->rows.len, columns = k->columns.len;
     dealt_steps *outer = k->dealt, dealt = {.node = n, .round = r};
     if (n->dealt) {
         dealt.axis = written_out_axis(k, n);
@@ -199,6 +205,7 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
     k->dealt = outer;
     k->masks.len = masks;
     k->rows.len = rows;
+    k->columns.len = columns;
     lw_forget_tiles(k, n->var);
     k->var[n->var] = (binding){0};
 }

@@ -81,6 +81,7 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     r->r = &k->l->op->reducers.data[st->reducer];
     for (uint32_t i = 0; i < st->nleft; i++) r->left |= lw_var_depends(k, st->left[i]);
     bound_digits(k, &n->body, stage, &r->bound);
+    if (n->matrix) r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up
     r->copies = lw_written_out(k, r->left) | places(k, r->bound, LOOP_REGISTER_PLACE);
     r->some = st->nelse || parts_may_be_empty(k, r);
     r->n = r->r->nstate + r->some;
@@ -199,6 +200,10 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
 
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
     reduction *r = lw_reduction(k, n->stages[0]);
+    if (r->node->matrix) {
+        lw_contribute_product(k, b, r);
+        return;
+    }
     axis_set walked = lw_written_out(k, r->left);
     for (uint32_t i = r->masks; i < k->masks.len; i++)
         walked |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node));

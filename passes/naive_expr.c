@@ -163,6 +163,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_SELECT_OP: return lower_select(k, b, n);
     case TENSOR_CVT_OP: return simt_build_cvt(b, value_simt(n->type), expr_lower(k, b, n->args[0]));
     case TENSOR_ROUND_OP: return lower_round(k, b, n);
+    case TENSOR_TF32_OP: return lower_one(k, b, n, SIMT_CVT_TF32);
     case TENSOR_SQRT_OP: return lower_one(k, b, n, SIMT_SQRT);
     case TENSOR_FLOOR_OP: return lower_one(k, b, n, SIMT_FLOOR);
     case TENSOR_CEIL_OP: return lower_one(k, b, n, SIMT_CEIL);

@@ -77,6 +77,7 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         if (fields[i].verb == SCHEDULE_UNROLL) c.dealt = schedule_value_of(cell, "dealt") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
+    plan_matrix_cut(p, &c);
     return c;
 }
 
@@ -172,14 +173,19 @@ int64_t plan_parts_of(const index_cut *c) {
     return part;
 }
 
-void plan_digits(planner *p, const index_cut *c, loop_node *n) {
-    int64_t part;
-    n->rest = c->block ? LOOP_BLOCK_PLACE : LOOP_SERIAL_PLACE;
-    if (too_many(p, c)) return;
+static void add_points(const index_cut *c, loop_node *n) {
     add_digit(n, LOOP_VECTOR_PLACE, c->vector);
     if (!c->strided) add_digit(n, LOOP_REGISTER_PLACE, c->registers);
     add_digit(n, LOOP_LANE_PLACE, c->lanes);
     if (c->strided) add_digit(n, LOOP_REGISTER_PLACE, c->registers);
+}
+
+void plan_digits(planner *p, const index_cut *c, loop_node *n) {
+    int64_t part;
+    n->rest = c->block ? LOOP_BLOCK_PLACE : LOOP_SERIAL_PLACE;
+    if (too_many(p, c)) return;
+    if (c->matrix) plan_matrix_digits(c, add_digit, n);
+    else add_points(c, n);
     part = loop_digits_product(n);
     if (c->tile && c->tile % part) {
         uneven(p, c, SCHEDULE_TILE, c->tile, part);

@@ -167,6 +167,8 @@ bool plan_same_walk(const planner *p, const tensor_stage *a, const tensor_stage 
     if (a->reducer == TENSOR_NO_REDUCER || b->reducer == TENSOR_NO_REDUCER) return false;
     if (a->nbound != 1 || b->nbound != 1 || a->nleft != b->nleft) return false;
     if (p->op->vars.data[a->bound[0]].space != p->op->vars.data[b->bound[0]].space) return false;
+    plan_matrix m;
+    if (plan_matrix_of(p, a, &m) || plan_matrix_of(p, b, &m)) return false;
     if (!plan_same_keys(p, a, b)) return false;
     return plan_part_points(p, a) == plan_part_points(p, b) && plan_every(p, a) == plan_every(p, b) &&
            reads_nothing_of(p, a, b);

@@ -45,7 +45,10 @@ static bool runs_along_reduced(const nest *n, const tensor_stage *st, tensor_var
 // neighbours, then come those of what is reduced, or the other way round; the loops that other stages share
 // come last.
 static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
-    dealing d = {.stage = stage, .shuffles = plan_shuffles(walk)};
+    plan_matrix m;
+    bool matrix = plan_matrix_of(n->p, &n->p->op->stages.data[stage],
+                                 &m);   // its lanes are dealt out already
+    dealing d = {.stage = stage, .shuffles = !matrix && plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
     if (n->tiles) plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);
     if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
@@ -56,7 +59,7 @@ static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk
     loop_node *innermost = last ? n->levels.data[n->levels.len - 1] : NULL;
     bool before = last && runs_along_reduced(n, &n->p->op->stages.data[stage], n->vars[levels - 1]);
     if (last && !before) VEC_PUSH(n->p->arena, &d.inner, innermost);
-    for (uint32_t i = walk->len; i-- > 0;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
+    for (uint32_t i = walk->len; i-- > 0 && !matrix;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
     if (before) VEC_PUSH(n->p->arena, &d.inner, innermost);
     VEC_PUSH(n->p->arena, &n->dealings, d);
 }
@@ -170,6 +173,10 @@ static void settle(nest *n) {
             disagree(n, d, SCHEDULE_GROUPS, LOOP_GROUP_PLACE);
     }
     check_threads(n, lanes, groups);
+    for (uint32_t i = 0; i < n->dealings.len; i++) {
+        plan_matrix_lanes(n->p, dealt(n, &n->dealings.data[i]), lanes);
+        plan_matrix_units(n->p, dealt(n, &n->dealings.data[i]), &n->levels);
+    }
     for (uint32_t i = 0; i < n->everyone.len; i++) {
         loop_node *all = n->everyone.data[i];
         if (lanes > 1) all->digits[all->ndigits++] = (loop_digit){LOOP_LANE_PLACE, lanes, 1};
@@ -209,6 +216,7 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     const int64_t a[] = {c->block, c->groups, c->tile, c->registers, c->lanes, c->vector, c->unroll, c->pad},
                   b[] = {o->block, o->groups, o->tile, o->registers, o->lanes, o->vector, o->unroll, o->pad};
     uint32_t i = 0, all = sizeof verbs / sizeof *verbs;
+    if (c->matrix != o->matrix) return plan_matrix_apart(p, c, o);
     while (i < all && a[i] == b[i]) i++;
     bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
     if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt && tiles) return true;
@@ -426,6 +434,7 @@ loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at
         reduce->stages = stages;
         loop_append(p->plan, at, reduce);
         plan_walk(p, stages, to - from, reduce, walk, NULL);
+        if (!part || p->leaving) plan_matrix_reduce(p, st, &n->levels, reduce);
     }
     if (part && part->kind == PART_ROW && p->leaving)
         return plan_leave_or_store(p, part, stages, to - from, at);

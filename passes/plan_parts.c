@@ -465,6 +465,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     }
     index_cut c = plan_cut(p, st, first->var, true);
     c.block = c.tile = c.registers = c.vector = 0;
+    if (c.matrix) c.matrix = MATRIX_NONE, c.lanes = 0;   // states are no products
     if (first->kind == PART_ROW) plan_taken_parts(p, st, &c);
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, st->at);
     walk->var = first->part;

@@ -49,7 +49,7 @@ static tensor_expr number(typing *t, tensor_expr e) {
     if (n.op == TENSOR_ARG_OP || n.op == TENSOR_LEFT_OP || n.op == TENSOR_RIGHT_OP) return component(t, n);
     if (n.op == TENSOR_CVT_OP) return as(t, t->to, retyped(t, n.args[0]));
     n.type.type = from;
-    if (n.op == TENSOR_ROUND_OP) return as(t, t->to, with_args(t, n, from));
+    if (n.op == TENSOR_ROUND_OP || n.op == TENSOR_TF32_OP) return as(t, t->to, with_args(t, n, from));
     return as(t, t->to, e);   // a load, a constant, a random number
 }
 
@@ -229,6 +229,7 @@ static uint32_t type_stage(planner *p, uint32_t stage) {
     }
     if (floats && (compute || accumulate)) type_reduction(p, stage, compute, accumulate);
     if (factor && !p->failed) plan_scale(p, stage, accumulate, factor, typed);
+    if (reduces && !p->failed) plan_matrix_types(p, stage);
     return stage;
 }
 
@@ -236,7 +237,8 @@ void plan_types(planner *p) {
     bool any = false;
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
-        any |= !c->empty && (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE);
+        any |= !c->empty &&
+               (c->verb == SCHEDULE_COMPUTE || c->verb == SCHEDULE_ACCUMULATE || c->verb == SCHEDULE_MMA);
     }
     if (!any) return;
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {

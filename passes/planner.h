@@ -137,6 +137,22 @@ bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
 void plan_put_stage(planner *p, uint32_t at, tensor_stage st);   // before there are kernels; later ones move up
 void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st);
 
+typedef VEC(loop_node *) loop_list;
+
+// ---- Matrix operations (plan_matrix.c) -------------------------------------------------------------------
+typedef enum { MATRIX_NONE, MATRIX_ROWS, MATRIX_COLUMNS, MATRIX_DEPTH } matrix_role;
+typedef struct {   // a sum that `mma` is about
+    const schedule_cell *cell;
+    simt_mma kind;
+    tensor_var rows, columns, depth;   // of the stage
+} plan_matrix;
+void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
+bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
+// Of an index of the sum, or of a stage that reads it point by point.
+matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);
+void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce);
+void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why);   // refuses it there
+
 // ---- Dealing out (plan_cut.c) ----------------------------------------------------------------------------
 typedef struct {
     const tensor_stage *stage;
@@ -146,7 +162,15 @@ typedef struct {
     bool strided, masked, dealt;   // registers; steps written out, twice
     int64_t pad;   // what its extent is rounded up to; 0: it is not
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
+    matrix_role matrix;     // how lanes and registers are numbered
+    simt_mma matrix_kind;
 } index_cut;
+void plan_matrix_cut(planner *p, index_cut *c);
+bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o);   // refuses that they share a loop
+void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels);
+void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes);   // refuses other than those of a warp
+typedef void plan_digit(loop_node *n, loop_place place, int64_t extent);   // adds one, unless of 1
+void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n);
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound);
 // Loads of the stage that end on an index and mention the other: memory runs along it.
 int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other);
@@ -194,7 +218,6 @@ bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order);
 bool plan_classes(planner *p, const schedule_cell *bucket, row_class *out,
                   uint32_t *n);   // by degree, the lowest first
 
-typedef VEC(loop_node *) loop_list;
 
 // ---- Tiles (plan_tiles.c) --------------------------------------------------------------------------------
 const schedule_value *

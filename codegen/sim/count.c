@@ -64,6 +64,7 @@ static sim_counted_step counted_step(const sim_code *c) {
     case SIMT_SHFL_UP:
     case SIMT_SHFL_DOWN:
     case SIMT_SHFL_BFLY: return counted(c, COUNT_SHUFFLE, ceil_div(bytes_of(c->to), 4));
+    case SIMT_MMA: return counted(c, COUNT_ISSUE, 1);
     case SIMT_BARRIER: return counted(c, COUNT_BARRIER, 1);
     case SIMT_SHARED:
     case SIMT_SPLAT:

@@ -159,6 +159,8 @@ sim_step sim_lanes_step(const simt_func *f, const simt_instr_info *i);     // ar
 sim_step sim_convert_step(const simt_func *f, const simt_instr_info *i);   // CVT, UCVT
 sim_step sim_memory_step(simt_op op);
 sim_step sim_warp_step(simt_op op);
+void sim_need_whole_warp(sim_warp *w, const sim_code *c);   // a fault where a lane does not take part
+void sim_mma(sim_warp *w, const sim_code *c);               // MMA
 // control.c: what the translation puts in by itself
 typedef enum {
     SIM_COPY,

@@ -133,6 +133,7 @@ DIVISIONS(i64, uint64_t, int64_t)
     UNARY(tanha_##e, T, tanh##f(x))
 FLOATS(f32, float, f)
 FLOATS(f64, double, )
+UNARY(tf32_f32, float, sim_float32(isnan(x) ? 0x7fffffff : (sim_bits32(x) + 0x1000) & ~UINT32_C(0x1fff)))
 
 // f32 has twice the digits and two, so rounding again is rounding once. A NaN whose sign is set is 0x7fff as
 // well.
@@ -347,7 +348,8 @@ static const sim_step steps[SIMT_OP_COUNT][SIMT_ELEMENT_COUNT] = {
     [SIMT_LSHR] = {ON_INTEGERS(lshr)},   [SIMT_ASHR] = {ON_INTEGERS(ashr)},
     [SIMT_CLZ] = {ON_INTEGERS(clz)},     [SIMT_EXP2A] = {ON_FLOATS(exp2a)},
     [SIMT_LOG2A] = {ON_FLOATS(log2a)},   [SIMT_RCPA] = {ON_FLOATS(rcpa)},
-    [SIMT_RSQRTA] = {ON_FLOATS(rsqrta)}, [SIMT_TANHA] = {ON_FLOATS(tanha)}};
+    [SIMT_RSQRTA] = {ON_FLOATS(rsqrta)}, [SIMT_TANHA] = {ON_FLOATS(tanha)},
+    [SIMT_CVT_TF32] = {[SIMT_F32] = tf32_f32}};
 // Pointers are equal where buffer and offset are.
 static const sim_step comparisons[SIMT_PREDICATE_COUNT][SIMT_ELEMENT_COUNT] = {
     [SIMT_EQ] = {ON_BOTH(eq), [SIMT_PRED] = eq_pred, [SIMT_PTR_GLOBAL] = eq_i64, [SIMT_PTR_SHARED] = eq_i64},

@@ -2,7 +2,7 @@
 #include "internal.h"
 
 // ---- Who takes part --------------------------------------------------------------------------------------
-static void need_whole_warp(sim_warp *w, const sim_code *c) {
+void sim_need_whole_warp(sim_warp *w, const sim_code *c) {
     if (w->mask == w->full) return;
     sim_fault_at(w, c, E0724, w->mask, 0, "'%s' is reached by lanes %08x of %08x",
                  simt_op_table((simt_op)c->func->instrs.data[c->instr].op)->text, w->mask, w->full);
@@ -45,7 +45,7 @@ static void shuffle(sim_warp *w, const sim_code *c) {
     const uint32_t *lane = sim_at(w, c->b), *undefined = sim_undefined(w, c->a, c->from);
     uint32_t *out = sim_undefined(w, c->r, c->to), from[SIM_LANES];
     sim_mask bad = *sim_undefined(w, c->b, SIMT_T(I32)) & w->mask, idle = 0;
-    need_whole_warp(w, c);
+    sim_need_whole_warp(w, c);
     if (bad) sim_fault_at(w, c, E0722, bad, 0, "the lane of a shuffle comes from memory that nobody wrote");
     memset(out, 0, 4u * c->to.lanes);
     for (uint32_t i = 0; i < SIM_LANES; i++) {
@@ -65,7 +65,7 @@ static void shuffle(sim_warp *w, const sim_code *c) {
 static void vote(sim_warp *w, const sim_code *c) {
     simt_op op = (simt_op)c->func->instrs.data[c->instr].op;
     sim_mask set = *(uint32_t *)sim_at(w, c->a) & w->mask;
-    need_whole_warp(w, c);
+    sim_need_whole_warp(w, c);
     if (op == SIMT_BALLOT) fill_i32(w, c, set);
     else *(uint32_t *)sim_at(w, c->r) = (op == SIMT_VOTE_ANY ? set != 0 : set == w->mask) ? ~UINT32_C(0) : 0;
     *sim_undefined(w, c->r, c->to) = *sim_undefined(w, c->a, c->from) & w->mask ? ~UINT32_C(0) : 0;
@@ -74,7 +74,7 @@ static void vote(sim_warp *w, const sim_code *c) {
 static void match(sim_warp *w, const sim_code *c) {
     uint32_t bytes = sim_element_bytes(c->from), *r = sim_at(w, c->r);
     const uint8_t *x = sim_at(w, c->a);
-    need_whole_warp(w, c);
+    sim_need_whole_warp(w, c);
     for (uint32_t i = 0; i < SIM_LANES; i++) {
         r[i] = 0;
         for (uint32_t j = 0; j < SIM_LANES; j++)
@@ -86,12 +86,12 @@ static void match(sim_warp *w, const sim_code *c) {
 
 // ---- Order -----------------------------------------------------------------------------------------------
 static void sync_warp(sim_warp *w, const sim_code *c) {
-    need_whole_warp(w, c);
+    sim_need_whole_warp(w, c);
     w->syncs++;
 }
 
 static void wait(sim_warp *w, const sim_code *c) {
-    need_whole_warp(w, c);
+    sim_need_whole_warp(w, c);
     w->state = SIM_WAITS;
 }
 
@@ -136,6 +136,7 @@ sim_step sim_warp_step(simt_op op) {
     case SIMT_VOTE_ANY:
     case SIMT_VOTE_ALL: return vote;
     case SIMT_MATCH_ANY: return match;
+    case SIMT_MMA: return sim_mma;
     case SIMT_WARP_SYNC: return sync_warp;
     case SIMT_BARRIER: return wait;
     case SIMT_FENCE: return fence;

@@ -42,6 +42,14 @@ static const float_op float_ops[] = {
     {"%v = floor TYPE %a", '_'}, {"%v = ceil TYPE %a", '^'}, {"%v = rint TYPE %a", 'r'},
         {"%v = neg TYPE %a", 'n'},
     {"%v = abs TYPE %a", 'a'}};
+static const float_op of_f32 = {"%v = cvt.tf32 TYPE %a", 't'};
+
+// To 11 significant bits, ties away from 0.
+static double to_tf32(double a) {
+    if (a == 0 || !isfinite(a)) return a;
+    int quantum = (ilogb(a) < -126 ? -126 : ilogb(a)) - 10;
+    return ldexp(round(ldexp(a, -quantum)), quantum);
+}
 
 static __float128 least(__float128 a, __float128 b) {
     if (a != a || b != b) return a + b;
@@ -71,6 +79,7 @@ static uint64_t reference(const float_format *f, char kind, const uint64_t *bits
     case '_': return round_to(f, __builtin_floor((double)a), 0);
     case '^': return round_to(f, __builtin_ceil((double)a), 0);
     case 'r': return round_to(f, __builtin_rint((double)a), 0);
+    case 't': return round_to(f, to_tf32((double)a), 0);
     case 'n': return bits[0] ^ sign;
     case 'a': return bits[0] & ~sign;
     }
@@ -215,6 +224,7 @@ int main(void) {
         for (uint32_t o = 0; o < COUNT(float_ops); o++)
             for (uint32_t lanes = 1; lanes <= 8; lanes *= 8) floats(a, &float_formats[f], &float_ops[o],
                                                                     lanes);
+        if (float_formats[f].element == SIMT_F32) floats(a, &float_formats[f], &of_f32, 4);
     }
     for (uint32_t t = 0; t < COUNT(ints); t++) {
         fill_ints(ints[t].bits);

@@ -38,6 +38,8 @@ int main(void) {
         "test.simt:8:6: error[E0725]: kernel 'k', block 0, warp 1, lane 7: reads a lane that does not take part");
     EXPECT(SOME "%v = ballot %p\n" END,
            "test.simt:8:6: error[E0724]: kernel 'k', block 0, warp 1, lane 0: 'ballot' is reached");
+    EXPECT(SOME "%z = const f32x4 0\n%x = const f32x2 1\n%d = mma m16n8k8.tf32 %z, %x, %z\n" END,
+           "test.simt:10:6: error[E0724]: kernel 'k', block 0, warp 1, lane 0: 'mma' is reached by lanes 000000ff of ffffffff");
     EXPECT(SOME "warp.sync\n" END,
            "test.simt:8:1: error[E0724]: kernel 'k', block 0, warp 1, lane 0: 'warp.sync' is reached");
     EXPECT(SOME "barrier\n" END,

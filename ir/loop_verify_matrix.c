@@ -1,0 +1,206 @@
+// Reductions by matrix operations: the loops deal their pieces out as the operation wants them, the body is a
+// product of what stands in rows and what stands in columns, and all lanes of a warp go through it together.
+#include "loop_verify.h"
+
+// ---- Digits ----------------------------------------------------------------------------------------------
+typedef struct {
+    loop_digit digits[3];
+    uint32_t n;
+} layout;
+
+static layout rows_of(void) {   // simt_mma_at of C: row lane / 4 + 8 (i / 2)
+    return (layout){{{LOOP_LANE_PLACE, 8, 4}, {LOOP_REGISTER_PLACE, 2, 1}}, 2};
+}
+
+static layout columns_of(void) {   // column 2 (lane % 4) + i % 2
+    return (layout){{{LOOP_REGISTER_PLACE, 2, 1}, {LOOP_LANE_PLACE, 4, 1}}, 2};
+}
+
+static layout depth_of(simt_mma kind) {   // column of A, row of B: w (lane % 4) + i % w + 4 w (…)
+    const simt_mma_info *m = simt_mma_table(kind);
+    uint32_t w = 32 / simt_element_bits(m->element);
+    layout l = {.n = 0};
+    if (w > 1) l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, w, 1};
+    l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
+    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
+    return l;
+}
+
+static bool begins_with(const loop_node *loop, const layout *l) {
+    for (uint32_t i = 0; i < l->n; i++) {
+        const loop_digit *d = &loop->digits[i], *want = &l->digits[i];
+        if (i >= loop->ndigits || d->place != want->place || d->extent != want->extent ||
+            d->unit != want->unit)
+            return false;
+    }
+    for (uint32_t i = l->n; i < loop->ndigits; i++)
+        if (loop->digits[i].place == LOOP_LANE_PLACE || loop->digits[i].place == LOOP_VECTOR_PLACE)
+            return false;
+    return true;
+}
+
+static const char *check_layout(loop_verifier *v, const loop_node *loop, layout l, const char *what) {
+    if (begins_with(loop, &l)) return NULL;
+    const char *text = "";
+    for (uint32_t i = 0; i < l.n; i++) {
+        const loop_digit *d = &l.digits[i];
+        const char *unit = d->unit > 1 ? arena_printf(v->arena, " unit %u", (unsigned)d->unit) : "";
+        text = arena_printf(v->arena, "%s%s%s %u%s", text, i ? ", " : "", loop_place_text(d->place),
+                            (unsigned)d->extent, unit);
+    }
+    return WRONG(v, "'%s' is %s of a matrix operation, so its digits are %s, and then no lanes nor vectors",
+                 v->op->vars.data[loop->var].name, what, text);
+}
+
+bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m) {
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node *r = v->path.data[k];
+        if (r->kind == LOOP_REDUCE && r->matrix && r->matrix->depth == n->var && r->matrix->columns == m->var)
+            return true;
+    }
+    return false;
+}
+
+// ---- Loops -----------------------------------------------------------------------------------------------
+// The loop around that binds it.
+static const loop_node *around(const loop_verifier *v, tensor_var x) {
+    for (uint32_t k = 0; k < v->path.len; k++)
+        if (v->path.data[k]->kind == LOOP_FOR && v->path.data[k]->var == x) return v->path.data[k];
+    return NULL;
+}
+
+// Lanes stand at points of their own of these two.
+static bool differs(loop_verifier *v, const loop_matrix *m, tensor_expr e) {
+    return e && (loop_depends(v, e, m->rows) || loop_depends(v, e, m->columns));
+}
+
+static const char *check_together(loop_verifier *v, const loop_matrix *m, const loop_node *n) {
+    bool apart = n->kind == LOOP_FOR ? differs(v, m, n->lo) || differs(v, m, n->hi)
+                                     : n->kind == LOOP_IF && differs(v, m, n->value);
+    if (n->kind == LOOP_FOR && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
+        return WRONG(v, "a matrix operation stands in the vector of '%s'", v->op->vars.data[n->var].name);
+    return apart ? WRONG(v, "lanes of a matrix operation would go apart: %s on its rows or columns",
+                         n->kind == LOOP_FOR ? "the bounds of a loop depend" : "a condition depends")
+                 : NULL;
+}
+
+typedef struct {
+    const loop_node *depth;
+    uint32_t contributions;
+} inside;
+
+static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep) {
+    const char *depth = v->op->vars.data[m->depth].name;
+    bool loop = n->kind == LOOP_FOR, plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN;
+    if (n->kind == LOOP_CONTRIBUTE && (!deep || n->nstates))
+        return WRONG(v, "a matrix operation contributes the product of its stage, in the loop over '%s'",
+                     depth);
+    if (n->kind != LOOP_CONTRIBUTE && !plain)
+        return WRONG(v, "a '%s' stands in a reduction by matrix operations", loop_node_table(n->kind)->text);
+    for (uint32_t d = 0; loop && n->var != m->depth && d < n->ndigits; d++)
+        if (n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].place != LOOP_UNROLL_PLACE)
+            return WRONG(v, "'%s' is reduced by matrix operations too, and not walked one after the other",
+                         v->op->vars.data[n->var].name);
+    return loop ? check_together(v, m, n) : NULL;
+}
+
+// What stands in the reduction: loops, lets and one contribution, at the depth.
+static const char *look_inside(loop_verifier *v, const loop_matrix *m, const loop_body *body, bool deep,
+                               inside *in) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        bool depth = n->kind == LOOP_FOR && n->var == m->depth;
+        if (depth) in->depth = n;
+        in->contributions += n->kind == LOOP_CONTRIBUTE;
+        TRY(look_at(v, m, n, deep));
+        TRY(look_inside(v, m, &n->body, deep || depth, in));
+    }
+    return NULL;
+}
+
+const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
+    const loop_matrix *m = n->matrix;
+    const tensor_stage *s = &v->op->stages.data[n->stages[0]];
+    const tensor_reducer *r = &v->op->reducers.data[s->reducer];
+    tensor_reduce_kind by = REDUCE_USER;
+    if ((uint32_t)m->kind >= SIMT_MMA_COUNT) return WRONG(v, "there is no such matrix operation");
+    bool sum = r->nstate == 1 && tensor_combined_by(v->op, r, 0, &by) && by == REDUCE_SUM &&
+               tensor_reducer_neutral(v->op, r) && r->state_types[0].type == DT_F32;
+    if (n->nstages != 1 || !sum || r->roundings < 3 || s->nelse)
+        return WRONG(
+            v,
+            "a matrix operation adds in f32 with roundings of its own: of one stage, a sum of three roundings");
+    const loop_node *rows = around(v, m->rows), *columns = around(v, m->columns);
+    if (!rows || !columns)
+        return WRONG(v, "no loop around is over the rows and columns of a matrix operation");
+    if (v->launch->lanes != 32)
+        return WRONG(v, "a matrix operation is of 32 lanes, not %u", (unsigned)v->launch->lanes);
+    TRY(check_layout(v, rows, rows_of(), "the rows"));
+    TRY(check_layout(v, columns, columns_of(), "the columns"));
+    for (uint32_t k = 0; k < v->path.len; k++) TRY(check_together(v, m, v->path.data[k]));
+    inside in = {0};
+    TRY(look_inside(v, m, &n->body, false, &in));
+    if (!in.depth || in.contributions != 1)
+        return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
+    return check_layout(v, in.depth, depth_of(m->kind), "the depth");
+}
+
+// ---- What is multiplied ----------------------------------------------------------------------------------
+// What a load is given as, by a node before the one at hand; 0: nothing.
+static tensor_expr given_as(const loop_verifier *v, tensor_expr e) {
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_body *body = &v->path.data[k]->body;
+        for (uint32_t i = 0; i < body->len; i++) {
+            const loop_node *n = body->data[i];
+            if (k + 1 < v->path.len && n == v->path.data[k + 1]) break;
+            if (n->kind == LOOP_GIVEN && n->key == e) return n->value;
+        }
+    }
+    return 0;
+}
+
+static bool mentions(loop_verifier *v, tensor_expr e, tensor_var x) {
+    tensor_expr given = given_as(v, e);
+    if (given) return mentions(v, given, x);
+    const tensor_node *n = tensor_node_at(v->op, e);
+    if (n->op == TENSOR_VAR_OP) {
+        tensor_var y = (tensor_var)n->imm.i;
+        return y == x || (v->value[y] && mentions(v, v->value[y], x));
+    }
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (mentions(v, n->args[i], x)) return true;
+    return false;
+}
+
+bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    ir_dtype want = simt_mma_table(kind)->element == SIMT_F16    ? DT_F16
+                    : simt_mma_table(kind)->element == SIMT_BF16 ? DT_BF16
+                                                                 : DT_COUNT;
+    if (n->op == TENSOR_CVT_OP && tensor_type_is_float(tensor_typeof(p->op, n->args[0])))
+        return n->type.type == want || loop_matrix_holds(p, n->args[0], kind);
+    if (n->op == TENSOR_ROUND_OP) return (ir_dtype)n->imm.i == want;
+    if (n->op == TENSOR_TF32_OP) return want == DT_COUNT;
+    if (n->op != TENSOR_LOAD_OP) return false;
+    tensor_val val = (tensor_val)n->imm.i;
+    ir_dtype stored = p->op->vals.data[val].type;
+    bool half = stored == DT_F16 || stored == DT_BF16;   // of which tf32 has all bits
+    return p->values.data[val].home == LOOP_MEMORY && (stored == want || (want == DT_COUNT && half));
+}
+
+const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s) {
+    const loop_matrix *m = reduce->matrix;
+    const tensor_node *body = tensor_node_at(v->op, s->body[0]);
+    if (body->op != TENSOR_MUL_OP)
+        return WRONG(v, "a matrix operation sums products, and the body of '%s' is none", s->name);
+    if (mentions(v, body->args[0], m->columns) || mentions(v, body->args[1], m->rows))
+        return WRONG(
+            v,
+            "the first factor of '%s' stands in rows, the second in columns: neither may mention the other's index",
+            s->name);
+    for (uint32_t i = 0; i < 2; i++)
+        if (!loop_matrix_holds(v->plan, body->args[i], m->kind))
+            return WRONG(v, "a factor of '%s' has more digits than %s: round it", s->name,
+                         simt_mma_table(m->kind)->operand);
+    return NULL;
+}

@@ -1,0 +1,28 @@
+// The matrix operations of a warp and who holds which element of their operands: mma.def says it in formulas.
+#include "simt.h"
+
+const simt_mma_info *simt_mma_table(simt_mma k) {
+    static const simt_mma_info table[SIMT_MMA_COUNT] = {
+#define MMA(id, shape, operand, m, n, k, element, a, b, arch)                                                \
+    {shape "." operand, shape, operand, m, n, k, SIMT_##element, arch, {a, b, 4}},
+#include "mma.def"
+#undef MMA
+    };
+    return &table[k];
+}
+
+simt_type simt_mma_type(simt_mma k, simt_mma_operand o) {
+    const simt_mma_info *m = simt_mma_table(k);
+    return (simt_type){o == SIMT_MMA_C ? SIMT_F32 : m->element, m->held[o]};
+}
+
+simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element) {
+    uint32_t w = 32 / simt_element_bits(simt_mma_table(k)->element), g = lane / 4, t = lane % 4;
+    uint32_t word = element / w, along = w * t + element % w;   // of the 32-bit registers; along k
+    switch (o) {
+    case SIMT_MMA_A: return (simt_mma_place){g + 8 * (word % 2), along + 4 * w * (word / 2)};
+    case SIMT_MMA_B: return (simt_mma_place){along + 4 * w * word, g};
+    case SIMT_MMA_C: return (simt_mma_place){g + 8 * (element / 2), 2 * t + element % 2};
+    }
+    ICE("matrix operand %d", (int)o);
+}

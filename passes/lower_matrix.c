@@ -1,0 +1,210 @@
+// Reductions by matrix operations of a warp. The loops over rows, columns and depth deal points out as the
+// operation has its pieces of C and A; those of B stand at the same points of the depth, and in columns that
+// other lanes hold, for which the loop over columns has positions of its own. A step past the end of the
+// depth is a product of zeros.
+//     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
+#include "lower.h"
+
+typedef struct {
+    const loop_matrix *m;
+    const simt_mma_info *info;
+    uint32_t rows, columns;   // axes: of the two pieces of rows 8 apart, of two neighbouring columns
+    uint32_t low, high;       // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
+    axis_set all;             // of those
+} pieces;
+
+// ---- Loops -----------------------------------------------------------------------------------------------
+static const loop_node *loop_in(const loop_body *body, tensor_var v) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        const loop_node *found = n->kind == LOOP_FOR && n->var == v ? n : loop_in(&n->body, v);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
+    const loop_node *depth = loop_in(&reduce->body, reduce->matrix->depth);
+    bool halves = simt_element_bits(simt_mma_table(reduce->matrix->kind)->element) < 32;
+    axis_set s = 0;
+    for (uint32_t i = 0; i < 2u + halves; i++) s |= AXIS(lw_axis(k, depth, i));
+    return s;
+}
+
+static const loop_node *loop_around(const kernel *k, tensor_var v) {
+    for (uint32_t i = k->masks.len; i-- > 0;)
+        if (k->masks.data[i].node->var == v) return k->masks.data[i].node;
+    ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
+}
+
+static pieces pieces_of(kernel *k, const loop_node *reduce) {
+    const loop_matrix *m = reduce->matrix;
+    const loop_node *depth = loop_around(k, m->depth);
+    pieces p = {.m = m, .info = simt_mma_table(m->kind), .low = LOWER_NO_AXIS};
+    bool halves = simt_element_bits(p.info->element) < 32;
+    p.rows = lw_axis(k, loop_around(k, m->rows), 1);
+    p.columns = lw_axis(k, loop_around(k, m->columns), 0);
+    if (halves) p.low = lw_axis(k, depth, 0);
+    p.high = lw_axis(k, depth, 1 + halves);
+    p.all = AXIS(p.rows) | AXIS(p.columns) | lw_depth_axes(k, reduce);
+    return p;
+}
+
+// ---- The columns of B ------------------------------------------------------------------------------------
+static bool has_columns(const loop_body *body, tensor_var v) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if ((n->kind == LOOP_REDUCE && n->matrix && n->matrix->columns == v) || has_columns(&n->body, v))
+            return true;
+    }
+    return false;
+}
+
+// Lane l stands at column l / 4 of a piece of B, where it has columns 2 (l % 4) and the next one of C.
+void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last) {
+    if (!has_columns(&n->body, n->var)) return;
+    simt_type i32 = SIMT_T(I32);
+    binding c = k->var[n->var];
+    simt_value by = simt_build_binary(b, SIMT_LSHR, k->lane, simt_build_int(b, i32, 2));
+    simt_value base = simt_build_binary(b, SIMT_ADD, r->base, lw_to_ix(k, b, by));
+    for (uint32_t i = 2; i < n->ndigits; i++) {
+        const lower_axis *a = &k->axis[lw_axis(k, n, i)];
+        if (a->place != LOOP_GROUP_PLACE) continue;
+        simt_value d = simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, lw_digit(k, b, a)),
+                                         lw_ix(k, b, a->weight));
+        base = simt_build_binary(b, SIMT_ADD, base, d);
+    }
+    c.own &= ~AXIS(lw_axis(k, n, 0));
+    c.axes &= ~AXIS(lw_axis(k, n, 0));
+    c.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, c.own));
+    for (instance_walk w = lw_walk_begin(k, c.own); lw_walk_next(&w);) {
+        simt_value inside;
+        c.of[lw_instance(k, c.own)] = lw_copy_position(k, b, c.own, base, r, last, &inside);
+    }
+    VEC_PUSH(k->l->arena, &k->columns, ((matrix_columns){n, c}));
+}
+
+// While the columns are those of B, what is known of what depends on them is not, and not after that.
+typedef struct {
+    memo_cell *memo;
+    binding *var;
+    uint32_t log;
+} outside;
+
+static memo_cell *apart_from(const kernel *k, axis_set own) {
+    uint32_t n = k->l->op->exprs.len + 1;
+    memo_cell *memo = ARENA_ARRAY(k->l->arena, memo_cell, n);
+    for (uint32_t e = 0; e < n; e++) {
+        const memo_cell *c = &k->memo[e];
+        if (!c->known || c->axes & own) continue;
+        uint32_t count = lw_instances(k, c->axes);
+        memo[e] = (memo_cell){true, c->axes, ARENA_ARRAY(k->l->arena, simt_value, count)};
+        for (uint32_t i = 0; i < count; i++) memo[e].of[i] = c->of[i];
+    }
+    return memo;
+}
+
+static outside enter_columns(kernel *k, const pieces *p) {
+    outside o = {k->memo, k->var, k->log.len};
+    const matrix_columns *c = &k->columns.data[k->columns.len - 1];
+    while (c->node->var != p->m->columns) c--;
+    uint32_t n = k->l->op->vars.len;
+    k->memo = apart_from(k, k->var[p->m->columns].axes);
+    k->var = ARENA_ARRAY(k->l->arena, binding, n + 1);
+    for (uint32_t i = 0; i < n; i++) k->var[i] = o.var[i];
+    k->var[p->m->columns] = c->at;
+    return o;
+}
+
+static void leave_columns(kernel *k, outside o) {
+    k->log.len = o.log;
+    k->memo = o.memo;
+    k->var = o.var;
+}
+
+// ---- Operands --------------------------------------------------------------------------------------------
+// What was widened when it was loaded is what it was.
+static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
+    simt_instr def = b->func->values.data[x].def;
+    const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
+    if (i && i->op == SIMT_CVT &&
+        simt_type_equal(simt_typeof(b->func, i->args[0]), (simt_type){(uint8_t)e, 1}))
+        return i->args[0];
+    return simt_build_cvt(b, (simt_type){(uint8_t)e, 1}, x);
+}
+
+static void set(kernel *k, uint32_t axis, int32_t at) {
+    if (axis != LOWER_NO_AXIS) k->at[axis] = at;
+}
+
+static simt_value operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
+                          tensor_expr e) {
+    simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
+    uint32_t w = 32 / simt_element_bits(t.element);
+    simt_value x[16];
+    for (uint32_t i = 0; i < t.lanes; i++) {
+        simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
+        uint32_t depth = o == SIMT_MMA_A ? at.column : at.row;
+        if (o == SIMT_MMA_A) set(k, p->rows, (int32_t)at.row / 8);
+        set(k, p->low, (int32_t)(depth % w));
+        set(k, p->high, (int32_t)(depth / (4 * w)));
+        simt_value inside = lw_masks(k, b, r->masks);
+        x[i] = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
+        if (inside) x[i] = simt_build_select(b, inside, x[i], simt_build_float(b, one, 0));
+    }
+    set(k, p->rows, -1);
+    set(k, p->low, -1);
+    set(k, p->high, -1);
+    return lw_gather(b, x, t.lanes);
+}
+
+// Per instance of what the operand depends on, but for its pieces; steps: of the depth, which decide whether
+// it is there.
+typedef struct {
+    axis_set axes;
+    simt_value *of;
+} operands;
+
+static operands all_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+                       simt_mma_operand o, tensor_expr e) {
+    operands x = {.axes = (lw_written_out(k, lw_depends(k, e)) | steps) & ~p->all};
+    x.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, x.axes));
+    for (instance_walk w = lw_walk_begin(k, x.axes); lw_walk_next(&w);)
+        x.of[lw_instance(k, x.axes)] = operand(k, b, r, p, o, e);
+    return x;
+}
+
+// ---- The product -----------------------------------------------------------------------------------------
+static simt_value *slot_of(kernel *k, const reduction *r, const pieces *p, uint32_t element) {
+    simt_mma_place at = simt_mma_at(p->m->kind, SIMT_MMA_C, 0, element);
+    set(k, p->rows, (int32_t)at.row / 8);
+    set(k, p->columns, (int32_t)at.column);
+    simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n];
+    set(k, p->rows, -1);
+    set(k, p->columns, -1);
+    return slot;
+}
+
+static void add_product(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_value x,
+                        simt_value y) {
+    uint32_t n = p->info->held[SIMT_MMA_C];
+    simt_value c[16];
+    for (uint32_t i = 0; i < n; i++) c[i] = *slot_of(k, r, p, i);
+    simt_value d = simt_build_mma(b, p->m->kind, x, y, lw_gather(b, c, n));
+    for (uint32_t i = 0; i < n; i++) *slot_of(k, r, p, i) = lw_pick(b, d, i);
+}
+
+void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
+    pieces p = pieces_of(k, r->node);
+    const tensor_node *product = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]);
+    axis_set steps = 0, tiles = lw_written_out(k, r->left) & ~p.all;
+    for (uint32_t i = r->masks; i < k->masks.len; i++)
+        steps |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node)) & ~p.all;
+    operands x = all_of(k, b, r, &p, steps, SIMT_MMA_A, product->args[0]);
+    outside o = enter_columns(k, &p);
+    operands y = all_of(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
+    leave_columns(k, o);
+    for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
+        for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
+            add_product(k, b, r, &p, x.of[lw_instance(k, x.axes)], y.of[lw_instance(k, y.axes)]);
+}

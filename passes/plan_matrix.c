@@ -1,0 +1,379 @@
+// Contractions on tensor cores: a sum over one index of products of two factors, one with an index of its own
+// for rows, the other with one for columns. The factors are rounded to what the operation multiplies, the sum
+// gets the roundings it has, and the three indices are dealt out to the 32 lanes of a warp as the operation
+// holds its pieces.
+//     mma k f16   →  y[n, q] = sum.mma {k} (mul(x[n, k], w[k, q]))
+//                    for n … [lane 8 unit 4, register 2, …] { for q … [register 2, lane 4, …] {
+//                      reduce y by m16n8k16.f16 (n, q, k) { for k … [register 2, lane 4, register 2, …] { …
+#include "planner.h"
+
+#include <string.h>
+
+static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var *depth) {
+    for (uint32_t b = 0; b < st->nbound; b++) {
+        schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_MMA, p->op->vars.data[st->bound[b]].name);
+        if (c) return *depth = st->bound[b], c;
+    }
+    return NULL;
+}
+
+static bool refuse(planner *p, const schedule_cell *c, const char *help, const char *words) {
+    diagnostic *d = plan_refuse(p, E0572, c->at, "%s", words);
+    if (d) diag_help(d, "%s", help);
+    return false;
+}
+#define REFUSE(p, c, help, ...) refuse((p), (c), (help), arena_printf((p)->arena, __VA_ARGS__))
+
+// ---- The operation ---------------------------------------------------------------------------------------
+static const char *shapes(planner *p) {
+    const char *text = "";
+    for (uint32_t k = 0; k < SIMT_MMA_COUNT; k++) {
+        const simt_mma_info *m = simt_mma_table((simt_mma)k);
+        text = arena_printf(p->arena, "%s%s'%s %s'", text, k ? ", " : "", m->operand, m->shape);
+    }
+    return text;
+}
+
+static const char *shape_of(const schedule_cell *c) {
+    const schedule_value *shape = schedule_value_of(c, "shape");
+    return shape ? shape->text : NULL;
+}
+
+static bool kind_of(const schedule_cell *c, simt_mma *kind) {
+    const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
+    for (*kind = 0; *kind < SIMT_MMA_COUNT; (*kind)++) {
+        const simt_mma_info *m = simt_mma_table(*kind);
+        if (!strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape))) return true;
+    }
+    return false;
+}
+
+static bool find_kind(planner *p, const schedule_cell *c, simt_mma *kind) {
+    const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
+    if (kind_of(c, kind)) return true;
+    diagnostic *d = plan_refuse(p, E0573, c->at, "no matrix operation here is '%s%s%s'", operand,
+                                shape ? " " : "", shape ? shape : "");
+    if (d) diag_help(d, "there are %s", shapes(p));
+    return false;
+}
+
+// ---- Roles -----------------------------------------------------------------------------------------------
+// The map by whose tiles a block owns points of the variable: it is given, and no index of what loads it.
+static const char *tiled_by(const planner *p, const tensor_stage *st, tensor_var v) {
+    const schedule_value *by = plan_tiled(
+        schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name));
+    return by ? by->text : NULL;
+}
+
+static bool depends(const planner *p, tensor_expr e, tensor_var v, const char *given) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op == TENSOR_VAR_OP) return (tensor_var)n->imm.i == v;
+    if (n->op == TENSOR_LOAD_OP && given && !strcmp(p->op->vals.data[n->imm.i].name, given)) return false;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (depends(p, n->args[i], v, given)) return true;
+    return false;
+}
+
+// Which of two factors mention a left index: a bit each.
+static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_var v) {
+    const tensor_node *body = tensor_node_at(p->op, st->body[0]);
+    const char *given = tiled_by(p, st, v);
+    return depends(p, body->args[0], v, given) | depends(p, body->args[1], v, given) << 1;
+}
+
+// The last left index that the first factor alone has, and the second.
+static bool find_roles(const planner *p, const tensor_stage *st, plan_matrix *m) {
+    bool rows = false, columns = false;
+    for (uint32_t i = 0; i < st->nleft; i++) {
+        uint32_t with = factors_with(p, st, st->left[i]);
+        if (with == 1) m->rows = st->left[i], rows = true;
+        if (with == 2) m->columns = st->left[i], columns = true;
+    }
+    return rows && columns;
+}
+
+// Columns are the later index, along which memory runs.
+static bool is_swapped(const planner *p, const tensor_stage *st) {
+    uint32_t with = 0;
+    for (uint32_t i = 0; i < st->nleft; i++) {
+        uint32_t of = factors_with(p, st, st->left[i]);
+        if (of == 1 || of == 2) with = of;
+    }
+    return with == 1;
+}
+
+static bool is_sum(const planner *p, const tensor_reducer *r) {
+    tensor_reduce_kind by;
+    return r->nstate == 1 && r->nargs == 1 && r->state_types[0].type == DT_F32 &&
+           r->arg_types[0].type == DT_F32 && tensor_combined_by(p->op, r, 0, &by) && by == REDUCE_SUM &&
+           tensor_reducer_neutral(p->op, r);
+}
+
+static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth) {
+    const char *out = "leave 'mma' out: lanes and vectors are for such a sum",
+               *name = plan_index_text(p, depth);
+    schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
+    plan_matrix m;
+    if (compute)
+        return REFUSE(p, compute, "leave one of them out",
+                      "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'",
+                      st->name);
+    if (!is_sum(p, &p->op->reducers.data[st->reducer]) || st->nelse)
+        return REFUSE(p, c, out,
+                      "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum",
+                      st->name);
+    if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
+        return REFUSE(p, c, out, "tensor cores sum products of two factors, and what '%s' sums is no product",
+                      st->name);
+    if (st->nbound > 1 || st->nkeys || st->nfilters)
+        return REFUSE(
+            p, c, out,
+            "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name,
+            st->name);
+    if (find_roles(p, st, &m)) return true;
+    return REFUSE(
+        p, c, out,
+        "the factors of '%s' do not each have an index of '%s' that the other has not, for rows and for columns",
+        st->name, st->name);
+}
+
+// ---- Types -----------------------------------------------------------------------------------------------
+static tensor_expr as_operand(planner *p, tensor_expr e, simt_mma kind) {
+    span at = tensor_node_at(p->op, e)->at;
+    if (loop_matrix_holds(p->plan, e, kind)) return e;
+    if (simt_mma_table(kind)->element == SIMT_F32) return tensor_tf32(p->op, e, at);
+    return tensor_round(p->op, simt_mma_table(kind)->element == SIMT_F16 ? DT_F16 : DT_BF16, e, at);
+}
+
+enum { ROUNDINGS = 3 };   // SIMT.md says why
+
+static uint32_t rounded_sum(planner *p, uint32_t of) {
+    tensor_reducer r = p->op->reducers.data[of];
+    r.name = arena_printf(p->arena, "%s.mma", r.name);
+    r.kind = REDUCE_USER;
+    r.roundings = ROUNDINGS;
+    for (uint32_t i = 0; i < p->op->reducers.len; i++)
+        if (p->op->reducers.data[i].roundings == ROUNDINGS && !strcmp(p->op->reducers.data[i].name, r.name))
+            return i;
+    VEC_PUSH(p->arena, &p->op->reducers, r);
+    return p->op->reducers.len - 1;
+}
+
+void plan_matrix_types(planner *p, uint32_t stage) {
+    tensor_stage *st = &p->op->stages.data[stage];
+    plan_matrix m = {0};
+    schedule_cell *c = cell_of(p, st, &m.depth);
+    if (!c) return;
+    c->consumed = true;
+    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth)) return;
+    const tensor_node product = *tensor_node_at(p->op, st->body[0]);
+    bool swapped = is_swapped(p, st);
+    tensor_expr x = as_operand(p, product.args[swapped], m.kind),
+                y = as_operand(p, product.args[!swapped], m.kind);
+    tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
+    *body = tensor_binary(p->op, TENSOR_MUL_OP, x, y, product.at);
+    uint32_t reducer = rounded_sum(p, st->reducer);
+    st = &p->op->stages.data[stage];
+    st->body = body;
+    st->reducer = reducer;
+}
+
+// ---- Who plays which role --------------------------------------------------------------------------------
+bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m) {
+    *m = (plan_matrix){0};
+    schedule_cell *c = st->reducer == TENSOR_NO_REDUCER ? NULL : cell_of(p, st, &m->depth);
+    if (!c || p->op->reducers.data[st->reducer].roundings != ROUNDINGS) return false;
+    m->cell = c;
+    return kind_of(c, &m->kind) && find_roles(p, st, m);
+}
+
+typedef struct {
+    const planner *p;
+    const tensor_stage *sum;
+    const tensor_stage *reader;
+    tensor_var role, found;   // of the sum; of the reader
+    bool any;
+} reading;
+
+static bool is_left(const tensor_stage *st, const tensor_node *index) {
+    for (uint32_t i = 0; index->op == TENSOR_VAR_OP && i < st->nleft; i++)
+        if (st->left[i] == (tensor_var)index->imm.i) return true;
+    return false;
+}
+
+static bool at_own_index(void *user, const tensor_node *load) {
+    reading *r = user;
+    const tensor_target *t = &r->sum->targets[0];
+    tensor_var found = 0;
+    bool any = false, point = (tensor_val)load->imm.i == t->val;
+    for (uint32_t i = 0; point && i < t->rank; i++) {
+        const tensor_node *of = tensor_node_at(r->p->op, t->index[i]),
+                          *at = tensor_node_at(r->p->op, load->args[i]);
+        point = of->op != TENSOR_VAR_OP || is_left(r->reader, at);
+        if (of->op != TENSOR_VAR_OP || (tensor_var)of->imm.i != r->role) continue;
+        found = (tensor_var)at->imm.i;
+        any = true;
+    }
+    if (point && any) r->found = found, r->any = true;
+    return true;
+}
+
+static bool reads_at(const planner *p, const tensor_stage *st, const tensor_stage *sum, tensor_var role,
+                     tensor_var v) {
+    reading r = {.p = p, .sum = sum, .reader = st, .role = role};
+    plan_loads(p, st, at_own_index, &r);
+    return r.any && r.found == v;
+}
+
+// What reads the sum point by point stands in its loops, and has its points where the pieces of the sum lie.
+matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m) {
+    if (plan_matrix_of(p, st, m))
+        return v == m->rows      ? MATRIX_ROWS
+               : v == m->columns ? MATRIX_COLUMNS
+               : v == m->depth   ? MATRIX_DEPTH
+                                 : MATRIX_NONE;
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *sum = &p->op->stages.data[i];
+        if (sum == st || !plan_matrix_of(p, sum, m)) continue;
+        if (reads_at(p, st, sum, m->rows, v)) return MATRIX_ROWS;
+        if (reads_at(p, st, sum, m->columns, v)) return MATRIX_COLUMNS;
+    }
+    return MATRIX_NONE;
+}
+
+// ---- Digits ----------------------------------------------------------------------------------------------
+static int64_t low_points(const index_cut *c) {   // of the depth, in a register of 32 bits
+    return c->matrix == MATRIX_DEPTH ? 32 / simt_element_bits(simt_mma_table(c->matrix_kind)->element) : 1;
+}
+
+// The points that a thread holds of a piece.
+static int64_t piece(const index_cut *c) { return 2 * low_points(c); }
+
+// What else deals out points that the operation holds.
+static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) {
+    static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
+    const char *name = plan_index_text(p, c->var);
+    for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
+        const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i],
+                                                   p->op->vars.data[c->var].name);
+        if (!other) continue;
+        diagnostic *d = plan_refuse(p, E0572, other->at,
+                                    "'%s %s' deals out points that a matrix operation holds in its own way",
+                                    schedule_verb_text(others[i]), name);
+        if (d) diag_note(d, m->cell->at, "by this statement");
+        if (d)
+            diag_help(
+                d, "leave it out; what a thread holds beyond a piece is for registers: `registers %s %lld`",
+                name, (long long)(2 * piece(c)));
+    }
+}
+
+static void refuse_groups(planner *p, const index_cut *c, const plan_matrix *m) {
+    const char *name = plan_index_text(p, c->var);
+    if (c->matrix != MATRIX_DEPTH || c->groups <= 1 || p->failed) return;
+    diagnostic *d = plan_refuse(
+        p, E0530, c->cell[SCHEDULE_GROUPS]->at,
+        "'groups %s' has no pass in this version along what a matrix operation contracts", name);
+    if (d) diag_note(d, m->cell->at, "by this statement");
+    if (d) diag_help(d, "take groups along rows or columns, or parts in other blocks: `block %s 1024`", name);
+}
+
+static void check_registers(planner *p, const index_cut *c, const plan_matrix *m) {
+    const char *name = plan_index_text(p, c->var);
+    if (c->registers % piece(c) == 0 || p->failed) return;
+    diagnostic *d = plan_refuse(
+        p, E0542, c->cell[SCHEDULE_REGISTERS]->at,
+        "'registers %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
+        name, (long long)c->registers, (long long)piece(c));
+    if (d) diag_note(d, m->cell->at, "by this statement");
+    if (d)
+        diag_help(d, "take a multiple: `registers %s %lld`", name,
+                  (long long)((c->registers / piece(c) + 1) * piece(c)));
+}
+
+void plan_matrix_cut(planner *p, index_cut *c) {
+    plan_matrix m;
+    c->matrix = plan_matrix_role(p, c->stage, c->var, &m);
+    if (c->matrix == MATRIX_NONE) return;
+    c->matrix_kind = m.kind;
+    refuse_others(p, c, &m);
+    refuse_groups(p, c, &m);
+    c->vector = c->pad = 0;
+    c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
+    if (!c->registers) c->registers = piece(c);
+    check_registers(p, c, &m);
+}
+
+bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {
+    plan_matrix m;
+    const index_cut *held = c->matrix ? c : o, *other = c->matrix ? o : c;
+    plan_matrix_role(p, held->stage, held->var, &m);
+    const char *name = plan_index_text(p, c->var), *apart = other->stage->name;
+    return REFUSE(
+        p, m.cell,
+        arena_printf(p->arena, "give '%s' a kernel of its own: `fuse %s at %s`", apart, apart, name),
+        "'%s' shares the loop over '%s' with '%s', whose points a matrix operation holds in its own way",
+        apart, name, held->stage->name);
+}
+
+void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
+    plan_matrix m;
+    if (p->failed || lanes == p->machine->lanes || !plan_matrix_of(p, st, &m)) return;
+    REFUSE(p, m.cell, "leave lanes along other indices out, and take groups",
+           "a matrix operation of '%s' takes the %u lanes of a warp, and its kernel has %u", st->name,
+           p->machine->lanes, lanes);
+}
+
+void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
+    if (c->matrix == MATRIX_ROWS) {
+        add(n, LOOP_LANE_PLACE, 8);
+        add(n, LOOP_REGISTER_PLACE, 2);
+    } else {
+        add(n, LOOP_REGISTER_PLACE, c->matrix == MATRIX_DEPTH ? low_points(c) : 2);
+        add(n, LOOP_LANE_PLACE, 4);
+        if (c->matrix == MATRIX_DEPTH) add(n, LOOP_REGISTER_PLACE, 2);
+    }
+    add(n, LOOP_REGISTER_PLACE, c->registers / piece(c));
+}
+
+// ---- The reduction ---------------------------------------------------------------------------------------
+static loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v, const loop_list *levels) {
+    tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, st, vars), i = 0;
+    while (i < n && vars[i] != v) i++;
+    return i < n && i < levels->len ? levels->data[i] : NULL;
+}
+
+void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
+    plan_matrix m;
+    if (p->failed || !plan_matrix_of(p, st, &m)) return;
+    const loop_node *rows = loop_of(p, st, m.rows, levels), *columns = loop_of(p, st, m.columns, levels);
+    if (!rows || !columns || rows == columns) {
+        REFUSE(p, m.cell, "leave out what nests them otherwise",
+               "the loops over rows and columns do not stand around the sum '%s'", st->name);
+        return;
+    }
+    loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
+    *made = (loop_matrix){m.kind, rows->var, columns->var, m.depth};
+    reduce->matrix = made;
+}
+
+static void set_unit(loop_node *n, uint32_t unit) {
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place == LOOP_LANE_PLACE) n->digits[i].unit = unit;
+}
+
+// Whichever loop is the outer one.
+void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels) {
+    plan_matrix m;
+    if (p->failed || !plan_matrix_of(p, st, &m)) return;
+    set_unit(loop_of(p, st, m.rows, levels), 4);
+    set_unit(loop_of(p, st, m.columns, levels), 1);
+}
+
+void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why) {
+    plan_matrix m;
+    if (!p->failed && plan_matrix_of(p, st, &m))
+        REFUSE(p, m.cell, "leave 'mma' out, or that", "'mma' of '%s' has no pass in this version %s",
+               st->name, why);
+}
