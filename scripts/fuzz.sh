@@ -24,9 +24,10 @@ find_clang() {
 
 build_fuzzers() { # clang
     local program=${1##*/} targets
-    test -f "$build/fuzz/build.ninja" ||
-        cmake -G Ninja -S . -B "$build/fuzz" -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="${1%/*}/${program/clang/clang++}" \
+    if ! [ -f "$build/fuzz/build.ninja" ] || ! grep -qx "CMAKE_C_COMPILER:.*=$1" "$build/fuzz/CMakeCache.txt"; then
+        cmake --fresh -G Ninja -S . -B "$build/fuzz" -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="${1%/*}/${program/clang/clang++}" \
             -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g1 -O1" -DGNNC_FUZZ=ON -DGNNC_FUZZ_TOOLS="$(realpath "$build")/bin" >/dev/null
+    fi
     read -ra targets <<<"${FUZZ//,/ }"
     targets=("${targets[@]/#/fuzz-}")
     ninja -C "$build/fuzz" "${targets[@]:-fuzzers}"

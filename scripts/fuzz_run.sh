@@ -60,18 +60,18 @@ work() { # target, number, seconds
     times >"$log.times" # of this subshell, then of its processes
 }
 
+input_of() { awk -F 'Test unit written to ' 'NF == 2 { found = $2 } END { print found }' "$1"; } # log
+
 # What was said of it, and its input, for the machine may be gone when somebody looks.
-finding() { # target, log
-    local input
+finding() { # target, log, input
     grep -h -m 2 -E 'ERROR: |runtime error:|ICE|internal error|Test unit written' "$2" | sed 's/^/    /'
-    input=$(awk -F 'Test unit written to ' 'NF == 2 { print $2 }' "$2" | tail -n 1)
-    [ -f "$input" ] || return 0
-    echo "    replay: $bin/$1 $input"
-    echo "    the input: echo $(gzip -9nc "$input" | base64 -w 0) | base64 -d | gunzip >INPUT"
+    [ -f "$3" ] || return 0
+    echo "    replay: $bin/$1 $3"
+    echo "    the input: echo $(gzip -9nc "$3" | base64 -w 0) | base64 -d | gunzip >INPUT"
 }
 
 report() { # target
-    local t=$1 failed log
+    local t=$1 failed log input told=' '
     compgen -G "$out/log/$t-*.times" >/dev/null || return 0 # its turn has not come
     failed=$(find "$out/log" -name "$t-*.failed" | wc -l)
     cat "$out"/log/"$t"-*.log | awk -v t="$t" -v failed="$failed" -v cpu="$(awk 'FNR == 2 { gsub(/[ms]/, " "); n += $1 * 60 + $2 + $3 * 60 + $4 } END { print int(n) }' "$out"/log/"$t"-*.times)" '
@@ -79,15 +79,18 @@ report() { # target
         / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:" && $(i + 1) > cov) cov = $(i + 1); if ($i == "ft:" && $(i + 1) > ft) ft = $(i + 1) } }
         END { printf "%-9s %6d s of processor, %9d inputs, %5d a second, coverage %d, features %d, %d findings\n",
                   t, cpu, runs, cpu ? runs / cpu : 0, cov, ft, failed }'
-    find "$out/log" -name "$t-*.failed" | sort -V | head -n 3 | while read -r log; do # the others are there
-        finding "$t" "${log%.failed}.log"
+    find "$out/log" -name "$t-*.failed" | sort -V | while read -r log; do
+        input=$(input_of "${log%.failed}.log")
+        [[ $told != *" $input "* ]] || continue
+        told+=" $input "
+        finding "$t" "${log%.failed}.log" "$input"
     done
 }
 
 # Processor seconds of all runs whose lines are in a file.
 sum() {
-    awk '/ s of processor, / { spent[$1] += $2; all += $2 }
-         END { for (t in spent) printf "%s %d s, ", t, spent[t] | "sort"; close("sort"); printf "together %d s\n", all }' "$1" | paste -s -d ' '
+    awk '/ s of processor, / { spent[$1] += $2; spent["together"] += $2 } END { for (t in spent) print t, spent[t] " s" }' "$1" |
+        sort | paste -s -d ,
 }
 
 stopped=''

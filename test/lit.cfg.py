@@ -35,7 +35,7 @@ config.substitutions += [
     ("%runtime_libs", "-ljansson -lzip -lpthread -ldl -lm" + (" -fsanitize=address,undefined" if sanitized else "")),
 ]
 config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
-for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES"):
+for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES", "FUZZ_CLANG"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
