@@ -1,10 +1,10 @@
 # make          builds build/bin/gnnc
 # make demo     compiles GAT, runs it on Cora and compares the result with its definition
-# make test     runs every test; the last line is "N passed, N failed"
+# make test     fuzzes for SECONDS=150 on WORKERS=2 processors, then runs every test; the last line is "N passed, N failed"
 # make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
 # make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
-# make fuzz     fuzzes for SECONDS=300 in all on WORKERS=1 processors, with clang's libFuzzer, which it does not install; FUZZ=parse,ir takes those
+# make fuzz     fuzzes for SECONDS=300 in all on WORKERS=1 processors, with clang's libFuzzer; FUZZ=parse,ir takes those
 # make nightly  what is too long for each merge, by a fresh seed: SECONDS=3600 of fuzzing, CASES=10000, SEED=, PARTS=malformed,fuzz
 # On Debian 12 what is missing is installed first (GNNC_NO_SETUP=1 leaves that out).
 BUILD ?= build
@@ -23,9 +23,15 @@ setup:
 demo: all
 	@scripts/demo.sh $(BUILD)
 
+# What fuzzing found is told again below the tests, where one looks.
 test: all
+	@scripts/setup.sh $(BUILD) fuzz
 	@ninja -C $(BUILD) unit_tests
-	@$(PYTHON) test/run.py $(BUILD)
+	@rm -f $(BUILD)/fuzz/out/report.txt; found=0; \
+	FUZZ_SECONDS=$(or $(SECONDS),150) FUZZ_WORKERS=$(or $(WORKERS),2) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD) --test || found=1; \
+	$(PYTHON) test/run.py $(BUILD); status=$$?; \
+	[ $$found = 1 ] || exit $$status; \
+	echo "fuzzing failed:"; cat $(BUILD)/fuzz/out/report.txt 2>/dev/null || echo "its build, above"; exit 1
 
 sweep: all
 	@$(PYTHON) test/run/sweep.py $(BUILD)/bin/gnnc --level=full --out=$(BUILD)/sweep.txt
@@ -45,6 +51,7 @@ asan: setup
 	    $(PYTHON) test/run.py $(BUILD)/asan --param=sanitized=1
 
 fuzz: all
+	@scripts/setup.sh $(BUILD) fuzz
 	@FUZZ_SECONDS=$(or $(SECONDS),300) FUZZ_WORKERS=$(or $(WORKERS),1) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD)
 
 nightly: all

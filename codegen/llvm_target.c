@@ -9,22 +9,6 @@
 #include <string.h>
 #include <threads.h>
 
-// ---- Architectures ---------------------------------------------------------------------------------------
-static const cg_arch archs[] = {
-#define CG_ARCH(name, sm, ptx) {name, sm, "+ptx" #ptx, ptx},
-#include "targets.def"
-#undef CG_ARCH
-};
-enum { ARCH_COUNT = sizeof archs / sizeof *archs };
-
-const cg_arch *cg_arch_at(uint32_t index) { return index < ARCH_COUNT ? &archs[index] : NULL; }
-
-const cg_arch *cg_arch_find(const char *name) {
-    for (uint32_t k = 0; k < ARCH_COUNT; k++)
-        if (!strcmp(archs[k].name, name)) return &archs[k];
-    return NULL;
-}
-
 // ---- Target machines -------------------------------------------------------------------------------------
 static once_flag started = ONCE_FLAG_INIT;
 

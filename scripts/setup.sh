@@ -1,28 +1,29 @@
 #!/usr/bin/env bash
 # Installs what a build needs and this machine lacks, through apt-get, and fetches an assembler for cubins where there is
-# none. Does nothing, quickly, where all is there. Usage: setup.sh BUILD
+# none. Does nothing, quickly, where all is there. Usage: setup.sh BUILD, or setup.sh BUILD fuzz: what fuzzers need
 set -euo pipefail
-build=$1
+build=$1 part=${2:-build}
 [ -n "${GNNC_NO_SETUP:-}" ] && exit 0
 
 packages="llvm-22-dev llvm-22-tools bison flex ninja-build cmake gcc g++ pkg-config libjansson-dev libzip-dev zlib1g-dev
 libzstd-dev python3 python3-numpy python3-psutil"
+fuzz_packages="clang-22 libclang-rt-22-dev" # of the LLVM that is there anyhow: 16 MB
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
 missing() {
-    for p in $packages; do
+    for p in "$@"; do
         dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"
     done
 }
 
 # On other systems the packages' programs may be there under other names: CMake says what it lacks.
-install_packages() {
+install_packages() { # names
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
     local want
-    want=$(missing)
+    want=$(missing "$@")
     [ -z "$want" ] && return 0
     echo "installing" $want
     export DEBIAN_FRONTEND=noninteractive
@@ -51,5 +52,18 @@ fetch_assembler() {
     touch "$build/.no-assembler"
 }
 
-install_packages
+# Without a clang the corpora are replayed all the same, so a failure is no fault; scripts/fuzz.sh says what was skipped.
+install_fuzz_packages() {
+    scripts/fuzz.sh "$build" --clang >/dev/null && return 0
+    [ -e "$build/.no-fuzz-packages" ] && return 0
+    # shellcheck disable=SC2086
+    install_packages $fuzz_packages || touch "$build/.no-fuzz-packages"
+}
+
+if [ "$part" = fuzz ]; then
+    install_fuzz_packages
+    exit 0
+fi
+# shellcheck disable=SC2086
+install_packages $packages
 fetch_assembler

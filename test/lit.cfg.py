@@ -35,12 +35,12 @@ config.substitutions += [
     ("%runtime_libs", "-ljansson -lzip -lpthread -ldl -lm" + (" -fsanitize=address,undefined" if sanitized else "")),
 ]
 config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
-for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES"):
+for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES", "FUZZ_CLANG"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
 
-# What a test may ask for: REQUIRES: assembler, gpu, numpy, valgrind.
+# What a test may ask for: REQUIRES: assembler, gpu, numpy, valgrind, libfuzzer.
 doctor = lit.util.executeCommand([gnnc, "doctor"])[0] if os.path.exists(gnnc) else ""
 if "assembler   none" not in doctor and "assembler" in doctor:
     config.available_features.add("assembler")
@@ -50,6 +50,8 @@ if not lit.util.executeCommand([sys.executable, "-c", "import numpy"])[2]:
     config.available_features.add("numpy")
 if lit.util.which("valgrind"):
     config.available_features.add("valgrind")
+if not sanitized and not lit.util.executeCommand([os.path.join(root, "scripts", "fuzz.sh"), build, "--clang"])[2]:
+    config.available_features.add("libfuzzer")
 if sanitized:   # plain programs do not link such libraries
     config.available_features.add("sanitized")
 config.substitutions.append(("%readme_application", "no-application" if sanitized else ""))
