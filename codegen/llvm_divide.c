@@ -6,16 +6,18 @@
 // sorted out first.
 #include "internal.h"
 
-// 1 / y by the machine's estimate and one step of Newton's: where y comes to be, so once for all rounds of a loop that divide
-// by it, as those of a softmax's row do. LLVM leaves it where it finds it.
+// 1 / y by the machine's estimate and one step of Newton's: where y comes to be, so once for all rounds of a
+// loop that divide by it, as those of a softmax's row do. LLVM leaves it where it finds it.
 static cg_value reciprocal(cg_emitter *e, cg_value y) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b), there = LLVMIsAInstruction(y) ? LLVMGetInstructionParent(y) : here;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b),
+                      there = LLVMIsAInstruction(y) ? LLVMGetInstructionParent(y) : here;
     cg_value next = there != here && !LLVMIsAPHINode(y) ? LLVMGetNextInstruction(y) : NULL;
     LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->b);
     if (next) LLVMPositionBuilderBefore(e->b, next);
     LLVMTypeRef f32 = e->types[SIMT_F32];
     cg_value one = LLVMConstReal(f32, 1), r = cg_intrinsic(e, "llvm.nvvm.rcp.approx.ftz.f", NULL, 0, &y, 1);
-    cg_value error = cg_intrinsic(e, "llvm.fma", &f32, 1, (cg_value[]){LLVMBuildFNeg(e->b, y, ""), r, one}, 3);
+    cg_value error = cg_intrinsic(e, "llvm.fma", &f32, 1, (cg_value[]){LLVMBuildFNeg(e->b, y, ""), r, one},
+                                  3);
     r = cg_intrinsic(e, "llvm.fma", &f32, 1, (cg_value[]){r, error, r}, 3);
     if (next) LLVMPositionBuilderAtEnd(e->b, here);
     LLVMSetCurrentDebugLocation2(e->b, line);
@@ -63,9 +65,10 @@ static const char divide_f32[] =
     "Done:\n"
     "}";
 
-// ptxas writes the way out of its own division down once a kernel, so where there are very many the machine's costs it
-// less: ptxas 13.0 takes 33 million instructions for the first and 6 for each further one, 10 for each text. On the GPU this
-// text is the faster one: a kernel of gat with 9 takes 384 µs on an H200 instead of 448.
+// ptxas writes the way out of its own division down once a kernel, so where there are very many the machine's
+// costs it less: ptxas 13.0 takes 33 million instructions for the first and 6 for each further one, 10 for
+// each text. On the GPU this text is the faster one: a kernel of gat with 9 takes 384 µs on an H200 instead
+// of 448.
 enum { FEW_DIVISIONS = 32 };
 
 static uint32_t divisions(const simt_module *m, const simt_func *f) {

@@ -1,6 +1,8 @@
-// Steps that are written out and dealt: what lanes reduce for so many points, each of them goes on with for one.
+// Steps that are written out and dealt: what lanes reduce for so many points, each of them goes on with for
+// one.
 //     for e [unroll 4, …] dealt { reduce s { for f [lane 8] … }  store s }
-// After the reduction lane i of the 8 stands at step i % 4, so it has one state, not four, and one thing to store.
+// After the reduction lane i of the 8 stands at step i % 4, so it has one state, not four, and one thing to
+// store.
 #include "loop_internal.h"
 
 uint32_t loop_steps_written_out(const loop_node *n) {
@@ -83,7 +85,8 @@ static loop_dealt_fault check_in(dealing *d, const loop_body *body) {
     if (body->data[i]->kind == LOOP_REDUCE) return check_reduced(d, body, i);
     for (; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind != LOOP_FOR || n->dealt || mentions(d, n->lo) || mentions(d, n->hi)) return LOOP_DEALT_OTHERS;
+        if (n->kind != LOOP_FOR || n->dealt || mentions(d, n->lo) || mentions(d, n->hi))
+            return LOOP_DEALT_OTHERS;
         loop_dealt_fault f = check_in(d, &n->body);
         if (f != LOOP_DEALT_WELL) return f;
     }

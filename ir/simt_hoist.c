@@ -1,7 +1,8 @@
-// Loads that give the same in every round of a loop are made before it, with what they need: the row that a map
-// takes all points of a tile to is read once a tile, and so is what shared memory holds for it, which no round writes. What else is computed alike stays: LLVM weighs it against
-// registers. Nothing is read for a loop without a round: unless its bounds are known, it stands with what left it
-// under the condition of its first round.
+// Loads that give the same in every round of a loop are made before it, with what they need: the row that a
+// map takes all points of a tile to is read once a tile, and so is what shared memory holds for it, which no
+// round writes. What else is computed alike stays: LLVM weighs it against registers. Nothing is read for a
+// loop without a round: unless its bounds are known, it stands with what left it under the condition of its
+// first round.
 //     for (i = lo to hi …) { x = ld invariant row; … }  →  if lo < hi { x = ld invariant row; for (…) { … } }
 #include "simt_internal.h"
 
@@ -40,7 +41,8 @@ static bool is_shared(const hoisting *h, const simt_instr_info *i) {
     return i->nargs && simt_typeof(h->f, i->args[0]).element == SIMT_PTR_SHARED;
 }
 
-// Whether no thread may write shared memory while the loop runs: none in it, nor elsewhere between its barriers.
+// Whether no thread may write shared memory while the loop runs: none in it, nor elsewhere between its
+// barriers.
 static bool leaves_shared(const hoisting *h, simt_region r) {
     for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
         const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);

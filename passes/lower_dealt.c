@@ -1,6 +1,7 @@
-// Steps of a loop that are dealt: written out until lanes have reduced what is reduced for each, then a digit of those
-// lanes. The butterfly that combines the lanes sends, at its first levels, half of the states one way and half the other,
-// so that each level halves them; its pairs and their order are those of one state a time, and so are the bits.
+// Steps of a loop that are dealt: written out until lanes have reduced what is reduced for each, then a digit
+// of those lanes. The butterfly that combines the lanes sends, at its first levels, half of the states one
+// way and half the other, so that each level halves them; its pairs and their order are those of one state a
+// time, and so are the bits.
 #include "lower.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@
 // ---- Between lanes ---------------------------------------------------------------------------------------
 static const lower_axis *reducing_axis(const kernel *k, axis_set bound) {
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (bound & AXIS(i) && k->axis[i].place == LOOP_LANE_PLACE && k->axis[i].extent > 1) return &k->axis[i];
+        if (bound & AXIS(i) && k->axis[i].place == LOOP_LANE_PLACE && k->axis[i].extent > 1)
+            return &k->axis[i];
     ICE("'%s': steps are dealt, and no lanes reduce", k->plan->name);
 }
 
@@ -23,9 +25,10 @@ bool lw_deals(const kernel *k, axis_set left) {
 }
 
 // What lanes whose bit is set keep and the others send, and the other way round.
-static void exchange(kernel *k, simt_builder *b, const reduction *r, simt_value **pair, simt_value upper, uint32_t mask,
-                     simt_value **out) {
-    simt_value *own = ARENA_ARRAY(k->l->arena, simt_value, r->n), *sent = ARENA_ARRAY(k->l->arena, simt_value, r->n);
+static void exchange(kernel *k, simt_builder *b, const reduction *r, simt_value **pair, simt_value upper,
+                     uint32_t mask, simt_value **out) {
+    simt_value *own = ARENA_ARRAY(k->l->arena, simt_value, r->n),
+               *sent = ARENA_ARRAY(k->l->arena, simt_value, r->n);
     for (uint32_t c = 0; c < r->n; c++) {
         own[c] = simt_build_select(b, upper, pair[1][c], pair[0][c]);
         sent[c] = simt_build_select(b, upper, pair[0][c], pair[1][c]);

@@ -1,6 +1,7 @@
-// Steps that are written out and dealt (`unroll e 4 dealt`): lanes that reduce something for four points at once hold
-// all four states, and would each compute and mask four times what follows. Dealt, a lane goes on with one of them; the
-// butterfly that combines the lanes halves the states as it goes, so it has fewer shuffles, too.
+// Steps that are written out and dealt (`unroll e 4 dealt`): lanes that reduce something for four points at
+// once hold all four states, and would each compute and mask four times what follows. Dealt, a lane goes on
+// with one of them; the butterfly that combines the lanes halves the states as it goes, so it has fewer
+// shuffles, too.
 #include "planner.h"
 
 struct dealt_loop {
@@ -10,7 +11,8 @@ struct dealt_loop {
 
 void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
     struct dealt_loop *d = ARENA_NEW(p->arena, struct dealt_loop);
-    *d = (struct dealt_loop){n, schedule_find(p->s, c->stage->name, SCHEDULE_UNROLL, p->op->vars.data[c->var].name)};
+    *d = (struct dealt_loop){
+        n, schedule_find(p->s, c->stage->name, SCHEDULE_UNROLL, p->op->vars.data[c->var].name)};
     n->dealt = true;
     VEC_PUSH(p->arena, &p->dealt, d);
 }
@@ -18,18 +20,22 @@ void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
 static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes) {
     uint32_t steps = loop_steps_written_out(d->loop), fit = 2;
     const char *name = plan_index_text(p, d->loop->var);
-    diagnostic *f = lanes ? plan_refuse(p, E0542, d->cell->at, "%u steps of '%s' cannot be dealt to %u lanes", (unsigned)steps,
-                                        name, (unsigned)lanes)
-                          : plan_refuse(p, E0542, d->cell->at, "%u steps of '%s' cannot be dealt to lanes: they count by twos",
+    diagnostic *f = lanes ? plan_refuse(p, E0542, d->cell->at, "%u steps of '%s' cannot be dealt to %u lanes",
+                                        (unsigned)steps, name, (unsigned)lanes)
+                          : plan_refuse(p, E0542, d->cell->at,
+                                        "%u steps of '%s' cannot be dealt to lanes: they count by twos",
                                         (unsigned)steps, name);
     while (fit * 2 <= steps && (!lanes || fit * 2 <= lanes)) fit *= 2;
-    if (f && lanes) diag_help(f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u dealt`", name, (unsigned)fit);
+    if (f && lanes)
+        diag_help(f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u dealt`", name,
+                  (unsigned)fit);
     else if (f) diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u dealt`", name, (unsigned)fit);
 }
 
 static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {
     const char *name = plan_index_text(p, d->loop->var);
-    diagnostic *f = plan_refuse(p, E0540, d->cell->at, "steps of '%s' have nobody to be dealt to: %s", name, why);
+    diagnostic *f = plan_refuse(p, E0540, d->cell->at, "steps of '%s' have nobody to be dealt to: %s", name,
+                                why);
     if (f) diag_help(f, "%s", way);
 }
 
@@ -45,15 +51,17 @@ static void check(planner *p, const struct dealt_loop *d) {
         leave_out(d);
         return;
     }
-    const char *leave = arena_printf(p->arena, "leave `dealt` out: `unroll %s %u`", plan_index_text(p, d->loop->var),
+    const char *leave = arena_printf(p->arena, "leave `dealt` out: `unroll %s %u`",
+                                     plan_index_text(p, d->loop->var),
                                      (unsigned)loop_steps_written_out(d->loop));
     switch (loop_check_dealt(p->arena, p->op, d->loop, &lanes)) {
     case LOOP_DEALT_WELL: return;
     case LOOP_DEALT_STEPS: refuse_count(p, d, 0); return;
     case LOOP_DEALT_FEW: refuse_count(p, d, lanes); return;
     case LOOP_DEALT_LANES:
-        refuse_use(p, d, p->machine->gpu ? "what is reduced for each is not given to lanes alone, of one index"
-                                         : "a block of the host is one thread",
+        refuse_use(p, d,
+                   p->machine->gpu ? "what is reduced for each is not given to lanes alone, of one index"
+                                   : "a block of the host is one thread",
                    p->machine->gpu ? "give a reduced index lanes: `lanes f 8`" : leave);
         return;
     case LOOP_DEALT_OTHERS:

@@ -9,8 +9,9 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    ROW_LANES = 8,          // that share a row: most rows are short
-    STREAM_LANES = 4,       // where rows that follow one another lie next to each other: a warp reads them all together
+    ROW_LANES = 8,   // that share a row: most rows are short
+    STREAM_LANES =
+        4,   // where rows that follow one another lie next to each other: a warp reads them all together
     UNROLLED = 512,         // operations of a loop that is written out
     DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
     PART_POINTS = 4096,     // of a reduction across blocks
@@ -206,7 +207,8 @@ int64_t default_dot_lanes(making *m, const tensor_stage *st, int64_t most) {
     return share_axis(m, st, st->bound[0], most).lanes;
 }
 
-void default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most, int64_t *held) {
+void default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most,
+                 int64_t *held) {
     *held = hold_heads(m, st, left, n);
     fill_share(m, st, st->bound[0], share_axis(m, st, st->bound[0], most));
 }
@@ -284,10 +286,11 @@ static int64_t fill_bound_by(making *m, const tensor_stage *st, int64_t lanes) {
     return lanes;
 }
 
-// Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few, most rows are
-// short, and a step beyond their end costs as much as one of them.
+// Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few,
+// most rows are short, and a step beyond their end costs as much as one of them.
 static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
-    if (!m->sums || m->rows != ROWS_FEW || m->narrow) return lanes > 1 ? 4 : 8;
+    if (!m->sums || m->rows != ROWS_FEW) return lanes > 1 ? 4 : 8;
+    if (m->narrow) return default_row_bytes(m, st) < 16 ? 4 : 2;
     if (m->streams) return 8;
     return default_entry_bytes(m, st) < 4 ? 2 : 4;
 }
@@ -316,10 +319,13 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
-    if (rows) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, rounds_of(m, st, lanes)), "masked");
+    if (rows)
+        default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, rounds_of(m, st, lanes)),
+                     "masked");
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
-    // Of many entries, lanes of two rows would each wait for the other's.
-    bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (lanes > 2 || m->rows == ROWS_FEW);
+    // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
+    bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
+    bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
     if (m->sums && rows && vectors && lanes == PAIRED) return lanes / fill_bound_by(m, st, 2);
     if (reduces && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
@@ -358,7 +364,8 @@ bool default_is_dot(const planner *p, const stage_group *g) {
 }
 
 // Points that each reduce a dense axis: several are under way, and the lanes that reduce go on with one each.
-static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
+                       uint32_t n) {
     const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
     schedule *whole = m->p->s;
     m->p->s = m->s;
@@ -561,17 +568,20 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     static const char *const suffix[] = {"", " skewed", " few", " fused", " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
-    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
-                    .op = tensor_op_copy(a, op),
-                    .automatic = true};
+    *s = (schedule){
+        .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
+        .op = tensor_op_copy(a, op),
+        .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
     planner p = plan_new(a, ds, op, none, mach, facts);
     plan_rewrite(&p);
     p.s = s;
-    making m = {.p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
+    making m = {
+        .p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     fill_kernels(&m);
-    if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len)) return NULL;   // long rows are cut, where they are walked
+    if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
+        return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
     default_nones(&m);
     default_guards(&m);

@@ -179,13 +179,15 @@ static bool follows(const chain *c, uint32_t i) {
 
 // The last stage's cells: of an index of the row its own, of the entries those of what the row walks.
 static void deal_like(chain *c, uint32_t i, uint32_t row) {
-    static const schedule_verb verbs[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_REGISTERS, SCHEDULE_UNROLL};
+    static const schedule_verb verbs[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_REGISTERS,
+                                          SCHEDULE_UNROLL};
     const tensor_stage *st = stage_of(c, i), *like = stage_of(c, row);
     const planner *p = c->m->p;
     for (uint32_t k = 0; k < st->nleft; k++)
         for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
             tensor_var from = k ? like->left[k] : like->bound[0];
-            const schedule_cell *cell = schedule_find(c->m->s, like->name, verbs[v], p->op->vars.data[from].name);
+            const schedule_cell *cell = schedule_find(c->m->s, like->name, verbs[v],
+                                                      p->op->vars.data[from].name);
             if (!cell) continue;
             schedule_cell own = *cell;
             own.stage = st->name;
@@ -194,7 +196,8 @@ static void deal_like(chain *c, uint32_t i, uint32_t row) {
         }
 }
 
-// false: the stages are no reductions of rows, one or several, and then stages of entries with the same further indices.
+// false: the stages are no reductions of rows, one or several, and then stages of entries with the same
+// further indices.
 static bool fill_followed(chain *c) {
     const planner *p = c->m->p;
     uint32_t n = p->op->stages.len, last = n, nfused = 0;
@@ -204,7 +207,8 @@ static bool fill_followed(chain *c) {
     for (uint32_t i = 0; i < n; i++) {
         if (plan_inlined(p, i)) continue;
         if (in_rows(c, i) && !entries) VEC_PUSH(p->arena, &rows, last = i);
-        else if (rows.len && follows(c, i) && stage_of(c, i)->nleft == stage_of(c, last)->nleft) entries = true;
+        else if (rows.len && follows(c, i) && stage_of(c, i)->nleft == stage_of(c, last)->nleft)
+            entries = true;
         else if (rows.len) return false;
         if (rows.len) fused[nfused++] = stage_of(c, i)->name, c->m->fused[i] = true;
     }
@@ -214,7 +218,9 @@ static bool fill_followed(chain *c) {
         if (c->m->fused[i] && !in_rows(c, i)) deal_like(c, i, last);
     VEC_PUSH(p->arena, &c->m->walked, c->map);
     fill_list(c, SCHEDULE_FUSE, fused, nfused,
-              (schedule_value){.keyword = "at", .text = p->op->vars.data[stage_of(c, last)->left[0]].name, .var = UINT32_MAX});
+              (schedule_value){.keyword = "at",
+                               .text = p->op->vars.data[stage_of(c, last)->left[0]].name,
+                               .var = UINT32_MAX});
     return true;
 }
 

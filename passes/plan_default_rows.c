@@ -126,8 +126,9 @@ bool default_cuts(const planner *p, const stage_group *g) {
     return p->op->stages.data[g->data[0]].loop == TENSOR_NO_LOOP;
 }
 
-// Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes that share the
-// entries of a row take so many each. A part of what comes from memory, or of 16 bits, whose states are twice as wide, is longer.
+// Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes that share
+// the entries of a row take so many each. A part of what comes from memory, or of 16 bits, whose states are
+// twice as wide, is longer.
 static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     planner *p = m->p;
     schedule *whole = p->s;
@@ -137,7 +138,8 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     if (rows < 1) rows = 1;
     if (shared < 1) shared = 1;
     bool half = default_entry_bytes(m, st) < 4;
-    int64_t few = (m->streams && !m->narrow ? 2 : 1) * DEFAULT_FEW_PART / rows, least = (m->streams || half) ? 64 / shared : 32;
+    int64_t few = (m->streams && !m->narrow ? 2 : 1) * DEFAULT_FEW_PART / rows,
+            least = (m->streams || half) ? 64 / shared : 32;
     if (few > DEFAULT_FEW_PART) few = DEFAULT_FEW_PART;
     if (few < least) few = least;
     return (m->rows == ROWS_FEW ? few : DEFAULT_PART) * shared;

@@ -1,16 +1,17 @@
-// The default schedule's version for long rows of points: what each point of a sorted map reduces along a dense axis, as
-// the dot products of edges do. A group of lanes owns a tile of one row, whose features it loads once (FASTEN's tiles, for
-// rows of a graph), and its lanes go on with a point each.
+// The default schedule's version for long rows of points: what each point of a sorted map reduces along a
+// dense axis, as the dot products of edges do. A group of lanes owns a tile of one row, whose features it
+// loads once (FASTEN's tiles, for rows of a graph), and its lanes go on with a point each.
 #include "plan_default.h"
 
 // Measured on an H200 over batched and skewed graphs (bench/RECORD.md).
 enum {
     TILE = 128,
-    TILES = 8,          // of a block, a group each
-    WHOLE_LINE = 8,     // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
-    POINTS = 16,        // of a round
-    STEPS = 8,          // of them that are written out
-    LONG_ROW = 24       // points that a value has on average
+    TILES = 8,   // of a block, a group each
+    WHOLE_LINE =
+        8,   // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
+    POINTS = 16,    // of a round
+    STEPS = 8,      // of them that are written out
+    LONG_ROW = 24   // points that a value has on average
 };
 
 // The maps by whose value of the point something is loaded along what is reduced.
@@ -25,10 +26,12 @@ static bool row_of_point(void *user, const tensor_node *load) {
     const tensor_node *last = load->nargs > 1 ? tensor_node_at(s->p->op, load->args[load->nargs - 1]) : NULL,
                       *row = last ? tensor_node_at(s->p->op, load->args[0]) : NULL;
     if (!last || last->op != TENSOR_VAR_OP || (tensor_var)last->imm.i != s->along) return true;
-    if (row->op != TENSOR_LOAD_OP || row->nargs != 1 || (tensor_val)row->imm.i >= s->p->op->nparams) return true;
+    if (row->op != TENSOR_LOAD_OP || row->nargs != 1 || (tensor_val)row->imm.i >= s->p->op->nparams)
+        return true;
     const tensor_node *at = tensor_node_at(s->p->op, row->args[0]);
     const tensor_val_info *m = &s->p->op->vals.data[row->imm.i];
-    bool fits = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == s->point && m->role == VAL_MAP && !(m->facts & FACT_PARTIAL);
+    bool fits = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == s->point && m->role == VAL_MAP &&
+                !(m->facts & FACT_PARTIAL);
     for (uint32_t i = 0; i < s->maps.len; i++) fits &= s->maps.data[i] != (tensor_val)row->imm.i;
     if (fits) VEC_PUSH(s->p->arena, &s->maps, (tensor_val)row->imm.i);
     return true;
@@ -55,7 +58,8 @@ static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tenso
                                   .values = v});
 }
 
-static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t rows, int64_t steps) {
+static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t rows,
+                        int64_t steps) {
     default_fill(m, st->name, SCHEDULE_LANES, point, rows, NULL);
     default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, "dealt");
     fill_tile(m, st, point, map, rows * (steps > 1 ? steps : 1));
@@ -87,12 +91,13 @@ void default_guard_tiled(making *m) {
     const tensor_space points = map->axes[0], rows = map->into;
     program_guard sorted = {.kind = GUARD_HOLDS, .text = arena_printf(p->arena, "sorted(%s)", map->name)},
                   many = {.kind = GUARD_HOLDS,
-                          .text = arena_printf(p->arena, "%s >= %d * %s", p->op->spaces.data[points].name, LONG_ROW,
-                                               p->op->spaces.data[rows].name)};
+                          .text = arena_printf(p->arena, "%s >= %d * %s", p->op->spaces.data[points].name,
+                                               LONG_ROW, p->op->spaces.data[rows].name)};
     VEC_PUSH(p->arena, &sorted.holds, ((size_token){SZ_SORTED, m->tiled, 0}));
     const size_token tokens[] = {
         {SZ_SPACE, points, 0}, {SZ_CONST, LONG_ROW, 0}, {SZ_SPACE, rows, 0}, {SZ_MUL, 0, 0}, {SZ_GE, 0, 0}};
     for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) VEC_PUSH(p->arena, &many.holds, tokens[i]);
     VEC_PUSH(p->arena, &m->p->facts->guards, many);
-    if (!(map->facts & FACT_SORTED) || map->sorted_by != TENSOR_NO_VAL) VEC_PUSH(p->arena, &m->p->facts->guards, sorted);
+    if (!(map->facts & FACT_SORTED) || map->sorted_by != TENSOR_NO_VAL)
+        VEC_PUSH(p->arena, &m->p->facts->guards, sorted);
 }

@@ -389,7 +389,11 @@ static tensor_val order_of(const fusion *f) { return f->points > 1 ? f->of->orde
 static loop_body *row_loop(fusion *f, const index_cut *rows, loop_body *to, loop_node **made,
                            tensor_expr *row) {
     planner *p = f->p;
-    index_cut c = {.stage = rows->stage, .var = rows->var, .block = f->points, .groups = rows->groups, .lanes = rows->lanes};
+    index_cut c = {.stage = rows->stage,
+                   .var = rows->var,
+                   .block = f->points,
+                   .groups = rows->groups,
+                   .lanes = rows->lanes};
     loop_node *n = loop_node_new(p->plan, LOOP_FOR, f->at);
     const char *name = p->op->vars.data[rows->var].name;
     bool ordered = order_of(f) != TENSOR_NO_VAL;
