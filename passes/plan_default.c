@@ -180,8 +180,8 @@ static bool sums_columns(const planner *p, const tensor_stage *st, const tensor_
 
 // The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and the
 // left-hand one is only stored along, memory runs along what is reduced.
-static bool has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                         bool deepest) {
+bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                          bool deepest) {
     if (sums_columns(p, st, left, n)) return true;
     if (n < 2 || !deepest || !default_dense(p, left[n - 1])) return false;
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
@@ -300,7 +300,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
-    bool vectors = false, features = has_features(p, st, left, n, deepest),
+    bool vectors = false, features = default_has_features(p, st, left, n, deepest),
          reduces = !default_one_by_one(p, st);
     bool rows = st->reducer != TENSOR_NO_REDUCER && !default_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
@@ -408,7 +408,7 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
     fill_parts(m, st, left, n);
-    if (has_features(p, st, left, n, deepest))
+    if (default_has_features(p, st, left, n, deepest))
         fill_share(m, st, left[n - 1], share_axis(m, st, left[n - 1], 1));
     else if (default_reduces_dense(p, st))
         default_fill(m, st->name, SCHEDULE_VECTOR, st->bound[0], share_axis(m, st, st->bound[0], 1).vector,

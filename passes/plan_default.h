@@ -39,6 +39,8 @@ bool default_dense(const planner *p, tensor_var v);   // no map leads from or in
 bool default_one_by_one(const planner *p,
                         const tensor_stage *st);   // no reduction, or of terms in their order
 bool default_reduces_dense(const planner *p, const tensor_stage *st);
+// Lanes and vectors run along the innermost left-hand axis.
+bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n, bool deepest);
 // On a GPU: the lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare);
 void default_stages(making *m, const stage_group *g);

@@ -70,7 +70,9 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t n = plan_left(p, st, left);
-    if (!n || !default_is_dot(p, g) || st->loop != TENSOR_NO_LOOP) return false;
+    if (!n || !default_is_dot(p, g) || default_has_features(p, st, left, n, true) ||
+        st->loop != TENSOR_NO_LOOP)
+        return false;
     tensor_val map = row_map(p, st, left[0], number);
     int64_t lanes = default_dot_lanes(m, st, p->machine->lanes), held;
     if (map == TENSOR_NO_VAL || lanes < WHOLE_LINE) return false;
