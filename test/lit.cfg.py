@@ -29,7 +29,7 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%root", root),
     ("%build", build),
-    ("%cases", "60" if sanitized else "2000"),   # random ones, of a part of the differential tester's
+    ("%cases", "30" if sanitized else "1000"),   # random ones, of a part of the differential tester's
     ("%data", os.path.join(root, "test", "data")),
     # What libgnnrt.a asks for.
     ("%runtime_libs", "-ljansson -lzip -lpthread -ldl -lm" + (" -fsanitize=address,undefined" if sanitized else "")),
