@@ -488,27 +488,6 @@ static const char *check_list(loop_verifier *v, const loop_body *body) {
     return NULL;
 }
 
-static const char *check_dealt(loop_verifier *v, const loop_node *n) {
-    const char *name = v->op->vars.data[n->var].name;
-    uint32_t lanes = 0;
-    if (v->launch->threads % 32)
-        return WRONG(v, "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps", name,
-                     (unsigned)v->launch->threads);
-    switch (loop_check_dealt(v->scratch, v->op, n, &lanes)) {
-    case LOOP_DEALT_WELL: return NULL;
-    case LOOP_DEALT_STEPS:
-        return WRONG(v, "%u steps of '%s' are dealt: it takes 2, 4, 8, 16 or 32 that are written out",
-                     (unsigned)loop_steps_written_out(n), name);
-    case LOOP_DEALT_LANES:
-        return WRONG(v, "steps of '%s' are dealt, and what is reduced for them is not by one digit of lanes in a warp", name);
-    case LOOP_DEALT_FEW:
-        return WRONG(v, "%u steps of '%s' are dealt to %u lanes", (unsigned)loop_steps_written_out(n), name,
-                     (unsigned)lanes);
-    case LOOP_DEALT_OTHERS: break;
-    }
-    return WRONG(v, "steps of '%s' are dealt, and hold something else than reductions and stores that follow them", name);
-}
-
 static const char *check_body(loop_verifier *v, const loop_node *n) {
     if (v->path.len == LOOP_MAX_DEPTH) return WRONG(v, "nodes stand more than %d deep", LOOP_MAX_DEPTH);
     VEC_PUSH(v->scratch, &v->path, n);
@@ -516,7 +495,7 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     if (n->kind == LOOP_FOR) TRY(bind(v, n));
     if (n->nheld) TRY(loop_check_held(v, n));
     TRY(check_list(v, &n->body));
-    if (n->dealt) TRY(check_dealt(v, n));
+    if (n->dealt) TRY(loop_check_steps(v, n));
     leave(v, mark, n->kind == LOOP_PHASE || n->kind == LOOP_WITHOUT);
     v->path.len--;
     v->at = n->at;

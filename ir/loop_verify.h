@@ -90,6 +90,8 @@ bool loop_of_sizes(loop_verifier *v, tensor_expr e);   // nothing else is in it
 
 // The layout of a loop (loop_verify_digits.c), which stands at the end of v->path.
 const char *loop_check_digits(loop_verifier *v, const loop_node *n);
+// That its steps may be dealt; what stands in it has been checked.
+const char *loop_check_steps(loop_verifier *v, const loop_node *n);
 // That a node may stand without the loop that binds its variable, at *at on the path.
 const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *at);
 

@@ -17,11 +17,13 @@ static bool is_multiple(const loop_verifier *v, tensor_expr e, uint32_t extent, 
     if (loop_constant(v->op, e, &x)) return x % extent == 0;
     switch ((int)n->op) {
     case TENSOR_SIZE_OP: return n->imm.i == guarded;
-    case TENSOR_MUL_OP: return is_multiple(v, n->args[0], extent, guarded) || is_multiple(v, n->args[1], extent, guarded);
+    case TENSOR_MUL_OP:
+        return is_multiple(v, n->args[0], extent, guarded) || is_multiple(v, n->args[1], extent, guarded);
     case TENSOR_ADD_OP:
     case TENSOR_SUB_OP:
     case TENSOR_MIN_OP:
-    case TENSOR_MAX_OP: return is_multiple(v, n->args[0], extent, guarded) && is_multiple(v, n->args[1], extent, guarded);
+    case TENSOR_MAX_OP:
+        return is_multiple(v, n->args[0], extent, guarded) && is_multiple(v, n->args[1], extent, guarded);
     }
     return false;
 }
@@ -182,6 +184,33 @@ const char *loop_check_digits(loop_verifier *v, const loop_node *n) {
     return check_rest(v, n);
 }
 
+// ---- Steps that are dealt --------------------------------------------------------------------------------
+
+const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
+    const char *name = name_of(v, n);
+    uint32_t lanes = 0;
+    if (v->launch->threads % 32)
+        return WRONG(v, "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps",
+                     name, (unsigned)v->launch->threads);
+    switch (loop_check_dealt(v->scratch, v->op, n, &lanes)) {
+    case LOOP_DEALT_WELL: return NULL;
+    case LOOP_DEALT_STEPS:
+        return WRONG(v, "%u steps of '%s' are dealt: it takes 2, 4, 8, 16 or 32 that are written out",
+                     (unsigned)loop_steps_written_out(n), name);
+    case LOOP_DEALT_LANES:
+        return WRONG(
+            v, "steps of '%s' are dealt, and what is reduced for them is not by one digit of lanes in a warp",
+            name);
+    case LOOP_DEALT_FEW:
+        return WRONG(v, "%u steps of '%s' are dealt to %u lanes", (unsigned)loop_steps_written_out(n), name,
+                     (unsigned)lanes);
+    case LOOP_DEALT_OTHERS: break;
+    }
+    return WRONG(
+        v, "steps of '%s' are dealt, and hold something else than reductions and stores that follow them",
+        name);
+}
+
 // ---- Left out --------------------------------------------------------------------------------------------
 
 // All that a loop visits at once may leave its threads to others for a while; what it visits one after the
@@ -194,7 +223,8 @@ const char *loop_check_left_out(loop_verifier *v, const loop_node *n, uint32_t *
         return WRONG(v, "no loop around binds '%s', so nothing stands without it", name);
     bool at_once = loop->rest == LOOP_WHOLE_PLACE;
     for (uint32_t i = 0; i < loop->ndigits; i++) at_once &= loop->digits[i].place != LOOP_SERIAL_PLACE;
-    if (!at_once) return WRONG(v, "'%s' is visited in rounds, so what stands without it would be done in each", name);
+    if (!at_once)
+        return WRONG(v, "'%s' is visited in rounds, so what stands without it would be done in each", name);
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *m = v->path.data[k];
         if (m->kind == LOOP_FOR && (loop_depends(v, m->lo, n->var) || loop_depends(v, m->hi, n->var)))

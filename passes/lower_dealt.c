@@ -4,8 +4,6 @@
 // time, and so are the bits.
 #include "lower.h"
 
-#include <string.h>
-
 // ---- Between lanes ---------------------------------------------------------------------------------------
 static const lower_axis *reducing_axis(const kernel *k, axis_set bound) {
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)

@@ -9,9 +9,8 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    ROW_LANES = 8,   // that share a row: most rows are short
-    STREAM_LANES =
-        4,   // where rows that follow one another lie next to each other: a warp reads them all together
+    ROW_LANES = 8,          // that share a row: most rows are short
+    STREAM_LANES = 4,       // of narrow rows that lie next to each other
     UNROLLED = 512,         // operations of a loop that is written out
     DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
     PART_POINTS = 4096,     // of a reduction across blocks
@@ -19,7 +18,7 @@ enum {
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
-    PAIRED = 8,       // rows of a warp that such lanes leave
+    PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
     STEPS = 4,        // points that each reduce a dense axis, under way at once
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
@@ -207,10 +206,9 @@ int64_t default_dot_lanes(making *m, const tensor_stage *st, int64_t most) {
     return share_axis(m, st, st->bound[0], most).lanes;
 }
 
-void default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most,
-                 int64_t *held) {
-    *held = hold_heads(m, st, left, n);
+int64_t default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most) {
     fill_share(m, st, st->bound[0], share_axis(m, st, st->bound[0], most));
+    return hold_heads(m, st, left, n);
 }
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
@@ -280,12 +278,6 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
     return most;
 }
 
-// Rows of 64 bytes, 8 a warp: pairs of lanes share one, since requests are what is short.
-static int64_t fill_bound_by(making *m, const tensor_stage *st, int64_t lanes) {
-    default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], lanes, NULL);
-    return lanes;
-}
-
 // Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few,
 // most rows are short, and a step beyond their end costs as much as one of them.
 static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
@@ -326,7 +318,10 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if (m->sums && rows && vectors && lanes == PAIRED) return lanes / fill_bound_by(m, st, 2);
+    if (m->sums && rows && vectors && lanes == PAIRED) {   // requests are what is short
+        default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
+        return lanes / 2;
+    }
     if (reduces && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
 }

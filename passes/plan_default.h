@@ -57,11 +57,11 @@ int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an
 int64_t default_row_bytes(const making *m, const tensor_stage *st);   // that a point of the first index has at most; 0: not known
 void default_guards(making *m);
 bool default_fuse(making *m);   // false: there is nothing to fuse
-// Of a stage whose points reduce a dense axis: the lanes that do, of at most so many, and its cells but those of the
-// points; *held: heads that a thread has.
+// Of a stage whose points reduce a dense axis: the lanes that do, of at most so many; its cells but those of the points,
+// giving how many heads a thread holds.
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
 int64_t default_dot_lanes(making *m, const tensor_stage *st, int64_t most);
-void default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most, int64_t *held);
+int64_t default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most);
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.
 bool default_tile(making *m, const stage_group *g, uint32_t number);
 void default_guard_tiled(making *m);

@@ -158,7 +158,7 @@ static void order_by_degree(making *m, const char *stage, tensor_var row, tensor
                                   .values = by});
 }
 
-static bool gathers(void *user, const tensor_node *load) {
+static bool read_in_place(void *user, const tensor_node *load) {
     const planner *p = user;
     for (uint32_t i = 0; i < load->nargs; i++)
         if (tensor_node_at(p->op, load->args[i])->op == TENSOR_LOAD_OP) return false;
@@ -168,7 +168,7 @@ static bool gathers(void *user, const tensor_node *load) {
 bool default_streams(making *m, const stage_group *g) {
     bool streams = true;
     for (uint32_t i = 0; i < g->len && streams; i++)
-        streams = plan_loads(m->p, &m->p->op->stages.data[g->data[i]], gathers, m->p);
+        streams = plan_loads(m->p, &m->p->op->stages.data[g->data[i]], read_in_place, m->p);
     return streams;
 }
 

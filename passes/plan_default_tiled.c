@@ -74,9 +74,9 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
         st->loop != TENSOR_NO_LOOP)
         return false;
     tensor_val map = row_map(p, st, left[0], number);
-    int64_t lanes = default_dot_lanes(m, st, p->machine->lanes), held;
+    int64_t lanes = default_dot_lanes(m, st, p->machine->lanes);
     if (map == TENSOR_NO_VAL || lanes < WHOLE_LINE) return false;
-    default_dot(m, st, left, n, p->machine->lanes, &held);
+    int64_t held = default_dot(m, st, left, n, p->machine->lanes);
     int64_t rows = p->machine->lanes / lanes, steps = POINTS / rows;
     if (steps > STEPS / held) steps = STEPS / held;
     for (uint32_t i = 0; i < g->len; i++) {

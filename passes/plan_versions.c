@@ -141,12 +141,19 @@ static bool add_schedule(versioning *w, const schedule *given, bool *always) {
     return true;
 }
 
+enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a version each
+
 // ---- Without one -----------------------------------------------------------------------------------------
 static bool add_made(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed) {
     version_facts facts = {.index_bits = w->options->index_bits};
     schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, rows, supposed);
     if (s) take_conditions(w, s, &facts);
     return s && add(w, s, &facts);
+}
+
+static void add_tiled(versioning *w, const plan_class *c) {
+    plan_supposed supposed;
+    for (uint32_t k = 0; k < MOST_TILED && add_made(w, c, (plan_rows)(ROWS_TILED + k), &supposed);) k++;
 }
 
 // Versions cost time: of the likeliest extents alone there is one for even rows.
@@ -156,7 +163,7 @@ static void add_default(versioning *w) {
         version_facts facts = {.index_bits = w->options->index_bits}, plain = {0};
         plan_supposed supposed = {0}, other;
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
-        for (uint32_t k = 0; k < 3 && !i && w->machine->gpu && add_made(w, c, (plan_rows)(ROWS_TILED + k), &other);) k++;
+        if (!i && w->machine->gpu) add_tiled(w, c);
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
         if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
         if (supposed.rows) {
