@@ -32,13 +32,21 @@ bool plan_shuffles(const loop_list *walk) {
     return false;
 }
 
-// Memory runs along what is reduced: a quarter of a warp reads 16 bytes a lane of one line, not of several. Not
-// where other walks of the kernel share the left index, whose lanes are the same for all.
-static bool runs_along_reduced(const nest *n, const tensor_stage *st, tensor_var left) {
-    const planner *p = n->p;
+// Memory runs along what is reduced: a quarter of a warp reads 16 bytes a lane of one line, not of several.
+// Not where other walks of the kernel share the left index, whose lanes are the same for all.
+static bool runs_along_reduced(const nest *n, const tensor_stage *st) {
+    planner *p = n->p;
     if (st->reducer == TENSOR_NO_REDUCER || st->nbound != 1) return false;
-    if (plan_run_end(p, n->group, 0) < n->group->len) return false;
+    for (uint32_t i = plan_run_end(p, n->group, 0); i < n->group->len; i++)
+        if (stage_at(n, i)->reducer != TENSOR_NO_REDUCER) return false;
+    tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1), left = own[plan_left(p, st, own) - 1];
     return plan_ends_on(p, st, st->bound[0], left) > plan_ends_on(p, st, left, st->bound[0]);
+}
+
+// What stages without a walk are computed from: their lanes are those of the kernel's one walk.
+static bool like_walk(const nest *n, uint32_t levels, const loop_list *walk) {
+    return !walk->len && n->dealings.len > n->dealt && levels == n->depth &&
+           n->dealings.data[n->dealt].before;
 }
 
 // The loops a stage stands in. Lanes of the innermost left-hand axis, along which memory runs, are
@@ -57,10 +65,11 @@ static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk
         if (i + last < n->levels.len) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
     }
     loop_node *innermost = last ? n->levels.data[n->levels.len - 1] : NULL;
-    bool before = last && runs_along_reduced(n, &n->p->op->stages.data[stage], n->vars[levels - 1]);
-    if (last && !before) VEC_PUSH(n->p->arena, &d.inner, innermost);
+    d.before = last && runs_along_reduced(n, &n->p->op->stages.data[stage]);
+    if (last && !d.before) VEC_PUSH(n->p->arena, &d.inner, innermost);
     for (uint32_t i = walk->len; i-- > 0 && !matrix;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
-    if (before) VEC_PUSH(n->p->arena, &d.inner, innermost);
+    if (d.before) VEC_PUSH(n->p->arena, &d.inner, innermost);
+    if (like_walk(n, levels, walk)) d.inner = n->dealings.data[n->dealt].inner;
     VEC_PUSH(n->p->arena, &n->dealings, d);
 }
 
@@ -219,7 +228,8 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
     if (c->matrix != o->matrix) return plan_matrix_apart(p, c, o);
     while (i < all && a[i] == b[i]) i++;
     bool tiles = plan_same_tiles(c->cell[SCHEDULE_BLOCK], o->cell[SCHEDULE_BLOCK]);
-    if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt && tiles) return true;
+    if (i == all && c->strided == o->strided && c->masked == o->masked && c->dealt == o->dealt && tiles)
+        return true;
     schedule_verb verb = i < all                    ? verbs[i]
                          : !tiles                   ? SCHEDULE_BLOCK
                          : c->strided != o->strided ? SCHEDULE_REGISTERS
@@ -308,8 +318,8 @@ static void write_out(nest *n, uint32_t level, loop_node *node) {
 }
 
 // The other stages in the loop deal it out alike, and call its index by their own name.
-static void share_level(nest *n, uint32_t level, const index_cut *said, uint32_t vector, const plan_tile *tile,
-                        loop_node *node) {
+static void share_level(nest *n, uint32_t level, const index_cut *said, uint32_t vector,
+                        const plan_tile *tile, loop_node *node) {
     planner *p = n->p;
     for (uint32_t i = 0; i + 1 < n->group->len; i++) {
         tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
@@ -480,6 +490,7 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
     n->rows = rows;
     n->levels = (loop_list){0};
     n->tiles = NULL;
+    n->dealt = n->dealings.len;
     n->vars = ARENA_ARRAY(n->p->arena, tensor_var, deepest->nleft + 1);
     n->depth = plan_left(n->p, deepest, n->vars);
 }

@@ -241,6 +241,7 @@ typedef struct {
     uint32_t stage;
     loop_list outer, inner;   // outermost first; innermost first
     bool shuffles;
+    bool before;   // lanes along what is reduced are neighbours, not those along the left-hand index
 } plan_dealing;
 typedef struct {   // a kernel in the making: loops of one group, or of several one after the other
     planner *p;
@@ -253,6 +254,7 @@ typedef struct {   // a kernel in the making: loops of one group, or of several 
     loop_node *tiles;             // the loop around the one over the points of a tile; NULL: there are none
     uint32_t tiled;               // of levels: that one
     VEC(plan_dealing) dealings;   // of each walk and stage
+    uint32_t dealt;               // of them: before the group's
     loop_list everyone;           // loops that all threads share
 } plan_nest;
 plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t number);
