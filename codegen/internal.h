@@ -40,6 +40,7 @@ typedef struct {
     LLVMValueRef function, *values;
     LLVMValueRef shared;          // base of the block's shared memory
     LLVMValueRef block, blocks;   // host
+    LLVMValueRef predicate;       // CUDA: under which stores are made where they stand; NULL: always
     bool divides;                 // CUDA: so often that the assembler's own division is cheaper
 } cg_emitter;
 
@@ -102,10 +103,10 @@ cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y);   //
 cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer, cg_value index);
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer);
 void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v);
-// A load or store with a cache hint, in PTX text, in pieces of at most `align` bytes.
-cg_value cg_emit_hinted_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
+// A load or store with a cache hint, or a store under e->predicate, in PTX text, in pieces of at most `align` bytes.
+cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
                              uint32_t align);
-void cg_emit_hinted_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,
+void cg_emit_store_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,
                           uint32_t align);
 cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v);
 cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, cg_value v);

@@ -38,10 +38,12 @@ static cg_value last_round(cg_emitter *e, cg_value hi, cg_value step) {
 static void keep_rolled(cg_emitter *e, cg_value back_edge) {
     static const char loop[] = "llvm.loop", off[] = "llvm.loop.unroll.disable";
     LLVMMetadataRef name = LLVMMDStringInContext2(e->context, off, sizeof off - 1);
-    LLVMMetadataRef parts[] = {LLVMTemporaryMDNode(e->context, NULL, 0), LLVMMDNodeInContext2(e->context, &name, 1)};
+    LLVMMetadataRef parts[] = {LLVMTemporaryMDNode(e->context, NULL, 0),
+                               LLVMMDNodeInContext2(e->context, &name, 1)};
     LLVMMetadataRef id = LLVMMDNodeInContext2(e->context, parts, 2);
     LLVMMetadataReplaceAllUsesWith(parts[0], id);   // a loop's identity names itself
-    LLVMSetMetadata(back_edge, LLVMGetMDKindIDInContext(e->context, loop, sizeof loop - 1), LLVMMetadataAsValue(e->context, id));
+    LLVMSetMetadata(back_edge, LLVMGetMDKindIDInContext(e->context, loop, sizeof loop - 1),
+                    LLVMMetadataAsValue(e->context, id));
 }
 
 void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
@@ -112,7 +114,27 @@ static LLVMBasicBlockRef arm(cg_emitter *e, simt_region r, LLVMBasicBlockRef sta
     return LLVMGetInsertBlock(e->b);
 }
 
+// A mask over stores and what they are computed from: all of it may be done, only the stores may not. Without
+// a branch around each, the steps of a loop that is written out are computed side by side.
+static bool masks_stores(const cg_emitter *e, const simt_instr_info *i) {
+    if (e->host || i->aux != SIMT_IF_MASK || i->nregions > 1) return false;
+    const simt_region_info *r = &e->func->regions.data[i->regions[0]];
+    for (uint32_t k = 0; k < r->instrs.len; k++) {
+        const simt_instr_info *x = &e->func->instrs.data[r->instrs.data[k]];
+        bool store = x->op == SIMT_ST && simt_typeof(e->func, x->args[0]).element == SIMT_PTR_GLOBAL;
+        if (!store && x->op != SIMT_YIELD && (x->nregions || simt_op_table(x->op)->flags != SIMT_PURE))
+            return false;
+    }
+    return true;
+}
+
 void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
+    if (!e->predicate && masks_stores(e, i)) {
+        e->predicate = e->values[i->args[0]];
+        cg_emit_region(e, i->regions[0]);
+        e->predicate = NULL;
+        return;
+    }
     bool two = i->nregions > 1 && i->regions[1];
     LLVMBasicBlockRef then_start = new_block(e), else_start = two ? new_block(e) : NULL, join = new_block(e);
     LLVMBuildCondBr(e->b, e->values[i->args[0]], then_start, two ? else_start : join);

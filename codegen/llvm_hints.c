@@ -1,5 +1,7 @@
-// Loads and stores of global memory with a cache hint. LLVM has no form for them, so they are written as PTX:
+// Loads and stores of global memory with a cache hint, and stores under a predicate. LLVM has no form for
+// them, so they are written as PTX:
 //     ld.global.nc.L1::evict_last.v4.b32 {$0,$1,$2,$3}, [$4];
+//     @$2 st.global.b32 [$0], $1;
 // A value travels as 32-bit registers (16-bit ones for smaller accesses), in pieces of at most 16 aligned
 // bytes.
 #include "internal.h"
@@ -53,7 +55,8 @@ static const char *load_text(cg_emitter *e, const simt_instr_info *i, pieces p) 
 }
 
 static const char *store_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
-    return arena_printf(e->arena, "st.global%s%s%s.b%u [$0], %s;", cache_operator(i), eviction(i),
+    const char *when = e->predicate ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
+    return arena_printf(e->arena, "%sst.global%s%s%s.b%u [$0], %s;", when, cache_operator(i), eviction(i),
                         vector_text(p.group), p.bits, operands(e, 1, p.group));
 }
 
@@ -79,8 +82,8 @@ static void load_group(cg_emitter *e, const simt_instr_info *i, pieces p, cg_val
     }
 }
 
-cg_value cg_emit_hinted_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
-                             uint32_t align) {
+cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
+                           uint32_t align) {
     pieces p = split(t, align);
     cg_value words[MAX_WORDS], v = LLVMGetPoison(cg_int_type(e, p.bits, p.words));
     for (uint32_t k = 0; k < p.words; k += p.group)
@@ -92,17 +95,19 @@ cg_value cg_emit_hinted_load(cg_emitter *e, const simt_instr_info *i, simt_type 
     return LLVMBuildBitCast(e->b, v, cg_type(e, t), "");
 }
 
-void cg_emit_hinted_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,
-                          uint32_t align) {
+void cg_emit_store_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,
+                        uint32_t align) {
     pieces p = split(t, align);
     cg_value words = LLVMBuildBitCast(e->b, v, cg_int_type(e, p.bits, p.words), "");
     textbuf c = textbuf_new(e->arena);
     textbuf_puts(&c, "l");
     for (uint32_t k = 0; k < p.group; k++) textbuf_printf(&c, ",%s", register_constraint(p));
-    textbuf_puts(&c, ",~{memory}");
+    textbuf_puts(&c, e->predicate ? ",b,~{memory}" : ",~{memory}");
     for (uint32_t k = 0; k < p.words; k += p.group) {
-        cg_value args[5] = {piece_address(e, p, pointer, k)};
+        cg_value args[6] = {piece_address(e, p, pointer, k)};
         for (uint32_t w = 0; w < p.group; w++) args[w + 1] = word_of(e, p, words, k + w);
-        cg_asm(e, LLVMVoidTypeInContext(e->context), store_text(e, i, p), c.data, true, args, p.group + 1);
+        args[p.group + 1] = e->predicate;
+        cg_asm(e, LLVMVoidTypeInContext(e->context), store_text(e, i, p), c.data, true, args,
+               p.group + 1 + (e->predicate != NULL));
     }
 }

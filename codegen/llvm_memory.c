@@ -23,7 +23,7 @@ static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
 }
 
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
-    if (hinted(e, i)) return cg_emit_hinted_load(e, i, t, pointer, access_align(i, t));
+    if (hinted(e, i)) return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
     cg_value v = LLVMBuildLoad2(e->b, cg_type(e, t), pointer, "");
     LLVMSetAlignment(v, access_align(i, t));
     if (i->mem.invariant) {
@@ -34,7 +34,7 @@ cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_v
 }
 
 void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v) {
-    if (hinted(e, i)) cg_emit_hinted_store(e, i, t, pointer, v, access_align(i, t));
+    if (e->predicate || hinted(e, i)) cg_emit_store_text(e, i, t, pointer, v, access_align(i, t));
     else LLVMSetAlignment(LLVMBuildStore(e->b, v, pointer), access_align(i, t));
 }
 

@@ -1,8 +1,8 @@
 // Loads that give the same in every round of a loop are made before it, with what they need: the row that a
 // map takes all points of a tile to is read once a tile, and so is what shared memory holds for it, which no
-// round writes. What else is computed alike stays: LLVM weighs it against registers. Nothing is read for a
-// loop without a round: unless its bounds are known, it stands with what left it under the condition of its
-// first round.
+// round writes. So are divisions, which are text of the machine's to LLVM, that it does not move. What else
+// is computed alike stays: LLVM weighs it against registers. Nothing is read for a loop without a round:
+// unless its bounds are known, it stands with what left it under the condition of its first round.
 //     for (i = lo to hi …) { x = ld invariant row; … }  →  if lo < hi { x = ld invariant row; for (…) { … } }
 #include "simt_internal.h"
 
@@ -13,7 +13,7 @@ typedef struct {
     simt_func *f;
     arena *a;
     VEC(uint32_t) loop;     // per value: the number of the loop that it may change in; 0: of none
-    VEC(uint32_t) needed;   // per value: that of the last loop for whose loads it is
+    VEC(uint32_t) needed;   // per value: that of the last loop for whose loads and divisions it is
     VEC(uint32_t) gone;     // per instruction: that of the last loop it left
     uint32_t loops;
     bool shared_stays;   // while the loop at hand runs
@@ -55,12 +55,16 @@ static bool leaves_shared(const hoisting *h, simt_region r) {
     return true;
 }
 
-static bool may_leave(hoisting *h, simt_instr instr, bool *loads);
+static bool divides(const hoisting *h, const simt_instr_info *i) {
+    return i->op == SIMT_DIV && simt_is_float(simt_typeof(h->f, i->results[0]).element);
+}
 
-static bool arm_may_leave(hoisting *h, simt_region r, bool *loads) {
+static bool may_leave(hoisting *h, simt_instr instr, bool *dear);
+
+static bool arm_may_leave(hoisting *h, simt_region r, bool *dear) {
     for (uint32_t k = 0; k < region(h, r)->instrs.len; k++) {
         const simt_instr_info *i = at(h, region(h, r)->instrs.data[k]);
-        if (i->op != SIMT_YIELD && !may_leave(h, region(h, r)->instrs.data[k], loads)) return false;
+        if (i->op != SIMT_YIELD && !may_leave(h, region(h, r)->instrs.data[k], dear)) return false;
         for (uint32_t n = 0; n < i->nargs; n++)
             if (h->loop.data[i->args[n]] == h->loops) return false;
         leaves(h, i);
@@ -68,9 +72,10 @@ static bool arm_may_leave(hoisting *h, simt_region r, bool *loads) {
     return true;
 }
 
-static bool may_leave(hoisting *h, simt_instr instr, bool *loads) {
+static bool may_leave(hoisting *h, simt_instr instr, bool *dear) {
     const simt_instr_info *i = at(h, instr);
-    bool load = i->op == SIMT_LD && (i->mem.invariant || (h->shared_stays && is_shared(h, i))), some = load;
+    bool load = i->op == SIMT_LD && (i->mem.invariant || (h->shared_stays && is_shared(h, i))),
+         some = load || divides(h, i);
     if (!load && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE) return false;
     for (uint32_t n = 0; n < i->nargs; n++)
         if (h->loop.data[i->args[n]] == h->loops) return false;
@@ -79,32 +84,32 @@ static bool may_leave(hoisting *h, simt_instr instr, bool *loads) {
         for (uint32_t m = 0; m <= n; m++) mark(h, i->regions[m], h->loops);
         return false;
     }
-    *loads |= some;
+    *dear |= some;
     return true;
 }
 
 // What is computed in each round, alike: of a mask what it guards too.
 static bool find(hoisting *h, simt_region body, instr_list *out) {
-    bool loads = false;
+    bool dear = false;
     for (uint32_t k = 0; k < region(h, body)->instrs.len; k++) {
         simt_instr instr = region(h, body)->instrs.data[k];
         const simt_instr_info *i = at(h, instr);
-        if (may_leave(h, instr, &loads)) {
+        if (may_leave(h, instr, &dear)) {
             leaves(h, i);
             h->gone.data[instr] = h->loops;
             VEC_PUSH(h->a, out, instr);
         } else if (i->op == SIMT_IF && i->aux == SIMT_IF_MASK) {
-            loads |= find(h, i->regions[0], out);
+            dear |= find(h, i->regions[0], out);
         }
     }
-    return loads;
+    return dear;
 }
 
-static bool has_load(const hoisting *h, const simt_instr_info *i) {
-    bool some = i->op == SIMT_LD;
+static bool is_dear(const hoisting *h, const simt_instr_info *i) {
+    bool some = i->op == SIMT_LD || divides(h, i);
     for (uint32_t n = 0; n < i->nregions; n++)
         for (uint32_t k = 0; k < region(h, i->regions[n])->instrs.len; k++)
-            some |= has_load(h, at(h, region(h, i->regions[n])->instrs.data[k]));
+            some |= is_dear(h, at(h, region(h, i->regions[n])->instrs.data[k]));
     return some;
 }
 
@@ -115,12 +120,12 @@ static void need(hoisting *h, const simt_instr_info *i) {
             need(h, at(h, region(h, i->regions[n])->instrs.data[k]));
 }
 
-// Of what might leave, loads do, and what they are made of.
+// Of what might leave, loads and divisions do, and what they are made of.
 static void choose(hoisting *h, instr_list *out) {
     uint32_t first = out->len;
     for (uint32_t k = out->len; k-- > 0;) {
         const simt_instr_info *i = at(h, out->data[k]);
-        bool leave = has_load(h, i);
+        bool leave = is_dear(h, i);
         for (uint32_t n = 0; n < i->nresults; n++) leave |= h->needed.data[i->results[n]] == h->loops;
         if (leave) need(h, i);
         if (leave) out->data[--first] = out->data[k];
