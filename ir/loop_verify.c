@@ -28,6 +28,7 @@ static void take_back(loop_verifier *v, const scope_entry *e) {
         break;
     case SCOPE_VAL: v->point[e->index] = NULL; break;
     case SCOPE_STATE: v->state_known[e->index] = false; break;
+    case SCOPE_GIVEN: v->given[e->index] = 0; break;
     }
 }
 
@@ -36,7 +37,7 @@ static void leave(loop_verifier *v, uint32_t mark, bool phase) {
     uint32_t kept = mark;
     for (uint32_t i = mark; i < v->scope.len; i++) {
         scope_entry e = v->scope.data[i];
-        if (phase && e.what != SCOPE_VAR) v->scope.data[kept++] = e;
+        if (phase && e.what != SCOPE_VAR && e.what != SCOPE_GIVEN) v->scope.data[kept++] = e;
         else take_back(v, &e);
     }
     v->scope.len = kept;
@@ -188,10 +189,13 @@ static const char *check_given(loop_verifier *v, const loop_node *n) {
     tensor_type want = tensor_typeof(v->op, n->key), t = tensor_typeof(v->op, n->value);
     if (tensor_node_at(v->op, n->key)->op != TENSOR_LOAD_OP || want.type != DT_INDEX)
         return WRONG(v, "what is given is an index that is loaded");
-    return tensor_type_equal(t, want)
-               ? NULL
-               : WRONG(v, "what is given is %s, not %s", tensor_type_text(v->arena, v->op, want),
-                       tensor_type_text(v->arena, v->op, t));
+    if (!tensor_type_equal(t, want))
+        return WRONG(v, "what is given is %s, not %s", tensor_type_text(v->arena, v->op, want),
+                     tensor_type_text(v->arena, v->op, t));
+    if (v->given[n->key]) return NULL;
+    v->given[n->key] = n->value;
+    enter(v, SCOPE_GIVEN, n->key);
+    return NULL;
 }
 
 // What a condition says of the outermost variable's beginning.
@@ -573,6 +577,7 @@ const char *loop_fault(arena *a, const loop_plan *p, span *at) {
     v.bound = ARENA_ARRAY(v.scratch, bool, op->vars.len);
     v.depth = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
     v.value = ARENA_ARRAY(v.scratch, tensor_expr, op->vars.len);
+    v.given = ARENA_ARRAY(v.scratch, tensor_expr, op->exprs.len);
     v.loop = ARENA_ARRAY(v.scratch, const loop_node *, op->vars.len);
     v.since = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
     v.shared = ARENA_ARRAY(v.scratch, shared_store, op->vals.len);

@@ -7,7 +7,7 @@
 
 // What holds until a body ends, to be taken back then.
 typedef struct {
-    enum { SCOPE_VAR, SCOPE_VAL, SCOPE_STATE } what;   // bound; known at a point; known after its REDUCE
+    enum { SCOPE_VAR, SCOPE_VAL, SCOPE_STATE, SCOPE_GIVEN } what;   // bound; known at a point; known after its REDUCE; said to be so
     uint32_t index;
 } scope_entry;
 
@@ -44,9 +44,10 @@ typedef struct {
     tensor_expr *value;       // LET: what it stands for; else 0
     const loop_node **loop;   // FOR: the node that binds it; else NULL
     uint32_t *since, clock;   // when it was bound; bindings so far
+    tensor_expr *given;       // per expression: a GIVEN's value; else 0
     // Per value.
     uint32_t *stored_in;         // number of the last kernel that stores it, from 1; 0: none
-    const tensor_expr **point;   // where it is known in this body: variables behind lets; NULL: nowhere
+    const tensor_expr **point;   // where it is known in this body: variables behind lets and givens; NULL: nowhere
     const loop_node **phase, **around;   // the phase it was stored in, and the node that stands in; NULL: none
     shared_store *shared;
     // Per stage.

@@ -4,7 +4,7 @@
 tensor_expr loop_behind_lets(const loop_verifier *v, tensor_expr e) {
     for (;;) {
         const tensor_node *n = tensor_node_at(v->op, e);
-        tensor_expr value = n->op == TENSOR_VAR_OP ? v->value[n->imm.i] : 0;
+        tensor_expr value = n->op == TENSOR_VAR_OP ? v->value[n->imm.i] : v->given[e];
         if (!value || tensor_node_at(v->op, value)->op != TENSOR_VAR_OP) return e;
         e = value;
     }

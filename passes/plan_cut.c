@@ -50,7 +50,8 @@ static void check_options(planner *p, const schedule_cell *cell) {
     for (uint32_t i = 0; i < cell->nvalues; i++) {
         const char *option = cell->values[i].keyword;
         if (!option || (cell->verb == SCHEDULE_REGISTERS && !strcmp(option, "strided"))) continue;
-        if (cell->verb == SCHEDULE_UNROLL && (!strcmp(option, "masked") || !strcmp(option, "dealt"))) continue;
+        if (cell->verb == SCHEDULE_UNROLL && (!strcmp(option, "masked") || !strcmp(option, "dealt")))
+            continue;
         diagnostic *d = plan_refuse(p, E0530, cell->at, "'%s' of '%s' has no pass in this version", option,
                                     schedule_verb_text(cell->verb));
         if (d) diag_help(d, "leave it out, or compile with --no-schedule");
@@ -79,6 +80,15 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
     }
     plan_matrix_cut(p, &c);
     return c;
+}
+
+bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b, tensor_var w) {
+    index_cut x = plan_cut(p, a, v, false), y = plan_cut(p, b, w, false);
+    const int64_t c[] = {x.groups, x.tile,    x.registers, x.lanes, x.vector,
+                         x.unroll, x.strided, x.masked,    x.dealt, x.pad},
+                  d[] = {y.groups, y.tile,    y.registers, y.lanes, y.vector,
+                         y.unroll, y.strided, y.masked,    y.dealt, y.pad};
+    return !memcmp(c, d, sizeof c);
 }
 
 static void add_digit(loop_node *n, loop_place place, int64_t extent) {

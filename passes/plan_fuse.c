@@ -178,15 +178,9 @@ static bool check_total(fusion *f) {
 // ---- Phases ----------------------------------------------------------------------------------------------
 static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
     uint32_t n = a->nleft < b->nleft ? a->nleft : b->nleft;
-    for (uint32_t i = 0; i < n; i++) {
-        index_cut x = plan_cut(f->p, a, a->left[i], false), y = plan_cut(f->p, b, b->left[i], false);
-        const int64_t p[] = {x.groups, x.tile,    x.registers, x.lanes, x.vector,
-                             x.unroll, x.strided, x.masked,    x.dealt, x.pad},
-                      q[] = {y.groups, y.tile,    y.registers, y.lanes, y.vector,
-                             y.unroll, y.strided, y.masked,    y.dealt, y.pad};
-        if (memcmp(p, q, sizeof p)) return false;
-    }
-    return true;
+    bool same = true;
+    for (uint32_t i = 0; i < n; i++) same = plan_same_cut(f->p, a, a->left[i], b, b->left[i]) && same;
+    return same;
 }
 
 // Whether it has to meet what it reads of the phase at a barrier.
@@ -205,6 +199,8 @@ static bool is_tile(const fusion *f, const tensor_stage *st) {
 static bool joins(fusion *f, const plan_phase *ph, uint32_t stage) {
     const tensor_stage *st = stage_of(f, stage);
     if (ph->tile != is_tile(f, st)) return false;
+    if (over_edges(f, st) && !kept_apart(f, ph, stage) && plan_follows(f, ph, stage)) return true;
+    if (!ph->edges && plan_follower(f, ph->group.data[ph->group.len - 1])) return false;
     if (ph->edges != over_edges(f, st) || kept_apart(f, ph, stage) || !plan_joins(f->p, &ph->group, stage))
         return false;
     for (uint32_t i = 0; i < ph->group.len; i++)
@@ -450,7 +446,14 @@ static void emit_phase(fusion *f, plan_nest *n, const plan_phase *ph, loop_body 
                         .points = f->points};
     if (ph->edges) at = edges_of_block(f, ph, rows, at);
     rows->everyone = ph->tile;
-    plan_nest_group(n, &ph->group, rows, at);
+    stage_group *own = ARENA_NEW(p->arena, stage_group);
+    *own = (stage_group){0};
+    uint32_t first = 0;
+    while (first < ph->group.len && (ph->edges || !plan_follower(f, ph->group.data[first])))
+        VEC_PUSH(p->arena, own, ph->group.data[first++]);
+    at = plan_nest_group(n, own, rows, at);
+    for (uint32_t i = first; i < ph->group.len && !p->failed; i++)
+        plan_follow(n, &ph->group.data[i], &f->map, at);
 }
 
 // Homes are of all classes.

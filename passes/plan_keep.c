@@ -238,7 +238,8 @@ static void choose(keeping *k, const plan_phase *ph, const tensor_stage *st, con
     fusion *f = k->f;
     planner *p = f->p;
     loop_value *w = &p->plan->values.data[t->val];
-    kept_value x = {.stage = st, .target = t, .of = w->of, .edges = ph->edges, .must = true};
+    bool edges = plan_follower(f, (uint32_t)(st - p->op->stages.data));
+    kept_value x = {.stage = st, .target = t, .of = w->of, .edges = edges, .must = true};
     if (w->of != TENSOR_NO_VAL) {
         add_shared(k, x);
         return;

@@ -52,7 +52,7 @@ static bool like_walk(const nest *n, uint32_t levels, const loop_list *walk) {
 // The loops a stage stands in. Lanes of the innermost left-hand axis, along which memory runs, are
 // neighbours, then come those of what is reduced, or the other way round; the loops that other stages share
 // come last.
-static void deal(nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
+void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
     plan_matrix m;
     bool matrix = plan_matrix_of(n->p, &n->p->op->stages.data[stage],
                                  &m);   // its lanes are dealt out already
@@ -462,7 +462,7 @@ static loop_body *emit_stages(nest *n, uint32_t level, loop_body *at) {
             end = plan_run_end(n->p, n->group, i);
             loop_list walk = {0};
             at = plan_nest_run(n, i, end, at, &walk);
-            deal(n, n->group->data[i], level, &walk);
+            plan_deal(n, n->group->data[i], level, &walk);
         }
         i = end;
     }
@@ -495,7 +495,7 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
     n->depth = plan_left(n->p, deepest, n->vars);
 }
 
-void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
+loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
     plan_nest_begin(n, g, rows);
     at = emit_stages(n, 0, at);
     for (uint32_t level = 0; level < n->depth; level++) {
@@ -503,6 +503,7 @@ void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, 
         at = plan_flatten(n->p, g, &n->levels, level, at);
         at = emit_stages(n, level + 1, at);
     }
+    return at;
 }
 
 static bool has_kernel(const loop_plan *plan, const char *name) {

@@ -101,6 +101,7 @@ static void cut_loop(walking *w, tensor_var v, loop_node *n) {
                   : w->levelled                ? "a factor is applied to so many of its points at a time"
                                                : NULL);
     plan_digits(w->p, &c, n);
+    if (w->st->reducer == TENSOR_NO_REDUCER) return;
     const tensor_reducer *r = &w->p->op->reducers.data[w->st->reducer];
     const schedule_cell *dealt = r->commutative && !runs ? NULL : dealt_out(&c, n);
     if (!dealt) return;
@@ -180,8 +181,8 @@ static void walk_levels(walking *w, tensor_var v, tensor_expr *lo, tensor_expr *
                              NO_SPAN);
     go_in(w, over);
     open_level(w);
-    tensor_expr at = tensor_binary(p->op, TENSOR_MUL_OP, plan_wide(p, tensor_var_expr(p->op, over->var, NO_SPAN)),
-                                   n, NO_SPAN);
+    tensor_expr at = tensor_binary(p->op, TENSOR_MUL_OP,
+                                   plan_wide(p, tensor_var_expr(p->op, over->var, NO_SPAN)), n, NO_SPAN);
     *lo = tensor_node_at(p->op, from)->op == TENSOR_CONST_OP && !tensor_node_at(p->op, from)->imm.i
               ? at
               : tensor_binary(p->op, TENSOR_ADD_OP, from, at, NO_SPAN);
@@ -358,4 +359,13 @@ void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce
         plan_let(p, w.at, p->op->stages.data[stages[i]].bound[0],
                  tensor_var_expr(p->op, first.bound[0], NO_SPAN), first.at);
     for (uint32_t i = 0; i < n; i++) contribute(p, w.at, &stages[i]);
+}
+
+// The row's points alone: nothing is contributed there.
+loop_body *plan_walk_row(planner *p, const tensor_stage *st, const plan_map *m, loop_body *at,
+                         loop_list *made) {
+    bool used = true;
+    walking w = {.p = p, .st = st, .at = at, .made = made, .used = &used};
+    walk_preimage(&w, st->bound[0], m, st->keys->rhs);
+    return w.at;
 }

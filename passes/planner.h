@@ -172,6 +172,8 @@ void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes);   //
 typedef void plan_digit(loop_node *n, loop_place place, int64_t extent);   // adds one, unless of 1
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n);
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound);
+// Whether v of a and w of b, on their left, are dealt out alike; blocks aside.
+bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b, tensor_var w);
 // Loads of the stage that end on an index and mention the other: memory runs along it.
 int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other);
 int64_t plan_parts_of(const index_cut *c);                        // points that are dealt out at once
@@ -258,7 +260,10 @@ typedef struct {   // a kernel in the making: loops of one group, or of several 
     loop_list everyone;           // loops that all threads share
 } plan_nest;
 plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t number);
-void plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at);
+// Gives where the loops of the deepest stage end.
+loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at);
+// Threads are dealt out to the stages that share the walk of a stage, in so many levels of loops.
+void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *walk);
 void plan_nest_end(plan_nest *n);   // threads are dealt out to all its loops
 void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows);   // its loops are opened one by one
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to);
@@ -279,6 +284,7 @@ typedef struct {   // what else is done at each point of the first bound variabl
     void *user;
     const stage_group *points;   // stages that are computed there
 } plan_inside;
+loop_body *plan_walk_row(planner *p, const tensor_stage *st, const plan_map *m, loop_body *at, loop_list *made);
 void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
                const plan_inside *inside);   // NULL: nothing
 // What lanes hold of inputs for a tile of the walk (plan_held.c).
@@ -348,7 +354,7 @@ index_cut plan_deal_rows(planner *p, const plan_part *part, index_cut c,
 // A kernel of several phases: blocks own rows, and the points that a map takes to them.
 typedef struct {
     stage_group group;
-    bool edges;   // over the domain of the map, else over rows
+    bool edges;   // over the domain of the map, else over rows, and then stages that follow in a row's loops
     bool tile;    // copies of inputs
 } plan_phase;
 typedef struct {
@@ -383,6 +389,9 @@ bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges,
                       tensor_expr index);   // of the block's rows, or edges
 bool plan_index_named(const char *index, const char *var);   // or one that lowering made of it
 bool plan_fusion_reaches(fusion *f, const tensor_stage *st);   // all points of edges that are needed belong to rows
+bool plan_follower(const fusion *f, uint32_t stage);   // over the points of rows (plan_follow.c)
+bool plan_follows(fusion *f, const plan_phase *ph, uint32_t stage);   // it may follow in the loops of the phase's rows
+void plan_follow(plan_nest *n, const uint32_t *stage, const plan_map *m, loop_body *at);
 bool plan_sweeps(fusion *f);   // it is at an index that rows are walked by, which the stages over it share
 void plan_sweep(fusion *f);    // (plan_sweep.c)
 void plan_keep_inputs(fusion *f);
