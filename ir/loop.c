@@ -37,6 +37,7 @@ const loop_node_form *loop_node_table(loop_node_kind k) {
         [LOOP_STORE_STATE] = {"store_state", false, true, false},
         [LOOP_CARRY] = {"carry", false, true, true},
         [LOOP_WITHOUT] = {"without", true, false, true},
+        [LOOP_WITHIN] = {"within", false, false, true},
         [LOOP_LEVEL] = {"level", false, true, true},
     };
     return &table[k];

@@ -66,6 +66,8 @@ typedef enum {
     LOOP_STORE_STATE,  // stages[0]: its raw state into the vals of `states` at index: what another kernel combines
     LOOP_CARRY,        // stages; walks sorted keys: see below
     LOOP_WITHOUT,      // var; body: the loop around that binds var does not count there, so its threads are free
+    LOOP_WITHIN,       // sizes lo hi; body: where no lane of the warp has more than so many positions lo … hi, its loops of such
+                       // ranges are taken whole; the least size that does counts
     LOOP_LEVEL,        // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
     LOOP_NODE_COUNT
 } loop_node_kind;
@@ -89,6 +91,7 @@ struct loop_node {
     uint32_t ndigits;
     loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
     uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
+    bool within;          // rest SERIAL, masked: its range is that of the WITHIN around
     bool masked;          // unroll > 1: also where fewer are left, a mask each; else those are taken one at a time
     bool dealt;           // what is left to do after the reductions inside: lanes that reduce take a written out step each
     uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
@@ -97,6 +100,9 @@ struct loop_node {
     uint32_t nheld;
     const tensor_expr *held;    // FOR: loads at var that lanes hold for a round of the rest, each an entry of it
     uint32_t held_by;           // so many lanes, neighbours in their warp
+    // WITHIN
+    uint32_t nsizes;
+    const uint32_t *sizes;   // growing
     // LET, GIVEN, IF
     tensor_expr value;
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
@@ -129,7 +135,7 @@ typedef struct {
     uint32_t pad[8];          // of a stage, in MEMORY or SHARED: an axis has room up to a multiple, and every store fills it; 0: not
     tensor_expr pitch[8];     // where pad is: elements of the axis
 } loop_value;
-enum { LOOP_MAX_PAD = 1 << 16 };
+enum { LOOP_MAX_PAD = 1 << 16, LOOP_MAX_SIZES = 8 };   // of a WITHIN
 
 // ---- Plans -----------------------------------------------------------------------------------------------
 typedef struct {

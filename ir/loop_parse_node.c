@@ -35,6 +35,7 @@ static void read_digits(plan_parser *p, loop_node *n) {
             if (tensor_lex_accept(t, "unroll")) {
                 loop_parse_number(p, &n->unroll);
                 n->masked = tensor_lex_accept(t, "masked");
+                n->within = tensor_lex_accept(t, "within");
             }
             if (tensor_lex_accept(t, "step")) loop_parse_number(p, &n->step);
             break;
@@ -100,6 +101,21 @@ static void read_for(plan_parser *p, loop_node *n) {
     if (tensor_lex_accept(&p->text, "hold")) read_held(p, n);
 }
 
+static void read_within(plan_parser *p, loop_node *n) {
+    VEC(uint32_t) sizes = {0};
+    do {
+        uint32_t size = 0;
+        loop_parse_number(p, &size);
+        VEC_PUSH(p->text.arena, &sizes, size);
+    } while (tensor_lex_accept(&p->text, ","));
+    n->nsizes = sizes.len;
+    n->sizes = sizes.data;
+    tensor_lex_expect(&p->text, "of");
+    n->lo = tensor_parse_expr(&p->text);
+    tensor_lex_expect(&p->text, "..");
+    n->hi = tensor_parse_expr(&p->text);
+}
+
 static void read_carry(plan_parser *p, loop_node *n) {
     tensor_lex_expect(&p->text, "by");
     n->key = tensor_parse_expr(&p->text);
@@ -154,6 +170,7 @@ static void read_head(plan_parser *p, loop_node *n) {
     case LOOP_CONTRIBUTE:
     case LOOP_STORE_STATE: read_states(p, n); break;
     case LOOP_CARRY: read_carry(p, n); break;
+    case LOOP_WITHIN: read_within(p, n); break;
     case LOOP_REDUCE: read_matrix(p, n); break;
     case LOOP_PHASE:
     case LOOP_WITHOUT:

@@ -30,6 +30,7 @@ static void print_digits(plan_printer *p, const loop_node *n) {
     }
     OUT(p, "%s", loop_place_text(n->rest));
     if (n->unroll > 1) OUT(p, " unroll %u%s", (unsigned)n->unroll, n->masked ? " masked" : "");
+    if (n->within) OUT(p, " within");
     if (n->step > 1) OUT(p, " step %u", (unsigned)n->step);
     OUT(p, n->dealt ? "] dealt" : "]");
 }
@@ -67,6 +68,13 @@ static void print_head(plan_printer *p, const loop_node *n) {
         OUT(p, " hold");
         print_slots(p, n->held, n->nheld);
         OUT(p, " lanes %u", (unsigned)n->held_by);
+        break;
+    case LOOP_WITHIN:
+        for (uint32_t i = 0; i < n->nsizes; i++) OUT(p, "%s %u", i ? "," : "", (unsigned)n->sizes[i]);
+        OUT(p, " of ");
+        print_expr(p, n->lo);
+        OUT(p, " .. ");
+        print_expr(p, n->hi);
         break;
     case LOOP_LET:
         OUT(p, " = ");

@@ -481,6 +481,7 @@ static const char *check_node(loop_verifier *v, const loop_node *n) {
     case LOOP_STORE_STATE: return check_store_state(v, n);
     case LOOP_CARRY: return check_carry(v, n);
     case LOOP_WITHOUT: return check_without(v, n);
+    case LOOP_WITHIN: TRY(loop_check_within(v, n)); return check_body(v, n);
     case LOOP_LEVEL: return check_level(v, n);
     case LOOP_NODE_COUNT: break;
     }

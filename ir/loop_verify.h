@@ -101,6 +101,10 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n);
 const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s);
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m);   // n inside m: those of one product
 
+// Rows taken whole (loop_verify_within.c): the node, before its body is followed; a loop that says it is of one.
+const char *loop_check_within(loop_verifier *v, const loop_node *n);
+const char *loop_check_within_loop(loop_verifier *v, const loop_node *n);
+
 // What lanes hold for its rounds (loop_verify_held.c), where its variable is bound.
 const char *loop_check_held(loop_verifier *v, const loop_node *n);
 

@@ -143,6 +143,7 @@ static const char *check_rest(loop_verifier *v, const loop_node *n) {
         return WRONG(v, "'%s' masks the steps that are written out, and writes out none", name_of(v, n));
     if (n->step > 1 && (n->rest != LOOP_BLOCK_PLACE || n->ndigits || n->step > LOOP_MAX_POINTS))
         return WRONG(v, "'%s' has a step, and is not dealt out to blocks alone", name_of(v, n));
+    if (n->within) TRY(loop_check_within_loop(v, n));
     switch (n->rest) {
     case LOOP_SERIAL_PLACE: return NULL;
     case LOOP_UNROLL_PLACE:

@@ -223,6 +223,7 @@ static void print_node(facts_printer *p, const loop_node *n) {
         print_all(p, n->states, n->nstates), print_all(p, n->last, n->nstates);
         break;   // the key stands inside its body
     case LOOP_PHASE:
+    case LOOP_WITHIN:
     case LOOP_WITHOUT:
     case LOOP_REDUCE:
     case LOOP_LEVEL:

@@ -155,6 +155,7 @@ typedef struct {
     VEC(register_value) registers;
     VEC(tensor_val) tiles;   // filled, in scope
     VEC(walked_row) rows;    // of loops in scope
+    uint32_t within;             // the size of the case at hand; 0: loops go round
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
     VEC(matrix_columns) columns;   // of loops in scope
 } kernel;
@@ -225,11 +226,18 @@ void lw_body(kernel *k, simt_builder *b, const loop_body *body);
 void lw_node(kernel *k, simt_builder *b, const loop_node *n);
 typedef VEC(simt_value *) slot_list;
 slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
+typedef void region_body(kernel *k, simt_builder *b, const loop_node *n, void *user);
+// The body under a condition; states of open reductions that it updates are results.
+void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body, void *user);
 simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
 simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
 simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
                               simt_value base);   // base + what its digits add
 bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
+
+// ---- Rows taken whole (lower_within.c) ---------------------------------------------------------------------
+enum { LOWER_MAX_SIZES = LOOP_MAX_SIZES };
+void lw_within(kernel *k, simt_builder *b, const loop_node *n);
 
 // ---- What lanes hold for rounds (lower_held.c) ------------------------------------------------------------
 void lw_hold(kernel *k, simt_builder *b, const loop_node *n, loop_round *r);   // at the head of a round

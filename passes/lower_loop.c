@@ -64,10 +64,7 @@ static void slots_set(const kernel *k, const slot_list *s, simt_instr i) {
     for (uint32_t n = 0; n < s->len; n++) *s->data[n] = simt_result(k->f, i, n);
 }
 
-typedef void region_body(kernel *k, simt_builder *b, const loop_node *n, void *user);
-
-static void build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body,
-                     void *user) {
+void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body, void *user) {
     slot_list slots = lw_slots(k, &n->body);
     simt_value *before = slot_values(k, &slots);
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, slots.len + 1);
@@ -200,7 +197,7 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
     if (n->nheld) lw_take_held(k, b, n, r);
     lw_walk_row(k, n);
     bool through = n->nheld && r->round.maybe_none && !lw_meets(k, &n->body);
-    if (through) build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
+    if (through) lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
     else at_positions(k, b, n, r);
     k->dealt = outer;
     k->masks.len = masks;
@@ -284,7 +281,7 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     else if (!known) {
         simt_value some = together ? any_more(k, b, lo, hi) : simt_build_cmp(b, SIMT_LT, lo, hi);
         r.round.maybe_none = together;
-        build_if(k, b, some, n, round_body, &r);
+        lw_build_if(k, b, some, n, round_body, &r);
     }
     lw_leave(k, m);
 }
@@ -370,13 +367,25 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
     lo = full_rounds(k, b, n, lo, hi, r);
     r->round = (round_of){lo, hi, true, false};
     k->axis[lw_axes_of(k, n)->first].extent = (tile - 1 + step - 1) / step;   // of one position: a step less
-    build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, last_round, r);
+    lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, last_round, r);
 }
 
 static bool has_one_round(const kernel *k, const loop_node *n) {
     int64_t lo, hi;
     return lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi) && lo < hi &&
            hi - lo <= lw_step(n);
+}
+
+// Of a size: all its steps written out, in one round.
+static void lower_whole(kernel *k, simt_builder *b, const loop_node *n, axis_set own) {
+    lower_axis *steps = &k->axis[lw_axes_of(k, n)->first];
+    loop_round r = {.own = own, .round = {.masked = true, .maybe_none = true}};
+    bounds_of(k, b, n, &r.round.base, &r.round.hi);
+    region_mark m = lw_enter(k);
+    steps->extent = (k->within + lw_step(n) - 1) / lw_step(n);
+    round_body(k, b, n, &r);
+    lw_leave(k, m);
+    steps->extent = n->unroll;
 }
 
 static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_set own, bool apart,
@@ -429,7 +438,10 @@ static void lower_for(kernel *k, simt_builder *b, const loop_node *n) {
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:
         case LOOP_WHOLE_PLACE: lower_one_round(k, b, n, own, together); break;
-        case LOOP_SERIAL_PLACE: lower_serial(k, b, n, own, apart, together); break;
+        case LOOP_SERIAL_PLACE:
+            if (n->within && k->within) lower_whole(k, b, n, own);
+            else lower_serial(k, b, n, own, apart, together);
+            break;
         case LOOP_UNROLL_PLACE: lower_written_out(k, b, n, own); break;
         case LOOP_VECTOR_PLACE:
         case LOOP_REGISTER_PLACE:
@@ -465,7 +477,7 @@ static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);)
         lw_expr(k, b, n->value);   // of all lanes at once
     for (instance_walk w = lw_walk_begin(k, lw_depends(k, n->value)); lw_walk_next(&w);)
-        build_if(k, b, lw_expr(k, b, n->value), n, if_body, NULL);
+        lw_build_if(k, b, lw_expr(k, b, n->value), n, if_body, NULL);
 }
 
 // ---- Bodies ----------------------------------------------------------------------------------------------
@@ -505,6 +517,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     case LOOP_STORE_STATE: lw_store_state(k, b, n); return;
     case LOOP_CARRY: lw_carry(k, b, n); return;
     case LOOP_WITHOUT: lower_without(k, b, n); return;
+    case LOOP_WITHIN: lw_within(k, b, n); return;
     case LOOP_LEVEL: lw_level(k, b, n); return;
     case LOOP_NODE_COUNT: break;
     }

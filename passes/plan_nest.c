@@ -491,16 +491,19 @@ void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) 
     n->levels = (loop_list){0};
     n->tiles = NULL;
     n->dealt = n->dealings.len;
+    n->p->within = NULL;
     n->vars = ARENA_ARRAY(n->p->arena, tensor_var, deepest->nleft + 1);
     n->depth = plan_left(n->p, deepest, n->vars);
 }
 
 loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at) {
     plan_nest_begin(n, g, rows);
+    if (!n->depth) at = plan_whole_open(n, at);
     at = emit_stages(n, 0, at);
     for (uint32_t level = 0; level < n->depth; level++) {
         at = plan_nest_open(n, level, at);
         at = plan_flatten(n->p, g, &n->levels, level, at);
+        if (level + 1 == n->depth) at = plan_whole_open(n, at);
         at = emit_stages(n, level + 1, at);
     }
     return at;

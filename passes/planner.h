@@ -67,6 +67,8 @@ typedef struct {
     bool failed;                   // a refusal was reported
     VEC(const char *) scaled;      // stages whose sums are held times a factor
     VEC(plan_part) parts;          // of the kernel at hand
+    loop_node *within;                  // of rows that are taken whole, in the group at hand; NULL: there are none
+    const schedule_cell *within_cell;   // that says so
     bool leaving;                  // it is the one that walks points and leaves states
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(uint32_t) some_reducers;   // whose last component says whether anything was contributed
@@ -305,6 +307,9 @@ void plan_dealt_steps(planner *p);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
 // The loop of a left index that lies inside a reduced one, in the loops of `around` (plan_loops.c).
 void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node *n);
+// Rows that are taken whole (plan_whole.c): where the deepest stages of the nest stand; the loops that walk their rows.
+loop_body *plan_whole_open(plan_nest *n, loop_body *at);
+void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n);
 // What the schedule says of the launch of a kernel whose loops are made (plan_cache.c, plan_persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);

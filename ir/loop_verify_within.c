@@ -1,0 +1,69 @@
+// Rows that are taken whole: the sizes of a WITHIN, and the loops in it whose range is its own.
+#include "loop_verify.h"
+
+enum { MOST_STEPS = 256 };   // of a loop that is written out
+
+static bool same(const loop_verifier *v, tensor_expr a, tensor_expr b) {
+    a = loop_behind_lets(v, a);
+    b = loop_behind_lets(v, b);
+    const tensor_node *x = tensor_node_at(v->op, a), *y = tensor_node_at(v->op, b);
+    if (a == b) return true;
+    if (x->op != y->op || x->nargs != y->nargs || !x->nargs || !tensor_type_equal(x->type, y->type))
+        return false;
+    if (x->op == TENSOR_LOAD_OP && x->imm.i != y->imm.i) return false;
+    for (uint32_t i = 0; i < x->nargs; i++)
+        if (!same(v, x->args[i], y->args[i])) return false;
+    return true;
+}
+
+// Warps decide by themselves, so none of them meets another inside.
+static const char *check_inside(loop_verifier *v, const loop_body *body, bool *some) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_PHASE || n->kind == LOOP_CARRY || n->kind == LOOP_WITHIN)
+            return WRONG(v, "a '%s' stands in a 'within'", loop_node_table(n->kind)->text);
+        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
+            if (n->digits[d].place == LOOP_GROUP_PLACE)
+                return WRONG(v,
+                             "'%s' is dealt out to groups in a 'within', of which warps take different ways",
+                             v->op->vars.data[n->var].name);
+        *some |= n->kind == LOOP_FOR && n->within;
+        TRY(check_inside(v, &n->body, some));
+    }
+    return NULL;
+}
+
+const char *loop_check_within(loop_verifier *v, const loop_node *n) {
+    bool some = false;
+    TRY(loop_check_index(v, n->lo));
+    TRY(loop_check_index(v, n->hi));
+    if (!n->nsizes || n->nsizes > LOOP_MAX_SIZES)
+        return WRONG(v, "a 'within' has 1 to %d sizes, not %u", LOOP_MAX_SIZES, (unsigned)n->nsizes);
+    for (uint32_t i = 0; i < n->nsizes; i++)
+        if (n->sizes[i] <= (i ? n->sizes[i - 1] : 0))
+            return WRONG(v, "the sizes of a 'within' grow from 1 on");
+    for (uint32_t k = 0; k < v->path.len; k++)
+        if (v->path.data[k]->kind != LOOP_FOR && v->path.data[k]->kind != LOOP_PHASE)
+            return WRONG(v, "a 'within' stands inside a '%s'", loop_node_table(v->path.data[k]->kind)->text);
+    TRY(check_inside(v, &n->body, &some));
+    return some ? NULL : WRONG(v, "no loop of a 'within' has its range");
+}
+
+const char *loop_check_within_loop(loop_verifier *v, const loop_node *n) {
+    const char *name = v->op->vars.data[n->var].name;
+    const loop_node *around = NULL;
+    bool serial = false;
+    for (uint32_t k = 0; k < v->path.len; k++)
+        if (v->path.data[k]->kind == LOOP_WITHIN) around = v->path.data[k];
+    for (uint32_t d = 0; d < n->ndigits; d++) serial |= n->digits[d].place == LOOP_SERIAL_PLACE;
+    if (!around) return WRONG(v, "'%s' is taken whole within no sizes", name);
+    if (n->rest != LOOP_SERIAL_PLACE || !n->masked || n->nheld || n->dealt || serial)
+        return WRONG(
+            v, "'%s' is taken whole, so its rounds are serial, unrolled and masked, and it has no others",
+            name);
+    if (!same(v, n->lo, around->lo) || !same(v, n->hi, around->hi))
+        return WRONG(v, "'%s' is taken whole, and has another range than the 'within' around", name);
+    if (around->sizes[around->nsizes - 1] > MOST_STEPS * loop_digits_product(n))
+        return WRONG(v, "'%s' is taken whole in more than %d steps", name, MOST_STEPS);
+    return NULL;
+}
