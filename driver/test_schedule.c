@@ -193,6 +193,18 @@ static void deal_blocks(dealing *d) {
     test_put(d->m, d->s, "block", words.data, words.len, about(d));
 }
 
+// Sizes of rows that are taken whole.
+static void take_whole(dealing *d) {
+    static const int64_t sizes[] = {1, 4, 8, 16, 40}, more[] = {1, 2, 3, 7};
+    test_rng *r = d->m->rng;
+    int64_t size = TEST_PICK(r, sizes);
+    textbuf list = textbuf_new(d->m->arena);
+    textbuf_printf(&list, "%lld", (long long)size);
+    for (uint64_t n = test_draw(r, 3); n > 0; n--)
+        textbuf_printf(&list, ", %lld", (long long)(size *= 1 + TEST_PICK(r, more)));
+    put_text(d->m, d->s, "whole", d->index->name, list.data, about(d));
+}
+
 static void write_out(dealing *d) {
     test_rng *r = d->m->rng;
     bool dealt = !d->reduced && test_chance(r, 30);
@@ -200,9 +212,11 @@ static void write_out(dealing *d) {
     test_words words = {0};
     VEC_PUSH(d->m->arena, &words, test_text(d->index->name));
     VEC_PUSH(d->m->arena, &words, test_number(steps));
-    if (test_chance(r, 50)) VEC_PUSH(d->m->arena, &words, test_text("masked"));
+    bool masked = test_chance(r, 50);
+    if (masked) VEC_PUSH(d->m->arena, &words, test_text("masked"));
     if (dealt) VEC_PUSH(d->m->arena, &words, test_text("dealt"));
     test_put(d->m, d->s, "unroll", words.data, words.len, about(d));
+    if (masked && (d->reduced ? test_chance(r, 40) : test_chance(r, 5))) take_whole(d);
 }
 
 static void deal(dealing *d) {

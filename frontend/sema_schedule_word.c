@@ -206,7 +206,7 @@ static bool check_limits(schedule_checker *c, const ast_subject *x) {
     for (c->limits = 0; x; x = x->list, c->limits++) {
         if (!schedule_extent(c, x, &limit)) good = false, limit = last;
         else if (limit <= last)
-            diag(c->s->ds, E0525, x->at, "the limits of classes grow, and %lld is not above %lld",
+            diag(c->s->ds, E0525, x->at, "limits grow, and %lld is not above %lld",
                  (long long)limit, (long long)last),
                 good = false;
         last = limit;

@@ -16,19 +16,30 @@ static bool same(const loop_verifier *v, tensor_expr a, tensor_expr b) {
     return true;
 }
 
-// Warps decide by themselves, so none of them meets another inside.
-static const char *check_inside(loop_verifier *v, const loop_body *body, bool *some) {
+// Whether threads of a block have ranges of their own.
+static bool apart(loop_verifier *v, const loop_node *n) {
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node *m = v->path.data[k];
+        bool threads = false;
+        for (uint32_t d = 0; m->kind == LOOP_FOR && d < m->ndigits; d++)
+            threads |= m->digits[d].place == LOOP_LANE_PLACE || m->digits[d].place == LOOP_GROUP_PLACE;
+        if (threads && (loop_depends(v, n->lo, m->var) || loop_depends(v, n->hi, m->var))) return true;
+    }
+    return false;
+}
+
+// Warps of ranges of their own decide by themselves, so none of them meets another inside.
+static const char *check_inside(loop_verifier *v, const loop_body *body, bool alone, bool *some) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_PHASE || n->kind == LOOP_CARRY || n->kind == LOOP_WITHIN)
             return WRONG(v, "a '%s' stands in a 'within'", loop_node_table(n->kind)->text);
-        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
+        for (uint32_t d = 0; alone && n->kind == LOOP_FOR && d < n->ndigits; d++)
             if (n->digits[d].place == LOOP_GROUP_PLACE)
-                return WRONG(v,
-                             "'%s' is dealt out to groups in a 'within', of which warps take different ways",
+                return WRONG(v, "'%s' is dealt out to groups in a 'within', of which warps take different ways",
                              v->op->vars.data[n->var].name);
         *some |= n->kind == LOOP_FOR && n->within;
-        TRY(check_inside(v, &n->body, some));
+        TRY(check_inside(v, &n->body, alone, some));
     }
     return NULL;
 }
@@ -45,7 +56,7 @@ const char *loop_check_within(loop_verifier *v, const loop_node *n) {
     for (uint32_t k = 0; k < v->path.len; k++)
         if (v->path.data[k]->kind != LOOP_FOR && v->path.data[k]->kind != LOOP_PHASE)
             return WRONG(v, "a 'within' stands inside a '%s'", loop_node_table(v->path.data[k]->kind)->text);
-    TRY(check_inside(v, &n->body, &some));
+    TRY(check_inside(v, &n->body, apart(v, n), &some));
     return some ? NULL : WRONG(v, "no loop of a 'within' has its range");
 }
 

@@ -19,6 +19,16 @@ static const schedule_cell *walk_cell(const planner *p, const tensor_stage *st) 
     return NULL;
 }
 
+static bool has_digit(const loop_node *n, loop_place place) {
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place == place) return true;
+    return false;
+}
+
+static bool dealt_to_threads(const loop_node *n) {
+    return n && (has_digit(n, LOOP_LANE_PLACE) || has_digit(n, LOOP_GROUP_PLACE));
+}
+
 loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
     planner *p = n->p;
     const schedule_cell *c = NULL;
@@ -43,6 +53,7 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
     loop_append(p->plan, at, w);
     p->within = w;
     p->within_cell = c;
+    p->within_apart = dealt_to_threads(n->rows->around) || (n->depth && dealt_to_threads(n->levels.data[0]));
     return &w->body;
 }
 
@@ -55,12 +66,6 @@ static void refuse_place(planner *p, const schedule_cell *c, const char *index, 
 static bool same_sizes(const schedule_cell *a, const schedule_cell *b) {
     const schedule_value *x = &a->values[0], *y = &b->values[0];
     return x->nnumbers == y->nnumbers && !memcmp(x->numbers, y->numbers, x->nnumbers * sizeof *x->numbers);
-}
-
-static bool has_digit(const loop_node *n, loop_place place) {
-    for (uint32_t i = 0; i < n->ndigits; i++)
-        if (n->digits[i].place == place) return true;
-    return false;
 }
 
 // The loop walks a row: of the kernel's within, or it is refused.
@@ -85,9 +90,9 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
                 diag_help(d, "say it once for all of them");
         return;
     }
-    if (has_digit(n, LOOP_GROUP_PLACE)) {
-        refuse_place(p, c, index, "where groups share a row: its warps would take different ways",
-                     "take lanes along it, and groups for rows");
+    if (p->within_apart && has_digit(n, LOOP_GROUP_PLACE)) {
+        refuse_place(p, c, index, "where groups share some of a block's rows: warps would take different ways",
+                     "take lanes along it, and groups for rows, or one row a block");
         return;
     }
     if (has_digit(n, LOOP_SERIAL_PLACE) || n->unroll <= 1 || !n->masked) {
@@ -97,13 +102,13 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         if (d) diag_help(d, "say how longer rows are walked: `unroll %s 4 masked`, without 'tile'", index);
         return;
     }
-    uint32_t most = p->within->sizes[p->within->nsizes - 1], lanes = 1;
+    uint32_t most = p->within->sizes[p->within->nsizes - 1], threads = 1;
     for (uint32_t i = 0; i < n->ndigits; i++)
-        if (n->digits[i].place == LOOP_LANE_PLACE) lanes *= n->digits[i].extent;
-    if (most > MOST_POINTS_A_LANE * lanes) {
+        if (n->digits[i].place == LOOP_LANE_PLACE || n->digits[i].place == LOOP_GROUP_PLACE) threads *= n->digits[i].extent;
+    if (most > MOST_POINTS_A_LANE * threads) {
         diagnostic *d = plan_refuse(
             p, E0544, c->at, "a lane would hold %u points of '%s' at once, and at most %d are possible",
-            (most + lanes - 1) / lanes, index, MOST_POINTS_A_LANE);
+            (most + threads - 1) / threads, index, MOST_POINTS_A_LANE);
         if (d) diag_help(d, "take more lanes along it, or leave out the greatest size");
         return;
     }
