@@ -40,7 +40,7 @@ void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v
 int64_t default_groups(const planner *p) { return p->machine->block_threads / p->machine->lanes; }
 
 // That share a long row: twice as many, where a block may have so many threads.
-static int64_t heavy_groups(const planner *p) {
+int64_t default_heavy_groups(const planner *p) {
     int64_t most = p->machine->max_threads / p->machine->lanes, twice = 2 * default_groups(p);
     return twice < most ? twice : most;
 }
@@ -302,9 +302,10 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     fill_parts(m, st, left, n);
     if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], 4, NULL);
-    if (n && !m->heavy && !columns) default_fill(m, st->name, SCHEDULE_GROUPS, left[0], m->groups, NULL);
-    if (m->heavy && rows && reduces)
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], heavy_groups(p), NULL);
+    if (n && m->owner != ROW_OF_BLOCK && !columns)
+        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], m->groups, NULL);
+    if (m->owner == ROW_OF_BLOCK && rows && reduces)
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
     if (features) {
         share s = share_axis(m, st, left[n - 1], lanes);
         fill_share(m, st, left[n - 1], s);
@@ -381,7 +382,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     int64_t rows = WARP;
     for (uint32_t pass = 0; pass < 2; pass++) {
-        bool spare = !m->heavy && rows > 1;
+        bool spare = m->owner == ROW_OF_LANES && rows > 1;
         for (uint32_t i = 0; i < g->len; i++) {
             const tensor_stage *st = &p->op->stages.data[g->data[i]];
             int64_t left_over = default_stage(m, st, plan_left(p, st, left) == depth, spare);
@@ -389,7 +390,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
         }
     }
     level_unrolls(m, g);
-    for (uint32_t i = 0; i < g->len && !m->heavy; i++) {
+    for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
         if (!n || sums_columns(p, st, left, n)) continue;
@@ -449,7 +450,8 @@ static void fill_blocks(making *m, const stage_group *g) {
         int64_t part = (c.vector ? c.vector : 1) * (c.lanes ? c.lanes : 1) * (c.registers ? c.registers : 1) *
                        (c.groups ? c.groups : 1);
         int64_t rounds = p->machine->gpu ? (c.unroll ? c.unroll : 1) : p->machine->block_points;
-        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->heavy ? 1 : part * rounds, NULL);
+        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
+                     NULL);
     }
 }
 
@@ -521,7 +523,7 @@ static void fill_kernel(making *m, const stage_group *g) {
     if (!known) VEC_PUSH(m->p->arena, &m->walked, map);
     bool skewed = (m->rows == ROWS_SKEWED || m->rows == ROWS_FEW) && map != TENSOR_NO_VAL;
     if (skewed && !default_cuts(m->p, g)) {
-        default_bucket(m, g, map);
+        default_long_rows(m, g, map);
         return;
     }
     m->sums = default_cuts(m->p, g);
@@ -574,6 +576,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     making m = {
         .p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
+    if ((rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu) default_follow(&m);
     fill_kernels(&m);
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked

@@ -9,17 +9,21 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     DEFAULT_HEAVY = 256,      // entries from which on a row is long
+    DEFAULT_HEAVIEST = 2048,  // and longer than most that are
     DEFAULT_PART = 256,       // of a row that is cut
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
 };
+
+typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
 
 typedef struct {
     planner *p;
     schedule *s;
     const plan_class *class;
     plan_rows rows;
-    bool heavy;                   // at hand: such rows
+    row_owner owner;              // of the rows at hand
+    int64_t owners;               // groups of a block that owns a row
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
@@ -34,6 +38,7 @@ typedef struct {
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option);
 void default_nones(making *m);                        // what a stage inside another one would inherit
+int64_t default_heavy_groups(const planner *p);       // of a block that has one long row
 int64_t default_groups(const planner *p);             // of a block: rows it owns
 bool default_dense(const planner *p, tensor_var v);   // no map leads from or into its space
 bool default_one_by_one(const planner *p,
@@ -47,7 +52,15 @@ void default_stages(making *m, const stage_group *g);
 
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
-void default_bucket(making *m, const stage_group *g, tensor_val map);
+typedef struct {
+    const char *name;
+    row_owner owner;
+    int64_t groups, limit;   // of a row's block; rows of more entries are of the next class, the last has none
+} default_class;
+// Rows by length, each class with a schedule of its own, to whose cells `more` adds.
+void default_bucket(making *m, const stage_group *g, tensor_val map, const default_class *of, uint32_t n,
+                    void (*more)(void *user, uint32_t number), void *user);
+void default_long_rows(making *m, const stage_group *g, tensor_val map);   // two classes
 // A kernel of sums of rows alone, and of what is computed from them, may cut long ones.
 bool default_cuts(const planner *p, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
@@ -56,6 +69,7 @@ bool default_narrow(making *m, const stage_group *g);    // rows of less than a 
 int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an element along its last index
 int64_t default_row_bytes(const making *m, const tensor_stage *st);   // that a point of the first index has at most; 0: not known
 void default_guards(making *m);
+void default_follow(making *m);   // rows of any length and what entries take from them in one kernel a class, where there are such
 bool default_fuse(making *m);   // false: there is nothing to fuse
 // Of a stage whose points reduce a dense axis: the lanes that do, of at most so many; its cells but those of the points,
 // giving how many heads a thread holds.

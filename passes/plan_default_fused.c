@@ -179,8 +179,8 @@ static bool follows(const chain *c, uint32_t i) {
 
 // The last stage's cells: of an index of the row its own, of the entries those of what the row walks.
 static void deal_like(chain *c, uint32_t i, uint32_t row) {
-    static const schedule_verb verbs[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_REGISTERS,
-                                          SCHEDULE_UNROLL};
+    static const schedule_verb verbs[] = {SCHEDULE_LANES,  SCHEDULE_VECTOR, SCHEDULE_REGISTERS,
+                                          SCHEDULE_UNROLL, SCHEDULE_WHOLE,  SCHEDULE_GROUPS};
     const tensor_stage *st = stage_of(c, i), *like = stage_of(c, row);
     const planner *p = c->m->p;
     for (uint32_t k = 0; k < st->nleft; k++)
@@ -196,32 +196,123 @@ static void deal_like(chain *c, uint32_t i, uint32_t row) {
         }
 }
 
-// false: the stages are no reductions of rows, one or several, and then stages of entries with the same
-// further indices.
-static bool fill_followed(chain *c) {
+typedef struct {
+    chain *c;
+    stage_group rows;        // reductions of rows, one or several
+    const char **fused;      // those, and then stages of entries with the same further indices
+    uint32_t nfused, last;   // last: of the rows
+} followed;
+
+static bool find_followed(chain *c, followed *f) {
     const planner *p = c->m->p;
-    uint32_t n = p->op->stages.len, last = n, nfused = 0;
-    stage_group rows = {0};
-    const char **fused = ARENA_ARRAY(p->arena, const char *, n);
+    uint32_t n = p->op->stages.len;
     bool entries = false;
+    *f = (followed){.c = c, .fused = ARENA_ARRAY(p->arena, const char *, n), .last = n};
     for (uint32_t i = 0; i < n; i++) {
         if (plan_inlined(p, i)) continue;
-        if (in_rows(c, i) && !entries) VEC_PUSH(p->arena, &rows, last = i);
-        else if (rows.len && follows(c, i) && stage_of(c, i)->nleft == stage_of(c, last)->nleft)
+        if (in_rows(c, i) && !entries) VEC_PUSH(p->arena, &f->rows, f->last = i);
+        else if (f->rows.len && follows(c, i) && stage_of(c, i)->nleft == stage_of(c, f->last)->nleft)
             entries = true;
-        else if (rows.len) return false;
-        if (rows.len) fused[nfused++] = stage_of(c, i)->name, c->m->fused[i] = true;
+        else if (f->rows.len) return false;
+        if (f->rows.len) f->fused[f->nfused++] = stage_of(c, i)->name;
     }
-    if (!entries) return false;
-    default_stages(c->m, &rows);
-    for (uint32_t i = 0; i < n; i++)
-        if (c->m->fused[i] && !in_rows(c, i)) deal_like(c, i, last);
-    VEC_PUSH(p->arena, &c->m->walked, c->map);
-    fill_list(c, SCHEDULE_FUSE, fused, nfused,
+    return entries;
+}
+
+// Threads that walk a row, and the elements of each of its entries that one holds.
+static int64_t walkers(const chain *c, const tensor_stage *st, int64_t *held) {
+    planner *p = c->m->p;
+    schedule *whole = p->s;
+    p->s = c->m->s;
+    index_cut e = plan_cut(p, st, st->bound[0], true);
+    *held = 1;
+    for (uint32_t i = 1; i < st->nleft; i++) {
+        index_cut x = plan_cut(p, st, st->left[i], false);
+        *held *= (x.vector > 1 ? x.vector : 1) * (x.registers > 1 ? x.registers : 1);
+    }
+    p->s = whole;
+    return (e.lanes > 1 ? e.lanes : 1) * (e.groups > 1 ? e.groups : 1);
+}
+
+// Rows of so many steps of their threads take their loops whole, as far as registers go.
+static void fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads, int64_t held,
+                       const int64_t *steps) {
+    enum { HELD_WHOLE = 32 };   // elements of a thread
+    arena *a = c->m->p->arena;
+    const char *name = c->m->p->op->vars.data[v].name;
+    const schedule_cell *rounds = schedule_find(c->m->s, st->name, SCHEDULE_UNROLL, name);
+    int64_t *sizes = ARENA_ARRAY(a, int64_t, LOOP_MAX_SIZES);
+    uint32_t n = 0;
+    while (n < LOOP_MAX_SIZES && steps[n] && steps[n] * held <= HELD_WHOLE)
+        sizes[n] = steps[n] * threads, n++;
+    if (!n || !rounds || !schedule_value_of(rounds, "masked")) return;
+    schedule_value *value = ARENA_NEW(a, schedule_value);
+    *value = (schedule_value){.nnumbers = n, .numbers = sizes, .var = UINT32_MAX};
+    schedule_fill(
+        a, c->m->s,
+        (schedule_cell){
+            .verb = SCHEDULE_WHOLE, .stage = st->name, .subject = name, .nvalues = 1, .values = value});
+}
+
+static void deal_followed(const followed *f, const int64_t *steps) {
+    chain *c = f->c;
+    int64_t held, threads = walkers(c, stage_of(c, f->last), &held);
+    for (uint32_t i = 0; i < f->rows.len && steps; i++) {
+        const tensor_stage *st = stage_of(c, f->rows.data[i]);
+        fill_whole(c, st, st->bound[0], threads, held, steps);
+    }
+    for (uint32_t i = f->last + 1; i < c->m->p->op->stages.len; i++)
+        if (in_edges(c, i)) deal_like(c, i, f->last);
+}
+
+static void fuse_followed(followed *f) {
+    making *m = f->c->m;
+    for (uint32_t i = 0; i < f->rows.len; i++) m->fused[f->rows.data[i]] = true;
+    for (uint32_t i = f->last + 1; i < m->p->op->stages.len; i++) m->fused[i] |= in_edges(f->c, i);
+    VEC_PUSH(m->p->arena, &m->walked, f->c->map);
+    fill_list(f->c, SCHEDULE_FUSE, f->fused, f->nfused,
               (schedule_value){.keyword = "at",
-                               .text = p->op->vars.data[stage_of(c, last)->left[0]].name,
+                               .text = m->p->op->vars.data[stage_of(f->c, f->last)->left[0]].name,
                                .var = UINT32_MAX});
+}
+
+static bool fill_followed(chain *c) {
+    static const int64_t steps[] = {8, 0};
+    followed f;
+    if (!find_followed(c, &f)) return false;
+    default_stages(c->m, &f.rows);
+    deal_followed(&f, steps);
+    fuse_followed(&f);
     return true;
+}
+
+// Short rows are taken whole: each size of a class is code that has to be made.
+static void class_followed(void *user, uint32_t number) {
+    static const int64_t few[] = {1, 8, 0}, many[] = {4, 8, 0};
+    const followed *f = user;
+    deal_followed(f, number ? NULL : f->c->m->rows == ROWS_FEW ? few : many);
+}
+
+// Of few entries two classes of rows, for each is a kernel; of many, four (bench/RECORD.md).
+void default_follow(making *m) {
+    uint32_t n = m->p->op->stages.len;
+    chain c = {.m = m, .kept = ARENA_ARRAY(m->p->arena, bool, n + 1)};
+    followed f;
+    int64_t groups = default_groups(m->p);
+    m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
+    uint32_t first = 0;
+    while (first < n && !begin(&c, first)) first++;
+    if (first == n || !find_followed(&c, &f)) return;
+    const default_class few[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
+                                 {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}},
+                        many[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY / 4},
+                                  {"middle", ROW_OF_WARP, 0, DEFAULT_HEAVY},
+                                  {"heavy", ROW_OF_BLOCK, 2, DEFAULT_HEAVIEST},
+                                  {"heaviest", ROW_OF_BLOCK, groups, 0}};
+    bool is_few = m->rows == ROWS_FEW;
+    default_bucket(m, &f.rows, c.map, is_few ? few : many, is_few ? 2 : 4, class_followed, &f);
+    fuse_followed(&f);
+    m->cut = true;
 }
 
 bool default_fuse(making *m) {

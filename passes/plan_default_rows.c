@@ -73,47 +73,56 @@ static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
         .var = row};
 }
 
-static schedule *class_of_rows(making *m, const stage_group *g, const char *name, bool heavy) {
+static schedule *class_of_rows(making *m, const stage_group *g, const default_class *of, uint32_t number,
+                               void (*more)(void *user, uint32_t number), void *user) {
     schedule *whole = m->s;
     m->s = ARENA_NEW(m->p->arena, schedule);
     *m->s = (schedule){
-        .name = arena_printf(m->p->arena, "%s_%s", m->p->op->stages.data[g->data[g->len - 1]].name, name),
+        .name = arena_printf(m->p->arena, "%s_%s", m->p->op->stages.data[g->data[g->len - 1]].name, of->name),
         .op = whole->op,
         .automatic = true};
-    m->heavy = heavy;
+    m->owner = of->owner;
+    m->owners = of->groups;
     default_stages(m, g);
+    if (more) more(user, number);
     schedule *made = m->s;
     default_nones(m);
-    m->heavy = false;
+    m->owner = ROW_OF_LANES;
     m->s = whole;
     return made;
 }
 
-void default_bucket(making *m, const stage_group *g, tensor_val map) {
+void default_bucket(making *m, const stage_group *g, tensor_val map, const default_class *of, uint32_t n,
+                    void (*more)(void *user, uint32_t number), void *user) {
     arena *a = m->p->arena;
     const tensor_stage *deepest = &m->p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(a, tensor_var, deepest->nleft + 1);
     plan_left(m->p, deepest, left);
-    schedule *const classes[] = {class_of_rows(m, g, "light", false), class_of_rows(m, g, "heavy", true)};
-    const schedule **use = ARENA_ARRAY(a, const schedule *, 2);
-    const char **names = ARENA_ARRAY(a, const char *, 2);
-    int64_t *limit = ARENA_NEW(a, int64_t);
-    for (uint32_t i = 0; i < 2; i++) {
-        use[i] = classes[i];
-        names[i] = classes[i]->name;
+    const schedule **use = ARENA_ARRAY(a, const schedule *, n);
+    const char **names = ARENA_ARRAY(a, const char *, n);
+    int64_t *limits = ARENA_ARRAY(a, int64_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        use[i] = class_of_rows(m, g, &of[i], i, more, user);
+        names[i] = use[i]->name;
+        limits[i] = of[i].limit;
     }
-    *limit = DEFAULT_HEAVY;
     schedule_value *values = ARENA_ARRAY(a, schedule_value, 3);
     values[0] = degree_key(m, map, left[0]);
-    values[1] = (schedule_value){.keyword = "at", .nnumbers = 1, .numbers = limit, .var = UINT32_MAX};
+    values[1] = (schedule_value){.keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
     values[2] = (schedule_value){
-        .keyword = "use", .nnames = 2, .names = names, .schedules = use, .var = UINT32_MAX};
+        .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
     schedule_fill(a, m->s,
                   (schedule_cell){.verb = SCHEDULE_BUCKET,
                                   .stage = deepest->name,
                                   .subject = m->p->op->vars.data[left[0]].name,
                                   .nvalues = 3,
                                   .values = values});
+}
+
+void default_long_rows(making *m, const stage_group *g, tensor_val map) {
+    const default_class two[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
+                                 {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}};
+    default_bucket(m, g, map, two, 2, NULL, NULL);
 }
 
 // Its stages: a walk of rows first, whose reductions share it, then none that reduces.
