@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { INLINE_COST = 48 };   // operations of a body that every reader may compute again
+enum { INLINE_COST = 49 };   // operations of a body that every reader may compute again: the weights of a GAT, of a softmax
 
 // ---- Rewriting expressions -------------------------------------------------------------------------------
 typedef struct {
@@ -132,11 +132,11 @@ static bool of_size(const planner *p, tensor_expr e) {
     return n->op == TENSOR_CONST_OP || n->op == TENSOR_SIZE_OP;
 }
 
-// A function of the maths library is some two dozen instructions, a division of floats a quarter of that.
+// A function of the maths library is some two dozen instructions, a division of floats a third of that.
 static int64_t own_operations(const tensor_node *n) {
     if (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS || n->op == TENSOR_RAND_OP)
         return INLINE_COST / 2;
-    return n->op == TENSOR_DIV_OP ? INLINE_COST / 8 : n->nargs != 0;
+    return n->op == TENSOR_DIV_OP ? INLINE_COST / 6 : n->nargs != 0;
 }
 
 int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen) {
