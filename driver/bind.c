@@ -68,6 +68,8 @@ void bind_store(ir_dtype t, void *data, int64_t at, double x) {
     ICE("dtype %d", (int)t);
 }
 
+uint32_t bind_bytes(ir_dtype t) { return t == DT_INDEX ? 8 : ir_dtype_bytes(t); }
+
 double bind_load(ir_dtype t, const void *data, int64_t at) {
     switch (t) {
     case DT_F64: return ((const double *)data)[at];
@@ -95,7 +97,7 @@ double bind_memory(void) {
     return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : 1e9;
 }
 
-// Packed, laid out, on the device, and results once more.
+// Packed, laid out, on the device, compared, and results once more.
 static bool check_memory(binding *b) {
     enum { COPIES = 5 };
     double bytes = 0, gib = 1073741824.0;
@@ -105,7 +107,7 @@ static bool check_memory(binding *b) {
             bind_fault(b, v, E0819, "would have more than 2^34 elements");
             return false;
         }
-        bytes += (double)points * 8 * COPIES;
+        bytes += (double)points * bind_bytes(b->op->vals.data[v].type) * COPIES;
     }
     if (bytes < bind_memory()) return true;
     diag(b->d->ds, E0819, b->op->at, "%s: these sizes need about %.1f GiB of this machine's %.1f",
@@ -121,7 +123,7 @@ static void shape_array(binding *b, tensor_val v) {
     *x = (tensor_array){.type = info->type, .rank = info->rank};
     for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = b->sizes[info->axes[k]];
     if (info->role == VAL_RESULT || info->facts & FACT_PREFIX) return;
-    uint32_t bytes = info->type == DT_INDEX ? 8 : ir_dtype_bytes(info->type);
+    uint32_t bytes = bind_bytes(info->type);
     x->data = arena_alloc(b->arena, (size_t)points * bytes + bytes);
 }
 

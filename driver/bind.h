@@ -119,5 +119,6 @@ uint64_t bind_stream(const binding *b, tensor_val v);            // of a paramet
 int64_t bind_below(uint64_t word, int64_t n);                    // in [0, n)
 void bind_store(ir_dtype t, void *data, int64_t at, double x);   // rounded to nearest even
 double bind_load(ir_dtype t, const void *data, int64_t at);      // floats
+uint32_t bind_bytes(ir_dtype t);                                 // of an element of a tensor_array
 
 #endif
