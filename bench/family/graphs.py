@@ -154,6 +154,11 @@ def path_of(name, folder, data=None):
     return path
 
 
+def size_of(path):
+    with np.load(path) as z:
+        return len(z["rowptr"]) - 1, len(z["col"])
+
+
 if __name__ == "__main__":
     for graph in sys.argv[2:]:
         start = time.time()
