@@ -20,7 +20,7 @@ class Clock:
         self.cuda = torch.cuda.is_available()
         self.device = "cuda" if self.cuda else "cpu"
         self.seconds = seconds
-        l2 = torch.cuda.get_device_properties(0).L2_cache_size if self.cuda else 1 << 20
+        l2 = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 64 << 20) if self.cuda else 1 << 20
         self.overwritten = torch.empty(2 * l2, dtype=torch.uint8, device=self.device)
 
     def sync(self):
@@ -63,7 +63,7 @@ class Clock:
         """(cold, hot). wait: for results of a library with streams of its own, timed by the wall, less what an empty call takes."""
         once = min(self.wall(call, wait) for _ in range(3))
         rounds = int(min(20, max(3, self.seconds * 1e3 / max(once, 1e-3))))
-        calls = 10 if once * 10 < 4 * self.seconds * 1e3 else 1
+        calls = int(min(10, max(1, self.seconds * 500 / max(once, 1e-3))))
         if self.cuda and not wait:
             submit = min(self.submit_ms(call) for _ in range(3))
             return (self._events(call, rounds, 1, submit, True), self._events(call, 5 if once < 100 else 2, calls, submit, False))
