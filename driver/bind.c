@@ -28,22 +28,10 @@ bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out) {
     return empty || (fits && *out <= (int64_t)1 << 34);
 }
 
-static uint64_t mix(uint64_t z) {
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-uint64_t bind_random(uint64_t stream, uint64_t at) { return mix(stream + (at + 1) * 0x9e3779b97f4a7c15u); }
-
 uint64_t bind_stream(const binding *b, tensor_val v) {
     uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a
     for (const char *c = b->op->vals.data[v].name; *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-    return mix(hash ^ mix(b->sources[v].seed + 1));
-}
-
-int64_t bind_below(uint64_t word, int64_t n) {
-    return n <= 0 ? 0 : (int64_t)(((unsigned __int128)word * (uint64_t)n) >> 64);
+    return bind_mix(hash ^ bind_mix(b->sources[v].seed + 1));
 }
 
 static uint16_t to_bf16(float x) {

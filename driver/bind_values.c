@@ -56,7 +56,7 @@ static void put_random(const binding *b, tensor_val v, int64_t at, uint64_t word
     else bind_store(t, data, at, (double)random_integer(word, t, special));
 }
 
-// Random numbers of 16 bits are few: each is converted once.
+// Plain floats, of which there may be thousands of millions. Those of 16 bits are few: each is converted once.
 static void put_few(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
     enum { FEW = 2 * FEW_STEPS + 1 };
     uint16_t few[FEW], *data = b->arrays[v].data;
@@ -66,11 +66,13 @@ static void put_few(const binding *b, tensor_val v, int64_t points, uint64_t str
 
 static void put_randoms(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
     ir_dtype t = b->op->vals.data[v].type;
-    if ((t == DT_F16 || t == DT_BF16) && b->options->values != VALUES_SPECIAL) {
-        put_few(b, v, points, stream);
-        return;
-    }
-    for (int64_t i = 0; i < points; i++) put_random(b, v, i, bind_random(stream, (uint64_t)i));
+    bool plain = b->options->values != VALUES_SPECIAL;
+    float *floats = t == DT_F32 && plain ? b->arrays[v].data : NULL;
+    if ((t == DT_F16 || t == DT_BF16) && plain) put_few(b, v, points, stream);
+    else if (floats)
+        for (int64_t i = 0; i < points; i++) floats[i] = (float)random_float(bind_random(stream, (uint64_t)i), DT_F32);
+    else
+        for (int64_t i = 0; i < points; i++) put_random(b, v, i, bind_random(stream, (uint64_t)i));
 }
 
 // ---- Given values ----------------------------------------------------------------------------------------
