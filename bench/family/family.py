@@ -59,7 +59,7 @@ class Record:
         self.path, self.known = path, {}
         for line in open(path) if os.path.exists(path) else ():
             row = json.loads(line)
-            if not again or "cold_ms" in row or row["who"] in ("floors", "graph"):
+            if not again or "cold_ms" in row or row["who"] == "graph" or (row["who"] == "floors" and "reason" not in row):
                 self.known[tuple(row.get(k) for k in KEY)] = row
 
     def has(self, graph, case, who):
@@ -75,9 +75,15 @@ class Record:
         self.known[tuple(labels.values())] = row
         with open(self.path, "a") as f:
             f.write(json.dumps({k: v for k, v in row.items() if v is not None}) + "\n")
-        time_of = "cold %9.4f  hot %9.4f ms  prepared in %8.3f" % (row["cold_ms"], row["hot_ms"], row["prepare_ms"]) if "cold_ms" in row else ""
-        print("%-12s %-14s %-4s F=%-3s H=%s  %-26s %s %s" % (graph, labels["op"], labels["dtype"], labels["F"], labels["H"], who, time_of, " ".join(
-            str(row[k]) for k in ("verdict", "plan", "variant", "reason") if row.get(k) not in (None, ""))), flush=True)
+        print(self.text(row), flush=True)
+
+    @staticmethod
+    def text(row):
+        if row["who"] == "graph":
+            return "%-12s %d nodes, %d edges, at most %d of a node" % (row["graph"], row["nodes"], row["edges"], row["largest_degree"])
+        figures = "  ".join("%s %9.4f" % (k[:-3], row[k]) for k in ("cold_ms", "hot_ms", "prepare_ms", "stream_ms", "gather_ms") if k in row)
+        notes = " ".join(str(row[k]) for k in ("verdict", "plan", "variant", "reason") if row.get(k) not in (None, ""))
+        return "%-12s %-14s %-4s F=%-3s H=%s  %-26s %s  %s" % (*(row[k] for k in KEY), figures, notes)
 
 
 class Run:
@@ -180,8 +186,8 @@ class Run:
                 import kernels
                 rate = self.rate((nodes, cases.row_bytes(case)), lambda: measure.gather_rate(self.clock, case, nodes, kernels))
                 row.update(gather_ms=edges / rate * 1e3, rows_per_s=rate)
-            except ImportError as missing:
-                row["reason"] = "no gather floor: %s" % missing
+            except Exception as fault:   # Triton is not installed, or has no device
+                row["reason"] = "no gather floor: %s" % " ".join(str(fault).split())[:120]
         self.record.add(name, case, "floors", row)
 
     def peers_of(self, measure, peers, name, case, rowptr, col):
