@@ -18,6 +18,8 @@ struct bench_figures {
     bench_traffic traffic;
     int64_t launches;                                       // timed
     double fastest, first_quarter, median, third_quarter;   // ms
+    double hot;       // ms a launch of several that follow each other, nothing between them
+    double prepare;   // ms of another plan, its maps on the device
 };
 
 typedef struct {
@@ -32,6 +34,8 @@ typedef struct {
 
 // ---- bench_bandwidth.c -----------------------------------------------------------------------------------
 bool bench_bandwidth(bench_session *s);   // by the faster of a copy and a sum; false: a diagnostic tells why
+// ---- bench_prepare.c -------------------------------------------------------------------------------------
+bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why
 // ---- bench_report.c --------------------------------------------------------------------------------------
 void bench_print(const run_session *r, const run_rows *rows, FILE *out);
 

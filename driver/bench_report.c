@@ -18,9 +18,9 @@ static const char *check_text(const run_session *r, const run_row *w) {
 
 // ---- Table -----------------------------------------------------------------------------------------------
 
-enum { COLUMNS = 16 };
+enum { COLUMNS = 18, FIRST_TIME = 6, TIMES = 6 };
 static const char *const title[COLUMNS] = {"op",     "target",  "type",    "plan",   "sizes",   "compared",
-                                           "median", "fastest", "q1",      "q3",     "must MB", "gathered MB",
+                                           "median", "fastest", "q1",      "q3",     "hot",     "prepare", "must MB", "gathered MB",
                                            "floor",  "GB/s",    "GFLOP/s", "verdict"};
 
 static void row_cells(const run_session *r, const run_row *w, const char **cell) {
@@ -28,21 +28,22 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
     const bench_figures *f = w->figures;
     const char *plain[COLUMNS] = {w->name, w->target, w->type, w->plan, w->sizes, check_text(r, w)};
     memcpy(cell, plain, sizeof plain);
-    for (uint32_t k = 6; k < COLUMNS; k++) cell[k] = "-";
+    for (uint32_t k = FIRST_TIME; k < COLUMNS; k++) cell[k] = "-";
     cell[COLUMNS - 1] = w->verdict;
     if (!f) return;
-    const double times[] = {f->median, f->fastest, f->first_quarter, f->third_quarter};
-    for (uint32_t k = 0; k < 4; k++) cell[6 + k] = run_time_text(a, times[k]);
-    cell[10] = arena_printf(a, "%.3f", f->traffic.compulsory / 1e6);
-    cell[11] = arena_printf(a, "%.3f", f->traffic.gathered / 1e6);
-    cell[12] = arena_printf(a, "%.1f%%", 100 * floor_share((const bench_session *)r, f));
-    cell[13] = arena_printf(a, "%.2f", f->traffic.compulsory / f->median / 1e6);
-    cell[14] = arena_printf(a, "%.2f", f->traffic.flops / f->median / 1e6);
+    const double times[TIMES] = {f->median, f->fastest, f->first_quarter, f->third_quarter, f->hot, f->prepare};
+    for (uint32_t k = 0; k < TIMES; k++) cell[FIRST_TIME + k] = run_time_text(a, times[k]);
+    cell += FIRST_TIME + TIMES;
+    cell[0] = arena_printf(a, "%.3f", f->traffic.compulsory / 1e6);
+    cell[1] = arena_printf(a, "%.3f", f->traffic.gathered / 1e6);
+    cell[2] = arena_printf(a, "%.1f%%", 100 * floor_share((const bench_session *)r, f));
+    cell[3] = arena_printf(a, "%.2f", f->traffic.compulsory / f->median / 1e6);
+    cell[4] = arena_printf(a, "%.2f", f->traffic.flops / f->median / 1e6);
 }
 
 static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     const bench_session *s = (const bench_session *)r;
-    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 14};
+    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = COLUMNS - 2};
     const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
     memcpy(cells, title, sizeof title);
     for (uint32_t i = 0; i < rows->len; i++) row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
@@ -65,6 +66,8 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
                   {"fastest_ms", f->fastest},
                   {"first_quartile_ms", f->first_quarter},
                   {"third_quartile_ms", f->third_quarter},
+                  {"hot_ms", f->hot},
+                  {"prepare_ms", f->prepare},
                   {"compulsory_bytes", f->traffic.compulsory},
                   {"gathered_bytes", f->traffic.gathered},
                   {"flops", f->traffic.flops},

@@ -28,22 +28,10 @@ bool bind_points(const binding *b, const tensor_val_info *v, int64_t *out) {
     return empty || (fits && *out <= (int64_t)1 << 34);
 }
 
-static uint64_t mix(uint64_t z) {
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-uint64_t bind_random(uint64_t stream, uint64_t at) { return mix(stream + (at + 1) * 0x9e3779b97f4a7c15u); }
-
 uint64_t bind_stream(const binding *b, tensor_val v) {
     uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a
     for (const char *c = b->op->vals.data[v].name; *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3u;
-    return mix(hash ^ mix(b->sources[v].seed + 1));
-}
-
-int64_t bind_below(uint64_t word, int64_t n) {
-    return n <= 0 ? 0 : (int64_t)(((unsigned __int128)word * (uint64_t)n) >> 64);
+    return bind_mix(hash ^ bind_mix(b->sources[v].seed + 1));
 }
 
 static uint16_t to_bf16(float x) {
@@ -67,6 +55,8 @@ void bind_store(ir_dtype t, void *data, int64_t at, double x) {
     }
     ICE("dtype %d", (int)t);
 }
+
+uint32_t bind_bytes(ir_dtype t) { return t == DT_INDEX ? 8 : ir_dtype_bytes(t); }
 
 double bind_load(ir_dtype t, const void *data, int64_t at) {
     switch (t) {
@@ -95,7 +85,7 @@ double bind_memory(void) {
     return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : 1e9;
 }
 
-// Packed, laid out, on the device, and results once more.
+// Packed, laid out, on the device, compared, and results once more.
 static bool check_memory(binding *b) {
     enum { COPIES = 5 };
     double bytes = 0, gib = 1073741824.0;
@@ -105,7 +95,7 @@ static bool check_memory(binding *b) {
             bind_fault(b, v, E0819, "would have more than 2^34 elements");
             return false;
         }
-        bytes += (double)points * 8 * COPIES;
+        bytes += (double)points * bind_bytes(b->op->vals.data[v].type) * COPIES;
     }
     if (bytes < bind_memory()) return true;
     diag(b->d->ds, E0819, b->op->at, "%s: these sizes need about %.1f GiB of this machine's %.1f",
@@ -121,7 +111,7 @@ static void shape_array(binding *b, tensor_val v) {
     *x = (tensor_array){.type = info->type, .rank = info->rank};
     for (uint32_t k = 0; k < info->rank; k++) x->shape[k] = b->sizes[info->axes[k]];
     if (info->role == VAL_RESULT || info->facts & FACT_PREFIX) return;
-    uint32_t bytes = info->type == DT_INDEX ? 8 : ir_dtype_bytes(info->type);
+    uint32_t bytes = bind_bytes(info->type);
     x->data = arena_alloc(b->arena, (size_t)points * bytes + bytes);
 }
 

@@ -114,10 +114,18 @@ double bind_memory(void);                     // bytes this machine has
 diagnostic *bind_fault(binding *b, tensor_val v, diag_code code, const char *format, ...) SUP_PRINTF(4, 5);
 
 // A stream of 64-bit words by place, the same in any order: splitmix64's finaliser over seed and counter.
-uint64_t bind_random(uint64_t stream, uint64_t at);
+static inline uint64_t bind_mix(uint64_t z) {
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+static inline uint64_t bind_random(uint64_t stream, uint64_t at) { return bind_mix(stream + (at + 1) * 0x9e3779b97f4a7c15u); }
 uint64_t bind_stream(const binding *b, tensor_val v);            // of a parameter, by its name and seed
-int64_t bind_below(uint64_t word, int64_t n);                    // in [0, n)
+static inline int64_t bind_below(uint64_t word, int64_t n) {   // in [0, n)
+    return n <= 0 ? 0 : (int64_t)(((unsigned __int128)word * (uint64_t)n) >> 64);
+}
 void bind_store(ir_dtype t, void *data, int64_t at, double x);   // rounded to nearest even
 double bind_load(ir_dtype t, const void *data, int64_t at);      // floats
+uint32_t bind_bytes(ir_dtype t);                                 // of an element of a tensor_array
 
 #endif

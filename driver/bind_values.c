@@ -9,8 +9,10 @@
 
 // ---- Random values ---------------------------------------------------------------------------------------
 
+enum { FEW_STEPS = 64 };
+
 static double random_float(uint64_t word, ir_dtype t) {
-    int64_t steps = t == DT_F16 || t == DT_BF16 ? 64 : 1 << 23;
+    int64_t steps = t == DT_F16 || t == DT_BF16 ? FEW_STEPS : 1 << 23;
     return (double)(bind_below(word, 2 * steps + 1) - steps) / (double)steps;
 }
 
@@ -52,6 +54,25 @@ static void put_random(const binding *b, tensor_val v, int64_t at, uint64_t word
         bind_store(t, data, at, special ? special_float(word, t) : random_float(word, t));
     else if (t == DT_I64) ((int64_t *)data)[at] = random_integer(word, t, special);
     else bind_store(t, data, at, (double)random_integer(word, t, special));
+}
+
+// Plain floats, of which there may be thousands of millions. Those of 16 bits are few: each is converted once.
+static void put_few(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
+    enum { FEW = 2 * FEW_STEPS + 1 };
+    uint16_t few[FEW], *data = b->arrays[v].data;
+    for (int64_t k = 0; k < FEW; k++) bind_store(b->op->vals.data[v].type, few, k, (double)(k - FEW_STEPS) / FEW_STEPS);
+    for (int64_t i = 0; i < points; i++) data[i] = few[bind_below(bind_random(stream, (uint64_t)i), FEW)];
+}
+
+static void put_randoms(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
+    ir_dtype t = b->op->vals.data[v].type;
+    bool plain = b->options->values != VALUES_SPECIAL;
+    float *floats = t == DT_F32 && plain ? b->arrays[v].data : NULL;
+    if ((t == DT_F16 || t == DT_BF16) && plain) put_few(b, v, points, stream);
+    else if (floats)
+        for (int64_t i = 0; i < points; i++) floats[i] = (float)random_float(bind_random(stream, (uint64_t)i), DT_F32);
+    else
+        for (int64_t i = 0; i < points; i++) put_random(b, v, i, bind_random(stream, (uint64_t)i));
 }
 
 // ---- Given values ----------------------------------------------------------------------------------------
@@ -148,8 +169,7 @@ bool bind_tensor(binding *b, tensor_val v) {
     case FROM_ZERO: break;
     case FROM_RANDOM:
         if (info->role == VAL_SCALAR && !b->sources[v].text) put_usual(b, v);
-        else
-            for (int64_t i = 0; i < points; i++) put_random(b, v, i, bind_random(stream, (uint64_t)i));
+        else put_randoms(b, v, points, stream);
     }
     if (b->options->broadcast && info->role == VAL_TENSOR) make_constant(b, v, points);
     return true;

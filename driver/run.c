@@ -139,7 +139,7 @@ static run_row run_turn(run_op *o, run_row row, bool good) {
     good = good && o->r->steps(o, &row);
     const char *plan = o->taken || !o->program ? o->taken : run_version(o);
     row.plan = plan ? arena_strdup(d->arena, plan) : "-";
-    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : row.packed ? "packed" : o->r->check ? "right" : "ran";
+    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : row.packed ? "packed" : o->r->check ? "right" : o->r->identical ? "same bits" : "ran";
     d->mismatch |= wrong;
     run_plan_free(o);
     return row;
@@ -301,6 +301,16 @@ static void read_levels(run_session *r) {
     r->levels[1] = 3;
 }
 
+static void read_identical(run_session *r) {
+    driver *d = r->d;
+    if (!option_given(d, OPT_IDENTICAL)) return;
+    r->identical = option_number(d, OPT_IDENTICAL, 0);
+    if (r->identical < 2 || r->identical > 1000000) usage(d, E0812, "--identical takes a number from 2 to 1000000");
+    if (!option_on(d, OPT_DETERMINISTIC, true))
+        usage(d, E0812, "--identical demands the bits that --no-deterministic does not give");
+    if (option_given(d, OPT_PACK)) usage(d, E0812, "--pack launches nothing: it has no use for --identical");
+}
+
 int drive_run(driver *d) {
     run_session r = {.d = d, .steps = run_steps, .print = run_print, .notes = stdout};
     run_read_options(&r);
@@ -311,6 +321,7 @@ int drive_run(driver *d) {
     r.repeat = option_number(d, OPT_REPEAT, 1);
     run_profiles(d);
     if (r.repeat < 1 || r.repeat > 1000000) usage(d, E0812, "--repeat takes a number from 1 to 1000000");
+    read_identical(&r);
     read_pack(&r);
     return run_every_op(&r);
 }

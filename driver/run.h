@@ -32,6 +32,7 @@ struct run_session {
     const run_graph *graph;   // at hand
     bind_options options;
     run_layout layout;
+    int64_t identical;   // launches that have to give the same bits; 0: not asked for
     bool check, inplace, all_plans, metamorphic;
     uint32_t levels[2], nlevels;   // of the code generator; one, or those of --all-levels
     const char *version;    // the one to launch; NULL: the runtime's choice
@@ -48,7 +49,7 @@ struct run_session {
 typedef struct bench_figures bench_figures;
 struct run_row {
     const char *name, *target, *type, *plan, *sizes;
-    const char *verdict;   // "right", "WRONG", "refused", "unfit", "ran"
+    const char *verdict;   // "right", "WRONG", "refused", "unfit", "same bits", "ran"
     bool ran, checked, packed;
     int64_t compared, uncertain;
     uint64_t one_in;          // one result in so many was compared
@@ -146,7 +147,7 @@ bool run_prepare(run_op *o);   // plan, memory, arguments
 gnn_plan_options run_plan_options(run_op *o);
 bool run_launch(run_op *o);    // asynchronous on a GPU
 bool run_launch_once(run_op *o);   // results, over a poison
-bool run_launch_twice(run_op *o);             // results, over poisons where they are checked
+bool run_launch_twice(run_op *o);             // results, over poisons where they are checked, or oftener for --identical
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 double run_median(double *ms, int64_t n);     // sorts them
 const char *run_version(const run_op *o);     // the one asked for; NULL: the runtime's choice

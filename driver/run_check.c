@@ -52,12 +52,13 @@ static double evaluation_cost(const binding *b, double one_in) {
     return cost;
 }
 
-// Bytes the evaluator keeps: value and bound of each element that a stage or the op defines.
-static double evaluation_bytes(const binding *b) {
+// Bytes the evaluator keeps: value and bound of each element that a stage or the op defines, of a sample its own alone.
+static double evaluation_bytes(const binding *b, double one_in) {
     double bytes = 0;
     for (tensor_val v = 0; v < b->op->vals.len; v++) {
         const tensor_val_info *info = &b->op->vals.data[v];
         double points = info->role == VAL_RESULT || info->role == VAL_STAGE ? 17 : 0;
+        if (tensor_is_sampled(b->op, v)) points /= one_in;
         for (uint32_t k = 0; k < info->rank; k++) points *= (double)b->sizes[info->axes[k]];
         bytes += fabs(points);   // a space of classes has no size before it is counted
     }
@@ -81,7 +82,7 @@ static uint64_t affordable_sample(const run_op *o) {
 bool run_affordable(run_op *o) {
     static const double notice = 3e8, limit = 2e10;
     if (o->r->check_budget > 0) o->one_in = affordable_sample(o);
-    double cost = evaluation_cost(o->b, (double)o->one_in), bytes = evaluation_bytes(o->b);
+    double cost = evaluation_cost(o->b, (double)o->one_in), bytes = evaluation_bytes(o->b, (double)o->one_in);
     if (cost > limit || bytes > bind_memory() / 2) {
         diag_help(diag(o->r->d->ds, E0821, o->op->op->at,
                        "%s: --check would evaluate about %.1e expressions in %.1f GiB", o->op->name, cost,
@@ -117,23 +118,24 @@ static const char *element_name(run_op *o, tensor_val v, int64_t at) {
 
 static void tell_wrong(run_op *o, tensor_val v, const tensor_evaluated *expected,
                        const tensor_comparison *c) {
-    int64_t at = c->first_wrong;
+    int64_t at = c->first_wrong, kept = expected->at ? 0 : at;   // its place, and where it is kept
     const tensor_array *x = &o->results[v];
     const char *name = element_name(o, v, at);
     long long wrong = c->wrong, of = c->compared;
+    while (expected->at && expected->at[kept] != at) kept++;
     if (!expected->is_float) {
         long long got = x->type == DT_I64 || x->type == DT_INDEX ? ((const int64_t *)x->data)[at]
                                                                  : (long long)bind_load(x->type, x->data, at);
         run_mismatch(o, "%s is %lld, not %lld; %lld of %lld are wrong", name, got,
-                     (long long)expected->integer[at], wrong, of);
+                     (long long)expected->integer[kept], wrong, of);
         return;
     }
     textbuf text = textbuf_new(o->arena);
     textbuf_double(&text, bind_load(x->type, x->data, at));
     textbuf_puts(&text, ", not ");
-    textbuf_double(&text, expected->value[at]);
+    textbuf_double(&text, expected->value[kept]);
     textbuf_puts(&text, " within ");
-    textbuf_double(&text, expected->bound[at]);
+    textbuf_double(&text, expected->bound[kept]);
     run_mismatch(o, "%s is %s; %lld of %lld are wrong", name, text.data, wrong, of);
 }
 
@@ -176,7 +178,9 @@ static bool widen_float(double *value, double *bound, double v, double b) {
 
 static int64_t widen(tensor_evaluated *x, const tensor_evaluated *by) {
     int64_t beyond = 0;
-    for (int64_t i = 0; i < x->points; i++) {
+    if (x->kept != by->kept || (x->at && memcmp(x->at, by->at, (size_t)x->kept * sizeof *x->at)))
+        ICE("two samples of one op");
+    for (int64_t i = 0; i < x->kept; i++) {
         if (x->is_float) beyond += !widen_float(&x->value[i], &x->bound[i], by->value[i], by->bound[i]);
         else x->certain[i] = x->certain[i] && by->certain[i] && x->integer[i] == by->integer[i];
     }
@@ -186,13 +190,13 @@ static int64_t widen(tensor_evaluated *x, const tensor_evaluated *by) {
 static tensor_evaluated copy_of(arena *a, const tensor_evaluated *x) {
     tensor_evaluated c = *x;
     if (x->is_float) {
-        c.value = ARENA_ARRAY(a, double, x->points + 1);
-        c.bound = ARENA_ARRAY(a, double, x->points + 1);
-        memcpy(c.value, x->value, sizeof *c.value * (size_t)x->points);
-        memcpy(c.bound, x->bound, sizeof *c.bound * (size_t)x->points);
+        c.value = ARENA_ARRAY(a, double, x->kept + 1);
+        c.bound = ARENA_ARRAY(a, double, x->kept + 1);
+        memcpy(c.value, x->value, sizeof *c.value * (size_t)x->kept);
+        memcpy(c.bound, x->bound, sizeof *c.bound * (size_t)x->kept);
     } else {
-        c.certain = ARENA_ARRAY(a, uint8_t, x->points + 1);
-        memcpy(c.certain, x->certain, (size_t)x->points);
+        c.certain = ARENA_ARRAY(a, uint8_t, x->kept + 1);
+        memcpy(c.certain, x->certain, (size_t)x->kept);
     }
     return c;
 }
@@ -216,7 +220,7 @@ const tensor_evaluated *run_expected(run_op *o) {
         if (op->vals.data[v].role != VAL_RESULT) continue;
         expected[n] = copy_of(o->arena, &o->expected[n]);
         int64_t beyond = widen(&expected[n], &by[n]);
-        if (beyond) tell_beyond(o, v, beyond, expected[n].points);
+        if (beyond) tell_beyond(o, v, beyond, expected[n].kept);
         n++;
     }
     return expected;
@@ -239,7 +243,7 @@ bool run_compare(run_op *o, run_row *row) {
 // ---- At two levels of the code generator -----------------------------------------------------------------
 
 static bool same_element(const tensor_array *x, const tensor_array *y, int64_t i) {
-    size_t n = x->type == DT_INDEX ? 8 : ir_dtype_bytes(x->type);
+    size_t n = bind_bytes(x->type);
     if (!memcmp((const uint8_t *)x->data + (size_t)i * n, (const uint8_t *)y->data + (size_t)i * n, n)) return true;
     return ir_dtype_is_float(x->type) && isnan(bind_load(x->type, x->data, i)) && isnan(bind_load(y->type, y->data, i));
 }

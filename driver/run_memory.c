@@ -124,20 +124,24 @@ gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides) {
 
 // ---- Elements --------------------------------------------------------------------------------------------
 
+// Over the outer axes: `run` elements lie together.
 typedef struct {
     const run_buffer *x;
-    int64_t left, at[8], offset;   // elements to go; position; its place in elements
+    uint32_t rank;
+    int64_t run, left, at[8], offset;   // runs to go; position; its place in elements
 } walk;
 
 static walk walk_start(const run_buffer *x) {
-    walk w = {.x = x, .left = 1};
-    for (uint32_t k = 0; k < x->rank; k++) w.left *= x->shape[k];
+    walk w = {.x = x, .rank = x->rank, .run = 1, .left = 1};
+    while (w.rank && x->strides[w.rank - 1] == w.run) w.run *= x->shape[--w.rank];
+    for (uint32_t k = 0; k < w.rank; k++) w.left *= x->shape[k];
+    if (!w.run) w.left = 0;
     return w;
 }
 
 static void walk_on(walk *w) {
     w->left--;
-    for (uint32_t k = w->x->rank; k-- > 0;) {
+    for (uint32_t k = w->rank; k-- > 0;) {
         w->offset += w->x->strides[k];
         if (++w->at[k] < w->x->shape[k]) return;
         w->offset -= w->x->shape[k] * w->x->strides[k];
@@ -147,26 +151,30 @@ static void walk_on(walk *w) {
 
 void run_buffer_poison(run_buffer *x, uint8_t byte) { memset(x->image, byte, x->bytes); }
 
-static void put_one(uint8_t *to, const tensor_array *from, int64_t i, size_t element) {
-    if (from->type != DT_INDEX) memcpy(to, (const uint8_t *)from->data + (size_t)i * element, element);
-    else if (element == 8) memcpy(to, (const int64_t *)from->data + i, 8);
-    else memcpy(to, &(int32_t){(int32_t)((const int64_t *)from->data)[i]}, 4);
+static void put_run(uint8_t *to, const tensor_array *from, int64_t i, int64_t n, size_t element) {
+    if (bind_bytes(from->type) == element) {
+        memcpy(to, (const uint8_t *)from->data + (size_t)i * element, (size_t)n * element);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) memcpy(to + 4 * k, &(int32_t){(int32_t)((const int64_t *)from->data)[i + k]}, 4);
 }
 
 void run_buffer_put(run_buffer *x, const tensor_array *values) {
     size_t element = gnn_dtype_bytes(x->dtype);
     int64_t i = 0;
-    for (walk w = walk_start(x); w.left > 0; walk_on(&w))
-        put_one(x->image + x->first + (size_t)w.offset * element, values, i++, element);
+    for (walk w = walk_start(x); w.left > 0; walk_on(&w), i += w.run)
+        put_run(x->image + x->first + (size_t)w.offset * element, values, i, w.run, element);
 }
 
-static void get_one(const uint8_t *from, const tensor_array *to, int64_t i, size_t element) {
+static void get_run(const uint8_t *from, const tensor_array *to, int64_t i, int64_t n, size_t element) {
     int32_t narrow;
-    if (to->type != DT_INDEX) memcpy((uint8_t *)to->data + (size_t)i * element, from, element);
-    else if (element == 8) memcpy((int64_t *)to->data + i, from, 8);
-    else {
-        memcpy(&narrow, from, 4);
-        ((int64_t *)to->data)[i] = narrow;
+    if (bind_bytes(to->type) == element) {
+        memcpy((uint8_t *)to->data + (size_t)i * element, from, (size_t)n * element);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(&narrow, from + 4 * k, 4);
+        ((int64_t *)to->data)[i + k] = narrow;
     }
 }
 
@@ -174,7 +182,8 @@ const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_arr
     run_buffer packed = *x;
     pack_strides(&packed, 1, 0);
     packed.first = 0;
-    *bytes = (size_t)walk_start(x).left * gnn_dtype_bytes(x->dtype);
+    const walk all = walk_start(&packed);
+    *bytes = (size_t)(all.left * all.run) * gnn_dtype_bytes(x->dtype);
     packed.image = arena_alloc(o->arena, *bytes + 1);
     run_buffer_put(&packed, values);
     return packed.image;
@@ -183,11 +192,26 @@ const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_arr
 void run_buffer_get(const run_buffer *x, tensor_array *values) {
     size_t element = gnn_dtype_bytes(x->dtype);
     int64_t i = 0;
-    for (walk w = walk_start(x); w.left > 0; walk_on(&w))
-        get_one(x->image + x->first + (size_t)w.offset * element, values, i++, element);
+    for (walk w = walk_start(x); w.left > 0; walk_on(&w), i += w.run)
+        get_run(x->image + x->first + (size_t)w.offset * element, values, i, w.run, element);
+}
+
+static bool all_poison(const uint8_t *x, size_t n, uint8_t byte) {
+    return !n || (*x == byte && !memcmp(x, x + 1, n - 1));
+}
+
+// Elements that lie together need no image to be compared with.
+static bool packed_intact(const run_buffer *x, size_t bytes, const tensor_array *elements, uint8_t byte) {
+    const uint8_t *first = x->image + x->first;
+    return all_poison(x->image, x->first, byte) && !memcmp(first, elements->data, bytes) &&
+           all_poison(first + bytes, x->bytes - x->first - bytes, byte);
 }
 
 bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_t byte) {
+    size_t element = gnn_dtype_bytes(x->dtype);
+    const walk all = walk_start(x);
+    if (!all.rank && all.left && bind_bytes(elements->type) == element)
+        return packed_intact(x, (size_t)all.run * element, elements, byte);
     arena *scratch = arena_new();
     run_buffer wanted = *x;
     wanted.image = arena_alloc(scratch, x->bytes);

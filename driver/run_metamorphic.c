@@ -22,7 +22,7 @@ static const char *change_text(arena *a, const meta_relation *r) {
 // What was stored, as the evaluator would tell it, with its bounds.
 static tensor_evaluated stored_as_evaluated(arena *a, const tensor_array *x,
                                             const tensor_evaluated *expected) {
-    tensor_evaluated e = *expected;
+    tensor_evaluated e = tensor_evaluated_whole(a, expected);
     e.value = e.is_float ? ARENA_ARRAY(a, double, e.points + 1) : NULL;
     e.integer = e.is_float ? NULL : ARENA_ARRAY(a, int64_t, e.points + 1);
     for (int64_t i = 0; i < e.points; i++) {
@@ -53,7 +53,8 @@ static void compare_evaluated(run_op *o, const meta_change *c, const tensor_eval
                               const tensor_evaluated *after, run_change *row) {
     for (tensor_val v = 0, n = 0; v < o->op->op->nparams; v++) {
         if (o->op->op->vals.data[v].role != VAL_RESULT) continue;
-        tensor_comparison t = meta_compare(o->op->op, c, v, &before[n], &after[n]);
+        const tensor_evaluated x = tensor_evaluated_whole(o->arena, &before[n]);
+        tensor_comparison t = meta_compare(o->op->op, c, v, &x, &after[n]);
         n++;
         add(&row->of, &t);
         if (t.wrong) tell(o, v, "the evaluator's", &t);

@@ -96,7 +96,8 @@ static interval interval_of(const tensor_evaluated *e, int64_t i, ir_dtype t, si
 }
 
 // All lower ends, then how far the upper ones are from them: mostly little, which compresses.
-static json_t *expected_chunk(run_op *o, tensor_val v, const tensor_evaluated *e) {
+static json_t *expected_chunk(run_op *o, tensor_val v, const tensor_evaluated *evaluated) {
+    const tensor_evaluated whole = tensor_evaluated_whole(o->arena, evaluated), *e = &whole;
     ir_dtype t = o->op->op->vals.data[v].type;
     size_t bytes = gnn_dtype_bytes(run_dtype(t, o->op->program->index_bits)), n = (size_t)e->points;
     uint8_t *out = arena_alloc(o->arena, 2 * n * bytes + 1);

@@ -25,19 +25,57 @@ static void shape_slot(evaluator *ev, eval_slot *s, tensor_val v) {
     s->info = &ev->op->vals.data[v];
     s->rank = s->info->rank;
     s->is_float = ir_dtype_is_float(s->info->type);
+    s->sampled = ev->in->one_in > 1 && tensor_is_sampled(ev->op, v);
+    bool elsewhere = s->info->role == VAL_TENSOR || s->info->role == VAL_SCALAR || s->info->role == VAL_MAP;
+    int64_t most = s->sampled || elsewhere ? INT64_MAX : EVAL_MAX_POINTS;
     s->points = 1;
     for (uint32_t k = s->rank; k-- > 0;) {
         s->shape[k] = eval_size(ev, s->info->axes[k]);
         s->stride[k] = s->points;
-        if (s->shape[k] > 0 && s->points > EVAL_MAX_POINTS / s->shape[k]) {
-            eval_fault(ev, "'%s' has more than %d elements", s->info->name, (int)EVAL_MAX_POINTS);
+        if (s->shape[k] > 0 && s->points > most / s->shape[k]) {
+            eval_fault(ev, "'%s' has more than %lld elements", s->info->name, (long long)most);
             return;
         }
         s->points *= s->shape[k];
     }
 }
 
+// Room for twice as many elements of a sample.
+static void widen_slot(evaluator *ev, eval_slot *s) {
+    enum { FIRST = 1024 };
+    eval_slot old = *s;
+    size_t n = (size_t)s->kept;
+    s->room = s->room ? 2 * s->room : FIRST;
+    s->at = ARENA_ARRAY(ev->results, int64_t, s->room);
+    if (n) memcpy(s->at, old.at, n * sizeof *s->at);
+    if (s->is_float) {
+        s->value = ARENA_ARRAY(ev->results, double, s->room);
+        s->bound = ARENA_ARRAY(ev->results, double, s->room);
+        if (n) memcpy(s->value, old.value, n * sizeof *s->value);
+        if (n) memcpy(s->bound, old.bound, n * sizeof *s->bound);
+    } else {
+        s->integer = ARENA_ARRAY(ev->results, int64_t, s->room);
+        s->certain = ARENA_ARRAY(ev->results, uint8_t, s->room);
+        if (n) memcpy(s->integer, old.integer, n * sizeof *s->integer);
+        if (n) memcpy(s->certain, old.certain, n);
+    }
+}
+
+int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at) {
+    if (!s->sampled) {
+        s->written[at] = 1;
+        return at;
+    }
+    if (s->kept == s->room) widen_slot(ev, s);
+    s->at[s->kept] = at;
+    return s->kept++;
+}
+
 static void fill_slot(evaluator *ev, eval_slot *s) {
+    if (s->sampled) {
+        widen_slot(ev, s);
+        return;
+    }
     arena *a = s->info->role == VAL_RESULT ? ev->results : ev->scratch;
     if (s->is_float) {
         s->value = ARENA_ARRAY(a, double, s->points);
@@ -342,7 +380,7 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
         if (ev->op->vals.data[v].role != VAL_RESULT) continue;
         const eval_slot *s = eval_slot_of(ev, v);
         if (!s) return;
-        for (int64_t i = 0; i < s->points; i++) {
+        for (int64_t i = 0; i < s->points && !s->sampled; i++) {
             if (s->written[i]) continue;
             if (ev->in->one_in < 2) eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
             else if (s->is_float) s->bound[i] = (double)INFINITY;   // integers are not certain as they are
@@ -350,6 +388,8 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
         tensor_evaluated *out = &results[n++];
         *out = (tensor_evaluated){.rank = s->rank,
                                   .points = s->points,
+                                  .kept = s->sampled ? s->kept : s->points,
+                                  .at = s->at,
                                   .is_float = s->is_float,
                                   .value = s->value,
                                   .bound = s->bound,
@@ -382,6 +422,24 @@ bool tensor_eval_sizes(arena *a, const tensor_op *op, const tensor_eval_input *i
     return !ev.why;
 }
 
+tensor_evaluated tensor_evaluated_whole(arena *a, const tensor_evaluated *x) {
+    tensor_evaluated y = *x;
+    if (!x->at) return y;
+    y.kept = x->points;
+    y.at = NULL;
+    y.value = x->is_float ? ARENA_ARRAY(a, double, x->points) : NULL;
+    y.bound = x->is_float ? ARENA_ARRAY(a, double, x->points) : NULL;
+    y.integer = x->is_float ? NULL : ARENA_ARRAY(a, int64_t, x->points);
+    y.certain = x->is_float ? NULL : ARENA_ARRAY(a, uint8_t, x->points);
+    for (int64_t i = 0; i < x->points && x->is_float; i++) y.bound[i] = (double)INFINITY;
+    for (int64_t i = 0; i < x->kept; i++) {
+        int64_t at = x->at[i];
+        if (x->is_float) y.value[at] = x->value[i], y.bound[at] = x->bound[i];
+        else y.integer[at] = x->integer[i], y.certain[at] = x->certain[i];
+    }
+    return y;
+}
+
 // ---- Comparison ------------------------------------------------------------------------------------------
 
 // |difference| over bound; 0 where both are 0. Whether the element is as it should be.
@@ -395,8 +453,9 @@ static bool float_agrees(double value, double bound, double actual, tensor_compa
 }
 
 tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual) {
-    tensor_comparison c = {.first_wrong = -1};
-    for (int64_t i = 0; i < expected->points; i++) {
+    tensor_comparison c = {.first_wrong = -1, .uncertain = expected->points - expected->kept};
+    for (int64_t i = 0; i < expected->kept; i++) {
+        int64_t at = expected->at ? expected->at[i] : i;
         bool known = expected->is_float ? !isinf(expected->bound[i]) : expected->certain[i];
         if (!known) {
             c.uncertain++;
@@ -404,8 +463,8 @@ tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_
         }
         c.compared++;
         bool good = expected->is_float ? float_agrees(expected->value[i], expected->bound[i],
-                                                      eval_read_float(actual->type, actual->data, i), &c)
-                                       : expected->integer[i] == eval_read_int(actual->type, actual->data, i);
+                                                      eval_read_float(actual->type, actual->data, at), &c)
+                                       : expected->integer[i] == eval_read_int(actual->type, actual->data, at);
         if (good) continue;
         c.wrong++;
         if (c.first_wrong < 0) c.first_wrong = i;

@@ -57,7 +57,7 @@ eval_value eval_tf32(eval_value x);
 double eval_read_float(ir_dtype t, const void *data, int64_t at);
 int64_t eval_read_int(ir_dtype t, const void *data, int64_t at);
 
-enum { EVAL_MAX_POINTS = 1 << 28 };   // of one value, or of what is sorted or counted
+enum { EVAL_MAX_POINTS = 1 << 28 };   // of one value that is kept here whole, or of what is sorted or counted
 
 // ---- Values ----------------------------------------------------------------------------------------------
 typedef struct {
@@ -70,6 +70,8 @@ typedef struct {
     double *value, *bound;       // results, stages and classes; as tensor_evaluated
     int64_t *integer;
     uint8_t *certain, *written;
+    bool sampled;                // the first `kept` of value, bound … are those of the elements `at`
+    int64_t kept, room, *at;
 } eval_slot;
 
 typedef struct {
@@ -92,6 +94,7 @@ SUP_PRINTF(2, 3) void eval_fault(evaluator *ev, const char *format, ...);
 int64_t eval_size(evaluator *ev, tensor_space s);                  // 0 after a fault
 eval_slot *eval_slot_of(evaluator *ev, tensor_val v);              // with its shape; NULL after a fault
 eval_value eval_slot_get(const eval_slot *s, int64_t at);
+int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at);   // of an element that is written: where to put it
 void eval_count_step(evaluator *ev);
 
 // ---- Programs --------------------------------------------------------------------------------------------

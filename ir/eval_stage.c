@@ -288,6 +288,17 @@ bool tensor_is_final(const tensor_op *op, const tensor_stage *s) {
     return true;
 }
 
+bool tensor_is_sampled(const tensor_op *op, tensor_val v) {
+    uint32_t writers = 0, final = 0;
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t k = 0; k < op->stages.data[i].ntargets; k++) {
+            if (op->stages.data[i].targets[k].val != v) continue;
+            writers++;
+            final += tensor_is_final(op, &op->stages.data[i]);
+        }
+    return writers == 1 && final == 1;
+}
+
 static void store(stage_run *r, uint32_t target) {
     eval_slot *slot = r->targets[target];
     eval_value x = r->values[target];
@@ -297,7 +308,7 @@ static void store(stage_run *r, uint32_t target) {
     if (slot->info->type == DT_INDEX && x.certain && (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
         eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what,
                    (long long)x.i, slot->info->name);
-    slot->written[at] = 1;
+    at = eval_slot_keep(r->ev, slot, at);
     if (slot->is_float) {
         slot->value[at] = x.v;
         slot->bound[at] = x.bound;
@@ -316,21 +327,37 @@ static void at_point(stage_run *r) {
 }
 
 // splitmix64's finaliser: no stride of an axis can hide from it.
-static bool is_sampled(uint64_t point, uint64_t one_in) {
-    uint64_t z = (point + 1) * UINT64_C(0x9e3779b97f4a7c15);
+static uint64_t hash_of(uint64_t x) {
+    uint64_t z = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % one_in == 0;
+    return z ^ z >> 31;
+}
+
+static void sampled_points(stage_run *r, uint64_t one_in) {
+    uint64_t points = 1;
+    for (uint32_t k = 0; k < r->nleft; k++) points *= (uint64_t)r->left[k].size;
+    for (uint64_t first = 0; first < points && !r->ev->why; first += one_in) {
+        uint64_t point = first + hash_of(first) % one_in;
+        if (point >= points) return;
+        for (uint32_t k = r->nleft; k-- > 0; point /= (uint64_t)r->left[k].size)
+            assign(r, &r->left[k], (int64_t)(point % (uint64_t)r->left[k].size));
+        at_point(r);
+    }
 }
 
 static void each_point(stage_run *r) {
-    uint64_t one_in = tensor_is_final(r->ev->op, r->s) && r->ev->in->one_in ? r->ev->in->one_in : 1, point = 0;
+    uint64_t one_in = tensor_is_final(r->ev->op, r->s) ? r->ev->in->one_in : 1;
     for (uint32_t k = 0; k < r->nleft; k++) {
         if (r->left[k].size == 0) return;
         assign(r, &r->left[k], 0);
     }
+    if (one_in > 1) {
+        sampled_points(r, one_in);
+        return;
+    }
     while (!r->ev->why) {
-        if (one_in == 1 || is_sampled(point++, one_in)) at_point(r);
+        at_point(r);
         uint32_t k = r->nleft;
         while (k > 0 && r->ev->vars[r->left[k - 1].var] + 1 == r->left[k - 1].size) k--;
         if (k == 0) return;

@@ -244,18 +244,20 @@ typedef struct {
 typedef struct {
     uint32_t rank;
     int64_t shape[8];
-    int64_t points;
+    int64_t points, kept;       // elements of the result; those that follow: all, or a sample
+    const int64_t *at;          // the place of each that is kept; NULL: all are, in order
     bool is_float;
     double *value, *bound;      // floats: bound inf: anything goes there
     int64_t *integer;           // others
     uint8_t *certain;           // others
 } tensor_evaluated;
+tensor_evaluated tensor_evaluated_whole(arena *a, const tensor_evaluated *x);   // anything goes at what is not kept
 typedef struct {
     const int64_t *sizes;                // per space; used for FREE ones
     const tensor_array *inputs;          // per val below nparams; results and prefix maps ignored
     uint64_t max_steps;                  // give up after so many point evaluations; 0: never
-    uint64_t one_in;                     // of results that no stage reads, about one element in so many, by a hash of its
-                                         // place; the others have bound inf or are not certain; 0 or 1: all
+    uint64_t one_in;                     // of results that no stage reads, one element of each so many that follow each
+                                         // other, by a hash of their place; 0 or 1: all
 } tensor_eval_input;
 // results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
 bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);
@@ -268,6 +270,7 @@ typedef struct {
 } tensor_comparison;
 // Whether a stage's targets are results that no stage reads: those of which one_in takes a sample.
 bool tensor_is_final(const tensor_op *op, const tensor_stage *s);
+bool tensor_is_sampled(const tensor_op *op, tensor_val v);   // and that stage alone writes v: of v a sample alone is kept
 // Compares what an implementation stored (packed, of the result's storage type) with what was evaluated.
 tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual);
 // The size of each space (FREE given in in->sizes; COUNT_OF computed from the inputs) into sizes.

@@ -52,8 +52,11 @@ static void test_sample(void) {
     set_size(whole, "N", N), set_input(whole, "x", x);
     EXPECT_EVALUATED(t);
     EXPECT_EVALUATED(whole);
-    const tensor_evaluated *y = result(t, "y"), *all = result(whole, "y"), *at = result(t, "at"), *p = result(t, "p");
+    const tensor_evaluated *all = result(whole, "y"), *p = result(t, "p");
+    const tensor_evaluated sample[] = {tensor_evaluated_whole(t->a, result(t, "y")), tensor_evaluated_whole(t->a, result(t, "at"))},
+                           *y = &sample[0], *at = &sample[1];
     int64_t taken = 0, certain = 0;
+    CHECK(result(t, "y")->kept == N / 8 && result(t, "at")->kept == N / 8 && !p->at && y->kept == N);   // no more is held
     for (int64_t i = 0; i < N; i++) {
         CHECK(p->bound[i] < 1 && p->value[i] == 2 * (double)i);   // y reads it
         CHECK(all->bound[i] < 1 && all->value[i] == 2 * (double)i + 1);
@@ -66,6 +69,26 @@ static void test_sample(void) {
     CHECK(certain > N / 8 / 2 && certain < N / 8 * 2);
     arena_free(t->a);
     arena_free(whole->a);
+}
+
+// What is read, and a result of which a sample is taken, may have more elements than the evaluator would keep.
+static void test_sample_of_many(void) {
+    enum { N = 4096, M = 1 << 17, ONE_IN = 1 << 20 };
+    static const char text[] = "op f { space N space M tensor x : bool[N, M] result y : f32[N, M] "
+                               "y[n:N, m:M] = select(x[n, m], 1f32, 2f32) }";
+    trial *t = trial_new(text);
+    uint8_t *x = calloc(N, M);   // of which a few pages are touched
+    if (!x) exit(1);
+    t->one_in = ONE_IN;
+    set_size(t, "N", N), set_size(t, "M", M), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    const tensor_evaluated *y = result(t, "y");
+    CHECK(y->points == (int64_t)N * M && y->kept == y->points / ONE_IN);
+    for (int64_t i = 0; i < y->kept; i++) CHECK(y->at[i] / ONE_IN == i && y->value[i] == 2);
+    t->one_in = 1;
+    CHECK(!evaluate(t) && strstr(t->why, "'y' has more than"));
+    free(x);
+    arena_free(t->a);
 }
 
 static const char *const argmax_text =
@@ -327,6 +350,7 @@ int main(void) {
     test_spmm();
     test_softmax();
     test_sample();
+    test_sample_of_many();
     test_argmax();
     test_welford();
     test_partial_map();

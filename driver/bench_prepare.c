@@ -1,0 +1,47 @@
+// What a plan costs: checks of the maps and what is built of them, made as by an application whose graph lies
+// on the device. The plan before it has loaded what builds it.
+#define _POSIX_C_SOURCE 200809L
+#include "bench.h"
+
+#include <string.h>
+#include <time.h>
+
+static double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static bool move_map(run_op *o, gnn_map *m) {
+    size_t bytes = (size_t)m->domain * (m->width / 8);
+    void *device = NULL;
+    if (run_failed(o, gnn_alloc(o->r->context, bytes, &device))) return false;
+    const void *index = m->index;
+    m->index = device;
+    m->on_device = true;
+    return !run_failed(o, gnn_copy_in(o->r->context, device, index, bytes, NULL));
+}
+
+static bool time_plan(run_op *o, const gnn_plan_options *options, double *ms) {
+    gnn_plan *plan = NULL;
+    if (run_failed(o, gnn_sync(o->r->context, NULL))) return false;
+    double begin = now_ms();
+    bool good = !run_failed(o, gnn_plan_new(o->program, options, &plan)) &&
+                !run_failed(o, gnn_sync(o->r->context, NULL));
+    *ms = now_ms() - begin;
+    gnn_plan_free(plan);
+    return good;
+}
+
+bool bench_prepare(run_op *o, double *ms) {
+    gnn_plan_options options = run_plan_options(o);
+    gnn_named_map *maps = ARENA_ARRAY(o->arena, gnn_named_map, options.nmaps + 1);
+    if (options.nmaps) memcpy(maps, options.maps, options.nmaps * sizeof *maps);
+    options.maps = maps;
+    bool away = o->r->target.kind == CG_CUDA, good = true;
+    for (size_t i = 0; i < options.nmaps && away && good; i++) good = move_map(o, &maps[i].map);
+    good = good && time_plan(o, &options, ms) && time_plan(o, &options, ms);   // the first is a warm-up
+    for (size_t i = 0; i < options.nmaps; i++)
+        if (maps[i].map.on_device) gnn_free(o->r->context, (void *)(uintptr_t)maps[i].map.index);
+    return good;
+}
