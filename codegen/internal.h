@@ -40,6 +40,7 @@ typedef struct {
     LLVMValueRef function, *values;
     LLVMValueRef shared;          // base of the block's shared memory
     LLVMValueRef block, blocks;   // host
+    bool steps;                   // the region at hand masks the stores of several steps
     LLVMValueRef predicate;       // CUDA: under which stores are made where they stand; NULL: always
     bool divides;                 // CUDA: so often that the assembler's own division is cheaper
 } cg_emitter;
@@ -57,6 +58,9 @@ void cg_refuse(cg_emitter *e, const simt_instr_info *i, diag_code code, const ch
 void cg_emit_for(cg_emitter *e, const simt_instr_info *i);
 void cg_emit_while(cg_emitter *e, const simt_instr_info *i);
 void cg_emit_if(cg_emitter *e, const simt_instr_info *i);
+// Whether the region has the masks of several steps of a loop that is written out, around stores and what they are
+// computed from: without a branch around each, steps are computed side by side.
+bool cg_masks_steps(const cg_emitter *e, simt_region r);
 
 // ---- llvm_ops.c ------------------------------------------------------------------------------------------
 void cg_emit_instr(cg_emitter *e, simt_instr i);

@@ -114,10 +114,9 @@ static LLVMBasicBlockRef arm(cg_emitter *e, simt_region r, LLVMBasicBlockRef sta
     return LLVMGetInsertBlock(e->b);
 }
 
-// A mask over stores and what they are computed from: all of it may be done, only the stores may not. Without
-// a branch around each, the steps of a loop that is written out are computed side by side.
+// A mask over stores and what they are computed from: all of it may be done, only the stores may not.
 static bool masks_stores(const cg_emitter *e, const simt_instr_info *i) {
-    if (e->host || i->aux != SIMT_IF_MASK || i->nregions > 1) return false;
+    if (e->host || i->op != SIMT_IF || i->aux != SIMT_IF_MASK || i->nregions > 1) return false;
     const simt_region_info *r = &e->func->regions.data[i->regions[0]];
     for (uint32_t k = 0; k < r->instrs.len; k++) {
         const simt_instr_info *x = &e->func->instrs.data[r->instrs.data[k]];
@@ -128,8 +127,16 @@ static bool masks_stores(const cg_emitter *e, const simt_instr_info *i) {
     return true;
 }
 
+bool cg_masks_steps(const cg_emitter *e, simt_region r) {
+    const simt_region_info *region = &e->func->regions.data[r];
+    uint32_t masks = 0;
+    for (uint32_t k = 0; k < region->instrs.len; k++)
+        masks += masks_stores(e, &e->func->instrs.data[region->instrs.data[k]]);
+    return masks > 1;
+}
+
 void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
-    if (!e->predicate && masks_stores(e, i)) {
+    if (e->steps && masks_stores(e, i)) {
         e->predicate = e->values[i->args[0]];
         cg_emit_region(e, i->regions[0]);
         e->predicate = NULL;

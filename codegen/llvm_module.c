@@ -132,7 +132,12 @@ static void bind_shared(cg_emitter *e) {
 
 void cg_emit_region(cg_emitter *e, simt_region r) {
     const simt_region_info *region = &e->func->regions.data[r];
-    for (uint32_t k = 0; k < region->instrs.len; k++) cg_emit_instr(e, region->instrs.data[k]);
+    bool outer = e->steps, steps = cg_masks_steps(e, r);
+    for (uint32_t k = 0; k < region->instrs.len; k++) {
+        e->steps = steps;
+        cg_emit_instr(e, region->instrs.data[k]);
+    }
+    e->steps = outer;
 }
 
 static void define(cg_emitter *e, const simt_func *f, cg_value llvm) {
