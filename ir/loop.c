@@ -96,6 +96,18 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent) {
     return tensor_binary(op, TENSOR_ADD_OP, loop_cut_parts(op, map, extent), whole, NO_SPAN);
 }
 
+tensor_expr loop_windows(tensor_op *op, tensor_val map, int64_t extent) {
+    tensor_expr rows = tensor_size(op, op->vals.data[map].into, NO_SPAN),
+                up = tensor_binary(op, TENSOR_ADD_OP, rows, tensor_int(op, extent - 1), NO_SPAN);
+    return tensor_binary(op, TENSOR_QUOT_OP, up, tensor_int(op, extent), NO_SPAN);
+}
+
+// There are no more slots than entries.
+tensor_expr loop_most_cells(tensor_op *op, tensor_val map, int64_t extent) {
+    tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN);
+    return tensor_binary(op, TENSOR_MUL_OP, entries, tensor_int(op, extent), NO_SPAN);
+}
+
 uint32_t loop_digits_product(const loop_node *n) {
     uint32_t product = 1;
     for (uint32_t i = 0; i < n->ndigits; i++) product *= n->digits[i].extent;

@@ -157,7 +157,7 @@ typedef struct {           // what the runtime prepares: a val of role VAL_PREPA
     prepared_builder builder;
     uint32_t nargs;
     const tensor_val *args;   // maps and other prepared vals
-    int64_t extent;           // of tiles; else 0
+    int64_t extent;           // of tiles, parts, windows; else 0
 } loop_prepared;
 
 typedef enum { LOOP_LAUNCH, LOOP_ROUNDS, LOOP_ROUNDS_END } loop_step_kind;
@@ -186,6 +186,9 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // those of rows of several
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
+// Windows of rows, the values of a map, and their cells, of which there are fewer than that.
+tensor_expr loop_windows(tensor_op *op, tensor_val map, int64_t extent);
+tensor_expr loop_most_cells(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).

@@ -1,0 +1,72 @@
+// Windows of rows by kernels, giving what windows.c gives.
+#include "gpu.h"
+
+static gnn_status windows_of(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_map_view *out) {
+    const int64_t n = m->values.count;
+    out->codomain = m->codomain / extent + (m->codomain % extent != 0);
+    gnn_status s = rt_gpu_ints(g, n, &out->values);
+    if (s) return s;
+    return RT_LAUNCH(g, WINDOW_OF, n, RT_POINTER(m->values.data), RT_NUMBER(n), RT_NUMBER(extent),
+                     RT_POINTER(out->values.data));
+}
+
+// Of each entry, how many before it have its value: where it stands in the order, less where that begins.
+static gnn_status ranks_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
+    const int64_t n = m->values.count;
+    rt_ints order, offsets;
+    out->codomain = n;
+    gnn_status s = rt_gpu_order(g, m, false, &order);
+    if (!s) s = rt_gpu_offsets(g, m, &offsets);
+    if (!s) s = rt_gpu_ints(g, n, &out->values);
+    if (s) return s;
+    return RT_LAUNCH(g, RANKS, n, RT_POINTER(m->values.data), RT_POINTER(order.data), RT_POINTER(offsets.data),
+                     RT_NUMBER(n), RT_POINTER(out->values.data));
+}
+
+gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent,
+                               rt_ints *out, int64_t *count) {
+    rt_map_view pairs, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
+    gnn_status status = rt_gpu_classes(g, (rt_map_view[]){*m, *s}, 2, &pairs.values, &pairs.codomain);
+    if (!status) status = windows_of(g, m, extent, &by[0]);
+    if (!status) status = ranks_of(g, &pairs, &by[2]);
+    return status ? status : rt_gpu_classes(g, by, 3, out, count);
+}
+
+// Of each slot, what a map says of the first entry that has it.
+static gnn_status at_slots(rt_gpu *g, const rt_map_view *slots, const rt_map_view *m, rt_ints *out) {
+    rt_map_view first = {.codomain = slots->values.count};
+    rt_ints order;
+    gnn_status s = rt_gpu_order(g, slots, false, &order);
+    if (!s) s = rt_gpu_offsets(g, slots, &first.values);
+    if (s) return s;
+    first.values.count = slots->codomain;
+    const rt_map_view entries = {order, order.count};
+    rt_map_view of = {.codomain = order.count};
+    s = rt_gpu_compose(g, &first, &entries, &of.values);
+    return s ? s : rt_gpu_compose(g, &of, m, out);
+}
+
+gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent,
+                                rt_ints *out) {
+    rt_map_view windows, at;
+    gnn_status s = windows_of(g, m, extent, &windows);
+    at.codomain = windows.codomain;
+    if (!s) s = at_slots(g, slots, &windows, &at.values);
+    return s ? s : rt_gpu_offsets(g, &at, out);
+}
+
+gnn_status rt_gpu_window_columns(rt_gpu *g, const rt_map_view *s, const rt_map_view *slots, rt_ints *out) {
+    return at_slots(g, slots, s, out);
+}
+
+gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent,
+                                 rt_ints *out) {
+    int64_t cells;
+    const int64_t n = m->values.count;
+    gnn_status s = rt_count_cells(g->c, slots->codomain, extent, &cells);
+    if (!s) s = rt_gpu_ints(g, cells, out);
+    if (!s) s = gnn_fill(g->c, out->data, 0xff, (size_t)cells * (out->wide ? 8 : 4), g->stream);
+    if (s) return s;
+    return RT_LAUNCH(g, WINDOW_ENTRIES, n, RT_POINTER(m->values.data), RT_POINTER(slots->values.data), RT_NUMBER(n),
+                     RT_NUMBER(extent), RT_POINTER(out->data));
+}

@@ -1,0 +1,99 @@
+// Windows of rows: of T consecutive values of a map m, the entries of which share slots, one for each distinct
+// value of another map s, so that a window is a small dense matrix of T rows and as many columns as slots
+// (TC-GNN, Wang et al. 2023; DTC-SpMM, Fan et al. 2024). A slot holds one entry a row: where several have the
+// same row and column, each after the first takes a further slot of that column. Slots are numbered by window,
+// then by column, then by which of these entries it is.
+#include "internal.h"
+
+#include <string.h>
+
+// The number of the window of each entry, as a map.
+static gnn_status windows_of(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_map_view *out) {
+    gnn_status s = rt_ints_new(c, m->values.count, wide, &out->values);
+    out->codomain = m->codomain / extent + (m->codomain % extent != 0);
+    for (int64_t e = 0; e < m->values.count && !s; e++) {
+        int64_t v = rt_get(&m->values, e);
+        rt_set(&out->values, e, v < 0 ? -1 : v / extent);
+    }
+    return s;
+}
+
+// Of each entry, how many before it have its value; none of none.
+static gnn_status ranks_of(gnn_context *c, const rt_map_view *m, bool wide, rt_map_view *out) {
+    rt_ints met;
+    gnn_status s = rt_ints_new(c, m->codomain, true, &met);
+    if (s) return s;
+    s = rt_ints_new(c, m->values.count, wide, &out->values);
+    out->codomain = m->values.count;
+    if (!s) memset(met.data, 0, (size_t)m->codomain * 8);
+    for (int64_t e = 0; e < m->values.count && !s; e++) {
+        int64_t v = rt_get(&m->values, e), rank = v < 0 ? -1 : rt_get(&met, v);
+        rt_set(&out->values, e, rank);
+        if (v >= 0) rt_set(&met, v, rank + 1);
+    }
+    rt_free(c, met.data);
+    return s;
+}
+
+gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent,
+                                 bool wide, rt_ints *out, int64_t *count) {
+    rt_map_view pairs = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
+    gnn_status status = rt_build_classes(c, (rt_map_view[]){*m, *s}, 2, wide, &pairs.values, &pairs.codomain);
+    if (!status) status = windows_of(c, m, extent, wide, &by[0]);
+    if (!status) status = ranks_of(c, &pairs, wide, &by[2]);
+    if (!status) status = rt_build_classes(c, by, 3, wide, out, count);
+    rt_free(c, pairs.values.data);
+    rt_free(c, by[0].values.data);
+    rt_free(c, by[2].values.data);
+    return status;
+}
+
+// Slots of a window follow one another, so that the last of each says where the next ones begin.
+gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
+                                  int64_t extent, bool wide, rt_ints *out) {
+    int64_t windows = m->codomain / extent + (m->codomain % extent != 0);
+    gnn_status s = rt_ints_new(c, windows + 1, wide, out);
+    for (int64_t w = 0; w <= windows && !s; w++) rt_set(out, w, 0);
+    for (int64_t e = 0; e < m->values.count && !s; e++) {
+        int64_t slot = rt_get(&slots->values, e);
+        if (slot < 0) continue;
+        int64_t w = rt_get(&m->values, e) / extent;
+        if (rt_get(out, w + 1) <= slot) rt_set(out, w + 1, slot + 1);
+    }
+    for (int64_t w = 0; w < windows && !s; w++)
+        if (rt_get(out, w + 1) < rt_get(out, w)) rt_set(out, w + 1, rt_get(out, w));
+    return s;
+}
+
+gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide,
+                                   rt_ints *out) {
+    gnn_status status = rt_ints_new(c, slots->codomain, wide, out);
+    for (int64_t e = 0; e < s->values.count && !status; e++) {
+        int64_t slot = rt_get(&slots->values, e);
+        if (slot >= 0) rt_set(out, slot, rt_get(&s->values, e));
+    }
+    return status;
+}
+
+gnn_status rt_count_cells(gnn_context *c, int64_t slots, int64_t extent, int64_t *out) {
+    if (rt_mul(slots, extent, out)) return GNN_OK;
+    return rt_fail(c, GNN_TOO_LARGE, "windows of %lld rows have too many cells", (long long)extent);
+}
+
+gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
+                                   int64_t extent, bool wide, rt_ints *out) {
+    int64_t cells;
+    gnn_status s = rt_count_cells(c, slots->codomain, extent, &cells);
+    if (!s) s = rt_ints_new(c, cells, wide, out);
+    for (int64_t i = 0; i < cells && !s; i++) rt_set(out, i, -1);
+    for (int64_t e = 0; e < m->values.count && !s; e++) {
+        int64_t slot = rt_get(&slots->values, e);
+        if (slot >= 0) rt_set(out, slot * extent + rt_get(&m->values, e) % extent, e);
+    }
+    return s;
+}
+
+int64_t rt_density(int64_t entries, int64_t slots, int64_t extent) {
+    typedef unsigned __int128 wide;
+    return slots ? (int64_t)((wide)(uint64_t)entries * 1000u / ((wide)(uint64_t)slots * (uint64_t)extent)) : 1000;
+}
