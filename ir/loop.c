@@ -39,6 +39,7 @@ const loop_node_form *loop_node_table(loop_node_kind k) {
         [LOOP_WITHOUT] = {"without", true, false, true},
         [LOOP_WITHIN] = {"within", false, false, true},
         [LOOP_LEVEL] = {"level", false, true, true},
+        [LOOP_AGAIN] = {"again", false, false, true},
     };
     return &table[k];
 }

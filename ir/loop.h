@@ -69,6 +69,7 @@ typedef enum {
     LOOP_WITHIN,       // sizes lo hi; body: where no lane of the warp has more than so many positions lo … hi, its loops of such
                        // ranges are taken whole; the least size that does counts
     LOOP_LEVEL,        // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
+    LOOP_AGAIN,        // body, at the end of a REDUCE by matrix operations: reduces anew what is not finite
     LOOP_NODE_COUNT
 } loop_node_kind;
 
@@ -191,6 +192,7 @@ tensor_expr loop_windows(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_most_cells(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 
+const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);
 

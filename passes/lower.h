@@ -100,6 +100,7 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     axis_set left, bound;   // digits of the left variables; of the loops inside
     axis_set copies;        // those that slots are indexed by
     uint32_t masks;         // loops in scope where it began
+    VEC(tensor_expr) cells; // of matrix operations: conditions around, where they hold a cell of rows and depth is not 0
     simt_type *types;       // of components
     uint32_t n;
     simt_value *slot;        // instance × component
@@ -298,6 +299,7 @@ void lw_barrier(simt_builder *b);
 // ---- Reductions (lower_reduce.c) -------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
 void lw_level(kernel *k, simt_builder *b, const loop_node *n);
+reduction *lw_products(const kernel *k);   // the innermost reduction, where it is open and by matrix operations; else NULL
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n);
 axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
 void lw_leave_loops(kernel *k, const loop_body *body);

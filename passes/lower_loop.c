@@ -473,6 +473,13 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
 }
 
 static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
+    reduction *products = lw_products(k);
+    if (products) {   // all lanes go through them together
+        VEC_PUSH(k->l->arena, &products->cells, n->value);
+        lw_body(k, b, &n->body);
+        products->cells.len--;
+        return;
+    }
     axis_set copies = lw_written_out(k, lw_depends(k, n->value));
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);)
         lw_expr(k, b, n->value);   // of all lanes at once
@@ -519,6 +526,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     case LOOP_WITHOUT: lower_without(k, b, n); return;
     case LOOP_WITHIN: lw_within(k, b, n); return;
     case LOOP_LEVEL: lw_level(k, b, n); return;
+    case LOOP_AGAIN: return;   // by lw_reduce, when the state is known
     case LOOP_NODE_COUNT: break;
     }
     ICE("'%s': a node that is not lowered", k->plan->name);

@@ -4,6 +4,8 @@
 // every thread knows the state.
 #include "lower.h"
 
+#include <math.h>
+
 // ---- Opening ---------------------------------------------------------------------------------------------
 // Whether an expression of the loops inside, whose variables are not bound yet, differs between lanes of the
 // vector.
@@ -518,6 +520,54 @@ reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stag
     return r;
 }
 
+reduction *lw_products(const kernel *k) {
+    reduction *r = k->reductions.len ? k->reductions.data[k->reductions.len - 1] : NULL;
+    return r && r->open && r->node->matrix ? r : NULL;
+}
+
+// ---- Again -----------------------------------------------------------------------------------------------
+static simt_value is_finite(simt_builder *b, simt_value x) {
+    simt_type t = simt_typeof(b->func, x);
+    simt_value size = simt_build_unary(b, SIMT_ABS, x);
+    return simt_build_cmp(b, SIMT_LT, size, lw_widen(b, simt_build_float(b, (simt_type){t.element, 1}, (double)INFINITY), t.lanes));
+}
+
+// That some state of this thread may not be: their sum is not.
+static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) {
+    simt_value sum = 0;
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        simt_value x = r->slot[lw_instance(k, r->copies) * r->n];
+        sum = sum ? simt_build_binary(b, SIMT_ADD, sum, x) : x;
+    }
+    for (uint32_t lanes = simt_typeof(k->f, sum).lanes / 2u; lanes > 0; lanes /= 2)
+        sum = simt_build_binary(b, SIMT_ADD, slice(b, sum, 0, lanes), slice(b, sum, lanes, lanes));
+    return simt_build_unary(b, SIMT_NOT, is_finite(b, sum));
+}
+
+// Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: states
+// that are not finite are found once more, from what belongs to them alone.
+static void lower_again(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
+    uint32_t count = lw_instances(k, r->copies) * r->n, outer = k->reductions.len;
+    simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, count + 1);
+    simt_value *now = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
+    for (uint32_t i = 0; i < count; i++) types[i] = simt_typeof(k->f, r->slot[i]);
+    simt_builder then, other;
+    simt_instr branch = simt_build_if(b, some_infinite(k, b, r), types, count, &then, &other);
+    region_mark m = lw_enter(k);
+    reduction *again = lw_open(k, &then, n, r->stage);
+    lw_body(k, &then, &n->body);
+    close_reduction(k, &then, again);
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        uint32_t at = lw_instance(k, r->copies) * r->n;
+        now[at] = choose(&then, is_finite(&then, r->slot[at]), r->slot[at], again->slot[lw_instance(k, again->copies) * r->n]);
+    }
+    k->reductions.len = outer;
+    lw_leave(k, m);
+    simt_build_yield(&then, now, count);
+    simt_build_yield(&other, r->slot, count);
+    for (uint32_t i = 0; i < count; i++) r->slot[i] = simt_result(k->f, branch, i);
+}
+
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
     region_mark m = lw_enter(k);
     uint32_t first = k->reductions.len;
@@ -525,6 +575,7 @@ void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t i = 0; i < n->nstages; i++) lw_open(k, b, n, n->stages[i]);
     lw_body(k, b, &n->body);
     for (uint32_t i = 0; i < n->nstages; i++) close_reduction(k, b, k->reductions.data[first + i]);
+    if (loop_again(n)) lower_again(k, b, k->reductions.data[first], loop_again(n));
     lw_leave_loops(k, &n->body);
     lw_leave(k, m);
 }
