@@ -97,9 +97,8 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent) {
     return tensor_binary(op, TENSOR_ADD_OP, loop_cut_parts(op, map, extent), whole, NO_SPAN);
 }
 
-tensor_expr loop_windows(tensor_op *op, tensor_val map, int64_t extent) {
-    tensor_expr rows = tensor_size(op, op->vals.data[map].into, NO_SPAN),
-                up = tensor_binary(op, TENSOR_ADD_OP, rows, tensor_int(op, extent - 1), NO_SPAN);
+tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {
+    tensor_expr up = tensor_binary(op, TENSOR_ADD_OP, tensor_size(op, rows, NO_SPAN), tensor_int(op, extent - 1), NO_SPAN);
     return tensor_binary(op, TENSOR_QUOT_OP, up, tensor_int(op, extent), NO_SPAN);
 }
 

@@ -187,8 +187,8 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // those of rows of several
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
-// Windows of rows, the values of a map, and their cells, of which there are fewer than that.
-tensor_expr loop_windows(tensor_op *op, tensor_val map, int64_t extent);
+// Windows of so many rows; the most cells that windows of the values of a map have.
+tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
 tensor_expr loop_most_cells(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 

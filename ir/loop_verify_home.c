@@ -98,7 +98,7 @@ static bool is_space(const loop_verifier *v, tensor_space space, tensor_expr in_
 
 static bool counts_windows(const loop_verifier *v, tensor_space ends, const loop_prepared *r) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
-    tensor_expr windows = loop_windows(copy, r->args[0], r->extent);
+    tensor_expr windows = loop_windows(copy, v->op->vals.data[r->args[0]].into, r->extent);
     for (tensor_space s = 0; s < v->op->spaces.len; s++)
         if (is_space(v, s, windows, copy) && counts_one_more(v->op, ends, s)) return true;
     return false;

@@ -158,6 +158,20 @@ tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, ten
     return prepare(p, b, args, nargs, n, b == PREPARED_PART_ROWS ? m->into : m->domain, parts);
 }
 
+tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other, int64_t extent,
+                              tensor_space windows) {
+    const tensor_val_info i = p->op->vals.data[map];
+    tensor_val args[] = {map, other};
+    tensor_space axis = i.axes[0];
+    if (b == PREPARED_WINDOW_BEGINS) axis = ends_of(p, windows);
+    if (b == PREPARED_WINDOW_ENTRIES) {
+        const char *name = arena_printf(p->arena, "%s.cells%lld", p->op->spaces.data[axis].name, (long long)extent);
+        axis = plan_space(p, name, loop_most_cells(p->op, map, extent));
+        plan_narrow_product(p, &axis, 1);
+    }
+    return prepare(p, b, args, 2, extent, b == PREPARED_WINDOW_COLUMNS ? i.into : i.axes[0], axis);
+}
+
 tensor_val plan_order(planner *p, const plan_map *m) {
     return plan_prepare(p, PREPARED_ORDER, &m->map, 1, m->domain, m->domain);
 }
