@@ -316,6 +316,7 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
     if (!c->registers) c->registers = piece(c);
     check_registers(p, c, &m);
+    if (m.window && c->matrix == MATRIX_ROWS) plan_window_alone(p, c, &m);
 }
 
 bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {

@@ -270,7 +270,8 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         loop_place rest = n->levels.data[i]->rest;
         if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
-        diagnostic *d = plan_refuse(n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
+        const schedule_cell *cell = c->cell[SCHEDULE_BLOCK];
+        diagnostic *d = plan_refuse(n->p, E0554, cell ? cell->at : n->rows->window->cell->at,
                                     "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
                                     plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;

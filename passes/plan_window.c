@@ -103,6 +103,18 @@ static bool check_others(planner *p, const tensor_stage *st, const plan_matrix *
     return true;
 }
 
+// A window is one piece of rows.
+void plan_window_alone(planner *p, const index_cut *c, const plan_matrix *m) {
+    const schedule_cell *tile = c->cell[SCHEDULE_TILE], *registers = c->cell[SCHEDULE_REGISTERS],
+                        *unroll = c->cell[SCHEDULE_UNROLL], *other = tile ? tile : unroll;
+    if (c->registers > 2) other = registers;
+    if (!other || p->failed) return;
+    diagnostic *d = plan_refuse(p, E0572, other->at, "'%s %s' deals out rows that a window has",
+                                schedule_verb_text(other->verb), plan_index_text(p, c->var));
+    if (d) diag_note(d, m->window->at, "by this statement");
+    if (d) diag_help(d, "leave it out; several windows of a block are for groups: `groups %s 4`", plan_index_text(p, c->var));
+}
+
 // ---- Factors ---------------------------------------------------------------------------------------------
 typedef VEC(tensor_expr) factor_list;
 
