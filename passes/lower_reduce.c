@@ -526,13 +526,7 @@ reduction *lw_products(const kernel *k) {
 }
 
 // ---- Again -----------------------------------------------------------------------------------------------
-static simt_value is_finite(simt_builder *b, simt_value x) {
-    simt_type t = simt_typeof(b->func, x);
-    simt_value size = simt_build_unary(b, SIMT_ABS, x);
-    return simt_build_cmp(b, SIMT_LT, size, lw_widen(b, simt_build_float(b, (simt_type){t.element, 1}, (double)INFINITY), t.lanes));
-}
-
-// That some state of this thread may not be: their sum is not.
+// That some state of this thread may not be finite: their sum is not.
 static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) {
     simt_value sum = 0;
     for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
@@ -541,11 +535,13 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
     }
     for (uint32_t lanes = simt_typeof(k->f, sum).lanes / 2u; lanes > 0; lanes /= 2)
         sum = simt_build_binary(b, SIMT_ADD, slice(b, sum, 0, lanes), slice(b, sum, lanes, lanes));
-    return simt_build_unary(b, SIMT_NOT, is_finite(b, sum));
+    simt_value most = simt_build_float(b, simt_typeof(k->f, sum), (double)INFINITY);
+    simt_value finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, sum), most);
+    return simt_build_unary(b, SIMT_NOT, finite);
 }
 
-// Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: states
-// that are not finite are found once more, from what belongs to them alone.
+// Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: a thread
+// with such a state finds all of its states once more, from what belongs to them alone. So it need not hold both.
 static void lower_again(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     uint32_t count = lw_instances(k, r->copies) * r->n, outer = k->reductions.len;
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, count + 1);
@@ -557,10 +553,8 @@ static void lower_again(kernel *k, simt_builder *b, reduction *r, const loop_nod
     reduction *again = lw_open(k, &then, n, r->stage);
     lw_body(k, &then, &n->body);
     close_reduction(k, &then, again);
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        uint32_t at = lw_instance(k, r->copies) * r->n;
-        now[at] = choose(&then, is_finite(&then, r->slot[at]), r->slot[at], again->slot[lw_instance(k, again->copies) * r->n]);
-    }
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
+        now[lw_instance(k, r->copies) * r->n] = again->slot[lw_instance(k, again->copies) * r->n];
     k->reductions.len = outer;
     lw_leave(k, m);
     simt_build_yield(&then, now, count);
