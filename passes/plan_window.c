@@ -36,10 +36,10 @@ static tensor_val map_named(const planner *p, const char *name) {
     return TENSOR_NO_VAL;
 }
 
-// An array that the caller hands over, with a value at each entry.
-static bool is_whole(const planner *p, tensor_val v) {
+// An array that the caller hands over; entries without a row are in no window, and those without a column would be.
+static bool is_array(const planner *p, tensor_val v, bool columns) {
     const tensor_val_info *i = &p->op->vals.data[v];
-    return i->role == VAL_MAP && i->rank == 1 && !(i->facts & (FACT_PARTIAL | FACT_PREFIX));
+    return i->role == VAL_MAP && i->rank == 1 && !(i->facts & (FACT_PREFIX | (columns ? FACT_PARTIAL : 0)));
 }
 
 // The map that says which row an entry belongs to.
@@ -63,10 +63,10 @@ static bool check_maps(planner *p, const tensor_stage *st, const plan_matrix *m,
                       "'%s' is no map of the entries that '%s' sums", by, st->name);
     for (uint32_t i = 0; i < 2; i++) {
         tensor_val v = i ? source : rows;
-        if (!is_whole(p, v))
-            return REFUSE(p, E0566, c->at, "declare the map total, or leave 'window' and 'mma' out",
-                          "'%s' may be none, or has no array, and windows are made of its values",
-                          p->op->vals.data[v].name);
+        if (!is_array(p, v, i))
+            return REFUSE(p, E0566, c->at, "hand it over as a map that has a value at each entry, or leave 'window' and 'mma' out",
+                          "'%s' %s, and windows are made of its values", p->op->vals.data[v].name,
+                          p->op->vals.data[v].facts & FACT_PARTIAL ? "may be none" : "has no array when the plan is made");
     }
     return true;
 }
