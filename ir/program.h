@@ -116,7 +116,7 @@ typedef struct {
     X(WINDOW_SLOTS, "window_slots") /* of maps m: E -> V, s: E -> U, extent T: of each entry the slot it has in a window of T \
                                        values of m, in which entries with one value of s share a slot, but for those with  \
                                        one value of m, of which the k-th takes the k-th slot of that value. Slots are       \
-                                       numbered by window, value of s, k; none where either is none */      \
+                                       numbered by window, then by their first entry; none where either is none */ \
     X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first slot of each window, and how many \
                                          slots there are */                                                 \
     X(WINDOW_COLUMNS, "window_columns") /* of s and the slots: the value of s of each slot */               \

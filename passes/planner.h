@@ -3,9 +3,9 @@
 // plan_group.c says which stages share a kernel, plan_gather.c, plan_fuse.c and plan_sweep.c which the schedule
 // fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
 // the schedule's cells, plan_pad.c rounds extents up, plan_flat.c takes indices as one, plan_tiles.c gives
-// blocks tiles of a map, plan_walk.c walks what a reduction reduces, plan_held.c says what lanes hold for it,
-// plan_prepared.c names prepared arrays, plan_parts.c, plan_cut_rows.c and plan_runs.c cut reductions across
-// blocks, plan_guard.c what a version takes for granted.
+// blocks tiles of a map, plan_window.c gives warps windows of rows, plan_walk.c walks what a reduction reduces,
+// plan_held.c says what lanes hold for it, plan_prepared.c names prepared arrays, plan_parts.c, plan_cut_rows.c
+// and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 

@@ -23,27 +23,38 @@ static gnn_status ranks_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
                      RT_NUMBER(n), RT_POINTER(out->values.data));
 }
 
+// Of each class of a map, the first entry that has it.
+static gnn_status firsts_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
+    rt_map_view first = {.codomain = m->values.count};
+    rt_ints order;
+    gnn_status s = rt_gpu_order(g, m, false, &order);
+    if (!s) s = rt_gpu_offsets(g, m, &first.values);
+    if (s) return s;
+    first.values.count = m->codomain;
+    const rt_map_view entries = {order, order.count};
+    out->codomain = order.count;
+    return rt_gpu_compose(g, &first, &entries, &out->values);
+}
+
 gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent,
                                rt_ints *out, int64_t *count) {
-    rt_map_view pairs, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
+    rt_map_view pairs, cells, first, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
     gnn_status status = rt_gpu_classes(g, (rt_map_view[]){*m, *s}, 2, &pairs.values, &pairs.codomain);
     if (!status) status = windows_of(g, m, extent, &by[0]);
     if (!status) status = ranks_of(g, &pairs, &by[2]);
-    return status ? status : rt_gpu_classes(g, by, 3, out, count);
+    if (!status) status = rt_gpu_classes(g, by, 3, &cells.values, &cells.codomain);
+    if (!status) status = firsts_of(g, &cells, &first);
+    if (status) return status;
+    by[1].codomain = first.codomain;
+    status = rt_gpu_compose(g, &cells, &first, &by[1].values);
+    return status ? status : rt_gpu_classes(g, by, 2, out, count);
 }
 
-// Of each slot, what a map says of the first entry that has it.
+// Of each slot, what a map says of its first entry.
 static gnn_status at_slots(rt_gpu *g, const rt_map_view *slots, const rt_map_view *m, rt_ints *out) {
-    rt_map_view first = {.codomain = slots->values.count};
-    rt_ints order;
-    gnn_status s = rt_gpu_order(g, slots, false, &order);
-    if (!s) s = rt_gpu_offsets(g, slots, &first.values);
-    if (s) return s;
-    first.values.count = slots->codomain;
-    const rt_map_view entries = {order, order.count};
-    rt_map_view of = {.codomain = order.count};
-    s = rt_gpu_compose(g, &first, &entries, &of.values);
-    return s ? s : rt_gpu_compose(g, &of, m, out);
+    rt_map_view first;
+    gnn_status s = firsts_of(g, slots, &first);
+    return s ? s : rt_gpu_compose(g, &first, m, out);
 }
 
 gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent,

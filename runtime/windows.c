@@ -2,7 +2,7 @@
 // value of another map s, so that a window is a small dense matrix of T rows and as many columns as slots
 // (TC-GNN, Wang et al. 2023; DTC-SpMM, Fan et al. 2024). A slot holds one entry a row: where several have the
 // same row and column, each after the first takes a further slot of that column. Slots are numbered by window,
-// then by column, then by which of these entries it is.
+// then by their first entry: what the numbers of columns are changes no order of summation.
 #include "internal.h"
 
 #include <string.h>
@@ -35,16 +35,34 @@ static gnn_status ranks_of(gnn_context *c, const rt_map_view *m, bool wide, rt_m
     return s;
 }
 
+// Of each entry the first one that has its value; none of none.
+static gnn_status firsts_of(gnn_context *c, const rt_map_view *m, bool wide, rt_map_view *out) {
+    rt_ints first;
+    gnn_status s = rt_ints_new(c, m->codomain, true, &first);
+    if (s) return s;
+    s = rt_ints_new(c, m->values.count, wide, &out->values);
+    out->codomain = m->values.count;
+    for (int64_t v = 0; v < m->codomain && !s; v++) rt_set(&first, v, -1);
+    for (int64_t e = 0; e < m->values.count && !s; e++) {
+        int64_t v = rt_get(&m->values, e);
+        if (v >= 0 && rt_get(&first, v) < 0) rt_set(&first, v, e);
+        rt_set(&out->values, e, v < 0 ? -1 : rt_get(&first, v));
+    }
+    rt_free(c, first.data);
+    return s;
+}
+
 gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent,
                                  bool wide, rt_ints *out, int64_t *count) {
-    rt_map_view pairs = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
+    rt_map_view pairs = {0}, cells = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}}, firsts = {0};
     gnn_status status = rt_build_classes(c, (rt_map_view[]){*m, *s}, 2, wide, &pairs.values, &pairs.codomain);
     if (!status) status = windows_of(c, m, extent, wide, &by[0]);
     if (!status) status = ranks_of(c, &pairs, wide, &by[2]);
-    if (!status) status = rt_build_classes(c, by, 3, wide, out, count);
-    rt_free(c, pairs.values.data);
-    rt_free(c, by[0].values.data);
-    rt_free(c, by[2].values.data);
+    if (!status) status = rt_build_classes(c, by, 3, wide, &cells.values, &cells.codomain);
+    if (!status) status = firsts_of(c, &cells, wide, &firsts);
+    if (!status) status = rt_build_classes(c, (rt_map_view[]){by[0], firsts}, 2, wide, out, count);
+    const rt_map_view *const made[] = {&pairs, &cells, &by[0], &by[2], &firsts};
+    for (uint32_t i = 0; i < RT_COUNT(made); i++) rt_free(c, made[i]->values.data);
     return status;
 }
 

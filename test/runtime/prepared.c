@@ -217,7 +217,6 @@ static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, 
     rt_free(c, v.values.data);
 }
 
-// Whether e and f have a slot in common, spelled out: the same window and column, and as many equal entries before them.
 static int64_t copies_before(const map *m, const map *s, int64_t e) {
     int64_t n = 0;
     for (int64_t f = 0; f < e; f++)
@@ -225,29 +224,21 @@ static int64_t copies_before(const map *m, const map *s, int64_t e) {
     return n;
 }
 
-static bool slot_comes_before(const map *m, const map *s, int64_t extent, int64_t e, int64_t f, bool *same) {
-    const int64_t x[] = {m->at[e] / extent, s->at[e], copies_before(m, s, e)},
-                  y[] = {m->at[f] / extent, s->at[f], copies_before(m, s, f)};
-    int i = 0;
-    while (i < 3 && x[i] == y[i]) i++;
-    *same = i == 3;
-    return i < 3 && x[i] < y[i];
+// The first entry of the slot of e, spelled out: the same window and column, and as many equal entries before it.
+static int64_t first_of(const map *m, const map *s, int64_t extent, int64_t e) {
+    int64_t f = 0;
+    while (m->at[f] < 0 || m->at[f] / extent != m->at[e] / extent || s->at[f] != s->at[e] ||
+           copies_before(m, s, f) != copies_before(m, s, e))
+        f++;
+    return f;
 }
 
-// The slot of e: how many distinct ones, each told by its first entry, come before.
+// How many slots, each told by its first entry, come before that of e.
 static int64_t slot_of(const map *m, const map *s, int64_t extent, int64_t e) {
-    int64_t slot = 0;
-    bool same;
-    for (int64_t f = 0; f < m->n; f++) {
-        if (m->at[f] < 0 || s->at[f] < 0 || !slot_comes_before(m, s, extent, f, e, &same)) continue;
-        bool first = true;
-        for (int64_t g = 0; g < f && first; g++) {
-            if (m->at[g] < 0 || s->at[g] < 0) continue;
-            slot_comes_before(m, s, extent, g, f, &same);
-            first = !same;
-        }
-        slot += first;
-    }
+    int64_t slot = 0, first = first_of(m, s, extent, e), window = m->at[e] / extent;
+    for (int64_t f = 0; f < m->n; f++)
+        if (m->at[f] >= 0 && s->at[f] >= 0 && first_of(m, s, extent, f) == f)
+            slot += m->at[f] / extent < window || (m->at[f] / extent == window && f < first);
     return slot;
 }
 
