@@ -329,8 +329,8 @@ static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
         if (from) maps[rows && !maps[0] ? 0 : 1] = i->name;
     }
     if (!maps[0] || !maps[1]) return;
-    static const char *const taken[] = {"block", "registers"};
-    for (uint32_t v = 0; v < 2; v++) {
+    static const char *const taken[] = {"block", "registers", "unroll", "split", "order", "combine"};
+    for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++) {
         take_verb(s, taken[v], row->name);
         take_verb(s, taken[v], entry->name);
     }
