@@ -83,8 +83,9 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     r->r = &k->l->op->reducers.data[st->reducer];
     for (uint32_t i = 0; i < st->nleft; i++) r->left |= lw_var_depends(k, st->left[i]);
     bound_digits(k, &n->body, stage, &r->bound);
-    if (n->matrix) r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up
-    r->copies = lw_written_out(k, r->left) | places(k, r->bound, LOOP_REGISTER_PLACE);
+    r->copies = lw_written_out(k, r->left);
+    if (n->matrix) r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
+    else r->copies |= places(k, r->bound, LOOP_REGISTER_PLACE);
     r->some = st->nelse || parts_may_be_empty(k, r);
     r->n = r->r->nstate + r->some;
     axis_set vector = vector_of(k, r->left | r->bound);
