@@ -130,7 +130,7 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
                       st->name);
     if (st->nbound > 1 || st->nkeys || st->nfilters)
         return REFUSE(
-            p, c, out,
+            p, c, st->nkeys == 1 ? "leave 'mma' out, or let rows share what a map says in windows: `window v 16 by src 16`" : out,
             "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name,
             st->name);
     if (find_roles(p, st, &m)) return true;

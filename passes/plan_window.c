@@ -237,7 +237,7 @@ typedef struct {
 
 static window_table prepare(planner *p, const tensor_stage *st, const plan_matrix *m) {
     const plan_window *w = p->window;
-    window_table t = {.rows = key_map(p, st, m->rows), .source = map_named(p, schedule_value_of(w->cell, "by")->text)};
+    window_table t = {.rows = key_map(p, st, m->rows), .source = map_named(p, schedule_value_of(m->window, "by")->text)};
     tensor_space windows = p->op->vars.data[w->number].space;
     tensor_val slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, t.rows, t.source, w->rows, windows);
     t.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, t.rows, slots, w->rows, windows);
@@ -296,7 +296,7 @@ void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, l
     window_table t = prepare(p, st, m);
     tensor_expr window = at(p, p->window->number);
     index_cut c = plan_cut(p, st, entry, true);
-    c.registers *= schedule_number(p->window->cell, "count") / simt_mma_table(m->kind)->k;
+    c.registers *= schedule_number(m->window, "count") / simt_mma_table(m->kind)->k;
     loop_node *walk = node(p, LOOP_FOR, st->at, &reduce->body);
     walk->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", p->op->vars.data[entry].name),
                                p->op->vars.data[entry].space);
@@ -307,7 +307,7 @@ void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, l
     tensor_expr number = entry_of(p, &t, m, walk->var), zero = tensor_int(p->op, 0),
                 some = tensor_binary(p->op, TENSOR_MAX_OP, number, zero, NO_SPAN);
     plan_let(p, &walk->body, entry, tensor_index(p->op, p->op->vars.data[entry].space, some, NO_SPAN), st->at);
-    loop_node *given = node(p, LOOP_GIVEN, p->window->cell->at, &walk->body);
+    loop_node *given = node(p, LOOP_GIVEN, m->window->at, &walk->body);
     given->key = load(p, t.source, at(p, entry));
     given->value = load(p, t.columns, at(p, walk->var));
     loop_node *is = node(p, LOOP_IF, st->at, &walk->body);
