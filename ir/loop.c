@@ -102,10 +102,12 @@ tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {
     return tensor_binary(op, TENSOR_QUOT_OP, up, tensor_int(op, extent), NO_SPAN);
 }
 
-// There are no more slots than entries.
-tensor_expr loop_most_cells(tensor_op *op, tensor_val map, int64_t extent) {
-    tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN);
-    return tensor_binary(op, TENSOR_MUL_OP, entries, tensor_int(op, extent), NO_SPAN);
+// There are no more slots with an entry than entries.
+tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent) {
+    tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN),
+                others = tensor_binary(op, TENSOR_MUL_OP, loop_windows(op, op->vals.data[map].into, extent),
+                                       tensor_int(op, extent - 1), NO_SPAN);
+    return tensor_binary(op, TENSOR_ADD_OP, entries, others, NO_SPAN);
 }
 
 uint32_t loop_digits_product(const loop_node *n) {

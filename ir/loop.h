@@ -187,12 +187,13 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // those of rows of several
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
-// Windows of so many rows; the most cells that windows of the values of a map have.
+// Windows of so many rows; the most slots that those of the values of a map have, a block of them with others at its end.
 tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
-tensor_expr loop_most_cells(tensor_op *op, tensor_val map, int64_t extent);
+tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 
 const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
+bool loop_matrix_adjacent(const loop_node *depth, simt_mma kind);   // what a lane has along the depth is
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);
 

@@ -104,9 +104,13 @@ static bool counts_windows(const loop_verifier *v, tensor_space ends, const loop
     return false;
 }
 
-static bool holds_cells(const loop_verifier *v, tensor_space space, const loop_prepared *r) {
+typedef enum { SLOTS, BLOCKS, CELLS } slotted;
+
+static bool holds_slots(const loop_verifier *v, tensor_space space, const loop_prepared *r, slotted what) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
-    return is_space(v, space, loop_most_cells(copy, r->args[0], r->extent), copy);
+    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent), n = tensor_int(copy, r->extent);
+    if (what != SLOTS) e = tensor_binary(copy, what == BLOCKS ? TENSOR_QUOT_OP : TENSOR_MUL_OP, e, n, NO_SPAN);
+    return is_space(v, space, e, copy);
 }
 
 // Its second argument is made of the same map: of m, or for columns of s; and of as many rows.
@@ -126,10 +130,11 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     if (prepared_tiles(r->builder) && r->extent < 1) return false;
     if (prepared_slotted(r->builder) && !of_slots(v, r)) return false;
     switch ((int)r->builder) {
-    case PREPARED_WINDOW_SLOTS: return axis == domain && val->into == domain && v->op->vals.data[r->args[1]].axes[0] == domain;
-    case PREPARED_WINDOW_BEGINS: return val->into == domain && counts_windows(v, axis, r);
-    case PREPARED_WINDOW_COLUMNS: return axis == domain && val->into == m->into;
-    case PREPARED_WINDOW_ENTRIES: return val->into == domain && holds_cells(v, axis, r);
+    case PREPARED_WINDOW_SLOTS:
+        return axis == domain && holds_slots(v, val->into, r, SLOTS) && v->op->vals.data[r->args[1]].axes[0] == domain;
+    case PREPARED_WINDOW_BEGINS: return holds_slots(v, val->into, r, BLOCKS) && counts_windows(v, axis, r);
+    case PREPARED_WINDOW_COLUMNS: return axis == v->op->vals.data[r->args[1]].into && val->into == m->into;
+    case PREPARED_WINDOW_ENTRIES: return val->into == domain && holds_slots(v, axis, r, CELLS);
     }
     return false;
 }

@@ -23,14 +23,22 @@ static layout columns_of(const loop_node *n) {
     return l;
 }
 
-static layout depth_of(simt_mma kind) {   // column of A, row of B: w (lane % 4) + i % w + 4 w (…)
+// Column of A, row of B: w (lane % 4) + i % w + 4 w (…). What is contracted may stand in another order, so that what a
+// lane has is adjacent: 2 w (lane % 4) + i % w + w (…).
+static layout depth_of(simt_mma kind, bool adjacent) {
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t w = 32 / simt_element_bits(m->element);
     layout l = {.n = 0};
     if (w > 1) l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, w, 1};
-    l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
-    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
+    loop_digit lanes = {LOOP_LANE_PLACE, 4, 1}, pieces = {LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
+    l.digits[l.n++] = adjacent ? pieces : lanes;
+    l.digits[l.n++] = adjacent ? lanes : pieces;
     return l;
+}
+
+bool loop_matrix_adjacent(const loop_node *depth, simt_mma kind) {
+    uint32_t at = simt_element_bits(simt_mma_table(kind)->element) < 32;
+    return depth->ndigits > at && depth->digits[at].place == LOOP_REGISTER_PLACE;
 }
 
 static bool begins_with(const loop_node *loop, const layout *l) {
@@ -180,7 +188,8 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     TRY(look_inside(v, m, &n->body, false, &in));
     if (!in.depth || in.contributions != 1)
         return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
-    return check_layout(v, in.depth, depth_of(m->kind), "the depth");
+    bool adjacent = loop_matrix_adjacent(in.depth, m->kind);
+    return check_layout(v, in.depth, depth_of(m->kind, adjacent), "the depth");
 }
 
 // ---- What is multiplied ----------------------------------------------------------------------------------

@@ -116,12 +116,14 @@ typedef struct {
     X(WINDOW_SLOTS, "window_slots") /* of maps m: E -> V, s: E -> U, extent T: of each entry the slot it has in a window of T \
                                        values of m, in which entries with one value of s share a slot, but for those with  \
                                        one value of m, of which the k-th takes the k-th slot of that value. Slots are       \
-                                       numbered by window, then by their first entry; none where either is none */ \
-    X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first slot of each window, and how many \
-                                         slots there are */                                                 \
-    X(WINDOW_COLUMNS, "window_columns") /* of s and the slots: the value of s of each slot */               \
-    X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T cells a slot, the entry that the slot has at \
-                                           each value of its window, or none */                             \
+                                       numbered by window, then by their first entry, those of a window from a multiple of T \
+                                       on; none where either is none */                                     \
+    X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first block of T slots of each window, and \
+                                         how many blocks there are */                                       \
+    X(WINDOW_COLUMNS, "window_columns") /* of s and the slots: the value of s of each slot, where it has no entry of the \
+                                           one before */                                                    \
+    X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T * T cells a block, for each value of its window \
+                                           the entry that each of its slots has there, or none */           \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
 typedef enum {

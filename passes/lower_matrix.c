@@ -50,7 +50,7 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
     p.columns = lw_axis(k, columns, column_digit(columns));
     if (column_digit(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
     if (halves) p.low = lw_axis(k, depth, 0);
-    p.high = lw_axis(k, depth, 1 + halves);
+    p.high = lw_axis(k, depth, loop_matrix_adjacent(depth, m->kind) ? halves : 1 + halves);
     p.all = AXIS(p.rows) | AXIS(p.columns) | lw_depth_axes(k, reduce);
     return p;
 }

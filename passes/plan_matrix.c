@@ -370,7 +370,7 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
         return;
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
-    *made = (loop_matrix){m.kind, rows->var, columns->var, m.window ? reduce->body.data[0]->var : m.depth};
+    *made = (loop_matrix){m.kind, rows->var, columns->var, m.window ? reduce->body.data[0]->body.data[0]->var : m.depth};
     reduce->matrix = made;
 }
 

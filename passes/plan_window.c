@@ -5,10 +5,11 @@
 //     window v 16 by src 16;  mma e f16
 //  →  for v.window in 0 .. size(V.by16) [block] { for v in 16 * v.window .. … [lane 8 unit 4, register 2, whole] {
 //       reduce y by m16n8k16.f16 (v, f, e.slot) {
-//         for e.slot in window_begins[v.window] .. window_begins[v.window + 1] [register 2, lane 4, register 2, serial] {
-//           let e = window_entries[16 * e.slot + v - 16 * v.window], or 0 where that is none
-//           given src[e] = window_columns[e.slot]
-//           if window_entries[…] >= 0 { contribute y } }
+//         for e.block in window_begins[v.window] .. window_begins[v.window + 1] [serial] {
+//           for e.slot in 16 * e.block .. 16 * (e.block + 1) [register 2, register 2, lane 4, whole] {
+//             let e = window_entries[…], the cell of v and e.slot, or 0 where that is none
+//             given src[e] = window_columns[e.slot]
+//             if window_entries[…] >= 0 { contribute y } } }
 //         again { for e in offsets.dst[v] .. offsets.dst[v + 1] { contribute y } } }
 #include "planner.h"
 
@@ -81,14 +82,14 @@ static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *
     if (rows != info->m)
         return REFUSE(p, E0542, c->at, help, "a window of %lld rows of '%s' is none of the %u rows of %s", (long long)rows, name,
                       info->m, info->text);
-    if (slots % info->k)
-        return REFUSE(p, E0542, c->at, help, "%lld values of '%s' at a time are no multiple of the %u that %s contracts",
-                      (long long)slots, by, info->k, info->text);
+    if (slots % info->k || (slots > rows && slots % rows))
+        return REFUSE(p, E0542, c->at, help, "%lld values of '%s' at a time are no multiple of the %u that %s contracts%s",
+                      (long long)slots, by, info->k, info->text, slots > rows ? ", or of the 16 of a block" : "");
     return true;
 }
 
 static bool check_others(planner *p, const tensor_stage *st, const plan_matrix *m, const schedule_cell *c) {
-    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_SPLIT, SCHEDULE_REGISTERS, SCHEDULE_TILE};
+    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_SPLIT, SCHEDULE_REGISTERS, SCHEDULE_TILE, SCHEDULE_UNROLL};
     const char *name = p->op->vars.data[m->depth].name;
     for (uint32_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         const schedule_cell *other = schedule_find(p->s, st->name, verbs[i], name);
@@ -251,10 +252,12 @@ static tensor_expr load(planner *p, tensor_val of, tensor_expr index) {
 }
 
 // The entry in the cell of the row and slot at hand, as a number; -1: none.
-static tensor_expr entry_of(planner *p, const window_table *t, const plan_matrix *m, tensor_var slot) {
-    tensor_expr first = times(p, plan_wide(p, at(p, p->window->number)), p->window->rows),
-                row = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, m->rows)), first, NO_SPAN),
-                cell = plus(p, times(p, plan_wide(p, at(p, slot)), p->window->rows), row);
+static tensor_expr entry_of(planner *p, const window_table *t, const plan_matrix *m, tensor_var block, tensor_var slot) {
+    int64_t n = p->window->rows;
+    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), n), before = times(p, plan_wide(p, at(p, block)), n),
+                row = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, m->rows)), above, NO_SPAN),
+                in_block = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, slot)), before, NO_SPAN),
+                cell = plus(p, times(p, plus(p, before, row), n), in_block);
     return plan_wide(p, load(p, t->entries, tensor_index(p->op, p->op->vals.data[t->entries].axes[0], cell, NO_SPAN)));
 }
 
@@ -286,6 +289,35 @@ static void walk_again(planner *p, const uint32_t *stage, const plan_matrix *m, 
     contribute(p, stage, &walk->body);
 }
 
+static void add_digit(loop_node *n, loop_place place, uint32_t extent) {
+    if (extent > 1) n->digits[n->ndigits++] = (loop_digit){place, extent, 1};
+}
+
+// Slots of a lane are neighbours, and so are their cells: what is contracted may stand in any order.
+static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, loop_node *n) {
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    uint32_t halves = 32 / simt_element_bits(info->element), pieces = (uint32_t)(at_once < block ? at_once : block) / info->k;
+    add_digit(n, LOOP_REGISTER_PLACE, halves);
+    add_digit(n, LOOP_REGISTER_PLACE, 2);
+    add_digit(n, LOOP_LANE_PLACE, 4);
+    add_digit(n, LOOP_REGISTER_PLACE, pieces);
+    add_digit(n, LOOP_SERIAL_PLACE, (uint32_t)block / (pieces * info->k));
+    n->rest = LOOP_WHOLE_PLACE;
+}
+
+// Blocks of slots, several of which are written out where the schedule takes more slots at a time.
+static loop_node *open_blocks(planner *p, const plan_matrix *m, const window_table *t, span from, loop_body *to) {
+    const char *name = p->op->vars.data[m->depth].name;
+    int64_t at_once = schedule_number(m->window, "count") / p->window->rows;
+    loop_node *n = node(p, LOOP_FOR, from, to);
+    tensor_expr window = at(p, p->window->number);
+    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", name), p->op->vals.data[t->begins].into);
+    n->lo = plan_offset_at(p, t->begins, window, 0);
+    n->hi = plan_offset_at(p, t->begins, window, 1);
+    if (at_once > 1) n->unroll = (uint32_t)at_once;
+    return n;
+}
+
 void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, loop_node *reduce, loop_list *made) {
     const tensor_stage *st = &p->op->stages.data[*stage];
     tensor_var entry = st->bound[0];
@@ -293,19 +325,17 @@ void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, l
         plan_matrix_alone(p, st, "in a class of a bucket");
         return;
     }
+    plan_cut(p, st, entry, true);   // refuses what else deals them out
     window_table t = prepare(p, st, m);
-    tensor_expr window = at(p, p->window->number);
-    index_cut c = plan_cut(p, st, entry, true);
-    c.registers *= schedule_number(m->window, "count") / simt_mma_table(m->kind)->k;
-    loop_node *walk = node(p, LOOP_FOR, st->at, &reduce->body);
+    loop_node *blocks = open_blocks(p, m, &t, st->at, &reduce->body), *walk = node(p, LOOP_FOR, st->at, &blocks->body);
+    tensor_expr block = plan_wide(p, at(p, blocks->var)), zero = tensor_int(p->op, 0);
     walk->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", p->op->vars.data[entry].name),
-                               p->op->vars.data[entry].space);
-    walk->lo = plan_offset_at(p, t.begins, window, 0);
-    walk->hi = plan_offset_at(p, t.begins, window, 1);
-    plan_digits(p, &c, walk);
+                               p->op->vals.data[t.columns].axes[0]);
+    walk->lo = times(p, block, p->window->rows);
+    walk->hi = times(p, plus(p, block, tensor_int(p->op, 1)), p->window->rows);
+    slot_digits(m, schedule_number(m->window, "count"), p->window->rows, walk);
     VEC_PUSH(p->arena, made, walk);
-    tensor_expr number = entry_of(p, &t, m, walk->var), zero = tensor_int(p->op, 0),
-                some = tensor_binary(p->op, TENSOR_MAX_OP, number, zero, NO_SPAN);
+    tensor_expr number = entry_of(p, &t, m, blocks->var, walk->var), some = tensor_binary(p->op, TENSOR_MAX_OP, number, zero, NO_SPAN);
     plan_let(p, &walk->body, entry, tensor_index(p->op, p->op->vars.data[entry].space, some, NO_SPAN), st->at);
     loop_node *given = node(p, LOOP_GIVEN, m->window->at, &walk->body);
     given->key = load(p, t.source, at(p, entry));

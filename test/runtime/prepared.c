@@ -233,24 +233,23 @@ static int64_t first_of(const map *m, const map *s, int64_t extent, int64_t e) {
     return f;
 }
 
-// How many slots, each told by its first entry, come before that of e.
-static int64_t slot_of(const map *m, const map *s, int64_t extent, int64_t e) {
-    int64_t slot = 0, first = first_of(m, s, extent, e), window = m->at[e] / extent;
-    for (int64_t f = 0; f < m->n; f++)
-        if (m->at[f] >= 0 && s->at[f] >= 0 && first_of(m, s, extent, f) == f)
-            slot += m->at[f] / extent < window || (m->at[f] / extent == window && f < first);
+// The number of the slot of e in its window: how many, each told by its first entry, come before.
+static int64_t nth_slot(const map *m, const map *s, int64_t extent, int64_t e) {
+    int64_t slot = 0, first = first_of(m, s, extent, e);
+    for (int64_t f = 0; f < first; f++)
+        slot += m->at[f] >= 0 && s->at[f] >= 0 && m->at[f] / extent == m->at[e] / extent && first_of(m, s, extent, f) == f;
     return slot;
 }
 
 static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, bool wide) {
     rt_map_view v = view(c, m, wide), w = view(c, s, wide), slots = {0};
     rt_ints begins, columns, entries;
-    int64_t most = 0, placed = 0, windows = (m->into + extent - 1) / extent;
+    int64_t most[MOST] = {0}, placed = 0, windows = (m->into + extent - 1) / extent;
     GOOD(c, rt_build_window_slots(c, &v, &w, extent, wide, &slots.values, &slots.codomain));
     GOOD(c, rt_build_window_begins(c, &v, &slots, extent, wide, &begins));
     GOOD(c, rt_build_window_columns(c, &w, &slots, wide, &columns));
     GOOD(c, rt_build_window_entries(c, &v, &slots, extent, wide, &entries));
-    CHECK(begins.count == windows + 1 && rt_get(&begins, 0) == 0 && rt_get(&begins, windows) == slots.codomain);
+    CHECK(begins.count == windows + 1 && rt_get(&begins, 0) == 0 && rt_get(&begins, windows) * extent == slots.codomain);
     CHECK(columns.count == slots.codomain && entries.count == slots.codomain * extent);
     for (int64_t e = 0; e < m->n; e++) {
         int64_t slot = rt_get(&slots.values, e);
@@ -258,13 +257,19 @@ static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, 
             CHECK(slot == -1);
             continue;
         }
-        CHECK(slot == slot_of(m, s, extent, e) && slot < slots.codomain);
-        CHECK(rt_get(&begins, m->at[e] / extent) <= slot && slot < rt_get(&begins, m->at[e] / extent + 1));
-        CHECK(rt_get(&columns, slot) == s->at[e] && rt_get(&entries, slot * extent + m->at[e] % extent) == e);
-        most = slot >= most ? slot + 1 : most;
+        int64_t window = m->at[e] / extent, nth = nth_slot(m, s, extent, e), block = slot / extent;
+        CHECK(slot == rt_get(&begins, window) * extent + nth && slot < slots.codomain);
+        CHECK(rt_get(&columns, slot) == s->at[e]);
+        CHECK(rt_get(&entries, (block * extent + m->at[e] % extent) * extent + slot % extent) == e);
+        most[window] = nth >= most[window] ? nth + 1 : most[window];
         placed++;
     }
-    CHECK(most == slots.codomain);
+    for (int64_t i = 0; i < windows; i++) {
+        int64_t blocks = (most[i] + extent - 1) / extent, first = rt_get(&begins, i) * extent;
+        CHECK(rt_get(&begins, i + 1) - rt_get(&begins, i) == blocks);
+        for (int64_t k = most[i]; k < blocks * extent; k++)
+            CHECK(rt_get(&columns, first + k) == rt_get(&columns, first + most[i] - 1));
+    }
     for (int64_t i = 0; i < entries.count; i++) placed -= rt_get(&entries, i) >= 0;
     CHECK(placed == 0);
     CHECK(rt_density(m->n, slots.codomain, extent) == (slots.codomain ? 1000 * m->n / (slots.codomain * extent) : 1000));
