@@ -68,8 +68,8 @@ gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_vie
     if (!status) status = rt_gpu_ints(g, begins.count, &blocks);
     if (!status) status = rt_gpu_number_tiles(g, &begins, extent, &blocks);
     if (!status) status = rt_gpu_get(g, &blocks, by[0].codomain, count);
+    if (!status) status = rt_count_cells(g->c, *count, extent, count);
     if (!status) status = rt_gpu_ints(g, n, out);
-    *count *= extent;
     if (status) return status;
     return RT_LAUNCH(g, WINDOW_PAD, n, RT_POINTER(slots.values.data), RT_POINTER(by[0].values.data),
                      RT_POINTER(begins.data), RT_POINTER(blocks.data), RT_NUMBER(n), RT_NUMBER(extent),

@@ -343,7 +343,7 @@ gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt
 gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide, rt_ints *out);
 gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
                                    rt_ints *out);
-gnn_status rt_count_cells(gnn_context *c, int64_t slots, int64_t extent, int64_t *out);   // of windows
+gnn_status rt_count_cells(gnn_context *c, int64_t n, int64_t extent, int64_t *out);   // so many times so many, in windows
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent);                     // of 1000 cells
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
                             rt_ints *out);

@@ -70,17 +70,18 @@ static gnn_status begins_of(gnn_context *c, const rt_map_view *windows, const rt
 static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t extent, rt_map_view *slots) {
     rt_ints begins;
     gnn_status s = begins_of(c, windows, slots, &begins);
-    int64_t shift = 0;
+    int64_t blocks = 0, first = 0;
     for (int64_t w = 0; w < windows->codomain && !s; w++) {   // begins becomes how far the slots of w move
         int64_t n = rt_get(&begins, w + 1) - rt_get(&begins, w);
-        rt_set(&begins, w, shift);
-        shift += (n / extent + (n % extent != 0)) * extent - n;
+        rt_set(&begins, w, first - rt_get(&begins, w));
+        blocks += n / extent + (n % extent != 0);
+        s = rt_count_cells(c, blocks, extent, &first);
     }
     for (int64_t e = 0; e < slots->values.count && !s; e++) {
         int64_t slot = rt_get(&slots->values, e);
         if (slot >= 0) rt_set(&slots->values, e, slot + rt_get(&begins, rt_get(&windows->values, e)));
     }
-    slots->codomain += shift;
+    slots->codomain = first;
     rt_free(c, begins.data);
     return s;
 }
