@@ -325,7 +325,8 @@ static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
     const test_index *row = &st->indices[0], *entry = &st->indices[st->nleft];
     for (tensor_val v = 0; v < op->nparams; v++) {
         const tensor_val_info *i = &op->vals.data[v];
-        bool from = i->role == VAL_MAP && i->rank == 1 && i->axes[0] == entry->space, rows = from && i->into == row->space;
+        bool from = i->role == VAL_MAP && i->rank == 1 && i->axes[0] == entry->space,
+             rows = from && i->into == row->space;
         if (from) maps[rows && !maps[0] ? 0 : 1] = i->name;
     }
     if (!maps[0] || !maps[1]) return;

@@ -98,7 +98,8 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent) {
 }
 
 tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {
-    tensor_expr up = tensor_binary(op, TENSOR_ADD_OP, tensor_size(op, rows, NO_SPAN), tensor_int(op, extent - 1), NO_SPAN);
+    tensor_expr up = tensor_binary(op, TENSOR_ADD_OP, tensor_size(op, rows, NO_SPAN),
+                                   tensor_int(op, extent - 1), NO_SPAN);
     return tensor_binary(op, TENSOR_QUOT_OP, up, tensor_int(op, extent), NO_SPAN);
 }
 

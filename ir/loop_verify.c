@@ -465,8 +465,9 @@ static const char *check_level(loop_verifier *v, const loop_node *n) {
 
 static const char *check_again(loop_verifier *v, const loop_node *n) {
     const loop_node *around = v->path.len ? v->path.data[v->path.len - 1] : NULL;
-    return around && loop_again(around) == n ? check_body(v, n)
-                                             : WRONG(v, "'again' stands elsewhere than at the end of a reduction by matrix operations");
+    return around && loop_again(around) == n
+               ? check_body(v, n)
+               : WRONG(v, "'again' stands elsewhere than at the end of a reduction by matrix operations");
 }
 
 static const char *check_node(loop_verifier *v, const loop_node *n) {

@@ -29,9 +29,11 @@ static const char *check_owners(loop_verifier *v) {
 // ---- Prepared values -------------------------------------------------------------------------------------
 
 static const char *check_arguments(loop_verifier *v, const loop_prepared *r, const bool *made) {
-    bool two = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_WINDOW_SLOTS || prepared_slotted(r->builder);
-    uint32_t least = two ? 2 : 1,
-             most = r->builder == PREPARED_CLASSES ? UINT32_MAX : prepared_parts(r->builder) ? 2 : least;
+    bool two = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_WINDOW_SLOTS ||
+               prepared_slotted(r->builder);
+    uint32_t least = two ? 2 : 1, most = r->builder == PREPARED_CLASSES ? UINT32_MAX
+                                         : prepared_parts(r->builder)   ? 2
+                                                                        : least;
     if (r->nargs < least || r->nargs > most)
         return WRONG(v, "'%s' takes %s%u", loop_builder_text(r->builder), least < most ? "at least " : "",
                      (unsigned)least);
@@ -109,7 +111,8 @@ typedef enum { SLOTS, BLOCKS, CELLS } slotted;
 static bool holds_slots(const loop_verifier *v, tensor_space space, const loop_prepared *r, slotted what) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
     tensor_expr e = loop_most_slots(copy, r->args[0], r->extent), n = tensor_int(copy, r->extent);
-    if (what != SLOTS) e = tensor_binary(copy, what == BLOCKS ? TENSOR_QUOT_OP : TENSOR_MUL_OP, e, n, NO_SPAN);
+    if (what != SLOTS)
+        e = tensor_binary(copy, what == BLOCKS ? TENSOR_QUOT_OP : TENSOR_MUL_OP, e, n, NO_SPAN);
     return is_space(v, space, e, copy);
 }
 
@@ -119,7 +122,8 @@ static bool of_slots(const loop_verifier *v, const loop_prepared *r) {
         const loop_prepared *o = &v->plan->prepared.data[i];
         if (o->val != r->args[1]) continue;
         bool columns = r->builder == PREPARED_WINDOW_COLUMNS;
-        return o->builder == PREPARED_WINDOW_SLOTS && o->args[columns] == r->args[0] && (columns || o->extent == r->extent);
+        return o->builder == PREPARED_WINDOW_SLOTS && o->args[columns] == r->args[0] &&
+               (columns || o->extent == r->extent);
     }
     return false;
 }
@@ -131,7 +135,8 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     if (prepared_slotted(r->builder) && !of_slots(v, r)) return false;
     switch ((int)r->builder) {
     case PREPARED_WINDOW_SLOTS:
-        return axis == domain && holds_slots(v, val->into, r, SLOTS) && v->op->vals.data[r->args[1]].axes[0] == domain;
+        return axis == domain && holds_slots(v, val->into, r, SLOTS) &&
+               v->op->vals.data[r->args[1]].axes[0] == domain;
     case PREPARED_WINDOW_BEGINS: return holds_slots(v, val->into, r, BLOCKS) && counts_windows(v, axis, r);
     case PREPARED_WINDOW_COLUMNS: return axis == v->op->vals.data[r->args[1]].into && val->into == m->into;
     case PREPARED_WINDOW_ENTRIES: return val->into == domain && holds_slots(v, axis, r, CELLS);

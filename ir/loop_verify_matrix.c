@@ -23,8 +23,8 @@ static layout columns_of(const loop_node *n) {
     return l;
 }
 
-// Column of A, row of B: w (lane % 4) + i % w + 4 w (…). What is contracted may stand in another order, so that what a
-// lane has is adjacent: 2 w (lane % 4) + i % w + w (…).
+// Column of A, row of B: w (lane % 4) + i % w + 4 w (…). What is contracted may stand in another order, so
+// that what a lane has is adjacent: 2 w (lane % 4) + i % w + w (…).
 static layout depth_of(simt_mma kind, bool adjacent) {
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t w = 32 / simt_element_bits(m->element);
@@ -100,7 +100,8 @@ static const char *check_together(loop_verifier *v, const loop_matrix *m, const 
 }
 
 const loop_node *loop_again(const loop_node *n) {
-    const loop_node *last = n->kind == LOOP_REDUCE && n->matrix && n->body.len ? n->body.data[n->body.len - 1] : NULL;
+    const loop_node *last = n->kind == LOOP_REDUCE && n->matrix && n->body.len ? n->body.data[n->body.len - 1]
+                                                                               : NULL;
     return last && last->kind == LOOP_AGAIN ? last : NULL;
 }
 
@@ -110,30 +111,37 @@ typedef struct {
 } inside;
 
 // Where a cell is empty its product is 0 times a number of another row, which need not be finite.
-static const char *check_cells(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep, const inside *in) {
+static const char *check_cells(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep,
+                               const inside *in) {
     if (!deep || loop_depends(v, n->value, m->columns))
-        return WRONG(v, "a condition in a reduction by matrix operations leaves out products of rows, in the loop over '%s'",
-                     v->op->vars.data[m->depth].name);
-    return in->again ? NULL
-                     : WRONG(v, "products of '%s' are left out, and nothing reduces 'again' what is not finite",
-                             v->op->vars.data[m->rows].name);
+        return WRONG(
+            v,
+            "a condition in a reduction by matrix operations leaves out products of rows, in the loop over '%s'",
+            v->op->vars.data[m->depth].name);
+    return in->again
+               ? NULL
+               : WRONG(v, "products of '%s' are left out, and nothing reduces 'again' what is not finite",
+                       v->op->vars.data[m->rows].name);
 }
 
 // What is not finite is reduced by each thread for itself.
 static const char *look_again(loop_verifier *v, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        bool loop = n->kind == LOOP_FOR, plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF;
+        bool loop = n->kind == LOOP_FOR,
+             plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF;
         if (!plain && (n->kind != LOOP_CONTRIBUTE || n->nstates))
             return WRONG(v, "a '%s' stands in what is reduced again", loop_node_table(n->kind)->text);
         if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->nheld))
-            return WRONG(v, "'%s' is reduced again, and not walked one after the other", v->op->vars.data[n->var].name);
+            return WRONG(v, "'%s' is reduced again, and not walked one after the other",
+                         v->op->vars.data[n->var].name);
         TRY(look_again(v, &n->body));
     }
     return NULL;
 }
 
-static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep, const inside *in) {
+static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep,
+                           const inside *in) {
     const char *depth = v->op->vars.data[m->depth].name;
     bool loop = n->kind == LOOP_FOR, plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN;
     if (n == in->again) return NULL;
@@ -227,7 +235,8 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     if (n->op == TENSOR_CVT_OP && tensor_type_is_float(tensor_typeof(p->op, n->args[0])))
         return n->type.type == want || loop_matrix_holds(p, n->args[0], kind);
     if (n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type))
-        return want == DT_COUNT ? ir_tf32_round(n->imm.f) == n->imm.f : ir_dtype_round(want, n->imm.f) == n->imm.f;
+        return want == DT_COUNT ? ir_tf32_round(n->imm.f) == n->imm.f
+                                : ir_dtype_round(want, n->imm.f) == n->imm.f;
     if (n->op == TENSOR_ROUND_OP) return (ir_dtype)n->imm.i == want;
     if (n->op == TENSOR_TF32_OP) return want == DT_COUNT;
     if (n->op != TENSOR_LOAD_OP) return false;

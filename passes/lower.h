@@ -3,8 +3,8 @@
 // conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them,
 // lower_ahead.c the loads of several steps, lower_dealt.c steps that
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
-// addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar expressions, lower_divide.c positions divided by
-// sizes, lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
+// addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
+// expressions, lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector

@@ -8,8 +8,8 @@ enum { MOST_BYTES = 16 };   // of an access
 typedef struct {
     kernel *k;
     const loop_node *loop;
-    axis_set axes;       // of its innermost digits, which are copies
-    uint32_t n, digits;  // positions they count
+    axis_set axes;        // of its innermost digits, which are copies
+    uint32_t n, digits;   // positions they count
 } run;
 
 // Its index, as a sum; false: it is none. *by: what a step of the loop adds.
@@ -47,7 +47,8 @@ static uint32_t divides(const run *r, tensor_expr e) {
         return least(divides(r, r->loop->lo), weight & -weight);
     }
     switch ((int)n->op) {
-    case TENSOR_VAR_OP: return r->k->var[n->imm.i].kind == BOUND_LET ? divides(r, r->k->var[n->imm.i].value) : 1;
+    case TENSOR_VAR_OP:
+        return r->k->var[n->imm.i].kind == BOUND_LET ? divides(r, r->k->var[n->imm.i].value) : 1;
     case TENSOR_CVT_OP:
     case TENSOR_INDEX_OP: return divides(r, n->args[0]);
     case TENSOR_ADD_OP:

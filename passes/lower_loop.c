@@ -282,7 +282,8 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     simt_value lo, hi;
     int64_t first, end;
     bounds_of(k, b, n, &lo, &hi);
-    bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end), covered = spans(k, n, lw_step(n));
+    bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end),
+         covered = spans(k, n, lw_step(n));
     loop_round r = {.own = own, .round = {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
     if (n->rest == LOOP_BLOCK_PLACE)
         for (uint32_t i = 0; i < k->block_loops.len; i++)

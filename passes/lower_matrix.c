@@ -39,7 +39,9 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
 }
 
 // The digit of two neighbouring columns of a piece, behind a vector.
-static uint32_t column_digit(const loop_node *columns) { return columns->digits[0].place == LOOP_VECTOR_PLACE; }
+static uint32_t column_digit(const loop_node *columns) {
+    return columns->digits[0].place == LOOP_VECTOR_PLACE;
+}
 
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
     const loop_matrix *m = reduce->matrix;
@@ -65,8 +67,9 @@ static bool has_columns(const loop_body *body, tensor_var v) {
     return false;
 }
 
-// Lane l stands at column l / 4 of a piece of B, where it has columns 2 (l % 4) and the next one of C. Columns of the
-// pieces of a vector alternate, so that what a lane loads of one row for all of them is adjacent.
+// Lane l stands at column l / 4 of a piece of B, where it has columns 2 (l % 4) and the next one of C.
+// Columns of the pieces of a vector alternate, so that what a lane loads of one row for all of them is
+// adjacent.
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last) {
     if (!has_columns(&n->body, n->var)) return;
     simt_type i32 = SIMT_T(I32);
@@ -144,8 +147,8 @@ static void set(kernel *k, uint32_t axis, int32_t at) {
     if (axis != LOWER_NO_AXIS) k->at[axis] = at;
 }
 
-// Whether the element at hand is there: within the loops inside; of A, where the cell is not empty. Where cells are,
-// those of A past the end are empty, and B has what the last step has.
+// Whether the element at hand is there: within the loops inside; of A, where the cell is not empty. Where
+// cells are, those of A past the end are empty, and B has what the last step has.
 static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_mma_operand o) {
     if (o == SIMT_MMA_B && loop_again(r->node)) return 0;
     simt_value c = lw_masks(k, b, r->masks);
@@ -169,7 +172,8 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
         x[i] = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
         uint8_t lanes = simt_typeof(k->f, x[i]).lanes;
         if (there)
-            x[i] = simt_build_select(b, lw_widen(b, there, lanes), x[i], lw_widen(b, simt_build_float(b, one, 0), lanes));
+            x[i] = simt_build_select(b, lw_widen(b, there, lanes), x[i],
+                                     lw_widen(b, simt_build_float(b, one, 0), lanes));
     }
     set(k, p->rows, -1);
     set(k, p->low, -1);
@@ -180,8 +184,8 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
     }
 }
 
-// Per instance of what the operand depends on, but for its pieces, and piece; steps: of the depth, which decide
-// whether it is there.
+// Per instance of what the operand depends on, but for its pieces, and piece; steps: of the depth, which
+// decide whether it is there.
 typedef struct {
     axis_set axes;
     uint32_t pieces;

@@ -84,7 +84,8 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     for (uint32_t i = 0; i < st->nleft; i++) r->left |= lw_var_depends(k, st->left[i]);
     bound_digits(k, &n->body, stage, &r->bound);
     r->copies = lw_written_out(k, r->left);
-    if (n->matrix) r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
+    if (n->matrix)
+        r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
     else r->copies |= places(k, r->bound, LOOP_REGISTER_PLACE);
     r->some = st->nelse || parts_may_be_empty(k, r);
     r->n = r->r->nstate + r->some;
@@ -542,7 +543,8 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
 }
 
 // Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: a thread
-// with such a state finds all of its states once more, from what belongs to them alone. So it need not hold both.
+// with such a state finds all of its states once more, from what belongs to them alone. So it need not hold
+// both.
 static void lower_again(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     uint32_t count = lw_instances(k, r->copies) * r->n, outer = k->reductions.len;
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, count + 1);

@@ -111,7 +111,8 @@ static bool is_sum(const planner *p, const tensor_reducer *r) {
            tensor_reducer_neutral(p->op, r);
 }
 
-static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth, bool windows) {
+static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth,
+                       bool windows) {
     const char *out = "leave 'mma' out: lanes and vectors are for such a sum",
                *name = plan_index_text(p, depth);
     schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
@@ -130,7 +131,10 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
                       st->name);
     if (st->nbound > 1 || st->nkeys || st->nfilters)
         return REFUSE(
-            p, c, st->nkeys == 1 ? "leave 'mma' out, or let rows share what a map says in windows: `window v 16 by src 16`" : out,
+            p, c,
+            st->nkeys == 1
+                ? "leave 'mma' out, or let rows share what a map says in windows: `window v 16 by src 16`"
+                : out,
             "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name,
             st->name);
     if (find_roles(p, st, &m)) return true;
@@ -266,7 +270,8 @@ static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) 
     static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
     const char *name = plan_index_text(p, c->var);
     for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
-        if (others[i] == SCHEDULE_VECTOR && c->matrix == MATRIX_COLUMNS) continue;   // of pieces that alternate
+        if (others[i] == SCHEDULE_VECTOR && c->matrix == MATRIX_COLUMNS)
+            continue;   // of pieces that alternate
         const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i],
                                                    p->op->vars.data[c->var].name);
         if (!other) continue;
@@ -370,7 +375,8 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
         return;
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
-    *made = (loop_matrix){m.kind, rows->var, columns->var, m.window ? reduce->body.data[0]->body.data[0]->var : m.depth};
+    *made = (loop_matrix){m.kind, rows->var, columns->var,
+                          m.window ? reduce->body.data[0]->body.data[0]->var : m.depth};
     reduce->matrix = made;
 }
 

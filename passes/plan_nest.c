@@ -58,7 +58,8 @@ void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *w
                                  &m);   // its lanes are dealt out already
     dealing d = {.stage = stage, .shuffles = !matrix && plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
-    if (n->tiles && n->rows->tile) plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);
+    if (n->tiles && n->rows->tile)
+        plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);
     if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
     for (uint32_t i = 0; i < n->levels.len; i++) {
         if (n->tiles && i == n->tiled) VEC_PUSH(n->p->arena, &d.outer, n->tiles);
@@ -256,7 +257,8 @@ static void check_level(nest *n, const index_cut *c, const tensor_stage *st, ten
 
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
 static void check_blocks(nest *n, const index_cut *c, bool blocks) {
-    bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE || n->rows->place == ROWS_OF_WINDOW;
+    bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE ||
+                n->rows->place == ROWS_OF_WINDOW;
     if (blocks && !grid) {
         const char *name = plan_index_text(n->p, c->var);
         diagnostic *d = plan_refuse(

@@ -87,7 +87,10 @@ static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var 
         if (!plan_tiled(block)) block = NULL;
         if (!order && !block && !windows) continue;
         if (said) {
-            diagnostic *d = plan_refuse(p, E0530, block ? block->at : order ? order->at : m.window->at,
+            diagnostic *d = plan_refuse(p, E0530,
+                                        block   ? block->at
+                                        : order ? order->at
+                                                : m.window->at,
                                         "an order of two indices of a kernel has no pass in this version");
             if (d) diag_note(d, said->at, "the other order");
             if (d) diag_help(d, "leave one out");

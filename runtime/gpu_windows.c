@@ -19,8 +19,8 @@ static gnn_status ranks_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
     if (!s) s = rt_gpu_offsets(g, m, &offsets);
     if (!s) s = rt_gpu_ints(g, n, &out->values);
     if (s) return s;
-    return RT_LAUNCH(g, RANKS, n, RT_POINTER(m->values.data), RT_POINTER(order.data), RT_POINTER(offsets.data),
-                     RT_NUMBER(n), RT_POINTER(out->values.data));
+    return RT_LAUNCH(g, RANKS, n, RT_POINTER(m->values.data), RT_POINTER(order.data),
+                     RT_POINTER(offsets.data), RT_NUMBER(n), RT_POINTER(out->values.data));
 }
 
 // Of each class of a map, the first entry that has it.
@@ -103,6 +103,6 @@ gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_v
     if (!s) s = rt_gpu_ints(g, cells, out);
     if (!s) s = gnn_fill(g->c, out->data, 0xff, (size_t)cells * (out->wide ? 8 : 4), g->stream);
     if (s) return s;
-    return RT_LAUNCH(g, WINDOW_ENTRIES, n, RT_POINTER(m->values.data), RT_POINTER(slots->values.data), RT_NUMBER(n),
-                     RT_NUMBER(extent), RT_POINTER(out->data));
+    return RT_LAUNCH(g, WINDOW_ENTRIES, n, RT_POINTER(m->values.data), RT_POINTER(slots->values.data),
+                     RT_NUMBER(n), RT_NUMBER(extent), RT_POINTER(out->data));
 }

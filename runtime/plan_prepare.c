@@ -83,7 +83,8 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
                      q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_windows(q->builder);
     if (of_values && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
-    bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS || q->builder == RT_WINDOW_ENTRIES;
+    bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
+                    q->builder == RT_WINDOW_ENTRIES;
     if (of_slots && !(q->args[1].prepared && plan->p->prepared[q->args[1].index].builder == RT_WINDOW_SLOTS))
         return misfit(plan, r, "its second map says no slots of windows");
     if (rt_parts(q->builder) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
@@ -188,7 +189,8 @@ static gnn_status prepare(gnn_plan *plan, const rt_prepared *q, rt_structure **o
     return s;
 }
 
-gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent, rt_structure **out) {
+gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent,
+                         rt_structure **out) {
     rt_map_ref args[] = {{.index = rows}, {.index = columns}};
     const rt_param *m = &plan->p->params[rows];
     const rt_prepared q = {"density", RT_WINDOW_SLOTS, 2, args, extent, m->axes[0], (uint32_t)m->into};

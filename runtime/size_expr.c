@@ -67,11 +67,14 @@ static bool parse_statistic(const char *text, size_t length, const rt_scope *sco
         int a = scope->map(scope->names, first, (size_t)(comma - first)), b = 0;
         *t = (rt_token){.kind = (rt_token_kind)k};
         const char *other = comma;   // a second map lies between
-        if (tokens[k].with == RT_WITH_MAP_NUMBER && !(comma = memchr(other + 1, ',', (size_t)(end - other - 1)))) return false;
+        if (tokens[k].with == RT_WITH_MAP_NUMBER &&
+            !(comma = memchr(other + 1, ',', (size_t)(end - other - 1))))
+            return false;
         size_t rest = comma == end ? 0 : (size_t)(end - comma - 1);
         bool numbered = tokens[k].with == RT_WITH_NUMBER || tokens[k].with == RT_WITH_MAP_NUMBER;
         if (tokens[k].with == RT_WITH_MAP) b = scope->map(scope->names, comma + 1, rest);
-        if (tokens[k].with == RT_WITH_MAP_NUMBER) b = scope->map(scope->names, other + 1, (size_t)(comma - other - 1));
+        if (tokens[k].with == RT_WITH_MAP_NUMBER)
+            b = scope->map(scope->names, other + 1, (size_t)(comma - other - 1));
         if (numbered && (!parse_integer(comma + 1, rest, &t->value) || t->value < tokens[k].low ||
                          t->value > tokens[k].high))
             return false;

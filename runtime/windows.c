@@ -1,15 +1,17 @@
-// Windows of rows: of T consecutive values of a map m, the entries of which share slots, one for each distinct
-// value of another map s, so that a window is a small dense matrix of T rows and as many columns as slots
-// (TC-GNN, Wang et al. 2023; DTC-SpMM, Fan et al. 2024). A slot holds one entry a row: where several have the
-// same row and column, each after the first takes a further slot of that column. Slots are numbered by window,
-// then by their first entry: what the numbers of columns are changes no order of summation. Those of a window
-// are so many blocks of T slots, the last of which may have none at the end: cells come in squares.
+// Windows of rows: of T consecutive values of a map m, the entries of which share slots, one for each
+// distinct value of another map s, so that a window is a small dense matrix of T rows and as many columns as
+// slots (TC-GNN, Wang et al. 2023; DTC-SpMM, Fan et al. 2024). A slot holds one entry a row: where several
+// have the same row and column, each after the first takes a further slot of that column. Slots are numbered
+// by window, then by their first entry: what the numbers of columns are changes no order of summation. Those
+// of a window are so many blocks of T slots, the last of which may have none at the end: cells come in
+// squares.
 #include "internal.h"
 
 #include <string.h>
 
 // The number of the window of each entry, as a map.
-static gnn_status windows_of(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_map_view *out) {
+static gnn_status windows_of(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide,
+                             rt_map_view *out) {
     gnn_status s = rt_ints_new(c, m->values.count, wide, &out->values);
     out->codomain = m->codomain / extent + (m->codomain % extent != 0);
     for (int64_t e = 0; e < m->values.count && !s; e++) {
@@ -54,7 +56,8 @@ static gnn_status firsts_of(gnn_context *c, const rt_map_view *m, bool wide, rt_
 }
 
 // Where the slots of each window begin, and where the last ones end.
-static gnn_status begins_of(gnn_context *c, const rt_map_view *windows, const rt_map_view *slots, rt_ints *out) {
+static gnn_status begins_of(gnn_context *c, const rt_map_view *windows, const rt_map_view *slots,
+                            rt_ints *out) {
     gnn_status s = rt_ints_new(c, windows->codomain + 1, true, out);
     for (int64_t w = 0; w <= windows->codomain && !s; w++) rt_set(out, w, 0);
     for (int64_t e = 0; e < slots->values.count && !s; e++) {
@@ -88,13 +91,15 @@ static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t extent
 
 gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent,
                                  bool wide, rt_ints *out, int64_t *count) {
-    rt_map_view pairs = {0}, cells = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}}, firsts = {0}, slots = {0};
+    rt_map_view pairs = {0}, cells = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}}, firsts = {0},
+                slots = {0};
     gnn_status status = rt_build_classes(c, (rt_map_view[]){*m, *s}, 2, wide, &pairs.values, &pairs.codomain);
     if (!status) status = windows_of(c, m, extent, wide, &by[0]);
     if (!status) status = ranks_of(c, &pairs, wide, &by[2]);
     if (!status) status = rt_build_classes(c, by, 3, wide, &cells.values, &cells.codomain);
     if (!status) status = firsts_of(c, &cells, wide, &firsts);
-    if (!status) status = rt_build_classes(c, (rt_map_view[]){by[0], firsts}, 2, wide, &slots.values, &slots.codomain);
+    if (!status)
+        status = rt_build_classes(c, (rt_map_view[]){by[0], firsts}, 2, wide, &slots.values, &slots.codomain);
     if (!status) status = pad(c, &by[0], extent, &slots);
     const rt_map_view *const made[] = {&pairs, &cells, &by[0], &by[2], &firsts};
     for (uint32_t i = 0; i < RT_COUNT(made); i++) rt_free(c, made[i]->values.data);
@@ -155,5 +160,6 @@ gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const r
 
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent) {
     typedef unsigned __int128 wide;
-    return slots ? (int64_t)((wide)(uint64_t)entries * 1000u / ((wide)(uint64_t)slots * (uint64_t)extent)) : 1000;
+    return slots ? (int64_t)((wide)(uint64_t)entries * 1000u / ((wide)(uint64_t)slots * (uint64_t)extent))
+                 : 1000;
 }
