@@ -4,7 +4,8 @@
 // lower_ahead.c the loads of several steps, lower_dealt.c steps that
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
-// expressions, lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
+// expressions, lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row, lower_held.c
+// what lanes hold for each other.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
