@@ -318,6 +318,30 @@ static void hold(test_maker *m, test_schedule *s, uint32_t first, uint32_t n) {
 
 static bool is_sum(const test_stage *s) { return s->sum; }
 
+// Of entries of a map: rows in windows, by another map of the entries.
+static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
+    const char *maps[2] = {NULL, NULL};   // into rows, and another
+    const tensor_op *op = m->op->op;
+    const test_index *row = &st->indices[0], *entry = &st->indices[st->nleft];
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const tensor_val_info *i = &op->vals.data[v];
+        bool from = i->role == VAL_MAP && i->rank == 1 && i->axes[0] == entry->space,
+             rows = from && i->into == row->space;
+        if (from) maps[rows && !maps[0] ? 0 : 1] = i->name;
+    }
+    if (!maps[0] || !maps[1]) return;
+    static const char *const taken[] = {"block", "registers", "unroll", "split", "order", "combine"};
+    for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++) {
+        take_verb(s, taken[v], row->name);
+        take_verb(s, taken[v], entry->name);
+    }
+    test_word words[] = {test_text(row->name), test_number(16), test_text("by"), test_text(maps[1]),
+                         test_number(test_chance(m->rng, 70) ? 16 : 8)};
+    test_put(m, s, "window", words, 5, NULL);
+    if (test_chance(m->rng, 50))
+        put_number(m, s, "vector", st->indices[st->nleft - 1].name, test_chance(m->rng, 50) ? 8 : 2, NULL);
+}
+
 // A sum that tensor cores may contract: its indices have no other lanes, and pieces of a warp's.
 static void multiply(test_maker *m, test_schedule *s) {
     static const char *const taken[] = {"lanes", "vector", "pad",  "registers",  "groups",
@@ -342,6 +366,7 @@ static void multiply(test_maker *m, test_schedule *s) {
         if (i + 1 < st->nleft || test_chance(r, left ? 70 : 15))
             put_number(m, s, "block", name, 16 * times * by, NULL);
     }
+    if (m->op->sparse[st->indices[st->nleft].space] && test_chance(r, 80)) put_window(m, s, st);
 }
 
 static void tidy(test_maker *m, test_schedule *s) {

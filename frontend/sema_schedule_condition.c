@@ -96,12 +96,15 @@ static ratio statistic(deciding *k, const ast_expr *e) {
         {"std", SZ_STD_PREIMAGE, 0, 0, 0, 1},
         {"quantile", SZ_QUANTILE_PREIMAGE, 1000, 0, 1000, 1},
         {"fill", SZ_FILL, 1, 1, INT32_MAX, 1000},
+        {"density", SZ_DENSITY, 1, 1, INT32_MAX, 1000},
     };
     for (uint32_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strcmp(table[i].name, e->name.text)) continue;
         size_token t = {table[i].token, value_named(k, e->args->name.text), 0};
-        if (table[i].scale)
-            t.value2 = known_argument(k, e->args->next, table[i].scale, table[i].least, table[i].most);
+        const ast_expr *last = e->args->next;
+        if (t.kind == SZ_DENSITY) last = last->next;
+        if (table[i].scale) t.value2 = known_argument(k, last, table[i].scale, table[i].least, table[i].most);
+        if (t.kind == SZ_DENSITY) t.value2 = (t.value2 << 32) + value_named(k, e->args->next->name.text);
         return ratio_new(term_token(&k->numbers, t), table[i].unit);
     }
     ICE("a condition calls '%s'", e->name.text);

@@ -15,6 +15,8 @@ static const struct when_call {
     {"std", "m", false, "std(dst): the standard deviation of preimages"},
     {"quantile", "mn", false, "quantile(dst, 0.9): the preimage that nine of ten do not exceed"},
     {"fill", "mn", false, "fill(type, 64): the share of rows in use where preimages are cut in tiles of 64"},
+    {"density", "mmn", false,
+     "density(dst, src, 16): the share of cells in use where 16 rows have a column for each distinct value of src"},
     {"aligned", "xn", true, "aligned(x, 16): the address and every row of x are multiples of 16 bytes"},
     {"sorted", "m", true, "sorted(dst): no entry is below the one before it"},
     {"unique", "m", true, "unique(eid)"},
@@ -144,7 +146,7 @@ static when_kind when_call(schedule_checker *c, const ast_expr *e) {
         if (!diag_suggest(d, e->name.at, e->name.text, names, CALLS))
             diag_help(
                 d,
-                "it knows max, min, avg, std, quantile and fill of maps, and facts such as aligned(x, 16)");
+                "it knows max, min, avg, std, quantile, fill and density of maps, and facts such as aligned(x, 16)");
         return WHEN_FAULTY;
     }
     uint32_t n = 0, want = (uint32_t)strlen(f->args);

@@ -39,6 +39,7 @@ const loop_node_form *loop_node_table(loop_node_kind k) {
         [LOOP_WITHOUT] = {"without", true, false, true},
         [LOOP_WITHIN] = {"within", false, false, true},
         [LOOP_LEVEL] = {"level", false, true, true},
+        [LOOP_AGAIN] = {"again", false, false, true},
     };
     return &table[k];
 }
@@ -94,6 +95,20 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent) {
     tensor_expr rows = tensor_size(op, op->vals.data[map].into, NO_SPAN),
                 whole = tensor_binary(op, TENSOR_SUB_OP, rows, loop_cut_rows(op, map, extent), NO_SPAN);
     return tensor_binary(op, TENSOR_ADD_OP, loop_cut_parts(op, map, extent), whole, NO_SPAN);
+}
+
+tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {
+    tensor_expr up = tensor_binary(op, TENSOR_ADD_OP, tensor_size(op, rows, NO_SPAN),
+                                   tensor_int(op, extent - 1), NO_SPAN);
+    return tensor_binary(op, TENSOR_QUOT_OP, up, tensor_int(op, extent), NO_SPAN);
+}
+
+// There are no more slots with an entry than entries.
+tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent) {
+    tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN),
+                others = tensor_binary(op, TENSOR_MUL_OP, loop_windows(op, op->vals.data[map].into, extent),
+                                       tensor_int(op, extent - 1), NO_SPAN);
+    return tensor_binary(op, TENSOR_ADD_OP, entries, others, NO_SPAN);
 }
 
 uint32_t loop_digits_product(const loop_node *n) {

@@ -69,6 +69,7 @@ typedef enum {
     LOOP_WITHIN,       // sizes lo hi; body: where no lane of the warp has more than so many positions lo … hi, its loops of such
                        // ranges are taken whole; the least size that does counts
     LOOP_LEVEL,        // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
+    LOOP_AGAIN,        // body, at the end of a REDUCE by matrix operations: reduces anew what is not finite
     LOOP_NODE_COUNT
 } loop_node_kind;
 
@@ -157,7 +158,7 @@ typedef struct {           // what the runtime prepares: a val of role VAL_PREPA
     prepared_builder builder;
     uint32_t nargs;
     const tensor_val *args;   // maps and other prepared vals
-    int64_t extent;           // of tiles; else 0
+    int64_t extent;           // of tiles, parts, windows; else 0
 } loop_prepared;
 
 typedef enum { LOOP_LAUNCH, LOOP_ROUNDS, LOOP_ROUNDS_END } loop_step_kind;
@@ -186,8 +187,13 @@ tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // those of rows of several
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
+// Windows of so many rows; the most slots that those of the values of a map have, a block of them with others at its end.
+tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
+tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 
+const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
+bool loop_matrix_adjacent(const loop_node *depth, simt_mma kind);   // what a lane has along the depth is
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);
 

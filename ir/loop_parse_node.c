@@ -175,6 +175,7 @@ static void read_head(plan_parser *p, loop_node *n) {
     case LOOP_PHASE:
     case LOOP_WITHOUT:
     case LOOP_LEVEL:
+    case LOOP_AGAIN:
     case LOOP_STORE:
     case LOOP_CLEAR:
     case LOOP_COMBINE:

@@ -107,6 +107,7 @@ static void print_head(plan_printer *p, const loop_node *n) {
     case LOOP_PHASE:
     case LOOP_WITHOUT:
     case LOOP_LEVEL:
+    case LOOP_AGAIN:
     case LOOP_STORE:
     case LOOP_CLEAR:
     case LOOP_COMBINE: break;

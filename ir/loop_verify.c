@@ -298,7 +298,8 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
             return WRONG(v, "'%s' of stage '%s' is bound outside the '%s'",
                          v->op->vars.data[s->bound[i]].name, s->name, loop_node_table(around->kind)->text);
     for (uint32_t i = 0; i < s->nbody; i++) TRY(loop_check_expr(v, s->body[i], n->stages[0]));
-    return around->matrix ? loop_check_product(v, around, s) : NULL;
+    bool again = depth + 1 < v->path.len && v->path.data[depth + 1]->kind == LOOP_AGAIN;
+    return around->matrix && !again ? loop_check_product(v, around, s) : NULL;
 }
 
 static const char *check_combined(loop_verifier *v, const loop_node *n) {
@@ -462,6 +463,13 @@ static const char *check_level(loop_verifier *v, const loop_node *n) {
     return check_body(v, n);
 }
 
+static const char *check_again(loop_verifier *v, const loop_node *n) {
+    const loop_node *around = v->path.len ? v->path.data[v->path.len - 1] : NULL;
+    return around && loop_again(around) == n
+               ? check_body(v, n)
+               : WRONG(v, "'again' stands elsewhere than at the end of a reduction by matrix operations");
+}
+
 static const char *check_node(loop_verifier *v, const loop_node *n) {
     v->at = n->at;
     if ((uint32_t)n->kind >= LOOP_NODE_COUNT) return WRONG(v, "a node is of no kind");
@@ -483,6 +491,7 @@ static const char *check_node(loop_verifier *v, const loop_node *n) {
     case LOOP_WITHOUT: return check_without(v, n);
     case LOOP_WITHIN: TRY(loop_check_within(v, n)); return check_body(v, n);
     case LOOP_LEVEL: return check_level(v, n);
+    case LOOP_AGAIN: return check_again(v, n);
     case LOOP_NODE_COUNT: break;
     }
     ICE("no loop node %d", (int)n->kind);

@@ -29,8 +29,11 @@ static const char *check_owners(loop_verifier *v) {
 // ---- Prepared values -------------------------------------------------------------------------------------
 
 static const char *check_arguments(loop_verifier *v, const loop_prepared *r, const bool *made) {
-    uint32_t least = r->builder == PREPARED_COMPOSE ? 2 : 1,
-             most = r->builder == PREPARED_CLASSES ? UINT32_MAX : prepared_parts(r->builder) ? 2 : least;
+    bool two = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_WINDOW_SLOTS ||
+               prepared_slotted(r->builder);
+    uint32_t least = two ? 2 : 1, most = r->builder == PREPARED_CLASSES ? UINT32_MAX
+                                         : prepared_parts(r->builder)   ? 2
+                                                                        : least;
     if (r->nargs < least || r->nargs > most)
         return WRONG(v, "'%s' takes %s%u", loop_builder_text(r->builder), least < most ? "at least " : "",
                      (unsigned)least);
@@ -88,6 +91,59 @@ static bool has_rows_order(const loop_verifier *v, const loop_prepared *r) {
     return false;
 }
 
+static bool is_space(const loop_verifier *v, tensor_space space, tensor_expr in_copy, const tensor_op *copy) {
+    const tensor_space_info *s = &v->op->spaces.data[space];
+    const tensor_node *n = tensor_node_at(copy, in_copy);
+    if (s->kind == SPACE_CONST) return n->op == TENSOR_CONST_OP && n->imm.i == s->size;
+    return s->kind == SPACE_EXPR && s->expr == in_copy;
+}
+
+static bool counts_windows(const loop_verifier *v, tensor_space ends, const loop_prepared *r) {
+    tensor_op *copy = tensor_op_copy(v->scratch, v->op);
+    tensor_expr windows = loop_windows(copy, v->op->vals.data[r->args[0]].into, r->extent);
+    for (tensor_space s = 0; s < v->op->spaces.len; s++)
+        if (is_space(v, s, windows, copy) && counts_one_more(v->op, ends, s)) return true;
+    return false;
+}
+
+typedef enum { SLOTS, BLOCKS, CELLS } slotted;
+
+static bool holds_slots(const loop_verifier *v, tensor_space space, const loop_prepared *r, slotted what) {
+    tensor_op *copy = tensor_op_copy(v->scratch, v->op);
+    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent), n = tensor_int(copy, r->extent);
+    if (what != SLOTS)
+        e = tensor_binary(copy, what == BLOCKS ? TENSOR_QUOT_OP : TENSOR_MUL_OP, e, n, NO_SPAN);
+    return is_space(v, space, e, copy);
+}
+
+// Its second argument is made of the same map: of m, or for columns of s; and of as many rows.
+static bool of_slots(const loop_verifier *v, const loop_prepared *r) {
+    for (uint32_t i = 0; i < v->plan->prepared.len; i++) {
+        const loop_prepared *o = &v->plan->prepared.data[i];
+        if (o->val != r->args[1]) continue;
+        bool columns = r->builder == PREPARED_WINDOW_COLUMNS;
+        return o->builder == PREPARED_WINDOW_SLOTS && o->args[columns] == r->args[0] &&
+               (columns || o->extent == r->extent);
+    }
+    return false;
+}
+
+static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
+    const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
+    tensor_space domain = m->axes[0], axis = val->axes[0];
+    if (prepared_tiles(r->builder) && r->extent < 1) return false;
+    if (prepared_slotted(r->builder) && !of_slots(v, r)) return false;
+    switch ((int)r->builder) {
+    case PREPARED_WINDOW_SLOTS:
+        return axis == domain && holds_slots(v, val->into, r, SLOTS) &&
+               v->op->vals.data[r->args[1]].axes[0] == domain;
+    case PREPARED_WINDOW_BEGINS: return holds_slots(v, val->into, r, BLOCKS) && counts_windows(v, axis, r);
+    case PREPARED_WINDOW_COLUMNS: return axis == v->op->vals.data[r->args[1]].into && val->into == m->into;
+    case PREPARED_WINDOW_ENTRIES: return val->into == domain && holds_slots(v, axis, r, CELLS);
+    }
+    return false;
+}
+
 static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
     tensor_space domain = m->axes[0], axis = val->axes[0];
@@ -113,6 +169,10 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_PART_HEADS:
         good = holds_parts(v, val->into, r) && counts_cut_rows(v, axis, r) && has_rows_order(v, r);
         break;
+    case PREPARED_WINDOW_SLOTS:
+    case PREPARED_WINDOW_BEGINS:
+    case PREPARED_WINDOW_COLUMNS:
+    case PREPARED_WINDOW_ENTRIES: good = windowed_shape(v, r); break;
     case PREPARED_BUILDER_COUNT: break;
     }
     return good

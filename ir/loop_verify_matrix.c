@@ -12,18 +12,33 @@ static layout rows_of(void) {   // simt_mma_at of C: row lane / 4 + 8 (i / 2)
     return (layout){{{LOOP_LANE_PLACE, 8, 4}, {LOOP_REGISTER_PLACE, 2, 1}}, 2};
 }
 
-static layout columns_of(void) {   // column 2 (lane % 4) + i % 2
-    return (layout){{{LOOP_REGISTER_PLACE, 2, 1}, {LOOP_LANE_PLACE, 4, 1}}, 2};
+static bool is_vector(const loop_node *n) { return n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE; }
+
+// Column 2 (lane % 4) + i % 2; of as many pieces as a vector has elements, whose columns alternate.
+static layout columns_of(const loop_node *n) {
+    layout l = {.n = 0};
+    if (is_vector(n)) l.digits[l.n++] = n->digits[0];
+    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, 2, 1};
+    l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
+    return l;
 }
 
-static layout depth_of(simt_mma kind) {   // column of A, row of B: w (lane % 4) + i % w + 4 w (…)
+// Column of A, row of B: w (lane % 4) + i % w + 4 w (…). What is contracted may stand in another order, so
+// that what a lane has is adjacent: 2 w (lane % 4) + i % w + w (…).
+static layout depth_of(simt_mma kind, bool adjacent) {
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t w = 32 / simt_element_bits(m->element);
     layout l = {.n = 0};
     if (w > 1) l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, w, 1};
-    l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
-    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
+    loop_digit lanes = {LOOP_LANE_PLACE, 4, 1}, pieces = {LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
+    l.digits[l.n++] = adjacent ? pieces : lanes;
+    l.digits[l.n++] = adjacent ? lanes : pieces;
     return l;
+}
+
+bool loop_matrix_adjacent(const loop_node *depth, simt_mma kind) {
+    uint32_t at = simt_element_bits(simt_mma_table(kind)->element) < 32;
+    return depth->ndigits > at && depth->digits[at].place == LOOP_REGISTER_PLACE;
 }
 
 static bool begins_with(const loop_node *loop, const layout *l) {
@@ -77,21 +92,60 @@ static bool differs(loop_verifier *v, const loop_matrix *m, tensor_expr e) {
 static const char *check_together(loop_verifier *v, const loop_matrix *m, const loop_node *n) {
     bool apart = n->kind == LOOP_FOR ? differs(v, m, n->lo) || differs(v, m, n->hi)
                                      : n->kind == LOOP_IF && differs(v, m, n->value);
-    if (n->kind == LOOP_FOR && n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE)
+    if (n->kind == LOOP_FOR && is_vector(n) && n->var != m->columns)
         return WRONG(v, "a matrix operation stands in the vector of '%s'", v->op->vars.data[n->var].name);
     return apart ? WRONG(v, "lanes of a matrix operation would go apart: %s on its rows or columns",
                          n->kind == LOOP_FOR ? "the bounds of a loop depend" : "a condition depends")
                  : NULL;
 }
 
+const loop_node *loop_again(const loop_node *n) {
+    const loop_node *last = n->kind == LOOP_REDUCE && n->matrix && n->body.len ? n->body.data[n->body.len - 1]
+                                                                               : NULL;
+    return last && last->kind == LOOP_AGAIN ? last : NULL;
+}
+
 typedef struct {
-    const loop_node *depth;
+    const loop_node *depth, *again;
     uint32_t contributions;
 } inside;
 
-static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep) {
+// Where a cell is empty its product is 0 times a number of another row, which need not be finite.
+static const char *check_cells(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep,
+                               const inside *in) {
+    if (!deep || loop_depends(v, n->value, m->columns))
+        return WRONG(
+            v,
+            "a condition in a reduction by matrix operations leaves out products of rows, in the loop over '%s'",
+            v->op->vars.data[m->depth].name);
+    return in->again
+               ? NULL
+               : WRONG(v, "products of '%s' are left out, and nothing reduces 'again' what is not finite",
+                       v->op->vars.data[m->rows].name);
+}
+
+// What is not finite is reduced by each thread for itself.
+static const char *look_again(loop_verifier *v, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        bool loop = n->kind == LOOP_FOR,
+             plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF;
+        if (!plain && (n->kind != LOOP_CONTRIBUTE || n->nstates))
+            return WRONG(v, "a '%s' stands in what is reduced again", loop_node_table(n->kind)->text);
+        if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->nheld))
+            return WRONG(v, "'%s' is reduced again, and not walked one after the other",
+                         v->op->vars.data[n->var].name);
+        TRY(look_again(v, &n->body));
+    }
+    return NULL;
+}
+
+static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep,
+                           const inside *in) {
     const char *depth = v->op->vars.data[m->depth].name;
     bool loop = n->kind == LOOP_FOR, plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN;
+    if (n == in->again) return NULL;
+    if (n->kind == LOOP_IF) return check_cells(v, m, n, deep, in);
     if (n->kind == LOOP_CONTRIBUTE && (!deep || n->nstates))
         return WRONG(v, "a matrix operation contributes the product of its stage, in the loop over '%s'",
                      depth);
@@ -112,8 +166,8 @@ static const char *look_inside(loop_verifier *v, const loop_matrix *m, const loo
         bool depth = n->kind == LOOP_FOR && n->var == m->depth;
         if (depth) in->depth = n;
         in->contributions += n->kind == LOOP_CONTRIBUTE;
-        TRY(look_at(v, m, n, deep));
-        TRY(look_inside(v, m, &n->body, deep || depth, in));
+        TRY(look_at(v, m, n, deep, in));
+        TRY(n == in->again ? look_again(v, &n->body) : look_inside(v, m, &n->body, deep || depth, in));
     }
     return NULL;
 }
@@ -136,13 +190,14 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     if (v->launch->lanes != 32)
         return WRONG(v, "a matrix operation is of 32 lanes, not %u", (unsigned)v->launch->lanes);
     TRY(check_layout(v, rows, rows_of(), "the rows"));
-    TRY(check_layout(v, columns, columns_of(), "the columns"));
+    TRY(check_layout(v, columns, columns_of(columns), "the columns"));
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_together(v, m, v->path.data[k]));
-    inside in = {0};
+    inside in = {.again = loop_again(n)};
     TRY(look_inside(v, m, &n->body, false, &in));
     if (!in.depth || in.contributions != 1)
         return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
-    return check_layout(v, in.depth, depth_of(m->kind), "the depth");
+    bool adjacent = loop_matrix_adjacent(in.depth, m->kind);
+    return check_layout(v, in.depth, depth_of(m->kind, adjacent), "the depth");
 }
 
 // ---- What is multiplied ----------------------------------------------------------------------------------
@@ -179,6 +234,9 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
                                                                  : DT_COUNT;
     if (n->op == TENSOR_CVT_OP && tensor_type_is_float(tensor_typeof(p->op, n->args[0])))
         return n->type.type == want || loop_matrix_holds(p, n->args[0], kind);
+    if (n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type))
+        return want == DT_COUNT ? ir_tf32_round(n->imm.f) == n->imm.f
+                                : ir_dtype_round(want, n->imm.f) == n->imm.f;
     if (n->op == TENSOR_ROUND_OP) return (ir_dtype)n->imm.i == want;
     if (n->op == TENSOR_TF32_OP) return want == DT_COUNT;
     if (n->op != TENSOR_LOAD_OP) return false;

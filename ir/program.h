@@ -38,6 +38,7 @@ bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow);   // floats: one has every 
     X(AT_LEAST, "at_least") /* value: param, value2: k; how many preimages have k or more entries */        \
     X(CUT_PARTS, "cut_parts") /* value: param, value2: n > 0; parts of n entries that preimages with more have */ \
     X(FILL, "fill") /* value: param, value2: n; thousandths of rows in use, preimages cut in tiles of n */  \
+    X(DENSITY, "density") /* value: param, value2: param + 2^32 n; thousandths of cells in use, in windows of n rows */ \
     X(DEVICE, "") /* value: device_fact; text: device(sms) */
 typedef enum {
 #define X(name, text) SZ_##name,
@@ -112,6 +113,17 @@ typedef struct {
     X(PART_ENDS, "part_ends") /* likewise: where it ends */                                                 \
     X(PART_HEADS, "part_heads") /* likewise: the first part of each row that has more than T entries, and how many parts \
                                    they have */                                                             \
+    X(WINDOW_SLOTS, "window_slots") /* of maps m: E -> V, s: E -> U, extent T: of each entry the slot it has in a window of T \
+                                       values of m, in which entries with one value of s share a slot, but for those with  \
+                                       one value of m, of which the k-th takes the k-th slot of that value. Slots are       \
+                                       numbered by window, then by their first entry, those of a window from a multiple of T \
+                                       on; none where either is none */                                     \
+    X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first block of T slots of each window, and \
+                                         how many blocks there are */                                       \
+    X(WINDOW_COLUMNS, "window_columns") /* of s and the slots: the value of s of each slot, where it has no entry of the \
+                                           one before */                                                    \
+    X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T * T cells a block, for each value of its window \
+                                           the entry that each of its slots has there, or none */           \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
 typedef enum {
@@ -123,8 +135,12 @@ typedef enum {
 static inline bool prepared_parts(prepared_builder b) {
     return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS || b == PREPARED_PART_HEADS;
 }
-static inline bool prepared_tiles(prepared_builder b) {
-    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b);
+static inline bool prepared_slotted(prepared_builder b) {   // of the slots of windows, its second argument
+    return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES;
+}
+static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
+    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
+           b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES;
 }
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter
@@ -135,7 +151,7 @@ typedef struct {
     prepared_builder builder;
     uint32_t nargs;
     const program_map_ref *args;
-    int64_t extent;          // of tiles; else 0
+    int64_t extent;          // of tiles, parts, windows; else 0
     uint32_t domain, into;   // spaces: what it is indexed by (offsets: into + 1 entries), what its values lie in
 } program_prepared;
 

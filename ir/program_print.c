@@ -65,6 +65,13 @@ static void put_token(textbuf *out, const program *p, const size_token *t) {
         if (t->kind != SZ_STD_PREIMAGE) textbuf_printf(out, ",%" PRId64, t->value2);
         textbuf_puts(out, ")");
         return;
+    case SZ_DENSITY:
+        textbuf_printf(out, "%s(", token_text(t->kind));
+        put_param(out, p, t->value);
+        textbuf_puts(out, ",");
+        put_param(out, p, t->value2 & UINT32_MAX);
+        textbuf_printf(out, ",%" PRId64 ")", t->value2 >> 32);
+        return;
     case SZ_DEVICE: textbuf_printf(out, "device(%s)", device_text((device_fact)t->value)); return;
     case SZ_COUNT: break;
     }

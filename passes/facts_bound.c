@@ -100,10 +100,13 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
         not_negative(c);
         at_most(c, &points, -1);
         return;
+    case PREPARED_WINDOW_BEGINS:
     case PREPARED_PART_HEADS:
     case PREPARED_TILE_BEGINS: points = size_form(s->f, s->f->op->vals.data[p->val].into); break;
     case PREPARED_PART_BEGINS:
     case PREPARED_PART_ENDS: break;
+    case PREPARED_WINDOW_ENTRIES: at_most(c, &points, -1); return;   // or none
+    case PREPARED_WINDOW_COLUMNS:
     case PREPARED_PART_ROWS:
     case PREPARED_TILE_VALUES:
         points = size_form(s->f, s->f->op->vals.data[m].into);
@@ -112,6 +115,7 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
         return;
     case PREPARED_COMPOSE:
     case PREPARED_CLASSES:
+    case PREPARED_WINDOW_SLOTS:
     case PREPARED_BUILDER_COUNT: return;   // by their type
     }
     not_negative(c);

@@ -227,6 +227,7 @@ static void print_node(facts_printer *p, const loop_node *n) {
     case LOOP_WITHOUT:
     case LOOP_REDUCE:
     case LOOP_LEVEL:
+    case LOOP_AGAIN:
     case LOOP_NODE_COUNT: break;
     }
     print_body(p, &n->body);

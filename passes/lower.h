@@ -3,8 +3,9 @@
 // conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them,
 // lower_ahead.c the loads of several steps, lower_dealt.c steps that
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
-// addresses, loads and shared memory, lower_expr.c scalar expressions, lower_divide.c positions divided by
-// sizes, lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
+// addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
+// expressions, lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row, lower_held.c
+// what lanes hold for each other.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
@@ -100,6 +101,7 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     axis_set left, bound;   // digits of the left variables; of the loops inside
     axis_set copies;        // those that slots are indexed by
     uint32_t masks;         // loops in scope where it began
+    VEC(tensor_expr) cells; // of matrix operations: conditions around, where they hold a cell of rows and depth is not 0
     simt_type *types;       // of components
     uint32_t n;
     simt_value *slot;        // instance × component
@@ -298,6 +300,7 @@ void lw_barrier(simt_builder *b);
 // ---- Reductions (lower_reduce.c) -------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
 void lw_level(kernel *k, simt_builder *b, const loop_node *n);
+reduction *lw_products(const kernel *k);   // the innermost reduction, where it is open and by matrix operations; else NULL
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n);
 axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
 void lw_leave_loops(kernel *k, const loop_body *body);
@@ -344,6 +347,12 @@ uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);
 static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }
 simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at` of p: is it one of its space?
+
+simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n);   // aligned to its size
+
+// ---- Neighbouring positions (lower_adjacent.c) -----------------------------------------------------------
+// Of a prepared value, for all copies that stand next to each other, at the one at hand; 0: they do not.
+simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load);
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);

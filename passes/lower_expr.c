@@ -289,7 +289,7 @@ static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *s
     return v;
 }
 
-static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
+static simt_value lower_load(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     tensor_var row;
     if (lw_row(k, n, &row)) return spread(k, b, lw_var_position(k, b, row));
     tensor_val v = through_tile(k, (tensor_val)n->imm.i);
@@ -306,7 +306,8 @@ static simt_value lower_load(kernel *k, simt_builder *b, const tensor_node *n) {
     if (known) return known;
     if (where->home == LOOP_REGISTERS)
         ICE("'%s': %s is read where it is not known", k->plan->name, k->l->op->vals.data[v].name);
-    return lw_load_from(k, b, v, index);
+    simt_value adjacent = lw_load_adjacent(k, b, e);
+    return adjacent ? adjacent : lw_load_from(k, b, v, index);
 }
 
 // ---- Operators -------------------------------------------------------------------------------------------
@@ -411,7 +412,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_ARG_OP: return k->arg[n->imm.i];
     case TENSOR_LEFT_OP: return k->left[n->imm.i];
     case TENSOR_RIGHT_OP: return k->right[n->imm.i];
-    case TENSOR_LOAD_OP: return lower_load(k, b, n);
+    case TENSOR_LOAD_OP: return lower_load(k, b, e, n);
     case TENSOR_INDEX_OP: return lw_to_ix(k, b, lw_expr(k, b, n->args[0]));
     case TENSOR_STOP_OP: return lw_expr(k, b, n->args[0]);
     case TENSOR_ADD_OP: return lower_add(k, b, n);

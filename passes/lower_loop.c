@@ -80,6 +80,17 @@ void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, r
 }
 
 // ---- Positions -------------------------------------------------------------------------------------------
+// From n x to n (x + 1): of n positions.
+static bool spans(const kernel *k, const loop_node *n, uint32_t points) {
+    const tensor_op *op = k->l->op;
+    const tensor_node *lo = tensor_node_at(op, n->lo), *hi = tensor_node_at(op, n->hi);
+    int64_t by = 0, one = 0;
+    if (lo->op != TENSOR_MUL_OP || hi->op != TENSOR_MUL_OP || lo->args[1] != hi->args[1]) return false;
+    const tensor_node *next = tensor_node_at(op, hi->args[0]);
+    return lw_constant(op, lo->args[1], &by) && by == points && next->op == TENSOR_ADD_OP &&
+           next->args[0] == lo->args[0] && lw_constant(op, next->args[1], &one) && one == 1;
+}
+
 // Whether no round of the loop can pass the end. What runs along a vector ends at a multiple of it.
 static bool ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
     int64_t lo, hi;
@@ -88,6 +99,7 @@ static bool ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
     bool vector = n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE;
     if (lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi))
         return hi > lo && (rest ? (hi - lo) % step == 0 : hi - lo == step);
+    if (!rest && spans(k, n, step)) return true;
     if (rest && n->pad && n->pad % step == 0) return true;
     return rest && (step == 1 || (vector && step == n->digits[0].extent));
 }
@@ -270,14 +282,15 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     simt_value lo, hi;
     int64_t first, end;
     bounds_of(k, b, n, &lo, &hi);
-    bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end);
+    bool known = lw_constant(k->l->op, n->lo, &first) && lw_constant(k->l->op, n->hi, &end),
+         covered = spans(k, n, lw_step(n));
     loop_round r = {.own = own, .round = {lo, hi, !ends_exactly(k, n, lw_step(n)), false}};
     if (n->rest == LOOP_BLOCK_PLACE)
         for (uint32_t i = 0; i < k->block_loops.len; i++)
             if (k->block_loops.data[i] == n)
                 r.round.base = simt_build_binary(b, SIMT_ADD, lo, scaled(k, b, k->block_at[i], lw_step(n)));
     region_mark m = lw_enter(k);
-    if (n->rest == LOOP_BLOCK_PLACE || (known && end > first)) round_body(k, b, n, &r);
+    if (n->rest == LOOP_BLOCK_PLACE || covered || (known && end > first)) round_body(k, b, n, &r);
     else if (!known) {
         simt_value some = together ? any_more(k, b, lo, hi) : simt_build_cmp(b, SIMT_LT, lo, hi);
         r.round.maybe_none = together;
@@ -473,6 +486,13 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
 }
 
 static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
+    reduction *products = lw_products(k);
+    if (products) {   // all lanes go through them together
+        VEC_PUSH(k->l->arena, &products->cells, n->value);
+        lw_body(k, b, &n->body);
+        products->cells.len--;
+        return;
+    }
     axis_set copies = lw_written_out(k, lw_depends(k, n->value));
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);)
         lw_expr(k, b, n->value);   // of all lanes at once
@@ -519,6 +539,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     case LOOP_WITHOUT: lower_without(k, b, n); return;
     case LOOP_WITHIN: lw_within(k, b, n); return;
     case LOOP_LEVEL: lw_level(k, b, n); return;
+    case LOOP_AGAIN: return;   // by lw_reduce, when the state is known
     case LOOP_NODE_COUNT: break;
     }
     ICE("'%s': a node that is not lowered", k->plan->name);

@@ -11,6 +11,7 @@ typedef struct {
     uint32_t rows, columns;   // axes: of the two pieces of rows 8 apart, of two neighbouring columns
     uint32_t low, high;       // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
     axis_set all;             // of those
+    uint32_t tiles;           // pieces of columns that alternate: elements of the vector along them
 } pieces;
 
 // ---- Loops -----------------------------------------------------------------------------------------------
@@ -37,15 +38,21 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
     ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
 }
 
+// The digit of two neighbouring columns of a piece, behind a vector.
+static uint32_t column_digit(const loop_node *columns) {
+    return columns->digits[0].place == LOOP_VECTOR_PLACE;
+}
+
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
     const loop_matrix *m = reduce->matrix;
-    const loop_node *depth = loop_around(k, m->depth);
-    pieces p = {.m = m, .info = simt_mma_table(m->kind), .low = LOWER_NO_AXIS};
+    const loop_node *depth = loop_around(k, m->depth), *columns = loop_around(k, m->columns);
+    pieces p = {.m = m, .info = simt_mma_table(m->kind), .low = LOWER_NO_AXIS, .tiles = 1};
     bool halves = simt_element_bits(p.info->element) < 32;
     p.rows = lw_axis(k, loop_around(k, m->rows), 1);
-    p.columns = lw_axis(k, loop_around(k, m->columns), 0);
+    p.columns = lw_axis(k, columns, column_digit(columns));
+    if (column_digit(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
     if (halves) p.low = lw_axis(k, depth, 0);
-    p.high = lw_axis(k, depth, 1 + halves);
+    p.high = lw_axis(k, depth, loop_matrix_adjacent(depth, m->kind) ? halves : 1 + halves);
     p.all = AXIS(p.rows) | AXIS(p.columns) | lw_depth_axes(k, reduce);
     return p;
 }
@@ -61,21 +68,25 @@ static bool has_columns(const loop_body *body, tensor_var v) {
 }
 
 // Lane l stands at column l / 4 of a piece of B, where it has columns 2 (l % 4) and the next one of C.
+// Columns of the pieces of a vector alternate, so that what a lane loads of one row for all of them is
+// adjacent.
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last) {
     if (!has_columns(&n->body, n->var)) return;
     simt_type i32 = SIMT_T(I32);
     binding c = k->var[n->var];
     simt_value by = simt_build_binary(b, SIMT_LSHR, k->lane, simt_build_int(b, i32, 2));
+    uint32_t first = column_digit(n);
+    if (first) by = simt_build_binary(b, SIMT_MUL, by, simt_build_int(b, i32, n->digits[0].extent));
     simt_value base = simt_build_binary(b, SIMT_ADD, r->base, lw_to_ix(k, b, by));
-    for (uint32_t i = 2; i < n->ndigits; i++) {
+    for (uint32_t i = first + 2; i < n->ndigits; i++) {
         const lower_axis *a = &k->axis[lw_axis(k, n, i)];
         if (a->place != LOOP_GROUP_PLACE) continue;
         simt_value d = simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, lw_digit(k, b, a)),
                                          lw_ix(k, b, a->weight));
         base = simt_build_binary(b, SIMT_ADD, base, d);
     }
-    c.own &= ~AXIS(lw_axis(k, n, 0));
-    c.axes &= ~AXIS(lw_axis(k, n, 0));
+    c.own &= ~AXIS(lw_axis(k, n, first));
+    c.axes &= ~AXIS(lw_axis(k, n, first));
     c.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, c.own));
     for (instance_walk w = lw_walk_begin(k, c.own); lw_walk_next(&w);) {
         simt_value inside;
@@ -125,52 +136,70 @@ static void leave_columns(kernel *k, outside o) {
 // ---- Operands --------------------------------------------------------------------------------------------
 // What was widened when it was loaded is what it was.
 static simt_value as_element(simt_builder *b, simt_element e, simt_value x) {
-    simt_instr def = b->func->values.data[x].def;
+    simt_type want = {(uint8_t)e, simt_typeof(b->func, x).lanes};
+    simt_value def = b->func->values.data[x].def;
     const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
-    if (i && i->op == SIMT_CVT &&
-        simt_type_equal(simt_typeof(b->func, i->args[0]), (simt_type){(uint8_t)e, 1}))
-        return i->args[0];
-    return simt_build_cvt(b, (simt_type){(uint8_t)e, 1}, x);
+    if (i && i->op == SIMT_CVT && simt_type_equal(simt_typeof(b->func, i->args[0]), want)) return i->args[0];
+    return simt_build_cvt(b, want, x);
 }
 
 static void set(kernel *k, uint32_t axis, int32_t at) {
     if (axis != LOWER_NO_AXIS) k->at[axis] = at;
 }
 
-static simt_value operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                          tensor_expr e) {
+// Whether the element at hand is there: within the loops inside; of A, where the cell is not empty. Where
+// cells are, those of A past the end are empty, and B has what the last step has.
+static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_mma_operand o) {
+    if (o == SIMT_MMA_B && loop_again(r->node)) return 0;
+    simt_value c = lw_masks(k, b, r->masks);
+    for (uint32_t i = 0; i < r->cells.len; i++) c = lw_both(b, c, lw_expr(k, b, r->cells.data[i]));
+    return c;
+}
+
+// Of each of the pieces that alternate.
+static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
+                    tensor_expr e, uint32_t pieces, simt_value *out) {
     simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
     uint32_t w = 32 / simt_element_bits(t.element);
-    simt_value x[16];
+    simt_value x[16], of[16];
     for (uint32_t i = 0; i < t.lanes; i++) {
         simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
         uint32_t depth = o == SIMT_MMA_A ? at.column : at.row;
         if (o == SIMT_MMA_A) set(k, p->rows, (int32_t)at.row / 8);
         set(k, p->low, (int32_t)(depth % w));
         set(k, p->high, (int32_t)(depth / (4 * w)));
-        simt_value inside = lw_masks(k, b, r->masks);
+        simt_value there = is_there(k, b, r, o);
         x[i] = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
-        if (inside) x[i] = simt_build_select(b, inside, x[i], simt_build_float(b, one, 0));
+        uint8_t lanes = simt_typeof(k->f, x[i]).lanes;
+        if (there)
+            x[i] = simt_build_select(b, lw_widen(b, there, lanes), x[i],
+                                     lw_widen(b, simt_build_float(b, one, 0), lanes));
     }
     set(k, p->rows, -1);
     set(k, p->low, -1);
     set(k, p->high, -1);
-    return lw_gather(b, x, t.lanes);
+    for (uint32_t piece = 0; piece < pieces; piece++) {
+        for (uint32_t i = 0; i < t.lanes; i++) of[i] = lw_pick(b, x[i], piece);
+        out[piece] = lw_gather(b, of, t.lanes);
+    }
 }
 
-// Per instance of what the operand depends on, but for its pieces; steps: of the depth, which decide whether
-// it is there.
+// Per instance of what the operand depends on, but for its pieces, and piece; steps: of the depth, which
+// decide whether it is there.
 typedef struct {
     axis_set axes;
+    uint32_t pieces;
     simt_value *of;
 } operands;
 
 static operands all_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                        simt_mma_operand o, tensor_expr e) {
-    operands x = {.axes = (lw_written_out(k, lw_depends(k, e)) | steps) & ~p->all};
-    x.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, x.axes));
+    axis_set depends = lw_depends(k, e);
+    for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++) depends |= lw_depends(k, r->cells.data[i]);
+    operands x = {(lw_written_out(k, depends) | steps) & ~p->all, o == SIMT_MMA_B ? p->tiles : 1, NULL};
+    x.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, x.axes) * x.pieces);
     for (instance_walk w = lw_walk_begin(k, x.axes); lw_walk_next(&w);)
-        x.of[lw_instance(k, x.axes)] = operand(k, b, r, p, o, e);
+        operand(k, b, r, p, o, e, x.pieces, &x.of[lw_instance(k, x.axes) * x.pieces]);
     return x;
 }
 
@@ -185,13 +214,18 @@ static simt_value *slot_of(kernel *k, const reduction *r, const pieces *p, uint3
     return slot;
 }
 
-static void add_product(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_value x,
-                        simt_value y) {
+// y: of each of the pieces that alternate.
+static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_value x,
+                         const simt_value *y) {
+    enum { MOST = 16 };
     uint32_t n = p->info->held[SIMT_MMA_C];
-    simt_value c[16];
-    for (uint32_t i = 0; i < n; i++) c[i] = *slot_of(k, r, p, i);
-    simt_value d = simt_build_mma(b, p->m->kind, x, y, lw_gather(b, c, n));
-    for (uint32_t i = 0; i < n; i++) *slot_of(k, r, p, i) = lw_pick(b, d, i);
+    simt_value c[MOST], sum[MOST][MOST];   // element, piece
+    for (uint32_t piece = 0; piece < p->tiles; piece++) {
+        for (uint32_t i = 0; i < n; i++) c[i] = lw_pick(b, *slot_of(k, r, p, i), piece);
+        simt_value d = simt_build_mma(b, p->m->kind, x, y[piece], lw_gather(b, c, n));
+        for (uint32_t i = 0; i < n; i++) sum[i][piece] = lw_pick(b, d, i);
+    }
+    for (uint32_t i = 0; i < n; i++) *slot_of(k, r, p, i) = lw_gather(b, sum[i], p->tiles);
 }
 
 void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
@@ -206,5 +240,5 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     leave_columns(k, o);
     for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
         for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
-            add_product(k, b, r, &p, x.of[lw_instance(k, x.axes)], y.of[lw_instance(k, y.axes)]);
+            add_products(k, b, r, &p, x.of[lw_instance(k, x.axes)], &y.of[lw_instance(k, y.axes) * y.pieces]);
 }

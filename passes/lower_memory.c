@@ -267,6 +267,11 @@ static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt
     return simt_build_cvt(b, (simt_type){loaded_element(k, val), (uint8_t)lanes}, x);
 }
 
+simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n) {
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
+    return load_at(k, b, v, &first.at, n, (uint16_t)(bytes * n));
+}
+
 static bool overwritten(const kernel *k, tensor_val val) {
     for (tensor_val w = 0; w < k->l->op->nparams; w++)
         if (w != val && k->l->op->vals.data[w].inplace == val && k->written[val]) return true;

@@ -83,6 +83,8 @@ static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_va
 
 // The last left index that the first factor alone has, and the second.
 static bool find_roles(const planner *p, const tensor_stage *st, plan_matrix *m) {
+    tensor_var row;
+    if (plan_window_cell(p, st, &row)) return plan_window_roles(p, st, m);
     bool rows = false, columns = false;
     for (uint32_t i = 0; i < st->nleft; i++) {
         uint32_t with = factors_with(p, st, st->left[i]);
@@ -109,7 +111,8 @@ static bool is_sum(const planner *p, const tensor_reducer *r) {
            tensor_reducer_neutral(p->op, r);
 }
 
-static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth) {
+static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth,
+                       bool windows) {
     const char *out = "leave 'mma' out: lanes and vectors are for such a sum",
                *name = plan_index_text(p, depth);
     schedule_cell *compute = schedule_find(p->s, st->name, SCHEDULE_COMPUTE, NULL);
@@ -122,12 +125,16 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
         return REFUSE(p, c, out,
                       "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum",
                       st->name);
+    if (windows) return true;   // by the windows
     if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
         return REFUSE(p, c, out, "tensor cores sum products of two factors, and what '%s' sums is no product",
                       st->name);
     if (st->nbound > 1 || st->nkeys || st->nfilters)
         return REFUSE(
-            p, c, out,
+            p, c,
+            st->nkeys == 1
+                ? "leave 'mma' out, or let rows share what a map says in windows: `window v 16 by src 16`"
+                : out,
             "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name,
             st->name);
     if (find_roles(p, st, &m)) return true;
@@ -165,11 +172,20 @@ void plan_matrix_types(planner *p, uint32_t stage) {
     schedule_cell *c = cell_of(p, st, &m.depth);
     if (!c) return;
     c->consumed = true;
-    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth)) return;
+    tensor_var row;
+    bool windows = plan_window_cell(p, st, &row) != NULL;
+    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth, windows)) return;
     const tensor_node product = *tensor_node_at(p->op, st->body[0]);
-    bool swapped = is_swapped(p, st);
-    tensor_expr x = as_operand(p, product.args[swapped], m.kind),
-                y = as_operand(p, product.args[!swapped], m.kind);
+    bool swapped = !windows && is_swapped(p, st);
+    tensor_expr first, second;
+    if (windows) {
+        if (!plan_window_factors(p, st, &m, &first, &second)) return;
+        st = &p->op->stages.data[stage];
+    } else {
+        first = product.args[swapped];
+        second = product.args[!swapped];
+    }
+    tensor_expr x = as_operand(p, first, m.kind), y = as_operand(p, second, m.kind);
     tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
     *body = tensor_binary(p->op, TENSOR_MUL_OP, x, y, product.at);
     uint32_t reducer = rounded_sum(p, st->reducer);
@@ -254,6 +270,8 @@ static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) 
     static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
     const char *name = plan_index_text(p, c->var);
     for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
+        if (others[i] == SCHEDULE_VECTOR && c->matrix == MATRIX_COLUMNS)
+            continue;   // of pieces that alternate
         const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i],
                                                    p->op->vars.data[c->var].name);
         if (!other) continue;
@@ -298,10 +316,12 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     c->matrix_kind = m.kind;
     refuse_others(p, c, &m);
     refuse_groups(p, c, &m);
-    c->vector = c->pad = 0;
+    if (c->matrix != MATRIX_COLUMNS) c->vector = 0;
+    c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
     if (!c->registers) c->registers = piece(c);
     check_registers(p, c, &m);
+    if (m.window && c->matrix == MATRIX_ROWS) plan_window_alone(p, c, &m);
 }
 
 bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {
@@ -325,6 +345,7 @@ void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
 }
 
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
+    add(n, LOOP_VECTOR_PLACE, c->vector);
     if (c->matrix == MATRIX_ROWS) {
         add(n, LOOP_LANE_PLACE, 8);
         add(n, LOOP_REGISTER_PLACE, 2);
@@ -354,7 +375,8 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
         return;
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
-    *made = (loop_matrix){m.kind, rows->var, columns->var, m.depth};
+    *made = (loop_matrix){m.kind, rows->var, columns->var,
+                          m.window ? reduce->body.data[0]->body.data[0]->var : m.depth};
     reduce->matrix = made;
 }
 

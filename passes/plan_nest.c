@@ -58,7 +58,8 @@ void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *w
                                  &m);   // its lanes are dealt out already
     dealing d = {.stage = stage, .shuffles = !matrix && plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
-    if (n->tiles) plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);
+    if (n->tiles && n->rows->tile)
+        plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);
     if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
     for (uint32_t i = 0; i < n->levels.len; i++) {
         if (n->tiles && i == n->tiled) VEC_PUSH(n->p->arena, &d.outer, n->tiles);
@@ -256,7 +257,8 @@ static void check_level(nest *n, const index_cut *c, const tensor_stage *st, ten
 
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
 static void check_blocks(nest *n, const index_cut *c, bool blocks) {
-    bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE;
+    bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE ||
+                n->rows->place == ROWS_OF_WINDOW;
     if (blocks && !grid) {
         const char *name = plan_index_text(n->p, c->var);
         diagnostic *d = plan_refuse(
@@ -270,7 +272,8 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         loop_place rest = n->levels.data[i]->rest;
         if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
-        diagnostic *d = plan_refuse(n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
+        const schedule_cell *cell = c->cell[SCHEDULE_BLOCK];
+        diagnostic *d = plan_refuse(n->p, E0554, cell ? cell->at : n->rows->window->cell->at,
                                     "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
                                     plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
@@ -352,6 +355,12 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     node->hi = rows && n->rows->hi ? n->rows->hi : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
     const index_cut said = plan_cut(p, deepest, v, false);
     index_cut c = rows && n->rows->by ? plan_taken_cut(said) : said;
+    if (rows && n->rows->window) {   // the groups have windows, each of which is one piece of rows
+        n->tiles = plan_open_windows(p, n->rows->window, &said, to);
+        n->tiled = n->levels.len;
+        to = &n->tiles->body;
+        c.groups = 0;
+    }
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
     else plan_check_groups(p, n->rows->tile, &c);
     const plan_part *part = plan_part_of(p, n->group->data[n->group->len - 1]);
@@ -376,12 +385,13 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
                            : NULL);
     if (rows && n->rows->everyone) VEC_PUSH(p->arena, &n->everyone, node), node->rest = LOOP_SERIAL_PLACE;
     else if (rows && n->rows->tile) plan_tile_digits(p, n->rows->tile, c, node);
-    else if (within) digits_within(n, c, node);
+    else if (within && !n->rows->window) digits_within(n, c, node);
     else plan_digits(p, &c, node);
+    if (rows && n->rows->window) node->rest = LOOP_WHOLE_PLACE;
     write_out(n, level, node);
     if (rows && n->rows->at && node->rest == LOOP_WHOLE_PLACE)
         node->rest = LOOP_SERIAL_PLACE;   // of tiles, not of rows
-    check_blocks(n, &c, node->rest == LOOP_BLOCK_PLACE || (rows && n->rows->tile));
+    check_blocks(n, &c, node->rest == LOOP_BLOCK_PLACE || (rows && (n->rows->tile || n->rows->window)));
     VEC_PUSH(p->arena, &n->levels, node);
     loop_append(p->plan, to, node);
     if (ordered) {
@@ -565,4 +575,5 @@ void plan_kernel(planner *p, stage_group *g) {
     for (uint32_t i = 0; i < g->len; i++) plan_choose_home(p, g, &p->op->stages.data[g->data[i]]);
     plan_each_class(p, &p->op->stages.data[g->data[g->len - 1]], build, g);
     p->parts.len = 0;
+    p->window = NULL;
 }

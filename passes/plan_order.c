@@ -82,17 +82,24 @@ static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var 
         const char *index = p->op->vars.data[left[i]].name;
         schedule_cell *order = schedule_find(p->s, deepest->name, SCHEDULE_ORDER, index),
                       *block = schedule_find(p->s, deepest->name, SCHEDULE_BLOCK, index);
+        plan_matrix m;
+        bool windows = plan_matrix_role(p, deepest, left[i], &m) == MATRIX_ROWS && m.window;
         if (!plan_tiled(block)) block = NULL;
-        if (!order && !block) continue;
+        if (!order && !block && !windows) continue;
         if (said) {
-            diagnostic *d = plan_refuse(p, E0530, block ? block->at : order->at,
+            diagnostic *d = plan_refuse(p, E0530,
+                                        block   ? block->at
+                                        : order ? order->at
+                                                : m.window->at,
                                         "an order of two indices of a kernel has no pass in this version");
             if (d) diag_note(d, said->at, "the other order");
             if (d) diag_help(d, "leave one out");
             return false;
         }
-        said = block ? block : order;
+        said = block ? block : order ? order : m.window;
         rows->level = i;
+        if (windows) plan_window_rows(p, left[i], &m, rows);
+        if (!order && !block) continue;
         if (order) order->consumed = true;
         if (block ? !plan_tile_rows(p, left[i], block, order, rows) : !plan_key_order(p, order, &rows->order))
             return false;

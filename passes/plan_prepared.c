@@ -158,6 +158,28 @@ tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, ten
     return prepare(p, b, args, nargs, n, b == PREPARED_PART_ROWS ? m->into : m->domain, parts);
 }
 
+tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other,
+                              int64_t extent, tensor_space windows) {
+    const tensor_val_info i = p->op->vals.data[map];
+    tensor_val args[] = {map, other};
+    if (b == PREPARED_WINDOW_COLUMNS) return prepare(p, b, args, 2, 0, i.into, p->op->vals.data[other].into);
+    const char *entries = p->op->spaces.data[i.axes[0]].name;
+    tensor_expr most = loop_most_slots(p->op, map, extent), n = tensor_int(p->op, extent);
+    tensor_space slots = plan_space(p, arena_printf(p->arena, "%s.slots%lld", entries, (long long)extent),
+                                    most);
+    if (b == PREPARED_WINDOW_SLOTS) return prepare(p, b, args, 2, extent, slots, i.axes[0]);
+    if (b == PREPARED_WINDOW_BEGINS) {
+        tensor_space blocks = plan_space(p,
+                                         arena_printf(p->arena, "%s.blocks%lld", entries, (long long)extent),
+                                         tensor_binary(p->op, TENSOR_QUOT_OP, most, n, NO_SPAN));
+        return prepare(p, b, args, 2, extent, blocks, ends_of(p, windows));
+    }
+    tensor_space cells = plan_space(p, arena_printf(p->arena, "%s.cells%lld", entries, (long long)extent),
+                                    tensor_binary(p->op, TENSOR_MUL_OP, most, n, NO_SPAN));
+    plan_narrow_product(p, &cells, 1);
+    return prepare(p, b, args, 2, extent, i.axes[0], cells);
+}
+
 tensor_val plan_order(planner *p, const plan_map *m) {
     return plan_prepare(p, PREPARED_ORDER, &m->map, 1, m->domain, m->domain);
 }

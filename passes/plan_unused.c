@@ -80,6 +80,9 @@ static const char *why(void *user, const schedule_cell *c) {
     if (!a.with_index)
         return arena_printf(p->arena, "no stage that it holds for has an index '%s' of its own", c->subject);
     if (a.other) return arena_printf(p->arena, "a more specific statement takes its place in '%s'", a.other);
+    if (c->verb == SCHEDULE_WINDOW)
+        return arena_printf(p->arena, "no sum with '%s' on the left has an 'mma' of what it reduces",
+                            c->subject);
     if (c->verb == SCHEDULE_ORDER && !a.left)
         return arena_printf(p->arena, "'%s' is reduced, not on the left", c->subject);
     if (c->verb == SCHEDULE_BUCKET && !a.outermost)

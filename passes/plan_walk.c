@@ -339,6 +339,11 @@ void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce
         plan_take_parts(p, stages, n, reduce, made);
         return;
     }
+    plan_matrix m;
+    if (plan_matrix_of(p, &p->op->stages.data[stages[0]], &m) && m.window) {
+        plan_window_walk(p, stages, &m, reduce, made);
+        return;
+    }
     tensor_stage first = p->op->stages.data[stages[0]];
     if (part && part->kind == PART_RUNS) first.bound = bound_from(p, &first, part->var);
     walking w = {.p = p,

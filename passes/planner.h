@@ -3,9 +3,9 @@
 // plan_group.c says which stages share a kernel, plan_gather.c, plan_fuse.c and plan_sweep.c which the schedule
 // fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
 // the schedule's cells, plan_pad.c rounds extents up, plan_flat.c takes indices as one, plan_tiles.c gives
-// blocks tiles of a map, plan_walk.c walks what a reduction reduces, plan_held.c says what lanes hold for it,
-// plan_prepared.c names prepared arrays, plan_parts.c, plan_cut_rows.c and plan_runs.c cut reductions across
-// blocks, plan_guard.c what a version takes for granted.
+// blocks tiles of a map, plan_window.c gives warps windows of rows, plan_walk.c walks what a reduction reduces,
+// plan_held.c says what lanes hold for it, plan_prepared.c names prepared arrays, plan_parts.c, plan_cut_rows.c
+// and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 
@@ -73,6 +73,7 @@ typedef struct {
     bool leaving;                  // it is the one that walks points and leaves states
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(uint32_t) some_reducers;   // whose last component says whether anything was contributed
+    const struct plan_window *window;   // of the kernel at hand; NULL: there are none
     VEC(loop_inside) inside;
     VEC(struct held_loop *) held;     // loops of the kernel at hand: see plan_held.c
     VEC(struct dealt_loop *) dealt;   // and those of plan_dealt.c
@@ -145,7 +146,7 @@ typedef VEC(loop_node *) loop_list;
 // ---- Matrix operations (plan_matrix.c) -------------------------------------------------------------------
 typedef enum { MATRIX_NONE, MATRIX_ROWS, MATRIX_COLUMNS, MATRIX_DEPTH } matrix_role;
 typedef struct {   // a sum that `mma` is about
-    const schedule_cell *cell;
+    const schedule_cell *cell, *window;   // window: its rows have windows; NULL: they have not
     simt_mma kind;
     tensor_var rows, columns, depth;   // of the stage
 } plan_matrix;
@@ -155,6 +156,12 @@ bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce);
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why);   // refuses it there
+// Rows in windows (plan_window.c).
+schedule_cell *plan_window_cell(const planner *p, const tensor_stage *st, tensor_var *row);   // NULL: they have none
+// Who plays which role, and what is multiplied: what stands in cells, the other factor; false: refused.
+bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, tensor_expr *cell, tensor_expr *other);
+bool plan_window_roles(const planner *p, const tensor_stage *st, plan_matrix *m);   // once it is multiplied so
+void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, loop_node *reduce, loop_list *made);
 
 // ---- Dealing out (plan_cut.c) ----------------------------------------------------------------------------
 typedef struct {
@@ -169,6 +176,7 @@ typedef struct {
     simt_mma matrix_kind;
 } index_cut;
 void plan_matrix_cut(planner *p, index_cut *c);
+void plan_window_alone(planner *p, const index_cut *c, const plan_matrix *m);   // refuses what else deals out its rows
 bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o);   // refuses that they share a loop
 void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels);
 void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes);   // refuses other than those of a warp
@@ -195,7 +203,12 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
 void plan_pads(planner *p);   // of values, when all loops are made
 
 // ---- Order (plan_order.c) --------------------------------------------------------------------------------
-typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, EDGES_OF_BLOCK } row_place;
+typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, ROWS_OF_WINDOW, EDGES_OF_BLOCK } row_place;
+typedef struct plan_window {   // of rows of a matrix operation: see plan_window.c
+    const schedule_cell *cell;
+    int64_t rows;
+    tensor_var number;   // of the window at hand
+} plan_window;
 typedef struct {   // points whose value of a map is one: see plan_tiles.c
     schedule_cell *cell;
     tensor_val named;   // the map, as the schedule says it
@@ -215,10 +228,13 @@ typedef struct {
     row_place place;
     int64_t points;          // ROWS_OF_BLOCK, ROWS_OF_TILE: that the digits cover
     const plan_tile *tile;   // ROWS_OF_TILE
+    const plan_window *window;   // ROWS_OF_WINDOW
     loop_node *
         around;   // EDGES_OF_BLOCK: the loop over the rows they belong to; NULL: they are walked as one range
     bool everyone;   // dealt out to all threads of the kernel
 } row_class;
+void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_class *out);
+loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to);
 bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order);
 bool plan_classes(planner *p, const schedule_cell *bucket, row_class *out,
                   uint32_t *n);   // by degree, the lowest first
@@ -412,6 +428,8 @@ tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, 
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n);
 // Parts of rows of more than n entries, then the other rows, in an order or by their numbers: TENSOR_NO_VAL.
 tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, tensor_val order, int64_t n);
+// Of windows of `extent` rows (0: it is not said): of a map and another one, or the slots that are made of it.
+tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other, int64_t extent, tensor_space windows);
 tensor_val plan_offsets(planner *p, const plan_map *m);
 tensor_val plan_order(planner *p, const plan_map *m);
 bool plan_prepare_classes(planner *p);

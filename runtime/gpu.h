@@ -52,9 +52,16 @@ gnn_status rt_gpu_order(rt_gpu *g, const rt_map_view *m, bool largest, rt_ints *
 gnn_status rt_gpu_degrees(rt_gpu *g, const rt_map_view *m, rt_ints *out);
 gnn_status rt_gpu_largest(rt_gpu *g, const rt_ints *x, int64_t *out);   // 0 where there are none
 gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out, int64_t *tiles);
+// In `begins`, of as many entries as there are offsets, the number of the first tile of each class, and of all.
+gnn_status rt_gpu_number_tiles(rt_gpu *g, const rt_ints *offsets, int64_t extent, const rt_ints *begins);
 gnn_status rt_gpu_tile_begins(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent, rt_ints *out);
+// gpu_windows.c: as windows.c
+gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, rt_ints *out, int64_t *count);
+gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, rt_ints *out);
+gnn_status rt_gpu_window_columns(rt_gpu *g, const rt_map_view *s, const rt_map_view *slots, rt_ints *out);
+gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out);
 gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out, int64_t *classes);
 

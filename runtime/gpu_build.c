@@ -143,7 +143,7 @@ gnn_status rt_gpu_order(rt_gpu *g, const rt_map_view *m, bool largest, rt_ints *
 
 // ---- Tiles -----------------------------------------------------------------------------------------------
 // In `begins`, of as many entries as there are offsets, the number of the first tile of each class.
-static gnn_status number_tiles(rt_gpu *g, const rt_ints *offsets, int64_t extent, const rt_ints *begins) {
+gnn_status rt_gpu_number_tiles(rt_gpu *g, const rt_ints *offsets, int64_t extent, const rt_ints *begins) {
     const int64_t classes = offsets->count - 1;
     gnn_status s = RT_LAUNCH(g, TILE_COUNTS, offsets->count, RT_POINTER(offsets->data), RT_NUMBER(classes),
                              RT_NUMBER(extent), RT_POINTER(begins->data));
@@ -154,7 +154,7 @@ gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints
     rt_ints offsets, begins;
     gnn_status s = rt_gpu_offsets(g, m, &offsets);
     if (!s) s = rt_gpu_ints(g, offsets.count, &begins);
-    if (!s) s = number_tiles(g, &offsets, extent, &begins);
+    if (!s) s = rt_gpu_number_tiles(g, &offsets, extent, &begins);
     if (!s) s = rt_gpu_get(g, &begins, m->codomain, tiles);
     if (!s) s = rt_gpu_ints(g, *tiles + 1, out);
     if (s) return s;
@@ -166,7 +166,7 @@ gnn_status rt_gpu_tile_begins(rt_gpu *g, const rt_map_view *m, int64_t extent, r
     rt_ints offsets;
     gnn_status s = rt_gpu_offsets(g, m, &offsets);
     if (!s) s = rt_gpu_ints(g, offsets.count, out);
-    return s ? s : number_tiles(g, &offsets, extent, out);
+    return s ? s : rt_gpu_number_tiles(g, &offsets, extent, out);
 }
 
 gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out) {
@@ -176,7 +176,7 @@ gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, r
         return rt_fail(g->c, GNN_TOO_LARGE, "%lld entries have too many tiles", (long long)m->values.count);
     gnn_status s = rt_gpu_offsets(g, m, &offsets);
     if (!s) s = rt_gpu_ints(g, offsets.count, &begins);
-    if (!s) s = number_tiles(g, &offsets, extent, &begins);
+    if (!s) s = rt_gpu_number_tiles(g, &offsets, extent, &begins);
     return s ? s : rt_gpu_expanded(g, &begins, most, out);
 }
 

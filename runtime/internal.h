@@ -95,8 +95,9 @@ void rt_gpu_unload(gnn_context *c, bool wide);   // gpu_kernels.c
     X(AVG_PREIMAGE, "avg", NOTHING, 0, 0) X(STD_PREIMAGE, "std", NOTHING, 0, 0)                             \
     X(QUANTILE_PREIMAGE, "quantile", NUMBER, 0, 1000) X(AT_LEAST, "at_least", NUMBER, 0, INT64_MAX)         \
     X(CUT_PARTS, "cut_parts", NUMBER, 1, INT64_MAX)                                                         \
-    X(FILL, "fill", NUMBER, 1, INT64_MAX) X(IS_SORTED, "sorted", NOTHING, 0, 0) X(SYMMETRIC, "symmetric", MAP, 0, 0)
-typedef enum { RT_WITH_NOTHING, RT_WITH_NUMBER, RT_WITH_MAP } rt_operand_kind;
+    X(FILL, "fill", NUMBER, 1, INT64_MAX) X(IS_SORTED, "sorted", NOTHING, 0, 0) X(SYMMETRIC, "symmetric", MAP, 0, 0) \
+    X(DENSITY, "density", MAP_NUMBER, 1, INT64_MAX)
+typedef enum { RT_WITH_NOTHING, RT_WITH_NUMBER, RT_WITH_MAP, RT_WITH_MAP_NUMBER } rt_operand_kind;
 #define RT_DEVICE_FACTS(X) X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
 typedef enum {
 #define X(name, text) RT_DEVICE_##name,
@@ -113,7 +114,7 @@ typedef enum {
     RT_TOKEN_KINDS
 } rt_token_kind;
 static inline bool rt_is_statistic(rt_token_kind k) {
-    return k >= RT_MAX_PREIMAGE && k <= RT_SYMMETRIC;
+    return k >= RT_MAX_PREIMAGE && k <= RT_DENSITY;
 }
 static inline bool rt_is_fact(rt_token_kind k) {   // told by the plan
     return k == RT_DEVICE || rt_is_statistic(k);
@@ -182,7 +183,9 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
     X(DEGREES, "degrees", 1, 1) X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                   \
     X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                 \
     X(PART_ROWS, "part_rows", 1, 2) X(PART_BEGINS, "part_begins", 1, 2) X(PART_ENDS, "part_ends", 1, 2)     \
-    X(PART_HEADS, "part_heads", 1, 2)                                                                       \
+    X(PART_HEADS, "part_heads", 1, 2) X(WINDOW_SLOTS, "window_slots", 2, 2)                                 \
+    X(WINDOW_BEGINS, "window_begins", 2, 2) X(WINDOW_COLUMNS, "window_columns", 2, 2)                       \
+    X(WINDOW_ENTRIES, "window_entries", 2, 2)                                                               \
     X(CLASSES, "classes", 1, RT_MAX_MAPS)
 typedef enum {
 #define X(name, text, least, most) RT_##name,
@@ -199,7 +202,7 @@ typedef struct {
     rt_builder builder;
     uint32_t nargs;
     rt_map_ref *args;
-    int64_t extent;          // of tiles; else 0
+    int64_t extent;          // of tiles, parts, windows; else 0
     uint32_t domain, into;   // spaces
 } rt_prepared;
 static inline bool rt_counts(rt_builder b) {   // the space it is into
@@ -209,13 +212,16 @@ static inline bool rt_orders(rt_builder b) {   // a permutation
     return b == RT_ORDER || b == RT_ORDER_DESC;
 }
 static inline bool rt_maps(rt_builder b) {   // it may be an argument
-    return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || rt_orders(b);
+    return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || b == RT_WINDOW_SLOTS || rt_orders(b);
 }
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
 }
+static inline bool rt_windows(rt_builder b) {   // of so many rows
+    return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES;
+}
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
-    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b);
+    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) || rt_windows(b);
 }
 
 typedef struct {
@@ -329,6 +335,16 @@ gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t ex
 gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out);
 // Parts of rows (parts.c); order: of the rows, or NULL.
 gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent, bool wide, rt_ints *out);
+// Windows of rows (windows.c); slots: as rt_build_window_slots gives them.
+gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent, bool wide,
+                                 rt_ints *out, int64_t *count);
+gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
+                                  rt_ints *out);
+gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide, rt_ints *out);
+gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
+                                   rt_ints *out);
+gnn_status rt_count_cells(gnn_context *c, int64_t n, int64_t extent, int64_t *out);   // so many times so many, in windows
+int64_t rt_density(int64_t entries, int64_t slots, int64_t extent);                     // of 1000 cells
 gnn_status rt_build_compose(gnn_context *c, const rt_map_view *m, const rt_map_view *n, bool wide,
                             rt_ints *out);
 gnn_status rt_build_classes(gnn_context *c, const rt_map_view *maps, uint32_t n, bool wide, rt_ints *out,
@@ -343,7 +359,7 @@ typedef struct {
     int64_t *sizes, *counts;     // one allocation, sizes'; NULL where there are no preimages
 } rt_preimages;
 gnn_status rt_measure(gnn_context *c, const rt_map_view *m, rt_preimages *out);
-int64_t rt_statistic(const rt_preimages *m, const rt_token *t);   // all but IS_SORTED, SYMMETRIC
+int64_t rt_statistic(const rt_preimages *m, const rt_token *t);   // all but IS_SORTED, SYMMETRIC, DENSITY
 int64_t rt_sorted(const rt_map_view *m);
 gnn_status rt_symmetric(gnn_context *c, const rt_map_view *src, const rt_map_view *dst, int64_t *out);
 
@@ -465,6 +481,8 @@ gnn_status rt_plan_requires(gnn_plan *plan);
 void rt_plan_want(gnn_plan *plan, const rt_expr *e);   // the sizes it names
 void rt_plan_close(gnn_plan *plan);                    // wants what the wanted takes
 gnn_status rt_plan_prepare(gnn_plan *plan);            // builds what is wanted, and what that takes
+// The slots of windows of `extent` rows, of two parameters; the caller owns it.
+gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent, rt_structure **out);
 gnn_status rt_plan_versions(gnn_plan *plan, const char *name);   // those that launches may take; NULL: any
 gnn_status rt_plan_steps(gnn_plan *plan);                        // of those: workspace, sizes of launches, slots
 // The version a launch takes; NULL: the one the caller chose cannot run, with the error kept.

@@ -18,6 +18,15 @@ static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
     return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out));
 }
 
+// How full windows of rows are; a cache keeps the slots for the program that is prepared.
+static gnn_status density(gnn_plan *plan, const rt_token *t, int64_t *out) {
+    rt_structure *slots = NULL;
+    gnn_status s = rt_plan_slots(plan, t->a, t->b, t->value, &slots);
+    if (!s) *out = rt_density(slots->host.count, slots->codomain, t->value);
+    rt_structure_drop(slots);
+    return s;
+}
+
 static gnn_status sorted(gnn_plan *plan, const rt_token *t, int64_t *out) {
     rt_structure *m;
     bool on_device;
@@ -47,6 +56,7 @@ static gnn_status fact(void *user, const rt_token *t, int64_t *out) {
     if (t->kind == RT_DEVICE) return rt_device_number(plan->c, (rt_device_fact)t->a, out);
     if (t->kind == RT_IS_SORTED) return sorted(plan, t, out);
     if (t->kind == RT_SYMMETRIC) return symmetric(plan, t, out);
+    if (t->kind == RT_DENSITY) return density(plan, t, out);
     rt_structure *m;
     gnn_status s = rt_plan_map(plan, t->a, &m);
     if (!s && !m->measured) s = measure(plan, m);

@@ -80,9 +80,13 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
         if (m[i].values.count != plan->sizes[q->domain])
             return misfit(plan, r, "its maps have another domain");
     bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_TILE_BEGINS ||
-                     q->builder == RT_TILE_VALUES || rt_parts(q->builder);
+                     q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_windows(q->builder);
     if (of_values && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
+    bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
+                    q->builder == RT_WINDOW_ENTRIES;
+    if (of_slots && !(q->args[1].prepared && plan->p->prepared[q->args[1].index].builder == RT_WINDOW_SLOTS))
+        return misfit(plan, r, "its second map says no slots of windows");
     if (rt_parts(q->builder) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
         return misfit(plan, r, "its second map is no order of its rows");
     if (q->builder == RT_COMPOSE &&
@@ -140,6 +144,11 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_PART_ENDS:
     case RT_PART_HEADS:
         return rt_build_parts(c, r->q->builder, &m[0], r->q->nargs > 1 ? &m[1] : NULL, r->q->extent, wide, &s->host);
+    case RT_WINDOW_SLOTS:
+        return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
+    case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, wide, &s->host);
+    case RT_WINDOW_COLUMNS: return rt_build_window_columns(c, &m[0], &m[1], wide, &s->host);
+    case RT_WINDOW_ENTRIES: return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;
     }
@@ -168,19 +177,32 @@ static gnn_status make(gnn_plan *plan, const recipe *r, const int64_t *key, uint
     return s;
 }
 
+static gnn_status prepare(gnn_plan *plan, const rt_prepared *q, rt_structure **out) {
+    recipe r = {.q = q};
+    int64_t *key = NULL;
+    uint32_t nkey = 0;
+    gnn_status s = gather(plan, &r);
+    if (!s) s = check_fit(plan, &r);
+    if (!s) s = make_key(plan, &r, &key, &nkey);
+    if (!s) s = make(plan, &r, key, nkey, out);
+    rt_free(plan->c, key);
+    return s;
+}
+
+gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent,
+                         rt_structure **out) {
+    rt_map_ref args[] = {{.index = rows}, {.index = columns}};
+    const rt_param *m = &plan->p->params[rows];
+    const rt_prepared q = {"density", RT_WINDOW_SLOTS, 2, args, extent, m->axes[0], (uint32_t)m->into};
+    return prepare(plan, &q, out);
+}
+
 gnn_status rt_plan_prepare(gnn_plan *plan) {
     gnn_status s = GNN_OK;
     rt_plan_close(plan);
     for (uint32_t i = 0; i < plan->p->nprepared && !s; i++) {
         if (!plan->wants_prepared[i] || plan->prepared[i]) continue;
-        recipe r = {.q = &plan->p->prepared[i]};
-        int64_t *key = NULL;
-        uint32_t nkey = 0;
-        s = gather(plan, &r);
-        if (!s) s = check_fit(plan, &r);
-        if (!s) s = make_key(plan, &r, &key, &nkey);
-        if (!s) s = make(plan, &r, key, nkey, &plan->prepared[i]);
-        rt_free(plan->c, key);
+        s = prepare(plan, &plan->p->prepared[i], &plan->prepared[i]);
         if (!s) s = rt_plan_fixed_sizes(plan);
     }
     return s;

@@ -56,9 +56,9 @@ static const char *parse_call(const char *text, size_t length, const char *head,
     return text + n + 1;
 }
 
-// max(dst), quantile(dst,900), symmetric(src,dst)
+// max(dst), quantile(dst,900), symmetric(src,dst), density(dst,src,16)
 static bool parse_statistic(const char *text, size_t length, const rt_scope *scope, rt_token *t) {
-    for (uint32_t k = RT_MAX_PREIMAGE; k <= RT_SYMMETRIC; k++) {
+    for (uint32_t k = RT_MAX_PREIMAGE; k <= RT_DENSITY; k++) {
         size_t inner;
         const char *first = parse_call(text, length, tokens[k].text, &inner);
         if (!first) continue;
@@ -66,10 +66,17 @@ static bool parse_statistic(const char *text, size_t length, const rt_scope *sco
         if (!comma) return false;
         int a = scope->map(scope->names, first, (size_t)(comma - first)), b = 0;
         *t = (rt_token){.kind = (rt_token_kind)k};
+        const char *other = comma;   // a second map lies between
+        if (tokens[k].with == RT_WITH_MAP_NUMBER &&
+            !(comma = memchr(other + 1, ',', (size_t)(end - other - 1))))
+            return false;
         size_t rest = comma == end ? 0 : (size_t)(end - comma - 1);
+        bool numbered = tokens[k].with == RT_WITH_NUMBER || tokens[k].with == RT_WITH_MAP_NUMBER;
         if (tokens[k].with == RT_WITH_MAP) b = scope->map(scope->names, comma + 1, rest);
-        else if (tokens[k].with == RT_WITH_NUMBER && (!parse_integer(comma + 1, rest, &t->value) ||
-                                                      t->value < tokens[k].low || t->value > tokens[k].high))
+        if (tokens[k].with == RT_WITH_MAP_NUMBER)
+            b = scope->map(scope->names, other + 1, (size_t)(comma - other - 1));
+        if (numbered && (!parse_integer(comma + 1, rest, &t->value) || t->value < tokens[k].low ||
+                         t->value > tokens[k].high))
             return false;
         if (a < 0 || b < 0) return false;
         t->a = (uint32_t)a;
@@ -185,6 +192,7 @@ static operand apply(rt_token_kind k, int64_t a, int64_t b) {
     case RT_FILL:
     case RT_IS_SORTED:
     case RT_SYMMETRIC:
+    case RT_DENSITY:
     case RT_TOKEN_KINDS: break;
     }
     return (operand){.wrong = "no such operator"};

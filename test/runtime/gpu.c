@@ -54,11 +54,15 @@ static void builders(int64_t n, int64_t into, int64_t extent) {
     " {\"name\": \"tiles(c)\", \"builder\": \"tiles\", \"extent\": 2, \"args\": [\"c\"], \"domain\": \"E\", \"into\": \"T\"},\n"                 \
     " {\"name\": \"begins\", \"builder\": \"tile_begins\", \"extent\": 2, \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},\n"             \
     " {\"name\": \"values\", \"builder\": \"tile_values\", \"extent\": 2, \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},\n"             \
-    " {\"name\": \"kp\", \"builder\": \"compose\", \"args\": [\"k\", \"p\"], \"domain\": \"E\", \"into\": \"V\"}],\n"                            \
-    "\"kernels\": [{\"name\": \"use\", \"block\": 32, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\"]}],\n" \
+    " {\"name\": \"kp\", \"builder\": \"compose\", \"args\": [\"k\", \"p\"], \"domain\": \"E\", \"into\": \"V\"},\n"                            \
+    " {\"name\": \"slots\", \"builder\": \"window_slots\", \"extent\": 2, \"args\": [\"m\", \"k\"], \"domain\": \"E\", \"into\": \"V\"},\n"      \
+    " {\"name\": \"w0\", \"builder\": \"window_begins\", \"extent\": 2, \"args\": [\"m\", \"slots\"], \"domain\": \"E\", \"into\": \"V\"},\n"    \
+    " {\"name\": \"w1\", \"builder\": \"window_columns\", \"args\": [\"k\", \"slots\"], \"domain\": \"E\", \"into\": \"R\"},\n"                  \
+    " {\"name\": \"w2\", \"builder\": \"window_entries\", \"extent\": 2, \"args\": [\"m\", \"slots\"], \"domain\": \"E\", \"into\": \"V\"}],\n"  \
+    "\"kernels\": [{\"name\": \"use\", \"block\": 32, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\"]}],\n" \
     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"use\", \"blocks\": \"1\", \"args\": [{\"prepared\": \"offsets(m)\"},\n"     \
     " {\"prepared\": \"order(k)\"}, {\"prepared\": \"d\"}, {\"prepared\": \"order_desc(d)\"}, {\"prepared\": \"tiles(c)\"},\n"                   \
-    " {\"prepared\": \"begins\"}, {\"prepared\": \"values\"}, {\"prepared\": \"kp\"}]}]}]}"
+    " {\"prepared\": \"begins\"}, {\"prepared\": \"values\"}, {\"prepared\": \"kp\"}, {\"prepared\": \"w0\"}, {\"prepared\": \"w1\"}, {\"prepared\": \"w2\"}]}]}]}"
 
 typedef struct {   // a manifest for each side
     const char *host, *device;
@@ -187,7 +191,7 @@ static void whole_plans(void) {
     TRY("64", "\"sorted\"", "\"sorted(m)\"", "1", O32(5, 0, 2, 2, 2, 4, 4, 5), M64(1, 3, 0, 2, 0), 0, "");
     TRY("64", "\"sorted\"", "", "1", O64(5, 0, 2, 2, 2, 4, 4, 5), M64(1, 3, 0, 2, 0), 0, "");
     TRY("32", "", "\"unique\"",
-        "max(m) 3 == min(m) 0 == && at_least(m,2) 1 == && quantile(m,900) 3 == && symmetric(m,m) && max(p) 1 == &&",
+        "max(m) 3 == min(m) 0 == && at_least(m,2) 1 == && quantile(m,900) 3 == && symmetric(m,m) && max(p) 1 == && density(m,k,2) 333 == &&",
         M32(5, 1, 5, 5), M32(3, 0, 1, 2), 0, "");
 }
 

@@ -217,6 +217,70 @@ static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, 
     rt_free(c, v.values.data);
 }
 
+static int64_t copies_before(const map *m, const map *s, int64_t e) {
+    int64_t n = 0;
+    for (int64_t f = 0; f < e; f++)
+        n += m->at[f] == m->at[e] && s->at[f] == s->at[e];
+    return n;
+}
+
+// The first entry of the slot of e, spelled out: the same window and column, and as many equal entries before it.
+static int64_t first_of(const map *m, const map *s, int64_t extent, int64_t e) {
+    int64_t f = 0;
+    while (m->at[f] < 0 || m->at[f] / extent != m->at[e] / extent || s->at[f] != s->at[e] ||
+           copies_before(m, s, f) != copies_before(m, s, e))
+        f++;
+    return f;
+}
+
+// The number of the slot of e in its window: how many, each told by its first entry, come before.
+static int64_t nth_slot(const map *m, const map *s, int64_t extent, int64_t e) {
+    int64_t slot = 0, first = first_of(m, s, extent, e);
+    for (int64_t f = 0; f < first; f++)
+        slot += m->at[f] >= 0 && s->at[f] >= 0 && m->at[f] / extent == m->at[e] / extent && first_of(m, s, extent, f) == f;
+    return slot;
+}
+
+static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, bool wide) {
+    rt_map_view v = view(c, m, wide), w = view(c, s, wide), slots = {0};
+    rt_ints begins, columns, entries;
+    int64_t most[MOST] = {0}, placed = 0, windows = (m->into + extent - 1) / extent;
+    GOOD(c, rt_build_window_slots(c, &v, &w, extent, wide, &slots.values, &slots.codomain));
+    GOOD(c, rt_build_window_begins(c, &v, &slots, extent, wide, &begins));
+    GOOD(c, rt_build_window_columns(c, &w, &slots, wide, &columns));
+    GOOD(c, rt_build_window_entries(c, &v, &slots, extent, wide, &entries));
+    CHECK(begins.count == windows + 1 && rt_get(&begins, 0) == 0 && rt_get(&begins, windows) * extent == slots.codomain);
+    CHECK(columns.count == slots.codomain && entries.count == slots.codomain * extent);
+    for (int64_t e = 0; e < m->n; e++) {
+        int64_t slot = rt_get(&slots.values, e);
+        if (m->at[e] < 0 || s->at[e] < 0) {
+            CHECK(slot == -1);
+            continue;
+        }
+        int64_t window = m->at[e] / extent, nth = nth_slot(m, s, extent, e), block = slot / extent;
+        CHECK(slot == rt_get(&begins, window) * extent + nth && slot < slots.codomain);
+        CHECK(rt_get(&columns, slot) == s->at[e]);
+        CHECK(rt_get(&entries, (block * extent + m->at[e] % extent) * extent + slot % extent) == e);
+        most[window] = nth >= most[window] ? nth + 1 : most[window];
+        placed++;
+    }
+    for (int64_t i = 0; i < windows; i++) {
+        int64_t blocks = (most[i] + extent - 1) / extent, first = rt_get(&begins, i) * extent;
+        CHECK(rt_get(&begins, i + 1) - rt_get(&begins, i) == blocks);
+        for (int64_t k = most[i]; k < blocks * extent; k++)
+            CHECK(rt_get(&columns, first + k) == rt_get(&columns, first + most[i] - 1));
+    }
+    for (int64_t i = 0; i < entries.count; i++) placed -= rt_get(&entries, i) >= 0;
+    CHECK(placed == 0);
+    CHECK(rt_density(m->n, slots.codomain, extent) == (slots.codomain ? 1000 * m->n / (slots.codomain * extent) : 1000));
+    rt_free(c, entries.data);
+    rt_free(c, columns.data);
+    rt_free(c, begins.data);
+    rt_free(c, slots.values.data);
+    rt_free(c, v.values.data);
+    rt_free(c, w.values.data);
+}
+
 static int64_t told(const rt_preimages *m, rt_token_kind k, int64_t value) {
     return rt_statistic(m, &(rt_token){.kind = k, .value = value});
 }
@@ -328,6 +392,7 @@ static void round_of(gnn_context *c, uint64_t *r) {
     tile_lists(c, maps, 1 + random_below(r, 9), wide);
     part_lists(c, maps, 1 + random_below(r, 9), wide, random_below(r, 2));
     tile_lists(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
+    windows(c, &maps[0], &maps[1], 1 + random_below(r, 9), wide);
     statistics(c, maps);
     map small = random_map(r, random_below(r, 5), 2), other = random_map(r, small.n, 2);
     symmetric(c, &small, &other);

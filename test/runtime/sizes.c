@@ -70,6 +70,7 @@ static void values(void) {
     gives("fill(b,64)", 81064);
     gives("sorted(b)", 91000);
     gives("symmetric(a,b)", 100100);
+    gives("density(a,b,16)", 110116);
     gives("device(sms) device(cores) -", 3);
     gives("zero 0 != E zero / 3 == &&", 0);   // without the division
     gives("zero 0 == large large * ||", 1);
@@ -93,7 +94,7 @@ static void faults(void) {
     EXPECT(c, evaluate("symmetric(a)", &v), BAD_MANIFEST,
            "`symmetric(a)` is neither a number, an operator, a space, a statistic of maps nor a number of the device");
     static const char *const malformed[] = {"quantile(a)", "quantile(a,)", "quantile(a,1001)", "quantile(a,-1)", "quantile(a,b)",
-                                            "fill(a,0)", "cut_parts(a,0)", "std(a,1)", "max(a,b)", "at_least(,1)", "device(a)", "device()", "sms"};
+                                            "fill(a,0)", "cut_parts(a,0)", "std(a,1)", "max(a,b)", "density(a,b)", "density(a,16)", "density(a,b,0)", "density(a,b,c)", "at_least(,1)", "device(a)", "device()", "sms"};
     for (size_t i = 0; i < RT_COUNT(malformed); i++) {
         char text[160];
         snprintf(text, sizeof text, "`%s` is neither a number, an operator, a space, a statistic of maps nor a number of the device",

@@ -136,6 +136,27 @@ static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_
     rt_free(c, d.values.data);
 }
 
+static void compare_windows(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide,
+                            int64_t extent) {
+    rt_map_view columns = make_map(c, &shapes[6], here->values.count, 5, wide), columns_there = upload(c, &columns), slots = {0};
+    int64_t count = -1, wanted_count = -2;
+    BUILD(c, wide, "window_slots", rt_gpu_window_slots(&g, there, &columns_there, extent, &got, &count),
+          rt_build_window_slots(c, here, &columns, extent, wide, &wanted, &wanted_count));
+    CHECK(count == wanted_count);
+    GOOD(c, rt_build_window_slots(c, here, &columns, extent, wide, &slots.values, &slots.codomain));
+    const rt_map_view slots_there = upload(c, &slots);
+    BUILD(c, wide, "window_begins", rt_gpu_window_begins(&g, there, &slots_there, extent, &got),
+          rt_build_window_begins(c, here, &slots, extent, wide, &wanted));
+    BUILD(c, wide, "window_columns", rt_gpu_window_columns(&g, &columns_there, &slots_there, &got),
+          rt_build_window_columns(c, &columns, &slots, wide, &wanted));
+    BUILD(c, wide, "window_entries", rt_gpu_window_entries(&g, there, &slots_there, extent, &got),
+          rt_build_window_entries(c, here, &slots, extent, wide, &wanted));
+    gnn_free(c, slots_there.values.data);
+    gnn_free(c, columns_there.values.data);
+    rt_free(c, slots.values.data);
+    rt_free(c, columns.values.data);
+}
+
 static void compare_several(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide) {
     const int64_t n = here->values.count;
     rt_map_view h[3] = {*here, make_map(c, &shapes[0], n, 5, wide), make_map(c, &shapes[6], n, 3, wide)},
@@ -215,6 +236,7 @@ static void compare_all(gnn_context *c, const shape *k, int64_t n, int64_t into,
     compare_plain(c, &here, &there, wide);
     compare_tiles(c, &here, &there, wide, extent);
     compare_parts(c, &here, &there, wide, extent);
+    if (extent < 1000) compare_windows(c, &here, &there, wide, extent);   // cells come in squares
     compare_several(c, &here, &there, wide);
     compare_numbers(c, &here, &there, wide);
     gnn_free(c, there.values.data);

@@ -1,0 +1,113 @@
+// Prepared values at neighbouring positions of a loop: where its innermost digits are copies that a thread
+// holds, and an index moves by one with each, one load has what all of them read.
+//     columns[slot] for slot … [register 2, register 2, lane 4, whole]  →  ld i32x4 columns + 4 * lane …
+#include "lower.h"
+
+enum { MOST_BYTES = 16 };   // of an access
+
+typedef struct {
+    kernel *k;
+    const loop_node *loop;
+    axis_set axes;        // of its innermost digits, which are copies
+    uint32_t n, digits;   // positions they count
+} run;
+
+// Its index, as a sum; false: it is none. *by: what a step of the loop adds.
+static bool moves(const run *r, tensor_expr e, int64_t *by) {
+    const tensor_node *n = tensor_node_at(r->k->l->op, e);
+    int64_t x, y;
+    *by = 0;
+    if (!(lw_depends(r->k, e) & r->axes)) return true;
+    switch ((int)n->op) {
+    case TENSOR_VAR_OP:
+        *by = 1;
+        if ((tensor_var)n->imm.i == r->loop->var) return true;
+        return r->k->var[n->imm.i].kind == BOUND_LET && moves(r, r->k->var[n->imm.i].value, by);
+    case TENSOR_CVT_OP:
+    case TENSOR_INDEX_OP: return moves(r, n->args[0], by);
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP:
+        if (!moves(r, n->args[0], &x) || !moves(r, n->args[1], &y)) return false;
+        *by = n->op == TENSOR_ADD_OP ? x + y : x - y;
+        return true;
+    }
+    return false;
+}
+
+static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
+
+// A power of two, at most 16, that divides it at the first position of the run.
+static uint32_t divides(const run *r, tensor_expr e) {
+    const tensor_op *op = r->k->l->op;
+    const tensor_node *n = tensor_node_at(op, e);
+    int64_t c;
+    if (lw_constant(op, e, &c)) return c % 16 ? (uint32_t)(c & -c) : 16;
+    if (n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == r->loop->var) {
+        uint32_t weight = r->n;   // of the digits that are not the run's
+        return least(divides(r, r->loop->lo), weight & -weight);
+    }
+    switch ((int)n->op) {
+    case TENSOR_VAR_OP:
+        return r->k->var[n->imm.i].kind == BOUND_LET ? divides(r, r->k->var[n->imm.i].value) : 1;
+    case TENSOR_CVT_OP:
+    case TENSOR_INDEX_OP: return divides(r, n->args[0]);
+    case TENSOR_ADD_OP:
+    case TENSOR_SUB_OP: return least(divides(r, n->args[0]), divides(r, n->args[1]));
+    case TENSOR_MUL_OP: return least(divides(r, n->args[0]) * divides(r, n->args[1]), 16);
+    }
+    return 1;
+}
+
+static run run_of(kernel *k, const loop_node *loop, uint32_t most) {
+    run r = {.k = k, .loop = loop, .n = 1};
+    while (r.digits < loop->ndigits && loop->digits[r.digits].place == LOOP_REGISTER_PLACE &&
+           r.n * loop->digits[r.digits].extent <= most) {
+        r.n *= loop->digits[r.digits].extent;
+        r.axes |= AXIS(lw_axis(k, loop, r.digits++));
+    }
+    return r;
+}
+
+// The innermost loop that the index differs in, where it never passes its end.
+static bool find_run(kernel *k, tensor_expr index, uint32_t most, run *r) {
+    for (uint32_t i = k->masks.len; i-- > 0;) {
+        *r = run_of(k, k->masks.data[i].node, most);
+        int64_t by;
+        if (!(lw_depends(k, index) & r->axes)) continue;
+        return !k->masks.data[i].of && r->n > 1 && !(r->n & (r->n - 1)) && moves(r, index, &by) && by == 1 &&
+               divides(r, index) % r->n == 0;
+    }
+    return false;
+}
+
+static uint32_t coordinate(const run *r, uint32_t digit, uint32_t i) {
+    for (uint32_t d = 0; d < digit; d++) i /= r->loop->digits[d].extent;
+    return i % r->loop->digits[digit].extent;
+}
+
+static void stand_at(const run *r, uint32_t i) {
+    for (uint32_t d = 0; d < r->digits; d++)
+        r->k->at[lw_axis(r->k, r->loop, d)] = (int32_t)coordinate(r, d, i);
+}
+
+simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {
+    const tensor_node *n = tensor_node_at(k->l->op, load);
+    tensor_val v = (tensor_val)n->imm.i;
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, DT_INDEX)) / 8, here = 0, weight = 1;
+    run r;
+    if (k->l->op->vals.data[v].role != VAL_PREPARED || n->nargs != 1 || !lw_threads(k)) return 0;
+    if (!find_run(k, n->args[0], MOST_BYTES / bytes, &r)) return 0;
+    for (uint32_t d = 0; d < r.digits; weight *= r.loop->digits[d++].extent) {
+        int32_t at = k->at[lw_axis(k, r.loop, d)];
+        if (at < 0) return 0;
+        here += (uint32_t)at * weight;
+    }
+    stand_at(&r, 0);
+    simt_value all = lw_load_whole(k, b, v, lw_position(k, b, n->args[0]), r.n);
+    for (uint32_t i = 0; i < r.n; i++) {
+        stand_at(&r, i);
+        lw_remember(k, load, lw_pick(b, all, i));
+    }
+    stand_at(&r, here);
+    return lw_pick(b, all, here);
+}

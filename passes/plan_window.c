@@ -1,0 +1,383 @@
+// Sums over preimages on tensor cores: rows in windows of as many as a matrix operation has, whose entries
+// share slots, one for each distinct value of another map (TC-GNN, DTC-SpMM, FlashSparse). Of the products
+// that are summed one factor is of the entry, and stands in the cell of its row and slot, the other one is of
+// what that map says, and is the same for all rows of the window. Cells without an entry are 0.
+//     window v 16 by src 16;  mma e f16
+//  →  for v.window in 0 .. size(V.by16) [block] {
+//       for v in 16 * v.window .. … [lane 8 unit 4, register 2, whole] { for f … {
+//       reduce y by m16n8k16.f16 (v, f, e.slot) {
+//         for e.block in window_begins[v.window] .. window_begins[v.window + 1] [serial] {
+//           for e.slot in 16 * e.block .. 16 * (e.block + 1) [register 2, register 2, lane 4, whole] {
+//             let e = window_entries[…], the cell of v and e.slot, or 0 where that is none
+//             given src[e] = window_columns[e.slot]
+//             if window_entries[…] >= 0 { contribute y } } }
+//         again { for e in offsets.dst[v] .. offsets.dst[v + 1] { contribute y } } }
+#include "planner.h"
+
+#include <string.h>
+
+static bool refuse(planner *p, diag_code code, span at, const char *help, const char *words) {
+    diagnostic *d = plan_refuse(p, code, at, "%s", words);
+    if (d) diag_help(d, "%s", help);
+    return false;
+}
+#define REFUSE(p, code, at, help, ...)                                                                       \
+    refuse((p), (code), (at), (help), arena_printf((p)->arena, __VA_ARGS__))
+
+// ---- What is asked ---------------------------------------------------------------------------------------
+schedule_cell *plan_window_cell(const planner *p, const tensor_stage *st, tensor_var *row) {
+    for (uint32_t i = 0; i < st->nleft; i++) {
+        schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_WINDOW, p->op->vars.data[st->left[i]].name);
+        if (c) return *row = st->left[i], c;
+    }
+    return NULL;
+}
+
+static tensor_val map_named(const planner *p, const char *name) {
+    for (tensor_val v = 0; v < p->op->nparams; v++)
+        if (p->op->vals.data[v].role == VAL_MAP && !strcmp(p->op->vals.data[v].name, name)) return v;
+    return TENSOR_NO_VAL;
+}
+
+// An array that the caller hands over; entries without a row are in no window, and those without a column
+// would be.
+static bool is_array(const planner *p, tensor_val v, bool columns) {
+    const tensor_val_info *i = &p->op->vals.data[v];
+    return i->role == VAL_MAP && i->rank == 1 && !(i->facts & (FACT_PREFIX | (columns ? FACT_PARTIAL : 0)));
+}
+
+// The map that says which row an entry belongs to.
+static tensor_val key_map(const planner *p, const tensor_stage *st, tensor_var row) {
+    if (st->nkeys != 1 || st->nbound != 1 || st->nfilters) return TENSOR_NO_VAL;
+    const tensor_node *lhs = tensor_node_at(p->op, st->keys[0].lhs),
+                      *rhs = tensor_node_at(p->op, st->keys[0].rhs);
+    if (lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 || rhs->op != TENSOR_VAR_OP) return TENSOR_NO_VAL;
+    const tensor_node *at = tensor_node_at(p->op, lhs->args[0]);
+    bool plain = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == st->bound[0] &&
+                 (tensor_var)rhs->imm.i == row;
+    return plain ? (tensor_val)lhs->imm.i : TENSOR_NO_VAL;
+}
+
+static bool check_maps(planner *p, const tensor_stage *st, const plan_matrix *m, const schedule_cell *c) {
+    const char *index = plan_index_text(p, m->rows), *by = schedule_value_of(c, "by")->text;
+    tensor_val rows = key_map(p, st, m->rows), source = map_named(p, by);
+    if (rows == TENSOR_NO_VAL)
+        return REFUSE(p, E0572, c->at, "leave 'window' and 'mma' out: any sum can be walked entry by entry",
+                      "'%s' does not sum the entries that one map takes to '%s', and windows are of those",
+                      st->name, index);
+    if (source == TENSOR_NO_VAL || p->op->vals.data[source].axes[0] != p->op->vals.data[rows].axes[0])
+        return REFUSE(p, E0572, c->at, "name the map that says what the other factor is read at",
+                      "'%s' is no map of the entries that '%s' sums", by, st->name);
+    for (uint32_t i = 0; i < 2; i++) {
+        tensor_val v = i ? source : rows;
+        if (!is_array(p, v, i))
+            return REFUSE(
+                p, E0566, c->at,
+                "hand it over as a map that has a value at each entry, or leave 'window' and 'mma' out",
+                "'%s' %s, and windows are made of its values", p->op->vals.data[v].name,
+                p->op->vals.data[v].facts & FACT_PARTIAL ? "may be none"
+                                                         : "has no array when the plan is made");
+    }
+    return true;
+}
+
+static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *c) {
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    int64_t rows = schedule_number(c, NULL), slots = schedule_number(c, "count");
+    const char *by = schedule_value_of(c, "by")->text, *name = plan_index_text(p, m->rows);
+    const char *help = arena_printf(p->arena, "say `window %s %u by %s %u`", name, info->m, by, info->k);
+    if (schedule_value_of(c, "swap"))
+        return REFUSE(p, E0530, c->at, "leave it out, or compile with --no-schedule",
+                      "'swap' of 'window' has no pass in this version");
+    if (rows != info->m)
+        return REFUSE(p, E0542, c->at, help, "a window of %lld rows of '%s' is none of the %u rows of %s",
+                      (long long)rows, name, info->m, info->text);
+    if (slots % info->k || (slots > rows && slots % rows))
+        return REFUSE(p, E0542, c->at, help,
+                      "%lld values of '%s' at a time are no multiple of the %u that %s contracts%s",
+                      (long long)slots, by, info->k, info->text,
+                      slots > rows ? ", or of the 16 of a block" : "");
+    return true;
+}
+
+static bool check_others(planner *p, const tensor_stage *st, const plan_matrix *m, const schedule_cell *c) {
+    static const schedule_verb verbs[] = {SCHEDULE_BLOCK, SCHEDULE_SPLIT, SCHEDULE_REGISTERS, SCHEDULE_TILE,
+                                          SCHEDULE_UNROLL};
+    const char *name = p->op->vars.data[m->depth].name;
+    for (uint32_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        const schedule_cell *other = schedule_find(p->s, st->name, verbs[i], name);
+        if (!other) continue;
+        diagnostic *d = plan_refuse(p, E0530, other->at,
+                                    "'%s %s' has no pass in this version where rows have windows",
+                                    schedule_verb_text(verbs[i]), plan_index_text(p, m->depth));
+        if (d) diag_note(d, c->at, "by this statement");
+        if (d)
+            diag_help(d, "leave it out; more slots at a time are said by the window: `by %s %u`",
+                      schedule_value_of(c, "by")->text, 2 * simt_mma_table(m->kind)->k);
+        return false;
+    }
+    return true;
+}
+
+// A window is one piece of rows.
+void plan_window_alone(planner *p, const index_cut *c, const plan_matrix *m) {
+    const schedule_cell *tile = c->cell[SCHEDULE_TILE], *registers = c->cell[SCHEDULE_REGISTERS],
+                        *unroll = c->cell[SCHEDULE_UNROLL], *other = tile ? tile : unroll;
+    if (c->registers > 2) other = registers;
+    if (!other || p->failed) return;
+    diagnostic *d = plan_refuse(p, E0572, other->at, "'%s %s' deals out rows that a window has",
+                                schedule_verb_text(other->verb), plan_index_text(p, c->var));
+    if (d) diag_note(d, m->window->at, "by this statement");
+    if (d)
+        diag_help(d, "leave it out; several windows of a block are for groups: `groups %s 4`",
+                  plan_index_text(p, c->var));
+}
+
+// ---- Factors ---------------------------------------------------------------------------------------------
+typedef VEC(tensor_expr) factor_list;
+
+static void flatten(planner *p, tensor_expr e, factor_list *out) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op != TENSOR_MUL_OP) {
+        VEC_PUSH(p->arena, out, e);
+        return;
+    }
+    tensor_expr x = n->args[0], y = n->args[1];
+    flatten(p, x, out);
+    flatten(p, y, out);
+}
+
+// Whether it is of the entry or its row, but for what the map says of the entry.
+static bool of_cell(const planner *p, tensor_expr e, const plan_matrix *m, tensor_val source) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op == TENSOR_VAR_OP) return (tensor_var)n->imm.i == m->depth || (tensor_var)n->imm.i == m->rows;
+    if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == source &&
+        tensor_node_at(p->op, n->args[0])->op == TENSOR_VAR_OP)
+        return false;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (of_cell(p, n->args[i], m, source)) return true;
+    return false;
+}
+
+static tensor_expr product(planner *p, tensor_expr x, tensor_expr y, span at) {
+    return x ? tensor_binary(p->op, TENSOR_MUL_OP, x, y, at) : y;
+}
+
+// Factors that have the index stand with what the map says, the others in cells.
+static bool split(planner *p, const plan_matrix *m, const factor_list *all, tensor_val source,
+                  tensor_var columns, tensor_expr *cell, tensor_expr *other) {
+    *cell = *other = 0;
+    for (uint32_t i = 0; i < all->len; i++) {
+        tensor_expr e = all->data[i];
+        span at = tensor_node_at(p->op, e)->at;
+        if (!plan_mentions(p, e, columns)) *cell = product(p, *cell, e, at);
+        else if (of_cell(p, e, m, source)) return false;
+        else *other = product(p, *other, e, at);
+    }
+    if (!*other) return false;
+    if (!*cell) *cell = tensor_float(p->op, DT_F32, 1);
+    return true;
+}
+
+bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, tensor_expr *cell,
+                         tensor_expr *other) {
+    factor_list all = {0};
+    tensor_var row;
+    schedule_cell *c = plan_window_cell(p, st, &row);
+    c->consumed = true;
+    m->rows = row;
+    if (!check_maps(p, st, m, c) || !check_counts(p, m, c) || !check_others(p, st, m, c)) return false;
+    const char *by = schedule_value_of(c, "by")->text;
+    flatten(p, st->body[0], &all);
+    for (uint32_t i = st->nleft; i-- > 0;) {
+        m->columns = st->left[i];
+        if (m->columns != row && split(p, m, &all, map_named(p, by), m->columns, cell, other)) return true;
+    }
+    return REFUSE(p, E0572, c->at, "leave 'window' and 'mma' out: any sum can be walked entry by entry",
+                  "no index of '%s' stands in factors of '%s' alone, and windows share those", st->name, by);
+}
+
+bool plan_window_roles(const planner *p, const tensor_stage *st, plan_matrix *m) {
+    tensor_var row;
+    m->window = plan_window_cell(p, st, &row);
+    const tensor_node *body = tensor_node_at(p->op, st->body[0]);
+    if (!m->window || body->op != TENSOR_MUL_OP) return false;
+    m->rows = row;
+    for (uint32_t i = st->nleft; i-- > 0;) {
+        m->columns = st->left[i];
+        if (m->columns != row && plan_mentions(p, body->args[1], m->columns) &&
+            !plan_mentions(p, body->args[0], m->columns))
+            return true;
+    }
+    return false;
+}
+
+// ---- Rows ------------------------------------------------------------------------------------------------
+static tensor_expr at(planner *p, tensor_var v) { return tensor_var_expr(p->op, v, NO_SPAN); }
+
+static tensor_expr plus(planner *p, tensor_expr x, tensor_expr y) {
+    return tensor_binary(p->op, TENSOR_ADD_OP, x, y, NO_SPAN);
+}
+
+static tensor_expr times(planner *p, tensor_expr x, int64_t n) {
+    return tensor_binary(p->op, TENSOR_MUL_OP, x, tensor_int(p->op, n), NO_SPAN);
+}
+
+void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_class *out) {
+    plan_window *w = ARENA_NEW(p->arena, plan_window);
+    tensor_space rows = p->op->vars.data[row].space;
+    *w = (plan_window){.cell = m->window, .rows = schedule_number(m->window, NULL)};
+    tensor_space windows = plan_space(
+        p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[rows].name, (long long)w->rows),
+        loop_windows(p->op, rows, w->rows));
+    w->number = tensor_add_var(p->op, arena_printf(p->arena, "%s.window", p->op->vars.data[row].name),
+                               windows);
+    out->lo = times(p, plan_wide(p, at(p, w->number)), w->rows);
+    out->hi = tensor_binary(p->op, TENSOR_MIN_OP, tensor_size(p->op, rows, NO_SPAN),
+                            plus(p, out->lo, tensor_int(p->op, w->rows)), NO_SPAN);
+    out->place = ROWS_OF_WINDOW;
+    out->window = w;
+}
+
+// A block owns as many windows as it has groups.
+loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to) {
+    loop_node *n = loop_node_new(p->plan, LOOP_FOR, w->cell->at);
+    n->var = w->number;
+    n->lo = tensor_int(p->op, 0);
+    n->hi = tensor_size(p->op, p->op->vars.data[w->number].space, NO_SPAN);
+    n->rest = LOOP_BLOCK_PLACE;
+    if (c->groups > 1) n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)c->groups, 1};
+    loop_append(p->plan, to, n);
+    p->window = w;
+    return n;
+}
+
+// ---- The walk --------------------------------------------------------------------------------------------
+typedef struct {
+    tensor_val rows, source;               // maps
+    tensor_val begins, columns, entries;   // of slots, and of cells
+} window_table;
+
+static window_table prepare(planner *p, const tensor_stage *st, const plan_matrix *m) {
+    const plan_window *w = p->window;
+    window_table t = {.rows = key_map(p, st, m->rows),
+                      .source = map_named(p, schedule_value_of(m->window, "by")->text)};
+    tensor_space windows = p->op->vars.data[w->number].space;
+    tensor_val slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, t.rows, t.source, w->rows, windows);
+    t.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, t.rows, slots, w->rows, windows);
+    t.columns = plan_window_values(p, PREPARED_WINDOW_COLUMNS, t.source, slots, 0, windows);
+    t.entries = plan_window_values(p, PREPARED_WINDOW_ENTRIES, t.rows, slots, w->rows, windows);
+    return t;
+}
+
+static tensor_expr load(planner *p, tensor_val of, tensor_expr index) {
+    return tensor_load(p->op, of, &index, 1, NO_SPAN);
+}
+
+// The entry in the cell of the row and slot at hand, as a number; -1: none.
+static tensor_expr entry_of(planner *p, const window_table *t, const plan_matrix *m, tensor_var block,
+                            tensor_var slot) {
+    int64_t n = p->window->rows;
+    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), n),
+                before = times(p, plan_wide(p, at(p, block)), n),
+                row = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, m->rows)), above, NO_SPAN),
+                in_block = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, slot)), before, NO_SPAN),
+                cell = plus(p, times(p, plus(p, before, row), n), in_block);
+    return plan_wide(
+        p, load(p, t->entries, tensor_index(p->op, p->op->vals.data[t->entries].axes[0], cell, NO_SPAN)));
+}
+
+static loop_node *node(planner *p, loop_node_kind kind, span from, loop_body *to) {
+    loop_node *n = loop_node_new(p->plan, kind, from);
+    loop_append(p->plan, to, n);
+    return n;
+}
+
+static void contribute(planner *p, const uint32_t *stage, loop_body *to) {
+    loop_node *n = node(p, LOOP_CONTRIBUTE, p->op->stages.data[*stage].at, to);
+    n->nstages = 1;
+    n->stages = stage;
+}
+
+// What is not finite is summed entry by entry.
+static void walk_again(planner *p, const uint32_t *stage, const plan_matrix *m, const window_table *t,
+                       loop_body *to) {
+    const tensor_stage *st = &p->op->stages.data[*stage];
+    plan_map map;
+    tensor_var entry = st->bound[0];
+    if (!plan_map_of(p, t->rows, &map)) ICE("windows are of no map");
+    loop_node *again = node(p, LOOP_AGAIN, st->at, to), *walk = node(p, LOOP_FOR, st->at, &again->body);
+    tensor_val offsets = plan_offsets(p, &map);
+    walk->lo = plan_offset_at(p, offsets, at(p, m->rows), 0);
+    walk->hi = plan_offset_at(p, offsets, at(p, m->rows), 1);
+    walk->var = map.sorted
+                    ? entry
+                    : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[entry].name),
+                                     map.domain);
+    if (!map.sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, &map), at(p, walk->var)), st->at);
+    contribute(p, stage, &walk->body);
+}
+
+static void add_digit(loop_node *n, loop_place place, uint32_t extent) {
+    if (extent > 1) n->digits[n->ndigits++] = (loop_digit){place, extent, 1};
+}
+
+// Slots of a lane are neighbours, and so are their cells: what is contracted may stand in any order.
+static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, loop_node *n) {
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    uint32_t halves = 32 / simt_element_bits(info->element),
+             pieces = (uint32_t)(at_once < block ? at_once : block) / info->k;
+    add_digit(n, LOOP_REGISTER_PLACE, halves);
+    add_digit(n, LOOP_REGISTER_PLACE, 2);
+    add_digit(n, LOOP_LANE_PLACE, 4);
+    add_digit(n, LOOP_REGISTER_PLACE, pieces);
+    add_digit(n, LOOP_SERIAL_PLACE, (uint32_t)block / (pieces * info->k));
+    n->rest = LOOP_WHOLE_PLACE;
+}
+
+// Blocks of slots, several of which are written out where the schedule takes more slots at a time.
+static loop_node *open_blocks(planner *p, const plan_matrix *m, const window_table *t, span from,
+                              loop_body *to) {
+    const char *name = p->op->vars.data[m->depth].name;
+    int64_t at_once = schedule_number(m->window, "count") / p->window->rows;
+    loop_node *n = node(p, LOOP_FOR, from, to);
+    tensor_expr window = at(p, p->window->number);
+    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", name),
+                            p->op->vals.data[t->begins].into);
+    n->lo = plan_offset_at(p, t->begins, window, 0);
+    n->hi = plan_offset_at(p, t->begins, window, 1);
+    if (at_once > 1) n->unroll = (uint32_t)at_once;
+    return n;
+}
+
+void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, loop_node *reduce,
+                      loop_list *made) {
+    const tensor_stage *st = &p->op->stages.data[*stage];
+    tensor_var entry = st->bound[0];
+    if (!p->window) {
+        plan_matrix_alone(p, st, "in a class of a bucket");
+        return;
+    }
+    plan_cut(p, st, entry, true);   // refuses what else deals them out
+    window_table t = prepare(p, st, m);
+    loop_node *blocks = open_blocks(p, m, &t, st->at, &reduce->body),
+              *walk = node(p, LOOP_FOR, st->at, &blocks->body);
+    tensor_expr block = plan_wide(p, at(p, blocks->var)), zero = tensor_int(p->op, 0);
+    walk->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", p->op->vars.data[entry].name),
+                               p->op->vals.data[t.columns].axes[0]);
+    walk->lo = times(p, block, p->window->rows);
+    walk->hi = times(p, plus(p, block, tensor_int(p->op, 1)), p->window->rows);
+    slot_digits(m, schedule_number(m->window, "count"), p->window->rows, walk);
+    VEC_PUSH(p->arena, made, walk);
+    tensor_expr number = entry_of(p, &t, m, blocks->var, walk->var),
+                some = tensor_binary(p->op, TENSOR_MAX_OP, number, zero, NO_SPAN);
+    plan_let(p, &walk->body, entry, tensor_index(p->op, p->op->vars.data[entry].space, some, NO_SPAN),
+             st->at);
+    loop_node *given = node(p, LOOP_GIVEN, m->window->at, &walk->body);
+    given->key = load(p, t.source, at(p, entry));
+    given->value = load(p, t.columns, at(p, walk->var));
+    loop_node *is = node(p, LOOP_IF, st->at, &walk->body);
+    is->value = tensor_binary(p->op, TENSOR_GE_OP, number, zero, NO_SPAN);
+    contribute(p, stage, &is->body);
+    walk_again(p, stage, m, &t, &reduce->body);
+}
