@@ -113,8 +113,9 @@ void cg_emit_dependence(cg_emitter *e, const simt_instr_info *i) {
     if (e->host) return;
     if (e->target->arch->sm < SINCE) cg_refuse(e, i, E0704, "launches overlap on sm_90 and later");
     else
-        cg_asm(e, LLVMVoidTypeInContext(e->context), waits ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;",
-               "~{memory}", true, NULL, 0);
+        cg_asm(e, LLVMVoidTypeInContext(e->context),
+               waits ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;", "~{memory}", true, NULL,
+               0);
 }
 
 // A register whose values lie in lo … hi - 1, which LLVM is told.

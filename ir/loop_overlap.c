@@ -1,7 +1,7 @@
-// Kernels that are launched early, by programmatic dependent launch: which of them wait first, and which need not wait
-// for what is still running until their end. Those that may run at the same time are a chain: kernels one after the
-// other, of which all but the first are launched early. As each waits for the one before, all of them have ended when
-// the last has.
+// Kernels that are launched early, by programmatic dependent launch: which of them wait first, and which need
+// not wait for what is still running until their end. Those that may run at the same time are a chain:
+// kernels one after the other, of which all but the first are launched early. As each waits for the one
+// before, all of them have ended when the last has.
 #include "loop_internal.h"
 
 typedef struct {
@@ -83,11 +83,13 @@ loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k) {
     return u;
 }
 
-// Points of one stage that several kernels store are apart, and in its own kernel each is read where it was stored.
+// Points of one stage that several kernels store are apart, and in its own kernel each is read where it was
+// stored.
 tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b) {
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         bool meet = (a->writes[v] && (b->reads[v] || b->writes[v])) || (b->writes[v] && a->reads[v]);
-        bool apart = a->writes[v] && b->writes[v] && a->points_of[v] == b->points_of[v] && a->points_of[v] != UINT32_MAX;
+        bool apart = a->writes[v] && b->writes[v] && a->points_of[v] == b->points_of[v] &&
+                     a->points_of[v] != UINT32_MAX;
         if (meet && !apart) return v;
     }
     return TENSOR_NO_VAL;
@@ -109,8 +111,8 @@ const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
         loop_uses theirs = loop_uses_of(a, p, before);
         tensor_val v = loop_uses_meet(p, &own, &theirs);
         if (v != TENSOR_NO_VAL)
-            return arena_printf(a, "it waits last, but kernel '%s', which may still run, and it meet in '%s'", before->name,
-                                p->op->vals.data[v].name);
+            return arena_printf(a, "it waits last, but kernel '%s', which may still run, and it meet in '%s'",
+                                before->name, p->op->vals.data[v].name);
         if (before->start == LOOP_START_IN_TURN) return NULL;
     }
     return NULL;

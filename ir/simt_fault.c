@@ -106,7 +106,8 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_barrier: return i->op == SIMT_BARRIER;
     case SIMT_FAULT_early:
         return i->op == SIMT_BARRIER && access_ahead(f, r, (simt_instr)(i - f->instrs.data)) != NOWHERE;
-    case SIMT_FAULT_late: return i->op == SIMT_GRID_WAIT && waits_ahead(f, r, (simt_instr)(i - f->instrs.data));
+    case SIMT_FAULT_late:
+        return i->op == SIMT_GRID_WAIT && waits_ahead(f, r, (simt_instr)(i - f->instrs.data));
     case SIMT_FAULT_atomic: return i->op == SIMT_RED && i->aux == SIMT_ATOMIC_ADD;
     case SIMT_FAULT_overlap: return i->op == SIMT_SHARED && begins_buffer(f, i);
     case SIMT_FAULT_room: return false;   // of the kernel

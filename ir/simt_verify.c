@@ -209,7 +209,8 @@ static void verify_dependence(simt_verifier *v, simt_instr instr, bool body) {
     if (op != SIMT_LAUNCH_NEXT && op != SIMT_GRID_WAIT) return;
     if (!body) simt_verify_fault_at(v, instr, "it stands in a loop or under a condition");
     for (simt_instr i = 1; i < f->instrs.len; i++)
-        if (i != instr && v->seen_instr[i] && f->instrs.data[i].op == op) simt_verify_fault_at(v, instr, "it stands there twice");
+        if (i != instr && v->seen_instr[i] && f->instrs.data[i].op == op)
+            simt_verify_fault_at(v, instr, "it stands there twice");
 }
 
 static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {

@@ -299,8 +299,8 @@ static const loop_kernel *launch_at(const lowering *l, uint32_t step) {
     return launch ? l->plan->steps.data[step].kernel : NULL;
 }
 
-// What is loaded as invariant, or through a pointer without aliases, may be loaded before the wait: nothing that one of
-// the kernels before still writes, or reads and this one writes.
+// What is loaded as invariant, or through a pointer without aliases, may be loaded before the wait: nothing
+// that one of the kernels before still writes, or reads and this one writes.
 static void find_unsettled(kernel *k, uint32_t step) {
     if (k->plan->start != LOOP_START_WAIT_FIRST || !k->l->o->machine->gpu) return;
     arena *a = k->l->arena;

@@ -1,6 +1,7 @@
-// Kernels that are launched while the one before them still runs (programmatic dependent launch, sm_90): where they may
-// run at the same time they wait at their end, else before they do anything, and only the launch overlaps.
-//     overlap;  →  kernel y_1 … { … }  kernel y_2 … early wait last { … }  kernel y_cut … early wait first { … }
+// Kernels that are launched while the one before them still runs (programmatic dependent launch, sm_90):
+// where they may run at the same time they wait at their end, else before they do anything, and only the
+// launch overlaps.
+//     overlap;  →  kernel y_1 … { … }  kernel y_2 … early wait last { … }  kernel y_3 … early wait first { … }
 #include "planner.h"
 
 typedef struct {
@@ -21,7 +22,8 @@ static bool says(planner *p, const loop_body *body) {
         const loop_node *n = body->data[i];
         any |= says(p, &n->body);
         for (uint32_t s = 0; s < n->nstages; s++) {
-            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, SCHEDULE_OVERLAP, NULL);
+            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, SCHEDULE_OVERLAP,
+                                             NULL);
             if (!c) continue;
             c->consumed = true;
             any = true;
@@ -37,8 +39,8 @@ static bool apart(const overlapping *o, uint32_t step, uint32_t from, uint32_t t
     return true;
 }
 
-// A kernel that waits first hides a launch; one that starts in turn lets those behind it run beside it that need
-// what came before. That is worth more.
+// A kernel that waits first hides a launch; one that starts in turn lets those behind it run beside it that
+// need what came before. That is worth more.
 static bool better_in_turn(const overlapping *o, uint32_t step) {
     uint32_t next = step + 1;
     return kernel_at(o->p, next) && apart(o, next, step, next) && !apart(o, next, o->head, step);

@@ -80,16 +80,18 @@ static gnn_status launch_host(const call *k, const rt_ready_step *step) {
 // ---- Steps -----------------------------------------------------------------------------------------------
 static gnn_status launch_cuda(const call *k, const rt_ready_step *step, bool early) {
     const rt_kernel *kernel = step->kernel;
-    rt_cuda_launch how = {
-        .grid = {(unsigned)step->count, 1, 1}, .block = {kernel->block, 1, 1}, .shared = kernel->dynamic, .stream = k->stream};
+    rt_cuda_launch how = {.grid = {(unsigned)step->count, 1, 1},
+                          .block = {kernel->block, 1, 1},
+                          .shared = kernel->dynamic,
+                          .stream = k->stream};
     if (early && k->c->launches_early) return rt_cuda_launch_early(k->c, kernel->cuda, &how, step->params);
     return CU_CALL(k->c, Launch,
                    (kernel->cuda, (unsigned)step->count, 1, 1, kernel->block, 1, 1, kernel->dynamic,
                     k->stream, step->params, NULL));
 }
 
-// A launch that is early counts on launches of this call alone: down to the last that was not, none of them meets it
-// before it waits. What ran before those, or in a loop, it knows nothing of.
+// A launch that is early counts on launches of this call alone: down to the last that was not, none of them
+// meets it before it waits. What ran before those, or in a loop, it knows nothing of.
 static gnn_status launch(call *k, const rt_step *from, const rt_ready_step *step) {
     bool early = step->early && k->follows;
     if (!step->early || step->count) k->follows = step->count > 0;

@@ -57,7 +57,8 @@ static gnn_status extent_of(gnn_plan *plan, const rt_arg *a, uint64_t slot, cons
     return GNN_OK;
 }
 
-gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args, bool early) {
+gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args,
+                       bool early) {
     const gnn_simulator *to = plan->c->simulator;
     gnn_extent extents[RT_MAX_ARGS];
     gnn_status s = GNN_OK;

@@ -115,9 +115,11 @@ static void check_launches(const access *x, uint32_t lane, const sim_buffer *b, 
     bool wrote = unsettled(x, write);
     if (!wrote && (x->kind == READ || !unsettled(x, read))) return;
     const sim_kernel *before = s->chained.data[(wrote ? write : read)->launch - s->chain];
-    sim_fault_at(x->w, x->c, E0723, UINT32_C(1) << lane, 0,
-                 "%s %s + %llu, which kernel '%s' %s: it may still run, as this launch is early and has not waited",
-                 verb(x), b->name, (unsigned long long)(at * b->granule), before->func->name, wrote ? "writes" : "reads");
+    sim_fault_at(
+        x->w, x->c, E0723, UINT32_C(1) << lane, 0,
+        "%s %s + %llu, which kernel '%s' %s: it may still run, as this launch is early and has not waited",
+        verb(x), b->name, (unsigned long long)(at * b->granule), before->func->name,
+        wrote ? "writes" : "reads");
 }
 
 static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t at, const sim_record *me) {
