@@ -145,7 +145,7 @@ typedef struct {
 } loop_hint;
 typedef enum {
     LOOP_START_IN_TURN,      // when all kernels before have ended
-    LOOP_START_WAIT_FIRST,   // early, while the one before runs; before it does anything it waits until that has ended
+    LOOP_START_WAIT_FIRST,   // early, while the one before runs; it waits until that has ended before anything could tell
     LOOP_START_WAIT_LAST     // early; it waits before it ends, as it meets no kernel that may still run
 } loop_start;
 typedef struct {

@@ -165,6 +165,12 @@ typedef struct {
 
 // ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
 void lw_kernel(lowering *l, uint32_t step);   // a launch of the plan
+// Launches that overlap (lower_early.c).
+const loop_kernel *lw_launch_at(const lowering *l, uint32_t step);   // NULL: the step is none
+void lw_find_unsettled(kernel *k, uint32_t step);
+void lw_begin_early(kernel *k, simt_builder *b, uint32_t step);
+void lw_end_early(kernel *k, simt_builder *b);
+void lw_wait_late(kernel *k);   // when all is built: the wait goes as far down as it may
 simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis);
 simt_value lw_size(kernel *k, simt_builder *b, tensor_space s);   // i64
 simt_value lw_number(kernel *k, tensor_expr e);                   // i64

@@ -293,59 +293,28 @@ static const char *made_before(simt_module *m, const simt_func *f) {
     return f->name;
 }
 
-// ---- Early starts ----------------------------------------------------------------------------------------
-static const loop_kernel *launch_at(const lowering *l, uint32_t step) {
-    bool launch = step < l->plan->steps.len && l->plan->steps.data[step].kind == LOOP_LAUNCH;
-    return launch ? l->plan->steps.data[step].kernel : NULL;
-}
-
-// What is loaded as invariant, or through a pointer without aliases, may be loaded before the wait: nothing
-// that one of the kernels before still writes, or reads and this one writes.
-static void find_unsettled(kernel *k, uint32_t step) {
-    if (k->plan->start != LOOP_START_WAIT_FIRST || !k->l->o->machine->gpu) return;
-    arena *a = k->l->arena;
-    loop_uses own = loop_uses_of(a, k->l->plan, k->plan);
-    k->unsettled = ARENA_ARRAY(a, bool, k->l->op->vals.len + 1);
-    for (uint32_t i = step; i-- > 0 && launch_at(k->l, i);) {
-        loop_uses before = loop_uses_of(a, k->l->plan, launch_at(k->l, i));
-        for (tensor_val v = 0; v < k->l->op->vals.len; v++)
-            k->unsettled[v] |= before.writes[v] || (before.reads[v] && own.writes[v]);
-        if (launch_at(k->l, i)->start == LOOP_START_IN_TURN) return;
-    }
-}
-
-static void begin(kernel *k, simt_builder *b, uint32_t step) {
-    const loop_kernel *next = launch_at(k->l, step + 1);
-    if (!k->l->o->machine->gpu) return;
-    if (next && next->start) simt_build_op(b, SIMT_LAUNCH_NEXT, NULL, 0, NULL, 0);
-    if (k->plan->start == LOOP_START_WAIT_FIRST) simt_build_op(b, SIMT_GRID_WAIT, NULL, 0, NULL, 0);
-}
-
-static void end(kernel *k, simt_builder *b) {
-    bool waits = k->plan->start == LOOP_START_WAIT_LAST && k->l->o->machine->gpu;
-    if (waits) simt_build_op(b, SIMT_GRID_WAIT, NULL, 0, NULL, 0);
-    simt_build_return(b, NULL, 0);
-}
-
+// ---- The kernel ------------------------------------------------------------------------------------------
 void lw_kernel(lowering *l, uint32_t step) {
-    const loop_kernel *plan = launch_at(l, step);
+    const loop_kernel *plan = lw_launch_at(l, step);
     kernel k = kernel_start(l, plan);
     find_written(&k, &plan->body);
-    find_unsettled(&k, step);
+    lw_find_unsettled(&k, step);
     lw_find_read(&k, &plan->body);
     lw_number_axes(&k);
     find_block_loops(&k, &plan->body);
     simt_builder b = simt_builder_at_end(k.f);
     b.at = plan->at;
-    begin(&k, &b, step);
+    lw_begin_early(&k, &b, step);
     deal_threads(&k, &b);
     if (plan->persistent) walk_shares(&k, &b);
     else {
         deal_blocks(&k, &b, simt_build_sreg(&b, SREG_CTAID));
         lw_body(&k, &b, &plan->body);
     }
-    end(&k, &b);
+    lw_end_early(&k, &b);
+    simt_build_return(&b, NULL, 0);
     simt_hoist(k.f);
+    lw_wait_late(&k);
     program_step s = {.kind = STEP_LAUNCH,
                       .kernel = made_before(l->p->module, k.f),
                       .count = plan->persistent ? persistent_grid(&k, grid_size(&k)) : grid_size(&k),

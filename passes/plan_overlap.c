@@ -1,6 +1,6 @@
 // Kernels that are launched while the one before them still runs (programmatic dependent launch, sm_90):
-// where they may run at the same time they wait at their end, else before they do anything, and only the
-// launch overlaps.
+// where they may run at the same time they wait at their end, else before they touch what those write: the
+// launch overlaps, and little else.
 //     overlap;  →  kernel y_1 … { … }  kernel y_2 … early wait last { … }  kernel y_3 … early wait first { … }
 #include "planner.h"
 
