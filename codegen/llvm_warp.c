@@ -106,6 +106,18 @@ void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
     }
 }
 
+// Launches of the host come one after the other.
+void cg_emit_dependence(cg_emitter *e, const simt_instr_info *i) {
+    enum { SINCE = 90 };
+    bool waits = i->op == SIMT_GRID_WAIT;
+    if (e->host) return;
+    if (e->target->arch->sm < SINCE) cg_refuse(e, i, E0704, "launches overlap on sm_90 and later");
+    else
+        cg_asm(e, LLVMVoidTypeInContext(e->context),
+               waits ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;", "~{memory}", true, NULL,
+               0);
+}
+
 // A register whose values lie in lo … hi - 1, which LLVM is told.
 static cg_value ranged(cg_emitter *e, const char *name, uint32_t lo, uint32_t hi) {
     cg_value v = cg_intrinsic0(e, name);

@@ -7,7 +7,7 @@
 //
 //     sim *s = sim_new(ds, module);
 //     sim_begin(s, SIM_RANDOM, seed);                 // forgets which memory was written
-//     sim_launch(s, "spmm_f32_0", args, blocks);      // once a kernel, in order
+//     sim_launch(s, "spmm_f32_0", args, blocks, false);   // once a kernel, in order
 //     if (sim_report(s)) …                            // faults, as diagnostics
 //     n = sim_counted(s, a, &profiles);               // what sim_count counted since sim_begin
 //     sim_free(s);
@@ -33,8 +33,9 @@ void sim_free(sim *s);
 // FORWARD, REVERSE: the first or the last one first, a warp to its end or its next barrier.
 typedef enum { SIM_RANDOM, SIM_FORWARD, SIM_REVERSE } sim_order;
 void sim_begin(sim *s, sim_order order, uint64_t seed);
-// One argument a parameter. The module must have the kernel.
-void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks);
+// One argument a parameter. The module must have the kernel. early: the launches before, down to the last that was not, may
+// run until it waits.
+void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks, bool early);
 // Hands over what was found since the last call, each fault once however many lanes have it; returns how
 // many.
 uint32_t sim_report(sim *s);

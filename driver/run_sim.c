@@ -11,7 +11,7 @@ typedef struct run_simulator {
 } run_simulator;
 
 static void launch(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents,
-                   uint32_t blocks) {
+                   uint32_t blocks, bool early) {
     enum { MOST = 512 };   // the runtime's manifests hold no more arguments of a launch
     const run_simulator *s = user;
     const simt_func *f = simt_func_find(s->module, kernel);
@@ -21,7 +21,7 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
         const gnn_extent *x = &extents[i];
         args[i] = (sim_arg){slots[i], x->name, x->data, x->bytes, x->written, x->result};
     }
-    sim_launch(s->sim, kernel, args, blocks);
+    sim_launch(s->sim, kernel, args, blocks, early);
 }
 
 // As schedules see it: an H100's numbers, but for what the architecture decides.

@@ -151,13 +151,20 @@ static void make_buffers(session *s) {
 
 // ---- Running ---------------------------------------------------------------------------------------------
 
+// A text does not say how its kernels are launched: one that waits for the one before is early.
+static bool waits(const simt_func *f) {
+    for (uint32_t k = 1; k < f->instrs.len; k++)
+        if (f->instrs.data[k].op == SIMT_GRID_WAIT) return true;
+    return false;
+}
+
 static void run_kernel(session *s, sim *simulator, const simt_func *f, int64_t blocks) {
     sim_arg *args = ARENA_ARRAY(s->d->arena, sim_arg, f->params.len + 1);
     for (uint32_t p = 0; p < f->params.len; p++) {
         const char *name = f->params.data[p].name;
         args[p] = find_buffer(s, name, strlen(name))->arg;
     }
-    sim_launch(simulator, f->name, args, (uint32_t)blocks);
+    sim_launch(simulator, f->name, args, (uint32_t)blocks, waits(f));
     bool wrong = sim_report(simulator) > 0;
     s->d->mismatch |= wrong;
     printf("%s  sim  blocks=%lld  %s\n", f->name, (long long)blocks, wrong ? "WRONG" : "ran");

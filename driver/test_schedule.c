@@ -369,6 +369,16 @@ static void multiply(test_maker *m, test_schedule *s) {
     if (m->op->sparse[st->indices[st->nleft].space] && test_chance(r, 80)) put_window(m, s, st);
 }
 
+// Plans of several kernels, or likely so.
+static bool several(const test_maker *m, const test_schedule *s) {
+    bool any = m->op->stages.len > 1;
+    for (uint32_t i = 0; i < s->statements.len; i++) {
+        const char *verb = s->statements.data[i].verb;
+        any |= !strcmp(verb, "split") || !strcmp(verb, "bucket") || !strcmp(verb, "combine");
+    }
+    return any;
+}
+
 static void tidy(test_maker *m, test_schedule *s) {
     test_rng *r = m->rng;
     m->lanes = 32;
@@ -439,6 +449,8 @@ static void fill(test_maker *m, test_schedule *s) {
     static const uint32_t more[] = {0, 0, 0, 0, 1, 2};
     test_rng *r = m->rng;
     if (test_chance(r, 85)) tidy(m, s);
+    if (test_verb_usable(m, "overlap") && several(m, s) && test_chance(r, 25))
+        test_put(m, s, "overlap", NULL, 0, NULL);
     uint32_t n = s->statements.len ? TEST_PICK(r, more) : 1 + (uint32_t)test_draw(r, 3);
     for (uint32_t i = 0; i < n; i++) test_statement_draw(m, s, any_verb(m), NULL);
     if (test_chance(r, 10)) open_number(m, s);

@@ -143,11 +143,17 @@ typedef struct {
     tensor_val val;        // in memory
     simt_cache cache;
 } loop_hint;
+typedef enum {
+    LOOP_START_IN_TURN,      // when all kernels before have ended
+    LOOP_START_WAIT_FIRST,   // early, while the one before runs; it waits until that has ended before anything could tell
+    LOOP_START_WAIT_LAST     // early; it waits before it ends, as it meets no kernel that may still run
+} loop_start;
 typedef struct {
     const char *name;      // the kernel's: "spmm_f32_y"
     uint32_t threads;      // of a block on a GPU; groups × lanes
     uint32_t lanes;        // of a group; a power of two where lanes shuffle
     uint32_t persistent;   // blocks a multiprocessor, each of which takes one share of the grid after the other; 0: all blocks
+    loop_start start;
     VEC(loop_hint) hints;  // how its loads and stores of a value are cached
     loop_body body;
     span at;
@@ -216,6 +222,16 @@ bool loop_has_padding(const tensor_op *op, const loop_node *n);   // past the si
 // Per value and axis, at [8 * val + axis]: what all its stores are padded to; 0: one of them is not.
 const uint32_t *loop_stored_pads(arena *a, const loop_plan *p);
 bool loop_may_pad(const loop_plan *p, tensor_val v, uint32_t axis, uint32_t pad);   // it has the room, or may have it
+
+// ---- Kernels launched early (loop_overlap.c) -------------------------------------------------------------
+typedef struct {           // per value, in memory
+    bool *reads, *writes;  // writes: it, or what shares its memory
+    uint32_t *points_of;   // where writes: the one stage that stores points of it and does nothing else; else UINT32_MAX
+} loop_uses;
+loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k);
+// A value because of which two kernels may not run at the same time; TENSOR_NO_VAL: they may.
+tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b);
+const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step);   // of a launch: why it may not start as it does
 
 // ---- States combined in memory (loop_atomic.c) -----------------------------------------------------------
 const char *loop_atomic_fault(const tensor_op *op, const tensor_stage *st);   // NULL, or why a stage's states cannot be

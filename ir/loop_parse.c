@@ -177,6 +177,13 @@ static void read_hint(plan_parser *p, loop_kernel *k) {
     VEC_PUSH(p->text.arena, &k->hints, h);
 }
 
+static void read_start(plan_parser *p, loop_kernel *k) {
+    tensor_lex_expect(&p->text, "wait");
+    bool first = tensor_lex_accept(&p->text, "first");
+    if (!first) tensor_lex_expect(&p->text, "last");
+    k->start = first ? LOOP_START_WAIT_FIRST : LOOP_START_WAIT_LAST;
+}
+
 static void read_kernel(plan_parser *p) {
     parser *t = &p->text;
     loop_kernel *k = ARENA_NEW(t->arena, loop_kernel);
@@ -188,6 +195,7 @@ static void read_kernel(plan_parser *p) {
     tensor_lex_expect(t, "lanes");
     loop_parse_number(p, &k->lanes);
     if (tensor_lex_accept(t, "persistent")) loop_parse_number(p, &k->persistent);
+    if (tensor_lex_accept(t, "early")) read_start(p, k);
     if (tensor_lex_accept(t, "cache")) do read_hint(p, k);
         while (tensor_lex_accept(t, ","));
     loop_parse_body(p, &k->body);

@@ -139,6 +139,7 @@ static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) 
     OUT(p, "%skernel %s threads %u lanes %u", indent, tensor_print_fit(p->text.scratch, k->name),
         (unsigned)k->threads, (unsigned)k->lanes);
     if (k->persistent) OUT(p, " persistent %u", (unsigned)k->persistent);
+    if (k->start) OUT(p, " early wait %s", k->start == LOOP_START_WAIT_FIRST ? "first" : "last");
     for (uint32_t i = 0; i < k->hints.len; i++)
         OUT(p, "%s %s %s", i ? "," : " cache", p->text.vals[k->hints.data[i].val],
             simt_cache_text(k->hints.data[i].cache));

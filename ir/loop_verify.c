@@ -548,6 +548,8 @@ static const char *check_kernel(loop_verifier *v, uint32_t step) {
     TRY(check_list(v, &k->body));
     if (k->persistent && !v->blocks.len)
         return WRONG(v, "it is persistent, but nothing is dealt out to blocks");
+    const char *start = loop_start_fault(v->arena, v->plan, step);
+    if (start) return WRONG(v, "%s", start);
     leave(v, 0, false);
     return NULL;
 }

@@ -193,6 +193,7 @@ typedef struct {
     program_step_kind kind;
     const char *kernel;         // LAUNCH: a kernel of the module
     size_expr count;            // LAUNCH: blocks (0: nothing runs); LOOP: rounds
+    bool early;                 // LAUNCH: it may start while the launch before runs, and waits for that by itself
     uint32_t nargs;
     const program_arg *args;    // LAUNCH
 } program_step;

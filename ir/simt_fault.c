@@ -75,6 +75,13 @@ static uint32_t access_ahead(const simt_func *f, simt_region r, simt_instr barri
     return NOWHERE;
 }
 
+// Something that may touch memory follows it.
+static bool waits_ahead(const simt_func *f, simt_region r, simt_instr wait) {
+    for (uint32_t at = place_of(f, r, wait) + 1; at < f->regions.data[r].instrs.len; at++)
+        if (shares(f, f->regions.data[r].instrs.data[at])) return true;
+    return false;
+}
+
 // The first mention of a buffer in shared memory that does not lie at its start.
 static bool begins_buffer(const simt_func *f, const simt_instr_info *i) {
     const simt_instr_info *k = f->instrs.data + 1;
@@ -99,6 +106,8 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_barrier: return i->op == SIMT_BARRIER;
     case SIMT_FAULT_early:
         return i->op == SIMT_BARRIER && access_ahead(f, r, (simt_instr)(i - f->instrs.data)) != NOWHERE;
+    case SIMT_FAULT_late:
+        return i->op == SIMT_GRID_WAIT && waits_ahead(f, r, (simt_instr)(i - f->instrs.data));
     case SIMT_FAULT_atomic: return i->op == SIMT_RED && i->aux == SIMT_ATOMIC_ADD;
     case SIMT_FAULT_overlap: return i->op == SIMT_SHARED && begins_buffer(f, i);
     case SIMT_FAULT_room: return false;   // of the kernel
@@ -294,6 +303,13 @@ static void earlier(const site *s) {
     r->instrs.data[to] = s->instr;
 }
 
+static void to_the_end(const site *s) {
+    simt_region_info *r = &s->f->regions.data[s->region];
+    uint32_t from = place_of(s->f, s->region, s->instr), to = r->instrs.len - 2;   // the terminator stays
+    memmove(r->instrs.data + from, r->instrs.data + from + 1, (to - from) * sizeof *r->instrs.data);
+    r->instrs.data[to] = s->instr;
+}
+
 static void exchange(const site *s) {
     uint32_t k = info(s)->op == SIMT_SELECT;
     simt_value x = info(s)->args[k];
@@ -335,6 +351,7 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_barrier:
     case SIMT_FAULT_store: take_out(s); return;
     case SIMT_FAULT_early: earlier(s); return;
+    case SIMT_FAULT_late: to_the_end(s); return;
     case SIMT_FAULT_atomic: not_atomic(s); return;
     case SIMT_FAULT_overlap: move_buffer(s); return;
     case SIMT_FAULT_room: return;

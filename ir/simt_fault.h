@@ -12,6 +12,7 @@
 #define SIMT_FAULTS(X)                                                                                      \
     X(barrier, "a barrier is left out")                                                                     \
     X(early, "a barrier stands before what it should follow")                                               \
+    X(late, "a kernel waits for the launch before it at its end")                                           \
     X(atomic, "an atomic addition is a load, an addition and a store")                                      \
     X(overlap, "a buffer in shared memory lies where another does")                                         \
     X(room, "a block gets half of its shared memory")                                                       \

@@ -64,7 +64,7 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_IF: return PRED;
     case SIMT_FOR: return INT;
     case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
-    case SIMT_RETURN: case SIMT_TRAP: case SIMT_OP_COUNT:
+    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_OP_COUNT:
         return ANY;
     }
     return 0;

@@ -202,6 +202,17 @@ static void verify_place(simt_verifier *v, simt_instr instr, bool last, bool bod
         simt_verify_fault_at(v, instr, body ? "a body ends with 'return'" : "'return' ends the body only");
 }
 
+// Every thread goes past it, once.
+static void verify_dependence(simt_verifier *v, simt_instr instr, bool body) {
+    const simt_func *f = v->func;
+    uint16_t op = f->instrs.data[instr].op;
+    if (op != SIMT_LAUNCH_NEXT && op != SIMT_GRID_WAIT) return;
+    if (!body) simt_verify_fault_at(v, instr, "it stands in a loop or under a condition");
+    for (simt_instr i = 1; i < f->instrs.len; i++)
+        if (i != instr && v->seen_instr[i] && f->instrs.data[i].op == op)
+            simt_verify_fault_at(v, instr, "it stands there twice");
+}
+
 static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {
     const simt_func *f = v->func;
     const simt_region_info *region = &f->regions.data[r];
@@ -223,6 +234,7 @@ static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {
         v->seen_instr[instr] = true;
         verify_instr(v, instr);
         verify_place(v, instr, k + 1 == region->instrs.len, !owner);
+        if (!v->fault) verify_dependence(v, instr, !owner);
         if (!v->fault && f->instrs.data[instr].op == SIMT_RETURN) verify_return(v, instr);
     }
     leave_scope(v, outer);

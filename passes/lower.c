@@ -60,10 +60,11 @@ static void add_prepared(lowering *l, const loop_prepared *r) {
     if (v->role == VAL_CLASSES) l->p->spaces.data[v->into].prepared = l->prepared_of[r->val];
 }
 
-static void add_step(lowering *l, const loop_step *s) {
+static void add_step(lowering *l, uint32_t at) {
+    const loop_step *s = &l->plan->steps.data[at];
     program_step step = {.kind = STEP_END};
     switch (s->kind) {
-    case LOOP_LAUNCH: lw_kernel(l, s->kernel); return;
+    case LOOP_LAUNCH: lw_kernel(l, at); return;
     case LOOP_ROUNDS:
         step = (program_step){
             .kind = STEP_LOOP,
@@ -84,7 +85,7 @@ void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
     l.none_facts = scalar_none_facts(l.arena, l.op);
     p->deterministic = p->deterministic && !loop_unordered(plan);
     for (uint32_t i = 0; i < plan->prepared.len; i++) add_prepared(&l, &plan->prepared.data[i]);
-    for (uint32_t i = 0; i < plan->steps.len; i++) add_step(&l, &plan->steps.data[i]);
+    for (uint32_t i = 0; i < plan->steps.len; i++) add_step(&l, i);
     const char *fault = simt_verify(a, p->module);
     if (fault) ICE("%s: the plan made simt IR that does not verify: %s", op->name, fault);
 }

@@ -136,6 +136,7 @@ typedef struct {
     VEC(simt_value) values;               // of the args
     bool *written;                        // per value: the kernel stores it, or what shares its memory
     bool *read;                           // per value: the kernel loads it
+    bool *unsettled;                      // per value: a kernel before may still use it when this one starts; NULL: none does
     bool *held;                           // per value: lanes hold entries of it, or did
     simt_value owner;   // 0, or: only where it holds is memory loaded that the kernel overwrites in place
     uint32_t *shared_at;                  // per value: byte offset + 1
@@ -163,7 +164,13 @@ typedef struct {
 } kernel;
 
 // ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
-void lw_kernel(lowering *l, const loop_kernel *plan);
+void lw_kernel(lowering *l, uint32_t step);   // a launch of the plan
+// Launches that overlap (lower_early.c).
+const loop_kernel *lw_launch_at(const lowering *l, uint32_t step);   // NULL: the step is none
+void lw_find_unsettled(kernel *k, uint32_t step);
+void lw_begin_early(kernel *k, simt_builder *b, uint32_t step);
+void lw_end_early(kernel *k, simt_builder *b);
+void lw_wait_late(kernel *k);   // when all is built: the wait goes as far down as it may
 simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis);
 simt_value lw_size(kernel *k, simt_builder *b, tensor_space s);   // i64
 simt_value lw_number(kernel *k, tensor_expr e);                   // i64

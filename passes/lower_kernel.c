@@ -16,6 +16,7 @@ static bool shares_memory(const tensor_op *op, tensor_val v) {
 }
 
 static uint32_t pointer_flags(const kernel *k, tensor_val v) {
+    if (k->unsettled && k->unsettled[v]) return 0;
     if (!k->written[v]) return SIMT_READONLY | SIMT_NOALIAS;
     return k->read[v] || shares_memory(k->l->op, v)
                ? 0
@@ -292,25 +293,32 @@ static const char *made_before(simt_module *m, const simt_func *f) {
     return f->name;
 }
 
-void lw_kernel(lowering *l, const loop_kernel *plan) {
+// ---- The kernel ------------------------------------------------------------------------------------------
+void lw_kernel(lowering *l, uint32_t step) {
+    const loop_kernel *plan = lw_launch_at(l, step);
     kernel k = kernel_start(l, plan);
     find_written(&k, &plan->body);
+    lw_find_unsettled(&k, step);
     lw_find_read(&k, &plan->body);
     lw_number_axes(&k);
     find_block_loops(&k, &plan->body);
     simt_builder b = simt_builder_at_end(k.f);
     b.at = plan->at;
+    lw_begin_early(&k, &b, step);
     deal_threads(&k, &b);
     if (plan->persistent) walk_shares(&k, &b);
     else {
         deal_blocks(&k, &b, simt_build_sreg(&b, SREG_CTAID));
         lw_body(&k, &b, &plan->body);
     }
+    lw_end_early(&k, &b);
     simt_build_return(&b, NULL, 0);
     simt_hoist(k.f);
+    lw_wait_late(&k);
     program_step s = {.kind = STEP_LAUNCH,
                       .kernel = made_before(l->p->module, k.f),
                       .count = plan->persistent ? persistent_grid(&k, grid_size(&k)) : grid_size(&k),
+                      .early = plan->start && l->o->machine->gpu,
                       .nargs = k.args.len,
                       .args = k.args.data};
     VEC_PUSH(l->arena, &l->v->steps, s);

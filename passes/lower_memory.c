@@ -263,7 +263,8 @@ static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt
     simt_mem *mem = &k->f->instrs.data[k->f->values.data[x].def].mem;
     mem->align = align;
     mem->cache = cache_of(k, val);
-    mem->invariant = !k->written[val] && where(k, val)->home != LOOP_SHARED;
+    mem->invariant = !k->written[val] && where(k, val)->home != LOOP_SHARED &&
+                     !(k->unsettled && k->unsettled[val]);
     return simt_build_cvt(b, (simt_type){loaded_element(k, val), (uint8_t)lanes}, x);
 }
 

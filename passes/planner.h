@@ -330,6 +330,7 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
 // What the schedule says of the launch of a kernel whose loops are made (plan_cache.c, plan_persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
+void plan_overlap(planner *p);   // when all kernels are made (plan_overlap.c)
 // Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost
 // (plan_flat.c).
 loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level, loop_body *at);

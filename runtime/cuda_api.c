@@ -21,10 +21,12 @@ static gnn_status load_symbols(gnn_context *c) {
     // ISO C has no conversion from an object pointer to a function's; POSIX promises that the bytes are the
     // same.
     void *found;
-#define CU(name, symbol, params)                                                                             \
+#define CU_IF(name, symbol, params)                                                                          \
     found = dlsym(c->library, symbol);                                                                       \
-    if (!found) return rt_fail(c, GNN_NO_DRIVER, "libcuda.so.1 has no " symbol ": the driver is too old");   \
     memcpy(&c->cuda.name, &found, sizeof found);
+#define CU(name, symbol, params)                                                                             \
+    CU_IF(name, symbol, params)                                                                              \
+    if (!found) return rt_fail(c, GNN_NO_DRIVER, "libcuda.so.1 has no " symbol ": the driver is too old");
 #include "cuda_api.def"
 #undef CU
     return GNN_OK;
@@ -52,12 +54,29 @@ static gnn_status find_context(gnn_context *c) {
     return s;
 }
 
+// Drivers from CUDA 12.3 on also capture such launches into graphs.
+static gnn_status find_early(gnn_context *c) {
+    enum { SINCE = 12030 };
+    int version = 0;
+    gnn_status s = CU_CALL(c, DriverGetVersion, (&version));
+    c->launches_early = !s && c->cuda.LaunchEx && version >= SINCE;
+    return s;
+}
+
+gnn_status rt_cuda_launch_early(gnn_context *c, rt_cuda_function f, rt_cuda_launch *launch, void **params) {
+    rt_cuda_attribute early = {.id = RT_PROGRAMMATIC_STREAM_SERIALIZATION, .value = {1}};
+    launch->attributes = &early;
+    launch->nattributes = 1;
+    return CU_CALL(c, LaunchEx, (launch, f, params, NULL));
+}
+
 gnn_status rt_cuda_open(gnn_context *c) {
     c->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!c->library) return rt_fail(c, GNN_NO_DRIVER, "the CUDA driver cannot be opened: %s", dlerror());
     gnn_status s = load_symbols(c);
     if (!s) s = CU_CALL(c, Init, (0));
     if (!s) s = find_device(c);
+    if (!s) s = find_early(c);
     return s ? s : find_context(c);
 }
 

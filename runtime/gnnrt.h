@@ -119,7 +119,9 @@ typedef struct {
 } gnn_extent;
 struct gnn_simulator {
     gnn_device_info device;   // what gnn_device_query gives
-    void (*launch)(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents, uint32_t blocks);
+    // early: a GPU may start it while the launch before runs.
+    void (*launch)(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents, uint32_t blocks,
+                   bool early);
     void *user;
 };
 

@@ -37,6 +37,17 @@ typedef struct CUctx_st *rt_cuda_context;
 typedef struct CUmod_st *rt_cuda_module;
 typedef struct CUfunc_st *rt_cuda_function;
 typedef struct CUevent_st *rt_cuda_event;
+enum { RT_PROGRAMMATIC_STREAM_SERIALIZATION = 6 };   // of CUlaunchAttributeID
+typedef struct {   // as the driver has it: CUlaunchAttribute
+    _Alignas(8) int id;
+    _Alignas(8) int value[16];
+} rt_cuda_attribute;
+typedef struct {   // CUlaunchConfig
+    unsigned grid[3], block[3], shared;
+    gnn_stream stream;
+    rt_cuda_attribute *attributes;
+    unsigned nattributes;
+} rt_cuda_launch;
 typedef struct {
 #define CU(name, symbol, params) int (*name) params;
 #include "cuda_api.def"
@@ -65,6 +76,7 @@ struct gnn_context {
     rt_cuda_context cuda_context;
     int cuda_device;
     bool retained;   // the primary context, to be released
+    bool launches_early;
     struct rt_gpu_kernels *gpu_kernels[2];   // of indices of 32 and of 64 bits; NULL: not asked for so far
 };
 static inline bool rt_on_cuda(const gnn_context *c) {
@@ -75,6 +87,8 @@ gnn_status rt_cuda_open(gnn_context *c);    // driver, device, context
 void rt_cuda_close(gnn_context *c);
 enum { RT_CUDA_OUT_OF_MEMORY = 2 };         // of CUresult
 gnn_status rt_cuda_fail(gnn_context *c, int error, const char *call);
+// A launch that may start while the one before it in the stream runs.
+gnn_status rt_cuda_launch_early(gnn_context *c, rt_cuda_function f, rt_cuda_launch *launch, void **params);
 gnn_status rt_enter(gnn_context *c, bool *pushed);   // makes our CUDA context current where it isn't
 void rt_leave(gnn_context *c, bool pushed);
 // One driver call inside our context: CU_CALL(c, MemFree, (address)).
@@ -261,6 +275,7 @@ typedef struct {
     rt_step_kind kind;
     rt_expr count;     // LAUNCH: blocks; LOOP: rounds
     uint32_t kernel;   // LAUNCH
+    bool early;        // LAUNCH: it may start while the launch before runs
     uint32_t match;    // LOOP: its END; END: its LOOP
     uint32_t nargs;
     rt_arg *args;
@@ -432,6 +447,7 @@ typedef struct {   // a slot that each launch fills: DATA, STRIDE, VALUE, TEMP, 
 } rt_patch;
 typedef struct {   // a step with all that doesn't change between launches in place
     rt_step_kind kind;
+    bool early;
     uint32_t match;           // LOOP, END
     int64_t count;            // blocks, rounds; END: of its loop
     const rt_kernel *kernel;
@@ -490,7 +506,7 @@ const rt_ready *rt_plan_choose(const gnn_plan *plan, const gnn_arg *args);
 
 // ---- simulate.c ------------------------------------------------------------------------------------------
 // A launch of a simulated GPU; args are those of the step, whose slots are filled.
-gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args);
+gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args, bool early);
 
 // ---- check.c: whether arguments fit ----------------------------------------------------------------------
 gnn_status rt_check_shape(const gnn_plan *plan, uint32_t param, const gnn_tensor *t);

@@ -12,6 +12,7 @@ typedef struct {
     void *workspace;
     gnn_stream stream;
     int64_t round;   // of the innermost loop
+    bool follows;    // the last launch is one of those after which the next may start early
 } call;
 
 // ---- Slots -----------------------------------------------------------------------------------------------
@@ -77,16 +78,28 @@ static gnn_status launch_host(const call *k, const rt_ready_step *step) {
 }
 
 // ---- Steps -----------------------------------------------------------------------------------------------
-static gnn_status launch(const call *k, const rt_step *from, const rt_ready_step *step) {
+static gnn_status launch_cuda(const call *k, const rt_ready_step *step, bool early) {
     const rt_kernel *kernel = step->kernel;
-    if (!step->count) return GNN_OK;
-    for (uint32_t i = 0; i < step->npatches; i++)
-        step->slots[step->patches[i].slot] = patch_value(k, &step->patches[i]);
-    if (k->c->simulator) return rt_simulate(k->plan, from, step, k->args);
-    if (!rt_on_cuda(k->c)) return launch_host(k, step);
+    rt_cuda_launch how = {.grid = {(unsigned)step->count, 1, 1},
+                          .block = {kernel->block, 1, 1},
+                          .shared = kernel->dynamic,
+                          .stream = k->stream};
+    if (early && k->c->launches_early) return rt_cuda_launch_early(k->c, kernel->cuda, &how, step->params);
     return CU_CALL(k->c, Launch,
                    (kernel->cuda, (unsigned)step->count, 1, 1, kernel->block, 1, 1, kernel->dynamic,
                     k->stream, step->params, NULL));
+}
+
+// A launch that is early counts on launches of this call alone: down to the last that was not, none of them
+// meets it before it waits. What ran before those, or in a loop, it knows nothing of.
+static gnn_status launch(call *k, const rt_step *from, const rt_ready_step *step) {
+    bool early = step->early && k->follows;
+    if (!step->early || step->count) k->follows = step->count > 0;
+    if (!step->count) return GNN_OK;
+    for (uint32_t i = 0; i < step->npatches; i++)
+        step->slots[step->patches[i].slot] = patch_value(k, &step->patches[i]);
+    if (k->c->simulator) return rt_simulate(k->plan, from, step, k->args, early);
+    return rt_on_cuda(k->c) ? launch_cuda(k, step, early) : launch_host(k, step);
 }
 
 static gnn_status run_steps(call *k, const rt_ready *r) {
@@ -96,6 +109,7 @@ static gnn_status run_steps(call *k, const rt_ready *r) {
     for (uint32_t i = 0; i < r->version->nsteps && !s; i++) {
         const rt_ready_step *step = &r->steps[i];
         k->round = rounds[depth];
+        k->follows = k->follows && step->kind == RT_LAUNCH;
         if (step->kind == RT_LAUNCH) s = launch(k, &r->version->steps[i], step);
         else if (step->kind == RT_LOOP && !step->count) i = step->match;
         else if (step->kind == RT_LOOP) rounds[++depth] = 0;

@@ -70,6 +70,9 @@ static gnn_status read_launch(const rt_row *r, rt_step *step) {
     if (!s) s = rt_row_expr(r, "blocks", &step->count);
     if (!s) s = rt_row_list(r, "args", RT_MAX_ARGS, &list);
     if (s) return s;
+    const json_t *early = json_object_get(r->object, "early");
+    if (early && !json_is_boolean(early)) return rt_row_bad(r, "early: is neither true nor false");
+    step->early = json_is_true(early);
     step->kernel = kernel.index;
     step->nargs = (uint32_t)json_array_size(list);
     if (step->nargs != p->kernels[step->kernel].nparams)

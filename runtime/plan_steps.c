@@ -110,6 +110,7 @@ static gnn_status ready_step(gnn_plan *plan, const rt_version *v, uint32_t i, co
     rt_ready_step *out = &steps[i];
     out->kind = step->kind;
     out->match = step->match;
+    out->early = step->early;
     if (step->kind == RT_END) {
         out->count = steps[step->match].count;
         return GNN_OK;

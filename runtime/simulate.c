@@ -57,12 +57,13 @@ static gnn_status extent_of(gnn_plan *plan, const rt_arg *a, uint64_t slot, cons
     return GNN_OK;
 }
 
-gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args) {
+gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step *ready, const gnn_arg *args,
+                       bool early) {
     const gnn_simulator *to = plan->c->simulator;
     gnn_extent extents[RT_MAX_ARGS];
     gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < step->nargs && !s; i++)
         s = extent_of(plan, &step->args[i], ready->slots[i], args, &extents[i]);
-    if (!s) to->launch(to->user, ready->kernel->name, ready->slots, extents, (uint32_t)ready->count);
+    if (!s) to->launch(to->user, ready->kernel->name, ready->slots, extents, (uint32_t)ready->count, early);
     return s;
 }

@@ -17,7 +17,7 @@ static struct {
 } machine;
 
 static void launch(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents,
-                   uint32_t blocks) {
+                   uint32_t blocks, bool early) {
     (void)user;
     sim_arg args[MOST_ARGS];
     const simt_func *f = simt_func_find(machine.module, kernel);
@@ -25,7 +25,7 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     for (uint32_t i = 0; i < f->params.len; i++)
         args[i] = (sim_arg){slots[i],         extents[i].name,    extents[i].data,
                             extents[i].bytes, extents[i].written, extents[i].result};
-    sim_launch(machine.sim, kernel, args, blocks);
+    sim_launch(machine.sim, kernel, args, blocks, early);
 }
 
 gnn_status machine_open(gnn_context **c) {

@@ -81,6 +81,7 @@ static void begin_block(sim_block *b) {
         w->mask = w->full = left >= SIM_LANES ? ~UINT32_C(0) : (UINT32_C(1) << left) - 1;
         w->pc = w->syncs = 0;
         w->state = SIM_RUNS;
+        w->settled = !b->early;
     }
     b->barriers = 0;
     const sim_buffer *shared = &b->sim->buffers.data[SIM_SHARED];
@@ -128,7 +129,7 @@ static void bind_param(sim *s, sim_kernel *k, uint32_t p, const sim_arg *x) {
         uint32_t number = buffer_of(s, x);
         sim_buffer *b = &s->buffers.data[number];
         b->readonly |= (info->flags & SIMT_READONLY) != 0;
-        b->raced |= k->written[p];
+        b->raced |= k->written[p] || k->overlaps;
         bits = sim_pointer(number, 0);
     } else if (t.element == SIMT_PRED) bits = (bits & 0xff) != 0;
     sim_put_all(k->image + k->params[info->value], t, bits);
@@ -182,15 +183,25 @@ static void make_warps(sim_block *b, arena *a) {
 // Records name launches by 16 bits.
 static void forget_order(sim *s) {
     for (uint32_t k = 0; k < s->buffers.len; k++) s->buffers.data[k].reads = s->buffers.data[k].writes = NULL;
-    s->launch = 1;
+    s->launch = s->chain = 1;
+    s->chained.len = 0;
 }
 
-void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks) {
+static void chain(sim *s, const sim_kernel *k, bool early) {
+    if (!early || !s->chained.len) {
+        s->chain = s->launch;
+        s->chained.len = 0;
+    }
+    VEC_PUSH(s->memory, &s->chained, k);
+}
+
+void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks, bool early) {
     sim_kernel *k = kernel_named(s, kernel);
     if (!blocks) return;
     if (!++s->launch) forget_order(s);
+    chain(s, k, early);
     arena *a = arena_new();
-    sim_block b = {.sim = s, .kernel = k, .blocks = blocks};
+    sim_block b = {.sim = s, .kernel = k, .blocks = blocks, .early = early};
     bind(s, k, args);
     if (s->counting) b.counts = sim_counts_of(s, k, blocks);
     make_warps(&b, a);
@@ -226,6 +237,7 @@ void sim_begin(sim *s, sim_order order, uint64_t seed) {
     s->random = seed;
     s->launch = 0;
     memset(&s->buffers, 0, sizeof s->buffers);
+    memset(&s->chained, 0, sizeof s->chained);
     memset(&s->faults, 0, sizeof s->faults);
     memset(&s->counts, 0, sizeof s->counts);
     s->counting = false;

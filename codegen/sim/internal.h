@@ -44,6 +44,7 @@ typedef struct {
     uint8_t *image;            // of those bytes
     const sim_place *params;   // of the kernel's values, its parameters among them
     const bool *written;       // by parameter: whether a store may reach it
+    bool overlaps;             // with the launch before or after it
     sim_counted_step *counted;   // by step, which counts and then runs the one kept here; NULL: not counted yet
 } sim_kernel;
 
@@ -90,6 +91,8 @@ struct sim {
     sim_order order;
     uint64_t random;
     uint16_t launch;
+    uint16_t chain;                    // the last launch in turn: those from there on may run at once
+    VEC(const sim_kernel *) chained;   // from that on
     VEC(sim_kernel *) kernels;
     VEC(sim_mapping) mapped;   // shadows too large for an arena
     VEC(sim_buffer) buffers;   // [0] unused, [SIM_SHARED]
@@ -105,6 +108,7 @@ typedef struct {
     const sim_kernel *kernel;
     uint32_t number, blocks;
     uint32_t nwarps, barriers;
+    bool early;     // the launch before may still run
     bool stopped;   // by a trap
     sim_warp *warps;
     sim_counts *counts;   // NULL: nothing is counted
@@ -117,6 +121,7 @@ struct sim_warp {
     sim_mask mask, full;   // lanes that run, lanes there are
     uint32_t syncs;
     sim_state state;
+    bool settled;   // the launch before has ended for it: it waited, or the kernel was launched in turn
 };
 
 static inline void *sim_at(const sim_warp *w, sim_place p) { return w->frame + p; }
@@ -183,6 +188,7 @@ sim_step sim_control_step(sim_control k);
 
 // ---- memory.c --------------------------------------------------------------------------------------------
 const bool *sim_written_params(arena *a, const simt_func *f);   // by parameter: whether a store may reach it
+bool sim_overlaps(const simt_func *f);
 
 // ---- count.c ---------------------------------------------------------------------------------------------
 // A kernel's steps are replaced by one that counts when counts are first asked for, so that others are not slowed.

@@ -103,8 +103,28 @@ static void tell_race(const access *x, uint32_t lane, const sim_buffer *b, size_
                  thread / SIM_LANES, thread % SIM_LANES, did);
 }
 
+// Whether what was done belongs to a launch that may still run, as the warp has not waited for it.
+static bool unsettled(const access *x, const sim_record *old) {
+    const sim *s = x->w->block->sim;
+    return !x->w->settled && old->launch >= s->chain && old->launch < s->launch;
+}
+
+static void check_launches(const access *x, uint32_t lane, const sim_buffer *b, size_t at) {
+    const sim *s = x->w->block->sim;
+    const sim_record *write = &b->writes[at], *read = &b->reads[at];
+    bool wrote = unsettled(x, write);
+    if (!wrote && (x->kind == READ || !unsettled(x, read))) return;
+    const sim_kernel *before = s->chained.data[(wrote ? write : read)->launch - s->chain];
+    sim_fault_at(
+        x->w, x->c, E0723, UINT32_C(1) << lane, 0,
+        "%s %s + %llu, which kernel '%s' %s: it may still run, as this launch is early and has not waited",
+        verb(x), b->name, (unsigned long long)(at * b->granule), before->func->name,
+        wrote ? "writes" : "reads");
+}
+
 static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t at, const sim_record *me) {
     bool shared = b == &x->w->block->sim->buffers.data[SIM_SHARED];
+    if (!shared) check_launches(x, lane, b, at);
     sim_record *write = &b->writes[at], *read = &b->reads[at];
     bool both_atomic = x->kind == ATOMIC && write->atomic;
     if (!both_atomic && unordered(write, me, shared)) tell_race(x, lane, b, at, write, "wrote");
@@ -374,6 +394,12 @@ static int64_t root_of(const simt_func *f, simt_value v) {
     while (f->values.data[v].def && f->instrs.data[f->values.data[v].def].op == SIMT_ADDR)
         v = f->instrs.data[f->values.data[v].def].args[0];
     return f->values.data[v].def || f->values.data[v].region ? -1 : f->values.data[v].index;
+}
+
+bool sim_overlaps(const simt_func *f) {
+    for (uint32_t k = 1; k < f->instrs.len; k++)
+        if (f->instrs.data[k].op == SIMT_LAUNCH_NEXT || f->instrs.data[k].op == SIMT_GRID_WAIT) return true;
+    return false;
 }
 
 const bool *sim_written_params(arena *a, const simt_func *f) {

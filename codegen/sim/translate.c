@@ -311,5 +311,6 @@ sim_kernel *sim_translate(arena *a, const simt_func *f) {
         if (u != self && t.units[u].places) translate_unit(&t, u);
     aim_calls(&t);
     k->written = sim_written_params(a, f);
+    k->overlaps = sim_overlaps(f);
     return k;
 }

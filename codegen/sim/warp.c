@@ -102,6 +102,11 @@ static void fence(sim_warp *w, const sim_code *c) {
     (void)c;
 }
 
+static void settle(sim_warp *w, const sim_code *c) {
+    (void)c;
+    w->settled = true;
+}
+
 static void trap(sim_warp *w, const sim_code *c) {
     sim_fault_at(w, c, E0726, w->mask, 0, "reaches a trap");
     w->block->stopped = true;
@@ -139,7 +144,9 @@ sim_step sim_warp_step(simt_op op) {
     case SIMT_MMA: return sim_mma;
     case SIMT_WARP_SYNC: return sync_warp;
     case SIMT_BARRIER: return wait;
-    case SIMT_FENCE: return fence;
+    case SIMT_FENCE:
+    case SIMT_LAUNCH_NEXT: return fence;
+    case SIMT_GRID_WAIT: return settle;
     case SIMT_TRAP: return trap;
     }
     return NULL;

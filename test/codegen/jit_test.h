@@ -76,7 +76,7 @@ static inline void sim_elementwise(const elementwise *e, const char *text, uint3
     args[3] = args[0];
     for (int k = 0; k < 3; k++)
         args[k] = (sim_arg){.name = "x", .data = (void *)(uintptr_t)x[k], .bytes = (size_t)n * e->in_bytes, .written = true};
-    sim_launch(s, "k", args, n / lanes / threads);
+    sim_launch(s, "k", args, n / lanes / threads, false);
     CHECK(!sim_report(s));
     diag_print(ds, stdout);
     for (uint32_t i = 0; i < n / lanes * lanes && !failed; i++) {

@@ -10,7 +10,7 @@ static void expect(const char *text, const char *const *wanted, uint32_t n) {
     simt_module *m = simt_parse(a, ds, source_map_add(sources, "test.simt", text, strlen(text)));
     CHECK(m && simt_verify(a, m));   // the verifier sees it too
     sim *s = sim_new(ds, m);
-    sim_launch(s, "k", NULL, 1);
+    sim_launch(s, "k", NULL, 1, false);
     CHECK(sim_report(s) == n);
     FILE *out = tmpfile();
     char *told = arena_alloc(a, 4096);

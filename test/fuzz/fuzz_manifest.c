@@ -10,8 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MOST = 64, POINTS = 256, WORKSPACE = 1 << 20, LONGEST_LOOP = 8 };
 
 static void look(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *x,
-                 uint32_t blocks) {
-    (void)kernel, (void)slots, (void)blocks;
+                 uint32_t blocks, bool early) {
+    (void)kernel, (void)slots, (void)blocks, (void)early;
     const volatile unsigned char *bytes = x[0].name ? x[0].data
                                                     : NULL;   // of the first alone: a launch has one at least
     if (bytes && x[0].bytes) *(unsigned char *)user ^= bytes[0] ^ bytes[x[0].bytes - 1];

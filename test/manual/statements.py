@@ -54,11 +54,12 @@ def faults_of_schedule(gnnc, path, op, name, lines):
 
 def faults_of_section(gnnc, verb, form, text):
     source, loops = SOURCE.search(text), LOOPS.findall(text)
-    if "    %s %s\n" % (verb, form) not in text:
-        return ["its form is not '%s %s'" % (verb, form)]
+    whole = ("%s %s" % (verb, form)).rstrip()
+    if "    %s\n" % whole not in text:
+        return ["its form is not '%s'" % whole]
     if not source or not loops:
         return ["it has no source, or no loop IR"]
-    if verb + " " not in source.group(1):
+    if not re.search(r"\b%s\b" % verb, source.group(1)):
         return ["its source does not say '%s'" % verb]
     op = re.search(r"^schedule (\w+)", source.group(1), re.M).group(1)
     with tempfile.TemporaryDirectory() as folder:

@@ -127,14 +127,14 @@ static void fail(const session *t, const char *what) {
 }
 
 static void launch(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *x,
-                   uint32_t blocks) {
+                   uint32_t blocks, bool early) {
     const session *t = user;
     uint32_t n = simt_func_find(t->module, kernel)->params.len;
     sim_arg args[MOST_ARGS];
     if (n > MOST_ARGS) fail(t, "too many arguments");
     for (uint32_t i = 0; i < n; i++)
         args[i] = (sim_arg){slots[i], x[i].name, x[i].data, x[i].bytes, x[i].written, x[i].result};
-    sim_launch(t->sim, kernel, args, blocks);
+    sim_launch(t->sim, kernel, args, blocks, early);
 }
 
 typedef struct {

@@ -54,11 +54,10 @@ typedef struct {
     float result[V * F];
 } session;
 
-static gnn_status open_session(gnn_context *c, session *s, uint32_t flags) {
-    static const char text[] = SPMM("sm_90", "32");
+static gnn_status open_text(gnn_context *c, session *s, uint32_t flags, const char *text) {
     static const char image[] = "fake";
     *s = (session){0};
-    gnn_status e = gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = image, .size = sizeof image}, &s->p);
+    gnn_status e = gnn_program_load(c, text, strlen(text), &(gnn_code){.image = image, .size = sizeof image}, &s->p);
     if (!e)
         e = gnn_stream_new(c, &s->stream);
     if (!e)
@@ -79,6 +78,10 @@ static gnn_status open_session(gnn_context *c, session *s, uint32_t flags) {
     if (!e)
         e = gnn_alloc(c, gnn_plan_workspace(s->plan), &s->workspace);
     return e ? e : gnn_timer_new(c, &s->timer);
+}
+
+static gnn_status open_session(gnn_context *c, session *s, uint32_t flags) {
+    return open_text(c, s, flags, SPMM("sm_90", "32"));
 }
 
 static gnn_status use_session(gnn_context *c, session *s) {
@@ -157,6 +160,52 @@ static void captured(void) {
     fake_capture(0);
     close_session(c, &s);
     end_context(c, &l);
+}
+
+// The same kernel twice a round, the second time early: that is what the driver is told, where it is new enough and something
+// was launched just before.
+static const char *early_manifest(const char *blocks) {
+    static char text[8192];
+    static const char whole[] = SPMM("sm_90", "32"), launch[] = "{\"launch\": \"add\", ";
+    const char *from = strstr(whole, launch), *end = strstr(from, ", {\"end\"");
+    snprintf(text, sizeof text, "%.*s, %s\"early\": true, %.*s%s", (int)(end - whole), whole, launch,
+             (int)(end - from - (long)strlen(launch)), from + strlen(launch), end);
+    char *count = strstr(strstr(text, launch), "\"V\"");
+    count[1] = *blocks;
+    return text;
+}
+
+static void launches_early(int driver, const char *blocks, int64_t early, int64_t in_turn) {
+    ledger l;
+    session s;
+    start();
+    fake_driver(driver);
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, open_text(c, &s, 0, early_manifest(blocks)));
+    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
+                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
+    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
+    int64_t ex = fake_calls("cuLaunchKernelEx"), plain = fake_calls("cuLaunchKernel");
+    fake_capture(1);
+    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
+    fake_capture(0);
+    CHECK(fake_illegal() == 0);
+    CHECK(fake_calls("cuLaunchKernelEx") - ex == early && fake_calls("cuLaunchKernel") - plain == in_turn);
+    fake_fail_at(3);   // the current context is asked for, ours pushed, gather launched in turn, then add, ...
+    CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+    fake_fail_at(4);
+    CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+    fake_fail_at(-1);
+    close_session(c, &s);
+    end_context(c, &l);
+    CHECK(fake_live() == 0);
+    fake_driver(13000);
+}
+
+static void early(void) {
+    launches_early(13000, "V", 3, 4);
+    launches_early(12020, "V", 0, 7);   // a capture would refuse it
+    launches_early(13000, "0", 0, 4);   // what it would have followed launches nothing, and a round before knows of no next
 }
 
 static void contexts(void) {
@@ -385,6 +434,7 @@ int main(void) {
     works(0);
     works(GNN_TRUSTED);
     captured();
+    early();
     contexts();
     device();
     shared();

@@ -37,6 +37,7 @@ static struct {
 } counts[NAMES];
 static const char *failed[NAMES];
 static bool speechless;
+static int driver_version = 13000;
 
 void fake_register(const char *name, fake_kernel k, int declared_shared) {
     kernel *to = &kernels[nkernels++];
@@ -45,6 +46,7 @@ void fake_register(const char *name, fake_kernel k, int declared_shared) {
 }
 
 void fake_play(fake_player p) { player = p; }
+void fake_driver(int version) { driver_version = version; }
 void fake_limit(size_t bytes) { limit = bytes; }
 
 static block *find_block(const void *address) {
@@ -125,7 +127,8 @@ int64_t fake_illegal(void) { return illegal; }
 
 // CUDA's rules: what synchronises or allocates may not be called, nor may work go to the default stream.
 static void note_capture(const char *name) {
-    static const char *const legal[] = {"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchKernel"};
+    static const char *const legal[] = {"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchKernel",
+                                        "cuLaunchKernelEx"};
     bool good = !capturing;
     for (unsigned i = 0; i < sizeof legal / sizeof *legal; i++)
         good |= !strcmp(name, legal[i]);
@@ -156,7 +159,7 @@ static bool fails(const char *name) {
 CALL(cuGetErrorName, int error, const char **text) { if (speechless) return 1; *text = error == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : error == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "FAKE_ERROR"; return 0; }
 CALL(cuGetErrorString, int error, const char **text) { if (speechless) return 1; *text = error == 201 ? "no context" : error == OUT_OF_MEMORY ? "out of memory" : "made to fail"; return 0; }
 CALL(cuInit, unsigned flags) { MAY_FAIL; return flags ? 1 : 0; }
-CALL(cuDriverGetVersion, int *version) { MAY_FAIL; *version = 13000; return 0; }
+CALL(cuDriverGetVersion, int *version) { MAY_FAIL; *version = driver_version; return 0; }
 CALL(cuDeviceGetCount, int *count) { MAY_FAIL; *count = DEVICES; return 0; }
 CALL(cuDeviceGet, int *device, int ordinal) { MAY_FAIL; *device = ordinal; return 0; }
 CALL(cuDeviceGetName, char *name, int length, int device) { MAY_FAIL; (void)device; strncpy(name, "Fake GPU", (size_t)length); return 0; }
@@ -240,15 +243,43 @@ CALL(cuFuncSetAttribute, kernel *f, int attribute, int value) {
     return 0;
 }
 
-CALL(cuLaunchKernel, const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-     unsigned shared, void *stream, void **params, void **extra) {
-    NEEDS_CONTEXT;
+static int run(const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+               unsigned shared, void *stream, void **params, void **extra) {
     illegal += capturing && !stream;
     if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || extra || (shared > 49152 && (int)shared > f->dynamic_shared))
         return 1;
     if (f->fn) f->fn(params, gx, bx, shared);
     else player(f->name, params, gx, bx, shared);
     return 0;
+}
+
+CALL(cuLaunchKernel, const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+     unsigned shared, void *stream, void **params, void **extra) {
+    NEEDS_CONTEXT;
+    return run(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+}
+
+typedef struct {   // CUlaunchConfig and CUlaunchAttribute, of cuda.h
+    unsigned gx, gy, gz, bx, by, bz, shared;
+    void *stream;
+    struct {
+        int id;
+        char pad[8 - sizeof(int)];
+        union {
+            char pad[64];
+            int allowed;
+            uint64_t align;
+        } value;
+    } *attributes;
+    unsigned nattributes;
+} launch_config;
+
+CALL(cuLaunchKernelEx, const launch_config *l, const kernel *f, void **params, void **extra) {
+    enum { PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+    NEEDS_CONTEXT;
+    if (l->nattributes != 1 || l->attributes->id != PROGRAMMATIC_STREAM_SERIALIZATION || l->attributes->value.allowed != 1)
+        return 1;
+    return run(f, l->gx, l->gy, l->gz, l->bx, l->by, l->bz, l->shared, l->stream, params, extra);
 }
 
 CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes) {

@@ -23,6 +23,7 @@ void fake_capture(int on);              // between its begin and its end a strea
 int64_t fake_illegal(void);             // calls made meanwhile that a capture does not allow
 // The allocation that holds an address, which no later one gets; written: by copies and fills. False: there is none.
 bool fake_memory(const void *address, void **start, size_t *bytes, bool *written);
+void fake_driver(int version);          // 13000 unless said
 void fake_limit(size_t bytes);          // the largest allocation there is memory for
 int64_t fake_bytes_out(void);           // copied to the host
 int64_t fake_live(void);                // memory, modules, streams, events, retained primary contexts

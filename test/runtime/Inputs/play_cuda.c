@@ -70,7 +70,7 @@ static void play(const char *kernel, void **params, unsigned grid, unsigned bloc
         if (simt_typeof(f, p->value).element == SIMT_PTR_GLOBAL)
             args[i] = pointer(p, (void *)(uintptr_t)slot, width);
     }
-    sim_launch(players[width].sim, kernel, args, grid);
+    sim_launch(players[width].sim, kernel, args, grid, false);
 }
 
 void play_begin(uint64_t seed) {

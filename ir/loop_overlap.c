@@ -1,0 +1,119 @@
+// Kernels that are launched early, by programmatic dependent launch: which of them wait first, and which need
+// not wait for what is still running until their end. Those that may run at the same time are a chain:
+// kernels one after the other, of which all but the first are launched early. As each waits for the one
+// before, all of them have ended when the last has.
+#include "loop_internal.h"
+
+typedef struct {
+    arena *arena;
+    const loop_plan *plan;
+    loop_uses *uses;
+    bool *seen;   // per expression
+} use_walk;
+
+// ---- What a kernel touches -------------------------------------------------------------------------------
+static bool in_memory(const loop_plan *p, tensor_val v) { return p->values.data[v].home == LOOP_MEMORY; }
+
+static bool shares(const tensor_op *op, tensor_val a, tensor_val b) {
+    return a == b || op->vals.data[a].inplace == b || op->vals.data[b].inplace == a;
+}
+
+static void reads(use_walk *w, tensor_expr e);
+
+static void reads_stage(use_walk *w, const tensor_stage *st) {
+    for (uint32_t i = 0; i < st->nbody; i++) reads(w, st->body[i]);
+    for (uint32_t i = 0; i < st->nelse; i++) reads(w, st->orelse[i]);
+    for (uint32_t i = 0; i < st->nfilters; i++) reads(w, st->filters[i]);
+    for (uint32_t i = 0; i < st->nkeys; i++) {
+        reads(w, st->keys[i].lhs);
+        reads(w, st->keys[i].rhs);
+    }
+}
+
+static void reads(use_walk *w, tensor_expr e) {
+    if (!e || w->seen[e]) return;
+    w->seen[e] = true;
+    const tensor_node *n = tensor_node_at(w->plan->op, e);
+    for (uint32_t i = 0; i < n->nargs; i++) reads(w, n->args[i]);
+    if (n->op != TENSOR_LOAD_OP) return;
+    const loop_value *v = &w->plan->values.data[n->imm.i];
+    if (v->home == LOOP_INLINE) reads_stage(w, &w->plan->op->stages.data[v->stage]);
+    if (v->home == LOOP_MEMORY) w->uses->reads[n->imm.i] = true;
+}
+
+// stage: whose points these are, each stored once; UINT32_MAX: it is written in another way.
+static void writes(use_walk *w, tensor_val v, uint32_t stage) {
+    if (!in_memory(w->plan, v)) return;
+    for (uint32_t a = 0; a < w->plan->op->vals.data[v].rank; a++)
+        if (w->plan->values.data[v].pad[a]) stage = UINT32_MAX;
+    for (tensor_val x = 0; x < w->plan->op->vals.len; x++) {
+        if (!shares(w->plan->op, v, x)) continue;
+        bool again = w->uses->writes[x] && w->uses->points_of[x] != stage;
+        w->uses->points_of[x] = again || x != v ? UINT32_MAX : stage;
+        w->uses->writes[x] = true;
+    }
+}
+
+static void use_node(use_walk *w, const loop_node *n) {
+    loop_exprs exprs = {0};
+    loop_exprs_of(w->arena, n, &exprs);
+    for (uint32_t i = 0; i < exprs.len; i++) reads(w, exprs.data[i]);
+    for (uint32_t i = 0; i < n->nheld; i++) reads(w, n->held[i]);
+    for (uint32_t s = 0; loop_node_table(n->kind)->stages && s < n->nstages; s++) {
+        const tensor_stage *st = &w->plan->op->stages.data[n->stages[s]];
+        bool stores = n->kind == LOOP_STORE,
+             other = n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE || n->kind == LOOP_CARRY;
+        reads_stage(w, st);
+        for (uint32_t t = 0; (stores || other) && t < st->ntargets; t++)
+            writes(w, st->targets[t].val, stores ? n->stages[s] : UINT32_MAX);
+    }
+    bool leaves = n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY;
+    for (uint32_t i = 0; leaves && i < n->nstates; i++)
+        writes(w, (tensor_val)tensor_node_at(w->plan->op, n->states[i])->imm.i, UINT32_MAX);
+    for (uint32_t i = 0; leaves && n->last && i < n->nstates; i++)
+        writes(w, (tensor_val)tensor_node_at(w->plan->op, n->last[i])->imm.i, UINT32_MAX);
+    for (uint32_t i = 0; i < n->body.len; i++) use_node(w, n->body.data[i]);
+}
+
+loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k) {
+    uint32_t n = p->op->vals.len + 1;
+    loop_uses u = {ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, uint32_t, n)};
+    use_walk w = {a, p, &u, ARENA_ARRAY(a, bool, p->op->exprs.len + 1)};
+    for (uint32_t i = 0; i < k->body.len; i++) use_node(&w, k->body.data[i]);
+    return u;
+}
+
+// Points of one stage that several kernels store are apart, and in its own kernel each is read where it was
+// stored.
+tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b) {
+    for (tensor_val v = 0; v < p->op->vals.len; v++) {
+        bool meet = (a->writes[v] && (b->reads[v] || b->writes[v])) || (b->writes[v] && a->reads[v]);
+        bool apart = a->writes[v] && b->writes[v] && a->points_of[v] == b->points_of[v] &&
+                     a->points_of[v] != UINT32_MAX;
+        if (meet && !apart) return v;
+    }
+    return TENSOR_NO_VAL;
+}
+
+// ---- Chains ----------------------------------------------------------------------------------------------
+static const loop_kernel *kernel_at(const loop_plan *p, uint32_t step) {
+    return p->steps.data[step].kind == LOOP_LAUNCH ? p->steps.data[step].kernel : NULL;
+}
+
+const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
+    const loop_kernel *k = kernel_at(p, step);
+    if (k->start == LOOP_START_IN_TURN) return NULL;
+    if (!step || !kernel_at(p, step - 1)) return "it is launched early, but no kernel stands just before it";
+    if (k->start == LOOP_START_WAIT_FIRST) return NULL;
+    loop_uses own = loop_uses_of(a, p, k);
+    for (uint32_t i = step; i-- > 0;) {
+        const loop_kernel *before = kernel_at(p, i);
+        loop_uses theirs = loop_uses_of(a, p, before);
+        tensor_val v = loop_uses_meet(p, &own, &theirs);
+        if (v != TENSOR_NO_VAL)
+            return arena_printf(a, "it waits last, but kernel '%s', which may still run, and it meet in '%s'",
+                                before->name, p->op->vals.data[v].name);
+        if (before->start == LOOP_START_IN_TURN) return NULL;
+    }
+    return NULL;
+}

@@ -1,0 +1,64 @@
+// Kernels that are launched while the one before them still runs (programmatic dependent launch, sm_90):
+// where they may run at the same time they wait at their end, else before they touch what those write: the
+// launch overlaps, and little else.
+//     overlap;  →  kernel y_1 … { … }  kernel y_2 … early wait last { … }  kernel y_3 … early wait first { … }
+#include "planner.h"
+
+typedef struct {
+    planner *p;
+    loop_uses *uses;   // per step that is a launch
+    uint32_t head;     // the last that starts in turn: the chain goes from there
+} overlapping;
+
+static loop_kernel *kernel_at(const planner *p, uint32_t step) {
+    bool launch = step < p->plan->steps.len && p->plan->steps.data[step].kind == LOOP_LAUNCH;
+    return launch ? p->plan->steps.data[step].kernel : NULL;
+}
+
+// Takes the statements about what the kernel stores.
+static bool says(planner *p, const loop_body *body) {
+    bool any = false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        any |= says(p, &n->body);
+        for (uint32_t s = 0; s < n->nstages; s++) {
+            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, SCHEDULE_OVERLAP,
+                                             NULL);
+            if (!c) continue;
+            c->consumed = true;
+            any = true;
+        }
+    }
+    return any;
+}
+
+// Whether a kernel meets none of the chain from `from` on that goes to the launch before it.
+static bool apart(const overlapping *o, uint32_t step, uint32_t from, uint32_t to) {
+    for (uint32_t i = from; i < to; i++)
+        if (loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[step]) != TENSOR_NO_VAL) return false;
+    return true;
+}
+
+// A kernel that waits first hides a launch; one that starts in turn lets those behind it run beside it that
+// need what came before. That is worth more.
+static bool better_in_turn(const overlapping *o, uint32_t step) {
+    uint32_t next = step + 1;
+    return kernel_at(o->p, next) && apart(o, next, step, next) && !apart(o, next, o->head, step);
+}
+
+static void start(overlapping *o, uint32_t step) {
+    loop_kernel *k = kernel_at(o->p, step), *before = step ? kernel_at(o->p, step - 1) : NULL;
+    if (!before || !says(o->p, &before->body)) o->head = step;
+    else if (apart(o, step, o->head, step)) k->start = LOOP_START_WAIT_LAST;
+    else if (better_in_turn(o, step)) o->head = step;
+    else k->start = LOOP_START_WAIT_FIRST;
+}
+
+void plan_overlap(planner *p) {
+    uint32_t n = p->plan->steps.len;
+    overlapping o = {.p = p, .uses = ARENA_ARRAY(p->arena, loop_uses, n + 1)};
+    for (uint32_t i = 0; i < n; i++)
+        if (kernel_at(p, i)) o.uses[i] = loop_uses_of(p->arena, p->plan, kernel_at(p, i));
+    for (uint32_t i = 0; i < n; i++)
+        if (kernel_at(p, i)) start(&o, i);
+}
