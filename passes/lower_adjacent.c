@@ -68,13 +68,15 @@ static run run_of(kernel *k, const loop_node *loop, uint32_t most) {
     return r;
 }
 
-// The innermost loop that the index differs in, where it never passes its end.
+// The innermost loop that the index differs in, where it never passes its end: past the size, padding repeats the last
+// position.
 static bool find_run(kernel *k, tensor_expr index, uint32_t most, run *r) {
     for (uint32_t i = k->masks.len; i-- > 0;) {
         *r = run_of(k, k->masks.data[i].node, most);
         int64_t by;
         if (!(lw_depends(k, index) & r->axes)) continue;
-        return !k->masks.data[i].of && r->n > 1 && !(r->n & (r->n - 1)) && moves(r, index, &by) && by == 1 &&
+        bool inside = !k->masks.data[i].of && !loop_has_padding(k->l->op, r->loop);
+        return inside && r->n > 1 && !(r->n & (r->n - 1)) && moves(r, index, &by) && by == 1 &&
                divides(r, index) % r->n == 0;
     }
     return false;
