@@ -68,8 +68,8 @@ static run run_of(kernel *k, const loop_node *loop, uint32_t most) {
     return r;
 }
 
-// The innermost loop that the index differs in, where it never passes its end: past the size, padding repeats the last
-// position.
+// The innermost loop that the index differs in, where it never passes its end: past the size, padding repeats
+// the last position.
 static bool find_run(kernel *k, tensor_expr index, uint32_t most, run *r) {
     for (uint32_t i = k->masks.len; i-- > 0;) {
         *r = run_of(k, k->masks.data[i].node, most);

@@ -374,13 +374,17 @@ static uint32_t at_once(const loop_node *n) {
     return points;
 }
 
+static int64_t padded(const loop_node *n, int64_t size) {
+    return n->pad > 1 ? (size + n->pad - 1) / n->pad * n->pad : size;
+}
+
 static void not_at_once(sweep *s, const loop_node *n, const char *name, const tensor_space_info *space) {
     planner *p = s->p;
     const tensor_stage *deepest = row_at(s, s->end - 1);
     const char *way_out = arena_printf(
         p->arena,
         "deal it out at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`", name,
-        (long long)space->size);
+        (long long)padded(n, space->size));
     diagnostic *d;
     if (n->rest == LOOP_BLOCK_PLACE) {
         d = plan_refuse(p, E0554, s->f->at, "'%s' is dealt out to blocks, and each would walk '%s' again",
@@ -394,7 +398,7 @@ static void not_at_once(sweep *s, const loop_node *n, const char *name, const te
     } else
         d = plan_refuse(p, E0542, s->f->at,
                         "'%s' is walked once, and '%s' around it takes rounds of %u for its %lld points",
-                        s->index, name, at_once(n), (long long)space->size);
+                        s->index, name, at_once(n), (long long)padded(n, space->size));
     if (!d) return;
     diag_note(d, deepest->at, "'%s' holds a sum for each '%s' while '%s' is walked", deepest->name, name,
               s->index);
@@ -405,7 +409,7 @@ static void hold(sweep *s, uint32_t level, loop_node *n) {
     const char *name = plan_index_text(s->p, row_at(s, s->end - 1)->left[level]);
     const tensor_space_info *space = &s->p->op->spaces.data[space_of(s, n->var)];
     bool rounds = n->rest == LOOP_BLOCK_PLACE || at_once(n) != loop_digits_product(n);
-    if (rounds || space->kind != SPACE_CONST || !space->size || space->size > at_once(n)) {
+    if (rounds || space->kind != SPACE_CONST || !space->size || padded(n, space->size) > at_once(n)) {
         not_at_once(s, n, name, space);
         return;
     }
