@@ -68,6 +68,24 @@ static bool same_sizes(const schedule_cell *a, const schedule_cell *b) {
     return x->nnumbers == y->nnumbers && !memcmp(x->numbers, y->numbers, x->nnumbers * sizeof *x->numbers);
 }
 
+static uint32_t place(const tensor_stage *st, tensor_var v) {
+    uint32_t i = 0;
+    while (i < st->nleft && st->left[i] != v) i++;
+    return i;
+}
+
+// Ends of two walks, the left indices of whose stages stand in the same loops.
+static bool same_end(const planner *p, const tensor_stage *a, tensor_expr x, const tensor_stage *b,
+                     tensor_expr y) {
+    const tensor_node *m = tensor_node_at(p->op, x), *n = tensor_node_at(p->op, y);
+    if (m->op != n->op || m->nargs != n->nargs) return false;
+    if (m->op == TENSOR_VAR_OP) return place(a, (tensor_var)m->imm.i) == place(b, (tensor_var)n->imm.i);
+    if (m->imm.i != n->imm.i) return false;
+    for (uint32_t i = 0; i < m->nargs; i++)
+        if (!same_end(p, a, m->args[i], b, n->args[i])) return false;
+    return true;
+}
+
 // The loop walks a row: of the kernel's within, or it is refused.
 void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n) {
     schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_WHOLE, p->op->vars.data[v].name);
@@ -91,7 +109,8 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         return;
     }
     if (p->within_apart && has_digit(n, LOOP_GROUP_PLACE)) {
-        refuse_place(p, c, index, "where groups share some of a block's rows: warps would take different ways",
+        refuse_place(p, c, index,
+                     "where groups share some of a block's rows: warps would take different ways",
                      "take lanes along it, and groups for rows, or one row a block");
         return;
     }
@@ -104,7 +123,8 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
     }
     uint32_t most = p->within->sizes[p->within->nsizes - 1], threads = 1;
     for (uint32_t i = 0; i < n->ndigits; i++)
-        if (n->digits[i].place == LOOP_LANE_PLACE || n->digits[i].place == LOOP_GROUP_PLACE) threads *= n->digits[i].extent;
+        if (n->digits[i].place == LOOP_LANE_PLACE || n->digits[i].place == LOOP_GROUP_PLACE)
+            threads *= n->digits[i].extent;
     if (most > MOST_POINTS_A_LANE * threads) {
         diagnostic *d = plan_refuse(
             p, E0544, c->at, "a lane would hold %u points of '%s' at once, and at most %d are possible",
@@ -112,8 +132,15 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         if (d) diag_help(d, "take more lanes along it, or leave out the greatest size");
         return;
     }
-    n->within = true;
-    if (p->within->lo) return;
-    p->within->lo = n->lo;
-    p->within->hi = n->hi;
+    if (!p->within->lo) {
+        p->within_stage = *st;
+        p->within->lo = n->lo;
+        p->within->hi = n->hi;
+    }
+    const tensor_stage *first = &p->within_stage;
+    n->within = same_end(p, first, p->within->lo, st, n->lo) && same_end(p, first, p->within->hi, st, n->hi);
+    if (n->within) return;
+    refuse_place(p, c, index,
+                 arena_printf(p->arena, "where '%s' walks other points than '%s'", st->name, first->name),
+                 "leave it out for one of them");
 }

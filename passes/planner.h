@@ -69,6 +69,7 @@ typedef struct {
     VEC(plan_part) parts;          // of the kernel at hand
     loop_node *within;                  // of rows that are taken whole, in the group at hand; NULL: there are none
     const schedule_cell *within_cell;   // that says so
+    tensor_stage within_stage;          // the first that walks it
     bool within_apart;                  // threads of a block have rows of their own
     bool leaving;                  // it is the one that walks points and leaves states
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
