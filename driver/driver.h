@@ -82,7 +82,7 @@ void expand_response_files(driver *d, int argc, char **argv);
 void settings_apply(driver *d);   // -W…, colour and format of diagnostics
 frontend_options settings_frontend(driver *d);
 void settings_host_alone(driver *d);   // tells of options that only GPUs have
-pass_options settings_pass(const driver *d);
+pass_options settings_pass(const driver *d, const cg_target *t);   // NULL: whatever target
 cg_options settings_codegen(const driver *d);
 int device_number(const driver *d);   // --device
 const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver

@@ -74,7 +74,7 @@ static void print_default(driver *d, const unit_op *o, const cg_target *t, const
 bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out) {
     if (!unit_schedules(o, t)) return false;
     textbuf_printf(out, "// %s: %u schedule%s", o->name, o->schedules.len, o->schedules.len == 1 ? "" : "s");
-    pass_options options = settings_pass(d);
+    pass_options options = settings_pass(d, t);
     bool always = option_given(d, OPT_NO_SCHEDULE);
     for (uint32_t i = 0; i < o->schedules.len; i++) always = always || !o->schedules.data[i]->when.len;
     textbuf_puts(out, always ? "\n" : ", then the default\n");

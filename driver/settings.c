@@ -104,10 +104,13 @@ void settings_host_alone(driver *d) {
             diag(d->ds, W0801, NO_SPAN, "--%s has no effect on --target=host", names[i]);
 }
 
-pass_options settings_pass(const driver *d) {
+pass_options settings_pass(const driver *d, const cg_target *t) {
+    bool gpu = t && t->kind == CG_CUDA;
+    uint32_t threads = (uint32_t)strtoul(option_text(d, OPT_BLOCK_SIZE, "0"), NULL, 10);
     return (pass_options){.index_bits = option_is(d, OPT_INDEX, "64") ? 64 : 32,
                           .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true),
-                          .block_threads = (uint32_t)strtoul(option_text(d, OPT_BLOCK_SIZE, "0"), NULL, 10)};
+                          .block_threads = gpu ? threads : 0,
+                          .sm = gpu ? t->arch->sm : 0};
 }
 
 // The naive plan is there to be right and soon at hand, not to be fast.

@@ -214,11 +214,10 @@ bool unit_schedule(unit_op *o, const cg_target *target) {
 }
 
 static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits) {
-    pass_options options = settings_pass(d);
+    pass_options options = settings_pass(d, target);
     options.index_bits = index_bits;
     options.after = print_after(d);
     const char *machine = target->kind == CG_HOST ? "host" : "cuda";
-    if (target->kind == CG_HOST) options.block_threads = 0;
     if (o->text) return pass_loop(d->arena, d->ds, o->text, machine, &options);
     if (option_given(d, OPT_NO_SCHEDULE)) return pass_naive(d->arena, d->ds, o->op, &options);
     o->plans = (loop_plans){0};
@@ -244,13 +243,13 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
 }
 
 program *unit_program(driver *d, unit_op *o, const cg_target *target) {
-    uint32_t bits = settings_pass(d).index_bits;
+    uint32_t bits = settings_pass(d, target).index_bits;
     bool made = o->program && o->program->index_bits == bits && o->planned->kind == target->kind && o->planned->arch == target->arch;
     return made ? o->program : unit_plan(d, o, target, bits);
 }
 
 void unit_check(driver *d, const unit_op *o) {
     phase(d, "plan");
-    pass_options options = settings_pass(d);
+    pass_options options = settings_pass(d, NULL);
     if (!pass_naive(d->arena, d->ds, o->op, &options)) must_tell(d, "naive");
 }

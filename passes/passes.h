@@ -25,6 +25,7 @@ typedef struct {
     pass_observer after;
     bool nondeterministic; // floats may be combined in an order that depends on time
     uint32_t block_threads; // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
+    uint32_t sm;           // 90: the GPU is of sm_90 or later; 0: of any
 } pass_options;
 
 // Offsets of elements below this fit versions of 31 bits: loops step past their ends by less than a million points, which

@@ -8,7 +8,7 @@ static const machine machines[] = {
 #define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, vector_bytes, points,            \
                 block_points, block_threads)                                                                 \
     {name,         gpu,    lanes,        max_threads,  max_registers,                                        \
-     shared_bytes, vector_bytes, points, block_points, block_threads},
+     shared_bytes, vector_bytes, points, block_points, block_threads, 0},
 #include "machine.def"
 };
 
@@ -22,6 +22,7 @@ const machine *machine_with(arena *a, const char *name, const pass_options *o) {
     machine *m = ARENA_NEW(a, machine);
     *m = *machine_find(name);
     if (m->gpu && o->block_threads) m->block_threads = o->block_threads;
+    if (m->gpu) m->sm = o->sm;
     return m;
 }
 

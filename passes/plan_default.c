@@ -186,29 +186,30 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
 }
 
-// What a dense axis is reduced to for each of a few heads: a thread holds them all, so that lanes are left
-// for further points, whose partial sums meet in the same shuffles.
-static int64_t hold_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    share s = share_axis(m, st, st->bound[0], DOT_LANES);
-    int64_t most = HELD / (s.vector * s.registers), held = 1;
-    for (uint32_t i = 1; i < n; i++) {
-        int64_t extent = extent_of(m->p, left[i]), take = most < 1 ? 1 : power_below(most);
+// What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes read a
+// line together, heads beyond it are held by a thread, so that further points get lanes, whose partial sums
+// meet in the same shuffles.
+static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                          int64_t most) {
+    share s = share_axis(m, st, st->bound[0], most);
+    dot_share d = {s.lanes, 1, 1};
+    int64_t lanes = most / s.lanes, room = HELD / (s.vector * s.registers);
+    fill_share(m, st, st->bound[0], s);
+    for (uint32_t i = n; i-- > 1;) {
+        int64_t extent = extent_of(m->p, left[i]), take = lanes, hold = room < 1 ? 1 : power_below(room);
         if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
         while (extent % take) take /= 2;
-        default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], take, NULL);
-        most /= take;
-        held *= take;
+        while (extent / take % hold) hold /= 2;
+        default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
+        default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, take > 1 ? "strided" : NULL);
+        d.heads *= take, d.held *= hold;
+        lanes /= take, room /= hold;
     }
-    return held;
+    return d;
 }
 
-int64_t default_dot_lanes(making *m, const tensor_stage *st, int64_t most) {
-    return share_axis(m, st, st->bound[0], most).lanes;
-}
-
-int64_t default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most) {
-    fill_share(m, st, st->bound[0], share_axis(m, st, st->bound[0], most));
-    return hold_heads(m, st, left, n);
+dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    return fill_dot(m, st, left, n, m->p->machine->lanes);
 }
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
@@ -296,8 +297,8 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
          reduces = !default_one_by_one(p, st);
     bool rows = st->reducer != TENSOR_NO_REDUCER && !default_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
-    int64_t lanes = dots ? WARP : fill_heads(m, st, left, n, features, WARP);
-    if (dots) hold_heads(m, st, left, n);
+    dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES) : (dot_share){0};
+    int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);
     bool columns = sums_columns(p, st, left, n);
     fill_parts(m, st, left, n);
     if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
@@ -323,7 +324,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
-    if (reduces && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
+    if (reduces && !dots && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
 }
 
@@ -373,7 +374,24 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, 
     m->p->s = whole;
     int64_t steps = held > 1 ? 2 : STEPS;
     if (steps > lanes && lanes > 1) steps = lanes;
-    default_fill(m, st->name, SCHEDULE_UNROLL, left[0], lanes > 1 ? steps : 2, lanes > 1 ? "dealt" : NULL);
+    default_fill(m, st->name, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
+}
+
+static bool lies_there(void *user, const tensor_node *load) {
+    for (uint32_t i = 0; i < load->nargs; i++)
+        if (tensor_node_at(((const planner *)user)->op, load->args[i])->op == TENSOR_LOAD_OP) return false;
+    return true;
+}
+
+// Points that reduce nothing, and read by maps: those come first, and rows wait for them.
+static bool gathers_alone(planner *p, const stage_group *g) {
+    bool any = false;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nleft) return false;
+        any |= !plan_loads(p, st, lies_there, p);
+    }
+    return any;
 }
 
 // Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can spare.
@@ -381,6 +399,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     int64_t rows = WARP;
+    bool gathers = gathers_alone(p, g);
     for (uint32_t pass = 0; pass < 2; pass++) {
         bool spare = m->owner == ROW_OF_LANES && rows > 1;
         for (uint32_t i = 0; i < g->len; i++) {
@@ -396,6 +415,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
         if (!n || sums_columns(p, st, left, n)) continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
         if (default_is_dot(p, g)) fill_steps(m, g, st, left, n);
+        else if (gathers) default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
     }
 }
 
@@ -561,6 +581,18 @@ static void fill_kernels(making *m) {
     if (g.len) fill_kernel(m, &g);
 }
 
+// Launches take their turn for about a microsecond each: the next kernel is there when one ends, and rows of
+// several classes run side by side.
+static void fill_overlaps(making *m) {
+    enum { DEPENDENT_LAUNCH = 90 };   // programmatic: from sm_90 on
+    const planner *p = m->p;
+    if (p->machine->sm < DEPENDENT_LAUNCH) return;
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        if (!plan_inlined(p, i))
+            schedule_fill(p->arena, m->s,
+                          (schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = p->op->stages.data[i].name});
+}
+
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     static const char *const suffix[] = {"", " skewed", " few", " fused", " tiled by"};
@@ -582,6 +614,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
     default_nones(&m);
+    fill_overlaps(&m);
     default_guards(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};

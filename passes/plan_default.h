@@ -71,11 +71,12 @@ int64_t default_row_bytes(const making *m, const tensor_stage *st);   // that a 
 void default_guards(making *m);
 void default_follow(making *m);   // rows of any length and what entries take from them in one kernel a class, where there are such
 bool default_fuse(making *m);   // false: there is nothing to fuse
-// Of a stage whose points reduce a dense axis: the lanes that do, of at most so many; its cells but those of the points,
-// giving how many heads a thread holds.
+// Of a stage whose points reduce a dense axis: its cells but those of the points.
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
-int64_t default_dot_lanes(making *m, const tensor_stage *st, int64_t most);
-int64_t default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most);
+typedef struct {
+    int64_t lanes, heads, held;   // lanes that reduce; that have a head each; heads a thread holds
+} dot_share;
+dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.
 bool default_tile(making *m, const stage_group *g, uint32_t number);
 void default_guard_tiled(making *m);

@@ -59,9 +59,9 @@ static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tenso
 }
 
 static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t rows,
-                        int64_t steps) {
+                        int64_t steps, bool dealt) {
     default_fill(m, st->name, SCHEDULE_LANES, point, rows, NULL);
-    default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, "dealt");
+    default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, dealt ? "dealt" : NULL);
     fill_tile(m, st, point, map, rows * (steps > 1 ? steps : 1));
 }
 
@@ -74,14 +74,15 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
         st->loop != TENSOR_NO_LOOP)
         return false;
     tensor_val map = row_map(p, st, left[0], number);
-    int64_t lanes = default_dot_lanes(m, st, p->machine->lanes);
-    if (map == TENSOR_NO_VAL || lanes < WHOLE_LINE) return false;
-    int64_t held = default_dot(m, st, left, n, p->machine->lanes);
-    int64_t rows = p->machine->lanes / lanes, steps = POINTS / rows;
-    if (steps > STEPS / held) steps = STEPS / held;
+    if (map == TENSOR_NO_VAL) return false;
+    dot_share d = default_dot(m, st, left, n);
+    if (d.lanes * d.heads < WHOLE_LINE) return false;
+    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS / rows;
+    if (steps > STEPS / d.held) steps = STEPS / d.held;
+    if (d.lanes > 1 && steps > d.lanes) steps = d.lanes;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *one = &p->op->stages.data[g->data[i]];
-        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps);
+        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps, d.lanes > 1);
     }
     m->tiled = map;
     return true;
