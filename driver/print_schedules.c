@@ -47,6 +47,8 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     memset(&copy.cells, 0, sizeof copy.cells);
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
+        const char *needs = schedule_statement_at(c.verb)->needs;
+        if (!strncmp(needs, "sm_", 3)) copy.target = needs;
         schedule_value *values = ARENA_ARRAY(p->arena, schedule_value, c.nvalues + 1);
         for (uint32_t k = 0; k < c.nvalues; k++) values[k] = print_classes(p, c.values[k], name);
         c.values = values;

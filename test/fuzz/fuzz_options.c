@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ICE("a fault that its diagnostics do not explain");
     if (!d->usage_fault) {
         settings_frontend(d);
-        settings_pass(d);
+        settings_pass(d, NULL);
         settings_codegen(d);
         device_number(d);
         check_pass_names(d);
