@@ -47,6 +47,7 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     memset(&copy.cells, 0, sizeof copy.cells);
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
+        if (c.verb == SCHEDULE_OVERLAP && !c.consumed) continue;   // of one kernel
         const char *needs = schedule_statement_at(c.verb)->needs;
         if (!strncmp(needs, "sm_", 3)) copy.target = needs;
         schedule_value *values = ARENA_ARRAY(p->arena, schedule_value, c.nvalues + 1);

@@ -186,23 +186,21 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
 }
 
-// What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes read a
-// line together, heads beyond it are held by a thread, so that further points get lanes, whose partial sums
-// meet in the same shuffles.
+// What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take them,
+// two each, whose loads are under way at once.
 static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           int64_t most) {
     share s = share_axis(m, st, st->bound[0], most);
-    dot_share d = {s.lanes, 1, 1};
-    int64_t lanes = most / s.lanes, room = HELD / (s.vector * s.registers);
+    dot_share d = {s.lanes, 1, 1, s.lanes * s.vector * widest_access(m->p, st, st->bound[0]).bytes};
+    int64_t lanes = m->p->machine->lanes / s.lanes, room = HELD / (s.vector * s.registers);
     fill_share(m, st, st->bound[0], s);
     for (uint32_t i = n; i-- > 1;) {
-        int64_t extent = extent_of(m->p, left[i]), take = lanes, hold = room < 1 ? 1 : power_below(room);
+        int64_t extent = extent_of(m->p, left[i]), hold = room < 2 || extent % 2 ? 1 : 2, take = lanes;
         if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
-        while (extent % take) take /= 2;
-        while (extent / take % hold) hold /= 2;
+        while (extent / hold % take) take /= 2;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
-        default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, take > 1 ? "strided" : NULL);
-        d.heads *= take, d.held *= hold;
+        default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
+        d.heads *= take, d.held *= hold, d.bytes *= take * hold;
         lanes /= take, room /= hold;
     }
     return d;
@@ -372,8 +370,7 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, 
         if (heads > 1) held *= heads;
     }
     m->p->s = whole;
-    int64_t steps = held > 1 ? 2 : STEPS;
-    if (steps > lanes && lanes > 1) steps = lanes;
+    int64_t steps = lanes == 1 || held > 2 ? 2 : lanes < STEPS ? lanes : STEPS;
     default_fill(m, st->name, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
 }
 

@@ -2,7 +2,7 @@
 // And what a version supposes of extents and rows.
 #include "plan_default.h"
 
-enum { NARROW_BYTES = 32 };   // of a row: less is a part of a sector
+enum { NARROW_BYTES = 32 };   // of a row: a sector, or a part of one
 
 // ---- Long rows -------------------------------------------------------------------------------------------
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
@@ -185,7 +185,7 @@ bool default_narrow(making *m, const stage_group *g) {
     bool narrow = true;
     for (uint32_t i = 0; i < g->len && narrow; i++) {
         int64_t bytes = default_row_bytes(m, &m->p->op->stages.data[g->data[i]]);
-        narrow = bytes && bytes < NARROW_BYTES;
+        narrow = bytes && bytes <= NARROW_BYTES;
     }
     return narrow;
 }
