@@ -20,6 +20,7 @@ enum {
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
     STEPS = 4,        // points that each reduce a dense axis, under way at once
+    HEADS = 2,        // of a lane that reduces for them
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
 
@@ -187,27 +188,27 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
 }
 
 // What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take them,
-// two each, whose loads are under way at once.
+// `each` or one at a time.
 static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                          int64_t most) {
+                          int64_t most, int64_t each) {
     share s = share_axis(m, st, st->bound[0], most);
-    dot_share d = {s.lanes, 1, 1, s.lanes * s.vector * widest_access(m->p, st, st->bound[0]).bytes};
+    dot_share d = {s.lanes, 1, 1};
     int64_t lanes = m->p->machine->lanes / s.lanes, room = HELD / (s.vector * s.registers);
     fill_share(m, st, st->bound[0], s);
     for (uint32_t i = n; i-- > 1;) {
-        int64_t extent = extent_of(m->p, left[i]), hold = room < 2 || extent % 2 ? 1 : 2, take = lanes;
+        int64_t extent = extent_of(m->p, left[i]), hold = room < each || extent % each ? 1 : each, take = lanes;
         if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
-        d.heads *= take, d.held *= hold, d.bytes *= take * hold;
+        d.heads *= take, d.held *= hold;
         lanes /= take, room /= hold;
     }
     return d;
 }
 
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    return fill_dot(m, st, left, n, m->p->machine->lanes);
+    return fill_dot(m, st, left, n, m->p->machine->lanes, 1);
 }
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
@@ -295,7 +296,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
          reduces = !default_one_by_one(p, st);
     bool rows = st->reducer != TENSOR_NO_REDUCER && !default_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
-    dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES) : (dot_share){0};
+    dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
     int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);
     bool columns = sums_columns(p, st, left, n);
     fill_parts(m, st, left, n);
@@ -370,7 +371,7 @@ static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, 
         if (heads > 1) held *= heads;
     }
     m->p->s = whole;
-    int64_t steps = lanes == 1 || held > 2 ? 2 : lanes < STEPS ? lanes : STEPS;
+    int64_t steps = lanes <= 1 || held > 2 ? 2 : lanes < STEPS ? lanes : STEPS;
     default_fill(m, st->name, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
 }
 

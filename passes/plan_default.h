@@ -75,7 +75,6 @@ bool default_fuse(making *m);   // false: there is nothing to fuse
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
 typedef struct {
     int64_t lanes, heads, held;   // lanes that reduce; that have heads of their own; heads a thread holds
-    int64_t bytes;                // that lie next to each other and are loaded at once
 } dot_share;
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.

@@ -7,7 +7,8 @@
 enum {
     TILE = 128,
     TILES = 8,   // of a block, a group each
-    LINE = 128,   // bytes: of shorter rows requests are what is short, and a tile saves none
+    WHOLE_LINE =
+        8,   // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
     POINTS = 16,    // of a round
     STEPS = 8,      // of them that are written out
     LONG_ROW = 24   // points that a value has on average
@@ -75,7 +76,7 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     tensor_val map = row_map(p, st, left[0], number);
     if (map == TENSOR_NO_VAL) return false;
     dot_share d = default_dot(m, st, left, n);
-    if (d.bytes < LINE) return false;
+    if (d.lanes * d.heads < WHOLE_LINE) return false;
     int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS / rows;
     if (steps > STEPS / d.held) steps = STEPS / d.held;
     if (d.lanes > 1 && steps > d.lanes) steps = d.lanes;
