@@ -287,6 +287,14 @@ static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes)
     return default_entry_bytes(m, st) < 4 ? 2 : 4;
 }
 
+// Where each row has a warp, a row's length is what is waited for: lanes take its entries, and hold features.
+static int64_t feature_lanes(const making *m, tensor_var v, bool rows, int64_t lanes) {
+    if (m->rows != ROWS_ALL_AT_ONCE || !rows) return lanes;
+    int64_t extent = extent_of(m->p, v), points = (extent ? extent : m->class->typical), held = m->p->machine->points,
+            few = power_above((points + held - 1) / held), least = WARP / ROW_LANES;
+    return few > lanes ? lanes : few > least ? few : least < lanes ? least : lanes;
+}
+
 // The lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
@@ -307,7 +315,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     if (m->owner == ROW_OF_BLOCK && rows && reduces)
         default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
     if (features) {
-        share s = share_axis(m, st, left[n - 1], lanes);
+        share s = share_axis(m, st, left[n - 1], feature_lanes(m, left[n - 1], rows, lanes));
         fill_share(m, st, left[n - 1], s);
         lanes /= s.lanes;
         vectors = s.vector > 1;
@@ -319,7 +327,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if (m->sums && rows && vectors && lanes == PAIRED) {   // requests are what is short
+    if (m->sums && rows && vectors && lanes == PAIRED && m->rows != ROWS_ALL_AT_ONCE) {   // requests are what is short
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
@@ -545,6 +553,8 @@ static void fill_kernel(making *m, const stage_group *g) {
         return;
     }
     m->sums = default_cuts(m->p, g);
+    m->kernels++;
+    m->walks += m->sums && map != TENSOR_NO_VAL;
     m->streams = skewed && m->rows == ROWS_FEW && default_streams(m, g);
     m->narrow = m->streams && default_narrow(m, g);
     m->sorted = skewed && !m->narrow;
@@ -593,7 +603,7 @@ static void fill_overlaps(making *m) {
 
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
-    static const char *const suffix[] = {"", " skewed", " few", " fused", " tiled by"};
+    static const char *const suffix[] = {"", " skewed", " few", " fused", " all at once", " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -608,6 +618,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     if ((rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu) default_follow(&m);
     fill_kernels(&m);
+    if (rows == ROWS_ALL_AT_ONCE && (m.kernels != 1 || m.walks != 1)) return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);

@@ -11,6 +11,7 @@ enum {
     DEFAULT_HEAVY = 256,      // entries from which on a row is long
     DEFAULT_HEAVIEST = 2048,  // and longer than most that are
     DEFAULT_PART = 256,       // of a row that is cut
+    DEFAULT_WARPS = 8192,     // that a machine has at once
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
 };
@@ -27,6 +28,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
+    uint32_t kernels, walks;      // so far; that sum rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
     bool sums;                    // at hand: one walk of rows
     bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too, and entries few
