@@ -12,15 +12,21 @@ typedef struct {
     axis_set steps;
     bool store;   // what is loaded for a store, by more threads than those that store
     uint32_t words;
-    bool *seen;
+    uint32_t *depth;   // per expression: 1, and the loads on the longest way into it; 0: not seen
+    VEC(tensor_expr) loads;
 } ahead;
 
+// Steps of a loop's rounds, and those that a block or a group does besides.
 static axis_set open_steps(kernel *k) {
     axis_set s = 0;
     for (uint32_t i = 0; i < k->masks.len; i++) {
-        uint32_t first = lw_axes_of(k, k->masks.data[i].node)->first;
-        if (k->masks.data[i].node->masked && k->at[first] < 0) s |= AXIS(first);
+        const loop_mask *m = &k->masks.data[i];
+        if (m->node->masked) s |= AXIS(lw_axes_of(k, m->node)->first);
+        for (uint32_t x = 0; x < LOWER_MAX_AXES && m->of; x++)
+            if (m->axes & AXIS(x) && k->axis[x].place == LOOP_UNROLL_PLACE) s |= AXIS(x);
     }
+    for (uint32_t x = 0; x < LOWER_MAX_AXES; x++)
+        if (k->at[x] >= 0) s &= ~AXIS(x);
     return s;
 }
 
@@ -41,13 +47,26 @@ static void load_steps(ahead *a, tensor_expr e, const tensor_node *x) {
     for (instance_walk w = lw_walk_begin(k, lw_written_out(k, axes)); lw_walk_next(&w);) lw_expr(k, a->b, e);
 }
 
-static void find_loads(ahead *a, tensor_expr e) {
+static uint32_t find_loads(ahead *a, tensor_expr e) {
     const tensor_node *x = tensor_node_at(a->k->l->op, e);
-    if (a->seen[e] || !(lw_depends(a->k, e) & a->steps)) return;
-    a->seen[e] = true;
-    for (uint32_t i = 0; i < x->nargs; i++)
-        if (certain(a->k, x, i)) find_loads(a, x->args[i]);
-    if (x->op == TENSOR_LOAD_OP) load_steps(a, e, x);
+    uint32_t depth = 1;
+    if (a->depth[e] || !(lw_depends(a->k, e) & a->steps)) return a->depth[e];
+    for (uint32_t i = 0; i < x->nargs; i++) {
+        uint32_t inner = certain(a->k, x, i) ? find_loads(a, x->args[i]) : 0;
+        if (inner > depth) depth = inner;
+    }
+    if (x->op == TENSOR_LOAD_OP) VEC_PUSH(a->k->l->arena, &a->loads, e);
+    return a->depth[e] = depth + (x->op == TENSOR_LOAD_OP);
+}
+
+static void load_by_depth(ahead *a) {
+    for (uint32_t d = 2, left = a->loads.len; left; d++)
+        for (uint32_t i = 0; i < a->loads.len; i++) {
+            tensor_expr e = a->loads.data[i];
+            if (a->depth[e] != d) continue;
+            load_steps(a, e, tensor_node_at(a->k->l->op, e));
+            left--;
+        }
 }
 
 static void find_contributed(ahead *a, const loop_node *n) {
@@ -70,8 +89,9 @@ void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t f
         return;   // all at once
     ahead a = {.k = k, .b = b, .steps = open_steps(k)};
     if (!a.steps) return;
-    a.seen = ARENA_ARRAY(k->l->arena, bool, k->l->op->exprs.len + 1);
+    a.depth = ARENA_ARRAY(k->l->arena, uint32_t, k->l->op->exprs.len + 1);
     if (kind == LOOP_STORE) find_stored(&a, body->data[from]);
     for (uint32_t i = from; i < body->len && body->data[i]->kind == LOOP_CONTRIBUTE; i++)
         find_contributed(&a, body->data[i]);
+    load_by_depth(&a);
 }
