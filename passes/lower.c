@@ -83,6 +83,7 @@ void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v,
     l.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
     for (tensor_val i = 0; i < op->vals.len; i++) l.temp_of[i] = l.prepared_of[i] = UINT32_MAX;
     l.none_facts = scalar_none_facts(l.arena, l.op);
+    lw_find_nonpositive(&l);
     p->deterministic = p->deterministic && !loop_unordered(plan);
     for (uint32_t i = 0; i < plan->prepared.len; i++) add_prepared(&l, &plan->prepared.data[i]);
     for (uint32_t i = 0; i < plan->steps.len; i++) add_step(&l, i);

@@ -4,8 +4,8 @@
 // lower_ahead.c the loads of several steps, lower_dealt.c steps that
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
-// expressions, lower_divide.c positions divided by sizes, lower_rows.c maps at the points of a row, lower_held.c
-// what lanes hold for each other.
+// expressions, lower_maximum.c differences from a maximum, lower_divide.c positions divided by sizes,
+// lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
@@ -30,6 +30,7 @@ typedef struct {   // what the kernels of a plan share
     uint32_t *temp_of;       // per value: its temporary; UINT32_MAX: not met yet
     uint32_t *prepared_of;   // per value: UINT32_MAX: not prepared
     uint8_t *none_facts;     // per expression: see scalar.h
+    bool *nonpositive;       // per exponential: see lower_maximum.c
     uint32_t *visited, visits;
 } lowering;
 
@@ -361,6 +362,11 @@ simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position firs
 // Of a prepared value, for all copies that stand next to each other, at the one at hand; 0: they do not.
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load);
 
+// ---- Differences from a maximum (lower_maximum.c) ---------------------------------------------------------
+void lw_find_nonpositive(lowering *l);
+// m == -inf ? 0 : exp(x - m), where m is the maximum of what x is one of; 0: it is not that.
+simt_value lw_exp_below(kernel *k, simt_builder *b, const tensor_node *choice);
+
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);
 position lw_position(kernel *k, simt_builder *b, tensor_expr e);   // of an index expression
@@ -372,6 +378,10 @@ simt_value lw_widen(simt_builder *b, simt_value x, uint32_t lanes);   // splat u
 simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane);     // of a vector; a scalar itself
 simt_value lw_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane);
 simt_value lw_gather(simt_builder *b, const simt_value *x, uint32_t n);   // scalars as a vector
+// Scalars are splat where they meet vectors.
+simt_value lw_two(simt_builder *b, simt_op op, simt_value x, simt_value y);
+simt_value lw_choose(simt_builder *b, simt_value c, simt_value x, simt_value y);
+simt_value lw_maths(kernel *k, simt_builder *b, const char *name, const simt_value *args, uint32_t n);
 // The quotient or remainder of a position by a size; 0: it is not that (lower_divide.c).
 simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n);
 // A reducer's expressions over arguments or states; known for this use alone.

@@ -68,7 +68,7 @@ static uint32_t match(simt_builder *b, simt_value *x, simt_value *y) {
     return n;
 }
 
-static simt_value binary(simt_builder *b, simt_op op, simt_value x, simt_value y) {
+simt_value lw_two(simt_builder *b, simt_op op, simt_value x, simt_value y) {
     match(b, &x, &y);
     return simt_build_binary(b, op, x, y);
 }
@@ -77,7 +77,7 @@ static simt_value convert(simt_builder *b, simt_element e, simt_value x) {
     return simt_build_cvt(b, (simt_type){e, (uint8_t)lanes_of(b, x)}, x);
 }
 
-static simt_value select_lanes(simt_builder *b, simt_value c, simt_value x, simt_value y) {
+simt_value lw_choose(simt_builder *b, simt_value c, simt_value x, simt_value y) {
     uint32_t n = match(b, &x, &y);
     if (lanes_of(b, c) > n) {
         n = lanes_of(b, c);
@@ -125,18 +125,20 @@ static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_
 
 static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     bool guard = lw_needs_guard(k, n->args[1]) || lw_needs_guard(k, n->args[2]);
+    simt_value below = guard ? 0 : lw_exp_below(k, b, n);
+    if (below) return below;
     simt_value c = lw_expr(k, b, n->args[0]);   // for all lanes: each then takes its own
     if (guard && lanes_of(b, c) > 1) return by_lanes(k, b, e);
     if (guard) return lower_branch(k, b, c, n->args[1], n->args[2]);
     simt_value x = lw_expr(k, b, n->args[1]), y = lw_expr(k, b, n->args[2]);
-    return select_lanes(b, c, x, y);
+    return lw_choose(b, c, x, y);
 }
 
 static simt_value lower_logic(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n, bool is_and) {
     bool guard = lw_needs_guard(k, n->args[1]);
     simt_value x = lw_expr(k, b, n->args[0]);
     if (guard && lw_vector_free(k, lw_depends(k, e))) return by_lanes(k, b, e);
-    if (!guard) return binary(b, is_and ? SIMT_AND : SIMT_OR, x, lw_expr(k, b, n->args[1]));
+    if (!guard) return lw_two(b, is_and ? SIMT_AND : SIMT_OR, x, lw_expr(k, b, n->args[1]));
     simt_type t = SIMT_T(PRED);
     simt_builder then, other;
     simt_instr i = simt_build_if(b, x, &t, 1, &then, &other);
@@ -302,7 +304,9 @@ static simt_value lower_load(kernel *k, simt_builder *b, tensor_expr e, const te
     }
     if (where->home == LOOP_INLINE)
         return inlined_load(k, b, &k->l->op->stages.data[where->stage], index, axes);
-    simt_value known = (k->written[v] || k->held[v]) && where->home != LOOP_SHARED ? register_load(k, b, n, v, index) : 0;
+    simt_value known = (k->written[v] || k->held[v]) && where->home != LOOP_SHARED
+                           ? register_load(k, b, n, v, index)
+                           : 0;
     if (known) return known;
     if (where->home == LOOP_REGISTERS)
         ICE("'%s': %s is read where it is not known", k->plan->name, k->l->op->vals.data[v].name);
@@ -341,22 +345,26 @@ static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) 
 }
 
 // The maths library is scalar: lane by lane.
-static simt_value lower_maths(kernel *k, simt_builder *b, const tensor_node *n) {
-    const char *name = tensor_op_table((tensor_opcode)n->op)->text;
-    simt_func *f = simt_math(k->f->module, name, lw_value_element(k, n->type.type));
+simt_value lw_maths(kernel *k, simt_builder *b, const char *name, const simt_value *args, uint32_t n) {
+    simt_func *f = simt_math(k->f->module, name, (simt_element)simt_typeof(b->func, args[0]).element);
     if (!f) ICE("the maths library has no '%s'", name);
-    simt_value args[2] = {0, 0}, of[16];
+    simt_value of[16];
     uint32_t lanes = 1;
-    for (uint32_t i = 0; i < n->nargs; i++) {
-        args[i] = lw_expr(k, b, n->args[i]);
+    for (uint32_t i = 0; i < n; i++)
         if (lanes_of(b, args[i]) > lanes) lanes = lanes_of(b, args[i]);
-    }
     for (uint32_t lane = 0; lane < lanes; lane++) {
         simt_value one[2] = {0, 0};
-        for (uint32_t i = 0; i < n->nargs; i++) one[i] = lw_pick(b, args[i], lane);
-        of[lane] = simt_build_call(b, f, one, n->nargs);
+        for (uint32_t i = 0; i < n; i++) one[i] = lw_pick(b, args[i], lane);
+        of[lane] = simt_build_call(b, f, one, n);
     }
     return lw_gather(b, of, lanes);
+}
+
+static simt_value lower_maths(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
+    const char *name = k->l->nonpositive[e] ? "exp_nonpositive" : tensor_op_table((tensor_opcode)n->op)->text;
+    simt_value args[2] = {0, 0};
+    for (uint32_t i = 0; i < n->nargs; i++) args[i] = lw_expr(k, b, n->args[i]);
+    return lw_maths(k, b, name, args, n->nargs);
 }
 
 static simt_value lower_compare(kernel *k, simt_builder *b, const tensor_node *n, simt_predicate p) {
@@ -371,7 +379,7 @@ static simt_value lower_compare(kernel *k, simt_builder *b, const tensor_node *n
 
 static simt_value lower_two(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
     simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
-    return binary(b, op, x, y);
+    return lw_two(b, op, x, y);
 }
 
 static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_op op) {
@@ -379,8 +387,9 @@ static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_
     return i && b->func->instrs.data[i].op == op ? &b->func->instrs.data[i] : NULL;
 }
 
-// A product that a reduction adds is rounded with the sum, in one operation: half the arithmetic of a dot product. Elsewhere
-// only in 16 bits, where a product that is rounded by itself loses most of what a sum of it could keep.
+// A product that a reduction adds is rounded with the sum, in one operation: half the arithmetic of a dot
+// product. Elsewhere only in 16 bits, where a product that is rounded by itself loses most of what a sum of
+// it could keep.
 static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
     simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
     match(b, &x, &y);
@@ -448,7 +457,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_COS_OP:
     case TENSOR_ERF_OP:
     case TENSOR_EXPM1_OP:
-    case TENSOR_LOG1P_OP: return lower_maths(k, b, n);
+    case TENSOR_LOG1P_OP: return lower_maths(k, b, e, n);
     case TENSOR_RAND_OP: return lower_rand(k, b, n);
     case TENSOR_PREIMAGE_OP:
     case TENSOR_AT_LEAST_OP:

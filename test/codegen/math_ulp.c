@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CALL1(f, x, y) ((void)(y), f(x))
 #define CALL2(f, x, y) f(x, y)
@@ -133,12 +134,32 @@ static int check(const row *r, bool wide, cg_host_kernel kernel, sample *s) {
     return failures;
 }
 
+// exp_nonpositive has the bits of exp up to 70.
+static int check_nonpositive(cg_host_kernel exp, cg_host_kernel kernel, sample *s) {
+    uint64_t args[] = {(uintptr_t)s->x32, (uintptr_t)s->y32, (uintptr_t)s->out32, COUNT};
+    uint64_t others[] = {(uintptr_t)s->x32, (uintptr_t)s->y32, (uintptr_t)s->out, COUNT};
+    const float *other = (const float *)s->out;
+    uint64_t seed = 1;
+    int failures = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        argument(&seed, i, false, &s->x[i], &s->y[i]);
+        s->x32[i] = (float)s->x[i];
+    }
+    exp(args, 0, 1);
+    kernel(others, 0, 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        if (!(s->x32[i] > 70) && memcmp(&s->out32[i], &other[i], 4) && !isnan(s->x32[i]) && failures++ < 5)
+            printf("exp_nonpositive(%a) = %a, not %a\n", (double)s->x32[i], (double)other[i], (double)s->out32[i]);
+    return failures;
+}
+
 int main(void) {
     arena *a = arena_new();
     source_map *sources = source_map_new(a);
     diag_set *ds = diag_set_new(a, sources);
     simt_module *m = simt_module_new(a, "math");
     for (uint32_t i = 0; i < ROWS * 2; i++) build(m, &rows[i / 2], i % 2);
+    build(m, &(row){.name = "exp_nonpositive", .args = 1}, false);
     const char *wrong = simt_verify(a, m);
     if (wrong) printf("math.simt: %s\n", wrong);
     cg_options options = {.optimise = 1, .sources = sources};
@@ -151,6 +172,8 @@ int main(void) {
         cg_host_kernel kernel = cg_jit_kernel(jit, arena_printf(a, "test_%s_%d", r->name, i % 2 ? 64 : 32));
         failures += kernel ? check(r, i % 2, kernel, s) : 1;
     }
+    cg_host_kernel nonpositive = jit ? cg_jit_kernel(jit, "test_exp_nonpositive_32") : NULL;
+    failures += nonpositive && s ? check_nonpositive(cg_jit_kernel(jit, "test_exp_32"), nonpositive, s) : 1;
     free(s);
     if (jit) cg_jit_free(jit);
     arena_free(a);
