@@ -236,20 +236,18 @@ static void guard_item(textbuf *out, const program *p, const program_guard *g) {
     static const struct {
         const char *kind, *value;
     } keys[] = {[GUARD_ALIGNED] = {"aligned", "bytes"}, [GUARD_STRIDE] = {"stride", "multiple"},
-                [GUARD_UNIT] = {"unit", NULL}, [GUARD_REACH] = {"reach", "below"}};
+                [GUARD_PITCH] = {"pitch", "elements"}, [GUARD_REACH] = {"reach", "below"}};
     if (g->kind == GUARD_HOLDS) {
         first(out, "text", g->text);
         size_member(out, "holds", p, &g->holds);
     } else {
         first(out, keys[g->kind].kind, p->params.data[g->param].name);
-        if (g->kind == GUARD_STRIDE || g->kind == GUARD_UNIT) {
+        if (g->kind == GUARD_STRIDE || g->kind == GUARD_PITCH) {
             key(out, "axis");
             textbuf_printf(out, "%u", g->axis);
         }
-        if (keys[g->kind].value) {
-            key(out, keys[g->kind].value);
-            textbuf_printf(out, "%" PRId64, g->value);
-        }
+        key(out, keys[g->kind].value);
+        textbuf_printf(out, "%" PRId64, g->value);
     }
     textbuf_puts(out, "}");
 }

@@ -127,8 +127,8 @@ static void put_guard(textbuf *out, const json_t *g) {
     else if (json_object_get(g, "stride"))
         textbuf_printf(out, "stride %lld of %s a multiple of %lld", number_of(g, "axis"),
                        text_of(g, "stride"), number_of(g, "multiple"));
-    else if (json_object_get(g, "unit"))
-        textbuf_printf(out, "stride %lld of %s is 1", number_of(g, "axis"), text_of(g, "unit"));
+    else if (json_object_get(g, "pitch"))
+        textbuf_printf(out, "stride %lld of %s is %lld", number_of(g, "axis"), text_of(g, "pitch"), number_of(g, "elements"));
     else textbuf_printf(out, "%s reaches less than %lld", text_of(g, "reach"), number_of(g, "below"));
     textbuf_puts(out, "\n");
 }

@@ -204,7 +204,7 @@ typedef enum {
     GUARD_HOLDS,     // a condition on sizes, statistics and the device
     GUARD_ALIGNED,   // param: its base address is a multiple of `value` bytes
     GUARD_STRIDE,    // param, axis: its stride is a multiple of `value` elements
-    GUARD_UNIT,      // param, axis: its stride is 1
+    GUARD_PITCH,     // param, axis: its stride is `value` elements
     GUARD_REACH      // param: the largest element offset its strides and sizes allow is below `value`
 } guard_kind;
 typedef struct {

@@ -218,7 +218,9 @@ static void print_guard(textbuf *out, const program *p, const program_guard *g) 
     case GUARD_STRIDE:
         textbuf_printf(out, "  where stride(%s, %u) %% %" PRId64 " == 0", param, g->axis, g->value);
         break;
-    case GUARD_UNIT: textbuf_printf(out, "  where stride(%s, %u) == 1", param, g->axis); break;
+    case GUARD_PITCH:
+        textbuf_printf(out, "  where stride(%s, %u) == %lld", param, g->axis, (long long)g->value);
+        break;
     case GUARD_REACH: textbuf_printf(out, "  where reach(%s) < %" PRId64, param, g->value); break;
     }
     textbuf_puts(out, "\n");

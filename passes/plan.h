@@ -32,6 +32,7 @@ const machine *machine_with(arena *a, const char *name, const pass_options *o); 
 typedef struct {
     uint32_t index_bits;       // of prepared arrays and maps
     bool narrow;               // positions and offsets fit 31 bits: GUARD_REACH of every parameter, sizes below 2^31
+    bool any_strides;          // arrays may lie as they do: GUARD_PITCH of none for the sake of addresses
     bool nondeterministic;     // what depends on time may be taken
     const pass_observer *after;
     const char *refused;       // why a schedule that nobody wrote cannot be taken

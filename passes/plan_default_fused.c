@@ -290,7 +290,8 @@ static bool fill_followed(chain *c) {
 static void class_followed(void *user, uint32_t number) {
     static const int64_t few[] = {1, 8, 0}, many[] = {4, 8, 0};
     const followed *f = user;
-    deal_followed(f, number ? NULL : f->c->m->rows == ROWS_FEW ? few : many);
+    bool is_few = f->c->m->rows == ROWS_FEW;
+    deal_followed(f, number > (is_few ? 0 : 1) ? NULL : is_few ? few : many);
 }
 
 // Of few entries two classes of rows, for each is a kernel; of many, four (bench/RECORD.md).

@@ -1,5 +1,5 @@
-// What a version takes for granted and the launcher checks: vectors fall on their alignment, offsets fit 31
-// bits.
+// What a version takes for granted and the launcher checks: vectors fall on their alignment, arrays that are
+// walked step by step are packed, offsets fit 31 bits.
 #include "planner.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void access(vectors *c, tensor_val val, const tensor_expr *index, uint32_
     for (uint32_t a = 0; a + 1 < rank; a++)
         if (plan_mentions(c->p, index[a], c->v)) return;
     if (i->facts & FACT_STRIDED)
-        add(c->p, (program_guard){.kind = GUARD_UNIT, .param = val, .axis = rank - 1});
+        add(c->p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = rank - 1, .value = 1});
     i->facts &= ~(uint32_t)FACT_STRIDED;   // in this plan's copy of the op
     uint32_t bytes = i->type == DT_INDEX ? c->p->facts->index_bits / 8 : ir_dtype_bytes(i->type);
     add(c->p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes * c->width});
@@ -68,6 +68,59 @@ bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32
     for (uint32_t t = 0; t < st->ntargets; t++)
         access(&c, st->targets[t].val, st->targets[t].index, st->targets[t].rank);
     return true;
+}
+
+// ---- Packed arrays ---------------------------------------------------------------------------------------
+// Where steps along an axis are written out and what one covers is known, addresses differ by constants, which cost nothing,
+// if the array is packed.
+typedef struct {
+    planner *p;
+    const bool *steps;   // per variable: some are written out
+} packing;
+
+static void find_steps(const planner *p, const loop_body *body, bool *steps) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        const tensor_node *is = n->kind == LOOP_LET ? tensor_node_at(p->op, n->value) : NULL;
+        if (n->kind == LOOP_FOR && n->unroll > 1) steps[n->var] = true;
+        if (is && is->op == TENSOR_VAR_OP && steps[is->imm.i]) steps[n->var] = true;
+        find_steps(p, &n->body, steps);
+    }
+}
+
+static void pack(packing *c, tensor_val val, const tensor_expr *index, uint32_t rank) {
+    tensor_val_info *i = &c->p->op->vals.data[val];
+    if (val >= c->p->op->nparams || i->role == VAL_MAP || i->facts & FACT_PACKED || rank < 2) return;
+    const tensor_node *first = tensor_node_at(c->p->op, index[0]);
+    if (first->op != TENSOR_VAR_OP || !c->steps[first->imm.i]) return;
+    for (uint32_t a = 1; a < rank; a++)
+        if (c->p->op->spaces.data[i->axes[a]].kind != SPACE_CONST) return;
+    int64_t pitch = 1;
+    for (uint32_t a = rank; a-- > 0; pitch *= c->p->op->spaces.data[i->axes[a]].size) {
+        bool one = a && c->p->op->spaces.data[i->axes[a]].size == 1;   // it lies at 0, whatever its stride
+        if (!one && (a + 1 < rank || i->facts & FACT_STRIDED))
+            add(c->p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = a, .value = pitch});
+        if (!a) break;
+    }
+    i->facts = (i->facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // in this plan's copy of the op
+}
+
+static bool pack_load(void *user, const tensor_node *load) {
+    pack(user, (tensor_val)load->imm.i, load->args, load->nargs);
+    return true;
+}
+
+void plan_packed_guards(planner *p) {
+    bool *steps = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1);
+    packing c = {p, steps};
+    for (uint32_t i = 0; i < p->plan->steps.len; i++)
+        if (p->plan->steps.data[i].kernel) find_steps(p, &p->plan->steps.data[i].kernel->body, steps);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *st = &p->op->stages.data[i];
+        plan_loads(p, st, pack_load, &c);
+        for (uint32_t t = 0; t < st->ntargets; t++)
+            pack(&c, st->targets[t].val, st->targets[t].index, st->targets[t].rank);
+    }
 }
 
 // ---- 31 bits ---------------------------------------------------------------------------------------------

@@ -93,7 +93,13 @@ static schedule_cell scalar_cell(versioning *w, schedule_cell c) {
     return c;
 }
 
-// The same without vectors, for data that is not aligned.
+static bool packs(const version_facts *f) {
+    for (uint32_t i = 0; i < f->guards.len; i++)
+        if (f->guards.data[i].kind == GUARD_PITCH) return true;
+    return false;
+}
+
+// The same without vectors, for data that is not aligned, and of any strides.
 static schedule *scalar_twin(versioning *w, const schedule *s) {
     schedule *t = ARENA_NEW(w->arena, schedule);
     *t = *s;
@@ -131,13 +137,13 @@ static bool fits_all(const versioning *w, const schedule *s) {
 }
 
 static bool add_schedule(versioning *w, const schedule *given, bool *always) {
-    version_facts facts = {.index_bits = w->options->index_bits}, plain = {0};
+    version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
     schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, &facts);
     take_conditions(w, s, &facts);
     take_conditions(w, s, &plain);
     if (!add(w, s, &facts)) return false;
     *always |= fits_all(w, s);
-    if (has_vectors(s)) add(w, scalar_twin(w, s), &plain);
+    if (has_vectors(s) || packs(&facts)) add(w, scalar_twin(w, s), &plain);
     return true;
 }
 
@@ -160,7 +166,7 @@ static void add_tiled(versioning *w, const plan_class *c) {
 static void add_default(versioning *w) {
     const plan_class *c;
     for (uint32_t i = 0; (c = plan_class_at(w->machine, i)); i++) {
-        version_facts facts = {.index_bits = w->options->index_bits}, plain = {0};
+        version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
         plan_supposed supposed = {0}, other;
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
         if (!i && w->machine->gpu) add_tiled(w, c);

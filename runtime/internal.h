@@ -281,7 +281,7 @@ typedef struct {
     rt_arg *args;
 } rt_step;
 
-typedef enum { RT_GUARD_HOLDS, RT_GUARD_ALIGNED, RT_GUARD_STRIDE, RT_GUARD_UNIT, RT_GUARD_REACH } rt_guard_kind;
+typedef enum { RT_GUARD_HOLDS, RT_GUARD_ALIGNED, RT_GUARD_STRIDE, RT_GUARD_PITCH, RT_GUARD_REACH } rt_guard_kind;
 typedef struct {
     rt_guard_kind kind;
     const char *text;        // HOLDS

@@ -28,7 +28,10 @@ static gnn_status read_axis(const rt_row *r, const char *key, rt_guard *g) {
     return s;
 }
 
-static gnn_status read_unit(const rt_row *r, rt_guard *g) { return read_axis(r, "unit", g); }
+static gnn_status read_pitch(const rt_row *r, rt_guard *g) {
+    gnn_status s = read_axis(r, "pitch", g);
+    return s ? s : rt_row_int(r, "elements", 1, INT64_MAX, &g->value);
+}
 
 static gnn_status read_stride(const rt_row *r, rt_guard *g) {
     gnn_status s = read_axis(r, "stride", g);
@@ -47,7 +50,7 @@ static gnn_status read_guard(const rt_row *r, rt_guard *g) {
     } kinds[] = {[RT_GUARD_HOLDS] = {"holds", read_holds},
                  [RT_GUARD_ALIGNED] = {"aligned", read_aligned},
                  [RT_GUARD_STRIDE] = {"stride", read_stride},
-                 [RT_GUARD_UNIT] = {"unit", read_unit},
+                 [RT_GUARD_PITCH] = {"pitch", read_pitch},
                  [RT_GUARD_REACH] = {"reach", read_reach}};
     for (uint32_t k = 0; k < RT_COUNT(kinds); k++)
         if (json_object_get(r->object, kinds[k].key)) {

@@ -24,7 +24,7 @@ static bool array_fits(const rt_guard *g, const gnn_tensor *t) {
     case RT_GUARD_ALIGNED: return (uintptr_t)t->data % (uintptr_t)g->value == 0;
     case RT_GUARD_STRIDE:   // the only element of an axis lies at 0, whatever its stride
         return t->shape[g->axis] <= 1 || rt_tensor_stride(t, g->axis) % g->value == 0;
-    case RT_GUARD_UNIT: return t->shape[g->axis] <= 1 || rt_tensor_stride(t, g->axis) == 1;
+    case RT_GUARD_PITCH: return t->shape[g->axis] <= 1 || rt_tensor_stride(t, g->axis) == g->value;
     case RT_GUARD_REACH:
         return rt_tensor_extent(t, &bytes) && bytes / gnn_dtype_bytes(t->dtype) <= (uint64_t)g->value;
     }
@@ -45,9 +45,9 @@ static gnn_status misfit(const gnn_plan *plan, const rt_version *v, const rt_gua
         return rt_fail(c, GNN_NO_VERSION,
                        "version %.60s: the stride of axis %u of %.60s is no multiple of %lld", v->name,
                        g->axis, array, (long long)g->value);
-    case RT_GUARD_UNIT:
-        return rt_fail(c, GNN_NO_VERSION, "version %.60s: the stride of axis %u of %.60s is not 1", v->name,
-                       g->axis, array);
+    case RT_GUARD_PITCH:
+        return rt_fail(c, GNN_NO_VERSION, "version %.60s: the stride of axis %u of %.60s is not %lld", v->name,
+                       g->axis, array, (long long)g->value);
     case RT_GUARD_REACH:
         return rt_fail(c, GNN_NO_VERSION,
                        "version %.60s: an element of %.60s lies %lld or more from its first", v->name, array,
