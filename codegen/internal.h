@@ -42,6 +42,7 @@ typedef struct {
     LLVMValueRef block, blocks;   // host
     bool steps;                   // the region at hand masks the stores of several steps
     LLVMValueRef predicate;       // CUDA: under which stores are made where they stand; NULL: always
+    LLVMValueRef otherwise;       // CUDA: what the load at hand gives where the predicate does not hold
     bool divides;                 // CUDA: so often that the assembler's own division is cheaper
 } cg_emitter;
 
@@ -107,7 +108,7 @@ cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y);   //
 cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer, cg_value index);
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer);
 void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v);
-// A load or store with a cache hint, or a store under e->predicate, in PTX text, in pieces of at most `align` bytes.
+// A load or store with a cache hint, or under e->predicate, in PTX text, in pieces of at most `align` bytes.
 cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
                              uint32_t align);
 void cg_emit_store_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v,

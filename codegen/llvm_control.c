@@ -135,7 +135,37 @@ bool cg_masks_steps(const cg_emitter *e, simt_region r) {
     return masks > 1;
 }
 
+// if p -> t { x = ld a; yield x } else { yield y }, with what the address is computed from.
+static bool masks_load(const cg_emitter *e, const simt_instr_info *i) {
+    if (e->host || i->nresults != 1 || i->nregions < 2 || !i->regions[1]) return false;
+    const simt_region_info *r = &e->func->regions.data[i->regions[0]],
+                           *other = &e->func->regions.data[i->regions[1]];
+    if (r->instrs.len < 2 || other->instrs.len != 1) return false;
+    simt_instr last = r->instrs.data[r->instrs.len - 2];
+    const simt_instr_info *load = &e->func->instrs.data[last];
+    if (load->op != SIMT_LD || simt_typeof(e->func, load->args[0]).element != SIMT_PTR_GLOBAL) return false;
+    for (uint32_t k = 0; k + 2 < r->instrs.len; k++) {
+        const simt_instr_info *x = &e->func->instrs.data[r->instrs.data[k]];
+        if (x->nregions || simt_op_table(x->op)->flags != SIMT_PURE) return false;
+    }
+    return terminator(e, i->regions[0])->args[0] == load->results[0];
+}
+
+static void emit_masked_load(cg_emitter *e, const simt_instr_info *i) {
+    LLVMValueRef outer = e->predicate;
+    e->predicate = e->values[i->args[0]];
+    e->otherwise = e->values[terminator(e, i->regions[1])->args[0]];
+    cg_emit_region(e, i->regions[0]);
+    e->values[i->results[0]] = e->values[terminator(e, i->regions[0])->args[0]];
+    e->predicate = outer;
+    e->otherwise = NULL;
+}
+
 void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
+    if (masks_load(e, i)) {
+        emit_masked_load(e, i);
+        return;
+    }
     if (e->steps && masks_stores(e, i)) {
         e->predicate = e->values[i->args[0]];
         cg_emit_region(e, i->regions[0]);

@@ -1,6 +1,7 @@
-// Loads and stores of global memory with a cache hint, and stores under a predicate. LLVM has no form for
-// them, so they are written as PTX:
+// Loads and stores of global memory with a cache hint, or under a predicate. LLVM has no form for them, so
+// they are written as PTX:
 //     ld.global.nc.L1::evict_last.v4.b32 {$0,$1,$2,$3}, [$4];
+//     @$2 ld.global.nc.b32 $0, [$1];                                 // $0 also goes in
 //     @$2 st.global.b32 [$0], $1;
 // A value travels as 32-bit registers (16-bit ones for smaller accesses), in pieces of at most 16 aligned
 // bytes.
@@ -50,8 +51,9 @@ static const char *eviction(const simt_instr_info *i) {
 
 static const char *load_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
     const char *nc = i->mem.invariant ? ".nc" : "", *to = operands(e, 0, p.group);
-    return arena_printf(e->arena, "ld.global%s%s%s%s.b%u %s, [$%u];", cache_operator(i), nc, eviction(i),
-                        vector_text(p.group), p.bits, to, p.group);
+    const char *when = e->otherwise ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
+    return arena_printf(e->arena, "%sld.global%s%s%s%s.b%u %s, [$%u];", when, cache_operator(i), nc,
+                        eviction(i), vector_text(p.group), p.bits, to, p.group);
 }
 
 static const char *store_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
@@ -68,14 +70,30 @@ static cg_value piece_address(cg_emitter *e, pieces p, cg_value pointer, uint32_
 
 static const char *register_constraint(pieces p) { return p.bits == 32 ? "r" : "h"; }
 
+// Nothing that is written: LLVM may take one load for several that are alike.
+static void reads_nothing_else(cg_emitter *e, cg_value call) {
+    unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(e->context, memory, 0));
+}
+
+// Loads `words` of a group; where there is a predicate, they are what the registers hold otherwise.
 static void load_group(cg_emitter *e, const simt_instr_info *i, pieces p, cg_value pointer, cg_value *words) {
     LLVMTypeRef word = LLVMIntTypeInContext(e->context, p.bits == 32 ? 32 : 16);
     LLVMTypeRef many[4] = {word, word, word, word};
     LLVMTypeRef result = p.group == 1 ? word : LLVMStructTypeInContext(e->context, many, p.group, false);
     textbuf c = textbuf_new(e->arena);
     for (uint32_t k = 0; k < p.group; k++) textbuf_printf(&c, "=%s,", register_constraint(p));
-    textbuf_puts(&c, i->mem.invariant ? "l" : "l,~{memory}");
-    cg_value r = cg_asm(e, result, load_text(e, i, p), c.data, !i->mem.invariant, &pointer, 1);
+    textbuf_puts(&c, e->otherwise ? "l,b" : "l");
+    cg_value args[6] = {pointer, e->predicate};
+    for (uint32_t k = 0; k < p.group && e->otherwise; k++) {
+        textbuf_printf(&c, ",%u", k);
+        args[k + 2] = words[k];
+    }
+    if (!i->mem.invariant) textbuf_puts(&c, ",~{memory}");
+    cg_value r = cg_asm(e, result, load_text(e, i, p), c.data, !i->mem.invariant, args,
+                        e->otherwise ? p.group + 2 : 1);
+    if (i->mem.invariant) reads_nothing_else(e, r);
     for (uint32_t k = 0; k < p.group; k++) {
         cg_value w = p.group == 1 ? r : LLVMBuildExtractValue(e->b, r, k, "");
         words[k] = p.bits == 8 ? LLVMBuildTrunc(e->b, w, LLVMInt8TypeInContext(e->context), "") : w;
@@ -86,6 +104,9 @@ cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t,
                            uint32_t align) {
     pieces p = split(t, align);
     cg_value words[MAX_WORDS], v = LLVMGetPoison(cg_int_type(e, p.bits, p.words));
+    cg_value other = e->otherwise ? LLVMBuildBitCast(e->b, e->otherwise, cg_int_type(e, p.bits, p.words), "")
+                                  : NULL;
+    for (uint32_t k = 0; k < p.words && other; k++) words[k] = word_of(e, p, other, k);
     for (uint32_t k = 0; k < p.words; k += p.group)
         load_group(e, i, p, piece_address(e, p, pointer, k), words + k);
     if (p.words == 1) v = words[0];

@@ -23,7 +23,7 @@ static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
 }
 
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
-    if (hinted(e, i)) return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
+    if (hinted(e, i) || e->otherwise) return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
     cg_value v = LLVMBuildLoad2(e->b, cg_type(e, t), pointer, "");
     LLVMSetAlignment(v, access_align(i, t));
     if (i->mem.invariant) {

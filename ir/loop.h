@@ -104,6 +104,7 @@ struct loop_node {
     // WITHIN
     uint32_t nsizes;
     const uint32_t *sizes;   // growing
+    bool alone;              // no range is longer than the greatest
     // LET, GIVEN, IF
     tensor_expr value;
     // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY

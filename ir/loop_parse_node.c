@@ -110,6 +110,7 @@ static void read_within(plan_parser *p, loop_node *n) {
     } while (tensor_lex_accept(&p->text, ","));
     n->nsizes = sizes.len;
     n->sizes = sizes.data;
+    n->alone = tensor_lex_accept(&p->text, "alone");
     tensor_lex_expect(&p->text, "of");
     n->lo = tensor_parse_expr(&p->text);
     tensor_lex_expect(&p->text, "..");

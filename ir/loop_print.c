@@ -71,7 +71,7 @@ static void print_head(plan_printer *p, const loop_node *n) {
         break;
     case LOOP_WITHIN:
         for (uint32_t i = 0; i < n->nsizes; i++) OUT(p, "%s %u", i ? "," : "", (unsigned)n->sizes[i]);
-        OUT(p, " of ");
+        OUT(p, n->alone ? " alone of " : " of ");
         print_expr(p, n->lo);
         OUT(p, " .. ");
         print_expr(p, n->hi);

@@ -4,7 +4,7 @@
 // lower_ahead.c the loads of several steps, lower_dealt.c steps that
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
-// expressions, lower_maximum.c differences from a maximum, lower_divide.c positions divided by sizes,
+// expressions, lower_maximum.c differences from a maximum, lower_elsewhere.c masked steps past the end, lower_divide.c positions divided by sizes,
 // lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
@@ -59,6 +59,7 @@ typedef struct {
     position_shape shape;
     uint32_t pad;      // 0: not of one, and it is a position of its space
     simt_value last;   // of the space
+    simt_value step, inside;   // of a masked step: where it is, which may be past the end, and whether it is not; 0: of none
 } position;
 
 typedef enum { BOUND_NOT, BOUND_LOOP, BOUND_LET, BOUND_GIVEN } binding_kind;
@@ -67,6 +68,7 @@ typedef struct {
     axis_set axes;       // what it depends on
     axis_set own;        // LOOP: those that `of` is indexed by
     simt_value *of;      // LOOP: position at vector lane 0
+    simt_value *step, *inside;   // LOOP: of masked steps, see position; NULL: it has none
     bool along;          // LOOP: one of its digits is the vector
     uint32_t pad;        // LOOP: positions go on to a multiple; 0: to the end of the space
     simt_value last;     // where pad is: the last position of the space
@@ -139,6 +141,7 @@ typedef struct {
     bool *read;                           // per value: the kernel loads it
     bool *unsettled;                      // per value: a kernel before may still use it when this one starts; NULL: none does
     bool *held;                           // per value: lanes hold entries of it, or did
+    double **elsewhere;                   // per value: what masked steps past the end take for it; NULL: nobody asked
     simt_value owner;   // 0, or: only where it holds is memory loaded that the kernel overwrites in place
     uint32_t *shared_at;                  // per value: byte offset + 1
     uint32_t scratch_at, scratch_bytes;   // of the states that groups exchange
@@ -276,7 +279,7 @@ void lw_deal(kernel *k, simt_builder *b);   // from here on the steps are the la
 void lw_deal_back(kernel *k);
 // The position of the copy at hand, of those that stand at base; past the end it is the last one, and not inside.
 simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
-                            simt_value last, simt_value *inside);
+                            simt_value last, simt_value *step, simt_value *inside);
 
 // ---- Matrix operations (lower_matrix.c) ------------------------------------------------------------------
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last);
@@ -329,7 +332,8 @@ void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t f
 
 // ---- Stores (lower_store.c) ------------------------------------------------------------------------------
 void lw_store(kernel *k, simt_builder *b, const loop_node *n);
-void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage);   // in memory, at the instance at hand
+// In memory, at the instance at hand; masked: under the masks of all loops in scope.
+void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage, bool masked);
 // x where something was combined, else the value that stands for nothing.
 simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, tensor_expr orelse);
 void lw_clear(kernel *k, simt_builder *b, const loop_node *n);
@@ -362,9 +366,16 @@ simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position firs
 // Of a prepared value, for all copies that stand next to each other, at the one at hand; 0: they do not.
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load);
 
+// ---- Past the end (lower_elsewhere.c) --------------------------------------------------------------------
+void lw_take_elsewhere(kernel *k, const reduction *r);   // of what it reads, what leaves its state as it is
+double lw_taken_elsewhere(kernel *k, tensor_val v);
+// That what is contributed leaves the state as it is where `inside` does not hold.
+bool lw_adds_nothing(const kernel *k, const reduction *r, simt_value lifted, simt_value inside);
+
 // ---- Differences from a maximum (lower_maximum.c) ---------------------------------------------------------
 void lw_find_nonpositive(lowering *l);
-// m == -inf ? 0 : exp(x - m), where m is the maximum of what x is one of; 0: it is not that.
+// m == -inf ? 0 : exp(x - m), where m is the maximum of what x is one of; 0, NULL: it is not that. Of it x - m.
+const tensor_node *lw_below(const lowering *l, const tensor_node *choice);
 simt_value lw_exp_below(kernel *k, simt_builder *b, const tensor_node *choice);
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------

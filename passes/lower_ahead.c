@@ -92,6 +92,8 @@ void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t f
     a.depth = ARENA_ARRAY(k->l->arena, uint32_t, k->l->op->exprs.len + 1);
     if (kind == LOOP_STORE) find_stored(&a, body->data[from]);
     for (uint32_t i = from; i < body->len && body->data[i]->kind == LOOP_CONTRIBUTE; i++)
+        if (!body->data[i]->nstates) lw_take_elsewhere(k, lw_reduction(k, body->data[i]->stages[0]));
+    for (uint32_t i = from; i < body->len && body->data[i]->kind == LOOP_CONTRIBUTE; i++)
         find_contributed(&a, body->data[i]);
     load_by_depth(&a);
 }

@@ -55,7 +55,7 @@ typedef enum { RUN_WHOLE, RUN_FIRST, RUN_LAST } run_place;
 
 static void store_run(kernel *k, simt_builder *b, const reduction *r, run_place place) {
     if (place == RUN_WHOLE) {
-        lw_store_targets(k, b, r->stage);
+        lw_store_targets(k, b, r->stage, false);
         return;
     }
     if (!r->node->nstates) lw_combine_targets(k, b, r->stage);

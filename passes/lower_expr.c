@@ -155,7 +155,8 @@ position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
     const binding *x = &k->var[v];
     switch (x->kind) {
     case BOUND_LOOP: {
-        position p = {x->of[lw_instance(k, x->own)], POSITION_ONE, x->pad, x->last};
+        position p = {.at = x->of[lw_instance(k, x->own)], .pad = x->pad, .last = x->last};
+        if (x->step) p.step = x->step[lw_instance(k, x->own)], p.inside = x->inside[lw_instance(k, x->own)];
         if (x->along && k->at[k->vector] < 0) p.shape = POSITION_ALONG;
         else if (x->along) p.at = simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, k->at[k->vector]));
         return p;
@@ -163,8 +164,9 @@ position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
     case BOUND_LET: return lw_position(k, b, x->value);
     case BOUND_GIVEN:
         if (x->given.shape == POSITION_ONE || k->at[k->vector] < 0) return x->given;
-        return (position){lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]), POSITION_ONE,
-                          x->given.pad, x->given.last};
+        return (position){.at = lw_position_lane(k, b, x->given, (uint32_t)k->at[k->vector]),
+                          .pad = x->given.pad,
+                          .last = x->given.last};
     case BOUND_NOT: break;
     }
     for (uint32_t i = 0; i < k->l->op->loops.len; i++)
@@ -203,16 +205,16 @@ static bool along_position(kernel *k, simt_builder *b, tensor_expr e, position *
     return true;
 }
 
-// A variable of a padded loop stands for itself where it is an index.
-static bool padded_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
+// A variable of a padded loop stands for itself where it is an index, and so does that of a masked step.
+static bool own_position(kernel *k, simt_builder *b, tensor_expr e, position *out) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     if (x->op == TENSOR_VAR_OP) *out = lw_var_position(k, b, (tensor_var)x->imm.i);
-    return x->op == TENSOR_VAR_OP && out->pad;
+    return x->op == TENSOR_VAR_OP && (out->pad || out->step);
 }
 
 position lw_position(kernel *k, simt_builder *b, tensor_expr e) {
     position p;
-    if (padded_position(k, b, e, &p)) return p;
+    if (own_position(k, b, e, &p)) return p;
     if (lw_vector_free(k, lw_depends(k, e)) && along_position(k, b, e, &p)) return p;
     simt_value x = lw_to_ix(k, b, lw_expr(k, b, e));
     return (position){.at = x, .shape = lanes_of(b, x) > 1 ? POSITION_ANY : POSITION_ONE};
@@ -243,7 +245,7 @@ static bool place_in_all(kernel *k, simt_builder *b, const tensor_node *load, po
     k->at[k->vector] = -1;
     for (uint32_t i = 0; known && i < load->nargs; i++) {
         if (lw_vector_free(k, lw_depends(k, load->args[i])))
-            known = padded_position(k, b, load->args[i], &index[i]) ||
+            known = own_position(k, b, load->args[i], &index[i]) ||
                     along_position(k, b, load->args[i], &index[i]);
         else index[i] = lw_position(k, b, load->args[i]);
     }

@@ -64,7 +64,8 @@ static void slots_set(const kernel *k, const slot_list *s, simt_instr i) {
     for (uint32_t n = 0; n < s->len; n++) *s->data[n] = simt_result(k->f, i, n);
 }
 
-void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body, void *user) {
+void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body,
+                 void *user) {
     slot_list slots = lw_slots(k, &n->body);
     simt_value *before = slot_values(k, &slots);
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, slots.len + 1);
@@ -131,11 +132,12 @@ simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, si
 }
 
 simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
-                            simt_value last, simt_value *inside) {
+                            simt_value last, simt_value *step, simt_value *inside) {
     simt_value at = base;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (copies & AXIS(i))
             at = simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, (int64_t)k->at[i] * k->axis[i].weight));
+    *step = at;
     if (!r->masked) return at;
     *inside = simt_build_cmp(b, SIMT_LT, at, r->hi);
     at = simt_build_binary(b, SIMT_MIN, at, last);
@@ -156,12 +158,17 @@ void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round
     }
     loop_mask mask = {.node = n, .axes = copies};
     if (r.masked) mask.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
+    if (r.masked && n->masked && lw_threads(k) && !along) {
+        v->step = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
+        v->inside = mask.of;
+    }
     simt_value base = lw_thread_position(k, b, n, r.base);
     simt_value last = 0;
     if (r.masked) last = simt_build_binary(b, SIMT_SUB, r.hi, lw_ix(k, b, along ? lw_lanes(k) : 1));
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) {
-        simt_value inside = 0;
-        v->of[lw_instance(k, copies)] = lw_copy_position(k, b, copies, base, &r, last, &inside);
+        simt_value step, inside = 0;
+        v->of[lw_instance(k, copies)] = lw_copy_position(k, b, copies, base, &r, last, &step, &inside);
+        if (v->step) v->step[lw_instance(k, copies)] = step;
         if (r.masked) mask.of[lw_instance(k, copies)] = inside;
     }
     lw_bind_columns(k, b, n, &r, last);
@@ -209,7 +216,8 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
     if (n->nheld) lw_take_held(k, b, n, r);
     lw_walk_row(k, n);
     bool through = n->nheld && r->round.maybe_none && !lw_meets(k, &n->body);
-    if (through) lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
+    if (through)
+        lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, r->round.base, r->round.hi), n, at_positions, r);
     else at_positions(k, b, n, r);
     k->dealt = outer;
     k->masks.len = masks;

@@ -89,8 +89,8 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
     c.axes &= ~AXIS(lw_axis(k, n, first));
     c.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, c.own));
     for (instance_walk w = lw_walk_begin(k, c.own); lw_walk_next(&w);) {
-        simt_value inside;
-        c.of[lw_instance(k, c.own)] = lw_copy_position(k, b, c.own, base, r, last, &inside);
+        simt_value step, inside;
+        c.of[lw_instance(k, c.own)] = lw_copy_position(k, b, c.own, base, r, last, &step, &inside);
     }
     VEC_PUSH(k->l->arena, &k->columns, ((matrix_columns){n, c}));
 }

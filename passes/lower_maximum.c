@@ -123,18 +123,20 @@ static bool is_constant(const tensor_op *op, tensor_expr e, double c) {
     return x->op == TENSOR_CONST_OP && ir_dtype_is_float(x->type.type) && x->imm.f == c;
 }
 
-// m == -inf ? 0 : exp(… - m)
-static bool spares_infinity(const lowering *l, const tensor_node *choice) {
+const tensor_node *lw_below(const lowering *l, const tensor_node *choice) {
+    if (choice->op != TENSOR_SELECT_OP) return NULL;
     const tensor_node *c = tensor_node_at(l->op, choice->args[0]),
                       *x = tensor_node_at(l->op, choice->args[2]);
-    if (x->op != TENSOR_EXP_OP || !l->nonpositive[choice->args[2]] || c->op != TENSOR_EQ_OP) return false;
-    return c->args[0] == tensor_node_at(l->op, x->args[0])->args[1] &&
-           is_constant(l->op, c->args[1], (double)-INFINITY) && is_constant(l->op, choice->args[1], 0);
+    if (x->op != TENSOR_EXP_OP || !l->nonpositive[choice->args[2]] || c->op != TENSOR_EQ_OP) return NULL;
+    const tensor_node *below = tensor_node_at(l->op, x->args[0]);
+    bool spares = c->args[0] == below->args[1] && is_constant(l->op, c->args[1], (double)-INFINITY) &&
+                  is_constant(l->op, choice->args[1], 0);
+    return spares ? below : NULL;
 }
 
 simt_value lw_exp_below(kernel *k, simt_builder *b, const tensor_node *choice) {
-    if (!spares_infinity(k->l, choice)) return 0;
-    const tensor_node *x = tensor_node_at(k->l->op, tensor_node_at(k->l->op, choice->args[2])->args[0]);
+    const tensor_node *x = lw_below(k->l, choice);
+    if (!x) return 0;
     simt_value none = lw_expr(k, b, choice->args[0]), zero = lw_expr(k, b, choice->args[1]);
     simt_value most = lw_choose(b, none, zero, lw_expr(k, b, x->args[1]));
     return lw_maths(k, b, "exp_nonpositive",

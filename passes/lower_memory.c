@@ -121,14 +121,36 @@ static simt_value add_term(simt_builder *b, simt_value at, simt_value x) {
     return at ? simt_build_binary(b, SIMT_ADD, at, x) : x;
 }
 
+static bool is_integer(const kernel *k, simt_value v, int64_t *x) {
+    const simt_instr_info *i = &k->f->instrs.data[k->f->values.data[v].def];
+    *x = i->imm.i;
+    return k->f->values.data[v].def && i->op == SIMT_CONST;
+}
+
+// Of a position, what a constant adds: it may be added to the address, as positions do not wrap.
+static simt_value without_constant(const kernel *k, simt_value v, int64_t *plus) {
+    const simt_instr_info *i = &k->f->instrs.data[k->f->values.data[v].def];
+    bool adds = k->f->values.data[v].def && i->op == SIMT_ADD && is_integer(k, i->args[1], plus);
+    if (!adds) *plus = 0;
+    return adds ? i->args[0] : v;
+}
+
+// plus: of the offset, not in what is returned.
 static simt_value packed(kernel *k, simt_builder *b, tensor_val val, const tensor_val_info *v,
-                         const simt_value *index) {
+                         const simt_value *index, int64_t *plus) {
     const loop_value *w = where(k, val);
     simt_value at = 0;
+    *plus = 0;
     for (uint32_t i = 0; i < v->rank; i++) {
         simt_value pitch = !i ? 0 : w->pad[i] ? lw_expr(k, b, w->pitch[i]) : lw_size(k, b, v->axes[i]);
+        int64_t by = 0, more = 0;
+        if (i && !is_integer(k, pitch, &by) && *plus) {
+            at = simt_build_binary(b, SIMT_ADD, at, lw_ix(k, b, *plus));
+            *plus = 0;
+        }
         if (i) at = simt_build_binary(b, SIMT_MUL, at, lw_to_ix(k, b, pitch));
-        at = add_term(b, at, index[i]);
+        at = add_term(b, at, without_constant(k, index[i], &more));
+        *plus = *plus * by + more;
     }
     return at ? at : lw_ix(k, b, 0);
 }
@@ -184,8 +206,9 @@ static simt_value address(kernel *k, simt_builder *b, tensor_val val, const simt
     if (val < k->l->op->nparams) base = lw_arg(k, ARG_DATA, val, 0);
     else if (k->l->prepared_of[val] != UINT32_MAX) base = lw_arg(k, ARG_PREPARED, k->l->prepared_of[val], 0);
     else base = lw_arg(k, ARG_TEMP, temp_of(k->l, val), 0);
-    simt_value at = lies_packed(k, val) ? packed(k, b, val, v, index) : strided(k, b, val, v, index);
-    return simt_build_addr(b, base, at, bytes, 0);
+    int64_t plus = 0;
+    simt_value at = lies_packed(k, val) ? packed(k, b, val, v, index, &plus) : strided(k, b, val, v, index);
+    return simt_build_addr(b, base, at, bytes, plus * bytes);
 }
 
 // ---- Vectors ---------------------------------------------------------------------------------------------
@@ -255,17 +278,28 @@ static uint8_t cache_of(const kernel *k, tensor_val val) {
     return SIMT_CACHE_DEFAULT;
 }
 
-static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *index, uint32_t lanes,
-                          uint16_t align) {
-    ir_dtype stored = stored_type(k, val);
-    simt_type t = {lw_memory_element(k, stored), (uint8_t)lanes};
-    simt_value x = simt_build_load(b, t, address(k, b, val, index));
+static simt_type memory_type(const kernel *k, tensor_val val, uint32_t lanes) {
+    return (simt_type){lw_memory_element(k, stored_type(k, val)), (uint8_t)lanes};
+}
+
+static simt_value as_it_lies(kernel *k, simt_builder *b, tensor_val val, const simt_value *index,
+                             uint32_t lanes, uint16_t align) {
+    simt_value x = simt_build_load(b, memory_type(k, val, lanes), address(k, b, val, index));
     simt_mem *mem = &k->f->instrs.data[k->f->values.data[x].def].mem;
     mem->align = align;
     mem->cache = cache_of(k, val);
     mem->invariant = !k->written[val] && where(k, val)->home != LOOP_SHARED &&
                      !(k->unsettled && k->unsettled[val]);
-    return simt_build_cvt(b, (simt_type){loaded_element(k, val), (uint8_t)lanes}, x);
+    return x;
+}
+
+static simt_value as_value(kernel *k, simt_builder *b, tensor_val val, simt_value x) {
+    return simt_build_cvt(b, (simt_type){loaded_element(k, val), simt_typeof(k->f, x).lanes}, x);
+}
+
+static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *index, uint32_t lanes,
+                          uint16_t align) {
+    return as_value(k, b, val, as_it_lies(k, b, val, index, lanes, align));
 }
 
 simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n) {
@@ -315,9 +349,42 @@ static simt_value even(kernel *k, simt_builder *b, tensor_val val, const positio
     simt_value at[8];
     if (!lw_threads(k) || where(k, val)->home == LOOP_SHARED || v->rank == 1) return 0;
     lane_index(k, b, val, index, 0, at);
-    simt_value offset = lies_packed(k, val) ? packed(k, b, val, v, at) : strided(k, b, val, v, at);
+    int64_t plus = 0;
+    simt_value offset = lies_packed(k, val) ? packed(k, b, val, v, at, &plus) : strided(k, b, val, v, at);
+    if (plus) offset = simt_build_binary(b, SIMT_ADD, offset, lw_ix(k, b, plus));
     simt_value low = simt_build_binary(b, SIMT_AND, offset, lw_ix(k, b, (int64_t)lanes - 1));
     return simt_build_cmp(b, SIMT_EQ, low, lw_ix(k, b, 0));
+}
+
+// ---- Masked steps ----------------------------------------------------------------------------------------
+// What is not an index is not read past the end (lower_elsewhere.c). Positions of steps differ by constants,
+// and so do addresses.
+static simt_value inside(kernel *k, simt_builder *b, tensor_val val, const position *index) {
+    const tensor_val_info *v = &k->l->op->vals.data[val];
+    simt_value c = 0;
+    if (!ir_dtype_is_float(v->type) || where(k, val)->home != LOOP_MEMORY || overwritten(k, val)) return 0;
+    for (uint32_t i = 0; i < v->rank; i++) {
+        if (lacks(k, val, i, &index[i])) return 0;
+        if (index[i].inside != c) c = lw_both(b, c, index[i].inside);
+    }
+    return c;
+}
+
+static simt_value load_inside(kernel *k, simt_builder *b, tensor_val val, const position *index,
+                              uint32_t lanes, simt_value c) {
+    simt_value at[8];
+    simt_type t = memory_type(k, val, lanes);
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++)
+        at[i] = index[i].inside ? index[i].step : index[i].at;
+    simt_value other = simt_build_float(b, t, lw_taken_elsewhere(k, val));
+    simt_builder then, rest;
+    simt_instr i = simt_build_if(b, c, &t, 1, &then, &rest);
+    region_mark m = lw_enter(k);
+    simt_value x = as_it_lies(k, &then, val, at, lanes, lanes > 1 ? alignment(k, val, index, lanes) : 0);
+    lw_leave(k, m);
+    simt_build_yield(&then, &x, 1);
+    simt_build_yield(&rest, &other, 1);
+    return as_value(k, b, val, simt_result(k->f, i, 0));
 }
 
 static simt_value load_lane(kernel *k, simt_builder *b, tensor_val val, const position *index,
@@ -371,7 +438,10 @@ static simt_value scalar_argument(kernel *k, simt_builder *b, tensor_val val) {
 simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val val, const position *index) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     if (v->role == VAL_SCALAR) return scalar_argument(k, b, val);
-    switch (form_of(k, val, index)) {
+    access_form form = form_of(k, val, index);
+    simt_value c = form == ACCESS_EACH ? 0 : inside(k, b, val, index);
+    if (c) return load_inside(k, b, val, index, form == ACCESS_VECTOR ? lw_lanes(k) : 1, c);
+    switch (form) {
     case ACCESS_ONE: return load_lane(k, b, val, index, 0);
     case ACCESS_VECTOR:
         return (cut_vector(k, val, index) ? load_cut : load_vector)(k, b, val, index, lw_lanes(k));

@@ -196,8 +196,9 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     if (r->some)
         after[r->r->nstate] = lw_widen(b, simt_build_pred(b, true),
                                        simt_typeof(k->f, before[r->r->nstate]).lanes);
+    bool as_is = when && r->r->nstate == 1 && lw_adds_nothing(k, r, lifted[0], when);
     for (uint32_t c = 0; c < r->n; c++) {
-        if (when) after[c] = choose(b, when, after[c], before[c]);
+        if (when && !(as_is && c < r->r->nstate)) after[c] = choose(b, when, after[c], before[c]);
         slot[c] = laned && r->types[c].lanes > 1 ? lw_insert(b, slot[c], after[c], lane) : after[c];
     }
 }

@@ -87,9 +87,12 @@ static void keep(kernel *k, simt_builder *b, const tensor_target *t, simt_value 
     if (!lw_known(k, t->val, r.index, t->rank, from)) VEC_PUSH(k->l->arena, &k->registers, r);
 }
 
-static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_value x) {
+// masked: by all loops in scope, so that it is at none of their positions past the end.
+static void store_to(kernel *k, simt_builder *b, const tensor_target *t, simt_value x, bool masked) {
     position index[8];
     target_index(k, b, t, index);
+    for (uint32_t i = 0; i < t->rank && masked; i++)
+        if (index[i].step) index[i].at = index[i].step;
     lw_store_to(k, b, t->val, index, x);
 }
 
@@ -125,12 +128,12 @@ static bool in_memory(const kernel *k, tensor_val v) {
     return home_of(k, v) == LOOP_MEMORY || home_of(k, v) == LOOP_SHARED;
 }
 
-void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage) {
+void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage, bool masked) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, st->ntargets);
     stage_values(k, b, stage, x);
     for (uint32_t t = 0; t < st->ntargets; t++)
-        if (in_memory(k, st->targets[t].val)) store_to(k, b, &st->targets[t], x[t]);
+        if (in_memory(k, st->targets[t].val)) store_to(k, b, &st->targets[t], x[t], masked);
 }
 
 typedef void store_body(kernel *k, simt_builder *b, const void *user);
@@ -155,7 +158,7 @@ static void write_guarded(kernel *k, simt_builder *b, axis_set left, store_body 
 }
 
 static void store_stage(kernel *k, simt_builder *b, const void *user) {
-    lw_store_targets(k, b, *(const uint32_t *)user);
+    lw_store_targets(k, b, *(const uint32_t *)user, true);
 }
 
 static void forget_tile(kernel *k, tensor_val v) {

@@ -286,12 +286,12 @@ static bool fill_followed(chain *c) {
     return true;
 }
 
-// Short rows are taken whole: each size of a class is code that has to be made.
+// Rows are taken whole, but for the longest: each size of a class is code that has to be made.
 static void class_followed(void *user, uint32_t number) {
-    static const int64_t few[] = {1, 8, 0}, many[] = {4, 8, 0};
+    static const int64_t few[2][3] = {{1, 8, 0}}, many[4][3] = {{4, 8, 0}, {4, 8, 0}, {8, 0}};
     const followed *f = user;
-    bool is_few = f->c->m->rows == ROWS_FEW;
-    deal_followed(f, number > (is_few ? 0 : 1) ? NULL : is_few ? few : many);
+    const int64_t *steps = f->c->m->rows == ROWS_FEW ? few[number] : many[number];
+    deal_followed(f, *steps ? steps : NULL);
 }
 
 // Of few entries two classes of rows, for each is a kernel; of many, four (bench/RECORD.md).

@@ -441,6 +441,8 @@ static void emit_phase(fusion *f, plan_nest *n, const plan_phase *ph, loop_body 
     *rows = (row_class){.order = order_of(f),
                         .lo = f->lo,
                         .hi = f->hi,
+                        .counted = f->of->counted,
+                        .most = f->of->most,
                         .schedule = p->s,
                         .place = ROWS_OF_BLOCK,
                         .points = f->points};

@@ -71,8 +71,8 @@ bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32
 }
 
 // ---- Packed arrays ---------------------------------------------------------------------------------------
-// Where steps along an axis are written out and what one covers is known, addresses differ by constants, which cost nothing,
-// if the array is packed.
+// Where steps along an axis are written out and what one covers is known, addresses differ by constants,
+// which cost nothing, if the array is packed.
 typedef struct {
     planner *p;
     const bool *steps;   // per variable: some are written out

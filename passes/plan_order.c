@@ -68,6 +68,8 @@ bool plan_classes(planner *p, const schedule_cell *c, row_class *out, uint32_t *
         out[k] = (row_class){.order = order,
                              .lo = lo,
                              .hi = hi,
+                             .counted = counted,
+                             .most = k < limits->nnumbers ? limits->numbers[k] - 1 : 0,
                              .schedule = use->schedules ? (schedule *)(uintptr_t)use->schedules[k] : p->s};
     }
     return true;

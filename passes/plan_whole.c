@@ -53,6 +53,8 @@ loop_body *plan_whole_open(plan_nest *n, loop_body *at) {
     loop_append(p->plan, at, w);
     p->within = w;
     p->within_cell = c;
+    p->within_counted = n->rows->counted;
+    p->within_most = n->rows->most;
     p->within_apart = dealt_to_threads(n->rows->around) || (n->depth && dealt_to_threads(n->levels.data[0]));
     return &w->body;
 }
@@ -84,6 +86,19 @@ static bool same_end(const planner *p, const tensor_stage *a, tensor_expr x, con
     for (uint32_t i = 0; i < m->nargs; i++)
         if (!same_end(p, a, m->args[i], b, n->args[i])) return false;
     return true;
+}
+
+// The rows are those of a class that has none of more points.
+static bool no_row_is_longer(const planner *p, uint32_t most) {
+    const tensor_node *lo = tensor_node_at(p->op, p->within->lo);
+    while (lo->op == TENSOR_CVT_OP || lo->op == TENSOR_INDEX_OP) lo = tensor_node_at(p->op, lo->args[0]);
+    if (!p->within_most || p->within_most > most || lo->op != TENSOR_LOAD_OP) return false;
+    for (uint32_t i = 0; i < p->plan->prepared.len; i++) {
+        const loop_prepared *r = &p->plan->prepared.data[i];
+        if (r->val == (tensor_val)lo->imm.i)
+            return r->builder == PREPARED_OFFSETS && r->args[0] == p->within_counted;
+    }
+    return false;
 }
 
 // The loop walks a row: of the kernel's within, or it is refused.
@@ -136,6 +151,7 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
         p->within_stage = *st;
         p->within->lo = n->lo;
         p->within->hi = n->hi;
+        p->within->alone = no_row_is_longer(p, most);
     }
     const tensor_stage *first = &p->within_stage;
     n->within = same_end(p, first, p->within->lo, st, n->lo) && same_end(p, first, p->within->hi, st, n->hi);

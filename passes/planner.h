@@ -71,6 +71,8 @@ typedef struct {
     const schedule_cell *within_cell;   // that says so
     tensor_stage within_stage;          // the first that walks it
     bool within_apart;                  // threads of a block have rows of their own
+    tensor_val within_counted;          // takes at most so many points to each of the rows; 0: that is not known
+    int64_t within_most;
     bool leaving;                  // it is the one that walks points and leaves states
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(uint32_t) some_reducers;   // whose last component says whether anything was contributed
@@ -223,6 +225,8 @@ typedef struct {
     uint32_t level;     // of the index among left ones
     tensor_val order;   // positions lo … hi of it are the points; TENSOR_NO_VAL: positions are points
     tensor_expr lo, hi;
+    tensor_val counted;     // with `most`: the map that takes at most so many points to each; most 0: it is not known
+    int64_t most;
     const tensor_var *at;   // the position; NULL: a new one
     const tensor_val *by;   // positions are what it says of others: the rows that are cut; NULL: they are not
     schedule *schedule;     // that deals them out
