@@ -4,7 +4,8 @@
 //     y[v, f] = mean {e : dst[e] == v} x[e, f]
 //  →  y: y.reduced[v, f] = sum {e : dst[e] == v} x[e, f]
 //     y.finished: y[v, f] = select(eq(n, 0), 0, div(y.reduced[v, f], n))
-// where n is offsets.dst[v + 1] - offsets.dst[v], or degrees.dst[v]. Of a walk of a whole space n is its size. Only integers are counted so: a float that is added up rounds.
+// where n is offsets.dst[v + 1] - offsets.dst[v], or degrees.dst[v]. Of a walk of a whole space n is its
+// size. Only integers are counted so: a float that is added up rounds.
 #include "planner.h"
 
 #include <string.h>
@@ -80,10 +81,10 @@ static bool rows_are_cut(const planner *p, tensor_val map) {
     return false;
 }
 
-// A kernel that cuts rows mostly orders them by their degrees; one that walks them reads where they begin and
-// end anyway.
-static tensor_expr row_points(planner *p, const plan_map *m, tensor_expr row) {
-    if (p->op->vals.data[m->map].role == VAL_MAP && rows_are_cut(p, m->map)) {
+// What only counts is read anywhere, and a kernel that cuts rows mostly orders them by their degrees; one
+// that walks rows reads where they begin and end anyway.
+static tensor_expr row_points(planner *p, const plan_map *m, tensor_expr row, bool alone) {
+    if (p->op->vals.data[m->map].role == VAL_MAP && (alone || rows_are_cut(p, m->map))) {
         tensor_val degrees = plan_prepare(p, PREPARED_DEGREES, &m->map, 1, m->domain, m->into);
         return plan_wide(p, tensor_load(p->op, degrees, &row, 1, NO_SPAN));
     }
@@ -93,7 +94,7 @@ static tensor_expr row_points(planner *p, const plan_map *m, tensor_expr row) {
 }
 
 // The points of one bound variable, in a space of their own or by the one key that is about it; 0: not known.
-static tensor_expr points_of(planner *p, const tensor_stage *st, tensor_var v) {
+static tensor_expr points_of(planner *p, const tensor_stage *st, tensor_var v, bool alone) {
     const tensor_key *key = NULL;
     plan_map m;
     for (uint32_t k = 0; k < st->nkeys; k++) {
@@ -105,14 +106,14 @@ static tensor_expr points_of(planner *p, const tensor_stage *st, tensor_var v) {
     for (uint32_t b = 0; b < st->nbound; b++)
         if (st->bound[b] != v && plan_mentions(p, key->lhs, st->bound[b])) return 0;
     if (!is_left(p, st, key->rhs) || !plan_map_of_key(p, key->lhs, v, &m)) return 0;
-    return row_points(p, &m, key->rhs);
+    return row_points(p, &m, key->rhs, alone);
 }
 
-static tensor_expr points(planner *p, const tensor_stage *st) {
+static tensor_expr points(planner *p, const tensor_stage *st, bool alone) {
     tensor_expr n = tensor_int(p->op, 1);
     if (st->nfilters || st->loop != TENSOR_NO_LOOP) return 0;
     for (uint32_t b = 0; b < st->nbound; b++) {
-        tensor_expr of = points_of(p, st, st->bound[b]);
+        tensor_expr of = points_of(p, st, st->bound[b], alone);
         if (!of) return 0;
         n = tensor_binary(p->op, TENSOR_MUL_OP, n, of, NO_SPAN);
     }
@@ -337,9 +338,9 @@ static bool may_be_apart(planner *p, uint32_t stage) {
     return !plan_matrix_of(p, st, &m) && !plan_carries(p, st) && !plan_atomic(p, st) && !is_swept(p, stage);
 }
 
-static bool reduces(const planner *p, const tensor_stage *st, const char *index) {
-    for (uint32_t b = 0; b < st->nbound && index; b++)
-        if (plan_index_is(p, index, st->bound[b])) return true;
+static bool is_one_of(const planner *p, const char *index, const tensor_var *vars, uint32_t n) {
+    for (uint32_t i = 0; i < n && index; i++)
+        if (plan_index_is(p, index, vars[i])) return true;
     return false;
 }
 
@@ -350,36 +351,42 @@ static bool is_about(const planner *p, const schedule_cell *c, const tensor_stag
     for (uint32_t v = 0; v < c->nvalues; v++)
         for (uint32_t k = 0; k < c->values[v].nnames; k++)
             if (!strcmp(c->values[v].names[k], st->name)) return true;
-    if (!schedule_covers(c->stage, st->name) || !reduces(p, st, c->subject)) return false;
+    bool vanishes = p->op->vals.data[st->targets[0].val].role == VAL_STAGE;
+    bool index = is_one_of(p, c->subject, st->bound, st->nbound) ||
+                 (vanishes && is_one_of(p, c->subject, st->left, st->nleft));
+    if (!index || !schedule_covers(c->stage, st->name)) return false;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *other = &p->op->stages.data[i];
-        if (other != st && schedule_covers(c->stage, other->name) && reduces(p, other, c->subject))
+        if (other != st && schedule_covers(c->stage, other->name) &&
+            (is_one_of(p, c->subject, other->left, other->nleft) ||
+             is_one_of(p, c->subject, other->bound, other->nbound)))
             return false;
     }
     return true;
 }
 
-// Does a schedule of the file say how it is counted?
-static bool is_dealt_out(const planner *p, const tensor_stage *st) {
-    for (uint32_t i = 0; i < p->s->cells.len && p->s->at.hi; i++)
-        if (!p->s->cells.data[i].empty && is_about(p, &p->s->cells.data[i], st)) return true;
+// Does a schedule of the file, or one of its classes, say how it is counted?
+static bool is_dealt_out(const planner *p, const schedule *s, const tensor_stage *st) {
+    for (uint32_t i = 0; i < s->cells.len && s->at.hi; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        if (!c->empty && is_about(p, c, st)) return true;
+        const schedule_value *use = schedule_value_of(c, "use");
+        for (uint32_t k = 0; use && use->schedules && k < use->nnames; k++)
+            if (is_dealt_out(p, use->schedules[k], st)) return true;
+    }
     return false;
 }
 
-static bool known_components(counting *c) {
-    planner *p = c->p;
-    const tensor_stage *st = stage_of(c);
+// What each component adds at a point, first.
+static void find_counts(counting *c) {
     const tensor_reducer r = reducer_of(c);
-    int64_t *each = ARENA_ARRAY(p->arena, int64_t, r.nstate);
-    bool *counts = ARENA_ARRAY(p->arena, bool, r.nstate);
-    for (uint32_t i = 0; i < r.nstate; i++) c->counts += counts[i] = adds(p, st, i, &each[i]);
-    if (!c->counts && !st->nelse) return false;
-    c->n = points(p, st);
-    c->known = ARENA_ARRAY(p->arena, tensor_expr, r.nstate);
-    for (uint32_t i = 0; c->n && i < r.nstate; i++)
-        if (counts[i])
-            c->known[i] = tensor_binary(p->op, TENSOR_MUL_OP, c->n, tensor_int(p->op, each[i]), NO_SPAN);
-    return c->n != 0;
+    int64_t each;
+    c->known = ARENA_ARRAY(c->p->arena, tensor_expr, r.nstate);
+    for (uint32_t i = 0; i < r.nstate; i++) {
+        if (!adds(c->p, stage_of(c), i, &each)) continue;
+        c->known[i] = tensor_int(c->p->op, each);
+        c->counts++;
+    }
 }
 
 static void count_points(planner *p, uint32_t stage, bool alone) {
@@ -387,10 +394,16 @@ static void count_points(planner *p, uint32_t stage, bool alone) {
     if (st->reducer == TENSOR_NO_REDUCER) return;
     drop_else(p, st);
     counting c = {.p = p, .stage = stage};
-    if (!may_be_apart(p, stage) || !known_components(&c)) return;
+    uint32_t n = reducer_of(&c).nstate;
+    find_counts(&c);
+    bool all = c.counts == n;
+    if (!c.counts && !st->nelse) return;
+    if (all ? is_dealt_out(p, p->s, st) : alone || !may_be_apart(p, stage)) return;
+    c.n = points(p, st, all);
+    for (uint32_t i = 0; c.n && i < n; i++)
+        if (c.known[i]) c.known[i] = tensor_binary(p->op, TENSOR_MUL_OP, c.n, c.known[i], NO_SPAN);
+    if (!c.n) return;
     const tensor_stage of = *stage_of(&c);
-    bool all = c.counts == reducer_of(&c).nstate;
-    if (all ? is_dealt_out(p, stage_of(&c)) : alone) return;
     finish(&c, &of, all ? NULL : reduce_apart(&c));
 }
 
