@@ -97,6 +97,7 @@ eval_slot *eval_slot_of(evaluator *ev, tensor_val v) {
     if (ev->why) return NULL;
     if (role == VAL_STAGE || role == VAL_RESULT) fill_slot(ev, s);
     else if (role == VAL_CLASSES) number_classes(ev, v);
+    else if (role == VAL_PREPARED) eval_prepared(ev, v);
     else s->input = ev->in->inputs[v].data;
     s->ready = true;
     return ev->why ? NULL : s;
@@ -238,8 +239,7 @@ int64_t eval_size(evaluator *ev, tensor_space s) {
 
 // ---- Preconditions ---------------------------------------------------------------------------------------
 
-// NULL where there is nothing to count.
-static int64_t *preimage_sizes(evaluator *ev, tensor_val map) {
+int64_t *eval_preimage_sizes(evaluator *ev, tensor_val map) {
     const tensor_val_info *info = &ev->op->vals.data[map];
     int64_t into = eval_size(ev, info->into);
     const eval_slot *s = eval_slot_of(ev, map);
@@ -255,7 +255,7 @@ static int64_t *preimage_sizes(evaluator *ev, tensor_val map) {
 
 static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic) {
     int64_t into = eval_size(ev, ev->op->vals.data[map].into), total = 0, most = 0, least = INT64_MAX;
-    const int64_t *counts = preimage_sizes(ev, map);
+    const int64_t *counts = eval_preimage_sizes(ev, map);
     if (!counts) return eval_int(0, true);
     for (int64_t i = 0; i < into; i++) {
         total += counts[i];
@@ -266,13 +266,13 @@ static eval_value preimage_size(evaluator *ev, tensor_val map, int64_t statistic
 }
 
 static eval_value preimages_at_least(evaluator *ev, tensor_val map, int64_t least) {
-    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = preimage_sizes(ev, map);
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = eval_preimage_sizes(ev, map);
     for (int64_t i = 0; counts && i < into; i++) n += counts[i] >= least;
     return eval_int(n, true);
 }
 
 static eval_value preimages_cut(evaluator *ev, tensor_val map, int64_t most) {
-    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = preimage_sizes(ev, map);
+    int64_t into = eval_size(ev, ev->op->vals.data[map].into), n = 0, *counts = eval_preimage_sizes(ev, map);
     for (int64_t i = 0; counts && i < into; i++)
         if (counts[i] > most) n += counts[i] / most + (counts[i] % most != 0);
     return eval_int(n, true);

@@ -141,6 +141,8 @@ static inline void eval_ready(eval_program *p) {                   // after the 
 }
 static inline void eval_move(eval_program *p, uint32_t level) { p->moved[level] = ++p->moves; }
 eval_value eval_node_value(eval_program *p, uint32_t node);
+int64_t *eval_preimage_sizes(evaluator *ev, tensor_val map);          // of each class; NULL: there is nothing to count
+void eval_prepared(evaluator *ev, tensor_val v);                      // fills its slot (eval_prepared.c)
 eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE, SYMMETRIC
 
 void eval_stage(evaluator *ev, const tensor_stage *s);

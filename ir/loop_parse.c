@@ -100,6 +100,11 @@ static void read_prepared(plan_parser *p) {
     r.nargs = args.len;
     r.args = args.data;
     VEC_PUSH(p->text.arena, &p->plan->prepared, r);
+    tensor_val_info *made = &p->text.op->vals.data[r.val];
+    if (p->text.failed || made->role != VAL_PREPARED) return;
+    made->builder = r.builder;
+    made->nkeys = r.nargs;
+    made->keys = r.args;
 }
 
 // A value whose home has not been said yet.

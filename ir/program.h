@@ -138,6 +138,9 @@ static inline bool prepared_parts(prepared_builder b) {
 static inline bool prepared_slotted(prepared_builder b) {   // of the slots of windows, its second argument
     return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES;
 }
+static inline bool prepared_value(prepared_builder b) {   // it says the same in whatever order points are visited
+    return b == PREPARED_OFFSETS || b == PREPARED_DEGREES || b == PREPARED_COMPOSE;
+}
 static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
     return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
            b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES;

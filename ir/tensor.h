@@ -99,8 +99,9 @@ typedef struct {
     tensor_val inplace;          // results: parameter whose memory it may share; else TENSOR_NO_VAL
     uint32_t rank;
     const tensor_space *axes;
-    uint32_t nkeys;              // CLASSES
-    const tensor_val *keys;      // CLASSES: maps or index-valued stages over axes[0]
+    uint32_t nkeys;              // CLASSES, PREPARED
+    const tensor_val *keys;      // CLASSES: maps or index-valued stages over axes[0]; PREPARED: what it is made of
+    prepared_builder builder;    // PREPARED
     span at;
 } tensor_val_info;
 

@@ -15,7 +15,7 @@ typedef struct {
     const pass_options *options;
     program *p;
     uint32_t *temp_of;              // per value: its temporary, UINT32_MAX for parameters
-    uint32_t *prepared_of;          // per value: CLASSES; else UINT32_MAX
+    uint32_t *prepared_of;          // per value: CLASSES, and PREPARED once it is read; else UINT32_MAX
     const tensor_stage **inlined;   // per value: the stage its readers compute themselves; else NULL
     uint8_t *none_facts;            // per expression: see scalar.h
     uint32_t *visited, visits;      // per expression: the number of the walk that met it last; walks begun
@@ -41,6 +41,7 @@ bool map_of_key(naive *n, tensor_expr e, tensor_var var, walkable *out);
 uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint32_t nargs,
                  tensor_space domain, tensor_space into);
 void prepare_classes(naive *n);
+uint32_t prepare_value(naive *n, tensor_val v);   // PREPARED
 
 // ---- A kernel being built (naive_kernel.c) --------------------------------------------------------------
 typedef struct {

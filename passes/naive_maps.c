@@ -99,3 +99,17 @@ void prepare_classes(naive *n) {
     for (tensor_val v = 0; v < n->op->vals.len; v++)
         if (n->op->vals.data[v].role == VAL_CLASSES) prepare_class(n, v);
 }
+
+// Of a text's plan, whose equations may read it.
+uint32_t prepare_value(naive *n, tensor_val v) {
+    const tensor_val_info *i = &n->op->vals.data[v];
+    if (n->prepared_of[v] != UINT32_MAX) return n->prepared_of[v];
+    const tensor_val_info *of = &n->op->vals.data[i->keys[0]];
+    program_map_ref *args = ARENA_ARRAY(n->arena, program_map_ref, i->nkeys);
+    for (uint32_t k = 0; k < i->nkeys; k++)
+        args[k] = n->op->vals.data[i->keys[k]].role == VAL_MAP
+                      ? (program_map_ref){false, i->keys[k]}
+                      : (program_map_ref){true, prepare_value(n, i->keys[k])};
+    tensor_space into = i->builder == PREPARED_COMPOSE ? i->into : of->into;
+    return n->prepared_of[v] = prepare(n, i->builder, args, i->nkeys, of->axes[0], into);
+}

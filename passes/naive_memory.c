@@ -92,6 +92,7 @@ simt_value memory_load(kernel *k, simt_builder *b, tensor_val val, const simt_va
     const tensor_val_info *v = &k->n->op->vals.data[val];
     if (v->role == VAL_SCALAR) return scalar_load(k, b, val);
     if (v->role == VAL_CLASSES) return prepared_load(k, b, k->n->prepared_of[val], index[0]);
+    if (v->role == VAL_PREPARED) return prepared_load(k, b, prepare_value(k->n, val), index[0]);
     simt_value x = simt_build_load(b, memory_type(k->n, v->type), address(k, b, val, index));
     if (!kernel_writes(k, val)) mark_invariant(k->f, x);
     return widened(b, v->type, x);

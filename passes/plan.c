@@ -107,12 +107,14 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
                      .nspaces = op->spaces.len};
 }
 
-bool plan_equations(planner *p) {
+bool plan_equations(planner *p, bool whole) {
     const pass_observer *after = p->facts->after;
     plan_types(p);
     if (p->failed) return false;
     pass_done(after, "types", p->op, NULL, NULL);
     if (!plan_prepare_classes(p)) return false;
+    plan_counts(p, !whole);
+    pass_done(after, "counts", p->op, NULL, NULL);
     plan_rewrite(p);
     if (p->failed) return false;
     pass_done(after, "rewrite", p->op, NULL, NULL);
@@ -125,7 +127,7 @@ bool plan_equations(planner *p) {
 loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
                       version_facts *facts) {
     planner p = plan_new(a, ds, op, s, m, facts);
-    if (!plan_equations(&p)) return NULL;
+    if (!plan_equations(&p, true)) return NULL;
     add_kernels(&p);
     if (!p.failed) plan_pads(&p);
     if (!p.failed) plan_overlap(&p);

@@ -110,7 +110,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
         VEC_PUSH(a, &whole->cells, s->cells.data[i]);
     }
     planner p = plan_new(a, ds, op, quiet, on, facts);
-    if (!plan_equations(&p)) return whole;
+    if (!plan_equations(&p, false)) return whole;
     making m = {.p = &p, .s = made, .class = any_class(on), .rows = ROWS_EVEN, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
     complete_kernels(&m);
     default_nones(&m);

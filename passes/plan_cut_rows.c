@@ -36,6 +36,7 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
     tensor_val begins = plan_row_parts(p, PREPARED_PART_BEGINS, m, rows->order, n),
                ends = plan_row_parts(p, PREPARED_PART_ENDS, m, rows->order, n);
     part->kind = PART_ROW;
+    part->map = *m;
     part->row_of = plan_row_parts(p, PREPARED_PART_ROWS, m, rows->order, n);
     part->heads = plan_row_parts(p, PREPARED_PART_HEADS, m, rows->order, n);
     tensor_space parts = p->op->vals.data[part->row_of].axes[0],
@@ -75,6 +76,38 @@ loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t
         plan_store(p, whole, &stages[i]);
     }
     return whole;
+}
+
+// The prepared degrees of the map; TENSOR_NO_VAL: there are none.
+static tensor_val degrees_of(const planner *p, tensor_val map) {
+    for (uint32_t i = 0; i < p->plan->prepared.len; i++) {
+        const loop_prepared *r = &p->plan->prepared.data[i];
+        if (r->builder == PREPARED_DEGREES && r->args[0] == map) return r->val;
+    }
+    return TENSOR_NO_VAL;
+}
+
+typedef struct {
+    tensor_val val;
+    tensor_expr at;
+} reading;
+
+static bool is_other(void *user, const tensor_node *load) {
+    const reading *r = user;
+    return (tensor_val)load->imm.i != r->val || load->args[0] != r->at;
+}
+
+// A row that is not cut has the points of its one part: what is computed from the sum there loads no degree.
+void plan_know_degree(planner *p, const plan_part *part, const tensor_stage *st, loop_body *to) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    plan_left(p, st, left);
+    reading r = {degrees_of(p, part->map.map), tensor_var_expr(p->op, left[0], NO_SPAN)};
+    if (r.val == TENSOR_NO_VAL || plan_loads(p, st, is_other, &r)) return;
+    loop_node *given = loop_node_new(p->plan, LOOP_GIVEN, st->at);
+    tensor_expr points = tensor_binary(p->op, TENSOR_SUB_OP, part->hi, part->lo, NO_SPAN);
+    given->key = tensor_load(p->op, r.val, &r.at, 1, NO_SPAN);
+    given->value = tensor_index(p->op, part->map.domain, points, NO_SPAN);
+    loop_append(p->plan, to, given);
 }
 
 // ---- The kernel that takes them up -----------------------------------------------------------------------

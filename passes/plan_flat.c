@@ -123,7 +123,7 @@ static bool agree(planner *p, const stage_group *g, uint32_t level, uint32_t run
         if (n > level && (!c || c->values[0].nnames != run)) {
             diagnostic *d = plan_refuse(p, E0541, p->s->at,
                                         "'%s' takes indices as one, and '%s' in its loops does not",
-                                        p->op->stages.data[g->data[g->len - 1]].name, st->name);
+                                        plan_deepest(p, g)->name, st->name);
             if (d) diag_help(d, "say it once for both");
             return false;
         }
@@ -132,7 +132,7 @@ static bool agree(planner *p, const stage_group *g, uint32_t level, uint32_t run
 }
 
 loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level, loop_body *at) {
-    const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
+    const tensor_stage *deepest = plan_deepest(p, g);
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     uint32_t n = plan_left(p, deepest, left);
     schedule_cell *c = flat_of(p, deepest, left, n);

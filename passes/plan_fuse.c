@@ -47,7 +47,7 @@ bool plan_index_named(const char *index, const char *var) {
 
 static bool find_rows(fusion *f) {
     const char *index = f->cell ? schedule_value_of(f->cell, "at")->text : NULL;
-    const tensor_stage *last = stage_of(f, f->stages.data[f->stages.len - 1]);
+    const tensor_stage *last = plan_deepest(f->p, &f->stages);
     f->rows = first_space(f, last);
     for (uint32_t i = 0; index && i < f->stages.len; i++) {
         const tensor_stage *st = stage_of(f, f->stages.data[i]);
@@ -275,8 +275,10 @@ static bool find_points(fusion *f) {
 
 // ---- Classes ---------------------------------------------------------------------------------------------
 static const tensor_stage *last_of_rows(const fusion *f) {
-    for (uint32_t i = f->stages.len; i-- > 0;)
-        if (!over_edges(f, stage_of(f, f->stages.data[i]))) return stage_of(f, f->stages.data[i]);
+    stage_group rows = {0};
+    for (uint32_t i = 0; i < f->stages.len; i++)
+        if (!over_edges(f, stage_of(f, f->stages.data[i]))) VEC_PUSH(f->p->arena, &rows, f->stages.data[i]);
+    if (rows.len) return plan_deepest(f->p, &rows);
     ICE("'%s': no fused stage has rows", f->p->op->name);
 }
 
@@ -411,7 +413,7 @@ static loop_body *row_loop(fusion *f, const index_cut *rows, loop_body *to, loop
 // themselves.
 static loop_body *edges_of_block(fusion *f, const plan_phase *ph, row_class *rows, loop_body *at) {
     planner *p = f->p;
-    const tensor_stage *deepest = stage_of(f, ph->group.data[ph->group.len - 1]);
+    const tensor_stage *deepest = plan_deepest(f->p, &ph->group);
     index_cut cut = {.stage = last_of_rows(f), .var = last_of_rows(f)->left[0]};
     tensor_val offsets = plan_offsets(p, &f->map);
     *rows = (row_class){.order = f->map.sorted ? TENSOR_NO_VAL : plan_order(p, &f->map),
@@ -478,7 +480,7 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     fusion *f = user;
     f->of = rows;
     if (!find_points(f)) return;
-    plan_nest n = plan_nest_start(p, stage_of(f, f->stages.data[f->stages.len - 1]), number);
+    plan_nest n = plan_nest_start(p, plan_deepest(p, &f->stages), number);
     loop_node *block = block_loop(f, &n);
     if (number <= 1) settle_values(f);
     for (uint32_t i = 0; i < f->phases.len && !p->failed; i++)

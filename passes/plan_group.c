@@ -145,6 +145,14 @@ bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
     return true;
 }
 
+// What finishes a reduction stands in its loops, and what is said of that one's holds.
+const tensor_stage *plan_deepest(const planner *p, const stage_group *g) {
+    uint32_t last = g->len - 1;
+    while (last && plan_finishes(p, p->op->stages.data[g->data[last]].name)) last--;
+    if (plan_finishes(p, p->op->stages.data[g->data[last]].name)) last = g->len - 1;
+    return &p->op->stages.data[g->data[last]];
+}
+
 // ---- Walks that several reductions share -----------------------------------------------------------------
 static bool same_key(const planner *p, const tensor_stage *a, const tensor_stage *b, uint32_t k) {
     const tensor_node *x = tensor_node_at(p->op, a->keys[k].lhs), *y = tensor_node_at(p->op, b->keys[k].lhs);

@@ -324,7 +324,8 @@ static void write_out(nest *n, uint32_t level, loop_node *node) {
 static void share_level(nest *n, uint32_t level, const index_cut *said, uint32_t vector,
                         const plan_tile *tile, loop_node *node) {
     planner *p = n->p;
-    for (uint32_t i = 0; i + 1 < n->group->len; i++) {
+    for (uint32_t i = 0; i < n->group->len; i++) {
+        if (stage_at(n, i) == plan_deepest(p, n->group)) continue;
         tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, stage_at(n, i)->nleft + 1);
         if (plan_left(p, stage_at(n, i), vars) <= level) continue;
         check_level(n, said, stage_at(n, i), vars[level]);
@@ -337,7 +338,7 @@ static void share_level(nest *n, uint32_t level, const index_cut *said, uint32_t
 
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     planner *p = n->p;
-    const tensor_stage *deepest = stage_at(n, n->group->len - 1);
+    const tensor_stage *deepest = plan_deepest(p, n->group);
     loop_node *node = loop_node_new(p->plan, LOOP_FOR, deepest->at);
     tensor_var v = n->vars[level];
     bool rows = level == n->rows->level, ordered = rows && n->rows->order != TENSOR_NO_VAL,
@@ -363,7 +364,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     }
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
     else plan_check_groups(p, n->rows->tile, &c);
-    const plan_part *part = plan_part_of(p, n->group->data[n->group->len - 1]);
+    const plan_part *part = plan_part_of(p, (uint32_t)(deepest - p->op->stages.data));
     if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
     if (c.vector > 1 &&
         (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector, c.pad > 0))) {
@@ -456,8 +457,11 @@ loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at
         plan_walk(p, stages, to - from, reduce, walk, NULL);
         if (!part || p->leaving) plan_matrix_reduce(p, st, &n->levels, reduce);
     }
-    if (part && part->kind == PART_ROW && p->leaving)
-        return plan_leave_or_store(p, part, stages, to - from, at);
+    if (part && part->kind == PART_ROW && p->leaving) {
+        at = plan_leave_or_store(p, part, stages, to - from, at);
+        for (uint32_t i = to; i < n->group->len; i++) plan_know_degree(p, part, stage_at(n, i), at);
+        return at;
+    }
     for (uint32_t i = 0; i < to - from; i++)
         if (p->leaving && part) plan_leave_state(p, at, stages[i]);
         else plan_store(p, at, &stages[i]);
@@ -495,7 +499,7 @@ plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t numb
 }
 
 void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows) {
-    const tensor_stage *deepest = &n->p->op->stages.data[g->data[g->len - 1]];
+    const tensor_stage *deepest = plan_deepest(n->p, g);
     n->group = g;
     n->rows = rows;
     n->levels = (loop_list){0};
@@ -555,7 +559,7 @@ static void build(planner *p, const row_class *rows, uint32_t number, void *user
     const stage_group *g = user;
     plan_parts(p, g, rows, number);
     if (p->failed) return;
-    nest n = plan_nest_start(p, &p->op->stages.data[g->data[g->len - 1]], number);
+    nest n = plan_nest_start(p, plan_deepest(p, g), number);
     plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
     row_class of = part && part->kind == PART_ROW ? plan_taken_rows(p, part, rows) : *rows;
     if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
@@ -573,7 +577,7 @@ void plan_kernel(planner *p, stage_group *g) {
     plan_private(p, g);
     plan_check_kept(p, g);
     for (uint32_t i = 0; i < g->len; i++) plan_choose_home(p, g, &p->op->stages.data[g->data[i]]);
-    plan_each_class(p, &p->op->stages.data[g->data[g->len - 1]], build, g);
+    plan_each_class(p, plan_deepest(p, g), build, g);
     p->parts.len = 0;
     p->window = NULL;
 }

@@ -410,7 +410,7 @@ static void leave(planner *p, const stage_group *g, const stage_group *run, row_
     if (part.kind == PART_TILE || part.kind == PART_ROW) rows.at = &part.part;
     const stage_group *walks = part.kind == PART_ROW ? g : run;
     if (add_states(p, run, part)) {
-        plan_nest n = plan_nest_start(p, &p->op->stages.data[walks->data[walks->len - 1]], number);
+        plan_nest n = plan_nest_start(p, plan_deepest(p, walks), number);
         if (!part.atomic && part.kind != PART_ROW)
             n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
         p->leaving = true;

@@ -35,9 +35,14 @@ static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args
             return p->plan->prepared.data[i].val;
     tensor_space *axes = ARENA_NEW(p->arena, tensor_space);
     *axes = axis;
+    tensor_val *copy = ARENA_ARRAY(p->arena, tensor_val, n);
+    memcpy(copy, args, n * sizeof *args);
     tensor_val v = loop_add_val(p->plan,
                                 (tensor_val_info){.name = name.data,
                                                   .role = VAL_PREPARED,
+                                                  .builder = b,
+                                                  .nkeys = n,
+                                                  .keys = copy,
                                                   .type = DT_INDEX,
                                                   .into = into,
                                                   .sorted_by = TENSOR_NO_VAL,
@@ -45,8 +50,6 @@ static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args
                                                   .rank = 1,
                                                   .axes = axes},
                                 (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
-    tensor_val *copy = ARENA_ARRAY(p->arena, tensor_val, n);
-    memcpy(copy, args, n * sizeof *args);
     VEC_PUSH(p->arena, &p->plan->prepared,
              ((loop_prepared){.val = v, .builder = b, .nargs = n, .args = copy, .extent = extent}));
     return v;

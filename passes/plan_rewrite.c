@@ -159,8 +159,13 @@ static bool overwritten(void *user, const tensor_node *load) {
     return true;
 }
 
+// Or what is left of one: what it divides by would be read again wherever it is.
+static bool reduces(const planner *p, const tensor_stage *st) {
+    return st->reducer != TENSOR_NO_REDUCER || plan_finishes(p, st->name);
+}
+
 static const char *why_not_inline(planner *p, const tensor_stage *st) {
-    if (st->reducer != TENSOR_NO_REDUCER) return "it is a reduction";
+    if (reduces(p, st)) return "it is a reduction";
     if (st->loop != TENSOR_NO_LOOP) return "it is part of a recurrence";
     if (p->op->vals.data[st->targets[0].val].role != VAL_STAGE)
         return "it is a result, which the caller gets";
@@ -177,7 +182,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
     if (asked) asked->consumed = true;
     // `inline a` of a softmax is about the equation: what it reduces, a.max and a.sum, is stored all the
     // same.
-    if (asked && no && st->reducer != TENSOR_NO_REDUCER && strcmp(asked->subject, st->name)) asked = NULL;
+    if (asked && no && reduces(p, st) && strcmp(asked->subject, st->name)) asked = NULL;
     if (asked && no) {
         diagnostic *d = plan_refuse(p, E0553, asked->at, "'%s' cannot be computed where it is read: %s",
                                     st->name, no);
@@ -185,6 +190,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
         if (d) diag_help(d, "leave it out: what can be computed again and costs little is so anyway");
     }
     if (no || asked) return !no;
+    if (plan_counted(p, st->name)) return true;   // whatever is said of the stages it is inside of
     if (plan_named(p, st->name)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);

@@ -55,19 +55,21 @@ static bool compiles(planner *p, const loop_kernel *k) {
     return false;
 }
 
-static bool not_prepared(void *user, const tensor_node *load) {
+static bool is_value(void *user, const tensor_node *load) {
     const planner *p = user;
-    return p->op->vals.data[load->imm.i].role != VAL_PREPARED;
+    const tensor_val_info *v = &p->op->vals.data[load->imm.i];
+    return v->role != VAL_PREPARED || prepared_value(v->builder);
 }
 
-// The naive plan stands beside a text's, and has nothing prepared but what its own walks need.
+// The naive plan stands beside a text's, and knows of no order of points but that of its own walks.
 static bool naive_can(const planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
-        if (plan_loads(p, st, not_prepared, (void *)(uintptr_t)p)) continue;
+        if (plan_loads(p, st, is_value, (void *)(uintptr_t)p)) continue;
         diagnostic *d = diag(p->ds, E0977, st->at,
-                             "'%s' reads a prepared value, which the naive plan does not have", st->name);
-        diag_help(d, "read prepared values in loops, lets and conditions");
+                             "'%s' reads a prepared order of points, which the naive plan does not have",
+                             st->name);
+        diag_help(d, "read it in loops, lets and conditions");
         return false;
     }
     return true;

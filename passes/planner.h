@@ -1,5 +1,5 @@
 // Inside the planner, from tensor IR and a schedule to a loop plan: plan.c puts kernels in order,
-// plan_types.c gives numbers their types, plan_rewrite.c inlines stages and keys, plan_loops.c nests indices,
+// plan_types.c gives numbers their types, plan_counts.c takes counts from maps, plan_rewrite.c inlines stages and keys, plan_loops.c nests indices,
 // plan_group.c says which stages share a kernel, plan_gather.c, plan_fuse.c and plan_sweep.c which the schedule
 // fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
 // the schedule's cells, plan_pad.c rounds extents up, plan_flat.c takes indices as one, plan_tiles.c gives
@@ -35,14 +35,14 @@ typedef struct {   // of a reduction across blocks: see plan_parts.c
     uint32_t nstates;
     const tensor_expr *states;   // loads, at the part
     tensor_expr valid;           // whether anything was contributed to it; 0: it does not matter
+    plan_map map;   // of rows that are cut, and of runs
     // ROW
     tensor_val row_of;   // of each part
     tensor_val heads;    // the first part of each row that is cut
     tensor_expr cut;     // how many parts belong to those
     tensor_var head;     // which of those rows
     // RUNS: see plan_runs.c
-    uint32_t key;                         // of the stage: that says which row
-    plan_map map;                         // its
+    uint32_t key;                         // of the stage: that says which row, by `map`
     tensor_var row, row_begin, row_end;   // its positions
     int64_t points, groups;               // of a participant; participants of a block
     int64_t rows;                         // groups of the second kernel's rows
@@ -66,6 +66,8 @@ typedef struct {
     uint32_t inserted;             // stages added before those still to come
     bool failed;                   // a refusal was reported
     VEC(const char *) scaled;      // stages whose sums are held times a factor
+    VEC(const char *) counted;     // stages that only count, and reduce no more
+    VEC(const char *) finished;       // stages that finish what a reduction before them left
     VEC(plan_part) parts;          // of the kernel at hand
     loop_node *within;                  // of rows that are taken whole, in the group at hand; NULL: there are none
     const schedule_cell *within_cell;   // that says so
@@ -92,9 +94,14 @@ void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_ex
 bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by its factor
 uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that the factor is applied to at once; 0: there is none
 
+// ---- Counts (plan_counts.c) ------------------------------------------------------------------------------
+void plan_counts(planner *p, bool alone);   // alone: of stages that count and do nothing else
+bool plan_counted(const planner *p, const char *stage);
+bool plan_finishes(const planner *p, const char *stage);   // a reduction that was taken apart
+
 // ---- The whole (plan.c) ----------------------------------------------------------------------------------
 planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts);
-bool plan_equations(planner *p);   // the passes from tensor IR to tensor IR; false: one refused
+bool plan_equations(planner *p, bool whole);   // the passes from tensor IR to tensor IR; whole: reductions are taken apart; false: one refused
 
 // ---- Expressions (plan_rewrite.c) ------------------------------------------------------------------------
 // Stages that are computed where they are read vanish into their readers' expressions; inside a reduction the
@@ -125,6 +132,7 @@ const char *plan_index_text(const planner *p, tensor_var v);   // as the source 
 
 // ---- Kernels (plan_group.c) ------------------------------------------------------------------------------
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage);
+const tensor_stage *plan_deepest(const planner *p, const stage_group *g);   // whose loops are those of the kernel
 bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v);
 uint32_t plan_left(const planner *p, const tensor_stage *st,
                    tensor_var *vars);   // without a recurrence's step, and what is carried
@@ -360,6 +368,7 @@ loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tens
 bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m, const row_class *rows);
 void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n, row_class *rows);
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n, loop_body *at);
+void plan_know_degree(planner *p, const plan_part *part, const tensor_stage *st, loop_body *to);   // where rows are not cut
 row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows);
 void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index);   // where a part leaves its state
 index_cut plan_taken_cut(index_cut row);   // how rows that are cut are dealt out
