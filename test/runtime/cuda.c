@@ -39,8 +39,8 @@ static gnn_context *new_cuda(ledger *l) {
 
 static void start(void) {
     fake_forget();
-    fake_register("gather", fake_gather, 0);
-    fake_register("add", fake_add, 0);
+    fake_register("gather", fake_gather, 7, 0);
+    fake_register("add", fake_add, 6, 0);
     play_begin(1);
 }
 
@@ -50,6 +50,7 @@ typedef struct {
     gnn_plan *plan;
     gnn_stream stream;
     gnn_timer *timer;
+    gnn_replay *replay;
     void *x, *y, *src, *workspace;
     float result[V * F];
 } session;
@@ -84,16 +85,20 @@ static gnn_status open_session(gnn_context *c, session *s, uint32_t flags) {
     return open_text(c, s, flags, SPMM("sm_90", "32"));
 }
 
-static gnn_status use_session(gnn_context *c, session *s) {
+static gnn_status launch(session *s, float alpha, gnn_stream stream) {
     const gnn_tensor tx = {.data = s->x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}};
     const gnn_tensor ty = {.data = s->y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}};
-    const gnn_arg args[5] = {[2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &ty}};
+    const gnn_arg args[5] = {[2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = alpha}}, [4] = {.tensor = &ty}};
+    return gnn_launch(s->plan, args, 5, s->workspace, gnn_plan_workspace(s->plan), stream);
+}
+
+static gnn_status use_session(gnn_context *c, session *s) {
     double ms;
     gnn_status e = gnn_fill(c, s->y, 0xff, sizeof s->result, s->stream);
     if (!e)
         e = gnn_timer_start(s->timer, s->stream);
     if (!e)
-        e = gnn_launch(s->plan, args, 5, s->workspace, gnn_plan_workspace(s->plan), s->stream);
+        e = launch(s, 0.5f, s->stream);
     if (!e)
         e = gnn_timer_stop(s->timer, s->stream);
     if (!e)
@@ -103,7 +108,24 @@ static gnn_status use_session(gnn_context *c, session *s) {
     return e ? e : gnn_sync(c, s->stream);
 }
 
+// A launch that is captured, replayed, and read back.
+static gnn_status capture_session(gnn_context *c, session *s) {
+    gnn_status e = gnn_capture_begin(c, s->stream);
+    if (e) return e;
+    e = launch(s, 0.5f, s->stream);
+    const gnn_status ended = gnn_capture_end(c, s->stream, e ? NULL : &s->replay);
+    return e ? e : ended;
+}
+
+static gnn_status replay_session(gnn_context *c, session *s) {
+    gnn_status e = gnn_fill(c, s->y, 0xff, sizeof s->result, s->stream);
+    if (!e) e = gnn_replay_launch(s->replay, s->stream);
+    if (!e) e = gnn_copy_out(c, s->result, s->y, sizeof s->result, s->stream);
+    return e ? e : gnn_sync(c, s->stream);
+}
+
 static void close_session(gnn_context *c, session *s) {
+    gnn_replay_free(s->replay);
     gnn_timer_free(s->timer);
     gnn_free(c, s->workspace);
     gnn_plan_free(s->plan);
@@ -127,11 +149,8 @@ static void works(uint32_t flags) {
     CHECK(!memcmp(s.result, wanted, sizeof wanted));
     CHECK(fake_calls("cuMemAlloc_v2") == allocs && l.calls == host);
     CHECK(fake_calls("cuLaunchKernel") == launches + 4 && fake_calls("cuStreamSynchronize") == syncs + 1);
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [4] = {.tensor = &t[1]}};
     calls = fake_calls(NULL);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, 256, s.stream));
+    GOOD(c, launch(&s, 0, s.stream));
     CHECK(fake_calls(NULL) - calls == 6);   // the current context is asked for, ours pushed, four launches
     CHECK(fake_depth() == 0);
     close_session(c, &s);
@@ -139,27 +158,108 @@ static void works(uint32_t flags) {
     CHECK(fake_live() == 0);
 }
 
-// Nothing a launch does is forbidden while its stream is captured; that the fake minds is seen by what is.
-static void captured(void) {
+// ---- Captures --------------------------------------------------------------------------------------------
+// Nothing a launch does is forbidden while its stream is captured, and nothing of it is run; what is replayed was told by that
+// call, but for what the memory holds.
+static void captured(gnn_context *c, session *s, ledger *l) {
+    static const float twice[U * F] = {2, 4, 6, 8, 10, 12}, zeros[V * F];
+    const int64_t launches = fake_calls("cuLaunchKernel"), host = l->calls;
+    GOOD(c, gnn_fill(c, s->y, 0, sizeof wanted, s->stream));
+    GOOD(c, capture_session(c, s));
+    CHECK(fake_illegal() == 0 && fake_calls("cuLaunchKernel") == launches + 4 && l->calls == host + 1);
+    GOOD(c, gnn_copy_out(c, s->result, s->y, sizeof wanted, s->stream));
+    CHECK(!memcmp(s->result, zeros, sizeof zeros));
+    GOOD(c, launch(s, 2, s->stream));
+    const int64_t calls = fake_calls(NULL);
+    GOOD(c, gnn_replay_launch(s->replay, s->stream));
+    CHECK(fake_calls(NULL) == calls + 3);   // as a launch of one kernel
+    GOOD(c, replay_session(c, s));
+    CHECK(!memcmp(s->result, wanted, sizeof wanted));
+    GOOD(c, gnn_copy_in(c, s->x, twice, sizeof twice, s->stream));
+    GOOD(c, gnn_replay_launch(s->replay, NULL));
+    GOOD(c, gnn_copy_out(c, s->result, s->y, sizeof wanted, s->stream));
+    for (int i = 0; i < V * F; i++) CHECK(s->result[i] == 2 * wanted[i]);
+    gnn_replay_free(s->replay);
+    s->replay = NULL;
+}
+
+// What is forbidden spoils a capture, which ends all the same.
+static void spoilt(gnn_context *c, session *s) {
+    static const char invalid[] = "CUDA driver, CaptureEnd: CUDA_ERROR_STREAM_CAPTURE_INVALIDATED (the capture was spoilt)";
+    void *memory;
+    GOOD(c, gnn_capture_begin(c, s->stream));
+    EXPECT(c, gnn_sync(c, s->stream), CUDA,
+           "CUDA driver, StreamSynchronize: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (not while a stream is captured)");
+    EXPECT(c, gnn_capture_end(c, s->stream, &s->replay), CUDA, invalid);
+    CHECK(fake_illegal() == 1 && !s->replay);
+    GOOD(c, gnn_capture_begin(c, s->stream));
+    CHECK(gnn_alloc(c, 8, &memory) == GNN_CUDA && !memory);
+    gnn_context_clear_error(c);
+    EXPECT(c, gnn_capture_end(c, s->stream, NULL), CUDA, invalid);
+    GOOD(c, gnn_capture_begin(c, s->stream));
+    GOOD(c, launch(s, 1, NULL));   // by the driver: a stream of its own kind may wait for the default one
+    EXPECT(c, gnn_capture_end(c, s->stream, &s->replay), CUDA, invalid);
+    CHECK(fake_illegal() == 6);
+}
+
+static void refuses_captures(gnn_context *c, session *s) {
+    static const char default_stream[] = "the default stream cannot be captured: launch on one of gnn_stream_new";
+    EXPECT(c, gnn_capture_begin(c, NULL), BAD_ARGUMENT, default_stream);
+    EXPECT(c, gnn_capture_end(c, NULL, &s->replay), BAD_ARGUMENT, default_stream);
+    EXPECT(c, gnn_capture_end(c, s->stream, &s->replay), CUDA,
+           "CUDA driver, CaptureEnd: CUDA_ERROR_ILLEGAL_STATE (not in this state)");
+    GOOD(c, gnn_capture_begin(c, s->stream));
+    EXPECT(c, gnn_capture_begin(c, s->stream), CUDA,
+           "CUDA driver, CaptureBegin: CUDA_ERROR_ILLEGAL_STATE (not in this state)");
+    CHECK(gnn_launch(s->plan, NULL, 0, NULL, 0, s->stream) == GNN_BAD_ARGUMENT);   // nothing is recorded
+    gnn_context_clear_error(c);
+    GOOD(c, gnn_capture_end(c, s->stream, NULL));
+    CHECK(gnn_replay_launch(NULL, s->stream) == GNN_BAD_ARGUMENT && gnn_capture_begin(NULL, s->stream) == GNN_BAD_ARGUMENT &&
+          gnn_capture_end(NULL, s->stream, NULL) == GNN_BAD_ARGUMENT);
+    gnn_replay_free(NULL);
+}
+
+static void old_drivers(gnn_context *c, session *s) {
+    const rt_cuda_api all = c->cuda;
+    void *const calls[] = {&c->cuda.CaptureBegin, &c->cuda.CaptureEnd,   &c->cuda.GraphDestroy,
+                           &c->cuda.ReplayCreate, &c->cuda.ReplayLaunch, &c->cuda.ReplayDestroy};
+    for (uint32_t i = 0; i < RT_COUNT(calls); i++) {
+        memset(calls[i], 0, sizeof(void *));
+        EXPECT(c, gnn_capture_begin(c, s->stream), NO_CAPTURE,
+               "the driver captures no launches: those from CUDA 11.4 on do");
+        CHECK(gnn_capture_end(c, s->stream, &s->replay) == GNN_NO_CAPTURE);
+        gnn_context_clear_error(c);
+        c->cuda = all;
+    }
+}
+
+static void no_memory_for_a_replay(gnn_context *c, session *s, ledger *l) {
+    const int64_t live = fake_live();
+    GOOD(c, gnn_capture_begin(c, s->stream));
+    l->fail_at = l->calls;
+    CHECK(gnn_capture_end(c, s->stream, &s->replay) == GNN_NO_MEMORY && !s->replay);
+    CHECK(fake_live() == live);
+    gnn_context_clear_error(c);
+}
+
+static void captures(void) {
     ledger l;
     session s;
     start();
     gnn_context *c = new_cuda(&l);
     GOOD(c, open_session(c, &s, 0));
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
-    const int64_t launches = fake_calls("cuLaunchKernel");
-    fake_capture(1);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
-    CHECK(fake_illegal() == 0 && fake_calls("cuLaunchKernel") == launches + 4);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), NULL));
-    CHECK(fake_illegal() == 4);
-    GOOD(c, gnn_sync(c, s.stream));
-    CHECK(fake_illegal() == 5);
-    fake_capture(0);
+    captured(c, &s, &l);
+    spoilt(c, &s);
+    refuses_captures(c, &s);
+    old_drivers(c, &s);
+    no_memory_for_a_replay(c, &s, &l);
+    GOOD(c, gnn_copy_in(c, s.x, x, sizeof x, s.stream));
+    GOOD(c, capture_session(c, &s));
+    GOOD(c, replay_session(c, &s));
+    CHECK(!memcmp(s.result, wanted, sizeof wanted));
     close_session(c, &s);
     end_context(c, &l);
+    CHECK(fake_live() == 0);
 }
 
 // The same kernel twice a round, the second time early: that is what the driver is told, where it is new enough and something
@@ -178,24 +278,24 @@ static const char *early_manifest(const char *blocks) {
 static void launches_early(int driver, const char *blocks, int64_t early, int64_t in_turn) {
     ledger l;
     session s;
+    float once[V * F];
     start();
     fake_driver(driver);
     gnn_context *c = new_cuda(&l);
     GOOD(c, open_text(c, &s, 0, early_manifest(blocks)));
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
     int64_t ex = fake_calls("cuLaunchKernelEx"), plain = fake_calls("cuLaunchKernel");
-    fake_capture(1);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
-    fake_capture(0);
-    CHECK(fake_illegal() == 0);
+    GOOD(c, capture_session(c, &s));
     CHECK(fake_calls("cuLaunchKernelEx") - ex == early && fake_calls("cuLaunchKernel") - plain == in_turn);
     fake_fail_at(3);   // the current context is asked for, ours pushed, gather launched in turn, then add, ...
-    CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+    CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
     fake_fail_at(4);
-    CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+    CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
     fake_fail_at(-1);
+    gnn_context_clear_error(c);
+    GOOD(c, use_session(c, &s));
+    memcpy(once, s.result, sizeof once);
+    GOOD(c, replay_session(c, &s));
+    CHECK(!memcmp(s.result, once, sizeof once));
     close_session(c, &s);
     end_context(c, &l);
     CHECK(fake_live() == 0);
@@ -269,7 +369,7 @@ static gnn_status launch_shared(gnn_context *c, int declared, int wants) {
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
     fake_forget_kernels();
-    fake_register("k", note_shared, declared);
+    fake_register("k", note_shared, 1, declared);
     int n = snprintf(text, sizeof text, "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
                      "\"spaces\": [{\"name\": \"N\", \"kind\": \"const\", \"size\": \"3\"}],"
                      "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": [\"i64\"]}],"
@@ -321,7 +421,7 @@ static void code(void) {
     EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "cubin", .size = 6}, &p), BAD_CODE,
            "spmm: the driver refuses the code for sm_90: FAKE_ERROR: not the image of the fake");
     fake_forget();
-    fake_register("gather", fake_gather, 0);
+    fake_register("gather", fake_gather, 7, 0);
     EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p), BAD_CODE,
            "spmm: the code has no kernel `add`");
     end_context(c, &l);
@@ -332,7 +432,9 @@ static gnn_status whole_session(gnn_context *c, session *s, uint32_t flags) {
     gnn_device_info d;
     gnn_status e = open_session(c, s, flags);
     if (!e) e = gnn_device_query(c, &d);
-    return e ? e : use_session(c, s);
+    if (!e) e = use_session(c, s);
+    if (!e) e = capture_session(c, s);
+    return e ? e : replay_session(c, s);
 }
 
 // Each call of a session fails once; the context works on, where there is one.
@@ -352,6 +454,7 @@ static void each_call_fails(uint32_t flags, int current) {
         CHECK(e || !memcmp(s.result, wanted, sizeof wanted));
         opening = fake_calls(NULL) > i;
         fake_fail_at(-1);   // what can't be freed is lost
+        if (e) gnn_capture_end(c, s.stream, NULL);   // where the end could not be told to the driver
         close_session(c, &s);
         gnn_context_clear_error(c);
         if (made) {
@@ -393,20 +496,19 @@ static void each_captured_call_fails(void) {
     start();
     gnn_context *c = new_cuda(&l);
     GOOD(c, open_session(c, &s, 0));
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
-    fake_capture(1);
+    GOOD(c, gnn_capture_begin(c, s.stream));
     for (int64_t i = 0; i < 6; i++) {   // as many as a launch makes
         const int64_t host = l.calls, live = fake_live();
         fake_fail_at(i);
-        CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+        CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
         CHECK(strstr(gnn_context_error(c), "FAKE_ERROR (made to fail)"));
         gnn_context_clear_error(c);
-        GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
+        GOOD(c, launch(&s, 0.5f, s.stream));
         CHECK(fake_illegal() == 0 && fake_depth() == 0 && l.calls == host && fake_live() == live);
     }
-    fake_capture(0);
+    GOOD(c, gnn_capture_end(c, s.stream, &s.replay));
+    GOOD(c, replay_session(c, &s));
+    CHECK(!memcmp(s.result, wanted, sizeof wanted));
     fake_speechless(1);
     fake_fail_at(0);
     EXPECT(c, gnn_sync(c, s.stream), CUDA, "CUDA driver, CtxGetCurrent: unknown error (no text)");
@@ -433,7 +535,7 @@ static void each_of_the_table_has_failed(void) {
 int main(void) {
     works(0);
     works(GNN_TRUSTED);
-    captured();
+    captures();
     early();
     contexts();
     device();
