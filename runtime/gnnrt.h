@@ -312,8 +312,8 @@ gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *w
 // On the host, and by drivers before CUDA 11.4, nothing is captured: NO_CAPTURE.
 typedef struct gnn_replay gnn_replay;
 
-// The stream is one of gnn_stream_new or the caller's own: the default one cannot be captured. Until the end this thread
-// calls nothing of the context but launches on streams.
+// The stream is one of gnn_stream_new or the caller's own: the default one cannot be captured. Until the end nothing but
+// launches is called of the context, on no default stream.
 gnn_status gnn_capture_begin(gnn_context *c, gnn_stream s);
 // A capture that was begun is ended, whatever its launches said; where one failed, with out NULL, which drops the rest.
 gnn_status gnn_capture_end(gnn_context *c, gnn_stream s, gnn_replay **out);
