@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, MOST_PARAMS = 32 };
+enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, MOST_PARAMS = 32, MOST_MADE = 1 << 16 };
 enum { OUT_OF_MEMORY = 2, NO_CONTEXT = 201, ILLEGAL_STATE = 401, UNSUPPORTED = 900, INVALIDATED = 901, ERROR = 999 };   // of CUresult
 struct fake_context {
     int device;
@@ -242,10 +242,10 @@ CALL(cuCtxPopCurrent_v2, fake_context *c) { *c = stack[--depth]; return 0; }
 
 // Where a call that fails keeps the runtime from giving something back it is lost, as it is with a driver. `live` counts what
 // is; that it can be reached from here keeps a search for leaks from counting it again.
-static void *made[4096];
+static void *made[MOST_MADE];
 static unsigned nmade;
 
-static void *object(size_t bytes) { return made[nmade++ % 4096] = malloc(bytes); }
+static void *object(size_t bytes) { return made[nmade++ % MOST_MADE] = malloc(bytes); }
 
 CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *options, void **values) {
     NEEDS_CONTEXT;
