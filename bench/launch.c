@@ -1,5 +1,5 @@
 // What a launch through libgnnrt costs the caller's thread beside a bare cuLaunchKernel of an empty kernel with as many
-// parameters; median of batches, each waited for before the next. On a GPU:
+// parameters, and its share of a replay of ten; median of batches, each waited for before the next. On a GPU:
 //
 //     gnnc stdlib/spmm.gnn --op spmm -D F=32 --emit=obj,header -o build/launch/
 //     cc -O2 -Iruntime -Ibuild/launch bench/launch.c build/launch/spmm.o build/libgnnrt.a -lzip -ljansson -lpthread -lm -ldl -o build/launch/launch
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ROWS = 64, EDGES = 256, FEATURES = 32, BATCHES = 101, LAUNCHES = 200 };
+enum { ROWS = 64, EDGES = 256, FEATURES = 32, BATCHES = 101, LAUNCHES = 200, CAPTURED = 10 };
 
 static const char empty_kernel[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n"
@@ -59,6 +59,7 @@ typedef struct {
     void *workspace;
     size_t bytes;
     gnn_stream stream;
+    gnn_replay *replay;
     launch_kernel *launch;
     void *function;
     void *params[PARAMS];
@@ -67,6 +68,14 @@ typedef struct {
 static void linked(bench *b) { must(spmm_f32_launch(b->plan, &b->args, b->workspace, b->bytes, b->stream)); }
 static void bare(bench *b) {
     if (b->launch(b->function, ROWS, 1, 1, 32, 1, 1, 0, b->stream, b->params, NULL)) exit(1);
+}
+
+static void replayed(bench *b) { must(gnn_replay_launch(b->replay, b->stream)); }
+
+static void capture(bench *b) {
+    must(gnn_capture_begin(context, b->stream));
+    for (int i = 0; i < CAPTURED; i++) linked(b);
+    must(gnn_capture_end(context, b->stream, &b->replay));
 }
 
 static double now(void) {
@@ -80,12 +89,12 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double nanoseconds(bench *b, void (*call)(bench *b)) {
+static double nanoseconds(bench *b, void (*call)(bench *b), int calls) {
     double took[BATCHES];
     for (int k = 0; k < BATCHES; k++) {
         double from = now();
-        for (int i = 0; i < LAUNCHES; i++) call(b);
-        took[k] = (now() - from) / LAUNCHES;
+        for (int i = 0; i < calls; i++) call(b);
+        took[k] = (now() - from) / calls;
         must(gnn_sync(context, b->stream));
     }
     qsort(took, BATCHES, sizeof *took, ascending);
@@ -128,8 +137,12 @@ int main(void) {
                             ((get_function *)symbol("cuModuleGetFunction"))(&b.function, module, "empty")))
             return fprintf(stderr, "the empty kernel cannot be loaded\n"), 1;
         bare(&b);
-        double whole = nanoseconds(&b, linked), call = nanoseconds(&b, bare);
+        double whole = nanoseconds(&b, linked, LAUNCHES), call = nanoseconds(&b, bare, LAUNCHES);
         printf("%s: a linked launch takes %.0f ns, a bare cuLaunchKernel %.0f: %.0f over it\n", how[trusted], whole, call, whole - call);
+        capture(&b);
+        printf("%s: one of %d that are replayed takes %.0f\n", how[trusted], CAPTURED,
+               nanoseconds(&b, replayed, LAUNCHES / CAPTURED) / CAPTURED);
+        gnn_replay_free(b.replay);
         gnn_free(context, b.workspace);
         gnn_plan_free(b.plan);
     }

@@ -189,8 +189,8 @@ static const char calls[] =
     "gnn_status @_plan(gnn_op *op, const struct @_args *args, const gnn_op_options *options, gnn_plan **out);\n"
     "// Whether args fit the plan. Launches check too, unless the plan is trusted.\n"
     "gnn_status @_check(gnn_plan *plan, const struct @_args *args);\n"
-    "// On a GPU asynchronous on the stream: allocates nothing, waits for nothing, may be captured. On the host\n"
-    "// done when it returns.\n"
+    "// On a GPU asynchronous on the stream: allocates nothing, waits for nothing, may be captured\n"
+    "// (gnn_capture_begin). On the host done when it returns.\n"
     "gnn_status @_launch(gnn_plan *plan, const struct @_args *args, void *workspace, size_t workspace_bytes,\n"
     "    gnn_stream stream);\n\n";
 

@@ -18,7 +18,7 @@ static size_t cache_bytes(const run_session *r) {
 static bool time_one(run_op *o, gnn_timer *timer, double *ms) {
     const bench_session *s = (const bench_session *)o->r;
     return !run_failed(o, gnn_fill(o->r->context, s->scratch, 0, s->scratch_bytes, NULL)) &&
-           !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o) &&
+           !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o, NULL) &&
            !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, ms));
 }
 
@@ -33,22 +33,6 @@ static bool time_launches(run_op *o, gnn_timer *timer, double *ms, int64_t *n) {
     return true;
 }
 
-// What a loop of launches sees, its data in the cache where that holds them: the median of a few series.
-static bool time_hot(run_op *o, gnn_timer *timer, double *ms) {
-    enum { SERIES = 5, LAUNCHES = 10 };
-    double each[SERIES], limit = ((const bench_session *)o->r)->seconds * 1e3, spent = 0;
-    int64_t n = 0;
-    for (; n < SERIES && (!n || spent < limit); spent += each[n] * LAUNCHES, n++) {
-        if (run_failed(o, gnn_timer_start(timer, NULL))) return false;
-        for (int i = 0; i < LAUNCHES; i++)
-            if (!run_launch(o)) return false;
-        if (run_failed(o, gnn_timer_stop(timer, NULL)) || run_failed(o, gnn_timer_read(timer, &each[n]))) return false;
-        each[n] /= LAUNCHES;
-    }
-    *ms = run_median(each, n);
-    return true;
-}
-
 static bool measure(run_op *o, bench_figures *f) {
     phase(o->r->d, "time");
     bench_session *s = (bench_session *)o->r;
@@ -57,7 +41,7 @@ static bool measure(run_op *o, bench_figures *f) {
     s->scratch_bytes = s->flush ? 2 * cache_bytes(o->r) : 0;
     bool good = !run_failed(o, gnn_alloc(o->r->context, s->scratch_bytes, &s->scratch)) &&
                 !run_failed(o, gnn_timer_new(o->r->context, &timer)) &&
-                time_launches(o, timer, ms, &f->launches) && time_hot(o, timer, &f->hot) && bench_prepare(o, &f->prepare);
+                time_launches(o, timer, ms, &f->launches) && bench_hot(o, &f->hot) && bench_empty(o) && bench_prepare(o, &f->prepare);
     gnn_timer_free(timer);
     gnn_free(o->r->context, s->scratch);
     if (!good) return false;

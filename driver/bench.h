@@ -18,7 +18,7 @@ struct bench_figures {
     bench_traffic traffic;
     int64_t launches;                                       // timed
     double fastest, first_quarter, median, third_quarter;   // ms
-    double hot;       // ms a launch of several that follow each other, nothing between them
+    double hot;       // ms a launch of several that follow each other; replayed where they can be captured
     double prepare;   // ms of another plan, its maps on the device
 };
 
@@ -28,12 +28,17 @@ typedef struct {
     bool flush, json;
     double bandwidth;   // bytes a second; 0: not known yet
     bool is_measured;
+    bool replayed;      // hot times are of launches that were captured
+    double empty;       // ms of an empty kernel, timed as hot; 0: not known yet, or no GPU
     void *scratch;   // what is overwritten before a launch; NULL without --flush
     size_t scratch_bytes;
 } bench_session;
 
 // ---- bench_bandwidth.c -----------------------------------------------------------------------------------
 bool bench_bandwidth(bench_session *s);   // by the faster of a copy and a sum; false: a diagnostic tells why
+// ---- bench_hot.c -----------------------------------------------------------------------------------------
+bool bench_hot(run_op *o, double *ms);   // false: a diagnostic tells why
+bool bench_empty(run_op *o);             // once a session; nothing to be done without a GPU
 // ---- bench_prepare.c -------------------------------------------------------------------------------------
 bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why
 // ---- bench_report.c --------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ static bool time_probe(run_op *o, double *fastest) {
     bool good = !run_failed(o, gnn_timer_new(o->r->context, &timer));
     for (int i = 0; i < LAUNCHES && good; i++) {
         double ms = 0;
-        good = !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o) &&
+        good = !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o, NULL) &&
                !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, &ms));
         if (i == 0 || ms < *fastest) *fastest = ms;
     }

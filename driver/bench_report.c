@@ -53,6 +53,9 @@ static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
                 r->graph->given ? r->graph->text : "none", s->bandwidth / 1e9,
                 s->is_measured ? "measured" : "as given",
                 s->flush ? "overwritten" : "as the launch before left it");
+    if (s->empty > 0)
+        fprintf(out, "hot launches are %s; so an empty kernel takes %s\n",
+                s->replayed ? "captured and replayed" : "launched one by one", run_time_text(r->d->arena, s->empty));
     run_print_table(r->d->arena, &t, out);
 }
 
@@ -78,6 +81,8 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
         json_object_set_new(o, fields[i].name, json_real(fields[i].value));
     json_object_set_new(o, "bandwidth_measured", json_boolean(s->is_measured));
     json_object_set_new(o, "flushed", json_boolean(s->flush));
+    json_object_set_new(o, "hot_replayed", json_boolean(s->replayed));
+    if (s->empty > 0) json_object_set_new(o, "empty_ms", json_real(s->empty));
 }
 
 static void print_json(const run_session *r, const run_row *w, FILE *out) {

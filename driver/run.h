@@ -145,7 +145,7 @@ bool run_copy_far(run_op *o, const run_buffer *x, bool in);   // between image a
 bool run_load(run_op *o);      // compiles and loads
 bool run_prepare(run_op *o);   // plan, memory, arguments
 gnn_plan_options run_plan_options(run_op *o);
-bool run_launch(run_op *o);    // asynchronous on a GPU
+bool run_launch(run_op *o, gnn_stream s);   // asynchronous on a GPU
 bool run_launch_once(run_op *o);   // results, over a poison
 bool run_launch_twice(run_op *o);             // results, over poisons where they are checked, or oftener for --identical
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change

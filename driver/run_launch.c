@@ -177,13 +177,13 @@ static bool set_up(run_op *o, uint8_t poison) {
            !run_failed(o, gnn_fill(o->r->context, o->workspace, poison, o->workspace_bytes, NULL));
 }
 
-bool run_launch(run_op *o) {
-    return !run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, NULL));
+bool run_launch(run_op *o, gnn_stream s) {
+    return !run_failed(o, gnn_launch(o->plan, o->args, o->op->op->nparams, o->workspace, o->workspace_bytes, s));
 }
 
 static bool launch(run_op *o, bool again) {
     run_sim_begin(o, again);
-    return run_fault_skips() || (run_launch(o) && !run_failed(o, gnn_sync(o->r->context, NULL)) && run_sim_report(o));
+    return run_fault_skips() || (run_launch(o, NULL) && !run_failed(o, gnn_sync(o->r->context, NULL)) && run_sim_report(o));
 }
 
 // Takes what a launch stored; finds writes where none belongs.
@@ -269,7 +269,7 @@ static int by_time(const void *x, const void *y) {
 static bool time_launches(run_op *o, gnn_timer *timer, double *ms) {
     for (int64_t i = 0; i < o->r->repeat; i++) {
         if (o->r->inplace && !set_up(o, 0)) return false;
-        if (run_failed(o, gnn_timer_start(timer, NULL)) || !run_launch(o) ||
+        if (run_failed(o, gnn_timer_start(timer, NULL)) || !run_launch(o, NULL) ||
             run_failed(o, gnn_timer_stop(timer, NULL)) || run_failed(o, gnn_timer_read(timer, &ms[i])))
             return false;
     }

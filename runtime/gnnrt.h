@@ -50,7 +50,8 @@ extern "C" {
     X(BAD_FILE, -21, "a file is not in the form expected")                                                  \
     X(BAD_GENERATOR, -22, "a generator's description is not valid")                                         \
     X(NO_THREADS, -23, "threads cannot be started")                                                         \
-    X(NO_VERSION, -24, "the version asked for cannot run there")
+    X(NO_VERSION, -24, "the version asked for cannot run there")                                            \
+    X(NO_CAPTURE, -25, "launches cannot be captured there")
 typedef enum {
 #define X(name, number, text) GNN_##name = number,
     GNN_STATUSES(X)
@@ -293,10 +294,32 @@ gnn_status gnn_check(gnn_plan *plan, const gnn_arg *args, size_t nargs);
 // The name of the version a launch with these arguments takes.
 gnn_status gnn_plan_version(gnn_plan *plan, const gnn_arg *args, size_t nargs, const char **out);
 // Asynchronous on CUDA: allocates nothing, waits for nothing, reads nothing from the device and works on no stream but
-// the one given, so it may be captured into a CUDA graph (from a stream: the default one cannot be captured). A graph
-// keeps the version, pointers and scalars of that call. On the host it returns when done.
+// the one given, so it may be captured into a CUDA graph: by gnn_capture_begin below, or by the caller. On the host it
+// returns when done.
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream s);
+
+// ---- Replays: launches captured once, submitted together -------------------------------------------------
+// A small launch takes the caller's thread longer than the GPU. From begin to end the launches of a stream are not run but
+// recorded in a CUDA graph, each with the version, pointers and scalars of its call; a replay submits them all at once and
+// works on what the memory holds then.
+//
+//     gnn_capture_begin(c, stream);
+//     for (int i = 0; i < LAYERS; i++) gnn_launch(plans[i], args[i], nargs, workspace, workspace_bytes, stream);
+//     gnn_capture_end(c, stream, &replay);
+//     gnn_replay_launch(replay, stream);   // as often as wanted
+//
+// On the host, and by drivers before CUDA 11.4, nothing is captured: NO_CAPTURE.
+typedef struct gnn_replay gnn_replay;
+
+// The stream is one of gnn_stream_new or the caller's own: the default one cannot be captured. Until the end nothing but
+// launches is called of the context, on no default stream.
+gnn_status gnn_capture_begin(gnn_context *c, gnn_stream s);
+// A capture that was begun is ended, whatever its launches said; where one failed, with out NULL, which drops the rest.
+gnn_status gnn_capture_end(gnn_context *c, gnn_stream s, gnn_replay **out);
+// Asynchronous, on any stream. The plans, workspaces and arrays of the launches live as long as the replay.
+gnn_status gnn_replay_launch(gnn_replay *r, gnn_stream s);
+void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 
 // ---- Linked ops: what gnnc --emit=obj,header gives -------------------------------------------------------
 // An object holds an artefact for each op: its manifests and code. The header beside it declares a struct of

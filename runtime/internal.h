@@ -37,6 +37,8 @@ typedef struct CUctx_st *rt_cuda_context;
 typedef struct CUmod_st *rt_cuda_module;
 typedef struct CUfunc_st *rt_cuda_function;
 typedef struct CUevent_st *rt_cuda_event;
+typedef struct CUgraph_st *rt_cuda_graph;
+typedef struct CUgraphExec_st *rt_cuda_replay;
 enum { RT_PROGRAMMATIC_STREAM_SERIALIZATION = 6 };   // of CUlaunchAttributeID
 typedef struct {   // as the driver has it: CUlaunchAttribute
     _Alignas(8) int id;

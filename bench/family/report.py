@@ -4,6 +4,7 @@ Usage: report.py FILE... [--peers]. With --peers, a row each peer. Times are in 
 import argparse
 import json
 import math
+import statistics
 import sys
 
 COLUMNS = ("graph", "op", "F", "H", "gnnc cold", "hot", "best peer", "cold", "hot", "x cold", "x hot", "stream", "gather", "x floor", "plan",
@@ -101,6 +102,13 @@ def print_peers(cases):
     print_table(("graph", "op", "F", "H", "peer", "cold", "hot", "prepared", "verdict"), rows)
 
 
+def print_empty(families):
+    """What no hot time of gnnc's can be below."""
+    times = [case["gnnc"]["empty_ms"] for cases in families.values() for case in cases.values() if "empty_ms" in case.get("gnnc", {})]
+    if times:
+        print("an empty kernel, launched as gnnc's hot ones: %.1f\n" % (1e3 * statistics.median(times)))
+
+
 def print_missing(families):
     """What has no time, once a reason."""
     reasons = {}
@@ -129,6 +137,7 @@ def main():
             print_peers(cases)
     print("geometric means; * is right but for sums in 16 bits; x floor is over the higher of the two")
     print_means(families)
+    print_empty(families)
     print_missing(families)
     wrong = any(row.get("verdict") == "WRONG" and who == "gnnc" for c in families.values() for case in c.values() for who, row in case.items())
     return 1 if wrong else 0

@@ -204,8 +204,8 @@ static void takes(gnn_context *c, const gnn_build *builds, uint32_t n, const cha
 static void devices(void) {
     gnn_context *c = NULL;
     fake_forget();
-    fake_register("gather", nothing, 0);
-    fake_register("add", nothing, 0);
+    fake_register("gather", nothing, 7, 0);
+    fake_register("add", nothing, 6, 0);
     CHECK(gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &c) == GNN_OK &&
           gnn_context_device(c) == 0);
     takes(c, (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_90", 0, 0), BUILD("sm_90a", 1, 0), host_builds[0]},

@@ -1,118 +1,5 @@
 // The CUDA side on a driver that is a fake: contexts, code, launches, and each driver call failing once.
-#include "Inputs/fake_cuda.h"
-#include "Inputs/harness.h"
-#include "Inputs/play_cuda.h"
-
-enum { E = 6, U = 3, V = 4, F = 2 };
-static int32_t src[E] = {0, 1, 2, 0, 2, 1};
-static int64_t rows[V + 1] = {0, 2, 2, 3, 6};
-static float x[U * F] = {1, 2, 3, 4, 5, 6};
-static const float wanted[V * F] = {12, 18, 0, 0, 15, 18, 27, 36};   // 3 times the sums: 0.5 (1 + 2 + 3)
-
-static void slots_of(void **params, int n, uint64_t *slots) {
-    for (int i = 0; i < n; i++)
-        memcpy(&slots[i], params[i], sizeof *slots);
-}
-
-static void fake_gather(void **params, unsigned grid, unsigned block, unsigned shared) {
-    uint64_t slots[7];
-    CHECK(block == 32 && shared == 0);
-    slots_of(params, 7, slots);
-    for (unsigned b = 0; b < grid; b++)
-        gather32(slots, b, grid);
-}
-
-static void fake_add(void **params, unsigned grid, unsigned block, unsigned shared) {
-    uint64_t slots[6];
-    CHECK(block == 32 && shared == 0);
-    slots_of(params, 6, slots);
-    for (unsigned b = 0; b < grid; b++)
-        add(slots, b, grid);
-}
-
-static gnn_context *new_cuda(ledger *l) {
-    gnn_context *c = NULL;
-    *l = (ledger){.fail_at = -1};
-    gnn_context_new(&(gnn_context_options){.device = 1, .allocator = {ledger_alloc, ledger_release, l}}, &c);
-    return c;
-}
-
-static void start(void) {
-    fake_forget();
-    fake_register("gather", fake_gather, 0);
-    fake_register("add", fake_add, 0);
-    play_begin(1);
-}
-
-// Everything once, in the order a program would.
-typedef struct {
-    gnn_program *p;
-    gnn_plan *plan;
-    gnn_stream stream;
-    gnn_timer *timer;
-    void *x, *y, *src, *workspace;
-    float result[V * F];
-} session;
-
-static gnn_status open_text(gnn_context *c, session *s, uint32_t flags, const char *text) {
-    static const char image[] = "fake";
-    *s = (session){0};
-    gnn_status e = gnn_program_load(c, text, strlen(text), &(gnn_code){.image = image, .size = sizeof image}, &s->p);
-    if (!e)
-        e = gnn_stream_new(c, &s->stream);
-    if (!e)
-        e = gnn_alloc(c, sizeof x, &s->x);
-    if (!e)
-        e = gnn_alloc(c, sizeof s->result, &s->y);
-    if (!e)
-        e = gnn_alloc(c, sizeof src, &s->src);
-    if (!e)
-        e = gnn_copy_in(c, s->x, x, sizeof x, s->stream);
-    if (!e)
-        e = gnn_copy_in(c, s->src, src, sizeof src, s->stream);
-    const gnn_named_map maps[] = {{"src", {.index = s->src, .width = 32, .on_device = true, .domain = E, .codomain = U}},
-                                  {"dst", {.offsets = rows, .width = 64, .domain = E, .codomain = V}}};
-    if (!e)
-        e = gnn_plan_new(s->p, &(gnn_plan_options){.sizes = &(gnn_size){"F", F}, .nsizes = 1, .maps = maps, .nmaps = 2,
-                                                   .flags = flags, .stream = s->stream}, &s->plan);
-    if (!e)
-        e = gnn_alloc(c, gnn_plan_workspace(s->plan), &s->workspace);
-    return e ? e : gnn_timer_new(c, &s->timer);
-}
-
-static gnn_status open_session(gnn_context *c, session *s, uint32_t flags) {
-    return open_text(c, s, flags, SPMM("sm_90", "32"));
-}
-
-static gnn_status use_session(gnn_context *c, session *s) {
-    const gnn_tensor tx = {.data = s->x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}};
-    const gnn_tensor ty = {.data = s->y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}};
-    const gnn_arg args[5] = {[2] = {.tensor = &tx}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &ty}};
-    double ms;
-    gnn_status e = gnn_fill(c, s->y, 0xff, sizeof s->result, s->stream);
-    if (!e)
-        e = gnn_timer_start(s->timer, s->stream);
-    if (!e)
-        e = gnn_launch(s->plan, args, 5, s->workspace, gnn_plan_workspace(s->plan), s->stream);
-    if (!e)
-        e = gnn_timer_stop(s->timer, s->stream);
-    if (!e)
-        e = gnn_timer_read(s->timer, &ms);
-    if (!e)
-        e = gnn_copy_out(c, s->result, s->y, sizeof s->result, s->stream);
-    return e ? e : gnn_sync(c, s->stream);
-}
-
-static void close_session(gnn_context *c, session *s) {
-    gnn_timer_free(s->timer);
-    gnn_free(c, s->workspace);
-    gnn_plan_free(s->plan);
-    gnn_free(c, s->src);
-    gnn_free(c, s->y);
-    gnn_free(c, s->x);
-    gnn_stream_free(c, s->stream);
-    gnn_program_free(s->p);
-}
+#include "Inputs/cuda_session.h"
 
 static void works(uint32_t flags) {
     ledger l;
@@ -127,39 +14,13 @@ static void works(uint32_t flags) {
     CHECK(!memcmp(s.result, wanted, sizeof wanted));
     CHECK(fake_calls("cuMemAlloc_v2") == allocs && l.calls == host);
     CHECK(fake_calls("cuLaunchKernel") == launches + 4 && fake_calls("cuStreamSynchronize") == syncs + 1);
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [4] = {.tensor = &t[1]}};
     calls = fake_calls(NULL);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, 256, s.stream));
+    GOOD(c, launch(&s, 0, s.stream));
     CHECK(fake_calls(NULL) - calls == 6);   // the current context is asked for, ours pushed, four launches
     CHECK(fake_depth() == 0);
     close_session(c, &s);
     end_context(c, &l);
     CHECK(fake_live() == 0);
-}
-
-// Nothing a launch does is forbidden while its stream is captured; that the fake minds is seen by what is.
-static void captured(void) {
-    ledger l;
-    session s;
-    start();
-    gnn_context *c = new_cuda(&l);
-    GOOD(c, open_session(c, &s, 0));
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
-    const int64_t launches = fake_calls("cuLaunchKernel");
-    fake_capture(1);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
-    CHECK(fake_illegal() == 0 && fake_calls("cuLaunchKernel") == launches + 4);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), NULL));
-    CHECK(fake_illegal() == 4);
-    GOOD(c, gnn_sync(c, s.stream));
-    CHECK(fake_illegal() == 5);
-    fake_capture(0);
-    close_session(c, &s);
-    end_context(c, &l);
 }
 
 // The same kernel twice a round, the second time early: that is what the driver is told, where it is new enough and something
@@ -178,24 +39,24 @@ static const char *early_manifest(const char *blocks) {
 static void launches_early(int driver, const char *blocks, int64_t early, int64_t in_turn) {
     ledger l;
     session s;
+    float once[V * F];
     start();
     fake_driver(driver);
     gnn_context *c = new_cuda(&l);
     GOOD(c, open_text(c, &s, 0, early_manifest(blocks)));
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
     int64_t ex = fake_calls("cuLaunchKernelEx"), plain = fake_calls("cuLaunchKernel");
-    fake_capture(1);
-    GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
-    fake_capture(0);
-    CHECK(fake_illegal() == 0);
+    GOOD(c, capture_session(c, &s));
     CHECK(fake_calls("cuLaunchKernelEx") - ex == early && fake_calls("cuLaunchKernel") - plain == in_turn);
     fake_fail_at(3);   // the current context is asked for, ours pushed, gather launched in turn, then add, ...
-    CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+    CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
     fake_fail_at(4);
-    CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+    CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
     fake_fail_at(-1);
+    gnn_context_clear_error(c);
+    GOOD(c, use_session(c, &s));
+    memcpy(once, s.result, sizeof once);
+    GOOD(c, replay_session(c, &s));
+    CHECK(!memcmp(s.result, once, sizeof once));
     close_session(c, &s);
     end_context(c, &l);
     CHECK(fake_live() == 0);
@@ -269,7 +130,7 @@ static gnn_status launch_shared(gnn_context *c, int declared, int wants) {
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
     fake_forget_kernels();
-    fake_register("k", note_shared, declared);
+    fake_register("k", note_shared, 1, declared);
     int n = snprintf(text, sizeof text, "{\"gnnc_manifest\": 1, \"name\": \"op\", \"target\": \"sm_90\", \"index_bits\": 32,"
                      "\"spaces\": [{\"name\": \"N\", \"kind\": \"const\", \"size\": \"3\"}],"
                      "\"kernels\": [{\"name\": \"k\", \"block\": 64, \"shared\": %d, \"params\": [\"i64\"]}],"
@@ -321,7 +182,7 @@ static void code(void) {
     EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "cubin", .size = 6}, &p), BAD_CODE,
            "spmm: the driver refuses the code for sm_90: FAKE_ERROR: not the image of the fake");
     fake_forget();
-    fake_register("gather", fake_gather, 0);
+    fake_register("gather", fake_gather, 7, 0);
     EXPECT(c, gnn_program_load(c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p), BAD_CODE,
            "spmm: the code has no kernel `add`");
     end_context(c, &l);
@@ -332,7 +193,9 @@ static gnn_status whole_session(gnn_context *c, session *s, uint32_t flags) {
     gnn_device_info d;
     gnn_status e = open_session(c, s, flags);
     if (!e) e = gnn_device_query(c, &d);
-    return e ? e : use_session(c, s);
+    if (!e) e = use_session(c, s);
+    if (!e) e = capture_session(c, s);
+    return e ? e : replay_session(c, s);
 }
 
 // Each call of a session fails once; the context works on, where there is one.
@@ -352,6 +215,7 @@ static void each_call_fails(uint32_t flags, int current) {
         CHECK(e || !memcmp(s.result, wanted, sizeof wanted));
         opening = fake_calls(NULL) > i;
         fake_fail_at(-1);   // what can't be freed is lost
+        if (e) gnn_capture_end(c, s.stream, NULL);   // where the end could not be told to the driver
         close_session(c, &s);
         gnn_context_clear_error(c);
         if (made) {
@@ -393,20 +257,19 @@ static void each_captured_call_fails(void) {
     start();
     gnn_context *c = new_cuda(&l);
     GOOD(c, open_session(c, &s, 0));
-    const gnn_tensor t[2] = {{.data = s.x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}},
-                             {.data = s.y, .dtype = GNN_F32, .rank = 2, .shape = {V, F}}};
-    const gnn_arg args[5] = {[2] = {.tensor = &t[0]}, [3] = {.scalar = {.f32 = 0.5f}}, [4] = {.tensor = &t[1]}};
-    fake_capture(1);
+    GOOD(c, gnn_capture_begin(c, s.stream));
     for (int64_t i = 0; i < 6; i++) {   // as many as a launch makes
         const int64_t host = l.calls, live = fake_live();
         fake_fail_at(i);
-        CHECK(gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream) == GNN_CUDA);
+        CHECK(launch(&s, 0.5f, s.stream) == GNN_CUDA);
         CHECK(strstr(gnn_context_error(c), "FAKE_ERROR (made to fail)"));
         gnn_context_clear_error(c);
-        GOOD(c, gnn_launch(s.plan, args, 5, s.workspace, gnn_plan_workspace(s.plan), s.stream));
+        GOOD(c, launch(&s, 0.5f, s.stream));
         CHECK(fake_illegal() == 0 && fake_depth() == 0 && l.calls == host && fake_live() == live);
     }
-    fake_capture(0);
+    GOOD(c, gnn_capture_end(c, s.stream, &s.replay));
+    GOOD(c, replay_session(c, &s));
+    CHECK(!memcmp(s.result, wanted, sizeof wanted));
     fake_speechless(1);
     fake_fail_at(0);
     EXPECT(c, gnn_sync(c, s.stream), CUDA, "CUDA driver, CtxGetCurrent: unknown error (no text)");
@@ -433,7 +296,6 @@ static void each_of_the_table_has_failed(void) {
 int main(void) {
     works(0);
     works(GNN_TRUSTED);
-    captured();
     early();
     contexts();
     device();

@@ -138,7 +138,7 @@ static void both(const manifests *text, const gnn_map *m, const gnn_map *k, uint
     gnn_context *h = new_context(&lh, 1), *d = begin(&ld, 1);
     gnn_program *ph = NULL, *pd = NULL;
     gnn_plan *on_host = NULL, *on_device = NULL;
-    fake_register("use", use_device, 0);
+    fake_register("use", use_device, 11, 0);
     GOOD(h, load(h, text, &ph));
     GOOD(d, load(d, text, &pd));
     const gnn_map md = move_map(d, m, V), kd = move_map(d, k, R);
@@ -258,7 +258,7 @@ static void shared(void) {
     gnn_cache *cache = NULL;
     gnn_plan *one = NULL, *two = NULL;
     const gnn_map m = M64(1, 0, 5, 5), k = M32(0, 0, 0, 0), md = move_map(c, &m, V), kd = move_map(c, &k, R);
-    fake_register("use", use_device, 0);
+    fake_register("use", use_device, 11, 0);
     GOOD(c, load(c, &plain, &p));
     GOOD(c, load(c, &strict, &q));
     GOOD(c, gnn_cache_new(c, &cache));
@@ -285,7 +285,7 @@ static int64_t with_fault(const manifests *text, int64_t call, int64_t allocatio
     gnn_context *c = begin(&l, 2);
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
-    fake_register("use", use_device, 0);
+    fake_register("use", use_device, 11, 0);
     GOOD(c, load(c, text, &p));
     const gnn_map m = M64(5, 1, 5), k = M32(3, 0, 0), md = move_map(c, &m, V), kd = move_map(c, &k, R);
     const int64_t calls = fake_calls(NULL), allocations = l.calls;

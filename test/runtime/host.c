@@ -30,6 +30,13 @@ static void timer(gnn_context *c) {
     gnn_timer_free(t);
 }
 
+static void captures_nothing(gnn_context *c) {
+    gnn_replay *r = NULL;
+    EXPECT(c, gnn_capture_begin(c, NULL), NO_CAPTURE, "only launches on a CUDA device can be captured");
+    EXPECT(c, gnn_capture_end(c, NULL, &r), NO_CAPTURE, "only launches on a CUDA device can be captured");
+    CHECK(!r);
+}
+
 static void texts(void) {
     CHECK(!strcmp(gnn_status_text(GNN_OK), "good"));
     CHECK(!strcmp(gnn_status_text(GNN_NO_VERSION), "the version asked for cannot run there"));
@@ -59,6 +66,7 @@ int main(void) {
     }
     memory(c);
     timer(c);
+    captures_nothing(c);
     first_error_stays(c);
     texts();
     gnn_context_free(c);

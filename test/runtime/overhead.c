@@ -70,7 +70,7 @@ static void on_cuda(uint32_t flags, const char *what) {
     fixture f = {0};
     gnn_program *p = NULL;
     fake_forget();
-    fake_register("k", nothing, 0);
+    fake_register("k", nothing, 21, 0);
     fake_make_current(1);
     gnn_context_new(&(gnn_context_options){.device = 1}, &f.c);
     GOOD(f.c, gnn_program_load(f.c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p));

@@ -5,15 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, ERROR = 999, OUT_OF_MEMORY = 2 };
+enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, MOST_PARAMS = 32, MOST_MADE = 1 << 16 };
+enum { OUT_OF_MEMORY = 2, NO_CONTEXT = 201, ILLEGAL_STATE = 401, UNSUPPORTED = 900, INVALIDATED = 901, ERROR = 999 };   // of CUresult
 struct fake_context {
     int device;
 };
 typedef struct {
     char name[64];
     fake_kernel fn;   // NULL: the player runs it
-    int declared_shared, dynamic_shared;
+    int nparams, declared_shared, dynamic_shared;
 } kernel;
+typedef struct {
+    const kernel *f;
+    unsigned grid, block, shared;
+    uint64_t slots[MOST_PARAMS];
+} node;
+typedef struct {
+    node *nodes;
+    unsigned n;
+} graph;
+typedef struct {
+    graph *captured;   // NULL: it is not captured
+    bool spoilt;
+} stream;
 typedef struct block {
     struct block *before;
     void *start;
@@ -27,7 +41,7 @@ static int depth;
 static kernel kernels[KERNELS];
 static int nkernels;
 static int64_t calls, fail_at = -1, live, illegal, bytes_out;
-static bool capturing;
+static stream *capturing;   // one at a time
 static fake_player player;
 static block *blocks;
 static size_t limit = SIZE_MAX;
@@ -39,9 +53,9 @@ static const char *failed[NAMES];
 static bool speechless;
 static int driver_version = 13000;
 
-void fake_register(const char *name, fake_kernel k, int declared_shared) {
+void fake_register(const char *name, fake_kernel k, int nparams, int declared_shared) {
     kernel *to = &kernels[nkernels++];
-    *to = (kernel){.fn = k, .declared_shared = declared_shared};
+    *to = (kernel){.fn = k, .nparams = nparams, .declared_shared = declared_shared};
     strncpy(to->name, name, sizeof to->name - 1);
 }
 
@@ -87,7 +101,7 @@ void fake_forget(void) {
     forget_memory();
     calls = live = illegal = bytes_out = 0;
     fail_at = -1;
-    capturing = false;
+    capturing = NULL;
     memset(counts, 0, sizeof counts);
     memset(retained, 0, sizeof retained);
 }
@@ -121,43 +135,82 @@ fake_context fake_make_current(int device) {
     return fake_current();
 }
 
-void fake_capture(int on) { capturing = on; }
 int64_t fake_bytes_out(void) { return bytes_out; }
 int64_t fake_illegal(void) { return illegal; }
 
-// CUDA's rules: what synchronises or allocates may not be called, nor may work go to the default stream.
-static void note_capture(const char *name) {
-    static const char *const legal[] = {"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchKernel",
-                                        "cuLaunchKernelEx"};
-    bool good = !capturing;
-    for (unsigned i = 0; i < sizeof legal / sizeof *legal; i++)
-        good |= !strcmp(name, legal[i]);
-    illegal += !good;
+static bool spoil(void) {
+    illegal++;
+    capturing->spoilt = true;
+    return true;
 }
 
-static bool fails(const char *name) {
-    note_capture(name);
+static bool is_forbidden(const char *name) {
+    static const char *const legal[] = {"cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchKernel",
+                                        "cuLaunchKernelEx", "cuStreamEndCapture", "cuStreamBeginCapture_v2"};
+    for (unsigned i = 0; capturing && i < sizeof legal / sizeof *legal; i++)
+        if (!strcmp(name, legal[i])) return false;
+    return capturing && spoil();
+}
+
+// By the environment; NULL: nothing.
+static const char *told(void) {
+    static const char *text;
+    static bool asked;
+    if (!asked) text = getenv("FAKE_CUDA");
+    asked = true;
+    return text;
+}
+
+static int fault(const char *name) {
+    const bool forbidden = is_forbidden(name);
+    if (told() && !strcmp(told(), name)) return ERROR;
     for (int i = 0; i < NAMES; i++)
         if (!counts[i].name || !strcmp(counts[i].name, name)) {
             counts[i].name = name;
             counts[i].count++;
             break;
         }
-    if (calls++ != fail_at) return false;
+    if (calls++ != fail_at) return forbidden ? UNSUPPORTED : 0;
     int n = 0;
     while (failed[n] && strcmp(failed[n], name)) n++;
     failed[n] = name;
-    return true;
+    return ERROR;
+}
+
+static const char *error_name(int error) {
+    switch (error) {
+    case OUT_OF_MEMORY: return "CUDA_ERROR_OUT_OF_MEMORY";
+    case NO_CONTEXT: return "CUDA_ERROR_INVALID_CONTEXT";
+    case ILLEGAL_STATE: return "CUDA_ERROR_ILLEGAL_STATE";
+    case UNSUPPORTED: return "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+    case INVALIDATED: return "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
+    default: return "FAKE_ERROR";
+    }
+}
+
+static const char *error_text(int error) {
+    switch (error) {
+    case OUT_OF_MEMORY: return "out of memory";
+    case NO_CONTEXT: return "no context";
+    case ILLEGAL_STATE: return "not in this state";
+    case UNSUPPORTED: return "not while a stream is captured";
+    case INVALIDATED: return "the capture was spoilt";
+    default: return "made to fail";
+    }
 }
 
 #define CALL(name, ...)               \
     int name(__VA_ARGS__);            \
     int name(__VA_ARGS__)
-#define MAY_FAIL if (fails(__func__)) return ERROR
-#define NEEDS_CONTEXT MAY_FAIL; if (!depth) return 201
+#define MAY_FAIL                          \
+    do {                                  \
+        const int error = fault(__func__); \
+        if (error) return error;          \
+    } while (0)
+#define NEEDS_CONTEXT MAY_FAIL; if (!depth) return NO_CONTEXT
 
-CALL(cuGetErrorName, int error, const char **text) { if (speechless) return 1; *text = error == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : error == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "FAKE_ERROR"; return 0; }
-CALL(cuGetErrorString, int error, const char **text) { if (speechless) return 1; *text = error == 201 ? "no context" : error == OUT_OF_MEMORY ? "out of memory" : "made to fail"; return 0; }
+CALL(cuGetErrorName, int error, const char **text) { if (speechless) return 1; *text = error_name(error); return 0; }
+CALL(cuGetErrorString, int error, const char **text) { if (speechless) return 1; *text = error_text(error); return 0; }
 CALL(cuInit, unsigned flags) { MAY_FAIL; return flags ? 1 : 0; }
 CALL(cuDriverGetVersion, int *version) { MAY_FAIL; *version = driver_version; return 0; }
 CALL(cuDeviceGetCount, int *count) { MAY_FAIL; *count = DEVICES; return 0; }
@@ -189,16 +242,16 @@ CALL(cuCtxPopCurrent_v2, fake_context *c) { *c = stack[--depth]; return 0; }
 
 // Where a call that fails keeps the runtime from giving something back it is lost, as it is with a driver. `live` counts what
 // is; that it can be reached from here keeps a search for leaks from counting it again.
-static void *made[4096];
+static void *made[MOST_MADE];
 static unsigned nmade;
 
-static void *object(size_t bytes) { return made[nmade++ % 4096] = malloc(bytes); }
+static void *object(size_t bytes) { return made[nmade++ % MOST_MADE] = malloc(bytes); }
 
 CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *options, void **values) {
     NEEDS_CONTEXT;
     if (n != 2 || options[0] != 5)
         return 1;
-    if (strcmp(image, "fake") && !(player && strstr(image, ".entry "))) {
+    if (strcmp(image, "fake") && !(player && strstr(image, ".entry ")) && !told()) {
         strcpy(values[0], "not the image of the fake");
         return 218;
     }
@@ -210,13 +263,31 @@ CALL(cuModuleLoadDataEx, void **module, const char *image, unsigned n, int *opti
 
 CALL(cuModuleUnload, void *module) { free(module); live--; NEEDS_CONTEXT; return 0; }
 
+static void do_nothing(void **params, unsigned grid, unsigned block, unsigned shared) {
+    (void)params, (void)grid, (void)block, (void)shared;
+}
+
+static kernel idle = {.name = "idle", .fn = do_nothing};
+
+static int params_of(const char *entry) {
+    const char *end = strchr(entry, ')');
+    int n = 0;
+    for (const char *at = entry; (at = strstr(at, ".param")) && at < end; at++) n++;
+    return n;
+}
+
 CALL(cuModuleGetFunction, kernel **f, void *module, const char *name) {
     NEEDS_CONTEXT;
     const char *image;
     char entry[80];
     memcpy(&image, module, sizeof image);
+    if (told()) {
+        *f = &idle;
+        return 0;
+    }
     snprintf(entry, sizeof entry, ".entry %s(", name);
-    const bool of_ptx = strstr(image, entry) != NULL;
+    const char *ptx = strstr(image, entry);
+    const bool of_ptx = ptx != NULL;
     for (int i = 0; i < nkernels; i++)
         if (!strcmp(kernels[i].name, name) && of_ptx == !kernels[i].fn) {
             *f = &kernels[i];
@@ -224,7 +295,7 @@ CALL(cuModuleGetFunction, kernel **f, void *module, const char *name) {
         }
     if (!of_ptx)
         return 500;
-    fake_register(name, NULL, 0);
+    fake_register(name, NULL, params_of(ptx), 0);
     *f = &kernels[nkernels - 1];
     return 0;
 }
@@ -243,25 +314,37 @@ CALL(cuFuncSetAttribute, kernel *f, int attribute, int value) {
     return 0;
 }
 
-static int run(const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-               unsigned shared, void *stream, void **params, void **extra) {
-    illegal += capturing && !stream;
+static void run(const kernel *f, void **params, unsigned grid, unsigned block, unsigned shared) {
+    if (f->fn) f->fn(params, grid, block, shared);
+    else player(f->name, params, grid, block, shared);
+}
+
+static void record(graph *g, const kernel *f, void **params, unsigned grid, unsigned block, unsigned shared) {
+    g->nodes = realloc(g->nodes, (g->n + 1) * sizeof *g->nodes);
+    node *to = &g->nodes[g->n++];
+    *to = (node){f, grid, block, shared, {0}};
+    for (int i = 0; i < f->nparams; i++) memcpy(&to->slots[i], params[i], sizeof *to->slots);
+}
+
+static int launch(const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                  unsigned shared, stream *on, void **params, void **extra) {
+    if (capturing && !on) spoil();
     if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || extra || (shared > 49152 && (int)shared > f->dynamic_shared))
         return 1;
-    if (f->fn) f->fn(params, gx, bx, shared);
-    else player(f->name, params, gx, bx, shared);
+    if (on && on->captured) record(on->captured, f, params, gx, bx, shared);
+    else run(f, params, gx, bx, shared);
     return 0;
 }
 
 CALL(cuLaunchKernel, const kernel *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-     unsigned shared, void *stream, void **params, void **extra) {
+     unsigned shared, stream *on, void **params, void **extra) {
     NEEDS_CONTEXT;
-    return run(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+    return launch(f, gx, gy, gz, bx, by, bz, shared, on, params, extra);
 }
 
 typedef struct {   // CUlaunchConfig and CUlaunchAttribute, of cuda.h
     unsigned gx, gy, gz, bx, by, bz, shared;
-    void *stream;
+    stream *on;
     struct {
         int id;
         char pad[8 - sizeof(int)];
@@ -279,7 +362,7 @@ CALL(cuLaunchKernelEx, const launch_config *l, const kernel *f, void **params, v
     NEEDS_CONTEXT;
     if (l->nattributes != 1 || l->attributes->id != PROGRAMMATIC_STREAM_SERIALIZATION || l->attributes->value.allowed != 1)
         return 1;
-    return run(f, l->gx, l->gy, l->gz, l->bx, l->by, l->bz, l->shared, l->stream, params, extra);
+    return launch(f, l->gx, l->gy, l->gz, l->bx, l->by, l->bz, l->shared, l->on, params, extra);
 }
 
 CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
@@ -328,17 +411,80 @@ CALL(cuMemsetD8Async, uint64_t device, unsigned char byte, size_t bytes, void *s
     return 0;
 }
 
-static int make(void **out) {
-    *out = object(1);
+static int make(void **out, size_t bytes) {
+    *out = memset(object(bytes), 0, bytes);
     live++;
     return 0;
 }
 
-CALL(cuStreamCreate, void **s, unsigned flags) { NEEDS_CONTEXT; return flags == 1 ? make(s) : 1; }
-CALL(cuStreamDestroy_v2, void *s) { free(s); live--; NEEDS_CONTEXT; return 0; }
-CALL(cuStreamSynchronize, void *s) { NEEDS_CONTEXT; (void)s; return 0; }
-CALL(cuEventCreate, void **e, unsigned flags) { NEEDS_CONTEXT; return flags ? 1 : make(e); }
+static void forget_graph(graph *g) {
+    if (!g) return;
+    free(g->nodes);
+    free(g);
+}
+
+static graph *stop_capture(stream *s) {
+    graph *g = s->captured;
+    *s = (stream){0};
+    capturing = NULL;
+    return g;
+}
+
+CALL(cuStreamCreate, void **s, unsigned flags) { NEEDS_CONTEXT; return flags == 1 ? make(s, sizeof(stream)) : 1; }
+CALL(cuStreamDestroy_v2, stream *s) { if (s->captured) forget_graph(stop_capture(s)); free(s); live--; NEEDS_CONTEXT; return 0; }
+CALL(cuStreamSynchronize, stream *s) { NEEDS_CONTEXT; (void)s; return 0; }
+CALL(cuEventCreate, void **e, unsigned flags) { NEEDS_CONTEXT; return flags ? 1 : make(e, 1); }
 CALL(cuEventDestroy_v2, void *e) { free(e); live--; NEEDS_CONTEXT; return 0; }
 CALL(cuEventRecord, void *e, void *s) { NEEDS_CONTEXT; (void)s; return e ? 0 : 1; }
 CALL(cuEventSynchronize, void *e) { NEEDS_CONTEXT; return e ? 0 : 1; }
 CALL(cuEventElapsedTime, float *milliseconds, void *from, void *to) { NEEDS_CONTEXT; *milliseconds = from && to ? 1.5f : 0; return 0; }
+
+// ---- Captures --------------------------------------------------------------------------------------------
+static graph *copied(const graph *g) {
+    graph *copy = object(sizeof *copy);
+    *copy = (graph){malloc((g->n + 1) * sizeof *g->nodes), g->n};
+    if (g->n) memcpy(copy->nodes, g->nodes, g->n * sizeof *g->nodes);
+    live++;
+    return copy;
+}
+
+CALL(cuStreamBeginCapture_v2, stream *s, int mode) {
+    NEEDS_CONTEXT;
+    if (!s) return UNSUPPORTED;
+    if (capturing) return ILLEGAL_STATE;
+    if (mode != 1) return 1;   // of the thread alone
+    s->captured = object(sizeof *s->captured);
+    *s->captured = (graph){0};
+    capturing = s;
+    return 0;
+}
+
+CALL(cuStreamEndCapture, stream *s, graph **g) {
+    *g = NULL;
+    const bool captured = s->captured != NULL, spoilt = s->spoilt;
+    graph *recorded = captured ? stop_capture(s) : NULL;
+    const int error = fault(__func__);   // ended all the same
+    if (error || !depth || !captured || spoilt) {
+        forget_graph(recorded);
+        return error ? error : !depth ? NO_CONTEXT : !captured ? ILLEGAL_STATE : INVALIDATED;
+    }
+    *g = recorded;
+    live++;
+    return 0;
+}
+
+CALL(cuGraphDestroy, graph *g) { forget_graph(g); live--; NEEDS_CONTEXT; return 0; }
+CALL(cuGraphInstantiateWithFlags, graph **replay, const graph *g, uint64_t flags) { NEEDS_CONTEXT; if (flags) return 1; *replay = copied(g); return 0; }
+CALL(cuGraphExecDestroy, graph *replay) { forget_graph(replay); live--; NEEDS_CONTEXT; return 0; }
+
+CALL(cuGraphLaunch, const graph *replay, stream *s) {
+    NEEDS_CONTEXT;
+    (void)s;
+    for (unsigned i = 0; i < replay->n; i++) {
+        node *n = &replay->nodes[i];
+        void *params[MOST_PARAMS];
+        for (int k = 0; k < n->f->nparams; k++) params[k] = &n->slots[k];
+        run(n->f, params, n->grid, n->block, n->shared);
+    }
+    return 0;
+}

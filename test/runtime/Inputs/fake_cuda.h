@@ -1,6 +1,9 @@
 // A CUDA driver without a GPU: built as libcuda.so.1 and linked to the test, so that dlopen finds it loaded. Device memory
 // is host memory, kernels are functions of the test, streams finish at once. Counts what lives; any call can fail once.
-// Modules are the text "fake", with the kernels registered, or PTX, whose kernels a player of the test runs.
+// Modules are the text "fake", with the kernels registered, or PTX, whose kernels a player of the test runs. Where the
+// environment has FAKE_CUDA any code is good, kernels do nothing, and the call it names fails.
+// A stream that is captured records launches, with what their parameters hold. What CUDA's rules forbid meanwhile fails, spoils
+// the capture, and is counted: what synchronises or allocates, and work for the default stream. Besides, what is no launch.
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -9,7 +12,7 @@
 #include <stdint.h>
 
 typedef void (*fake_kernel)(void **params, unsigned grid, unsigned block, unsigned shared);
-void fake_register(const char *name, fake_kernel k, int declared_shared);
+void fake_register(const char *name, fake_kernel k, int nparams, int declared_shared);
 typedef void (*fake_player)(const char *kernel, void **params, unsigned grid, unsigned block, unsigned shared);
 void fake_play(fake_player p);          // NULL: PTX is refused
 void fake_forget_kernels(void);
@@ -19,14 +22,13 @@ int64_t fake_calls(const char *name);   // NULL: of all; GetErrorName, GetErrorS
 void fake_fail_at(int64_t call);        // the call of that number fails, counted from now; -1: none
 bool fake_failed(const char *name);     // whether one of that name has, ever
 void fake_speechless(int on);           // between its begin and its end errors have no names and texts
-void fake_capture(int on);              // between its begin and its end a stream is captured
-int64_t fake_illegal(void);             // calls made meanwhile that a capture does not allow
+int64_t fake_illegal(void);             // calls that the capture of a stream did not allow
 // The allocation that holds an address, which no later one gets; written: by copies and fills. False: there is none.
 bool fake_memory(const void *address, void **start, size_t *bytes, bool *written);
 void fake_driver(int version);          // 13000 unless said
 void fake_limit(size_t bytes);          // the largest allocation there is memory for
 int64_t fake_bytes_out(void);           // copied to the host
-int64_t fake_live(void);                // memory, modules, streams, events, retained primary contexts
+int64_t fake_live(void);                // memory, modules, streams, events, graphs, retained primary contexts
 int fake_retained(int device);          // how often its primary context is
 
 typedef struct fake_context *fake_context;

@@ -1,0 +1,90 @@
+// A launch's share of ten that follow each other, their data in the cache where that holds them: the median
+// of a few series. On a GPU they are captured once and replayed: the host takes longer to submit a small
+// launch than the device to run it.
+#include "bench.h"
+
+#include <string.h>
+
+enum { SERIES = 5, LAUNCHES = 10 };
+typedef struct {
+    run_op *o;
+    gnn_stream stream;
+    gnn_timer *timer;
+    gnn_replay *replay;   // NULL: nothing can be captured
+} series;
+
+static bool launch_all(const series *s) {
+    for (int i = 0; i < LAUNCHES; i++)
+        if (!run_launch(s->o, s->stream)) return false;
+    return true;
+}
+
+static bool capture(series *s) {
+    gnn_context *c = s->o->r->context;
+    gnn_status began = gnn_capture_begin(c, s->stream);
+    if (began == GNN_NO_CAPTURE) {
+        gnn_context_clear_error(c);
+        return true;
+    }
+    if (run_failed(s->o, began)) return false;
+    bool good = launch_all(s);
+    gnn_status ended = gnn_capture_end(c, s->stream, good ? &s->replay : NULL);
+    return good && !run_failed(s->o, ended);
+}
+
+static bool submit(const series *s) {
+    return s->replay ? !run_failed(s->o, gnn_replay_launch(s->replay, s->stream)) : launch_all(s);
+}
+
+// A replay that is timed is submitted while another runs, so that it waits for no host.
+static bool time_series(const series *s, double *ms) {
+    return (!s->replay || submit(s)) && !run_failed(s->o, gnn_timer_start(s->timer, s->stream)) &&
+           submit(s) && !run_failed(s->o, gnn_timer_stop(s->timer, s->stream)) &&
+           !run_failed(s->o, gnn_timer_read(s->timer, ms));
+}
+
+static bool time_all(const series *s, double *ms) {
+    double each[SERIES], limit = ((const bench_session *)s->o->r)->seconds * 1e3, spent = 0;
+    int64_t n = 0;
+    for (; n < SERIES && (!n || spent < limit); spent += each[n++])
+        if (!time_series(s, &each[n])) return false;
+    *ms = run_median(each, n) / LAUNCHES;
+    return true;
+}
+
+bool bench_hot(run_op *o, double *ms) {
+    gnn_context *c = o->r->context;
+    series s = {.o = o};
+    bool good = !run_failed(o, gnn_stream_new(c, &s.stream)) && !run_failed(o, gnn_timer_new(c, &s.timer)) &&
+                capture(&s) && time_all(&s, ms);
+    ((bench_session *)o->r)->replayed = s.replay != NULL;
+    gnn_replay_free(s.replay);
+    gnn_timer_free(s.timer);
+    gnn_stream_free(c, s.stream);
+    return good;
+}
+
+// ---- An empty kernel -------------------------------------------------------------------------------------
+// PTX for the oldest architecture, which the driver compiles: what any launch takes, whatever it does.
+static const char empty_code[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
+                                 ".visible .entry empty(.param .u64 nothing) { ret; }\n";
+static const char empty_manifest[] =
+    "{\"gnnc_manifest\": 1, \"name\": \"empty\", \"target\": \"sm_80\", \"index_bits\": 32,"
+    " \"kernels\": [{\"name\": \"empty\", \"block\": 32, \"params\": [\"i64\"]}],"
+    " \"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"empty\", \"blocks\": \"1\", \"args\": [{\"number\": \"0\"}]}]}]}";
+
+bool bench_empty(run_op *o) {
+    bench_session *s = (bench_session *)o->r;
+    if (o->r->target.kind != CG_CUDA || s->empty > 0) return true;
+    phase(o->r->d, "empty kernel");
+    unit_op op = {.name = "an empty kernel", .op = tensor_op_new(o->arena, "an empty kernel")};
+    run_op empty = {.r = o->r, .arena = o->arena, .op = &op};
+    gnn_code code = {.image = empty_code, .size = sizeof empty_code};
+    bool good = !run_failed(&empty, gnn_program_load(o->r->context, empty_manifest, strlen(empty_manifest),
+                                                     &code, &empty.program)) &&
+                !run_failed(&empty, gnn_plan_new(empty.program, &(gnn_plan_options){0}, &empty.plan)) &&
+                bench_hot(&empty, &s->empty);
+    gnn_plan_free(empty.plan);
+    gnn_program_free(empty.program);
+    return good;
+}
