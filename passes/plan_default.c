@@ -20,6 +20,7 @@ enum {
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
     STEPS = 4,        // points that each reduce a dense axis, under way at once
+    ROW_GROUPS = 4,   // that share each of a few rows
     HEADS = 2,        // of a lane that reduces for them
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
@@ -287,14 +288,6 @@ static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes)
     return default_entry_bytes(m, st) < 4 ? 2 : 4;
 }
 
-// Where each row has a warp, a row's length is what is waited for: lanes take its entries, and hold features.
-static int64_t feature_lanes(const making *m, tensor_var v, bool rows, int64_t lanes) {
-    if (m->rows != ROWS_ALL_AT_ONCE || !rows) return lanes;
-    int64_t extent = extent_of(m->p, v), points = (extent ? extent : m->class->typical), held = m->p->machine->points,
-            few = power_above((points + held - 1) / held), least = WARP / ROW_LANES;
-    return few > lanes ? lanes : few > least ? few : least < lanes ? least : lanes;
-}
-
 // The lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
@@ -315,7 +308,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     if (m->owner == ROW_OF_BLOCK && rows && reduces)
         default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
     if (features) {
-        share s = share_axis(m, st, left[n - 1], feature_lanes(m, left[n - 1], rows, lanes));
+        share s = share_axis(m, st, left[n - 1], lanes);
         fill_share(m, st, left[n - 1], s);
         lanes /= s.lanes;
         vectors = s.vector > 1;
@@ -327,7 +320,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if (m->sums && rows && vectors && lanes == PAIRED && m->rows != ROWS_ALL_AT_ONCE) {   // requests are what is short
+    if (m->sums && rows && vectors && lanes == PAIRED && m->owner == ROW_OF_LANES) {   // requests are what is short
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
@@ -558,7 +551,9 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->streams = skewed && m->rows == ROWS_FEW && default_streams(m, g);
     m->narrow = m->streams && default_narrow(m, g);
     m->sorted = skewed && !m->narrow;
+    if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
     default_stages(m, g);
+    m->owner = ROW_OF_LANES;
     m->sorted = false;
     if (skewed) default_cut(m, g, map);
     m->sums = m->streams = m->narrow = false;

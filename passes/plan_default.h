@@ -11,7 +11,7 @@ enum {
     DEFAULT_HEAVY = 256,      // entries from which on a row is long
     DEFAULT_HEAVIEST = 2048,  // and longer than most that are
     DEFAULT_PART = 256,       // of a row that is cut
-    DEFAULT_WARPS = 8192,     // that a machine has at once
+    DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
 };

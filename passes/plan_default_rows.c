@@ -246,15 +246,15 @@ static void guard_few(making *m, tensor_val map) {
     guard(m, s, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, DEFAULT_FEW));
 }
 
-// A warp is there for each row.
-static void guard_warps(making *m, tensor_val map) {
-    const size_token all[] = {{SZ_CONST, DEFAULT_WARPS, 0}, {SZ_LE, 0, 0}};
+// A block is there for each row.
+static void guard_blocks(making *m, tensor_val map) {
+    const size_token all[] = {{SZ_CONST, DEFAULT_BLOCKS, 0}, {SZ_LE, 0, 0}};
     tensor_space s = m->p->op->vals.data[map].into;
-    guard(m, s, all, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, DEFAULT_WARPS));
+    guard(m, s, all, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, DEFAULT_BLOCKS));
 }
 
 void default_guards(making *m) {
-    for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_ALL_AT_ONCE; i++) guard_warps(m, m->walked.data[i]);
+    for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_ALL_AT_ONCE; i++) guard_blocks(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_FEW; i++) guard_few(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
     for (uint32_t i = 0; i < m->walked.len && m->rows != ROWS_SKEWED && m->rows != ROWS_FEW; i++)

@@ -62,7 +62,7 @@ static gnn_status begins_of(gnn_context *c, const rt_map_view *windows, const rt
     for (int64_t w = 0; w <= windows->codomain && !s; w++) rt_set(out, w, 0);
     for (int64_t e = 0; e < slots->values.count && !s; e++) {
         int64_t slot = rt_get(&slots->values, e), w = rt_get(&windows->values, e);
-        if (slot >= rt_get(out, w + (slot >= 0))) rt_set(out, w + 1, slot + 1);
+        if (slot >= 0 && slot >= rt_get(out, w + 1)) rt_set(out, w + 1, slot + 1);
     }
     for (int64_t w = 0; w < windows->codomain && !s; w++)
         if (rt_get(out, w + 1) < rt_get(out, w)) rt_set(out, w + 1, rt_get(out, w));
