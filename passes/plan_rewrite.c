@@ -5,12 +5,9 @@
 //  h]
 #include "planner.h"
 
-#include <math.h>
 #include <string.h>
 
-enum {
-    INLINE_COST = 49
-};   // operations of a body that every reader may compute again: the weights of a GAT, of a softmax
+enum { INLINE_COST = 49 };   // operations of a body that every reader may compute again: the weights of a GAT, of a softmax
 
 // ---- Rewriting expressions -------------------------------------------------------------------------------
 typedef struct {
@@ -238,23 +235,6 @@ static const tensor_target *rewrite_targets(planner *p, const tensor_stage *st, 
     return out;
 }
 
-// A number, whatever float type says it.
-static bool is_number(const planner *p, tensor_expr e, double *x) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    *x = n->imm.f;
-    return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type);
-}
-
-// `else 0` of a sum says what the sum of nothing is: whether there was anything need not be known.
-static bool says_what_is(const planner *p, const tensor_stage *st) {
-    const tensor_reducer *r = st->nelse == 1 ? &p->op->reducers.data[st->reducer] : NULL;
-    double nothing, other;
-    if (!r || r->kind == REDUCE_USER || r->nstate != 1) return false;
-    const tensor_node *finish = tensor_node_at(p->op, r->finish[0]);
-    return finish->op == TENSOR_LEFT_OP && is_number(p, r->identity[0], &nothing) &&
-           is_number(p, st->orelse[0], &other) && nothing == other && signbit(nothing) == signbit(other);
-}
-
 static void rewrite_stage(planner *p, uint32_t i, bool *taken, uint32_t ntaken) {
     tensor_stage st = p->op->stages.data[i];
     tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
@@ -271,7 +251,6 @@ static void rewrite_stage(planner *p, uint32_t i, bool *taken, uint32_t ntaken) 
     st.body = rewrite_list(p, st.body, st.nbody, vars, &st);
     st.filters = rewrite_list(p, st.filters, st.nfilters, vars, &st);
     st.orelse = rewrite_list(p, st.orelse, st.nelse, vars, NULL);
-    if (says_what_is(p, &st)) st.nelse = 0;
     p->op->stages.data[i] = st;
 }
 
