@@ -93,8 +93,10 @@ static void pack(packing *c, tensor_val val, const tensor_expr *index, uint32_t 
     if (val >= c->p->op->nparams || i->role == VAL_MAP || i->facts & FACT_PACKED || rank < 2) return;
     const tensor_node *first = tensor_node_at(c->p->op, index[0]);
     if (first->op != TENSOR_VAR_OP || !c->steps[first->imm.i]) return;
-    for (uint32_t a = 1; a < rank; a++)
-        if (c->p->op->spaces.data[i->axes[a]].kind != SPACE_CONST) return;
+    for (uint32_t a = 1; a < rank; a++) {
+        const tensor_space_info *s = &c->p->op->spaces.data[i->axes[a]];
+        if (s->kind != SPACE_CONST || !s->size) return;
+    }
     int64_t pitch = 1;
     for (uint32_t a = rank; a-- > 0; pitch *= c->p->op->spaces.data[i->axes[a]].size) {
         bool one = a && c->p->op->spaces.data[i->axes[a]].size == 1;   // it lies at 0, whatever its stride

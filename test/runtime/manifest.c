@@ -116,7 +116,7 @@ static const struct {
     {NAMED, WITH("{\"aligned\": \"x\", \"bytes\": 8192}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"bytes\" from 1 to 4096"},
     {NAMED, WITH("{\"stride\": \"x\", \"axis\": 2, \"multiple\": 4}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"axis\" from 0 to 1"},
     {NAMED, WITH("{\"stride\": \"x\", \"axis\": 1, \"multiple\": 0}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"multiple\" from 1 to 2147483647"},
-    {NAMED, WITH("{\"unit\": \"x\"}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"axis\" from 0 to 1"},
+    {NAMED, WITH("{\"pitch\": \"x\"}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"axis\" from 0 to 1"},
     {NAMED, WITH("{\"reach\": \"x\"}"), "manifest: versions[0] (naive): guards[0]: needs an integer \"below\" from 1 to 9223372036854775807"},
     {NAMED, WITH("{\"aligned\": \"x\", \"bytes\": 4}, {\"near\": \"x\"}"), "manifest: versions[0] (naive): guards[1]: a guard of no known kind"},
     {"{\"size\": \"F\"}]", "{\"number\": \"G\"}]",

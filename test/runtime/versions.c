@@ -109,7 +109,7 @@ static void at_the_plan(void) {
 }
 
 #define ARRAYS "{\"aligned\": \"x\", \"bytes\": 16}, {\"stride\": \"x\", \"axis\": 0, \"multiple\": 4}, "           \
-               "{\"unit\": \"x\", \"axis\": 1}, {\"aligned\": \"m\", \"bytes\": 4}"
+               "{\"pitch\": \"x\", \"axis\": 1, \"elements\": 1}, {\"aligned\": \"m\", \"bytes\": 4}"
 
 static void at_the_launch(void) {
     gnn_program *p = load(OP(WIDE(ARRAYS) "," TILED("{\"reach\": \"x\", \"below\": 20}") "," LAST));
@@ -166,7 +166,8 @@ static void one_alone(void) {
     refused("{\"aligned\": \"x\", \"bytes\": 16}", &x, "version wide: x is not aligned to 16 bytes", __LINE__);
     refused("{\"stride\": \"x\", \"axis\": 0, \"multiple\": 2}", &x,
             "version wide: the stride of axis 0 of x is no multiple of 2", __LINE__);
-    refused("{\"unit\": \"x\", \"axis\": 1}", &x, "version wide: the stride of axis 1 of x is not 1", __LINE__);
+    refused("{\"pitch\": \"x\", \"axis\": 1, \"elements\": 1}", &x, "version wide: the stride of axis 1 of x is not 1", __LINE__);
+    refused("{\"pitch\": \"x\", \"axis\": 0, \"elements\": 4}", &x, "version wide: the stride of axis 0 of x is not 4", __LINE__);
     refused("{\"reach\": \"x\", \"below\": 11}", &x, "version wide: an element of x lies 11 or more from its first", __LINE__);
 }
 
@@ -184,7 +185,7 @@ static void undecided(void) {
 
 // An array of a map is where the plan put it: its guards are decided there.
 static void of_maps(void) {
-    gnn_program *p = load(OP(WIDE("{\"reach\": \"m\", \"below\": 5}, {\"unit\": \"m\", \"axis\": 0}") "," LAST));
+    gnn_program *p = load(OP(WIDE("{\"reach\": \"m\", \"below\": 5}, {\"pitch\": \"m\", \"axis\": 0, \"elements\": 1}") "," LAST));
     gnn_plan *plan = NULL;
     GOOD(c, plan_of(p, 1, NULL, &plan));
     CHECK(plan->nready == 1 && !plan->ready[0].guarded && !strcmp(plan->ready[0].version->name, "wide"));
