@@ -1,5 +1,5 @@
 // What a version takes for granted and the launcher checks: vectors fall on their alignment, arrays that are
-// walked step by step are packed, offsets fit 31 bits.
+// walked step by step are packed, offsets fit 31 bits, there is a point to walk.
 #include "planner.h"
 
 #include <string.h>
@@ -157,4 +157,27 @@ void plan_narrow_guards(planner *p) {
     }
     for (tensor_space s = 0; s < p->nspaces; s++)
         if (p->op->spaces.data[s].kind != SPACE_CONST) below(p, &s, 1, NULL);
+}
+
+// ---- Rows without rounds ---------------------------------------------------------------------------------
+// Where all loops are straight lines, lanes whose rows are empty read the first point under their masks.
+static void suppose_some(planner *p, tensor_var v) {
+    const tensor_space points = p->op->vars.data[v].space;
+    const size_token tokens[] = {{SZ_SPACE, points, 0}, {SZ_CONST, 1, 0}, {SZ_GE, 0, 0}};
+    size_expr some = {0};
+    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) VEC_PUSH(p->arena, &some, tokens[i]);
+    plan_holds(p, some, arena_printf(p->arena, "%s >= 1", p->op->spaces.data[points].name));
+}
+
+static void guard_whole(planner *p, const loop_body *body, bool alone) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_FOR && n->within && alone) suppose_some(p, n->var);
+        guard_whole(p, &n->body, alone || (n->kind == LOOP_WITHIN && n->alone));
+    }
+}
+
+void plan_whole_guards(planner *p) {
+    for (uint32_t i = 0; i < p->plan->steps.len; i++)
+        if (p->plan->steps.data[i].kernel) guard_whole(p, &p->plan->steps.data[i].kernel->body, false);
 }

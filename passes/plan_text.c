@@ -103,6 +103,7 @@ program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine,
         if (!compiles(&guards, step->kernel)) return NULL;
         guard_body(&guards, &step->kernel->body, &vars);
     }
+    plan_whole_guards(&guards);
     program_version v = {.name = "text"}, naive = p->versions.data[0];
     for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &v.guards, facts.guards.data[i]);
     lower_plan(a, plan, p, &v, &(lower_options){guards.machine, o->index_bits, false});
