@@ -11,7 +11,6 @@ enum {
     WARP = 32,
     ROW_LANES = 8,          // that share a row: most rows are short
     STREAM_LANES = 4,       // of narrow rows that lie next to each other
-    UNROLLED = 512,         // operations of a loop that is written out
     DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
     PART_POINTS = 4096,     // of a reduction across blocks
     COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
@@ -19,7 +18,7 @@ enum {
     HELD = 32,        // points of several axes a thread holds
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
-    STEPS = 4,        // points that each reduce a dense axis, under way at once
+    LIGHT_WALK = 2,   // reductions of a walk that is worth a version for few rows
     ROW_GROUPS = 4,   // that share each of a few rows
     HEADS = 2,        // of a lane that reduces for them
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
@@ -188,16 +187,17 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
 }
 
-// What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take them,
-// `each` or one at a time.
-static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                          int64_t most, int64_t each) {
+// What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take
+// them, `each` or one at a time.
+static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most,
+                          int64_t each) {
     share s = share_axis(m, st, st->bound[0], most);
     dot_share d = {s.lanes, 1, 1};
     int64_t lanes = m->p->machine->lanes / s.lanes, room = HELD / (s.vector * s.registers);
     fill_share(m, st, st->bound[0], s);
     for (uint32_t i = n; i-- > 1;) {
-        int64_t extent = extent_of(m->p, left[i]), hold = room < each || extent % each ? 1 : each, take = lanes;
+        int64_t extent = extent_of(m->p, left[i]), hold = room < each || extent % each ? 1 : each,
+                take = lanes;
         if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
@@ -256,38 +256,6 @@ static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left
     if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
 
-// How many rounds of a row's loop are written out: as many as leave the loop a few hundred operations, which
-// assemblers and instruction caches still like.
-static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
-    planner *p = m->p;
-    schedule *whole = p->s;
-    p->s = m->s;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    uint32_t n = plan_left(p, st, left);
-    tensor_var inner = n ? left[n - 1] : UINT32_MAX;
-    index_cut c = n ? plan_cut(p, st, inner, false) : (index_cut){0};
-    p->s = whole;
-    int64_t copies = (c.vector ? c.vector : 1) * (c.registers ? c.registers : 1), sum = 0;
-    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
-    memset(seen, 0, p->op->exprs.len + 1);
-    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_operations(p, st->body[i], inner, copies, seen);
-    const tensor_reducer *r = &p->op->reducers.data[st->reducer];
-    for (uint32_t i = 0; i < r->nstate; i++)
-        sum += plan_operations(p, r->lift[i], UINT32_MAX, copies, seen) +
-               plan_operations(p, r->combine[i], UINT32_MAX, copies, seen);
-    while (most > 1 && sum * most > UNROLLED) most /= 2;
-    return most;
-}
-
-// Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few,
-// most rows are short, and a step beyond their end costs as much as one of them.
-static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
-    if (!m->sums || m->rows != ROWS_FEW) return lanes > 1 ? 4 : 8;
-    if (m->narrow) return default_row_bytes(m, st) < 16 ? 4 : 2;
-    if (m->streams) return 8;
-    return default_entry_bytes(m, st) < 4 ? 2 : 4;
-}
-
 // The lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
@@ -313,44 +281,18 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
-    if (rows)
-        default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, rounds_of(m, st, lanes)),
-                     "masked");
+    if (rows) default_rounds(m, st, lanes);
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if (m->sums && rows && vectors && lanes == PAIRED && m->owner == ROW_OF_LANES) {   // requests are what is short
+    if (m->sums && rows && vectors && lanes == PAIRED &&
+        m->owner == ROW_OF_LANES) {   // requests are what is short
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
     if (reduces && !dots && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
     return lanes;
-}
-
-// Reductions that one walk serves write out as many rounds as the dearest of them stands.
-static void level_unrolls(making *m, const stage_group *g) {
-    planner *p = m->p;
-    for (uint32_t i = 0, end; i < g->len; i = end) {
-        const schedule_cell *least = NULL;
-        end = plan_run_end(p, g, i);
-        for (uint32_t k = i; k < end && end > i + 1; k++) {
-            const tensor_stage *st = &p->op->stages.data[g->data[k]];
-            const schedule_cell *c = schedule_find(m->s, st->name, SCHEDULE_UNROLL,
-                                                   p->op->vars.data[st->bound[0]].name);
-            if (k == i || !c || (least && schedule_number(c, NULL) < schedule_number(least, NULL))) least = c;
-            if (!least) break;
-        }
-        for (uint32_t k = i; k < end && end > i + 1; k++) {
-            const tensor_stage *st = &p->op->stages.data[g->data[k]];
-            schedule_cell c = {.verb = SCHEDULE_UNROLL,
-                               .stage = st->name,
-                               .subject = p->op->vars.data[st->bound[0]].name,
-                               .empty = !least};
-            if (least) c.nvalues = least->nvalues, c.values = least->values;
-            schedule_fill(p->arena, m->s, c);
-        }
-    }
 }
 
 bool default_is_dot(const planner *p, const stage_group *g) {
@@ -360,45 +302,11 @@ bool default_is_dot(const planner *p, const stage_group *g) {
     return true;
 }
 
-// Points that each reduce a dense axis: several are under way, and the lanes that reduce go on with one each.
-static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
-                       uint32_t n) {
-    const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
-    schedule *whole = m->p->s;
-    m->p->s = m->s;
-    int64_t lanes = plan_cut(m->p, dot, dot->bound[0], true).lanes, held = 1;
-    for (uint32_t i = 1; i < n; i++) {
-        int64_t heads = plan_cut(m->p, st, left[i], false).registers;
-        if (heads > 1) held *= heads;
-    }
-    m->p->s = whole;
-    int64_t steps = lanes <= 1 || held > 2 ? 2 : lanes < STEPS ? lanes : STEPS;
-    default_fill(m, st->name, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
-}
-
-static bool lies_there(void *user, const tensor_node *load) {
-    for (uint32_t i = 0; i < load->nargs; i++)
-        if (tensor_node_at(((const planner *)user)->op, load->args[i])->op == TENSOR_LOAD_OP) return false;
-    return true;
-}
-
-// Points that reduce nothing, and read by maps: those come first, and rows wait for them.
-static bool gathers_alone(planner *p, const stage_group *g) {
-    bool any = false;
-    for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nleft) return false;
-        any |= !plan_loads(p, st, lies_there, p);
-    }
-    return any;
-}
-
 // Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can spare.
 static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     int64_t rows = WARP;
-    bool gathers = gathers_alone(p, g);
     for (uint32_t pass = 0; pass < 2; pass++) {
         bool spare = m->owner == ROW_OF_LANES && rows > 1;
         for (uint32_t i = 0; i < g->len; i++) {
@@ -407,14 +315,13 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
             if (!pass && left_over < rows) rows = left_over;
         }
     }
-    level_unrolls(m, g);
+    default_level_rounds(m, g);
     for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
         if (!n || sums_columns(p, st, left, n)) continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
-        if (default_is_dot(p, g)) fill_steps(m, g, st, left, n);
-        else if (gathers) default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
+        default_steps(m, g, st, left, n);
     }
 }
 
@@ -547,7 +454,7 @@ static void fill_kernel(making *m, const stage_group *g) {
     }
     m->sums = default_cuts(m->p, g);
     m->kernels++;
-    m->walks += m->sums && map != TENSOR_NO_VAL;
+    m->walks += m->sums && map != TENSOR_NO_VAL && plan_run_end(m->p, g, 0) <= LIGHT_WALK;
     m->streams = skewed && m->rows == ROWS_FEW && default_streams(m, g);
     m->narrow = m->streams && default_narrow(m, g);
     m->sorted = skewed && !m->narrow;

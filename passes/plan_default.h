@@ -1,6 +1,7 @@
 // Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
-// and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows.
+// and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
+// plan_default_steps.c says how many steps are written out.
 #ifndef GNNC_PLAN_DEFAULT_H
 #define GNNC_PLAN_DEFAULT_H
 
@@ -28,7 +29,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
-    uint32_t kernels, walks;      // so far; that sum rows alone
+    uint32_t kernels, walks;      // so far; of one or two sums of rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
     bool sums;                    // at hand: one walk of rows
     bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too, and entries few
@@ -78,6 +79,10 @@ bool default_is_dot(const planner *p, const stage_group *g);   // one such stage
 typedef struct {
     int64_t lanes, heads, held;   // lanes that reduce; that have heads of their own; heads a thread holds
 } dot_share;
+// Steps that are written out: rounds of a walk of rows, which several reductions of one walk share; points.
+void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
+void default_level_rounds(making *m, const stage_group *g);
+void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n);
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.
 bool default_tile(making *m, const stage_group *g, uint32_t number);

@@ -336,6 +336,17 @@ static void share_level(nest *n, uint32_t level, const index_cut *said, uint32_t
     }
 }
 
+static void refuse_vector(planner *p, index_cut *c, tensor_var v, bool ordered, bool within) {
+    diagnostic *d = plan_refuse(
+        p, E0548, c->cell[SCHEDULE_VECTOR]->at,
+        ordered  ? "'%s' is visited in another order, in which the %lld points of a vector are not adjacent"
+        : within ? "'%s' begins in each block where its rows do, not at a multiple of %lld"
+                 : "the extent of '%s' is no multiple of %lld",
+        plan_index_text(p, v), (long long)c->vector);
+    if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
+    c->vector = 0;
+}
+
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     planner *p = n->p;
     const tensor_stage *deepest = plan_deepest(p, n->group);
@@ -367,17 +378,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     const plan_part *part = plan_part_of(p, (uint32_t)(deepest - p->op->stages.data));
     if (part && part->kind == PART_RUNS && part->row == v) c = plan_deal_rows(p, part, c, in_blocks(n));
     if (c.vector > 1 &&
-        (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector, c.pad > 0))) {
-        diagnostic *d = plan_refuse(
-            p, E0548, c.cell[SCHEDULE_VECTOR]->at,
-            ordered
-                ? "'%s' is visited in another order, in which the %lld points of a vector are not adjacent"
-            : within ? "'%s' begins in each block where its rows do, not at a multiple of %lld"
-                     : "the extent of '%s' is no multiple of %lld",
-            plan_index_text(p, v), (long long)c.vector);
-        if (d) diag_help(d, "take registers for it, or a vector that divides its extent");
-        c.vector = 0;
-    }
+        (ordered || within || !plan_vector_guards(p, deepest, v, (uint32_t)c.vector, c.pad > 0)))
+        refuse_vector(p, &c, v, ordered, within);
     plan_pad_loop(p, &c, node,
                   ordered                          ? "its points are visited in another order"
                   : rows && n->rows->tile          ? "its points are those of a tile"

@@ -17,20 +17,22 @@ static UNUSED void slots_of(void **params, int n, uint64_t *slots) {
         memcpy(&slots[i], params[i], sizeof *slots);
 }
 
-static UNUSED void fake_gather(void **params, unsigned grid, unsigned block, unsigned shared) {
+typedef void host_kernel(const uint64_t *slots, uint32_t block, uint32_t blocks);
+
+static UNUSED void run_blocks(host_kernel *kernel, void **params, int n, unsigned grid, unsigned block, unsigned shared) {
     uint64_t slots[7];
     CHECK(block == 32 && shared == 0);
-    slots_of(params, 7, slots);
+    slots_of(params, n, slots);
     for (unsigned b = 0; b < grid; b++)
-        gather32(slots, b, grid);
+        kernel(slots, b, grid);
+}
+
+static UNUSED void fake_gather(void **params, unsigned grid, unsigned block, unsigned shared) {
+    run_blocks(gather32, params, 7, grid, block, shared);
 }
 
 static UNUSED void fake_add(void **params, unsigned grid, unsigned block, unsigned shared) {
-    uint64_t slots[6];
-    CHECK(block == 32 && shared == 0);
-    slots_of(params, 6, slots);
-    for (unsigned b = 0; b < grid; b++)
-        add(slots, b, grid);
+    run_blocks(add, params, 6, grid, block, shared);
 }
 
 static UNUSED gnn_context *new_cuda(ledger *l) {

@@ -1,0 +1,106 @@
+// How many steps the default schedule writes out: rounds of a row's loop, and points that a block's threads
+// have under way at once.
+#include "plan_default.h"
+
+#include <string.h>
+
+// Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
+enum {
+    UNROLLED = 512,   // operations of a loop that is written out
+    STEPS = 4         // points that each reduce a dense axis, or read by a map, under way at once
+};
+
+// ---- Rounds of rows --------------------------------------------------------------------------------------
+// How many rounds of a row's loop are written out: as many as leave the loop a few hundred operations, which
+// assemblers and instruction caches still like.
+static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
+    planner *p = m->p;
+    schedule *whole = p->s;
+    p->s = m->s;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, st, left);
+    tensor_var inner = n ? left[n - 1] : UINT32_MAX;
+    index_cut c = n ? plan_cut(p, st, inner, false) : (index_cut){0};
+    p->s = whole;
+    int64_t copies = (c.vector ? c.vector : 1) * (c.registers ? c.registers : 1), sum = 0;
+    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
+    memset(seen, 0, p->op->exprs.len + 1);
+    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_operations(p, st->body[i], inner, copies, seen);
+    const tensor_reducer *r = &p->op->reducers.data[st->reducer];
+    for (uint32_t i = 0; i < r->nstate; i++)
+        sum += plan_operations(p, r->lift[i], UINT32_MAX, copies, seen) +
+               plan_operations(p, r->combine[i], UINT32_MAX, copies, seen);
+    while (most > 1 && sum * most > UNROLLED) most /= 2;
+    return most;
+}
+
+// Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few,
+// most rows are short, and a step beyond their end costs as much as one of them.
+static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
+    if (!m->sums || m->rows != ROWS_FEW) return lanes > 1 ? 4 : 8;
+    if (m->narrow) return default_row_bytes(m, st) < 16 ? 4 : 2;
+    if (m->streams) return 8;
+    return default_entry_bytes(m, st) < 4 ? 2 : 4;
+}
+
+void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
+    default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, rounds_of(m, st, lanes)),
+                 "masked");
+}
+
+// Reductions that one walk serves write out as many rounds as the dearest of them stands.
+void default_level_rounds(making *m, const stage_group *g) {
+    planner *p = m->p;
+    for (uint32_t i = 0, end; i < g->len; i = end) {
+        const schedule_cell *least = NULL;
+        end = plan_run_end(p, g, i);
+        for (uint32_t k = i; k < end && end > i + 1; k++) {
+            const tensor_stage *st = &p->op->stages.data[g->data[k]];
+            const schedule_cell *c = schedule_find(m->s, st->name, SCHEDULE_UNROLL,
+                                                   p->op->vars.data[st->bound[0]].name);
+            if (k == i || !c || (least && schedule_number(c, NULL) < schedule_number(least, NULL))) least = c;
+            if (!least) break;
+        }
+        for (uint32_t k = i; k < end && end > i + 1; k++) {
+            const tensor_stage *st = &p->op->stages.data[g->data[k]];
+            schedule_cell c = {.verb = SCHEDULE_UNROLL,
+                               .stage = st->name,
+                               .subject = p->op->vars.data[st->bound[0]].name,
+                               .empty = !least};
+            if (least) c.nvalues = least->nvalues, c.values = least->values;
+            schedule_fill(p->arena, m->s, c);
+        }
+    }
+}
+
+// ---- Points ----------------------------------------------------------------------------------------------
+// Points that each reduce a dense axis: several are under way, and the lanes that reduce go on with one each.
+static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
+                       uint32_t n) {
+    const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
+    schedule *whole = m->p->s;
+    m->p->s = m->s;
+    int64_t lanes = plan_cut(m->p, dot, dot->bound[0], true).lanes, held = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        int64_t heads = plan_cut(m->p, st, left[i], false).registers;
+        if (heads > 1) held *= heads;
+    }
+    m->p->s = whole;
+    int64_t steps = lanes <= 1 || held > 2 ? 2 : lanes < STEPS ? lanes : STEPS;
+    default_fill(m, st->name, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
+}
+
+// Those that reduce nothing, and read by maps: rows wait for these.
+static bool gathers(making *m, const stage_group *g) {
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nleft) return false;
+    }
+    return !default_streams(m, g);
+}
+
+void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
+                   uint32_t n) {
+    if (default_is_dot(m->p, g)) fill_steps(m, g, st, left, n);
+    else if (gathers(m, g)) default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
+}
