@@ -234,6 +234,22 @@ static simt_value *with_held(kernel *k, const slot_list *s, const simt_value *he
     return v;
 }
 
+// How often a serial digit goes round: no further than the end, where the threads of a block agree on it.
+static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
+                               uint32_t weight, const loop_round *r) {
+    simt_value steps = lw_ix(k, b, n->digits[digit].extent);
+    if (n->nheld) return lw_held_steps(k, b, n, digit, r);
+    axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (bounds & AXIS(i) && (k->axis[i].place == LOOP_LANE_PLACE || k->axis[i].place == LOOP_GROUP_PLACE))
+            return steps;
+    if (!r->round.masked) return steps;
+    simt_value left = simt_build_binary(b, SIMT_SUB, r->round.hi, r->round.base),
+               up = simt_build_binary(b, SIMT_ADD, left, lw_ix(k, b, (int64_t)weight - 1));
+    up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));
+    return simt_build_binary(b, SIMT_MIN, steps, simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, weight)));
+}
+
 // Digits taken one after the other are loops around the body, the outermost first.
 static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32_t digits, loop_round r) {
     uint32_t d = digits, weight = 1;
@@ -245,8 +261,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     for (uint32_t i = 0; i + 1 < d; i++) weight *= n->digits[i].extent;
     slot_list slots = lw_slots(k, &n->body);
     uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
-    simt_value steps = lw_ix(k, b, n->digits[d - 1].extent);
-    if (n->nheld) steps = lw_held_steps(k, b, n, d - 1, &r);
+    simt_value steps = serial_steps(k, b, n, d - 1, weight, &r);
     simt_instr loop;
     simt_builder in = simt_build_for(b, lw_ix(k, b, 0), steps, lw_ix(k, b, 1),
                                      with_held(k, &slots, r.held, turns), count, &loop);

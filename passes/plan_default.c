@@ -9,11 +9,12 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    ROW_LANES = 8,          // that share a row: most rows are short
-    STREAM_LANES = 4,       // of narrow rows that lie next to each other
-    DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
-    PART_POINTS = 4096,     // of a reduction across blocks
-    COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
+    ROW_LANES = 8,            // that share a row: most rows are short
+    STREAM_LANES = 4,         // of narrow rows that lie next to each other
+    LONG_STREAM_LANES = 16,   // of those of many entries
+    DOT_LANES = 8,            // that share what a dense axis is reduced to: more of them shuffle more
+    PART_POINTS = 4096,       // of a reduction across blocks
+    COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
@@ -226,7 +227,11 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
 
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
     tensor_var b = st->bound[0];
-    int64_t few = m->narrow ? STREAM_LANES : ROW_LANES;
+    bool wide = default_row_bytes(m, st) >= DEFAULT_NARROW_ROUND;
+    int64_t few = !m->narrow            ? ROW_LANES
+                  : m->rows == ROWS_FEW ? STREAM_LANES
+                  : wide                ? LONG_STREAM_LANES
+                                        : ROW_LANES;
     share s = {1, spare && lanes > few ? few : lanes, 1};
     if (default_reduces_dense(m->p, st))
         s = share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
@@ -455,9 +460,9 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->sums = default_cuts(m->p, g);
     m->kernels++;
     m->walks += m->sums && map != TENSOR_NO_VAL && plan_run_end(m->p, g, 0) <= LIGHT_WALK;
-    m->streams = skewed && m->rows == ROWS_FEW && default_streams(m, g);
+    m->streams = skewed && default_streams(m, g);
     m->narrow = m->streams && default_narrow(m, g);
-    m->sorted = skewed && !m->narrow;
+    m->sorted = skewed && !(m->narrow && m->rows == ROWS_FEW);
     if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
     default_stages(m, g);
     m->owner = ROW_OF_LANES;

@@ -12,6 +12,8 @@ enum {
     DEFAULT_HEAVY = 256,      // entries from which on a row is long
     DEFAULT_HEAVIEST = 2048,  // and longer than most that are
     DEFAULT_PART = 256,       // of a row that is cut
+    DEFAULT_NARROW_PART = 64, // of one whose entries stream and are narrow: nothing else waits as long
+    DEFAULT_NARROW_ROUND = 16,   // bytes of such an entry from which on more lanes share a row, instead of more steps
     DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
@@ -32,7 +34,7 @@ typedef struct {
     uint32_t kernels, walks;      // so far; of one or two sums of rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
     bool sums;                    // at hand: one walk of rows
-    bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too, and entries few
+    bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles

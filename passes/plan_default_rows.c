@@ -151,7 +151,7 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
             least = (m->streams || half) ? 64 / shared : 32;
     if (few > DEFAULT_FEW_PART) few = DEFAULT_FEW_PART;
     if (few < least) few = least;
-    return (m->rows == ROWS_FEW ? few : DEFAULT_PART) * shared;
+    return (m->rows == ROWS_FEW ? few : m->narrow ? DEFAULT_NARROW_PART : DEFAULT_PART) * shared;
 }
 
 static void order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
@@ -195,7 +195,7 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     plan_left(p, deepest, left);
-    if (!m->narrow) order_by_degree(m, deepest->name, left[0], map);
+    if (!m->narrow || m->rows != ROWS_FEW) order_by_degree(m, deepest->name, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
@@ -254,7 +254,8 @@ static void guard_blocks(making *m, tensor_val map) {
 }
 
 void default_guards(making *m) {
-    for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_ALL_AT_ONCE; i++) guard_blocks(m, m->walked.data[i]);
+    for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_ALL_AT_ONCE; i++)
+        guard_blocks(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_FEW; i++) guard_few(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
     for (uint32_t i = 0; i < m->walked.len && m->rows != ROWS_SKEWED && m->rows != ROWS_FEW; i++)

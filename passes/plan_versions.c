@@ -99,7 +99,8 @@ static bool packs(const version_facts *f) {
     return false;
 }
 
-// The same without vectors, for data that is not aligned, and of any strides.
+// The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
+// is a fraction of the code of those that are written out for each size.
 static schedule *scalar_twin(versioning *w, const schedule *s) {
     schedule *t = ARENA_NEW(w->arena, schedule);
     *t = *s;
@@ -108,7 +109,7 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     t->cells.data = NULL;
     t->cells.len = t->cells.cap = 0;
     for (uint32_t i = 0; i < s->cells.len; i++)
-        if (s->cells.data[i].verb != SCHEDULE_VECTOR)
+        if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));
     return t;
 }
