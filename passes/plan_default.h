@@ -14,6 +14,8 @@ enum {
     DEFAULT_PART = 256,       // of a row that is cut
     DEFAULT_NARROW_PART = 64, // of one whose entries stream and are narrow: nothing else waits as long
     DEFAULT_NARROW_ROUND = 16,   // bytes of such an entry from which on more lanes share a row, instead of more steps
+    DEFAULT_SHORT = 8,        // entries of a row that has no rounds
+    DEFAULT_SHORT_HELD = 64,  // elements of them that a thread may hold
     DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
@@ -31,6 +33,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
+    bool unfit;                   // the version is not worth it
     uint32_t kernels, walks;      // so far; of one or two sums of rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
     bool sums;                    // at hand: one walk of rows
@@ -69,6 +72,8 @@ void default_long_rows(making *m, const stage_group *g, tensor_val map);   // tw
 // A kernel of sums of rows alone, and of what is computed from them, may cut long ones.
 bool default_cuts(const planner *p, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
+bool default_short(making *m, const stage_group *g);   // rows of a few entries go without rounds; false: too much would be held
+void default_suppose_longest(making *m, tensor_val map, int64_t entries);   // a condition of the schedule
 bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone
 bool default_narrow(making *m, const stage_group *g);    // rows of less than a sector
 int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an element along its last index
@@ -83,6 +88,8 @@ typedef struct {
 } dot_share;
 // Steps that are written out: rounds of a walk of rows, which several reductions of one walk share; points.
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
+// Rows of at most so many entries have no rounds.
+void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n);
 void default_level_rounds(making *m, const stage_group *g);
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n);
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);

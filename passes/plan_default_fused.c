@@ -123,16 +123,6 @@ static void fill_list(chain *c, schedule_verb verb, const char *const *names, ui
     }
 }
 
-static void suppose_room(chain *c, int64_t room) {
-    const planner *p = c->m->p;
-    schedule_condition when = {
-        .kind = SCHEDULE_HOLDS,
-        .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[c->map].name, (long long)room)};
-    const size_token t[] = {{SZ_MAX_PREIMAGE, c->map, 0}, {SZ_CONST, room, 0}, {SZ_LE, 0, 0}};
-    for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &when.holds, t[i]);
-    VEC_PUSH(p->arena, &c->m->s->when, when);
-}
-
 static void fill_stage(chain *c, uint32_t i, uint32_t depth) {
     making *m = c->m;
     const tensor_stage *st = stage_of(c, i);
@@ -238,20 +228,11 @@ static int64_t walkers(const chain *c, const tensor_stage *st, int64_t *held) {
 static void fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads, int64_t held,
                        const int64_t *steps) {
     enum { HELD_WHOLE = 32 };   // elements of a thread
-    arena *a = c->m->p->arena;
-    const char *name = c->m->p->op->vars.data[v].name;
-    const schedule_cell *rounds = schedule_find(c->m->s, st->name, SCHEDULE_UNROLL, name);
-    int64_t *sizes = ARENA_ARRAY(a, int64_t, LOOP_MAX_SIZES);
+    int64_t sizes[LOOP_MAX_SIZES];
     uint32_t n = 0;
     while (n < LOOP_MAX_SIZES && steps[n] && steps[n] * held <= HELD_WHOLE)
         sizes[n] = steps[n] * threads, n++;
-    if (!n || !rounds || !schedule_value_of(rounds, "masked")) return;
-    schedule_value *value = ARENA_NEW(a, schedule_value);
-    *value = (schedule_value){.nnumbers = n, .numbers = sizes, .var = UINT32_MAX};
-    schedule_fill(
-        a, c->m->s,
-        (schedule_cell){
-            .verb = SCHEDULE_WHOLE, .stage = st->name, .subject = name, .nvalues = 1, .values = value});
+    default_whole(c->m, st, v, sizes, n);
 }
 
 static void deal_followed(const followed *f, const int64_t *steps) {
@@ -327,7 +308,7 @@ bool default_fuse(making *m) {
         if (!has_scores(&c)) continue;
         int64_t room = room_for(m->groups, bytes_of(&c));
         if (!room) return false;
-        suppose_room(&c, room);
+        default_suppose_longest(m, c.map, room);
         fill_chain(&c);
         return true;
     }

@@ -205,6 +205,35 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     m->cut = true;
 }
 
+// ---- Short rows ------------------------------------------------------------------------------------------
+// Elements of an entry that a thread has at a time.
+static int64_t held_of(making *m, const tensor_stage *st) {
+    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(m->p, st, left);
+    schedule *whole = m->p->s;
+    m->p->s = m->s;
+    int64_t held = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        index_cut x = plan_cut(m->p, st, left[i], false);
+        held *= (x.vector > 1 ? x.vector : 1) * (x.registers > 1 ? x.registers : 1);
+    }
+    m->p->s = whole;
+    return held;
+}
+
+bool default_short(making *m, const stage_group *g) {
+    static const int64_t sizes[] = {4, DEFAULT_SHORT};
+    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->sums; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        if (held_of(m, st) * DEFAULT_SHORT > DEFAULT_SHORT_HELD) return false;
+        default_whole(m, st, st->bound[0], sizes, sizeof sizes / sizeof *sizes);
+    }
+    tensor_val map = default_row_map(m->p, g);
+    if (map == TENSOR_NO_VAL) return false;
+    default_suppose_longest(m, map, DEFAULT_SHORT);
+    return true;
+}
+
 // ---- What was supposed -----------------------------------------------------------------------------------
 static void guard(making *m, tensor_space s, const size_token *t, uint32_t n, const char *text) {
     program_guard g = {.kind = GUARD_HOLDS, .text = text};
@@ -226,6 +255,16 @@ static void guard_class(making *m, tensor_space s) {
         guard(m, s, multiple, 4, arena_printf(m->p->arena, "%s %% %lld == 0", name, (long long)c->multiple));
     if (c->above) guard(m, s, above, 2, arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
     if (c->to) guard(m, s, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
+}
+
+void default_suppose_longest(making *m, tensor_val map, int64_t entries) {
+    const planner *p = m->p;
+    schedule_condition when = {
+        .kind = SCHEDULE_HOLDS,
+        .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)entries)};
+    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, entries, 0}, {SZ_LE, 0, 0}};
+    for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &when.holds, t[i]);
+    VEC_PUSH(p->arena, &m->s->when, when);
 }
 
 // No row is long.
@@ -258,6 +297,7 @@ void default_guards(making *m) {
         guard_blocks(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_FEW; i++) guard_few(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
-    for (uint32_t i = 0; i < m->walked.len && m->rows != ROWS_SKEWED && m->rows != ROWS_FEW; i++)
-        guard_rows(m, m->walked.data[i]);
+    bool any = m->rows == ROWS_SKEWED || m->rows == ROWS_FEW ||
+               m->rows == ROWS_SHORT;   // as long as they are
+    for (uint32_t i = 0; i < m->walked.len && !any; i++) guard_rows(m, m->walked.data[i]);
 }

@@ -51,6 +51,21 @@ void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
                  "masked");
 }
 
+void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n) {
+    arena *a = m->p->arena;
+    const char *name = m->p->op->vars.data[v].name;
+    const schedule_cell *rounds = schedule_find(m->s, st->name, SCHEDULE_UNROLL, name);
+    if (!n || !rounds || !schedule_value_of(rounds, "masked")) return;
+    int64_t *numbers = ARENA_ARRAY(a, int64_t, n);
+    memcpy(numbers, sizes, n * sizeof *numbers);
+    schedule_value *value = ARENA_NEW(a, schedule_value);
+    *value = (schedule_value){.nnumbers = n, .numbers = numbers, .var = UINT32_MAX};
+    schedule_fill(
+        a, m->s,
+        (schedule_cell){
+            .verb = SCHEDULE_WHOLE, .stage = st->name, .subject = name, .nvalues = 1, .values = value});
+}
+
 // Reductions that one walk serves write out as many rounds as the dearest of them stands.
 void default_level_rounds(making *m, const stage_group *g) {
     planner *p = m->p;

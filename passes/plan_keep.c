@@ -137,14 +137,13 @@ static int64_t bound_when(const size_expr *e, tensor_val map) {
     return e->data[2].kind == SZ_LE ? e->data[1].value : e->data[2].kind == SZ_LT ? e->data[1].value - 1 : 0;
 }
 
-static int64_t largest_row(const fusion *f) {
-    const planner *p = f->p;
+int64_t plan_largest_row(const planner *p, tensor_val map) {
     int64_t most = 0;
     for (uint32_t i = 0; i < p->op->requires.len; i++)
-        most = smaller(most, bound_in(p, p->op->requires.data[i].holds, f->map.map));
+        most = smaller(most, bound_in(p, p->op->requires.data[i].holds, map));
     for (uint32_t i = 0; i < p->s->when.len; i++)
         if (p->s->when.data[i].kind == SCHEDULE_HOLDS)
-            most = smaller(most, bound_when(&p->s->when.data[i].holds, f->map.map));
+            most = smaller(most, bound_when(&p->s->when.data[i].holds, map));
     return most;
 }
 
@@ -257,8 +256,8 @@ static void choose(keeping *k, const plan_phase *ph, const tensor_stage *st, con
 
 static int64_t capacity_of(const keeping *k, bool *guarded) {
     const fusion *f = k->f;
-    int64_t most = f->mapped && bounded(f) ? largest_row(f) : 0, all = f->p->machine->shared_bytes,
-            rows = k->a_row * f->points;
+    int64_t most = f->mapped && bounded(f) ? plan_largest_row(f->p, f->map.map) : 0,
+            all = f->p->machine->shared_bytes, rows = k->a_row * f->points;
     *guarded = false;
     if (!k->an_edge) return 0;
     if (most && most <= MOST_POINTS && most * f->points * k->an_edge + rows <= all) return most * f->points;

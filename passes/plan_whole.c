@@ -88,17 +88,17 @@ static bool same_end(const planner *p, const tensor_stage *a, tensor_expr x, con
     return true;
 }
 
-// The rows are those of a class that has none of more points.
+// The rows are those of a class that has none of more points, or a condition says so of all.
 static bool no_row_is_longer(const planner *p, uint32_t most) {
     const tensor_node *lo = tensor_node_at(p->op, p->within->lo);
     while (lo->op == TENSOR_CVT_OP || lo->op == TENSOR_INDEX_OP) lo = tensor_node_at(p->op, lo->args[0]);
-    if (!p->within_most || p->within_most > most || lo->op != TENSOR_LOAD_OP) return false;
-    for (uint32_t i = 0; i < p->plan->prepared.len; i++) {
-        const loop_prepared *r = &p->plan->prepared.data[i];
-        if (r->val == (tensor_val)lo->imm.i)
-            return r->builder == PREPARED_OFFSETS && r->args[0] == p->within_counted;
-    }
-    return false;
+    const loop_prepared *of = NULL;
+    for (uint32_t i = 0; i < p->plan->prepared.len && lo->op == TENSOR_LOAD_OP; i++)
+        if (p->plan->prepared.data[i].val == (tensor_val)lo->imm.i) of = &p->plan->prepared.data[i];
+    if (!of || of->builder != PREPARED_OFFSETS) return false;
+    int64_t longest = p->within_most && of->args[0] == p->within_counted ? p->within_most
+                                                                         : plan_largest_row(p, of->args[0]);
+    return longest && longest <= most;
 }
 
 // The loop walks a row: of the kernel's within, or it is refused.

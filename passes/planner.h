@@ -420,6 +420,7 @@ kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v);
 bool plan_kept_apart(planner *p,
                      const tensor_stage *st);   // by a statement about itself, not about what it lies in
 bool plan_keeps_shared(planner *p, const stage_group *g);
+int64_t plan_largest_row(const planner *p, tensor_val map);   // by preconditions and conditions; 0: none says it
 void plan_check_kept(planner *p, const stage_group *g);   // registers are where the readers are
 bool plan_fusion_map(fusion *f, tensor_space domain);     // there is one, and it leads from there
 bool plan_fusion_owns(fusion *f, const tensor_stage *reader, bool edges,
