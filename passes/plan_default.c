@@ -291,7 +291,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if (m->rows == ROWS_SHORT && m->sums && rows) return lanes;   // a lane has all entries of its row
+    if (m->entries && rows && reduces) return lanes;   // a lane has all entries of its row
     if (m->sums && rows && vectors && lanes == PAIRED &&
         m->owner == ROW_OF_LANES) {   // requests are what is short
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
@@ -466,7 +466,7 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->sorted = skewed && !(m->narrow && m->rows == ROWS_FEW);
     if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
     default_stages(m, g);
-    m->unfit |= m->rows == ROWS_SHORT && !default_short(m, g);
+    m->unfit |= m->entries && !default_short(m, g);
     m->owner = ROW_OF_LANES;
     m->sorted = false;
     if (skewed) default_cut(m, g, map);
@@ -512,8 +512,8 @@ static void fill_overlaps(making *m) {
 
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
-    static const char *const suffix[] = {"",       " skewed",  " few", " fused", " all at once",
-                                         " short", " tiled by"};
+    static const char *const suffix[] = {"",          " skewed", " few",     " fused", " all at once",
+                                         " shortest", " short",  " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -526,11 +526,13 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     p.s = s;
     making m = {
         .p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
+    if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
+    if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     if ((rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu) default_follow(&m);
+    if (m.entries && default_follow_short(&m)) m.kernels++, m.walks++;
     fill_kernels(&m);
-    if ((rows == ROWS_ALL_AT_ONCE || rows == ROWS_SHORT) && (m.kernels != 1 || m.walks != 1 || m.unfit))
-        return NULL;
+    if ((rows == ROWS_ALL_AT_ONCE || m.entries) && (m.kernels != 1 || m.walks != 1 || m.unfit)) return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);

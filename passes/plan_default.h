@@ -14,7 +14,8 @@ enum {
     DEFAULT_PART = 256,       // of a row that is cut
     DEFAULT_NARROW_PART = 64, // of one whose entries stream and are narrow: nothing else waits as long
     DEFAULT_NARROW_ROUND = 16,   // bytes of such an entry from which on more lanes share a row, instead of more steps
-    DEFAULT_SHORT = 8,        // entries of a row that has no rounds
+    DEFAULT_SHORTEST = 4,     // entries of a row that has no rounds
+    DEFAULT_SHORT = 8,        // or of one that takes twice the registers
     DEFAULT_SHORT_HELD = 64,  // elements of them that a thread may hold
     DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
@@ -33,6 +34,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
+    int64_t entries;              // that a row has at most, of versions without rounds; 0: of others
     bool unfit;                   // the version is not worth it
     uint32_t kernels, walks;      // so far; of one or two sums of rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
@@ -79,6 +81,7 @@ bool default_narrow(making *m, const stage_group *g);    // rows of less than a 
 int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an element along its last index
 int64_t default_row_bytes(const making *m, const tensor_stage *st);   // that a point of the first index has at most; 0: not known
 void default_guards(making *m);
+bool default_follow_short(making *m);   // rows without rounds, likewise; false: nothing follows
 void default_follow(making *m);   // rows of any length and what entries take from them in one kernel a class, where there are such
 bool default_fuse(making *m);   // false: there is nothing to fuse
 // Of a stage whose points reduce a dense axis: its cells but those of the points.

@@ -267,6 +267,21 @@ static bool fill_followed(chain *c) {
     return true;
 }
 
+bool default_follow_short(making *m) {
+    uint32_t n = m->p->op->stages.len, first = 0;
+    const int64_t steps[] = {m->entries, 0};
+    chain c = {.m = m, .kept = ARENA_ARRAY(m->p->arena, bool, n + 1)};
+    followed f;
+    while (first < n && !begin(&c, first)) first++;
+    if (first == n || !find_followed(&c, &f)) return false;
+    m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
+    default_stages(m, &f.rows);
+    deal_followed(&f, steps);
+    fuse_followed(&f);
+    default_suppose_longest(m, c.map, m->entries);
+    return true;
+}
+
 // Rows are taken whole, but for the longest: each size of a class is code that has to be made.
 static void class_followed(void *user, uint32_t number) {
     static const int64_t few[2][3] = {{1, 8, 0}}, many[4][3] = {{4, 8, 0}, {4, 8, 0}, {8, 0}};

@@ -222,15 +222,14 @@ static int64_t held_of(making *m, const tensor_stage *st) {
 }
 
 bool default_short(making *m, const stage_group *g) {
-    static const int64_t sizes[] = {4, DEFAULT_SHORT};
     for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->sums; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        if (held_of(m, st) * DEFAULT_SHORT > DEFAULT_SHORT_HELD) return false;
-        default_whole(m, st, st->bound[0], sizes, sizeof sizes / sizeof *sizes);
+        if (held_of(m, st) * m->entries > DEFAULT_SHORT_HELD) return false;
+        default_whole(m, st, st->bound[0], &m->entries, 1);
     }
     tensor_val map = default_row_map(m->p, g);
     if (map == TENSOR_NO_VAL) return false;
-    default_suppose_longest(m, map, DEFAULT_SHORT);
+    default_suppose_longest(m, map, m->entries);
     return true;
 }
 
@@ -297,7 +296,6 @@ void default_guards(making *m) {
         guard_blocks(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_FEW; i++) guard_few(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
-    bool any = m->rows == ROWS_SKEWED || m->rows == ROWS_FEW ||
-               m->rows == ROWS_SHORT;   // as long as they are
+    bool any = m->rows == ROWS_SKEWED || m->rows == ROWS_FEW || m->entries;   // as long as they are
     for (uint32_t i = 0; i < m->walked.len && !any; i++) guard_rows(m, m->walked.data[i]);
 }

@@ -4,7 +4,7 @@
   library.py GNNC roundtrip          tensor and simt text read back to themselves
   library.py GNNC ptx [--dtypes f32,f16] [--archs sm_80,…]   PTX that ptxas takes without a warning or a spill
   library.py GNNC renamed            a renamed copy of an op gives the same PTX but for the name
-  library.py GNNC time               compile times of each op, to PTX and to a cubin
+  library.py GNNC time [--default]   compile times of each op, to PTX and to a cubin: of the naive plan, or of all versions of the default
   library.py GNNC count              lines of PTX, kernels and versions of each op by the default schedules
 """
 import argparse
@@ -39,8 +39,8 @@ def run(command):
     return subprocess.run(command, capture_output=True, text=True, errors="replace")
 
 
-def compile_op(gnnc, path, op, form, out, *more):
-    r = run([gnnc, "--no-schedule", "--op", op, "-D", "S=3", "--emit=" + form, "-o", out, path, *more])
+def compile_op(gnnc, path, op, form, out, *more, plan=("--no-schedule",)):
+    r = run([gnnc, *plan, "--op", op, "-D", "S=3", "--emit=" + form, "-o", out, path, *more])
     return "" if r.returncode == 0 else "%s %s: exit %d: %s" % (op, form, r.returncode, r.stderr.strip())
 
 
@@ -134,6 +134,7 @@ def nvcc(folder):
 
 # Rounds over all ops, so that what slows the machine for a while slows one sample of each.
 def report_times(gnnc, folder, args):
+    plan = () if args.default else ("--no-schedule",)
     rows = {op: {"ptx": [], "cubin": []} for _, op in ops()}
     yardstick = []
     for _ in range(args.repeats):
@@ -141,7 +142,7 @@ def report_times(gnnc, folder, args):
             if k % 40 == 0 and shutil.which("nvcc"):
                 yardstick.append(milliseconds(lambda: nvcc(folder)))
             for form, times in rows[op].items():
-                times.append(milliseconds(lambda: compile_op(gnnc, path, op, form, os.path.join(folder, "timed"))))
+                times.append(milliseconds(lambda: compile_op(gnnc, path, op, form, os.path.join(folder, "timed"), plan=plan)))
     print("%-30s %8s %8s   ms, median of %d whole processes" % ("op", "ptx", "cubin", args.repeats))
     for op, forms in rows.items():
         print("%-30s %8.1f %8.1f" % (op, statistics.median(forms["ptx"]), statistics.median(forms["cubin"])))
@@ -194,6 +195,7 @@ def main():
     p.add_argument("--dtypes", default="f32")
     p.add_argument("--archs", default=",".join(ARCHS))
     p.add_argument("--repeats", type=int, default=5)
+    p.add_argument("--default", action="store_true")
     args = p.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         done, faults = checks[args.check](args.gnnc, folder, args)
