@@ -282,15 +282,20 @@ bool default_follow_short(making *m) {
     return true;
 }
 
+// Of few entries two classes of rows, for each is a kernel; of many, four (bench/RECORD.md). What is made for
+// extents that are less likely is not worth as much code.
+static bool two_classes(const making *m) {
+    return m->rows == ROWS_FEW || m->class != plan_class_at(m->p->machine, 0);
+}
+
 // Rows are taken whole, but for the longest: each size of a class is code that has to be made.
 static void class_followed(void *user, uint32_t number) {
     static const int64_t few[2][3] = {{1, 8, 0}}, many[4][3] = {{4, 8, 0}, {4, 8, 0}, {8, 0}};
     const followed *f = user;
-    const int64_t *steps = f->c->m->rows == ROWS_FEW ? few[number] : many[number];
+    const int64_t *steps = two_classes(f->c->m) ? few[number] : many[number];
     deal_followed(f, *steps ? steps : NULL);
 }
 
-// Of few entries two classes of rows, for each is a kernel; of many, four (bench/RECORD.md).
 void default_follow(making *m) {
     uint32_t n = m->p->op->stages.len;
     chain c = {.m = m, .kept = ARENA_ARRAY(m->p->arena, bool, n + 1)};
@@ -306,8 +311,8 @@ void default_follow(making *m) {
                                   {"middle", ROW_OF_WARP, 0, DEFAULT_HEAVY},
                                   {"heavy", ROW_OF_BLOCK, 2, DEFAULT_HEAVIEST},
                                   {"heaviest", ROW_OF_BLOCK, groups, 0}};
-    bool is_few = m->rows == ROWS_FEW;
-    default_bucket(m, &f.rows, c.map, is_few ? few : many, is_few ? 2 : 4, class_followed, &f);
+    bool two = two_classes(m);
+    default_bucket(m, &f.rows, c.map, two ? few : many, two ? 2 : 4, class_followed, &f);
     fuse_followed(&f);
     m->cut = true;
 }
