@@ -170,7 +170,8 @@ tensor_comparison meta_compare(const tensor_op *op, const meta_change *c, tensor
     tensor_comparison t = {.first_wrong = -1};
     const tensor_val_info *info = &op->vals.data[result];
     int32_t how = c->relation->result[result];
-    bool permuted = c->relation->kind < META_SCALED, adds = c->relation->kind == META_SPLIT && how >= 0;
+    bool exact = c->relation->kind < META_SCALED && how == META_EXACT && !c->unordered,
+         adds = c->relation->kind == META_SPLIT && how >= 0;
     const int64_t *from = info->type == DT_INDEX ? c->from[info->into] : NULL;
     for (int64_t i = 0; i < after->points && how != META_NOTHING; i++) {
         int64_t stride = 0, row = adds ? coordinate(c, info, (uint32_t)how, i, &stride) : -2;
@@ -179,8 +180,7 @@ tensor_comparison meta_compare(const tensor_op *op, const meta_change *c, tensor
         eval_value x = followed(c, how, number_at(c, info, two, before, position_before(c, info, i))),
                    y = number_at(c, info, two, after, i);
         if (two) y = both_rows(info, y, number_at(c, info, two, after, i + stride));
-        judgement j = after->is_float ? floats_agree(c, permuted && how == META_EXACT, x, y, &t)
-                                      : integers_agree(x, y, from);
+        judgement j = after->is_float ? floats_agree(c, exact, x, y, &t) : integers_agree(x, y, from);
         t.compared += j != UNSURE;
         t.uncertain += j == UNSURE;
         if (j != WRONG) continue;

@@ -50,6 +50,7 @@ typedef struct {
     const int64_t **from;   // per space: the old number of each new point; NULL: the same
     int exponent;           // scaled by 2 to it
     int64_t row;            // split into row and row + 1
+    bool unordered;   // what is compared adds its terms up in an order of its own each time: no permutation is exact
 } meta_change;
 // false: *why says what about these inputs leaves nothing to change.
 bool meta_apply(arena *a, const tensor_op *op, const meta_relation *r, const tensor_eval_input *in,

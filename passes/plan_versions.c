@@ -40,8 +40,14 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
     }
     span at = s->at;
     const char *refusal = lower_refusal(w->arena, plan, &at);
-    if (refusal && !s->automatic)
-        diag_note(diag(w->ds, E0977, at, "%s", refusal), s->at, "by schedule '%s'", s->name);
+    if (refusal && !s->automatic) {
+        diagnostic *d = diag(w->ds, E0977, at, "%s", refusal);
+        diag_note(d, s->at, "by schedule '%s'", s->name);
+        diag_help(
+            d,
+            "threads combine where all of them come: leave out the `groups` or `lanes` along what is reduced "
+            "inside, or those along the rows");
+    }
     if (refusal) {
         w->refused = refusal;
         return false;
