@@ -74,6 +74,7 @@ void default_long_rows(making *m, const stage_group *g, tensor_val map);   // tw
 // A kernel of sums of rows alone, and of what is computed from them, may cut long ones.
 bool default_cuts(const planner *p, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
+int64_t default_held(making *m, const tensor_stage *st);   // elements of an entry that a thread has at a time
 bool default_short(making *m, const stage_group *g);   // rows of a few entries go without rounds; false: too much would be held
 void default_suppose_longest(making *m, tensor_val map, int64_t entries);   // a condition of the schedule
 bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone

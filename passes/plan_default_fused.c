@@ -209,17 +209,12 @@ static bool find_followed(chain *c, followed *f) {
     return entries;
 }
 
-// Threads that walk a row, and the elements of each of its entries that one holds.
-static int64_t walkers(const chain *c, const tensor_stage *st, int64_t *held) {
+// Threads that walk a row.
+static int64_t walkers(const chain *c, const tensor_stage *st) {
     planner *p = c->m->p;
     schedule *whole = p->s;
     p->s = c->m->s;
     index_cut e = plan_cut(p, st, st->bound[0], true);
-    *held = 1;
-    for (uint32_t i = 1; i < st->nleft; i++) {
-        index_cut x = plan_cut(p, st, st->left[i], false);
-        *held *= (x.vector > 1 ? x.vector : 1) * (x.registers > 1 ? x.registers : 1);
-    }
     p->s = whole;
     return (e.lanes > 1 ? e.lanes : 1) * (e.groups > 1 ? e.groups : 1);
 }
@@ -237,7 +232,8 @@ static void fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t t
 
 static void deal_followed(const followed *f, const int64_t *steps) {
     chain *c = f->c;
-    int64_t held, threads = walkers(c, stage_of(c, f->last), &held);
+    const tensor_stage *last = stage_of(c, f->last);
+    int64_t held = default_held(c->m, last), threads = walkers(c, last);
     for (uint32_t i = 0; i < f->rows.len && steps; i++) {
         const tensor_stage *st = stage_of(c, f->rows.data[i]);
         fill_whole(c, st, st->bound[0], threads, held, steps);

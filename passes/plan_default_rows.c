@@ -206,8 +206,7 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
 }
 
 // ---- Short rows ------------------------------------------------------------------------------------------
-// Elements of an entry that a thread has at a time.
-static int64_t held_of(making *m, const tensor_stage *st) {
+int64_t default_held(making *m, const tensor_stage *st) {
     tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(m->p, st, left);
     schedule *whole = m->p->s;
@@ -224,7 +223,7 @@ static int64_t held_of(making *m, const tensor_stage *st) {
 bool default_short(making *m, const stage_group *g) {
     for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->sums; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        if (held_of(m, st) * m->entries > DEFAULT_SHORT_HELD) return false;
+        if (default_held(m, st) * m->entries > DEFAULT_SHORT_HELD) return false;
         default_whole(m, st, st->bound[0], &m->entries, 1);
     }
     tensor_val map = default_row_map(m->p, g);
