@@ -44,12 +44,19 @@ bool lw_meets(const kernel *k, const loop_body *body) {
     return false;
 }
 
+static bool of_threads(const lower_axis *a) {
+    return a->place == LOOP_LANE_PLACE || a->place == LOOP_GROUP_PLACE;
+}
+
 static bool varies_in_warp(const kernel *k, axis_set s) {
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-        const lower_axis *a = &k->axis[i];
-        bool threads = a->place == LOOP_LANE_PLACE || a->place == LOOP_GROUP_PLACE;
-        if (s & AXIS(i) && threads && lw_stride(k, a) % 32) return true;
-    }
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (s & AXIS(i) && of_threads(&k->axis[i]) && lw_stride(k, &k->axis[i]) % 32) return true;
+    return false;
+}
+
+static bool varies_in_block(const kernel *k, axis_set s) {
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (s & AXIS(i) && of_threads(&k->axis[i])) return true;
     return false;
 }
 
@@ -125,7 +132,7 @@ simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n, si
     const loop_axes *a = lw_axes_of(k, n);
     for (uint32_t i = 0; i < n->ndigits + (n->rest == LOOP_UNROLL_PLACE || n->unroll > 1); i++) {
         const lower_axis *x = &k->axis[a->first + i];
-        if (x->place != LOOP_LANE_PLACE && x->place != LOOP_GROUP_PLACE) continue;
+        if (!of_threads(x)) continue;
         base = simt_build_binary(b, SIMT_ADD, base, scaled(k, b, lw_digit(k, b, x), x->weight));
     }
     return base;
@@ -237,13 +244,9 @@ static simt_value *with_held(kernel *k, const slot_list *s, const simt_value *he
 // How often a serial digit goes round: no further than the end, where the threads of a block agree on it.
 static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit,
                                uint32_t weight, const loop_round *r) {
-    simt_value steps = lw_ix(k, b, n->digits[digit].extent);
     if (n->nheld) return lw_held_steps(k, b, n, digit, r);
-    axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (bounds & AXIS(i) && (k->axis[i].place == LOOP_LANE_PLACE || k->axis[i].place == LOOP_GROUP_PLACE))
-            return steps;
-    if (!r->round.masked) return steps;
+    simt_value steps = lw_ix(k, b, n->digits[digit].extent);
+    if (!r->round.masked || varies_in_block(k, lw_depends(k, n->lo) | lw_depends(k, n->hi))) return steps;
     simt_value left = simt_build_binary(b, SIMT_SUB, r->round.hi, r->round.base),
                up = simt_build_binary(b, SIMT_ADD, left, lw_ix(k, b, (int64_t)weight - 1));
     up = simt_build_binary(b, SIMT_MAX, up, lw_ix(k, b, 0));

@@ -58,8 +58,18 @@ typedef struct {
 // of entries that all fit the machine's threads at once, so rows are cut shorter. FUSED: what is computed for
 // the entries of a row and read there alone fits a block's shared memory. TILED: points that each reduce a dense axis lie
 // in the order of a map, many a value; TILED + 1: of the second such map, and so on. ALL_AT_ONCE: a kernel of sums of
-// few rows, none of them long: each has a block of a few groups.
-typedef enum { ROWS_EVEN, ROWS_SKEWED, ROWS_FEW, ROWS_FUSED, ROWS_ALL_AT_ONCE, ROWS_SHORTEST, ROWS_SHORT, ROWS_TILED } plan_rows;
+// few rows, none of them long: each has a block of a few groups. SHORTEST, SHORT: a kernel of sums of rows, or a softmax, of
+// which none has more than four entries, or eight: they go without rounds.
+typedef enum {
+    ROWS_EVEN,
+    ROWS_SKEWED,
+    ROWS_FEW,
+    ROWS_FUSED,
+    ROWS_ALL_AT_ONCE,
+    ROWS_SHORTEST,
+    ROWS_SHORT,
+    ROWS_TILED
+} plan_rows;
 // Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse, to tile, or no such kernel.
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *m, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed);

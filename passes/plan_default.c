@@ -225,13 +225,16 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
     return lanes;
 }
 
+// Lanes that share a row at most, where some should be left for others.
+static int64_t row_lanes(const making *m, const tensor_stage *st) {
+    if (!m->narrow) return ROW_LANES;
+    if (m->rows == ROWS_FEW) return STREAM_LANES;
+    return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? ROW_LANES : LONG_STREAM_LANES;
+}
+
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
     tensor_var b = st->bound[0];
-    bool wide = default_row_bytes(m, st) >= DEFAULT_NARROW_ROUND;
-    int64_t few = !m->narrow            ? ROW_LANES
-                  : m->rows == ROWS_FEW ? STREAM_LANES
-                  : wide                ? LONG_STREAM_LANES
-                                        : ROW_LANES;
+    int64_t few = row_lanes(m, st);
     share s = {1, spare && lanes > few ? few : lanes, 1};
     if (default_reduces_dense(m->p, st))
         s = share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);

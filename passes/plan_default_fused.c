@@ -227,6 +227,7 @@ static void fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t t
     uint32_t n = 0;
     while (n < LOOP_MAX_SIZES && steps[n] && steps[n] * held <= HELD_WHOLE)
         sizes[n] = steps[n] * threads, n++;
+    c->m->unfit |= c->m->entries && !n;
     default_whole(c->m, st, v, sizes, n);
 }
 
@@ -254,7 +255,7 @@ static void fuse_followed(followed *f) {
 }
 
 static bool fill_followed(chain *c) {
-    static const int64_t steps[] = {8, 0};
+    const int64_t steps[] = {c->m->entries ? c->m->entries : 8, 0};
     followed f;
     if (!find_followed(c, &f)) return false;
     default_stages(c->m, &f.rows);
@@ -263,17 +264,17 @@ static bool fill_followed(chain *c) {
     return true;
 }
 
+static bool follow_first(chain *c) {
+    for (uint32_t first = 0; first < c->m->p->op->stages.len; first++)
+        if (begin(c, first)) return fill_followed(c);
+    return false;
+}
+
 bool default_follow_short(making *m) {
-    uint32_t n = m->p->op->stages.len, first = 0;
-    const int64_t steps[] = {m->entries, 0};
+    uint32_t n = m->p->op->stages.len;
     chain c = {.m = m, .kept = ARENA_ARRAY(m->p->arena, bool, n + 1)};
-    followed f;
-    while (first < n && !begin(&c, first)) first++;
-    if (first == n || !find_followed(&c, &f)) return false;
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
-    default_stages(m, &f.rows);
-    deal_followed(&f, steps);
-    fuse_followed(&f);
+    if (!follow_first(&c)) return false;
     default_suppose_longest(m, c.map, m->entries);
     return true;
 }
@@ -328,7 +329,5 @@ bool default_fuse(making *m) {
         fill_chain(&c);
         return true;
     }
-    for (uint32_t first = 0; first < n; first++)
-        if (begin(&c, first)) return fill_followed(&c);
-    return false;
+    return follow_first(&c);
 }

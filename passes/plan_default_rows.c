@@ -1,5 +1,5 @@
-// The default schedule's classes of rows: a row of many entries gets a block of its own, others share one.
-// And what a version supposes of extents and rows.
+// The default schedule's classes of rows: a row of many entries gets a block of its own, others share one;
+// one of a few goes without rounds. And what a version supposes of extents and rows.
 #include "plan_default.h"
 
 enum { NARROW_BYTES = 32 };   // of a row: a sector, or a part of one
@@ -221,13 +221,13 @@ int64_t default_held(making *m, const tensor_stage *st) {
 }
 
 bool default_short(making *m, const stage_group *g) {
-    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->sums; i++) {
+    tensor_val map = default_row_map(m->p, g);
+    if (!m->sums || map == TENSOR_NO_VAL) return false;
+    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
         if (default_held(m, st) * m->entries > DEFAULT_SHORT_HELD) return false;
         default_whole(m, st, st->bound[0], &m->entries, 1);
     }
-    tensor_val map = default_row_map(m->p, g);
-    if (map == TENSOR_NO_VAL) return false;
     default_suppose_longest(m, map, m->entries);
     return true;
 }

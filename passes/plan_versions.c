@@ -179,8 +179,7 @@ static void add_default(versioning *w) {
         if (!i && w->machine->gpu) add_tiled(w, c);
         if (!i && w->machine->gpu) add_made(w, c, ROWS_SHORTEST, &other), add_made(w, c, ROWS_SHORT, &other);
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
-        bool rows = !fused && !i && supposed.rows && w->machine->gpu;
-        if (rows) add_made(w, c, ROWS_ALL_AT_ONCE, &other);
+        if (!fused && !i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_ALL_AT_ONCE, &other);
         if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
         if (supposed.rows) {
             facts = (version_facts){.index_bits = w->options->index_bits};
