@@ -39,6 +39,17 @@ static uint32_t order_keys(const binding *b, graph_array *keys) {
     return n;
 }
 
+// Edges that a file has by destination, mostly: there is nothing to sort then.
+static bool in_order(const binding *b, const graph_array *keys, uint32_t nkeys) {
+    for (int64_t e = 1; e < b->graph->graph.edges; e++)
+        for (uint32_t k = 0; k < nkeys; k++) {
+            int64_t before = graph_value(b->graph, keys[k], e - 1), x = graph_value(b->graph, keys[k], e);
+            if (before > x) return false;
+            if (before < x) break;
+        }
+    return true;
+}
+
 static void sort_edges(binding *b, const graph_array *keys, uint32_t nkeys) {
     int64_t n = b->graph->graph.edges;
     arena *scratch = arena_new();
@@ -59,6 +70,6 @@ bool bind_edge_order(binding *b) {
     graph_array keys[GRAPH_ARRAY_COUNT];
     if (b->edges == TENSOR_NO_SPACE) return true;
     uint32_t n = order_keys(b, keys);
-    if (n || b->options->mixed) sort_edges(b, keys, n);
+    if (b->options->mixed || !in_order(b, keys, n)) sort_edges(b, keys, n);
     return true;
 }

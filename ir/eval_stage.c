@@ -15,6 +15,7 @@ typedef struct {
     int64_t size;
     uint32_t key;            // by which its points are found, or NO_KEY
     keyed_point *points;     // sorted by key, then point
+    const int64_t *map;      // or what they are found by, a map in order: it has the key of each
     int64_t npoints;
 } bound_variable;
 enum { NO_KEY = UINT32_MAX };
@@ -125,10 +126,24 @@ static int by_key(const void *x, const void *y) {
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
+// The key is an input's value at the variable itself, from 0 on and ascending, as edges by destination are.
+static const int64_t *ordered_map(const stage_run *r, const bound_variable *b, uint32_t key) {
+    const eval_node *nodes = r->p->nodes.data, *n = &nodes[r->lhs[key]];
+    if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || !n->slot || !n->slot->input || n->slot->info->type != DT_INDEX) return NULL;
+    if (nodes[n->args[0]].op != TENSOR_VAR_OP || nodes[n->args[0]].imm != b->var || n->slot->points != b->size) return NULL;
+    const int64_t *x = n->slot->input;
+    int64_t before = 0;
+    for (int64_t i = 0; i < b->size; before = x[i++])
+        if (x[i] < before) return NULL;
+    return x;
+}
+
 // Evaluates a key's left side at each point of its variable. false: somewhere it is not certain, or they
 // are too many.
 static bool sort_points(stage_run *r, bound_variable *b, uint32_t key) {
     if (b->size > EVAL_MAX_POINTS) return false;
+    b->npoints = b->size;
+    if ((b->map = ordered_map(r, b, key))) return true;
     b->points = ARENA_ARRAY(r->ev->temp, keyed_point, b->size);
     b->npoints = 0;
     bool certain = true, sorted = true;
@@ -161,11 +176,13 @@ static void find_keys(stage_run *r) {
     r->ev->lenient = false;
 }
 
+static int64_t key_of(const bound_variable *b, int64_t i) { return b->map ? b->map[i] : b->points[i].key; }
+
 static int64_t first_with(const bound_variable *b, int64_t key) {
     int64_t lo = 0, hi = b->npoints;
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
-        if (b->points[mid].key < key) lo = mid + 1;
+        if (key_of(b, mid) < key) lo = mid + 1;
         else hi = mid;
     }
     return lo;
@@ -233,8 +250,8 @@ static void visit_terms(stage_run *r, uint32_t j) {
     eval_value x = key_side(r, r->rhs[b->key]);
     if (!x.certain) r->unsure_domain = true;
     if (x.i < 0) return;
-    for (int64_t i = first_with(b, x.i); i < b->npoints && b->points[i].key == x.i && !r->ev->why; i++) {
-        assign(r, b, b->points[i].point);
+    for (int64_t i = first_with(b, x.i); i < b->npoints && key_of(b, i) == x.i && !r->ev->why; i++) {
+        assign(r, b, b->map ? i : b->points[i].point);
         visit_terms(r, j + 1);
     }
 }

@@ -100,8 +100,9 @@ static void read_prepared(plan_parser *p) {
     r.nargs = args.len;
     r.args = args.data;
     VEC_PUSH(p->text.arena, &p->plan->prepared, r);
+    if (p->text.failed) return;
     tensor_val_info *made = &p->text.op->vals.data[r.val];
-    if (p->text.failed || made->role != VAL_PREPARED) return;
+    if (made->role != VAL_PREPARED) return;
     made->builder = r.builder;
     made->nkeys = r.nargs;
     made->keys = r.args;
@@ -134,6 +135,7 @@ static void read_shared(plan_parser *p) {
     tensor_lex_expect(t, ":");
     if (!tensor_parse_dtype(t, &t->tok, &w.type)) tensor_parse_fail(t, E0971, t->tok.at, "expected a type");
     tensor_lex_next(t);
+    if (t->failed) return;
     read_extents(p, &w, t->op->vals.data[v].rank);
     if (tensor_lex_accept(t, "of")) w.of = read_val(p);
     if (!t->failed) p->plan->values.data[v] = w;

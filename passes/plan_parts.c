@@ -117,6 +117,8 @@ static tensor_expr *extended(planner *p, const tensor_expr *e, uint32_t n, tenso
 // one is the identity and is combined as in a walk from the start: Welford's makes NaN of it and an infinity,
 // and so does the definition.
 static uint32_t reducer_with_some(planner *p, uint32_t of) {
+    for (uint32_t i = 0; i < p->reducers.len; i++)
+        if (p->reducers.data[i].of == of && p->reducers.data[i].some) return p->reducers.data[i].made;
     tensor_reducer r = p->op->reducers.data[of];
     uint32_t n = r.nstate;
     tensor_type some = TENSOR_TYPE(BOOL), *types = ARENA_ARRAY(p->arena, tensor_type, n + 1);
@@ -136,17 +138,15 @@ static uint32_t reducer_with_some(planner *p, uint32_t of) {
     r.combine = combine;
     r.state_types = types;
     r.nstate = n + 1;
-    for (uint32_t i = 0; i < p->op->reducers.len; i++)
-        if (p->op->reducers.data[i].nstate == n + 1 && !strcmp(p->op->reducers.data[i].name, r.name))
-            return i;
+    made_reducer m = {.of = of, .made = p->op->reducers.len, .some = true};
     VEC_PUSH(p->arena, &p->op->reducers, r);
-    VEC_PUSH(p->arena, &p->some_reducers, p->op->reducers.len - 1);
-    return p->op->reducers.len - 1;
+    VEC_PUSH(p->arena, &p->reducers, m);
+    return m.made;
 }
 
 static bool tells_some(const planner *p, uint32_t reducer) {
-    for (uint32_t i = 0; i < p->some_reducers.len; i++)
-        if (p->some_reducers.data[i] == reducer) return true;
+    for (uint32_t i = 0; i < p->reducers.len; i++)
+        if (p->reducers.data[i].some && p->reducers.data[i].made == reducer) return true;
     return false;
 }
 

@@ -96,25 +96,6 @@ static const tensor_type *float_types(planner *p, const tensor_type *types, uint
     return out;
 }
 
-static bool same_types(const tensor_type *x, const tensor_type *y, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        if (!tensor_type_equal(x[i], y[i])) return false;
-    return true;
-}
-
-static uint32_t find_reducer(const planner *p, const tensor_reducer *r) {
-    uint32_t i = 0;
-    for (; i < p->op->reducers.len; i++) {
-        const tensor_reducer *o = &p->op->reducers.data[i];
-        if (o->nargs == r->nargs && o->nstate == r->nstate && o->nresults == r->nresults &&
-            !strcmp(o->name, r->name) && same_types(o->arg_types, r->arg_types, r->nargs) &&
-            same_types(o->state_types, r->state_types, r->nstate) &&
-            same_types(o->result_types, r->result_types, r->nresults))
-            break;
-    }
-    return i;
-}
-
 static const char *reducer_name(planner *p, const char *of, ir_dtype args, ir_dtype state) {
     if (args == DT_COUNT || args == state) return arena_printf(p->arena, "%s.%s", of, ir_dtype_text(state));
     return arena_printf(p->arena, "%s.%s.of.%s", of, ir_dtype_text(state), ir_dtype_text(args));
@@ -123,13 +104,15 @@ static const char *reducer_name(planner *p, const char *of, ir_dtype args, ir_dt
 // The reducer that takes floats of one type, DT_COUNT: those it took, and holds them in another; its results
 // are what they were.
 static uint32_t reducer_in(planner *p, uint32_t of, ir_dtype was, ir_dtype args, ir_dtype state) {
+    for (uint32_t i = 0; i < p->reducers.len; i++) {
+        const made_reducer *m = &p->reducers.data[i];
+        if (m->of == of && !m->some && m->args == args && m->state == state) return m->made;
+    }
     tensor_reducer r = p->op->reducers.data[of];
     r.name = reducer_name(p, r.name, args, state);
     r.kind = REDUCE_USER;
     if (args != DT_COUNT) r.arg_types = float_types(p, r.arg_types, r.nargs, args);
     r.state_types = float_types(p, r.state_types, r.nstate, state);
-    uint32_t known = find_reducer(p, &r);
-    if (known < p->op->reducers.len) return known;
     typing lift = typing_in(p, args, args), identity = typing_in(p, was, state),
            combine = typing_in(p, state, state), finish = typing_in(p, was, state);
     r.identity = all_retyped(&identity, r.identity, r.nstate, &state);
@@ -141,8 +124,10 @@ static uint32_t reducer_in(planner *p, uint32_t of, ir_dtype was, ir_dtype args,
     r.lift = lifted;
     r.combine = all_retyped(&combine, r.combine, r.nstate, &state);
     r.finish = all_retyped(&finish, r.finish, r.nresults, NULL);
+    made_reducer m = {.of = of, .made = p->op->reducers.len, .args = args, .state = state};
     VEC_PUSH(p->arena, &p->op->reducers, r);
-    return p->op->reducers.len - 1;
+    VEC_PUSH(p->arena, &p->reducers, m);
+    return m.made;
 }
 
 // The type of a reducer's floats, DT_COUNT where it has none.

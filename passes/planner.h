@@ -49,6 +49,12 @@ typedef struct {   // of a reduction across blocks: see plan_parts.c
     const tensor_expr *last;              // loads: the run cut at its end; states: at its begin
 } plan_part;
 
+typedef struct {   // made of one the op has; two of those may bear one name
+    uint32_t of, made;
+    bool some;              // its last component says whether anything was contributed: see plan_parts.c
+    ir_dtype args, state;   // or it takes and holds floats of these types: see plan_types.c
+} made_reducer;
+
 typedef struct {   // a left index whose points are all held while a reduced one is walked: see plan_loops.c
     tensor_var var, around;
     const schedule_cell *cell;
@@ -77,7 +83,7 @@ typedef struct {
     int64_t within_most;
     bool leaving;                  // it is the one that walks points and leaves states
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
-    VEC(uint32_t) some_reducers;   // whose last component says whether anything was contributed
+    VEC(made_reducer) reducers;    // of those of the op, each once
     const struct plan_window *window;   // of the kernel at hand; NULL: there are none
     VEC(loop_inside) inside;
     VEC(struct held_loop *) held;     // loops of the kernel at hand: see plan_held.c
