@@ -58,14 +58,15 @@ typedef struct {
 // of entries that all fit the machine's threads at once, so rows are cut shorter. FUSED: what is computed for
 // the entries of a row and read there alone fits a block's shared memory. TILED: points that each reduce a dense axis lie
 // in the order of a map, many a value; TILED + 1: of the second such map, and so on. ALL_AT_ONCE: a kernel of sums of
-// few rows, none of them long: each has a block of a few groups. SHORTEST, SHORT: a kernel of sums of rows, or a softmax, of
-// which none has more than four entries, or eight: they go without rounds.
+// few rows, none of them long: each has a block of a few groups. FUSED_AT_ONCE: likewise of a softmax, a group each. SHORTEST,
+// SHORT: a kernel of sums of rows, or a softmax, of which none has more than four entries, or 32: no warp has one.
 typedef enum {
     ROWS_EVEN,
     ROWS_SKEWED,
     ROWS_FEW,
     ROWS_FUSED,
     ROWS_ALL_AT_ONCE,
+    ROWS_FUSED_AT_ONCE,
     ROWS_SHORTEST,
     ROWS_SHORT,
     ROWS_TILED

@@ -264,6 +264,13 @@ static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left
     if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
 
+// A lane has all entries of its row; what walks a row several times, and holds them, has half.
+static int64_t fill_short(making *m, const tensor_stage *st, int64_t lanes) {
+    if (m->sums || m->rows == ROWS_SHORTEST || lanes < 2) return lanes;
+    default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
+    return lanes / 2;
+}
+
 // The lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
@@ -294,7 +301,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if (m->entries && rows && reduces) return lanes;   // a lane has all entries of its row
+    if (m->entries && rows && reduces) return fill_short(m, st, lanes);
     if (m->sums && rows && vectors && lanes == PAIRED &&
         m->owner == ROW_OF_LANES) {   // requests are what is short
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
@@ -515,8 +522,9 @@ static void fill_overlaps(making *m) {
 
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
-    static const char *const suffix[] = {"",          " skewed", " few",     " fused", " all at once",
-                                         " shortest", " short",  " tiled by"};
+    static const char *const suffix[] = {"",          " skewed",      " few",
+                                         " fused",    " all at once", " fused all at once",
+                                         " shortest", " short",       " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -533,9 +541,12 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     if ((rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu) default_follow(&m);
-    if (m.entries && default_follow_short(&m)) m.kernels++, m.walks++;
+    bool fused = rows == ROWS_FUSED_AT_ONCE;
+    if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
+    else if (fused) return NULL;
     fill_kernels(&m);
-    if ((rows == ROWS_ALL_AT_ONCE || m.entries) && (m.kernels != 1 || m.walks != 1 || m.unfit)) return NULL;
+    if ((rows == ROWS_ALL_AT_ONCE || fused || m.entries) && (m.kernels != 1 || m.walks != 1 || m.unfit))
+        return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);

@@ -15,8 +15,7 @@ enum {
     DEFAULT_NARROW_PART = 64, // of one whose entries stream and are narrow: nothing else waits as long
     DEFAULT_NARROW_ROUND = 16,   // bytes of such an entry from which on more lanes share a row, instead of more steps
     DEFAULT_SHORTEST = 4,     // entries of a row that has no rounds
-    DEFAULT_SHORT = 8,        // or of one that takes twice the registers
-    DEFAULT_SHORT_HELD = 64,  // elements of them that a thread may hold
+    DEFAULT_SHORT = 32,       // of a row that a thread goes through alone, or two together where it is walked three times
     DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
@@ -34,7 +33,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
-    int64_t entries;              // that a row has at most, of versions without rounds; 0: of others
+    int64_t entries;              // that a row has at most, of versions for short ones; 0: of others
     bool unfit;                   // the version is not worth it
     uint32_t kernels, walks;      // so far; of one or two sums of rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
@@ -75,14 +74,14 @@ void default_long_rows(making *m, const stage_group *g, tensor_val map);   // tw
 bool default_cuts(const planner *p, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
 int64_t default_held(making *m, const tensor_stage *st);   // elements of an entry that a thread has at a time
-bool default_short(making *m, const stage_group *g);   // rows of a few entries go without rounds; false: too much would be held
+bool default_short(making *m, const stage_group *g);   // rows of a few entries; those of the fewest go without rounds; false: it is no such kernel
 void default_suppose_longest(making *m, tensor_val map, int64_t entries);   // a condition of the schedule
 bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone
 bool default_narrow(making *m, const stage_group *g);    // rows of less than a sector
 int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an element along its last index
 int64_t default_row_bytes(const making *m, const tensor_stage *st);   // that a point of the first index has at most; 0: not known
 void default_guards(making *m);
-bool default_follow_short(making *m);   // rows without rounds, likewise; false: nothing follows
+bool default_follow_rows(making *m);   // short rows, or few, and what entries take from them in one kernel; false: there is nothing such
 void default_follow(making *m);   // rows of any length and what entries take from them in one kernel a class, where there are such
 bool default_fuse(making *m);   // false: there is nothing to fuse
 // Of a stage whose points reduce a dense axis: its cells but those of the points.

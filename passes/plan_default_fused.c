@@ -219,7 +219,8 @@ static int64_t walkers(const chain *c, const tensor_stage *st) {
     return (e.lanes > 1 ? e.lanes : 1) * (e.groups > 1 ? e.groups : 1);
 }
 
-// Rows of so many steps of their threads take their loops whole, as far as registers go.
+// Rows of so many steps of their threads take their loops whole, as far as registers go; longer ones go
+// round.
 static void fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads, int64_t held,
                        const int64_t *steps) {
     enum { HELD_WHOLE = 32 };   // elements of a thread
@@ -255,11 +256,12 @@ static void fuse_followed(followed *f) {
 }
 
 static bool fill_followed(chain *c) {
-    const int64_t steps[] = {c->m->entries ? c->m->entries : 8, 0};
+    static const int64_t even[] = {1, 8, 0}, shortest[] = {DEFAULT_SHORTEST, 0}, brief[] = {4, 8, 0};
+    plan_rows rows = c->m->rows;
     followed f;
     if (!find_followed(c, &f)) return false;
     default_stages(c->m, &f.rows);
-    deal_followed(&f, steps);
+    deal_followed(&f, rows == ROWS_SHORTEST ? shortest : rows == ROWS_SHORT ? brief : even);
     fuse_followed(&f);
     return true;
 }
@@ -270,13 +272,15 @@ static bool follow_first(chain *c) {
     return false;
 }
 
-bool default_follow_short(making *m) {
+bool default_follow_rows(making *m) {
     uint32_t n = m->p->op->stages.len;
     chain c = {.m = m, .kept = ARENA_ARRAY(m->p->arena, bool, n + 1)};
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
-    if (!follow_first(&c)) return false;
-    default_suppose_longest(m, c.map, m->entries);
-    return true;
+    if (m->rows == ROWS_FUSED_AT_ONCE) m->owner = ROW_OF_WARP;
+    bool follows = follow_first(&c);
+    m->owner = ROW_OF_LANES;
+    if (follows && m->entries) default_suppose_longest(m, c.map, m->entries);
+    return follows;
 }
 
 // Of few entries two classes of rows, for each is a kernel; of many, four (bench/RECORD.md). What is made for

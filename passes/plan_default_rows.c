@@ -223,9 +223,8 @@ int64_t default_held(making *m, const tensor_stage *st) {
 bool default_short(making *m, const stage_group *g) {
     tensor_val map = default_row_map(m->p, g);
     if (!m->sums || map == TENSOR_NO_VAL) return false;
-    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end; i++) {
+    for (uint32_t i = 0, end = plan_run_end(m->p, g, 0); i < end && m->rows == ROWS_SHORTEST; i++) {
         const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        if (default_held(m, st) * m->entries > DEFAULT_SHORT_HELD) return false;
         default_whole(m, st, st->bound[0], &m->entries, 1);
     }
     default_suppose_longest(m, map, m->entries);
@@ -283,16 +282,18 @@ static void guard_few(making *m, tensor_val map) {
     guard(m, s, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, DEFAULT_FEW));
 }
 
-// A block is there for each row.
-static void guard_blocks(making *m, tensor_val map) {
-    const size_token all[] = {{SZ_CONST, DEFAULT_BLOCKS, 0}, {SZ_LE, 0, 0}};
+// A block is there for each row, or not.
+static void guard_blocks(making *m, tensor_val map, bool there) {
+    const size_token all[] = {{SZ_CONST, DEFAULT_BLOCKS, 0}, {there ? SZ_LE : SZ_GT, 0, 0}};
     tensor_space s = m->p->op->vals.data[map].into;
-    guard(m, s, all, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, DEFAULT_BLOCKS));
+    const char *name = m->p->op->spaces.data[s].name;
+    guard(m, s, all, 2, arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
 }
 
 void default_guards(making *m) {
-    for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_ALL_AT_ONCE; i++)
-        guard_blocks(m, m->walked.data[i]);
+    bool at_once = m->rows == ROWS_ALL_AT_ONCE || m->rows == ROWS_FUSED_AT_ONCE;
+    for (uint32_t i = 0; i < m->walked.len && (at_once || m->rows == ROWS_SHORT); i++)
+        guard_blocks(m, m->walked.data[i], at_once);
     for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_FEW; i++) guard_few(m, m->walked.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
     bool any = m->rows == ROWS_SKEWED || m->rows == ROWS_FEW || m->entries;   // as long as they are

@@ -9,9 +9,11 @@ enum {
     TILES = 8,   // of a block, a group each
     WHOLE_LINE =
         8,   // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
-    POINTS = 16,    // of a round
-    STEPS = 8,      // of them that are written out
-    LONG_ROW = 24   // points that a value has on average
+    POINTS = 16,     // of a round
+    STEPS = 8,       // of them that are written out
+    LONG_ROW = 24,   // points that a value has on average
+    MANY =
+        1 << 20   // points: of fewer, what several groups load once more is in a cache, and tiles are too few
 };
 
 // The maps by whose value of the point something is loaded along what is reduced.
@@ -92,15 +94,20 @@ void default_guard_tiled(making *m) {
     const planner *p = m->p;
     const tensor_val_info *map = &p->op->vals.data[m->tiled];
     const tensor_space points = map->axes[0], rows = map->into;
+    const char *name = p->op->spaces.data[points].name;
     program_guard sorted = {.kind = GUARD_HOLDS, .text = arena_printf(p->arena, "sorted(%s)", map->name)},
-                  many = {.kind = GUARD_HOLDS,
-                          .text = arena_printf(p->arena, "%s >= %d * %s", p->op->spaces.data[points].name,
-                                               LONG_ROW, p->op->spaces.data[rows].name)};
+                  many = {.kind = GUARD_HOLDS, .text = arena_printf(p->arena, "%s >= %d", name, MANY)},
+                  each = {.kind = GUARD_HOLDS,
+                          .text = arena_printf(p->arena, "%s >= %d * %s", name, LONG_ROW,
+                                               p->op->spaces.data[rows].name)};
+    const size_token least[] = {{SZ_SPACE, points, 0}, {SZ_CONST, MANY, 0}, {SZ_GE, 0, 0}};
+    for (uint32_t i = 0; i < sizeof least / sizeof *least; i++) VEC_PUSH(p->arena, &many.holds, least[i]);
     VEC_PUSH(p->arena, &sorted.holds, ((size_token){SZ_SORTED, m->tiled, 0}));
     const size_token tokens[] = {
         {SZ_SPACE, points, 0}, {SZ_CONST, LONG_ROW, 0}, {SZ_SPACE, rows, 0}, {SZ_MUL, 0, 0}, {SZ_GE, 0, 0}};
-    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) VEC_PUSH(p->arena, &many.holds, tokens[i]);
+    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) VEC_PUSH(p->arena, &each.holds, tokens[i]);
     VEC_PUSH(p->arena, &m->p->facts->guards, many);
+    VEC_PUSH(p->arena, &m->p->facts->guards, each);
     if (!(map->facts & FACT_SORTED) || map->sorted_by != TENSOR_NO_VAL)
         VEC_PUSH(p->arena, &m->p->facts->guards, sorted);
 }

@@ -178,6 +178,7 @@ static void add_default(versioning *w) {
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
         if (!i && w->machine->gpu) add_tiled(w, c);
         if (!i && w->machine->gpu) add_made(w, c, ROWS_SHORTEST, &other), add_made(w, c, ROWS_SHORT, &other);
+        if (!i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
         if (!fused && !i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_ALL_AT_ONCE, &other);
         if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
