@@ -239,7 +239,7 @@ static void guard_item(textbuf *out, const program *p, const program_guard *g) {
                 [GUARD_PITCH] = {"pitch", "elements"}, [GUARD_REACH] = {"reach", "below"}};
     if (g->kind == GUARD_HOLDS) {
         first(out, "text", g->text);
-        size_member(out, "holds", p, &g->holds);
+        size_member(out, g->pays ? "pays" : "holds", p, &g->holds);
     } else {
         first(out, keys[g->kind].kind, p->params.data[g->param].name);
         if (g->kind == GUARD_STRIDE || g->kind == GUARD_PITCH) {

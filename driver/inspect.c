@@ -122,6 +122,7 @@ static long long number_of(const json_t *object, const char *key) {
 static void put_guard(textbuf *out, const json_t *g) {
     textbuf_puts(out, "      where   ");
     if (json_object_get(g, "holds")) textbuf_puts(out, text_of(g, "text"));
+    else if (json_object_get(g, "pays")) textbuf_printf(out, "%s pays", text_of(g, "text"));
     else if (json_object_get(g, "aligned"))
         textbuf_printf(out, "%s aligned to %lld bytes", text_of(g, "aligned"), number_of(g, "bytes"));
     else if (json_object_get(g, "stride"))

@@ -212,6 +212,7 @@ typedef enum {
 } guard_kind;
 typedef struct {
     guard_kind kind;
+    bool pays;                // HOLDS: it says what is fast, and a version that is asked for by its name runs without, too
     size_expr holds;
     uint32_t param, axis;
     int64_t value;

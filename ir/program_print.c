@@ -211,7 +211,7 @@ static void print_guard(textbuf *out, const program *p, const program_guard *g) 
     const char *param = g->kind == GUARD_HOLDS ? "" : p->params.data[g->param].name;
     switch (g->kind) {
     case GUARD_HOLDS:
-        textbuf_printf(out, "  where %s : ", g->text);
+        textbuf_printf(out, "  where %s%s : ", g->text, g->pays ? " pays" : "");
         size_print(out, p, &g->holds);
         break;
     case GUARD_ALIGNED: textbuf_printf(out, "  where aligned(%s, %" PRId64 ")", param, g->value); break;

@@ -59,7 +59,9 @@ typedef struct {
 // the entries of a row and read there alone fits a block's shared memory. TILED: points that each reduce a dense axis lie
 // in the order of a map, many a value; TILED + 1: of the second such map, and so on. ALL_AT_ONCE: a kernel of sums of
 // few rows, none of them long: each has a block of a few groups. FUSED_AT_ONCE: likewise of a softmax, a group each. SHORTEST,
-// SHORT: a kernel of sums of rows, or a softmax, of which none has more than four entries, or 32: no warp has one.
+// SHORT: a kernel of sums of rows, or a softmax, of which none has more than four entries, or 32: no warp has one. THIN: one
+// of sums of what is gathered, by rows of few entries on average: longer ones are cut. FEWER: one of sums of what lies in
+// the order of rows, where even groups of lanes find no room for a row each.
 typedef enum {
     ROWS_EVEN,
     ROWS_SKEWED,
@@ -69,6 +71,8 @@ typedef enum {
     ROWS_FUSED_AT_ONCE,
     ROWS_SHORTEST,
     ROWS_SHORT,
+    ROWS_THIN,
+    ROWS_FEWER,
     ROWS_TILED
 } plan_rows;
 // Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse, to tile, or no such kernel.

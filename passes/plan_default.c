@@ -301,7 +301,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
     bool pairs = lanes <= 2 || default_entry_bytes(m, st) < 4;
     bool alike = m->sorted && vectors && lanes <= WARP / WIDE_ROW && (!pairs || m->rows == ROWS_FEW);
-    if (m->entries && rows && reduces) return fill_short(m, st, lanes);
+    if ((m->entries || m->rows == ROWS_THIN) && rows && reduces) return fill_short(m, st, lanes);
     if (m->sums && rows && vectors && lanes == PAIRED &&
         m->owner == ROW_OF_LANES) {   // requests are what is short
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
@@ -464,6 +464,7 @@ static void fill_kernel(making *m, const stage_group *g) {
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
     if (!known) VEC_PUSH(m->p->arena, &m->walked, map);
     bool skewed = (m->rows == ROWS_SKEWED || m->rows == ROWS_FEW) && map != TENSOR_NO_VAL;
+    bool thin = m->rows == ROWS_THIN, fewer = m->rows == ROWS_FEWER, cut = skewed || thin || fewer;
     if (skewed && !default_cuts(m->p, g)) {
         default_long_rows(m, g, map);
         return;
@@ -471,15 +472,18 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->sums = default_cuts(m->p, g);
     m->kernels++;
     m->walks += m->sums && map != TENSOR_NO_VAL && plan_run_end(m->p, g, 0) <= LIGHT_WALK;
-    m->streams = skewed && default_streams(m, g);
+    m->streams = cut && default_streams(m, g);
     m->narrow = m->streams && default_narrow(m, g);
     m->sorted = skewed && !(m->narrow && m->rows == ROWS_FEW);
+    m->unfit |= (thin && (!m->sums || m->streams)) || (fewer && (!m->sums || !m->streams || m->narrow));
+    if (m->unfit) return;
     if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
+    if (fewer) m->owner = ROW_OF_WARP;
     default_stages(m, g);
     m->unfit |= m->entries && !default_short(m, g);
     m->owner = ROW_OF_LANES;
     m->sorted = false;
-    if (skewed) default_cut(m, g, map);
+    if (cut) default_cut(m, g, map);
     m->sums = m->streams = m->narrow = false;
 }
 
@@ -522,9 +526,9 @@ static void fill_overlaps(making *m) {
 
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
-    static const char *const suffix[] = {"",          " skewed",      " few",
-                                         " fused",    " all at once", " fused all at once",
-                                         " shortest", " short",       " tiled by"};
+    static const char *const suffix[] = {
+        "",          " skewed", " few",  " fused", " all at once", " fused all at once",
+        " shortest", " short",  " thin", " fewer", " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -545,7 +549,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
     else if (fused) return NULL;
     fill_kernels(&m);
-    if ((rows == ROWS_ALL_AT_ONCE || fused || m.entries) && (m.kernels != 1 || m.walks != 1 || m.unfit))
+    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_TILED && (m.kernels != 1 || m.walks != 1 || m.unfit))
         return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked

@@ -141,6 +141,8 @@ bool default_cuts(const planner *p, const stage_group *g) {
 static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     planner *p = m->p;
     schedule *whole = p->s;
+    if (m->rows == ROWS_THIN) return DEFAULT_THIN_PART;
+    if (m->rows == ROWS_FEWER) return DEFAULT_FEW_PART;
     p->s = m->s;
     int64_t rows = plan_cut(p, st, row, false).lanes, shared = plan_cut(p, st, st->bound[0], true).lanes;
     p->s = whole;
@@ -195,7 +197,8 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     plan_left(p, deepest, left);
-    if (!m->narrow || m->rows != ROWS_FEW) order_by_degree(m, deepest->name, left[0], map);
+    if (m->rows == ROWS_SKEWED || (m->rows == ROWS_FEW && !m->narrow))
+        order_by_degree(m, deepest->name, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
@@ -232,8 +235,8 @@ bool default_short(making *m, const stage_group *g) {
 }
 
 // ---- What was supposed -----------------------------------------------------------------------------------
-static void guard(making *m, tensor_space s, const size_token *t, uint32_t n, const char *text) {
-    program_guard g = {.kind = GUARD_HOLDS, .text = text};
+static void guard(making *m, tensor_space s, bool pays, const size_token *t, uint32_t n, const char *text) {
+    program_guard g = {.kind = GUARD_HOLDS, .pays = pays, .text = text};
     VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_SPACE, s, 0}));
     for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
     VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
@@ -249,9 +252,11 @@ static void guard_class(making *m, tensor_space s) {
                      above[] = {{SZ_CONST, c->above, 0}, {SZ_GT, 0, 0}},
                      to[] = {{SZ_CONST, c->to, 0}, {SZ_LE, 0, 0}};
     if (c->multiple > 1)
-        guard(m, s, multiple, 4, arena_printf(m->p->arena, "%s %% %lld == 0", name, (long long)c->multiple));
-    if (c->above) guard(m, s, above, 2, arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
-    if (c->to) guard(m, s, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
+        guard(m, s, false, multiple, 4,
+              arena_printf(m->p->arena, "%s %% %lld == 0", name, (long long)c->multiple));
+    if (c->above)
+        guard(m, s, false, above, 2, arena_printf(m->p->arena, "%s > %lld", name, (long long)c->above));
+    if (c->to) guard(m, s, false, to, 2, arena_printf(m->p->arena, "%s <= %lld", name, (long long)c->to));
 }
 
 void default_suppose_longest(making *m, tensor_val map, int64_t entries) {
@@ -276,10 +281,21 @@ static void guard_rows(making *m, tensor_val map) {
 }
 
 // Few entries.
-static void guard_few(making *m, tensor_val map) {
-    const size_token few[] = {{SZ_CONST, DEFAULT_FEW, 0}, {SZ_LE, 0, 0}};
+static void guard_few(making *m, tensor_val map, int most) {
+    const size_token few[] = {{SZ_CONST, most, 0}, {SZ_LE, 0, 0}};
     tensor_space s = m->p->op->vals.data[map].axes[0];
-    guard(m, s, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, DEFAULT_FEW));
+    guard(m, s, true, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, most));
+}
+
+// Few entries a row.
+static void guard_thin(making *m, tensor_val map) {
+    const planner *p = m->p;
+    tensor_space entries = p->op->vals.data[map].axes[0], rows = p->op->vals.data[map].into;
+    const size_token thin[] = {
+        {SZ_SPACE, rows, 0}, {SZ_CONST, DEFAULT_THIN, 0}, {SZ_MUL, 0, 0}, {SZ_LE, 0, 0}};
+    guard(m, entries, true, thin, 4,
+          arena_printf(p->arena, "%s <= %d * %s", p->op->spaces.data[entries].name, DEFAULT_THIN,
+                       p->op->spaces.data[rows].name));
 }
 
 // A block is there for each row, or not.
@@ -287,15 +303,20 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
     const size_token all[] = {{SZ_CONST, DEFAULT_BLOCKS, 0}, {there ? SZ_LE : SZ_GT, 0, 0}};
     tensor_space s = m->p->op->vals.data[map].into;
     const char *name = m->p->op->spaces.data[s].name;
-    guard(m, s, all, 2, arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
+    guard(m, s, true, all, 2,
+          arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
 }
 
 void default_guards(making *m) {
     bool at_once = m->rows == ROWS_ALL_AT_ONCE || m->rows == ROWS_FUSED_AT_ONCE;
-    for (uint32_t i = 0; i < m->walked.len && (at_once || m->rows == ROWS_SHORT); i++)
-        guard_blocks(m, m->walked.data[i], at_once);
-    for (uint32_t i = 0; i < m->walked.len && m->rows == ROWS_FEW; i++) guard_few(m, m->walked.data[i]);
+    bool thin = m->rows == ROWS_THIN, few = m->rows == ROWS_FEW, fewer = m->rows == ROWS_FEWER;
+    for (uint32_t i = 0; i < m->walked.len; i++) {
+        tensor_val map = m->walked.data[i];
+        if (at_once || thin || m->rows == ROWS_SHORT) guard_blocks(m, map, at_once);
+        if (few || fewer) guard_few(m, map, few ? DEFAULT_FEW : DEFAULT_FEWER);
+        if (thin) guard_thin(m, map);
+    }
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
-    bool any = m->rows == ROWS_SKEWED || m->rows == ROWS_FEW || m->entries;   // as long as they are
+    bool any = m->rows == ROWS_SKEWED || few || fewer || m->entries;   // as long as they are
     for (uint32_t i = 0; i < m->walked.len && !any; i++) guard_rows(m, m->walked.data[i]);
 }

@@ -37,7 +37,7 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
 // Rounds of a row's loop under way: more where each has one row, or comes from memory; where entries are few,
 // most rows are short, and a step beyond their end costs as much as one of them.
 static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
-    if (m->entries) return DEFAULT_SHORTEST;
+    if (m->entries || m->rows == ROWS_THIN || m->rows == ROWS_FEWER) return 4;
     if (m->sums && m->narrow) {
         int64_t least = m->rows == ROWS_FEW ? 2 : 4;
         return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? 2 * least : least;

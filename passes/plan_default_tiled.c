@@ -96,8 +96,11 @@ void default_guard_tiled(making *m) {
     const tensor_space points = map->axes[0], rows = map->into;
     const char *name = p->op->spaces.data[points].name;
     program_guard sorted = {.kind = GUARD_HOLDS, .text = arena_printf(p->arena, "sorted(%s)", map->name)},
-                  many = {.kind = GUARD_HOLDS, .text = arena_printf(p->arena, "%s >= %d", name, MANY)},
+                  many = {.kind = GUARD_HOLDS,
+                          .pays = true,
+                          .text = arena_printf(p->arena, "%s >= %d", name, MANY)},
                   each = {.kind = GUARD_HOLDS,
+                          .pays = true,
                           .text = arena_printf(p->arena, "%s >= %d * %s", name, LONG_ROW,
                                                p->op->spaces.data[rows].name)};
     const size_token least[] = {{SZ_SPACE, points, 0}, {SZ_CONST, MANY, 0}, {SZ_GE, 0, 0}};

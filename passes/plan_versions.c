@@ -177,7 +177,9 @@ static void add_default(versioning *w) {
         plan_supposed supposed = {0}, other;
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
         if (!i && w->machine->gpu) add_tiled(w, c);
-        if (!i && w->machine->gpu) add_made(w, c, ROWS_SHORTEST, &other), add_made(w, c, ROWS_SHORT, &other);
+        if (!i && w->machine->gpu)
+            add_made(w, c, ROWS_SHORTEST, &other), add_made(w, c, ROWS_SHORT, &other),
+                add_made(w, c, ROWS_THIN, &other);
         if (!i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
         if (!fused && !i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_ALL_AT_ONCE, &other);
@@ -185,7 +187,8 @@ static void add_default(versioning *w) {
         if (supposed.rows) {
             facts = (version_facts){.index_bits = w->options->index_bits};
             s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
-            if (other.cut && w->machine->gpu && !i) add_made(w, c, ROWS_FEW, &other);
+            if (other.cut && w->machine->gpu && !i)
+                add_made(w, c, ROWS_FEWER, &other), add_made(w, c, ROWS_FEW, &other);
             if (!add(w, s, &facts)) return;
         }
         if (supposed.extents) continue;

@@ -276,7 +276,7 @@ typedef struct {
     uint32_t flags;
     gnn_stream stream;       // maps are prepared there, or uploaded; the call waits for it
     gnn_cache *cache;        // NULL: shares nothing
-    const char *version;     // this one alone; where its guards don't hold: NO_VERSION. NULL: the first that may run
+    const char *version;     // this one alone, also where it does not pay; where it cannot run: NO_VERSION. NULL: the first that may run
 } gnn_plan_options;
 
 // Checks maps and preconditions, and builds what the versions want prepared that launches may take. Maps that lie on the

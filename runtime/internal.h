@@ -286,6 +286,7 @@ typedef struct {
 typedef enum { RT_GUARD_HOLDS, RT_GUARD_ALIGNED, RT_GUARD_STRIDE, RT_GUARD_PITCH, RT_GUARD_REACH } rt_guard_kind;
 typedef struct {
     rt_guard_kind kind;
+    bool pays;               // HOLDS: of what is fast alone
     const char *text;        // HOLDS
     rt_expr holds;
     uint32_t param, axis;    // the others

@@ -6,6 +6,12 @@ static gnn_status read_holds(const rt_row *r, rt_guard *g) {
     return s ? s : rt_row_expr(r, "holds", &g->holds);
 }
 
+static gnn_status read_pays(const rt_row *r, rt_guard *g) {
+    gnn_status s = rt_row_string(r, "text", &g->text);
+    g->pays = true;
+    return s ? s : rt_row_expr(r, "pays", &g->holds);
+}
+
 static gnn_status read_array(const rt_row *r, const char *key, rt_guard *g) {
     gnn_status s = rt_row_param(r, key, json_object_get(r->object, key), &g->param);
     if (s) return s;
@@ -46,15 +52,14 @@ static gnn_status read_reach(const rt_row *r, rt_guard *g) {
 static gnn_status read_guard(const rt_row *r, rt_guard *g) {
     static const struct {
         const char *key;
+        rt_guard_kind kind;
         gnn_status (*read)(const rt_row *r, rt_guard *g);
-    } kinds[] = {[RT_GUARD_HOLDS] = {"holds", read_holds},
-                 [RT_GUARD_ALIGNED] = {"aligned", read_aligned},
-                 [RT_GUARD_STRIDE] = {"stride", read_stride},
-                 [RT_GUARD_PITCH] = {"pitch", read_pitch},
-                 [RT_GUARD_REACH] = {"reach", read_reach}};
+    } kinds[] = {{"holds", RT_GUARD_HOLDS, read_holds},       {"pays", RT_GUARD_HOLDS, read_pays},
+                 {"aligned", RT_GUARD_ALIGNED, read_aligned}, {"stride", RT_GUARD_STRIDE, read_stride},
+                 {"pitch", RT_GUARD_PITCH, read_pitch},       {"reach", RT_GUARD_REACH, read_reach}};
     for (uint32_t k = 0; k < RT_COUNT(kinds); k++)
         if (json_object_get(r->object, kinds[k].key)) {
-            g->kind = (rt_guard_kind)k;
+            g->kind = kinds[k].kind;
             return kinds[k].read(r, g);
         }
     return rt_row_bad(r, "a guard of no known kind");

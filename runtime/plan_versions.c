@@ -46,8 +46,8 @@ static gnn_status misfit(const gnn_plan *plan, const rt_version *v, const rt_gua
                        "version %.60s: the stride of axis %u of %.60s is no multiple of %lld", v->name,
                        g->axis, array, (long long)g->value);
     case RT_GUARD_PITCH:
-        return rt_fail(c, GNN_NO_VERSION, "version %.60s: the stride of axis %u of %.60s is not %lld", v->name,
-                       g->axis, array, (long long)g->value);
+        return rt_fail(c, GNN_NO_VERSION, "version %.60s: the stride of axis %u of %.60s is not %lld",
+                       v->name, g->axis, array, (long long)g->value);
     case RT_GUARD_REACH:
         return rt_fail(c, GNN_NO_VERSION,
                        "version %.60s: an element of %.60s lies %lld or more from its first", v->name, array,
@@ -56,14 +56,16 @@ static gnn_status misfit(const gnn_plan *plan, const rt_version *v, const rt_gua
     return GNN_NO_VERSION;
 }
 
-// The first guard that is known to fail, or NULL.
-static gnn_status find_failing(gnn_plan *plan, const rt_version *v, const rt_guard **out) {
+// The first guard that is known to fail, or NULL; named: whether it pays does not matter.
+static gnn_status find_failing(gnn_plan *plan, const rt_version *v, bool named, const rt_guard **out) {
     *out = NULL;
-    for (uint32_t i = 0; i < v->nguards; i++) rt_plan_want(plan, &v->guards[i].holds);
+    for (uint32_t i = 0; i < v->nguards; i++)
+        if (!named || !v->guards[i].pays) rt_plan_want(plan, &v->guards[i].holds);
     gnn_status s = rt_plan_prepare(plan);
     for (uint32_t i = 0; i < v->nguards && !s && !*out; i++) {
         const rt_guard *g = &v->guards[i];
         int64_t holds = 1;
+        if (named && g->pays) continue;
         if (g->kind == RT_GUARD_HOLDS) {
             s = rt_plan_eval(plan, &g->holds, &holds);
         } else if (!waits(plan, g)) {
@@ -101,7 +103,7 @@ static bool keep(gnn_plan *plan, const rt_version *v) {   // whether a launch al
 static gnn_status keep_one(gnn_plan *plan, const rt_version *v) {
     const rt_guard *failing;
     char values[200] = "";
-    gnn_status s = find_failing(plan, v, &failing);
+    gnn_status s = find_failing(plan, v, true, &failing);
     if (s) return s;
     if (failing) {
         rt_plan_tell(plan, &failing->holds, values, sizeof values);
@@ -117,7 +119,7 @@ gnn_status rt_plan_versions(gnn_plan *plan, const char *name) {
         const rt_guard *failing = NULL;
         if (name && strcmp(name, p->versions[i].name)) continue;
         if (name) return keep_one(plan, &p->versions[i]);
-        gnn_status s = find_failing(plan, &p->versions[i], &failing);
+        gnn_status s = find_failing(plan, &p->versions[i], false, &failing);
         if (s) return s;
         if (!failing && keep(plan, &p->versions[i])) return rt_plan_prepare(plan);
     }
