@@ -355,7 +355,8 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
 
 // ---- What a stage inside another one inherits ------------------------------------------------------------
 static const schedule_verb deals[] = {SCHEDULE_BUCKET,    SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,
-                                      SCHEDULE_REGISTERS, SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL};
+                                      SCHEDULE_REGISTERS, SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL,
+                                      SCHEDULE_ORDER,     SCHEDULE_SPLIT, SCHEDULE_WHOLE};
 
 // Cells of `a` cover `a.sum`: where they were not meant for it, it says `none`.
 static void fill_none(making *m, const tensor_stage *st, schedule_verb verb, const char *subject) {

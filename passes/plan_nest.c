@@ -255,6 +255,12 @@ static void check_level(nest *n, const index_cut *c, const tensor_stage *st, ten
     if (!n->p->failed) plan_alike(n->p, c, &o);
 }
 
+// What deals an index out to blocks: its own statement, the kernel's windows, or a reduction that is cut.
+static span blocks_at(const nest *n, const index_cut *c) {
+    const schedule_cell *cell = c->cell[SCHEDULE_BLOCK];
+    return cell ? cell->at : n->rows->window ? n->rows->window->cell->at : plan_deepest(n->p, n->group)->at;
+}
+
 // The blocks of a kernel are counted before it runs, each goes once through what is around.
 static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE ||
@@ -262,7 +268,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     if (blocks && !grid) {
         const char *name = plan_index_text(n->p, c->var);
         diagnostic *d = plan_refuse(
-            n->p, E0554, c->cell[SCHEDULE_BLOCK]->at,
+            n->p, E0554, blocks_at(n, c),
             "'%s' is dealt out to blocks, and a block of its kernel owns whole rows, which fused stages share",
             name);
         if (d) diag_help(d, "leave '%s' to the threads of a block: `block %s none`", name, name);
@@ -272,8 +278,7 @@ static void check_blocks(nest *n, const index_cut *c, bool blocks) {
         loop_place rest = n->levels.data[i]->rest;
         if (rest != LOOP_SERIAL_PLACE && rest != LOOP_UNROLL_PLACE) continue;
         const char *outer = plan_index_text(n->p, n->levels.data[i]->var);
-        const schedule_cell *cell = c->cell[SCHEDULE_BLOCK];
-        diagnostic *d = plan_refuse(n->p, E0554, cell ? cell->at : n->rows->window->cell->at,
+        diagnostic *d = plan_refuse(n->p, E0554, blocks_at(n, c),
                                     "'%s' is dealt out to blocks, and '%s', whose loop is around it, is not",
                                     plan_index_text(n->p, c->var), outer);
         bool tile = n->rows->tile && i == n->rows->level;
