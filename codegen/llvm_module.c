@@ -66,13 +66,20 @@ static LLVMTypeRef function_type(cg_emitter *e, const simt_func *f) {
     return LLVMFunctionType(result_type(e, f), types, f->params.len, false);
 }
 
+static void number_attribute(cg_emitter *e, cg_value llvm, const char *key, uint32_t number) {
+    const char *text = arena_printf(e->arena, "%u", number);
+    LLVMAttributeRef a = LLVMCreateStringAttribute(e->context, key, (unsigned)strlen(key), text,
+                                                   (unsigned)strlen(text));
+    LLVMAddAttributeAtIndex(llvm, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
+}
+
+// Without a word on occupancy the assembler saves registers until a multiprocessor is full, and lets loads
+// wait for one another where they would need more.
 static void kernel_attributes(cg_emitter *e, const simt_func *f, cg_value llvm) {
     if (e->host) return;
     LLVMSetFunctionCallConv(llvm, PTX_KERNEL);
-    const char *block = arena_printf(e->arena, "%u", f->block), *key = "nvvm.reqntid";
-    LLVMAttributeRef a = LLVMCreateStringAttribute(e->context, key, (unsigned)strlen(key), block,
-                                                   (unsigned)strlen(block));
-    LLVMAddAttributeAtIndex(llvm, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
+    number_attribute(e, llvm, "nvvm.reqntid", f->block);
+    if (f->occupancy) number_attribute(e, llvm, "nvvm.minctasm", f->occupancy / f->block);
     for (uint32_t k = 0; k < f->params.len; k++) {
         if (f->params.data[k].flags & SIMT_READONLY) add_attribute(e, llvm, k + 1, "readonly");
         if (f->params.data[k].flags & SIMT_NOALIAS) add_attribute(e, llvm, k + 1, "noalias");

@@ -52,8 +52,8 @@ typedef struct {
     const test_stage *only;   // what is said is about this stage; NULL: about all
     const test_index *index;
     bool outer, reduced, dense, vector;
-    bool runs;      // other blocks go on with it: along a key
-    bool grouped;   // its points are dealt out to groups
+    bool runs;           // other blocks go on with it: along a key
+    bool grouped;        // its points are dealt out to groups
     int64_t part, pad;   // points taken at once; what the index is padded to
 } dealing;
 
@@ -125,7 +125,8 @@ static const char *inputs_at(dealing *d) {
         const tensor_val_info *i = &op->vals.data[v];
         bool at = false;
         for (uint32_t a = 0; a < i->rank; a++) at |= i->axes[a] == d->index->space;
-        if (at && (i->role == VAL_MAP || i->role == VAL_TENSOR) && test_chance(d->m->rng, i->rank == 1 ? 60 : 8))
+        if (at && (i->role == VAL_MAP || i->role == VAL_TENSOR) &&
+            test_chance(d->m->rng, i->rank == 1 ? 60 : 8))
             textbuf_printf(&list, "%s%s", list.len ? ", " : "", i->name);
     }
     return list.len ? list.data : NULL;
@@ -145,7 +146,8 @@ static bool deal_held(dealing *d) {
                          lanes[] = {2, 4, 8, 16, 32};
     test_rng *r = d->m->rng;
     const char *inputs = NULL, *across = column(d);
-    if (!d->reduced || d->outer || d->m->host || !test_chance(r, 30) || !(inputs = inputs_at(d))) return false;
+    if (!d->reduced || d->outer || d->m->host || !test_chance(r, 30) || !(inputs = inputs_at(d)))
+        return false;
     int64_t tile = d->runs ? TEST_PICK(r, few) : TEST_PICK(r, tiles),
             shared = !d->runs && test_chance(r, 20) ? threads_of(d, "lanes", TEST_PICK(r, few)) : 1;
     if (shared > 1) put_number(d->m, d->s, "lanes", d->index->name, shared, about(d));
@@ -400,7 +402,8 @@ static void tidy(test_maker *m, test_schedule *s) {
                         .index = &x.index,
                         .outer = x.outer,
                         .reduced = x.reduced,
-                        .dense = dense, .vector = dense && vectors});
+                        .dense = dense,
+                        .vector = dense && vectors});
         vectors &= !dense;
     }
     if (m->op->stages.len > 1 && test_verb_usable(m, "fuse") && test_chance(r, 15)) fuse(m, s);
@@ -451,6 +454,9 @@ static void fill(test_maker *m, test_schedule *s) {
     if (test_chance(r, 85)) tidy(m, s);
     if (test_verb_usable(m, "overlap") && several(m, s) && test_chance(r, 25))
         test_put(m, s, "overlap", NULL, 0, NULL);
+    static const char *const rooms[] = {"512", "1024", "1536", "2048"};
+    const test_word room = test_text(TEST_PICK(r, rooms));
+    if (test_verb_usable(m, "occupancy") && test_chance(r, 15)) test_put(m, s, "occupancy", &room, 1, NULL);
     uint32_t n = s->statements.len ? TEST_PICK(r, more) : 1 + (uint32_t)test_draw(r, 3);
     for (uint32_t i = 0; i < n; i++) test_statement_draw(m, s, any_verb(m), NULL);
     if (test_chance(r, 10)) open_number(m, s);

@@ -153,6 +153,7 @@ typedef struct {
     const char *name;      // the kernel's: "spmm_f32_y"
     uint32_t threads;      // of a block on a GPU; groups × lanes
     uint32_t lanes;        // of a group; a power of two where lanes shuffle
+    uint32_t occupancy;    // threads a multiprocessor should have room for; 0: the assembler says how many registers each has
     uint32_t persistent;   // blocks a multiprocessor, each of which takes one share of the grid after the other; 0: all blocks
     loop_start start;
     VEC(loop_hint) hints;  // how its loads and stores of a value are cached

@@ -201,6 +201,7 @@ static void read_kernel(plan_parser *p) {
     loop_parse_number(p, &k->threads);
     tensor_lex_expect(t, "lanes");
     loop_parse_number(p, &k->lanes);
+    if (tensor_lex_accept(t, "occupancy")) loop_parse_number(p, &k->occupancy);
     if (tensor_lex_accept(t, "persistent")) loop_parse_number(p, &k->persistent);
     if (tensor_lex_accept(t, "early")) read_start(p, k);
     if (tensor_lex_accept(t, "cache")) do read_hint(p, k);

@@ -138,6 +138,7 @@ static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) 
     const char *indent = indent_of(p, depth);
     OUT(p, "%skernel %s threads %u lanes %u", indent, tensor_print_fit(p->text.scratch, k->name),
         (unsigned)k->threads, (unsigned)k->lanes);
+    if (k->occupancy) OUT(p, " occupancy %u", (unsigned)k->occupancy);
     if (k->persistent) OUT(p, " persistent %u", (unsigned)k->persistent);
     if (k->start) OUT(p, " early wait %s", k->start == LOOP_START_WAIT_FIRST ? "first" : "last");
     for (uint32_t i = 0; i < k->hints.len; i++)

@@ -542,6 +542,9 @@ static const char *check_kernel(loop_verifier *v, uint32_t step) {
             return WRONG(v, "there already is a kernel of this name");
     if (k->lanes == 0 || k->threads == 0 || k->threads % k->lanes)
         return WRONG(v, "%u threads are no groups of %u lanes", (unsigned)k->threads, (unsigned)k->lanes);
+    if (k->occupancy && (k->occupancy < k->threads || k->occupancy > SIMT_MOST_THREADS))
+        return WRONG(v, "room for %u threads is not for a block of %u, or more than a multiprocessor has",
+                     (unsigned)k->occupancy, (unsigned)k->threads);
     TRY(check_hints(v, k));
     v->kernel = step + 1;
     v->blocks.len = 0;

@@ -162,6 +162,7 @@ typedef struct {
     uint32_t flags;
 } simt_param_info;
 
+enum { SIMT_MOST_THREADS = 2048 };   // that a multiprocessor has room for, on all GPUs so far
 typedef struct simt_module simt_module;
 typedef struct {
     simt_module *module;
@@ -169,6 +170,7 @@ typedef struct {
     bool kernel;
     uint32_t block;          // kernels: threads of a block on a GPU (the host runs blocks of one thread)
     uint32_t shared_bytes;   // kernels: shared memory of a block
+    uint32_t occupancy;      // kernels: threads a GPU's multiprocessor should have room for; 0: not said
     VEC(simt_param_info) params;
     VEC(simt_type) results;             // functions
     VEC(simt_value_info) values;        // [0] unused

@@ -130,7 +130,8 @@ static void verify_params(simt_verifier *v, simt_instr instr, simt_region r, boo
             return;
         }
     bool indexed = !index || (region->params.len && types_are(f, region->params.data, 1, i->args, 1));
-    const simt_value *carried = index ? region->params.data + 1 : region->params.data;   // NULL where there are none
+    const simt_value *carried = index ? region->params.data + 1
+                                      : region->params.data;   // NULL where there are none
     if (!indexed || !types_are(f, carried, region->params.len - index, values, n))
         simt_verify_fault_at(v, instr,
                              "the parameters of its region differ in number or type from what it carries");
@@ -226,8 +227,8 @@ static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {
     }
     for (uint32_t k = 0; k < region->instrs.len && !v->fault; k++) {
         simt_instr instr = region->instrs.data[k];
-        if (!instr || instr >= f->instrs.len || v->seen_instr[instr]
-            || f->instrs.data[instr].op >= SIMT_OP_COUNT) {
+        if (!instr || instr >= f->instrs.len || v->seen_instr[instr] ||
+            f->instrs.data[instr].op >= SIMT_OP_COUNT) {
             simt_verify_fault(v, "instruction %u is none, or stands twice", instr);
             break;
         }
@@ -246,8 +247,8 @@ static const char *param_fault(const simt_func *f, simt_type t, uint32_t flags) 
     if (!simt_type_valid(t)) return "has no valid type";
     if (flags && !simt_is_pointer(t.element)) return "is no pointer, so cannot be readonly or noalias";
     if (!f->kernel) return simt_is_pointer(t.element) ? "is a pointer, which functions do not take" : NULL;
-    bool stored =
-        t.lanes == 1 && (t.element == SIMT_PTR_GLOBAL || simt_is_int(t.element) || simt_is_float(t.element));
+    bool stored = t.lanes == 1 &&
+                  (t.element == SIMT_PTR_GLOBAL || simt_is_int(t.element) || simt_is_float(t.element));
     return stored ? NULL : "must be a global pointer or a scalar integer or float, as of a kernel";
 }
 
@@ -256,6 +257,9 @@ static void verify_head(simt_verifier *v) {
     if (!simt_name_valid(f->name)) simt_verify_fault(v, "that is no name");
     if (f->kernel && (f->block < 1 || f->block > 1024))
         simt_verify_fault(v, "a block has 1 to 1024 threads, not %u", f->block);
+    if (f->kernel && f->occupancy && (f->occupancy < f->block || f->occupancy > SIMT_MOST_THREADS))
+        simt_verify_fault(v, "room is for %u, the threads of a block, to %d threads, not %u", f->block,
+                          SIMT_MOST_THREADS, f->occupancy);
     if (f->kernel && f->results.len) simt_verify_fault(v, "a kernel returns nothing");
     for (uint32_t k = 0; k < f->results.len; k++)
         if (!simt_type_valid(f->results.data[k]) || simt_is_pointer(f->results.data[k].element))
@@ -298,7 +302,9 @@ static uint32_t region_depth(const simt_func *f, simt_region r) {
 
 bool simt_too_deep(const simt_module *m) {
     for (uint32_t k = 0; k < m->funcs.len; k++)
-        if (m->funcs.data[k]->regions.len > SIMT_MAX_DEPTH && region_depth(m->funcs.data[k], 1) > SIMT_MAX_DEPTH) return true;
+        if (m->funcs.data[k]->regions.len > SIMT_MAX_DEPTH &&
+            region_depth(m->funcs.data[k], 1) > SIMT_MAX_DEPTH)
+            return true;
     return false;
 }
 
@@ -318,7 +324,8 @@ typedef struct {
     uint32_t caller, next;   // next: of the same callee; 0 ends
 } call_edge;
 
-// Takes away functions all of whose callees are taken away; what stays is in a circle of calls, or leads into one.
+// Takes away functions all of whose callees are taken away; what stays is in a circle of calls, or leads into
+// one.
 static const char *verify_calls(arena *a, const simt_module *m) {
     uint32_t n = m->funcs.len, taken = 0, ready_count = 0;
     uint32_t *open = ARENA_ARRAY(a, uint32_t, n), *first = ARENA_ARRAY(a, uint32_t, n),

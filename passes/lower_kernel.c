@@ -297,6 +297,7 @@ static const char *made_before(simt_module *m, const simt_func *f) {
 void lw_kernel(lowering *l, uint32_t step) {
     const loop_kernel *plan = lw_launch_at(l, step);
     kernel k = kernel_start(l, plan);
+    if (l->o->machine->gpu) k.f->occupancy = plan->occupancy;
     find_written(&k, &plan->body);
     lw_find_unsettled(&k, step);
     lw_find_read(&k, &plan->body);

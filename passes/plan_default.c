@@ -97,8 +97,12 @@ static widest widest_access(const planner *p, const tensor_stage *st, tensor_var
 int64_t default_entry_bytes(const making *m, const tensor_stage *st) {
     tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(m->p, st, left);
-    widest w = {m->p, n > 1 ? left[n - 1] : 0, 0, false};
-    if (n > 1) plan_loads(m->p, st, see_load, &w);
+    return n > 1 ? default_bytes_along(m, st, left[n - 1]) : 4;
+}
+
+int64_t default_bytes_along(const making *m, const tensor_stage *st, tensor_var v) {
+    widest w = {m->p, v, 0, false};
+    plan_loads(m->p, st, see_load, &w);
     return w.last ? w.bytes : 4;
 }
 

@@ -82,6 +82,7 @@ void default_suppose_longest(making *m, tensor_val map, int64_t entries);   // a
 bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone
 bool default_narrow(making *m, const stage_group *g);    // rows of less than a sector
 int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an element along its last index
+int64_t default_bytes_along(const making *m, const tensor_stage *st, tensor_var v);   // of an element of what is read along it
 int64_t default_row_bytes(const making *m, const tensor_stage *st);   // that a point of the first index has at most; 0: not known
 void default_guards(making *m);
 bool default_follow_rows(making *m);   // short rows, or few, and what entries take from them in one kernel; false: there is nothing such

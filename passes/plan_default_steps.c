@@ -7,7 +7,9 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     UNROLLED = 512,   // operations of a loop that is written out
-    STEPS = 4         // points that each reduce a dense axis, or read by a map, under way at once
+    STEPS = 4,        // points that each reduce a dense axis, or read by a map, under way at once
+    ROOM =
+        1536   // threads that such points of 16 bits leave room for: their loads are under way at once then
 };
 
 // ---- Rounds of rows --------------------------------------------------------------------------------------
@@ -118,8 +120,24 @@ static bool gathers(making *m, const stage_group *g) {
     return !default_streams(m, g);
 }
 
+// Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait; heads
+// that a thread holds are under way at once in any case.
+static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
+    if (bytes >= 4) return;
+    schedule_value *n = ARENA_NEW(m->p->arena, schedule_value);
+    *n = (schedule_value){.number = ROOM, .var = UINT32_MAX};
+    schedule_fill(m->p->arena, m->s,
+                  (schedule_cell){.verb = SCHEDULE_OCCUPANCY, .stage = st->name, .nvalues = 1, .values = n});
+}
+
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
                    uint32_t n) {
-    if (default_is_dot(m->p, g)) fill_steps(m, g, st, left, n);
-    else if (gathers(m, g)) default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
+    const tensor_stage *first = &m->p->op->stages.data[g->data[0]];
+    if (default_is_dot(m->p, g)) {
+        fill_steps(m, g, st, left, n);
+        if (n == 1) fill_room(m, st, default_bytes_along(m, first, first->bound[0]));
+    } else if (gathers(m, g)) {
+        default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
+        fill_room(m, st, default_entry_bytes(m, st));
+    }
 }

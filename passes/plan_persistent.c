@@ -1,7 +1,10 @@
 // A kernel whose grid fills the machine and walks the work: its blocks take one share after the other.
 //     persistent 2;  →  kernel spmm threads 128 lanes 32 persistent 2 { … }: min(blocks, 2 · multiprocessors)
 //     blocks
+// And how many threads share a multiprocessor's registers:
+//     occupancy 1024;  →  kernel s threads 256 lanes 32 occupancy 1024 { … }
 #include "planner.h"
+#include "simt.h"
 
 static bool dealt_to_blocks(const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
@@ -11,33 +14,44 @@ static bool dealt_to_blocks(const loop_body *body) {
     return false;
 }
 
-static void take(planner *p, loop_kernel *k, const char *stage) {
-    schedule_cell *c = schedule_find(p->s, stage, SCHEDULE_PERSISTENT, NULL);
+static void take(planner *p, const char *stage, schedule_verb verb, const char *what, uint32_t *number) {
+    schedule_cell *c = schedule_find(p->s, stage, verb, NULL);
     if (!c) return;
-    uint32_t blocks = c->nvalues ? (uint32_t)c->values[0].number : 1;
+    uint32_t wanted = c->nvalues ? (uint32_t)c->values[0].number : 1;
     c->consumed = true;
-    if (k->persistent && k->persistent != blocks) {
+    if (*number && *number != wanted) {
         diagnostic *d = plan_refuse(
-            p, E0541, c->at,
-            "'%s' shares its kernel with a stage that wants %u blocks a multiprocessor, not %u", stage,
-            k->persistent, blocks);
+            p, E0541, c->at, "'%s' shares its kernel with a stage that wants %u %s a multiprocessor, not %u",
+            stage, *number, what, wanted);
         if (d) diag_help(d, "say it once for both");
         return;
     }
-    k->persistent = blocks;
+    *number = wanted;
 }
 
-static void take_all(planner *p, loop_kernel *k, const loop_body *body) {
+static void take_room(planner *p, loop_kernel *k, const char *stage) {
+    const schedule_cell *c = schedule_find(p->s, stage, SCHEDULE_OCCUPANCY, NULL);
+    take(p, stage, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
+    if (!c || (k->occupancy >= k->threads && k->occupancy <= SIMT_MOST_THREADS)) return;
+    diagnostic *d = plan_refuse(p, E0543, c->at, "room is for a block, of %u threads here, to %d, not for %u",
+                                k->threads, SIMT_MOST_THREADS, k->occupancy);
+    if (d) diag_help(d, "say how many threads a multiprocessor should have room for, such as 1024");
+    k->occupancy = 0;
+}
+
+static void take_all(planner *p, loop_kernel *k, const loop_body *body, bool blocks) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        take_all(p, k, &n->body);
+        take_all(p, k, &n->body, blocks);
         bool stores = n->kind == LOOP_STORE || n->kind == LOOP_STORE_STATE || n->kind == LOOP_CARRY ||
                       n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE;
-        for (uint32_t s = 0; stores && s < n->nstages; s++) take(p, k, p->op->stages.data[n->stages[s]].name);
+        for (uint32_t s = 0; stores && s < n->nstages; s++) {
+            const char *stage = p->op->stages.data[n->stages[s]].name;
+            if (blocks) take(p, stage, SCHEDULE_PERSISTENT, "blocks", &k->persistent);
+            take_room(p, k, stage);
+        }
     }
 }
 
-// Without blocks there is nothing to walk, and the statement has nothing to do.
-void plan_persistent(planner *p, loop_kernel *k) {
-    if (dealt_to_blocks(&k->body)) take_all(p, k, &k->body);
-}
+// Without blocks there is nothing to walk, and `persistent` has nothing to do.
+void plan_persistent(planner *p, loop_kernel *k) { take_all(p, k, &k->body, dealt_to_blocks(&k->body)); }
