@@ -41,7 +41,8 @@ static bool measure(run_op *o, bench_figures *f) {
     s->scratch_bytes = s->flush ? 2 * cache_bytes(o->r) : 0;
     bool good = !run_failed(o, gnn_alloc(o->r->context, s->scratch_bytes, &s->scratch)) &&
                 !run_failed(o, gnn_timer_new(o->r->context, &timer)) &&
-                time_launches(o, timer, ms, &f->launches) && bench_hot(o, &f->hot) && bench_empty(o) && bench_prepare(o, &f->prepare);
+                time_launches(o, timer, ms, &f->launches) && bench_hot(o, &f->shares) && bench_empty(o) &&
+                bench_prepare(o, &f->prepare);
     gnn_timer_free(timer);
     gnn_free(o->r->context, s->scratch);
     if (!good) return false;

@@ -14,11 +14,16 @@ typedef struct {
 } bench_traffic;
 bool bench_traffic_of(const run_op *o, bench_traffic *out);   // false: a diagnostic tells why
 
+typedef struct {
+    double hot;      // ms a launch of several that follow each other; replayed where they can be captured
+    double replay;   // ms a replay of one launch, of several that follow each other; 0: it cannot be captured
+} bench_shares;
+
 struct bench_figures {
     bench_traffic traffic;
     int64_t launches;                                       // timed
     double fastest, first_quarter, median, third_quarter;   // ms
-    double hot;       // ms a launch of several that follow each other; replayed where they can be captured
+    bench_shares shares;
     double prepare;   // ms of another plan, its maps on the device
 };
 
@@ -29,7 +34,7 @@ typedef struct {
     double bandwidth;   // bytes a second; 0: not known yet
     bool is_measured;
     bool replayed;      // hot times are of launches that were captured
-    double empty;       // ms of an empty kernel, timed as hot; 0: not known yet, or no GPU
+    bench_shares empty;   // of an empty kernel; 0: not known yet, or no GPU
     void *scratch;   // what is overwritten before a launch; NULL without --flush
     size_t scratch_bytes;
 } bench_session;
@@ -37,7 +42,7 @@ typedef struct {
 // ---- bench_bandwidth.c -----------------------------------------------------------------------------------
 bool bench_bandwidth(bench_session *s);   // by the faster of a copy and a sum; false: a diagnostic tells why
 // ---- bench_hot.c -----------------------------------------------------------------------------------------
-bool bench_hot(run_op *o, double *ms);   // false: a diagnostic tells why
+bool bench_hot(run_op *o, bench_shares *out);   // false: a diagnostic tells why
 bool bench_empty(run_op *o);             // once a session; nothing to be done without a GPU
 // ---- bench_prepare.c -------------------------------------------------------------------------------------
 bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why

@@ -18,10 +18,10 @@ static const char *check_text(const run_session *r, const run_row *w) {
 
 // ---- Table -----------------------------------------------------------------------------------------------
 
-enum { COLUMNS = 18, FIRST_TIME = 6, TIMES = 6 };
-static const char *const title[COLUMNS] = {"op",     "target",  "type",    "plan",   "sizes",   "compared",
-                                           "median", "fastest", "q1",      "q3",     "hot",     "prepare", "must MB", "gathered MB",
-                                           "floor",  "GB/s",    "GFLOP/s", "verdict"};
+enum { COLUMNS = 19, FIRST_TIME = 6, TIMES = 7 };
+static const char *const title[COLUMNS] = {
+    "op",  "target", "type",    "plan",    "sizes",       "compared", "median", "fastest", "q1",     "q3",
+    "hot", "replay", "prepare", "must MB", "gathered MB", "floor",    "GB/s",   "GFLOP/s", "verdict"};
 
 static void row_cells(const run_session *r, const run_row *w, const char **cell) {
     arena *a = r->d->arena;
@@ -31,8 +31,10 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
     for (uint32_t k = FIRST_TIME; k < COLUMNS; k++) cell[k] = "-";
     cell[COLUMNS - 1] = w->verdict;
     if (!f) return;
-    const double times[TIMES] = {f->median, f->fastest, f->first_quarter, f->third_quarter, f->hot, f->prepare};
-    for (uint32_t k = 0; k < TIMES; k++) cell[FIRST_TIME + k] = run_time_text(a, times[k]);
+    const double times[TIMES] = {f->median,     f->fastest,       f->first_quarter, f->third_quarter,
+                                 f->shares.hot, f->shares.replay, f->prepare};
+    for (uint32_t k = 0; k < TIMES; k++)
+        if (times[k] > 0) cell[FIRST_TIME + k] = run_time_text(a, times[k]);
     cell += FIRST_TIME + TIMES;
     cell[0] = arena_printf(a, "%.3f", f->traffic.compulsory / 1e6);
     cell[1] = arena_printf(a, "%.3f", f->traffic.gathered / 1e6);
@@ -53,9 +55,12 @@ static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
                 r->graph->given ? r->graph->text : "none", s->bandwidth / 1e9,
                 s->is_measured ? "measured" : "as given",
                 s->flush ? "overwritten" : "as the launch before left it");
-    if (s->empty > 0)
-        fprintf(out, "hot launches are %s; so an empty kernel takes %s\n",
-                s->replayed ? "captured and replayed" : "launched one by one", run_time_text(r->d->arena, s->empty));
+    if (s->empty.hot > 0)
+        fprintf(out, "hot launches are %s; so an empty kernel takes %s%s%s\n",
+                s->replayed ? "captured and replayed" : "launched one by one",
+                run_time_text(r->d->arena, s->empty.hot),
+                s->empty.replay > 0 ? ", a replay of it alone " : "",
+                s->empty.replay > 0 ? run_time_text(r->d->arena, s->empty.replay) : "");
     run_print_table(r->d->arena, &t, out);
 }
 
@@ -69,7 +74,7 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
                   {"fastest_ms", f->fastest},
                   {"first_quartile_ms", f->first_quarter},
                   {"third_quartile_ms", f->third_quarter},
-                  {"hot_ms", f->hot},
+                  {"hot_ms", f->shares.hot},
                   {"prepare_ms", f->prepare},
                   {"compulsory_bytes", f->traffic.compulsory},
                   {"gathered_bytes", f->traffic.gathered},
@@ -82,7 +87,9 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
     json_object_set_new(o, "bandwidth_measured", json_boolean(s->is_measured));
     json_object_set_new(o, "flushed", json_boolean(s->flush));
     json_object_set_new(o, "hot_replayed", json_boolean(s->replayed));
-    if (s->empty > 0) json_object_set_new(o, "empty_ms", json_real(s->empty));
+    if (f->shares.replay > 0) json_object_set_new(o, "replay_ms", json_real(f->shares.replay));
+    if (s->empty.hot > 0) json_object_set_new(o, "empty_ms", json_real(s->empty.hot));
+    if (s->empty.replay > 0) json_object_set_new(o, "empty_replay_ms", json_real(s->empty.replay));
 }
 
 static void print_json(const run_session *r, const run_row *w, FILE *out) {

@@ -147,7 +147,7 @@ class Run:
     def ours_row(row, fault):
         if "median_ms" not in row:
             return dict(verdict=row["verdict"], reason=fault[:200])
-        empty = {"empty_ms": row["empty_ms"]} if "empty_ms" in row else {}   # of a GPU
+        empty = {k: row[k] for k in ("empty_ms", "replay_ms", "empty_replay_ms") if k in row}   # of a GPU
         return dict(cold_ms=row["median_ms"], hot_ms=row["hot_ms"], prepare_ms=row["prepare_ms"], verdict=row["verdict"], plan=row["plan"],
                     compared=row["compared"], copy_bytes_per_s=row["bandwidth_bytes_per_s"], **empty)
 

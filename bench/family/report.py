@@ -104,9 +104,16 @@ def print_peers(cases):
 
 def print_empty(families):
     """What no hot time of gnnc's can be below."""
-    times = [case["gnnc"]["empty_ms"] for cases in families.values() for case in cases.values() if "empty_ms" in case.get("gnnc", {})]
+    ours = [case["gnnc"] for cases in families.values() for case in cases.values() if "gnnc" in case]
+    times = [row["empty_ms"] for row in ours if "empty_ms" in row]
+    alone = [row for row in ours if "empty_replay_ms" in row and "replay_ms" in row]
     if times:
-        print("an empty kernel, launched as gnnc's hot ones: %.1f\n" % (1e3 * statistics.median(times)))
+        print("an empty kernel, launched as gnnc's hot ones: %.1f" % (1e3 * statistics.median(times)))
+    if alone:
+        print("a replay of it alone: %.1f; of %d cases %d take up to 1.3 times that, replayed alone" % (
+            1e3 * statistics.median(row["empty_replay_ms"] for row in alone), len(alone),
+            sum(row["replay_ms"] <= 1.3 * row["empty_replay_ms"] for row in alone)))
+    print()
 
 
 def print_missing(families):
