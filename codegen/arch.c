@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const cg_arch archs[] = {
-#define CG_ARCH(name, sm, ptx) {name, sm, "+ptx" #ptx, ptx},
+#define CG_ARCH(name, sm, ptx, threads, blocks) {name, sm, "+ptx" #ptx, ptx, threads, blocks},
 #include "targets.def"
 #undef CG_ARCH
 };

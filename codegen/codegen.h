@@ -16,6 +16,7 @@ typedef struct {
     uint32_t sm;           // 90
     const char *features;  // LLVM features, "+ptx80"
     uint32_t ptx;          // PTX version × 10
+    uint32_t threads, blocks;   // that a multiprocessor has room for
 } cg_arch;                 // rows of targets.def
 const cg_arch *cg_arch_find(const char *name);          // NULL if there is none
 const cg_arch *cg_arch_at(uint32_t index);              // NULL past the last: for --print-targets

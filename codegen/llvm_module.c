@@ -73,13 +73,19 @@ static void number_attribute(cg_emitter *e, cg_value llvm, const char *key, uint
     LLVMAddAttributeAtIndex(llvm, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, a);
 }
 
+// More than there is room for an assembler would not heed at all.
+static uint32_t resident_blocks(const cg_arch *a, const simt_func *f) {
+    uint32_t threads = f->occupancy < a->threads ? f->occupancy : a->threads, blocks = threads / f->block;
+    return blocks < a->blocks ? blocks : a->blocks;
+}
+
 // Without a word on occupancy the assembler saves registers until a multiprocessor is full, and lets loads
 // wait for one another where they would need more.
 static void kernel_attributes(cg_emitter *e, const simt_func *f, cg_value llvm) {
     if (e->host) return;
     LLVMSetFunctionCallConv(llvm, PTX_KERNEL);
     number_attribute(e, llvm, "nvvm.reqntid", f->block);
-    if (f->occupancy) number_attribute(e, llvm, "nvvm.minctasm", f->occupancy / f->block);
+    if (f->occupancy) number_attribute(e, llvm, "nvvm.minctasm", resident_blocks(e->target->arch, f));
     for (uint32_t k = 0; k < f->params.len; k++) {
         if (f->params.data[k].flags & SIMT_READONLY) add_attribute(e, llvm, k + 1, "readonly");
         if (f->params.data[k].flags & SIMT_NOALIAS) add_attribute(e, llvm, k + 1, "noalias");

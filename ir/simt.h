@@ -162,7 +162,7 @@ typedef struct {
     uint32_t flags;
 } simt_param_info;
 
-enum { SIMT_MOST_THREADS = 2048 };   // that a multiprocessor has room for, on all GPUs so far
+enum { SIMT_MOST_THREADS = 2048 };   // that a multiprocessor of any GPU so far has room for
 typedef struct simt_module simt_module;
 typedef struct {
     simt_module *module;
