@@ -355,8 +355,9 @@ static bool part_new(planner *p, const stage_group *g, uint32_t first, plan_part
         diagnostic *d = plan_refuse(
             p, E0530, split->at,
             "'split' of rows that are visited in another order has no pass in this version %s",
-            rows->lo || rows->hi ? "where they are a class"
-                                 : "where their key is no parameter, or their kernel has other sums");
+            rows->lo || rows->hi
+                ? "where they are a class"
+                : "where their key is no parameter, the order is of another index, or their kernel has other sums");
         if (d) diag_help(d, "leave out 'order' or 'bucket': split rows need none");
         return false;
     }
