@@ -61,7 +61,7 @@ typedef struct {
 // few rows, none of them long: each has a block of a few groups. FUSED_AT_ONCE: likewise of a softmax, a group each. SHORTEST,
 // SHORT: a kernel of sums of rows, or a softmax, of which none has more than four entries, or 32: no warp has one. THIN: one
 // of sums of what is gathered, by rows of few entries on average: longer ones are cut. FEWER: one of sums of what lies in
-// the order of rows, where even groups of lanes find no room for a row each.
+// the order of rows, of so few entries that a warp shares those of a row.
 typedef enum {
     ROWS_EVEN,
     ROWS_SKEWED,

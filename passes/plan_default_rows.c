@@ -1,5 +1,5 @@
 // The default schedule's classes of rows: a row of many entries gets a block of its own, others share one;
-// one of a few goes without rounds. And what a version supposes of extents and rows.
+// one of a few has some lanes alone. And what a version supposes of extents and rows.
 #include "plan_default.h"
 
 enum { NARROW_BYTES = 32 };   // of a row: a sector, or a part of one

@@ -8,8 +8,7 @@
 enum {
     UNROLLED = 512,   // operations of a loop that is written out
     STEPS = 4,        // points that each reduce a dense axis, or read by a map, under way at once
-    ROOM =
-        1536   // threads that such points of 16 bits leave room for: their loads are under way at once then
+    ROOM = 1536       // threads that such points of 16 bits leave room for
 };
 
 // ---- Rounds of rows --------------------------------------------------------------------------------------

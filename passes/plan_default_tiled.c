@@ -12,8 +12,7 @@ enum {
     POINTS = 16,     // of a round
     STEPS = 8,       // of them that are written out
     LONG_ROW = 24,   // points that a value has on average
-    MANY =
-        1 << 20   // points: of fewer, what several groups load once more is in a cache, and tiles are too few
+    MANY = 1 << 20   // points: of fewer, tiles are too few, and rows are in a cache
 };
 
 // The maps by whose value of the point something is loaded along what is reduced.

@@ -14,9 +14,10 @@ static bool dealt_to_blocks(const loop_body *body) {
     return false;
 }
 
-static void take(planner *p, const char *stage, schedule_verb verb, const char *what, uint32_t *number) {
+static const schedule_cell *take(planner *p, const char *stage, schedule_verb verb, const char *what,
+                                 uint32_t *number) {
     schedule_cell *c = schedule_find(p->s, stage, verb, NULL);
-    if (!c) return;
+    if (!c) return NULL;
     uint32_t wanted = c->nvalues ? (uint32_t)c->values[0].number : 1;
     c->consumed = true;
     if (*number && *number != wanted) {
@@ -24,14 +25,14 @@ static void take(planner *p, const char *stage, schedule_verb verb, const char *
             p, E0541, c->at, "'%s' shares its kernel with a stage that wants %u %s a multiprocessor, not %u",
             stage, *number, what, wanted);
         if (d) diag_help(d, "say it once for both");
-        return;
+        return NULL;
     }
     *number = wanted;
+    return c;
 }
 
 static void take_room(planner *p, loop_kernel *k, const char *stage) {
-    const schedule_cell *c = schedule_find(p->s, stage, SCHEDULE_OCCUPANCY, NULL);
-    take(p, stage, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
+    const schedule_cell *c = take(p, stage, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
     if (!c || (k->occupancy >= k->threads && k->occupancy <= SIMT_MOST_THREADS)) return;
     diagnostic *d = plan_refuse(p, E0543, c->at, "room is for a block, of %u threads here, to %d, not for %u",
                                 k->threads, SIMT_MOST_THREADS, k->occupancy);

@@ -177,9 +177,8 @@ static void add_default(versioning *w) {
         plan_supposed supposed = {0}, other;
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
         if (!i && w->machine->gpu) add_tiled(w, c);
-        if (!i && w->machine->gpu)
-            add_made(w, c, ROWS_SHORTEST, &other), add_made(w, c, ROWS_SHORT, &other),
-                add_made(w, c, ROWS_THIN, &other);
+        for (plan_rows rows = ROWS_SHORTEST; rows <= ROWS_THIN && !i && w->machine->gpu; rows++)
+            add_made(w, c, rows, &other);
         if (!i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
         if (!fused && !i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_ALL_AT_ONCE, &other);
@@ -187,8 +186,9 @@ static void add_default(versioning *w) {
         if (supposed.rows) {
             facts = (version_facts){.index_bits = w->options->index_bits};
             s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
-            if (other.cut && w->machine->gpu && !i)
-                add_made(w, c, ROWS_FEWER, &other), add_made(w, c, ROWS_FEW, &other);
+            bool cut = other.cut && w->machine->gpu && !i;
+            if (cut) add_made(w, c, ROWS_FEWER, &other);
+            if (cut) add_made(w, c, ROWS_FEW, &other);
             if (!add(w, s, &facts)) return;
         }
         if (supposed.extents) continue;
