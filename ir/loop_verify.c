@@ -1,8 +1,6 @@
 // The rules of loop IR (LOOP.md): scopes, layouts, states and stores, followed in the order of the text.
 #include "loop_verify.h"
 
-#include <string.h>
-
 const char *loop_wrong(loop_verifier *v, const char *words) {
     return arena_printf(v->arena, "%s: %s", v->what, words);
 }
@@ -32,7 +30,8 @@ static void take_back(loop_verifier *v, const scope_entry *e) {
     }
 }
 
-// What a phase makes known, or what stands without a loop, stays known around it; what it binds does not stay bound.
+// What a phase makes known, or what stands without a loop, stays known around it; what it binds does not stay
+// bound.
 static void leave(loop_verifier *v, uint32_t mark, bool phase) {
     uint32_t kept = mark;
     for (uint32_t i = mark; i < v->scope.len; i++) {
@@ -203,8 +202,8 @@ static tensor_expr at_least(const loop_verifier *v, tensor_expr condition) {
     const tensor_node *c = tensor_node_at(v->op, condition);
     const tensor_node *x = c->op == TENSOR_GE_OP ? tensor_node_at(v->op, c->args[0]) : c;
     if (x->op == TENSOR_CVT_OP) x = tensor_node_at(v->op, x->args[0]);
-    bool outermost = c->op == TENSOR_GE_OP && x->op == TENSOR_VAR_OP && v->path.len && v->path.data[0]->kind == LOOP_FOR &&
-                     v->path.data[0]->var == (tensor_var)x->imm.i;
+    bool outermost = c->op == TENSOR_GE_OP && x->op == TENSOR_VAR_OP && v->path.len &&
+                     v->path.data[0]->kind == LOOP_FOR && v->path.data[0]->var == (tensor_var)x->imm.i;
     return outermost ? c->args[1] : 0;
 }
 
@@ -243,7 +242,8 @@ static const char *check_phase(loop_verifier *v, const loop_node *n) {
     return check_body(v, n);
 }
 
-// Its variable, and those that lets make of it, are not bound inside; on the path the node stands for the loop.
+// Its variable, and those that lets make of it, are not bound inside; on the path the node stands for the
+// loop.
 static const char *check_without(loop_verifier *v, const loop_node *n) {
     uint32_t at;
     TRY(loop_check_left_out(v, n, &at));
@@ -319,7 +319,8 @@ static const char *check_contribute(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_of(v, n);
     const loop_node *around = reduction_around(v, n->stages[0], &depth);
     if (!around) return WRONG(v, "nothing around it reduces stage '%s'", s->name);
-    if (n->nstates && level_around(v, n->stages[0])) return WRONG(v, "a state of stage '%s' has its factor already", s->name);
+    if (n->nstates && level_around(v, n->stages[0]))
+        return WRONG(v, "a state of stage '%s' has its factor already", s->name);
     if (n->valid && !n->nstates) return WRONG(v, "'where' says whether there is a state, and there are none");
     TRY(check_bound(v, s->left, s->nleft, s->name));
     if (around->kind == LOOP_CARRY) TRY(loop_check_expr(v, around->key, UINT32_MAX));
@@ -456,8 +457,10 @@ static const char *check_level(loop_verifier *v, const loop_node *n) {
     for (uint32_t i = 0; i < n->nstages; i++) {
         const tensor_stage *s = &v->op->stages.data[n->stages[i]];
         const loop_node *around = reduction_around(v, n->stages[i], &depth);
-        if (!around || around->kind != LOOP_REDUCE) return WRONG(v, "nothing around it reduces stage '%s'", s->name);
-        if (level_around(v, n->stages[i])) return WRONG(v, "a level of stage '%s' stands in another", s->name);
+        if (!around || around->kind != LOOP_REDUCE)
+            return WRONG(v, "nothing around it reduces stage '%s'", s->name);
+        if (level_around(v, n->stages[i]))
+            return WRONG(v, "a level of stage '%s' stands in another", s->name);
         TRY(loop_check_factor(v, s));
     }
     return check_body(v, n);
@@ -516,107 +519,8 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     return NULL;
 }
 
-// ---- Steps -----------------------------------------------------------------------------------------------
-
-static const char *check_hints(loop_verifier *v, const loop_kernel *k) {
-    for (uint32_t i = 0; i < k->hints.len; i++) {
-        const loop_hint *h = &k->hints.data[i];
-        if (h->val >= v->op->vals.len || h->cache == SIMT_CACHE_DEFAULT || h->cache > SIMT_CACHE_BYPASS)
-            return WRONG(v, "a cache hint names no value or no policy");
-        const char *name = v->op->vals.data[h->val].name;
-        if (v->plan->values.data[h->val].home != LOOP_MEMORY || v->op->vals.data[h->val].role == VAL_SCALAR)
-            return WRONG(v, "'%s' is cached, but not in memory", name);
-        for (uint32_t j = 0; j < i; j++)
-            if (k->hints.data[j].val == h->val) return WRONG(v, "how '%s' is cached is said twice", name);
-    }
-    return NULL;
-}
-
-static const char *check_kernel(loop_verifier *v, uint32_t step) {
-    const loop_kernel *k = v->launch = v->plan->steps.data[step].kernel;
-    v->at = k->at;
-    v->what = arena_printf(v->arena, "kernel '%s'", k->name);
-    for (uint32_t i = 0; i < step; i++)
-        if (v->plan->steps.data[i].kind == LOOP_LAUNCH &&
-            !strcmp(v->plan->steps.data[i].kernel->name, k->name))
-            return WRONG(v, "there already is a kernel of this name");
-    if (k->lanes == 0 || k->threads == 0 || k->threads % k->lanes)
-        return WRONG(v, "%u threads are no groups of %u lanes", (unsigned)k->threads, (unsigned)k->lanes);
-    if (k->occupancy && (k->occupancy < k->threads || k->occupancy > SIMT_MOST_THREADS))
-        return WRONG(v, "room for %u threads is not for a block of %u, or more than a multiprocessor has",
-                     (unsigned)k->occupancy, (unsigned)k->threads);
-    TRY(check_hints(v, k));
-    v->kernel = step + 1;
-    v->blocks.len = 0;
-    TRY(check_list(v, &k->body));
-    if (k->persistent && !v->blocks.len)
-        return WRONG(v, "it is persistent, but nothing is dealt out to blocks");
-    const char *start = loop_start_fault(v->arena, v->plan, step);
-    if (start) return WRONG(v, "%s", start);
+const char *loop_check_nodes(loop_verifier *v, const loop_body *body) {
+    TRY(check_list(v, body));
     leave(v, 0, false);
     return NULL;
-}
-
-static const char *check_rounds(loop_verifier *v, const loop_step *s) {
-    bool begin = s->kind == LOOP_ROUNDS;
-    v->what = arena_printf(v->arena, "plan '%s'", v->op->name);
-    if (s->loop >= v->op->loops.len) return WRONG(v, "there is no recurrence %u", (unsigned)s->loop);
-    if (begin ? v->rounds != TENSOR_NO_LOOP : v->rounds != s->loop)
-        return WRONG(v, "rounds begin and end one within another");
-    v->rounds = begin ? s->loop : TENSOR_NO_LOOP;
-    v->bound[v->op->loops.data[s->loop].step] = begin;
-    return NULL;
-}
-
-static const char *check_steps(loop_verifier *v) {
-    for (uint32_t i = 0; i < v->plan->steps.len; i++)
-        if (v->plan->steps.data[i].kind == LOOP_LAUNCH) loop_count_stores(v, &v->plan->steps.data[i].kernel->body);
-    for (uint32_t i = 0; i < v->plan->steps.len; i++) {
-        const loop_step *s = &v->plan->steps.data[i];
-        TRY(s->kind == LOOP_LAUNCH ? check_kernel(v, i) : check_rounds(v, s));
-    }
-    v->at = v->op->at;
-    v->what = arena_printf(v->arena, "plan '%s'", v->op->name);
-    if (v->rounds != TENSOR_NO_LOOP) return WRONG(v, "rounds do not end");
-    for (uint32_t i = 0; i < v->op->stages.len; i++) TRY(loop_check_stored(v, i));
-    return NULL;
-}
-
-const char *loop_fault(arena *a, const loop_plan *p, span *at) {
-    const tensor_op *op = p->op;
-    const char *words = tensor_fault(a, op, true);
-    if (words) return words;
-    loop_verifier v = {
-        .arena = a, .scratch = arena_new(), .plan = p, .op = op, .at = *at, .rounds = TENSOR_NO_LOOP};
-    v.what = arena_printf(a, "plan '%s'", op->name);
-    v.bound = ARENA_ARRAY(v.scratch, bool, op->vars.len);
-    v.depth = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
-    v.value = ARENA_ARRAY(v.scratch, tensor_expr, op->vars.len);
-    v.given = ARENA_ARRAY(v.scratch, tensor_expr, op->exprs.len);
-    v.loop = ARENA_ARRAY(v.scratch, const loop_node *, op->vars.len);
-    v.since = ARENA_ARRAY(v.scratch, uint32_t, op->vars.len);
-    v.shared = ARENA_ARRAY(v.scratch, shared_store, op->vals.len);
-    v.stored_in = ARENA_ARRAY(v.scratch, uint32_t, op->vals.len);
-    v.point = ARENA_ARRAY(v.scratch, const tensor_expr *, op->vals.len);
-    v.phase = ARENA_ARRAY(v.scratch, const loop_node *, op->vals.len);
-    v.around = ARENA_ARRAY(v.scratch, const loop_node *, op->vals.len);
-    v.stores = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.all_stores = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.places = ARENA_ARRAY(v.scratch, store_places, op->stages.len);
-    v.contributions = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.cleared = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.combines = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
-    v.state_known = ARENA_ARRAY(v.scratch, bool, op->stages.len);
-    v.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
-    v.seen_inlined = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
-    words = loop_check_declarations(&v);
-    if (!words) words = check_steps(&v);
-    *at = v.at;
-    arena_free(v.scratch);
-    return words;
-}
-
-const char *loop_verify(arena *a, const loop_plan *p) {
-    span at = p->op->at;
-    return loop_fault(a, p, &at);
 }

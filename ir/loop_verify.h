@@ -108,6 +108,9 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n);
 // What lanes hold for its rounds (loop_verify_held.c), where its variable is bound.
 const char *loop_check_held(loop_verifier *v, const loop_node *n);
 
+// The nodes of a kernel (loop_verify.c), in the order of the text.
+const char *loop_check_nodes(loop_verifier *v, const loop_body *body);
+
 // Stores (loop_verify_stored.c): of the whole plan, before it is followed; after that, of a stage.
 void loop_count_stores(loop_verifier *v, const loop_body *body);
 const char *loop_check_stored(loop_verifier *v, uint32_t stage);
