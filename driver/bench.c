@@ -18,6 +18,7 @@ static size_t cache_bytes(const run_session *r) {
 static bool time_one(run_op *o, gnn_timer *timer, double *ms) {
     const bench_session *s = (const bench_session *)o->r;
     return !run_failed(o, gnn_fill(o->r->context, s->scratch, 0, s->scratch_bytes, NULL)) &&
+           (!s->pause.plan || run_launch((run_op *)&s->pause, NULL)) &&
            !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o, NULL) &&
            !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, ms));
 }
@@ -33,20 +34,31 @@ static bool time_launches(run_op *o, gnn_timer *timer, double *ms, int64_t *n) {
     return true;
 }
 
+// ms: sorted, room for --repeat of them.
+static bool time_cold(run_op *o, double *ms, int64_t *n, double *median) {
+    gnn_timer *timer = NULL;
+    bool good = !run_failed(o, gnn_timer_new(o->r->context, &timer)) && time_launches(o, timer, ms, n);
+    gnn_timer_free(timer);
+    if (good) *median = run_median(ms, *n);
+    return good;
+}
+
+bool bench_cold(run_op *o, double *median) {
+    int64_t n;
+    return time_cold(o, ARENA_ARRAY(o->arena, double, o->r->repeat), &n, median);
+}
+
 static bool measure(run_op *o, bench_figures *f) {
     phase(o->r->d, "time");
     bench_session *s = (bench_session *)o->r;
     double *ms = ARENA_ARRAY(o->arena, double, o->r->repeat);
-    gnn_timer *timer = NULL;
     s->scratch_bytes = s->flush ? 2 * cache_bytes(o->r) : 0;
     bool good = !run_failed(o, gnn_alloc(o->r->context, s->scratch_bytes, &s->scratch)) &&
-                !run_failed(o, gnn_timer_new(o->r->context, &timer)) &&
-                time_launches(o, timer, ms, &f->launches) && bench_hot(o, &f->shares) && bench_empty(o) &&
-                bench_prepare(o, &f->prepare);
-    gnn_timer_free(timer);
+                bench_pause_open(s, o->arena) && time_cold(o, ms, &f->launches, &f->median) &&
+                bench_hot(o, &f->shares) && bench_empty(s, o->arena) && bench_prepare(o, &f->prepare);
+    bench_pause_close(s);
     gnn_free(o->r->context, s->scratch);
     if (!good) return false;
-    f->median = run_median(ms, f->launches);
     f->fastest = ms[0];
     f->first_quarter = ms[(f->launches - 1) / 4];
     f->third_quarter = ms[(f->launches - 1) * 3 / 4];

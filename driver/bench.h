@@ -34,8 +34,10 @@ typedef struct {
     double bandwidth;   // bytes a second; 0: not known yet
     bool is_measured;
     bool replayed;      // hot times are of launches that were captured
+    double empty_cold;    // ms of an empty kernel, launched as what is timed
     bench_shares empty;   // of an empty kernel; 0: not known yet, or no GPU
-    void *scratch;   // what is overwritten before a launch; NULL without --flush
+    run_op pause;         // of a GPU, before a launch that is timed; without a plan: none
+    void *scratch;        // what is overwritten before a launch; NULL without --flush
     size_t scratch_bytes;
 } bench_session;
 
@@ -43,7 +45,12 @@ typedef struct {
 bool bench_bandwidth(bench_session *s);   // by the faster of a copy and a sum; false: a diagnostic tells why
 // ---- bench_hot.c -----------------------------------------------------------------------------------------
 bool bench_hot(run_op *o, bench_shares *out);   // false: a diagnostic tells why
-bool bench_empty(run_op *o);             // once a session; nothing to be done without a GPU
+// ---- bench.c ---------------------------------------------------------------------------------------------
+bool bench_cold(run_op *o, double *median);   // ms of launches one by one
+// ---- bench_kernels.c -------------------------------------------------------------------------------------
+bool bench_empty(bench_session *s, arena *a);   // once a session; nothing to be done without a GPU
+bool bench_pause_open(bench_session *s, arena *a);   // likewise; false: a diagnostic tells why
+void bench_pause_close(bench_session *s);
 // ---- bench_prepare.c -------------------------------------------------------------------------------------
 bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why
 // ---- bench_report.c --------------------------------------------------------------------------------------

@@ -79,28 +79,3 @@ bool bench_hot(run_op *o, bench_shares *out) {
     if (!time_share(o, LAUNCHES, 1, &out->hot, replayed)) return false;
     return !*replayed || time_share(o, 1, LAUNCHES, &out->replay, replayed);
 }
-
-// ---- An empty kernel -------------------------------------------------------------------------------------
-// PTX for the oldest architecture, which the driver compiles: what any launch takes, whatever it does.
-static const char empty_code[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
-                                 ".visible .entry empty(.param .u64 nothing) { ret; }\n";
-static const char empty_manifest[] =
-    "{\"gnnc_manifest\": 1, \"name\": \"empty\", \"target\": \"sm_80\", \"index_bits\": 32,"
-    " \"kernels\": [{\"name\": \"empty\", \"block\": 32, \"params\": [\"i64\"]}],"
-    " \"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"empty\", \"blocks\": \"1\", \"args\": [{\"number\": \"0\"}]}]}]}";
-
-bool bench_empty(run_op *o) {
-    bench_session *s = (bench_session *)o->r;
-    if (o->r->target.kind != CG_CUDA || s->empty.hot > 0) return true;
-    phase(o->r->d, "empty kernel");
-    unit_op op = {.name = "an empty kernel", .op = tensor_op_new(o->arena, "an empty kernel")};
-    run_op empty = {.r = o->r, .arena = o->arena, .op = &op};
-    gnn_code code = {.image = empty_code, .size = sizeof empty_code};
-    bool good = !run_failed(&empty, gnn_program_load(o->r->context, empty_manifest, strlen(empty_manifest),
-                                                     &code, &empty.program)) &&
-                !run_failed(&empty, gnn_plan_new(empty.program, &(gnn_plan_options){0}, &empty.plan)) &&
-                bench_hot(&empty, &s->empty);
-    gnn_plan_free(empty.plan);
-    gnn_program_free(empty.program);
-    return good;
-}

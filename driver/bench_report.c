@@ -88,6 +88,7 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
     json_object_set_new(o, "flushed", json_boolean(s->flush));
     json_object_set_new(o, "hot_replayed", json_boolean(s->replayed));
     if (f->shares.replay > 0) json_object_set_new(o, "replay_ms", json_real(f->shares.replay));
+    if (s->empty_cold > 0) json_object_set_new(o, "empty_cold_ms", json_real(s->empty_cold));
     if (s->empty.hot > 0) json_object_set_new(o, "empty_ms", json_real(s->empty.hot));
     if (s->empty.replay > 0) json_object_set_new(o, "empty_replay_ms", json_real(s->empty.replay));
 }

@@ -7,8 +7,8 @@
 static const machine machines[] = {
 #define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, vector_bytes, points,            \
                 block_points, block_threads)                                                                 \
-    {name,         gpu,    lanes,        max_threads,  max_registers,                                        \
-     shared_bytes, vector_bytes, points, block_points, block_threads, 0},
+    {name,         gpu,           lanes, max_threads, max_registers, shared_bytes, vector_bytes, points,     \
+     block_points, block_threads, 0},
 #include "machine.def"
 };
 
@@ -109,6 +109,7 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
 
 bool plan_equations(planner *p, bool whole) {
     const pass_observer *after = p->facts->after;
+    plan_drop_else(p);
     plan_types(p);
     if (p->failed) return false;
     pass_done(after, "types", p->op, NULL, NULL);

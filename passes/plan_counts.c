@@ -308,10 +308,15 @@ bool plan_finishes(const planner *p, const char *stage) {
 // ---- Which -----------------------------------------------------------------------------------------------
 // `else` that says what is stored anyway where there is nothing.
 static void drop_else(planner *p, tensor_stage *st) {
+    if (st->reducer == TENSOR_NO_REDUCER) return;
     const tensor_reducer r = p->op->reducers.data[st->reducer];
     for (uint32_t t = 0; t < st->nelse; t++)
         if (put(p, r.finish[t], TENSOR_LEFT_OP, r.identity) != st->orelse[t]) return;
     st->nelse = 0;
+}
+
+void plan_drop_else(planner *p) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) drop_else(p, &p->op->stages.data[i]);
 }
 
 // A sweep of what lies between rows has room for reductions alone.

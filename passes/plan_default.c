@@ -10,6 +10,7 @@
 enum {
     WARP = 32,
     ROW_LANES = 8,            // that share a row: most rows are short
+    GATHER_LANES = 4,         // of rows of a sector at most that are gathered, of few entries
     STREAM_LANES = 4,         // of narrow rows that lie next to each other
     LONG_STREAM_LANES = 16,   // of those of many entries
     DOT_LANES = 8,            // that share what a dense axis is reduced to: more of them shuffle more
@@ -213,8 +214,12 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
     return d;
 }
 
+// A head that a lane has with one narrow access is not alone: as many requests serve two.
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    return fill_dot(m, st, left, n, m->p->machine->lanes, 1);
+    tensor_var b = st->bound[0];
+    share s = share_axis(m, st, b, m->p->machine->lanes);
+    bool narrow = s.lanes == 1 && s.vector * default_bytes_along(m, st, b) < m->p->machine->vector_bytes;
+    return fill_dot(m, st, left, n, m->p->machine->lanes, narrow ? HEADS : 1);
 }
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
@@ -229,16 +234,17 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
     return lanes;
 }
 
-// Lanes that share a row at most, where some should be left for others.
-static int64_t row_lanes(const making *m, const tensor_stage *st) {
-    if (!m->narrow) return ROW_LANES;
-    if (m->rows == ROWS_FEW) return STREAM_LANES;
+// Of these lanes, those that share a row at most, where some should be left for others.
+static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes) {
+    bool few = m->rows == ROWS_FEW;
+    if (!m->narrow) return few && m->sums && !m->streams ? GATHER_LANES : ROW_LANES;
+    if (few) return lanes < WARP ? ROW_LANES : STREAM_LANES;
     return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? ROW_LANES : LONG_STREAM_LANES;
 }
 
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
     tensor_var b = st->bound[0];
-    int64_t few = row_lanes(m, st);
+    int64_t few = row_lanes(m, st, lanes);
     share s = {1, spare && lanes > few ? few : lanes, 1};
     if (default_reduces_dense(m->p, st))
         s = share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
@@ -483,9 +489,11 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->unfit |= (thin && (!m->sums || m->streams)) || (fewer && (!m->sums || !m->streams || m->narrow));
     if (m->unfit) return;
     if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
-    if (fewer) m->owner = ROW_OF_WARP;
+    if (fewer || m->rows == ROWS_GROUP_AT_ONCE) m->owner = ROW_OF_WARP;
     default_stages(m, g);
     m->unfit |= m->entries && !default_short(m, g);
+    m->unfit |= m->rows == ROWS_GROUP_AT_ONCE && !default_at_once(m, g, map);
+    for (uint32_t i = 0; i < g->len && fewer; i++) default_room(m, &m->p->op->stages.data[g->data[i]]);
     m->owner = ROW_OF_LANES;
     m->sorted = false;
     if (cut) default_cut(m, g, map);
@@ -532,8 +540,8 @@ static void fill_overlaps(making *m) {
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     static const char *const suffix[] = {
-        "",          " skewed", " few",  " fused", " all at once", " fused all at once",
-        " shortest", " short",  " thin", " fewer", " tiled by"};
+        "",       " skewed", " few",   " fused",         " all at once", " fused all at once", " shortest",
+        " short", " thin",   " fewer", " group at once", " few points",  " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -544,8 +552,13 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     plan_counts(&p, true);
     plan_rewrite(&p);
     p.s = s;
-    making m = {
-        .p = &p, .s = s, .class = class, .rows = rows, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
+    making m = {.p = &p,
+                .s = s,
+                .class = class,
+                .rows = rows,
+                .groups = default_groups(&p),
+                .tiled = TENSOR_NO_VAL,
+                .points = TENSOR_NO_SPACE};
     if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
     if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
@@ -554,8 +567,11 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
     else if (fused) return NULL;
     fill_kernels(&m);
-    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_TILED && (m.kernels != 1 || m.walks != 1 || m.unfit))
+    bool points = rows == ROWS_FEW_POINTS;
+    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_TILED && !points &&
+        (m.kernels != 1 || m.walks != 1 || m.unfit))
         return NULL;
+    if (points && (m.points == TENSOR_NO_SPACE || m.walked.len || m.unfit)) return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);

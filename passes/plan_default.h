@@ -21,7 +21,10 @@ enum {
     DEFAULT_THIN_PART = 16,   // of a row that is cut, then
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side
-    DEFAULT_FEW_PART = 128    // of a row that is cut, then, where a warp has one; 32 or more where it has several
+    DEFAULT_FEW_PART = 128,   // of a row that is cut, then, where a warp has one; 32 or more where it has several
+    DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
+    DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
+    DEFAULT_POINTS = 1 << 15  // that each find a thread of their own
 };
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
@@ -38,6 +41,7 @@ typedef struct {
     bool cut;                     // some rows are cut
     int64_t entries;              // that a row has at most, of versions for short ones; 0: of others
     bool unfit;                   // the version is not worth it
+    tensor_space points;          // of a version for few points, whose threads have one each; TENSOR_NO_SPACE: there are none yet
     uint32_t kernels, walks;      // so far; of one or two sums of rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
     bool sums;                    // at hand: one walk of rows
@@ -78,6 +82,7 @@ bool default_cuts(const planner *p, const stage_group *g);
 void default_cut(making *m, const stage_group *g, tensor_val map);   // when its stages are dealt out
 int64_t default_held(making *m, const tensor_stage *st);   // elements of an entry that a thread has at a time
 bool default_short(making *m, const stage_group *g);   // rows of a few entries; those of the fewest go without rounds; false: it is no such kernel
+bool default_at_once(making *m, const stage_group *g, tensor_val map);   // rows that a group goes through in a few rounds; false: too few of its lanes share one
 void default_suppose_longest(making *m, tensor_val map, int64_t entries);   // a condition of the schedule
 bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone
 bool default_narrow(making *m, const stage_group *g);    // rows of less than a sector
@@ -98,6 +103,8 @@ void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
 // Rows of at most so many entries have no rounds.
 void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n);
 void default_level_rounds(making *m, const stage_group *g);
+void default_room(making *m, const tensor_stage *st);   // for the threads that a walk by warps, or loads by maps, want
+// Leaves m->unfit behind where a version for few points has other kernels, or none.
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n);
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.

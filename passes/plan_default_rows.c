@@ -2,7 +2,10 @@
 // one of a few has some lanes alone. And what a version supposes of extents and rows.
 #include "plan_default.h"
 
-enum { NARROW_BYTES = 32 };   // of a row: a sector, or a part of one
+enum {
+    NARROW_BYTES = 32,   // of a row: a sector, or a part of one
+    LEAST_SHARING = 4    // lanes that share a row, and go through it in a few rounds
+};
 
 // ---- Long rows -------------------------------------------------------------------------------------------
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
@@ -135,19 +138,24 @@ bool default_cuts(const planner *p, const stage_group *g) {
     return p->op->stages.data[g->data[0]].loop == TENSOR_NO_LOOP;
 }
 
+// Lanes along an index, as the schedule at hand has them.
+static int64_t lanes_along(making *m, const tensor_stage *st, tensor_var v, bool bound) {
+    schedule *whole = m->p->s;
+    m->p->s = m->s;
+    int64_t lanes = plan_cut(m->p, st, v, bound).lanes;
+    m->p->s = whole;
+    return lanes < 1 ? 1 : lanes;
+}
+
 // Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes that share
 // the entries of a row take so many each. A part of what comes from memory, or of 16 bits, whose states are
 // twice as wide, is longer.
 static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
-    planner *p = m->p;
-    schedule *whole = p->s;
     if (m->rows == ROWS_THIN) return DEFAULT_THIN_PART;
     if (m->rows == ROWS_FEWER) return DEFAULT_FEW_PART;
-    p->s = m->s;
-    int64_t rows = plan_cut(p, st, row, false).lanes, shared = plan_cut(p, st, st->bound[0], true).lanes;
-    p->s = whole;
-    if (rows < 1) rows = 1;
-    if (shared < 1) shared = 1;
+    int64_t rows = lanes_along(m, st, row, false), shared = lanes_along(m, st, st->bound[0], true);
+    if (m->rows == ROWS_FEW && shared >= LEAST_SHARING && (!m->streams || shared > LEAST_SHARING))
+        return DEFAULT_SHARED_PART;
     bool half = default_entry_bytes(m, st) < 4;
     int64_t few = (m->streams && !m->narrow ? 2 : 1) * DEFAULT_FEW_PART / rows,
             least = (m->streams || half) ? 64 / shared : 32;
@@ -192,12 +200,18 @@ bool default_narrow(making *m, const stage_group *g) {
     return narrow;
 }
 
+// Rows of one lane's accesses alone: what few threads have longer rows wait for less than for their order.
+static bool lanes_share_all(making *m, const stage_group *g, tensor_var row) {
+    const tensor_stage *st = &m->p->op->stages.data[g->data[0]];
+    return lanes_along(m, st, row, false) * lanes_along(m, st, st->bound[0], true) == m->p->machine->lanes;
+}
+
 void default_cut(making *m, const stage_group *g, tensor_val map) {
     planner *p = m->p;
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     plan_left(p, deepest, left);
-    if (m->rows == ROWS_SKEWED || (m->rows == ROWS_FEW && !m->narrow))
+    if (m->rows == ROWS_SKEWED || (m->rows == ROWS_FEW && !m->narrow && !lanes_share_all(m, g, left[0])))
         order_by_degree(m, deepest->name, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -231,6 +245,22 @@ bool default_short(making *m, const stage_group *g) {
         default_whole(m, st, st->bound[0], &m->entries, 1);
     }
     default_suppose_longest(m, map, m->entries);
+    return true;
+}
+
+bool default_at_once(making *m, const stage_group *g, tensor_val map) {
+    planner *p = m->p;
+    const tensor_stage *st = &p->op->stages.data[g->data[0]];
+    int64_t sharing = map == TENSOR_NO_VAL ? 0 : lanes_along(m, st, st->bound[0], true);
+    if (sharing < LEAST_SHARING) return false;
+    program_guard few = {.kind = GUARD_HOLDS,
+                         .pays = true,
+                         .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name,
+                                              (long long)(DEFAULT_AT_ONCE * sharing))};
+    const size_token t[] = {
+        {SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_AT_ONCE * sharing, 0}, {SZ_LE, 0, 0}};
+    for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &few.holds, t[i]);
+    VEC_PUSH(p->arena, &p->facts->guards, few);
     return true;
 }
 
@@ -287,6 +317,12 @@ static void guard_few(making *m, tensor_val map, int most) {
     guard(m, s, true, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, most));
 }
 
+static void guard_points(making *m) {
+    const size_token few[] = {{SZ_CONST, DEFAULT_POINTS, 0}, {SZ_LE, 0, 0}};
+    guard(m, m->points, true, few, 2,
+          arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[m->points].name, DEFAULT_POINTS));
+}
+
 // Few entries a row.
 static void guard_thin(making *m, tensor_val map) {
     const planner *p = m->p;
@@ -308,7 +344,8 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
 }
 
 void default_guards(making *m) {
-    bool at_once = m->rows == ROWS_ALL_AT_ONCE || m->rows == ROWS_FUSED_AT_ONCE;
+    bool group = m->rows == ROWS_GROUP_AT_ONCE,
+         at_once = m->rows == ROWS_ALL_AT_ONCE || m->rows == ROWS_FUSED_AT_ONCE || group;
     bool thin = m->rows == ROWS_THIN, few = m->rows == ROWS_FEW, fewer = m->rows == ROWS_FEWER;
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
@@ -317,6 +354,7 @@ void default_guards(making *m) {
         if (thin) guard_thin(m, map);
     }
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
-    bool any = m->rows == ROWS_SKEWED || few || fewer || m->entries;   // as long as they are
+    bool any = m->rows == ROWS_SKEWED || few || fewer || group || m->entries;   // as long as they are
+    if (m->rows == ROWS_FEW_POINTS) guard_points(m);
     for (uint32_t i = 0; i < m->walked.len && !any; i++) guard_rows(m, m->walked.data[i]);
 }

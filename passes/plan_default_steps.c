@@ -8,7 +8,8 @@
 enum {
     UNROLLED = 512,   // operations of a loop that is written out
     STEPS = 4,        // points that each reduce a dense axis, or read by a map, under way at once
-    ROOM = 1536       // threads that such points of 16 bits leave room for
+    SHARED = 8,       // lanes that are left for a row of 64 bytes: some share its entries
+    ROOM = 1536       // threads that such points of 16 bits leave room for, and the rows of warps
 };
 
 // ---- Rounds of rows --------------------------------------------------------------------------------------
@@ -40,12 +41,12 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
 static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes) {
     if (m->entries || m->rows == ROWS_THIN || m->rows == ROWS_FEWER) return 4;
     if (m->sums && m->narrow) {
-        int64_t least = m->rows == ROWS_FEW ? 2 : 4;
+        int64_t least = m->rows == ROWS_FEW && lanes == m->p->machine->lanes ? 2 : 4;
         return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? 2 * least : least;
     }
     if (!m->sums || m->rows != ROWS_FEW) return lanes > 1 ? 4 : 8;
     if (m->streams) return 8;
-    return default_entry_bytes(m, st) < 4 ? 2 : 4;
+    return default_entry_bytes(m, st) < 4 && lanes < SHARED ? 2 : 4;
 }
 
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
@@ -119,19 +120,35 @@ static bool gathers(making *m, const stage_group *g) {
     return !default_streams(m, g);
 }
 
-// Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait; heads
-// that a thread holds are under way at once in any case.
-static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
-    if (bytes >= 4) return;
+void default_room(making *m, const tensor_stage *st) {
     schedule_value *n = ARENA_NEW(m->p->arena, schedule_value);
     *n = (schedule_value){.number = ROOM, .var = UINT32_MAX};
     schedule_fill(m->p->arena, m->s,
                   (schedule_cell){.verb = SCHEDULE_OCCUPANCY, .stage = st->name, .nvalues = 1, .values = n});
 }
 
+// Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait; heads
+// that a thread holds are under way at once in any case.
+static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
+    if (bytes < 4) default_room(m, st);
+}
+
+// A version of few points: all of them are of one space.
+static void fill_one(making *m, tensor_var point) {
+    tensor_space s = m->p->op->vars.data[point].space;
+    m->unfit |= m->points != TENSOR_NO_SPACE && m->points != s;
+    m->points = s;
+}
+
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
                    uint32_t n) {
     const tensor_stage *first = &m->p->op->stages.data[g->data[0]];
+    bool points = default_is_dot(m->p, g) || gathers(m, g);
+    if (m->rows == ROWS_FEW_POINTS) {
+        m->unfit |= !points || default_streams(m, g);
+        fill_one(m, left[0]);
+        return;
+    }
     if (default_is_dot(m->p, g)) {
         fill_steps(m, g, st, left, n);
         if (n == 1) fill_room(m, st, default_bytes_along(m, first, first->bound[0]));

@@ -77,8 +77,8 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     tensor_val map = row_map(p, st, left[0], number);
     if (map == TENSOR_NO_VAL) return false;
     dot_share d = default_dot(m, st, left, n);
-    if (d.lanes * d.heads < WHOLE_LINE) return false;
-    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS / rows;
+    if (d.lanes * d.heads * d.held < WHOLE_LINE) return false;
+    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS * d.held / rows;
     if (steps > STEPS / d.held) steps = STEPS / d.held;
     if (d.lanes > 1 && steps > d.lanes) steps = d.lanes;
     for (uint32_t i = 0; i < g->len; i++) {

@@ -169,6 +169,12 @@ static void add_tiled(versioning *w, const plan_class *c) {
     for (uint32_t k = 0; k < MOST_TILED && add_made(w, c, (plan_rows)(ROWS_TILED + k), &supposed);) k++;
 }
 
+static void add_at_once(versioning *w, const plan_class *c) {
+    plan_supposed supposed;
+    add_made(w, c, ROWS_GROUP_AT_ONCE, &supposed);
+    add_made(w, c, ROWS_ALL_AT_ONCE, &supposed);
+}
+
 // Versions cost time: of the likeliest extents alone there is one for even rows.
 static void add_default(versioning *w) {
     const plan_class *c;
@@ -181,7 +187,8 @@ static void add_default(versioning *w) {
             add_made(w, c, rows, &other);
         if (!i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
-        if (!fused && !i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_ALL_AT_ONCE, &other);
+        if (!fused && !i && supposed.rows && w->machine->gpu) add_at_once(w, c);
+        if (!i && !supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FEW_POINTS, &other);
         if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
         if (supposed.rows) {
             facts = (version_facts){.index_bits = w->options->index_bits};

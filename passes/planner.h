@@ -101,6 +101,7 @@ bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by i
 uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that the factor is applied to at once; 0: there is none
 
 // ---- Counts (plan_counts.c) ------------------------------------------------------------------------------
+void plan_drop_else(planner *p);   // `else` that says what a reduction of nothing gives
 void plan_counts(planner *p, bool alone);   // alone: of stages that count and do nothing else
 bool plan_counted(const planner *p, const char *stage);
 bool plan_finishes(const planner *p, const char *stage);   // a reduction that was taken apart

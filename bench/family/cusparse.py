@@ -70,6 +70,8 @@ class Product:
         self.lib(name + "_preprocess", *self.args)
 
     def __call__(self):
+        stream = torch.cuda.current_stream() if self.result.is_cuda else None   # another one while a graph is captured
+        self.lib("cusparseSetStream", self.lib.handle, ctypes.c_void_p(stream and stream.cuda_stream))
         self.lib(self.name, *self.args)
         return self.result
 

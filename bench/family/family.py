@@ -147,7 +147,7 @@ class Run:
     def ours_row(row, fault):
         if "median_ms" not in row:
             return dict(verdict=row["verdict"], reason=fault[:200])
-        empty = {k: row[k] for k in ("empty_ms", "replay_ms", "empty_replay_ms") if k in row}   # of a GPU
+        empty = {k: row[k] for k in ("empty_cold_ms", "empty_ms", "replay_ms", "empty_replay_ms") if k in row}   # of a GPU
         return dict(cold_ms=row["median_ms"], hot_ms=row["hot_ms"], prepare_ms=row["prepare_ms"], verdict=row["verdict"], plan=row["plan"],
                     compared=row["compared"], copy_bytes_per_s=row["bandwidth_bytes_per_s"], **empty)
 
@@ -182,6 +182,7 @@ class Run:
         copy = self.rate("copy", lambda: measure.copy_bandwidth(self.clock))
         row = dict(stream_bytes=cases.stream_bytes(case, nodes, edges), copy_bytes_per_s=copy)
         row["stream_ms"] = row["stream_bytes"] / copy * 1e3
+        row["empty_cold_ms"], row["empty_ms"] = self.rate("empty", lambda: measure.empty_times(self.clock))
         if cases.gathers(case):
             try:
                 import kernels

@@ -40,24 +40,46 @@ class Clock:
         call()
         return (time.perf_counter() - start) * 1e3
 
-    def _series(self, call, calls, pause_ms):
-        """Events around so many calls; to be read after a sync."""
+    def _series(self, call, pause_ms):
+        """Events around a call; to be read after a sync."""
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         torch.cuda._sleep(int(min(pause_ms, 20) * 2e6))   # cycles at 2 GHz at most
         begin.record()
-        for _ in range(calls):
-            call()
+        call()
         end.record()
         return begin, end
 
-    def _events(self, call, rounds, calls, submit, flush):
-        pairs = []
+    def _events(self, call, rounds, flush):
+        pause, pairs = 1.5 * min(self.submit_ms(call) for _ in range(3)) + 0.02, []
         for _ in range(rounds):
             if flush:
                 self.overwritten.fill_(1)
-            pairs.append(self._series(call, calls, 1.5 * submit * calls + 0.02))
+            pairs.append(self._series(call, pause))
         self.sync()
-        return statistics.median(b.elapsed_time(e) / calls for b, e in pairs)
+        return statistics.median(b.elapsed_time(e) for b, e in pairs)
+
+    def _many(self, call, calls):
+        """So many calls: as a graph, so that what a launch takes does not count, or one after another where the library lets nobody
+        capture them."""
+        def each():
+            for _ in range(calls):
+                call()
+        try:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                each()
+            graph.replay()
+            self.sync()
+            return graph.replay
+        except Exception:
+            return each
+
+    def hot(self, call):
+        once = min(self.wall(call) for _ in range(3))
+        calls = int(min(10, max(1, self.seconds * 500 / max(once, 1e-3))))
+        if self.cuda:
+            return self._events(self._many(call, calls), 5 if once < 100 else 2, False) / calls
+        return self.wall(lambda: [call() for _ in range(calls)]) / calls
 
     def times(self, call, wait=None, dispatch=0.0):
         """(cold, hot). wait: for results of a library with streams of its own, timed by the wall, less what an empty call takes."""
@@ -65,8 +87,7 @@ class Clock:
         rounds = int(min(20, max(3, self.seconds * 1e3 / max(once, 1e-3))))
         calls = int(min(10, max(1, self.seconds * 500 / max(once, 1e-3))))
         if self.cuda and not wait:
-            submit = min(self.submit_ms(call) for _ in range(3))
-            return (self._events(call, rounds, 1, submit, True), self._events(call, 5 if once < 100 else 2, calls, submit, False))
+            return self._events(call, rounds, True), self.hot(call)
         cold = []
         for _ in range(rounds):
             self.overwritten.fill_(1)
@@ -86,7 +107,12 @@ def copy_bandwidth(clock):
     x = torch.empty((1 << 30) if clock.cuda else 1 << 22, dtype=torch.float32, device=clock.device)
     y = torch.empty_like(x).fill_(0)
     x.fill_(1)
-    return 2 * x.numel() * 4 / (clock.times(lambda: y.copy_(x))[1] * 1e-3)
+    return 2 * x.numel() * 4 / (clock.hot(lambda: y.copy_(x)) * 1e-3)
+
+
+def empty_times(clock):
+    """Of a kernel that waits for nothing, launched as peers are: what no time of theirs can be below."""
+    return clock.times(lambda: torch.cuda._sleep(0) if clock.cuda else None)
 
 
 def gather_rate(clock, case, nodes, kernels, rows=1 << 23):
@@ -95,7 +121,7 @@ def gather_rate(clock, case, nodes, kernels, rows=1 << 23):
         rows = 1 << 10
     table = torch.ones(nodes, case.F, dtype=DTYPES[case.dtype], device=clock.device)
     index = torch.randint(nodes, (rows,), dtype=torch.int32, device=clock.device)
-    best = min(clock.times(call)[1] for call in kernels.gather_calls(table, index))
+    best = min(clock.hot(call) for call in kernels.gather_calls(table, index))
     return rows / (best * 1e-3)
 
 

@@ -105,10 +105,12 @@ def print_peers(cases):
 def print_empty(families):
     """What no hot time of gnnc's can be below."""
     ours = [case["gnnc"] for cases in families.values() for case in cases.values() if "gnnc" in case]
-    times = [row["empty_ms"] for row in ours if "empty_ms" in row]
     alone = [row for row in ours if "empty_replay_ms" in row and "replay_ms" in row]
-    if times:
-        print("an empty kernel, launched as gnnc's hot ones: %.1f" % (1e3 * statistics.median(times)))
+    theirs = [case["floors"] for cases in families.values() for case in cases.values() if "floors" in case]
+    for name, rows in (("gnnc's", ours), ("peers", theirs)):
+        empty = [statistics.median([1e3 * row[k] for row in rows if k in row] or [0]) for k in ("empty_cold_ms", "empty_ms")]
+        if max(empty):
+            print("an empty kernel, launched as %s are: cold %.1f, hot %.1f" % (name, *empty))
     if alone:
         print("a replay of it alone: %.1f; of %d cases %d take up to 1.3 times that, replayed alone" % (
             1e3 * statistics.median(row["empty_replay_ms"] for row in alone), len(alone),
