@@ -118,6 +118,7 @@ bool plan_equations(planner *p, bool whole) {
     pass_done(after, "counts", p->op, NULL, NULL);
     plan_rewrite(p);
     if (p->failed) return false;
+    plan_matrix_check(p);
     pass_done(after, "rewrite", p->op, NULL, NULL);
     plan_loops(p);
     if (p->failed) return false;

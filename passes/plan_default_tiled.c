@@ -44,10 +44,12 @@ static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var p
     return number < s.maps.len ? s.maps.data[number] : TENSOR_NO_VAL;
 }
 
-static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t round) {
+// A tile has as many rounds whatever a lane holds.
+static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t round,
+                      int64_t held) {
     arena *a = m->p->arena;
     schedule_value *v = ARENA_ARRAY(a, schedule_value, 4);
-    v[0] = (schedule_value){.number = TILE, .var = UINT32_MAX};
+    v[0] = (schedule_value){.number = TILE * held, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "by", .text = m->p->op->vals.data[map].name, .var = UINT32_MAX};
     v[2] = (schedule_value){.keyword = "tiles", .number = TILES, .var = UINT32_MAX};
     v[3] = (schedule_value){.keyword = "round", .number = round, .var = UINT32_MAX};
@@ -60,10 +62,10 @@ static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tenso
 }
 
 static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t rows,
-                        int64_t steps, bool dealt) {
+                        int64_t steps, const dot_share *d) {
     default_fill(m, st->name, SCHEDULE_LANES, point, rows, NULL);
-    default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, dealt ? "dealt" : NULL);
-    fill_tile(m, st, point, map, rows * (steps > 1 ? steps : 1));
+    default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, d->lanes > 1 ? "dealt" : NULL);
+    fill_tile(m, st, point, map, rows * (steps > 1 ? steps : 1), d->held);
 }
 
 bool default_tile(making *m, const stage_group *g, uint32_t number) {
@@ -83,7 +85,7 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     if (d.lanes > 1 && steps > d.lanes) steps = d.lanes;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *one = &p->op->stages.data[g->data[i]];
-        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps, d.lanes > 1);
+        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps, &d);
     }
     m->tiled = map;
     return true;

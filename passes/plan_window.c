@@ -163,6 +163,14 @@ static tensor_expr product(planner *p, tensor_expr x, tensor_expr y, span at) {
     return x ? tensor_binary(p->op, TENSOR_MUL_OP, x, y, at) : y;
 }
 
+// 1 of every entry: by itself it would be folded away, and with it the factor that stands in cells.
+static tensor_expr one_of(planner *p, tensor_var entry) {
+    tensor_op *op = p->op;
+    tensor_expr e = tensor_cvt(op, TENSOR_TYPE(I64), tensor_var_expr(op, entry, NO_SPAN), NO_SPAN);
+    tensor_expr any = tensor_binary(op, TENSOR_GE_OP, e, tensor_int(op, 0), NO_SPAN);
+    return tensor_select(op, any, tensor_float(op, DT_F32, 1), tensor_float(op, DT_F32, 0), NO_SPAN);
+}
+
 // Factors that have the index stand with what the map says, the others in cells.
 static bool split(planner *p, const plan_matrix *m, const factor_list *all, tensor_val source,
                   tensor_var columns, tensor_expr *cell, tensor_expr *other) {
@@ -175,7 +183,7 @@ static bool split(planner *p, const plan_matrix *m, const factor_list *all, tens
         else *other = product(p, *other, e, at);
     }
     if (!*other) return false;
-    if (!*cell) *cell = tensor_float(p->op, DT_F32, 1);
+    if (!*cell) *cell = one_of(p, m->depth);
     return true;
 }
 

@@ -169,6 +169,7 @@ typedef struct {   // a sum that `mma` is about
     tensor_var rows, columns, depth;   // of the stage
 } plan_matrix;
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
+void plan_matrix_check(const planner *p);   // that rewriting left what they found
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
 // Of an index of the sum, or of a stage that reads it point by point.
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);

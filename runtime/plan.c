@@ -65,6 +65,18 @@ static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
     return s ? s : gnn_sync(plan->c, plan->stream);
 }
 
+// What a condition had built, such as the slots of windows, is there for the version it chooses: where the
+// caller shares nothing, the plan has a cache of its own while it is made.
+static gnn_status make_cached(gnn_plan *plan, const gnn_plan_options *o) {
+    gnn_cache *own = NULL;
+    gnn_status s = o->cache ? GNN_OK : gnn_cache_new(plan->c, &own);
+    plan->cache = o->cache ? o->cache : own;
+    if (!s) s = make(plan, o);
+    plan->cache = NULL;
+    gnn_cache_free(own);
+    return s;
+}
+
 gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **out) {
     if (!p || !o || !out) return GNN_BAD_ARGUMENT;
     *out = NULL;
@@ -73,10 +85,8 @@ gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **ou
         return rt_fail(p->c, GNN_BAD_ARGUMENT, "plan of %.60s: an option is not valid", p->name);
     gnn_plan *plan = rt_alloc_zeroed(p->c, sizeof *plan);
     if (!plan) return GNN_NO_MEMORY;
-    *plan = (gnn_plan){
-        .c = p->c, .p = p, .heap = {p->c, NULL}, .flags = o->flags, .stream = o->stream, .cache = o->cache};
-    gnn_status s = make(plan, o);
-    plan->cache = NULL;
+    *plan = (gnn_plan){.c = p->c, .p = p, .heap = {p->c, NULL}, .flags = o->flags, .stream = o->stream};
+    gnn_status s = make_cached(plan, o);
     if (s) gnn_plan_free(plan);
     else *out = plan;
     return s;

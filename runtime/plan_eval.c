@@ -18,7 +18,7 @@ static gnn_status symmetric(gnn_plan *plan, const rt_token *t, int64_t *out) {
     return rt_gpu_end(&g, s ? s : rt_gpu_symmetric(&g, &a, &b, out));
 }
 
-// How full windows of rows are; a cache keeps the slots for the program that is prepared.
+// How full windows of rows are; the cache keeps the slots for what is prepared.
 static gnn_status density(gnn_plan *plan, const rt_token *t, int64_t *out) {
     rt_structure *slots = NULL;
     gnn_status s = rt_plan_slots(plan, t->a, t->b, t->value, &slots);
