@@ -360,10 +360,13 @@ simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lan
 static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }
 simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at` of p: is it one of its space?
 
-simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n);   // aligned to its size
+// Aligned to their size: n of a value of one axis; n vectors of a packed one that follow each other.
+simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n);
+simt_value lw_load_beside(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t n);
 
 // ---- Neighbouring positions (lower_adjacent.c) -----------------------------------------------------------
-// Of a prepared value, for all copies that stand next to each other, at the one at hand; 0: they do not.
+// For all copies that stand next to each other, at the one at hand; 0: they do not. Of a prepared value; of a
+// packed array along the axis before its last, all of which is a vector.
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load);
 
 // ---- Past the end (lower_elsewhere.c) --------------------------------------------------------------------
@@ -387,6 +390,7 @@ bool lw_needs_guard(kernel *k, tensor_expr e);
 simt_value lw_known(const kernel *k, tensor_val v, const position *index, uint32_t rank, uint32_t from);
 simt_value lw_widen(simt_builder *b, simt_value x, uint32_t lanes);   // splat unless it is a vector already
 simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane);     // of a vector; a scalar itself
+simt_value lw_slice(simt_builder *b, simt_value x, uint32_t first, uint32_t lanes);   // of a vector; a scalar itself
 simt_value lw_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane);
 simt_value lw_gather(simt_builder *b, const simt_value *x, uint32_t n);   // scalars as a vector
 // Scalars are splat where they meet vectors.

@@ -1,6 +1,8 @@
-// Prepared values at neighbouring positions of a loop: where its innermost digits are copies that a thread
-// holds, and an index moves by one with each, one load has what all of them read.
+// Neighbouring positions of a loop: where its innermost digits are copies that a thread holds, and an index
+// moves by one with each, one load has what all of them read: of prepared values; of packed arrays along the
+// axis before the last, all of which is a vector.
 //     columns[slot] for slot … [register 2, register 2, lane 4, whole]  →  ld i32x4 columns + 4 * lane …
+//     x[src[e], h, d] for h … [register 2, lane 4, whole], d … [vector 4]  →  ld f16x8 x + 8 * lane …
 #include "lower.h"
 
 enum { MOST_BYTES = 16 };   // of an access
@@ -92,24 +94,85 @@ static void stand_at(const run *r, uint32_t i) {
         r->k->at[lw_axis(r->k, r->loop, d)] = (int32_t)coordinate(r, d, i);
 }
 
-simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {
+// Which of them is at hand; false: none is.
+static bool stands_at(const run *r, uint32_t *here) {
+    uint32_t weight = 1;
+    *here = 0;
+    for (uint32_t d = 0; d < r->digits; weight *= r->loop->digits[d++].extent) {
+        int32_t at = r->k->at[lw_axis(r->k, r->loop, d)];
+        if (at < 0) return false;
+        *here += (uint32_t)at * weight;
+    }
+    return true;
+}
+
+// all: what the copies read, so many lanes each.
+static simt_value remember_all(const run *r, simt_builder *b, tensor_expr load, simt_value all,
+                               uint32_t lanes, uint32_t here) {
+    for (uint32_t i = 0; i < r->n; i++) {
+        stand_at(r, i);
+        lw_remember(r->k, load, lw_slice(b, all, i * lanes, lanes));
+    }
+    stand_at(r, here);
+    return lw_slice(b, all, here * lanes, lanes);
+}
+
+static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {
+    const tensor_node *n = tensor_node_at(k->l->op, load);
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, DT_INDEX)) / 8, here;
+    run r;
+    if (n->nargs != 1 || !lw_threads(k) || !find_run(k, n->args[0], MOST_BYTES / bytes, &r) ||
+        !stands_at(&r, &here))
+        return 0;
+    stand_at(&r, 0);
+    simt_value all = lw_load_whole(k, b, (tensor_val)n->imm.i, lw_position(k, b, n->args[0]), r.n);
+    return remember_all(&r, b, load, all, 1, here);
+}
+
+// ---- Packed arrays ---------------------------------------------------------------------------------------
+// The loop over the variable that an index is, where it never passes its end; NULL: it is none.
+static const loop_node *loop_over(const kernel *k, tensor_expr index) {
+    const tensor_node *n = tensor_node_at(k->l->op, index);
+    for (uint32_t i = k->masks.len; i-- > 0 && n->op == TENSOR_VAR_OP;)
+        if (k->masks.data[i].node->var == (tensor_var)n->imm.i)
+            return k->masks.data[i].of ? NULL : k->masks.data[i].node;
+    return NULL;
+}
+
+static bool find_beside(kernel *k, const tensor_node *load, run *r) {
+    uint32_t last = load->nargs - 1;
+    const loop_node *before = loop_over(k, load->args[last - 1]), *vector = loop_over(k, load->args[last]);
+    uint32_t n = before && vector ? loop_side_by_side(k->l->op, (tensor_val)load->imm.i, before, vector) : 0;
+    if (!n) return false;
+    *r = run_of(k, before, n);
+    int64_t by;
+    for (uint32_t i = 0; i + 1 < load->nargs; i++)
+        if (lw_depends(k, load->args[i]) & ((i + 1 < last ? r->axes : 0) | AXIS(k->vector))) return false;
+    return r->n == n && moves(r, load->args[last - 1], &by) && by == 1 &&
+           divides(r, load->args[last - 1]) % n == 0;
+}
+
+static simt_value load_beside(kernel *k, simt_builder *b, tensor_expr load) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
     tensor_val v = (tensor_val)n->imm.i;
-    uint32_t bytes = simt_element_bits(lw_memory_element(k, DT_INDEX)) / 8, here = 0, weight = 1;
+    uint32_t here;
+    position first[8];
     run r;
-    if (k->l->op->vals.data[v].role != VAL_PREPARED || n->nargs != 1 || !lw_threads(k)) return 0;
-    if (!find_run(k, n->args[0], MOST_BYTES / bytes, &r)) return 0;
-    for (uint32_t d = 0; d < r.digits; weight *= r.loop->digits[d++].extent) {
-        int32_t at = k->at[lw_axis(k, r.loop, d)];
-        if (at < 0) return 0;
-        here += (uint32_t)at * weight;
-    }
+    bool whole = n->nargs > 1 && v < k->l->op->nparams && lw_threads(k) && lw_unchanged(k, v) &&
+                 k->vector != LOWER_NO_AXIS && k->at[k->vector] < 0 &&
+                 lw_depends(k, n->args[n->nargs - 1]) & AXIS(k->vector);
+    if (!whole || !find_beside(k, n, &r) || !stands_at(&r, &here)) return 0;
     stand_at(&r, 0);
-    simt_value all = lw_load_whole(k, b, v, lw_position(k, b, n->args[0]), r.n);
-    for (uint32_t i = 0; i < r.n; i++) {
-        stand_at(&r, i);
-        lw_remember(k, load, lw_pick(b, all, i));
-    }
+    for (uint32_t i = 0; i < n->nargs; i++) first[i] = lw_position(k, b, n->args[i]);
+    bool plain = first[n->nargs - 1].shape == POSITION_ALONG;
+    for (uint32_t i = 0; i < n->nargs; i++) plain = plain && !first[i].inside && !first[i].pad;
     stand_at(&r, here);
-    return lw_pick(b, all, here);
+    if (!plain) return 0;
+    return remember_all(&r, b, load, lw_load_beside(k, b, v, first, r.n), lw_lanes(k), here);
+}
+
+simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {
+    const tensor_node *n = tensor_node_at(k->l->op, load);
+    bool prepared = k->l->op->vals.data[n->imm.i].role == VAL_PREPARED;
+    return prepared ? load_prepared(k, b, load) : load_beside(k, b, load);
 }

@@ -44,6 +44,16 @@ simt_value lw_pick(simt_builder *b, simt_value x, uint32_t lane) {
     return simt_result(b->func, i, 0);
 }
 
+simt_value lw_slice(simt_builder *b, simt_value x, uint32_t first, uint32_t lanes) {
+    simt_type t = simt_typeof(b->func, x);
+    if (t.lanes == 1) return x;
+    if (lanes == 1) return lw_pick(b, x, first);
+    t.lanes = (uint8_t)lanes;
+    simt_instr i = simt_build_op(b, SIMT_SLICE, &x, 1, &t, 1);
+    b->func->instrs.data[i].imm.i = first;
+    return simt_result(b->func, i, 0);
+}
+
 simt_value lw_insert(simt_builder *b, simt_value v, simt_value x, uint32_t lane) {
     simt_type t = simt_typeof(b->func, v);
     simt_instr i = simt_build_op(b, SIMT_INSERT, (simt_value[]){v, x}, 2, &t, 1);

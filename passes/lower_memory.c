@@ -307,6 +307,14 @@ simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position firs
     return load_at(k, b, v, &first.at, n, (uint16_t)(bytes * n));
 }
 
+simt_value lw_load_beside(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t n) {
+    simt_value at[8];
+    uint32_t rank = k->l->op->vals.data[v].rank, lanes = n * lw_lanes(k);
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
+    for (uint32_t i = 0; i < rank; i++) at[i] = first[i].at;
+    return load_at(k, b, v, at, lanes, (uint16_t)(bytes * lanes));
+}
+
 static bool overwritten(const kernel *k, tensor_val val) {
     for (tensor_val w = 0; w < k->l->op->nparams; w++)
         if (w != val && k->l->op->vals.data[w].inplace == val && k->written[val]) return true;

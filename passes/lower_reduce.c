@@ -252,22 +252,12 @@ static simt_value *fold_copies(kernel *k, simt_builder *b, const reduction *r, a
     return part[0];
 }
 
-static simt_value slice(simt_builder *b, simt_value x, uint32_t first, uint32_t lanes) {
-    simt_type t = simt_typeof(b->func, x);
-    if (t.lanes == 1) return x;
-    if (lanes == 1) return lw_pick(b, x, first);
-    t.lanes = (uint8_t)lanes;
-    simt_instr i = simt_build_op(b, SIMT_SLICE, &x, 1, &t, 1);
-    b->func->instrs.data[i].imm.i = first;
-    return simt_result(b->func, i, 0);
-}
-
 static simt_value *fold_lanes(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
     for (uint32_t lanes = simt_typeof(k->f, x[0]).lanes / 2u; lanes > 0; lanes /= 2) {
         simt_value *lo = state_new(k, r), *hi = state_new(k, r);
         for (uint32_t c = 0; c < r->n; c++) {
-            lo[c] = slice(b, x[c], 0, lanes);
-            hi[c] = slice(b, x[c], lanes, lanes);
+            lo[c] = lw_slice(b, x[c], 0, lanes);
+            hi[c] = lw_slice(b, x[c], lanes, lanes);
         }
         x = combined(k, b, r, lo, hi);
     }
@@ -335,8 +325,8 @@ static simt_value shuffled(simt_builder *b, simt_value x, simt_value mask) {
 
 // Both sides of a pair combine the lower one's part first, so that all lanes end with the same bits; sums,
 // products, extremes and connectives do so in either order.
-simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x, const simt_value *sent,
-                          simt_value mask) {
+simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
+                          const simt_value *sent, simt_value mask) {
     simt_value *other = state_new(k, r), *lo = x, *hi = other;
     for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, sent[c], mask);
     if (!tensor_reducer_neutral(k->l->op, r->r)) {
@@ -494,7 +484,8 @@ static simt_value *fold_own(kernel *k, simt_builder *b, const reduction *r, axis
 static simt_value *fold_steps(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
     simt_value **part = ARENA_ARRAY(k->l->arena, simt_value *, lw_dealt_parts(k));
     uint32_t n = 0;
-    for (instance_walk w = lw_walk_begin(k, AXIS(k->dealt->axis)); lw_walk_next(&w);) part[n++] = fold_own(k, b, r, bound);
+    for (instance_walk w = lw_walk_begin(k, AXIS(k->dealt->axis)); lw_walk_next(&w);)
+        part[n++] = fold_own(k, b, r, bound);
     return lw_fold_dealt(k, b, r, part);
 }
 
@@ -537,7 +528,7 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
         sum = sum ? simt_build_binary(b, SIMT_ADD, sum, x) : x;
     }
     for (uint32_t lanes = simt_typeof(k->f, sum).lanes / 2u; lanes > 0; lanes /= 2)
-        sum = simt_build_binary(b, SIMT_ADD, slice(b, sum, 0, lanes), slice(b, sum, lanes, lanes));
+        sum = simt_build_binary(b, SIMT_ADD, lw_slice(b, sum, 0, lanes), lw_slice(b, sum, lanes, lanes));
     simt_value most = simt_build_float(b, simt_typeof(k->f, sum), (double)INFINITY);
     simt_value finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, sum), most);
     return simt_build_unary(b, SIMT_NOT, finite);

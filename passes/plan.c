@@ -134,6 +134,7 @@ loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, 
     if (!p.failed) plan_pads(&p);
     if (!p.failed) plan_overlap(&p);
     if (!p.failed && m->gpu && !facts->any_strides) plan_packed_guards(&p);
+    if (!p.failed && m->gpu && !facts->any_strides) plan_beside_guards(&p);
     if (!p.failed) plan_whole_guards(&p);
     if (!p.failed && facts->narrow) plan_narrow_guards(&p);
     uint32_t errors = diag_raised(ds);

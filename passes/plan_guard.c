@@ -88,23 +88,30 @@ static void find_steps(const planner *p, const loop_body *body, bool *steps) {
     }
 }
 
-static void pack(packing *c, tensor_val val, const tensor_expr *index, uint32_t rank) {
-    tensor_val_info *i = &c->p->op->vals.data[val];
-    if (val >= c->p->op->nparams || i->role == VAL_MAP || i->facts & FACT_PACKED || rank < 2) return;
-    const tensor_node *first = tensor_node_at(c->p->op, index[0]);
-    if (first->op != TENSOR_VAR_OP || !c->steps[first->imm.i]) return;
-    for (uint32_t a = 1; a < rank; a++) {
-        const tensor_space_info *s = &c->p->op->spaces.data[i->axes[a]];
-        if (s->kind != SPACE_CONST || !s->size) return;
+// By guards, where its rows have a known size; false: they have not.
+static bool suppose_packed(planner *p, tensor_val val) {
+    tensor_val_info *i = &p->op->vals.data[val];
+    if (i->facts & FACT_PACKED) return true;
+    for (uint32_t a = 1; a < i->rank; a++) {
+        const tensor_space_info *s = &p->op->spaces.data[i->axes[a]];
+        if (s->kind != SPACE_CONST || !s->size) return false;
     }
     int64_t pitch = 1;
-    for (uint32_t a = rank; a-- > 0; pitch *= c->p->op->spaces.data[i->axes[a]].size) {
-        bool one = a && c->p->op->spaces.data[i->axes[a]].size == 1;   // it lies at 0, whatever its stride
-        if (!one && (a + 1 < rank || i->facts & FACT_STRIDED))
-            add(c->p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = a, .value = pitch});
+    for (uint32_t a = i->rank; a-- > 0; pitch *= p->op->spaces.data[i->axes[a]].size) {
+        bool one = a && p->op->spaces.data[i->axes[a]].size == 1;   // it lies at 0, whatever its stride
+        if (!one && (a + 1 < i->rank || i->facts & FACT_STRIDED))
+            add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = a, .value = pitch});
         if (!a) break;
     }
     i->facts = (i->facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // in this plan's copy of the op
+    return true;
+}
+
+static void pack(packing *c, tensor_val val, const tensor_expr *index, uint32_t rank) {
+    const tensor_val_info *i = &c->p->op->vals.data[val];
+    if (val >= c->p->op->nparams || i->role == VAL_MAP || rank < 2) return;
+    const tensor_node *first = tensor_node_at(c->p->op, index[0]);
+    if (first->op == TENSOR_VAR_OP && c->steps[first->imm.i]) suppose_packed(c->p, val);
 }
 
 static bool pack_load(void *user, const tensor_node *load) {
@@ -123,6 +130,59 @@ void plan_packed_guards(planner *p) {
         for (uint32_t t = 0; t < st->ntargets; t++)
             pack(&c, st->targets[t].val, st->targets[t].index, st->targets[t].rank);
     }
+}
+
+// ---- Side by side ----------------------------------------------------------------------------------------
+// Heads that a thread holds, each of which one vector has: those of a packed array are one access.
+typedef struct {
+    planner *p;
+    VEC(const loop_node *) loops;
+} beside;
+
+static void find_loops(beside *c, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        if (body->data[i]->kind == LOOP_FOR) VEC_PUSH(c->p->arena, &c->loops, body->data[i]);
+        find_loops(c, &body->data[i]->body);
+    }
+}
+
+// The most that any loops over these two take at once.
+static uint32_t held_beside(const beside *c, tensor_val val, tensor_var before, tensor_var last) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < c->loops.len; i++)
+        for (uint32_t k = 0; k < c->loops.len; k++) {
+            if (c->loops.data[i]->var != before || c->loops.data[k]->var != last) continue;
+            uint32_t n = loop_side_by_side(c->p->op, val, c->loops.data[i], c->loops.data[k]);
+            if (n > most) most = n;
+        }
+    return most;
+}
+
+static bool lie_beside(void *user, const tensor_node *load) {
+    const beside *c = user;
+    tensor_val val = (tensor_val)load->imm.i;
+    tensor_val_info *i = &c->p->op->vals.data[val];
+    if (val >= c->p->op->nparams || i->rank < 2 || i->role == VAL_MAP) return true;
+    const tensor_node *before = tensor_node_at(c->p->op, load->args[i->rank - 2]),
+                      *last = tensor_node_at(c->p->op, load->args[i->rank - 1]);
+    if (before->op != TENSOR_VAR_OP || last->op != TENSOR_VAR_OP) return true;
+    const uint32_t facts = i->facts;
+    i->facts = (facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // supposing that it is
+    uint32_t held = held_beside(c, val, (tensor_var)before->imm.i, (tensor_var)last->imm.i);
+    i->facts = facts;
+    if (held && suppose_packed(c->p, val))
+        add(c->p, (program_guard){.kind = GUARD_ALIGNED,
+                                  .param = val,
+                                  .value = held * ir_dtype_bytes(i->type) *
+                                           c->p->op->spaces.data[i->axes[i->rank - 1]].size});
+    return true;
+}
+
+void plan_beside_guards(planner *p) {
+    beside c = {.p = p};
+    for (uint32_t i = 0; i < p->plan->steps.len; i++)
+        if (p->plan->steps.data[i].kernel) find_loops(&c, &p->plan->steps.data[i].kernel->body);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) plan_loads(p, &p->op->stages.data[i], lie_beside, &c);
 }
 
 // ---- 31 bits ---------------------------------------------------------------------------------------------

@@ -198,7 +198,8 @@ void plan_matrix_check(const planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         plan_matrix m;
-        bool rounded = st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].roundings == ROUNDINGS;
+        bool rounded = st->reducer != TENSOR_NO_REDUCER &&
+                       p->op->reducers.data[st->reducer].roundings == ROUNDINGS;
         if (rounded && !plan_matrix_of(p, st, &m)) ICE("'%s' is no product of matrices any more", st->name);
     }
 }

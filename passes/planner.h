@@ -466,6 +466,7 @@ tensor_space plan_space(planner *p, const char *name, tensor_expr size);   // of
 bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,
                         bool padded);   // to a multiple of it; false: it cannot be
 void plan_packed_guards(planner *p);   // when the loops are there
+void plan_beside_guards(planner *p);   // likewise
 void plan_whole_guards(planner *p);    // likewise
 void plan_narrow_guards(planner *p);
 void plan_narrow_product(planner *p, const tensor_space *axes,
