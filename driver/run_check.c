@@ -90,7 +90,8 @@ bool run_affordable(run_op *o) {
                   "take smaller sizes (%s) with -D, or a smaller graph", run_sizes(o->b));
         return false;
     }
-    if (cost > notice) fprintf(stderr, "gnnc: checking %s: about %.1e expressions\n", o->op->name, cost);
+    const char *about = o->one_in > 1 ? "at most" : "about";   // of what a sample needs, not all may be computed
+    if (cost > notice) fprintf(stderr, "gnnc: checking %s: %s %.1e expressions\n", o->op->name, about, cost);
     return true;
 }
 

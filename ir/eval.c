@@ -129,8 +129,10 @@ static void run_stages(evaluator *ev, uint32_t n) {
         while (loop != TENSOR_NO_LOOP && end < ev->op->stages.len && ev->op->stages.data[end].loop == loop)
             end++;
         ev->done = end;
-        if (loop == TENSOR_NO_LOOP) eval_stage(ev, &ev->op->stages.data[first]);
-        else run_loop(ev, first, end);
+        const tensor_stage *s = &ev->op->stages.data[first];
+        if (loop != TENSOR_NO_LOOP) run_loop(ev, first, end);
+        else if (eval_may_wait(ev, s)) eval_defer(ev, s);
+        else eval_stage(ev, s);
     }
 }
 
@@ -319,8 +321,8 @@ eval_value eval_statistic(evaluator *ev, const eval_node *n) {
 static void check_requires(evaluator *ev) {
     for (uint32_t i = 0; i < ev->op->requires.len && !ev->why; i++) {
         const tensor_require *r = &ev->op->requires.data[i];
-        bool holds =
-            evaluate_closed(ev, arena_printf(ev->scratch, "precondition '%s'", r->text), r->holds) != 0;
+        bool holds = evaluate_closed(ev, arena_printf(ev->scratch, "precondition '%s'", r->text), r->holds) !=
+                     0;
         if (!holds) eval_fault(ev, "the precondition '%s' does not hold", r->text);
     }
 }
@@ -374,6 +376,11 @@ static evaluator start(arena *a, arena *scratch, const tensor_op *op, const tens
     return ev;
 }
 
+static void end(evaluator *ev) {
+    for (uint32_t i = 0; i < ev->temps.len; i++) arena_free(ev->temps.data[i]);
+    arena_free(ev->scratch);
+}
+
 static void publish(evaluator *ev, tensor_evaluated *results) {
     uint32_t n = 0;
     for (uint32_t v = 0; v < ev->op->nparams; v++) {
@@ -382,7 +389,8 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
         if (!s) return;
         for (int64_t i = 0; i < s->points && !s->sampled; i++) {
             if (s->written[i]) continue;
-            if (ev->in->one_in < 2) eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
+            if (ev->in->one_in < 2)
+                eval_fault(ev, "nothing defines element %lld of '%s'", (long long)i, s->info->name);
             else if (s->is_float) s->bound[i] = (double)INFINITY;   // integers are not certain as they are
         }
         tensor_evaluated *out = &results[n++];
@@ -408,7 +416,7 @@ bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, ten
     run_stages(&ev, op->stages.len);
     if (!ev.why) publish(&ev, results);
     *why = ev.why;
-    arena_free(scratch);
+    end(&ev);
     return !ev.why;
 }
 
@@ -418,7 +426,7 @@ bool tensor_eval_sizes(arena *a, const tensor_op *op, const tensor_eval_input *i
     evaluator ev = start(a, scratch, op, in);
     for (uint32_t s = 0; s < op->spaces.len && !ev.why; s++) sizes[s] = eval_size(&ev, s);
     *why = ev.why;
-    arena_free(scratch);
+    end(&ev);
     return !ev.why;
 }
 
@@ -462,9 +470,10 @@ tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_
             continue;
         }
         c.compared++;
-        bool good = expected->is_float ? float_agrees(expected->value[i], expected->bound[i],
-                                                      eval_read_float(actual->type, actual->data, at), &c)
-                                       : expected->integer[i] == eval_read_int(actual->type, actual->data, at);
+        bool good = expected->is_float
+                        ? float_agrees(expected->value[i], expected->bound[i],
+                                       eval_read_float(actual->type, actual->data, at), &c)
+                        : expected->integer[i] == eval_read_int(actual->type, actual->data, at);
         if (good) continue;
         c.wrong++;
         if (c.first_wrong < 0) c.first_wrong = i;

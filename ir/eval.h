@@ -72,6 +72,7 @@ typedef struct {
     uint8_t *certain, *written;
     bool sampled;                // the first `kept` of value, bound … are those of the elements `at`
     int64_t kept, room, *at;
+    struct eval_deferred *deferred;   // what computes an element when it is read; NULL: a stage does that in its turn
 } eval_slot;
 
 typedef struct {
@@ -79,6 +80,7 @@ typedef struct {
     const tensor_eval_input *in;
     arena *results, *scratch;    // of the caller; of this evaluation
     arena *temp;                 // of the stage being run
+    VEC(arena *) temps;          // of those that run on demand
     eval_slot *slots;            // per value
     int64_t *sizes;              // per space; -1: not known yet
     bool *sizing;                // per space: being found
@@ -146,5 +148,9 @@ void eval_prepared(evaluator *ev, tensor_val v);                      // fills i
 eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE, SYMMETRIC
 
 void eval_stage(evaluator *ev, const tensor_stage *s);
+// Where results are sampled, stages that only others read compute what these read, when they do.
+bool eval_may_wait(const evaluator *ev, const tensor_stage *s);
+void eval_defer(evaluator *ev, const tensor_stage *s);
+void eval_demand(evaluator *ev, const eval_slot *slot, int64_t at);   // element `at`, which is written then
 
 #endif

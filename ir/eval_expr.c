@@ -105,6 +105,7 @@ static eval_value load(eval_program *p, const eval_node *n) {
         certain = certain && i.certain;
         at += i.i * s->stride[k];
     }
+    if (s->deferred && !s->written[at]) eval_demand(p->ev, s, at);
     if (s->written && !s->written[at]) {
         if (certain)
             eval_fault(p->ev, "%s: element %lld of '%s' is read before it is defined", p->what, (long long)at,

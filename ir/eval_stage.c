@@ -13,9 +13,9 @@ typedef struct {
     tensor_var var;
     uint32_t level;
     int64_t size;
-    uint32_t key;            // by which its points are found, or NO_KEY
-    keyed_point *points;     // sorted by key, then point
-    const int64_t *map;      // or what they are found by, a map in order: it has the key of each
+    uint32_t key;          // by which its points are found, or NO_KEY
+    keyed_point *points;   // sorted by key, then point
+    const int64_t *map;    // or what they are found by, a map in order: it has the key of each
     int64_t npoints;
 } bound_variable;
 enum { NO_KEY = UINT32_MAX };
@@ -27,17 +27,17 @@ typedef struct {
     eval_program *p;
     uint32_t nleft;
     bound_variable *left, *bound;
-    uint32_t *lhs, *rhs;             // nodes of keys
-    bool *found_by;                  // keys that need no check, as they led to the point
+    uint32_t *lhs, *rhs;   // nodes of keys
+    bool *found_by;        // keys that need no check, as they led to the point
     uint32_t *filters, *body, *orelse;
     eval_slot **targets;
     eval_value *args, *values;
-    bool tallied;                    // a builtin reducer over floats
+    bool tallied;   // a builtin reducer over floats
     const eval_precision *precision;
     eval_tally tally;
     eval_states *states;
-    int64_t members, sure, perhaps;  // terms: in exact arithmetic, certainly, perhaps or perhaps not
-    bool unsure_domain;              // a key's right side is uncertain
+    int64_t members, sure, perhaps;   // terms: in exact arithmetic, certainly, perhaps or perhaps not
+    bool unsure_domain;               // a key's right side is uncertain
 } stage_run;
 
 // ---- Preparation -----------------------------------------------------------------------------------------
@@ -129,8 +129,12 @@ static int by_key(const void *x, const void *y) {
 // The key is an input's value at the variable itself, from 0 on and ascending, as edges by destination are.
 static const int64_t *ordered_map(const stage_run *r, const bound_variable *b, uint32_t key) {
     const eval_node *nodes = r->p->nodes.data, *n = &nodes[r->lhs[key]];
-    if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || !n->slot || !n->slot->input || n->slot->info->type != DT_INDEX) return NULL;
-    if (nodes[n->args[0]].op != TENSOR_VAR_OP || nodes[n->args[0]].imm != b->var || n->slot->points != b->size) return NULL;
+    if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || !n->slot || !n->slot->input ||
+        n->slot->info->type != DT_INDEX)
+        return NULL;
+    if (nodes[n->args[0]].op != TENSOR_VAR_OP || nodes[n->args[0]].imm != b->var ||
+        n->slot->points != b->size)
+        return NULL;
     const int64_t *x = n->slot->input;
     int64_t before = 0;
     for (int64_t i = 0; i < b->size; before = x[i++])
@@ -300,7 +304,8 @@ bool tensor_is_final(const tensor_op *op, const tensor_stage *s) {
     for (uint32_t k = 0; k < s->ntargets; k++) {
         if (op->vals.data[s->targets[k].val].role != VAL_RESULT) return false;
         for (tensor_expr e = 1; e < op->exprs.len; e++)
-            if (op->exprs.data[e].op == TENSOR_LOAD_OP && op->exprs.data[e].imm.i == s->targets[k].val) return false;
+            if (op->exprs.data[e].op == TENSOR_LOAD_OP && op->exprs.data[e].imm.i == s->targets[k].val)
+                return false;
     }
     return true;
 }
@@ -392,4 +397,99 @@ void eval_stage(evaluator *ev, const tensor_stage *s) {
     if (!ev->why) each_point(&r);
     arena_free(ev->temp);
     ev->temp = outer;
+}
+
+// ---- On demand -------------------------------------------------------------------------------------------
+// Of a sample of the results a few rows are wanted of what they are computed from, such as the sums of a
+// softmax.
+struct eval_deferred {
+    stage_run run;
+    arena *temp;
+};
+
+static uint32_t writers_of(const tensor_op *op, tensor_val v) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t k = 0; k < op->stages.data[i].ntargets; k++)
+            n += op->stages.data[i].targets[k].val == v;
+    return n;
+}
+
+static uint32_t left_at(const tensor_op *op, const tensor_stage *s, tensor_expr index) {
+    tensor_at x = tensor_target_at(op, index);
+    uint32_t i = 0;
+    while (x.kind == TENSOR_AT_VAR && !x.offset && i < s->nleft && s->left[i] != x.var) i++;
+    return x.kind == TENSOR_AT_VAR && !x.offset ? i : s->nleft;
+}
+
+// The place of an element tells the point that writes it.
+static bool tells_point(const tensor_op *op, const tensor_stage *s, const tensor_target *t) {
+    uint32_t seen = 0;
+    for (uint32_t k = 0; k < t->rank; k++) {
+        uint32_t i = left_at(op, s, t->index[k]);
+        if (i == s->nleft || seen >> i & 1) return false;
+        seen |= 1u << i;
+    }
+    return t->rank == s->nleft;
+}
+
+bool eval_may_wait(const evaluator *ev, const tensor_stage *s) {
+    const tensor_op *op = ev->op;
+    if (ev->in->one_in < 2 || s->loop != TENSOR_NO_LOOP || s->nleft > 8) return false;
+    for (uint32_t t = 0; t < s->ntargets; t++) {
+        const tensor_val_info *i = &op->vals.data[s->targets[t].val];
+        if (i->role != VAL_STAGE || !ir_dtype_is_float(i->type) || writers_of(op, s->targets[t].val) > 1 ||
+            !tells_point(op, s, &s->targets[t]))
+            return false;
+    }
+    return true;
+}
+
+void eval_defer(evaluator *ev, const tensor_stage *s) {
+    struct eval_deferred *d = ARENA_NEW(ev->scratch, struct eval_deferred);
+    arena *outer = ev->temp;
+    *d = (struct eval_deferred){.run = {.ev = ev, .s = s}, .temp = arena_new()};
+    ev->temp = d->temp;
+    prepare(&d->run);
+    if (!ev->why) find_keys(&d->run);
+    for (uint32_t t = 0; t < s->ntargets && !ev->why; t++) d->run.targets[t]->deferred = d;
+    VEC_PUSH(ev->scratch, &ev->temps, d->temp);
+    ev->temp = outer;
+}
+
+static uint32_t target_of(const stage_run *r, const eval_slot *slot) {
+    uint32_t t = 0;
+    while (r->targets[t] != slot) t++;
+    return t;
+}
+
+// Its variables may be those of the stage that reads, which stands at other points.
+static void swap_points(stage_run *r, int64_t *kept) {
+    for (uint32_t i = 0; i < r->s->nleft + r->s->nbound; i++) {
+        int64_t *at = &r->ev->vars[i < r->s->nleft ? r->left[i].var : r->bound[i - r->s->nleft].var],
+                was = *at;
+        *at = kept[i];
+        kept[i] = was;
+    }
+}
+
+void eval_demand(evaluator *ev, const eval_slot *slot, int64_t at) {
+    stage_run *r = &slot->deferred->run;
+    const tensor_target *target = &r->s->targets[target_of(r, slot)];
+    int64_t kept[64] = {0};
+    arena *temp = ev->temp;
+    uint32_t guessing = ev->guessing;
+    bool lenient = ev->lenient;
+    if (r->s->nleft + r->s->nbound > sizeof kept / sizeof *kept) ICE("a stage has too many variables");
+    swap_points(r, kept);
+    ev->temp = slot->deferred->temp;
+    ev->guessing = 0;
+    ev->lenient = false;
+    for (uint32_t k = 0; k < target->rank; k++)
+        assign(r, &r->left[left_at(ev->op, r->s, target->index[k])], at / slot->stride[k] % slot->shape[k]);
+    at_point(r);
+    ev->temp = temp;
+    ev->guessing = guessing;
+    ev->lenient = lenient;
+    swap_points(r, kept);
 }

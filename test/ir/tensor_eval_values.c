@@ -71,6 +71,38 @@ static void test_sample(void) {
     arena_free(whole->a);
 }
 
+// Of what a sample does not need nothing is computed: of a softmax, the rows of other edges.
+static void test_sample_of_softmax(void) {
+    enum { E = 4096, V = 512, H = 2, ONE_IN = 512 };
+    static const char text[] =
+        "op softmax { space E space V space H map dst : E -> V tensor s : f32[E, H] result a : f32[E, H] "
+        "stage m : f32[H, V] stage z : f32[V, H] "
+        "m[h:H, v:V] = max {e:E : dst[e] == v} (s[e, h]) else (-inf.f32) "
+        "z[v:V, h:H] = sum {e:E : dst[e] == v} (exp(sub(s[e, h], m[h, v]))) "
+        "a[e:E, h:H] = div(exp(sub(s[e, h], m[h, dst[e]])), z[dst[e], h]) }";
+    trial *t = trial_new(text), *whole = trial_new(text);
+    int64_t dst[E];
+    float s[E * H];
+    for (int i = 0; i < E; i++) dst[i] = i * 37 % V;
+    for (int i = 0; i < E * H; i++) s[i] = (float)(i * 29 % 101) / 16;
+    for (int i = 0; i < 2; i++) {
+        trial *x = i ? whole : t;
+        set_size(x, "E", E), set_size(x, "V", V), set_size(x, "H", H), set_input(x, "dst", dst), set_input(x, "s", s);
+    }
+    t->one_in = ONE_IN;
+    t->max_steps = E * H;   // a fraction of what all would take
+    EXPECT_EVALUATED(t);
+    EXPECT_EVALUATED(whole);
+    const tensor_evaluated *few = result(t, "a"), *all = result(whole, "a");
+    CHECK(few->kept == E * H / ONE_IN);
+    for (int64_t i = 0; i < few->kept; i++)
+        CHECK(few->value[i] == all->value[few->at[i]] && few->bound[i] == all->bound[few->at[i]] && few->bound[i] < 1e-5);
+    whole->max_steps = E * H;
+    CHECK(!evaluate(whole) && strstr(whole->why, "gave up"));
+    arena_free(t->a);
+    arena_free(whole->a);
+}
+
 // What is read, and a result of which a sample is taken, may have more elements than the evaluator would keep.
 static void test_sample_of_many(void) {
     enum { N = 4096, M = 1 << 17, ONE_IN = 1 << 20 };
@@ -350,6 +382,7 @@ int main(void) {
     test_spmm();
     test_softmax();
     test_sample();
+    test_sample_of_softmax();
     test_sample_of_many();
     test_argmax();
     test_welford();
