@@ -224,6 +224,8 @@ bool loop_has_padding(const tensor_op *op, const loop_node *n);   // past the si
 // How many neighbours along the axis before the last one access of a packed value has: those that a thread holds, where
 // one vector has all of the last axis. 0: each has an access of its own. The loops are over the two axes.
 uint32_t loop_side_by_side(const tensor_op *op, tensor_val v, const loop_node *before, const loop_node *last);
+// Likewise of the last axis itself, by elements.
+uint32_t loop_in_a_row(const tensor_op *op, tensor_val v, const loop_node *last);
 // Per value and axis, at [8 * val + axis]: what all its stores are padded to; 0: one of them is not.
 const uint32_t *loop_stored_pads(arena *a, const loop_plan *p);
 bool loop_may_pad(const loop_plan *p, tensor_val v, uint32_t axis, uint32_t pad);   // it has the room, or may have it

@@ -360,11 +360,21 @@ simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lan
 static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }
 simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at` of p: is it one of its space?
 
-// Aligned to their size: n of a value of one axis; n vectors of a packed one that follow each other.
+// Aligned to their size: n of a value of one axis; so many elements of a packed one that follow each other.
 simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n);
-simt_value lw_load_beside(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t n);
+simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes);
+void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, simt_value x);   // aligned to its size, too
 
 // ---- Neighbouring positions (lower_adjacent.c) -----------------------------------------------------------
+typedef struct {
+    kernel *k;
+    const loop_node *loop;
+    axis_set axes;        // of its innermost digits, which are copies
+    uint32_t n, digits;   // positions they count
+} lower_copies;
+void lw_stand_at(const lower_copies *r, uint32_t i);
+// The copies whose elements of the target lie in a row; false: each is stored by itself.
+bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r);
 // For all copies that stand next to each other, at the one at hand; 0: they do not. Of a prepared value; of a
 // packed array along the axis before its last, all of which is a vector.
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load);

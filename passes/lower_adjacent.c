@@ -7,12 +7,7 @@
 
 enum { MOST_BYTES = 16 };   // of an access
 
-typedef struct {
-    kernel *k;
-    const loop_node *loop;
-    axis_set axes;        // of its innermost digits, which are copies
-    uint32_t n, digits;   // positions they count
-} run;
+typedef lower_copies run;
 
 // Its index, as a sum; false: it is none. *by: what a step of the loop adds.
 static bool moves(const run *r, tensor_expr e, int64_t *by) {
@@ -89,7 +84,7 @@ static uint32_t coordinate(const run *r, uint32_t digit, uint32_t i) {
     return i % r->loop->digits[digit].extent;
 }
 
-static void stand_at(const run *r, uint32_t i) {
+void lw_stand_at(const run *r, uint32_t i) {
     for (uint32_t d = 0; d < r->digits; d++)
         r->k->at[lw_axis(r->k, r->loop, d)] = (int32_t)coordinate(r, d, i);
 }
@@ -110,10 +105,10 @@ static bool stands_at(const run *r, uint32_t *here) {
 static simt_value remember_all(const run *r, simt_builder *b, tensor_expr load, simt_value all,
                                uint32_t lanes, uint32_t here) {
     for (uint32_t i = 0; i < r->n; i++) {
-        stand_at(r, i);
+        lw_stand_at(r, i);
         lw_remember(r->k, load, lw_slice(b, all, i * lanes, lanes));
     }
-    stand_at(r, here);
+    lw_stand_at(r, here);
     return lw_slice(b, all, here * lanes, lanes);
 }
 
@@ -124,7 +119,7 @@ static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {
     if (n->nargs != 1 || !lw_threads(k) || !find_run(k, n->args[0], MOST_BYTES / bytes, &r) ||
         !stands_at(&r, &here))
         return 0;
-    stand_at(&r, 0);
+    lw_stand_at(&r, 0);
     simt_value all = lw_load_whole(k, b, (tensor_val)n->imm.i, lw_position(k, b, n->args[0]), r.n);
     return remember_all(&r, b, load, all, 1, here);
 }
@@ -162,17 +157,63 @@ static simt_value load_beside(kernel *k, simt_builder *b, tensor_expr load) {
                  k->vector != LOWER_NO_AXIS && k->at[k->vector] < 0 &&
                  lw_depends(k, n->args[n->nargs - 1]) & AXIS(k->vector);
     if (!whole || !find_beside(k, n, &r) || !stands_at(&r, &here)) return 0;
-    stand_at(&r, 0);
+    lw_stand_at(&r, 0);
     for (uint32_t i = 0; i < n->nargs; i++) first[i] = lw_position(k, b, n->args[i]);
     bool plain = first[n->nargs - 1].shape == POSITION_ALONG;
     for (uint32_t i = 0; i < n->nargs; i++) plain = plain && !first[i].inside && !first[i].pad;
-    stand_at(&r, here);
+    lw_stand_at(&r, here);
     if (!plain) return 0;
-    return remember_all(&r, b, load, lw_load_beside(k, b, v, first, r.n), lw_lanes(k), here);
+    return remember_all(&r, b, load, lw_load_in_a_row(k, b, v, first, r.n * lw_lanes(k)), lw_lanes(k), here);
+}
+
+// ---- Elements in a row -----------------------------------------------------------------------------------
+// Of an access along the last index; nothing of it is a vector.
+static bool find_in_a_row(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, run *r) {
+    if (rank < 2 || v >= k->l->op->nparams || !lw_threads(k) ||
+        k->l->plan->values.data[v].home != LOOP_MEMORY)
+        return false;
+    const loop_node *loop = loop_over(k, index[rank - 1]);
+    uint32_t n = loop ? loop_in_a_row(k->l->op, v, loop) : 0;
+    if (!n) return false;
+    *r = run_of(k, loop, n);
+    int64_t by;
+    axis_set vector = k->vector == LOWER_NO_AXIS ? 0 : AXIS(k->vector);
+    for (uint32_t i = 0; i < rank; i++)
+        if (lw_depends(k, index[i]) & ((i + 1 < rank ? r->axes : 0) | vector)) return false;
+    for (uint32_t i = 0; i < k->masks.len; i++)
+        if (loop_has_padding(k->l->op, k->masks.data[i].node)) return false;
+    return r->n == n && moves(r, index[rank - 1], &by) && by == 1 && divides(r, index[rank - 1]) % n == 0;
+}
+
+bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
+    if (!find_in_a_row(k, t->val, t->index, t->rank, r)) return false;
+    for (uint32_t d = 0; d < r->digits; d++)
+        if (k->at[lw_axis(k, r->loop, d)] >= 0) return false;
+    return true;
+}
+
+static simt_value load_in_a_row(kernel *k, simt_builder *b, tensor_expr load) {
+    const tensor_node *n = tensor_node_at(k->l->op, load);
+    tensor_val v = (tensor_val)n->imm.i;
+    uint32_t here;
+    position first[8];
+    run r;
+    if (v >= k->l->op->nparams || !lw_unchanged(k, v) || !find_in_a_row(k, v, n->args, n->nargs, &r) ||
+        !stands_at(&r, &here))
+        return 0;
+    bool plain = true;
+    lw_stand_at(&r, 0);
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        first[i] = lw_position(k, b, n->args[i]);
+        plain = plain && first[i].shape == POSITION_ONE && !first[i].inside && !first[i].pad;
+    }
+    lw_stand_at(&r, here);
+    return plain ? remember_all(&r, b, load, lw_load_in_a_row(k, b, v, first, r.n), 1, here) : 0;
 }
 
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
-    bool prepared = k->l->op->vals.data[n->imm.i].role == VAL_PREPARED;
-    return prepared ? load_prepared(k, b, load) : load_beside(k, b, load);
+    if (k->l->op->vals.data[n->imm.i].role == VAL_PREPARED) return load_prepared(k, b, load);
+    simt_value x = load_beside(k, b, load);
+    return x ? x : load_in_a_row(k, b, load);
 }

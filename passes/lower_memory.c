@@ -307,9 +307,9 @@ simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position firs
     return load_at(k, b, v, &first.at, n, (uint16_t)(bytes * n));
 }
 
-simt_value lw_load_beside(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t n) {
+simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes) {
     simt_value at[8];
-    uint32_t rank = k->l->op->vals.data[v].rank, lanes = n * lw_lanes(k);
+    uint32_t rank = k->l->op->vals.data[v].rank;
     uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
     for (uint32_t i = 0; i < rank; i++) at[i] = first[i].at;
     return load_at(k, b, v, at, lanes, (uint16_t)(bytes * lanes));
@@ -495,6 +495,15 @@ static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_valu
     simt_instr st = simt_build_op(b, SIMT_ST, args, 2, NULL, 0);
     k->f->instrs.data[st].mem.cache = cache_of(k, val);
     k->f->instrs.data[st].mem.align = (uint16_t)align;
+}
+
+void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, simt_value x) {
+    simt_value at[8];
+    uint32_t lanes = simt_typeof(k->f, x).lanes;
+    simt_element e = lw_memory_element(k, stored_type(k, v));
+    for (uint32_t i = 0; i < k->l->op->vals.data[v].rank; i++) at[i] = first[i].at;
+    x = simt_build_cvt(b, (simt_type){e, (uint8_t)lanes}, x);
+    store_at(k, b, v, at, x, (int)(simt_element_bits(e) / 8 * lanes));
 }
 
 static void store_lanes(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x,

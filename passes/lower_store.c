@@ -161,6 +161,35 @@ static void store_stage(kernel *k, simt_builder *b, const void *user) {
     lw_store_targets(k, b, *(const uint32_t *)user, true);
 }
 
+// Copies that a thread holds of neighbouring elements.
+typedef struct {
+    uint32_t stage;
+    lower_copies copies;
+} stored_row;
+
+static void store_row(kernel *k, simt_builder *b, const void *user) {
+    const stored_row *row = user;
+    const tensor_target *t = &k->l->op->stages.data[row->stage].targets[0];
+    simt_value x[16], one;
+    position index[8];
+    for (uint32_t i = 0; i < row->copies.n; i++) {
+        lw_stand_at(&row->copies, i);
+        stage_values(k, b, row->stage, &one);
+        x[i] = lw_pick(b, one, 0);
+    }
+    lw_stand_at(&row->copies, 0);
+    target_index(k, b, t, index);
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (index[i].step) index[i].at = index[i].step;
+    lw_store_in_a_row(k, b, t->val, index, lw_gather(b, x, row->copies.n));
+}
+
+static void write_rows(kernel *k, simt_builder *b, axis_set left, const stored_row *row) {
+    lw_stand_at(&row->copies, 0);
+    write_guarded(k, b, left, store_row, row);
+    for (uint32_t d = 0; d < row->copies.digits; d++) k->at[lw_axis(k, row->copies.loop, d)] = -1;
+}
+
 static void forget_tile(kernel *k, tensor_val v) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < k->tiles.len; i++)
@@ -177,7 +206,10 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
         memory |= in_memory(k, st->targets[t].val);
     }
     keep_registers(k, b, n->stages[0], left);
-    if (memory) write_guarded(k, b, left, store_stage, &n->stages[0]);
+    stored_row row = {.stage = n->stages[0]};
+    if (memory && st->ntargets == 1 && lw_copies_in_a_row(k, &st->targets[0], &row.copies))
+        write_rows(k, b, left, &row);
+    else if (memory) write_guarded(k, b, left, store_stage, &n->stages[0]);
     for (uint32_t t = 0; t < st->ntargets; t++)
         if (k->l->plan->values.data[st->targets[t].val].of != TENSOR_NO_VAL &&
             home_of(k, st->targets[t].val) == LOOP_SHARED)

@@ -493,7 +493,8 @@ static void fill_kernel(making *m, const stage_group *g) {
     default_stages(m, g);
     m->unfit |= m->entries && !default_short(m, g);
     m->unfit |= m->rows == ROWS_GROUP_AT_ONCE && !default_at_once(m, g, map);
-    for (uint32_t i = 0; i < g->len && fewer; i++) default_room(m, &m->p->op->stages.data[g->data[i]]);
+    for (uint32_t i = 0; i < g->len && fewer; i++)
+        default_room(m, &m->p->op->stages.data[g->data[i]], DEFAULT_ROOM);
     m->owner = ROW_OF_LANES;
     m->sorted = false;
     if (cut) default_cut(m, g, map);

@@ -24,7 +24,8 @@ enum {
     DEFAULT_FEW_PART = 128,   // of a row that is cut, then, where a warp has one; 32 or more where it has several
     DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
     DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
-    DEFAULT_POINTS = 1 << 15  // that each find a thread of their own
+    DEFAULT_POINTS = 1 << 15, // that each find a thread of their own
+    DEFAULT_ROOM = 1536       // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
 };
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
@@ -103,7 +104,7 @@ void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
 // Rows of at most so many entries have no rounds.
 void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n);
 void default_level_rounds(making *m, const stage_group *g);
-void default_room(making *m, const tensor_stage *st);   // for the threads that a walk by warps, or loads by maps, want
+void default_room(making *m, const tensor_stage *st, int64_t threads);   // what a walk by warps, or loads by maps, leave room for
 // Leaves m->unfit behind where a version for few points has other kernels, or none.
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n);
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);

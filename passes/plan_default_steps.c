@@ -8,8 +8,7 @@
 enum {
     UNROLLED = 512,   // operations of a loop that is written out
     STEPS = 4,        // points that each reduce a dense axis, or read by a map, under way at once
-    SHARED = 8,       // lanes that are left for a row of 64 bytes: some share its entries
-    ROOM = 1536       // threads that such points of 16 bits leave room for, and the rows of warps
+    SHARED = 8        // lanes that are left for a row of 64 bytes: some share its entries
 };
 
 // ---- Rounds of rows --------------------------------------------------------------------------------------
@@ -120,9 +119,9 @@ static bool gathers(making *m, const stage_group *g) {
     return !default_streams(m, g);
 }
 
-void default_room(making *m, const tensor_stage *st) {
+void default_room(making *m, const tensor_stage *st, int64_t threads) {
     schedule_value *n = ARENA_NEW(m->p->arena, schedule_value);
-    *n = (schedule_value){.number = ROOM, .var = UINT32_MAX};
+    *n = (schedule_value){.number = threads, .var = UINT32_MAX};
     schedule_fill(m->p->arena, m->s,
                   (schedule_cell){.verb = SCHEDULE_OCCUPANCY, .stage = st->name, .nvalues = 1, .values = n});
 }
@@ -130,7 +129,7 @@ void default_room(making *m, const tensor_stage *st) {
 // Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait; heads
 // that a thread holds are under way at once in any case.
 static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
-    if (bytes < 4) default_room(m, st);
+    if (bytes < 4) default_room(m, st, DEFAULT_ROOM);
 }
 
 // A version of few points: all of them are of one space.

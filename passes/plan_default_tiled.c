@@ -12,6 +12,7 @@ enum {
     POINTS = 16,     // of a round
     STEPS = 8,       // of them that are written out
     LONG_ROW = 24,   // points that a value has on average
+    ROOM = 1280,     // threads of narrow heads: of the 48 registers that each has all steps' rows have some
     MANY = 1 << 20   // points: of fewer, tiles are too few, and rows are in a cache
 };
 
@@ -83,11 +84,12 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS * d.held / rows;
     if (steps > STEPS / d.held) steps = STEPS / d.held;
     if (d.lanes > 1 && steps > d.lanes) steps = d.lanes;
-    // Numbers of 16 bits of several heads are widened: without room an assembler lets loads wait for each other.
+    // Numbers of 16 bits of several heads are widened: without room an assembler lets loads wait for each
+    // other.
     bool narrow = d.held > 1 && default_bytes_along(m, st, st->bound[0]) < 4;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *one = &p->op->stages.data[g->data[i]];
-        if (narrow) default_room(m, one);
+        if (narrow) default_room(m, one, ROOM);
         if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps, &d);
     }
     m->tiled = map;

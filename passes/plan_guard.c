@@ -146,35 +146,44 @@ static void find_loops(beside *c, const loop_body *body) {
     }
 }
 
-// The most that any loops over these two take at once.
-static uint32_t held_beside(const beside *c, tensor_val val, tensor_var before, tensor_var last) {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < c->loops.len; i++)
-        for (uint32_t k = 0; k < c->loops.len; k++) {
-            if (c->loops.data[i]->var != before || c->loops.data[k]->var != last) continue;
-            uint32_t n = loop_side_by_side(c->p->op, val, c->loops.data[i], c->loops.data[k]);
-            if (n > most) most = n;
-        }
+// The most bytes that any loops over an index, and the one before it, take at once; 0: of each its own.
+static uint32_t bytes_together(const beside *c, tensor_val val, tensor_var before, tensor_var last) {
+    const tensor_op *op = c->p->op;
+    const tensor_val_info *v = &op->vals.data[val];
+    uint32_t most = 0, bytes = ir_dtype_bytes(v->type);
+    for (uint32_t i = 0; i < c->loops.len; i++) {
+        const loop_node *n = c->loops.data[i];
+        uint32_t held = n->var == last ? loop_in_a_row(op, val, n) * bytes : 0;
+        for (uint32_t k = 0; k < c->loops.len && n->var == last && before != UINT32_MAX; k++)
+            if (c->loops.data[k]->var == before && !held)
+                held = loop_side_by_side(op, val, c->loops.data[k], n) * bytes *
+                       (uint32_t)n->digits[0].extent;
+        if (held > most) most = held;
+    }
     return most;
 }
 
-static bool lie_beside(void *user, const tensor_node *load) {
-    const beside *c = user;
-    tensor_val val = (tensor_val)load->imm.i;
-    tensor_val_info *i = &c->p->op->vals.data[val];
-    if (val >= c->p->op->nparams || i->rank < 2 || i->role == VAL_MAP) return true;
-    const tensor_node *before = tensor_node_at(c->p->op, load->args[i->rank - 2]),
-                      *last = tensor_node_at(c->p->op, load->args[i->rank - 1]);
-    if (before->op != TENSOR_VAR_OP || last->op != TENSOR_VAR_OP) return true;
+static tensor_var var_of(const planner *p, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    return n->op == TENSOR_VAR_OP ? (tensor_var)n->imm.i : UINT32_MAX;
+}
+
+static void lie_beside(beside *c, tensor_val val, const tensor_expr *index) {
+    planner *p = c->p;
+    tensor_val_info *i = &p->op->vals.data[val];
+    if (val >= p->op->nparams || i->rank < 2 || i->role == VAL_MAP ||
+        var_of(p, index[i->rank - 1]) == UINT32_MAX)
+        return;
     const uint32_t facts = i->facts;
     i->facts = (facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // supposing that it is
-    uint32_t held = held_beside(c, val, (tensor_var)before->imm.i, (tensor_var)last->imm.i);
+    uint32_t bytes = bytes_together(c, val, var_of(p, index[i->rank - 2]), var_of(p, index[i->rank - 1]));
     i->facts = facts;
-    if (held && suppose_packed(c->p, val))
-        add(c->p, (program_guard){.kind = GUARD_ALIGNED,
-                                  .param = val,
-                                  .value = held * ir_dtype_bytes(i->type) *
-                                           c->p->op->spaces.data[i->axes[i->rank - 1]].size});
+    if (bytes && suppose_packed(p, val))
+        add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});
+}
+
+static bool load_beside(void *user, const tensor_node *load) {
+    lie_beside(user, (tensor_val)load->imm.i, load->args);
     return true;
 }
 
@@ -182,7 +191,11 @@ void plan_beside_guards(planner *p) {
     beside c = {.p = p};
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
         if (p->plan->steps.data[i].kernel) find_loops(&c, &p->plan->steps.data[i].kernel->body);
-    for (uint32_t i = 0; i < p->op->stages.len; i++) plan_loads(p, &p->op->stages.data[i], lie_beside, &c);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *st = &p->op->stages.data[i];
+        plan_loads(p, st, load_beside, &c);
+        for (uint32_t t = 0; t < st->ntargets; t++) lie_beside(&c, st->targets[t].val, st->targets[t].index);
+    }
 }
 
 // ---- 31 bits ---------------------------------------------------------------------------------------------
