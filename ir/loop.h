@@ -180,6 +180,7 @@ typedef struct loop_plan {
     arena *arena;
     tensor_op *op;             // a copy of the op's, extended by positions, prepared arrays and partial states
     VEC(loop_value) values;    // per val of op
+    bool together;             // guards see to it that what loop_side_by_side and loop_in_a_row tell of is aligned as one access
     VEC(loop_prepared) prepared;
     VEC(loop_step) steps;
     const tensor_op *typed;    // the op as it came, in the types its schedule asks for; NULL: in its own

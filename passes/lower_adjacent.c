@@ -186,7 +186,7 @@ static bool find_in_a_row(kernel *k, tensor_val v, const tensor_expr *index, uin
 }
 
 bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
-    if (!find_in_a_row(k, t->val, t->index, t->rank, r)) return false;
+    if (!k->l->plan->together || !find_in_a_row(k, t->val, t->index, t->rank, r)) return false;
     for (uint32_t d = 0; d < r->digits; d++)
         if (k->at[lw_axis(k, r->loop, d)] >= 0) return false;
     return true;
@@ -214,6 +214,6 @@ static simt_value load_in_a_row(kernel *k, simt_builder *b, tensor_expr load) {
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
     if (k->l->op->vals.data[n->imm.i].role == VAL_PREPARED) return load_prepared(k, b, load);
-    simt_value x = load_beside(k, b, load);
-    return x ? x : load_in_a_row(k, b, load);
+    simt_value x = k->l->plan->together ? load_beside(k, b, load) : 0;
+    return x || !k->l->plan->together ? x : load_in_a_row(k, b, load);
 }

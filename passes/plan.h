@@ -33,6 +33,7 @@ typedef struct {
     uint32_t index_bits;       // of prepared arrays and maps
     bool narrow;               // positions and offsets fit 31 bits: GUARD_REACH of every parameter, sizes below 2^31
     bool any_strides;          // arrays may lie as they do: GUARD_PITCH of none for the sake of addresses
+    bool together;             // what a thread holds of a row is one access: arrays are aligned for it
     bool nondeterministic;     // what depends on time may be taken
     const pass_observer *after;
     const char *refused;       // why a schedule that nobody wrote cannot be taken

@@ -178,8 +178,9 @@ static void lie_beside(beside *c, tensor_val val, const tensor_expr *index) {
     i->facts = (facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // supposing that it is
     uint32_t bytes = bytes_together(c, val, var_of(p, index[i->rank - 2]), var_of(p, index[i->rank - 1]));
     i->facts = facts;
-    if (bytes && suppose_packed(p, val))
-        add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});
+    if (!bytes || !suppose_packed(p, val)) return;
+    add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});
+    p->facts->together = true;
 }
 
 static bool load_beside(void *user, const tensor_node *load) {
@@ -189,6 +190,7 @@ static bool load_beside(void *user, const tensor_node *load) {
 
 void plan_beside_guards(planner *p) {
     beside c = {.p = p};
+    p->plan->together = true;
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
         if (p->plan->steps.data[i].kernel) find_loops(&c, &p->plan->steps.data[i].kernel->body);
     for (uint32_t i = 0; i < p->op->stages.len; i++) {

@@ -99,7 +99,9 @@ static schedule_cell scalar_cell(versioning *w, schedule_cell c) {
     return c;
 }
 
+// Whether data that lies otherwise wants a version of its own.
 static bool packs(const version_facts *f) {
+    if (f->together) return true;
     for (uint32_t i = 0; i < f->guards.len; i++)
         if (f->guards.data[i].kind == GUARD_PITCH) return true;
     return false;
@@ -199,7 +201,7 @@ static void add_default(versioning *w) {
             if (!add(w, s, &facts)) return;
         }
         if (supposed.extents) continue;
-        if (has_vectors(s))
+        if (has_vectors(s) || facts.together)
             add(w, scalar_twin(w, s), &plain);   // extents are known: only alignment is left to chance
         return;
     }
