@@ -168,7 +168,9 @@ static tensor_var var_of(const planner *p, tensor_expr e) {
     return n->op == TENSOR_VAR_OP ? (tensor_var)n->imm.i : UINT32_MAX;
 }
 
-static void lie_beside(beside *c, tensor_val val, const tensor_expr *index) {
+// before: the index before the last one; UINT32_MAX: it is none, or of a result, whose vectors are stored one
+// by one.
+static void lie_beside(beside *c, tensor_val val, const tensor_expr *index, tensor_var before) {
     planner *p = c->p;
     tensor_val_info *i = &p->op->vals.data[val];
     if (val >= p->op->nparams || i->rank < 2 || i->role == VAL_MAP ||
@@ -176,7 +178,7 @@ static void lie_beside(beside *c, tensor_val val, const tensor_expr *index) {
         return;
     const uint32_t facts = i->facts;
     i->facts = (facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // supposing that it is
-    uint32_t bytes = bytes_together(c, val, var_of(p, index[i->rank - 2]), var_of(p, index[i->rank - 1]));
+    uint32_t bytes = bytes_together(c, val, before, var_of(p, index[i->rank - 1]));
     i->facts = facts;
     if (!bytes || !suppose_packed(p, val)) return;
     add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});
@@ -184,7 +186,9 @@ static void lie_beside(beside *c, tensor_val val, const tensor_expr *index) {
 }
 
 static bool load_beside(void *user, const tensor_node *load) {
-    lie_beside(user, (tensor_val)load->imm.i, load->args);
+    const beside *c = user;
+    lie_beside(user, (tensor_val)load->imm.i, load->args,
+               load->nargs > 1 ? var_of(c->p, load->args[load->nargs - 2]) : UINT32_MAX);
     return true;
 }
 
@@ -196,7 +200,8 @@ void plan_beside_guards(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         plan_loads(p, st, load_beside, &c);
-        for (uint32_t t = 0; t < st->ntargets; t++) lie_beside(&c, st->targets[t].val, st->targets[t].index);
+        for (uint32_t t = 0; t < st->ntargets; t++)
+            lie_beside(&c, st->targets[t].val, st->targets[t].index, UINT32_MAX);
     }
 }
 
