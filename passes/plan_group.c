@@ -17,8 +17,7 @@ uint32_t plan_left(const planner *p, const tensor_stage *st, tensor_var *vars) {
     return n;
 }
 
-// The place of a variable among a stage's loops; a recurrence's step stands for itself, outside of them.
-static uint32_t place(const planner *p, const tensor_stage *st, tensor_var v) {
+uint32_t plan_place(const planner *p, const tensor_stage *st, tensor_var v) {
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars);
     for (uint32_t i = 0; i < n; i++)
@@ -45,8 +44,8 @@ static bool own_point(const check *c, const tensor_target *t, const tensor_node 
             continue;
         }
         if (r->op != TENSOR_VAR_OP) return false;
-        uint32_t at = place(c->p, c->writer, (tensor_var)w->imm.i);
-        if (at == UINT32_MAX || at != place(c->p, c->reader, (tensor_var)r->imm.i)) return false;
+        uint32_t at = plan_place(c->p, c->writer, (tensor_var)w->imm.i);
+        if (at == UINT32_MAX || at != plan_place(c->p, c->reader, (tensor_var)r->imm.i)) return false;
     }
     return true;
 }
@@ -162,7 +161,7 @@ static bool same_key(const planner *p, const tensor_stage *a, const tensor_stage
     const tensor_node *i = tensor_node_at(p->op, x->args[0]), *j = tensor_node_at(p->op, y->args[0]);
     if (i->op != TENSOR_VAR_OP || j->op != TENSOR_VAR_OP || v->op != TENSOR_VAR_OP || w->op != TENSOR_VAR_OP)
         return false;
-    return place(p, a, (tensor_var)v->imm.i) == place(p, b, (tensor_var)w->imm.i);
+    return plan_place(p, a, (tensor_var)v->imm.i) == plan_place(p, b, (tensor_var)w->imm.i);
 }
 
 bool plan_same_keys(const planner *p, const tensor_stage *a, const tensor_stage *b) {

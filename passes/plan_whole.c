@@ -70,18 +70,13 @@ static bool same_sizes(const schedule_cell *a, const schedule_cell *b) {
     return x->nnumbers == y->nnumbers && !memcmp(x->numbers, y->numbers, x->nnumbers * sizeof *x->numbers);
 }
 
-static uint32_t place(const tensor_stage *st, tensor_var v) {
-    uint32_t i = 0;
-    while (i < st->nleft && st->left[i] != v) i++;
-    return i;
-}
-
 // Ends of two walks, the left indices of whose stages stand in the same loops.
 static bool same_end(const planner *p, const tensor_stage *a, tensor_expr x, const tensor_stage *b,
                      tensor_expr y) {
     const tensor_node *m = tensor_node_at(p->op, x), *n = tensor_node_at(p->op, y);
     if (m->op != n->op || m->nargs != n->nargs) return false;
-    if (m->op == TENSOR_VAR_OP) return place(a, (tensor_var)m->imm.i) == place(b, (tensor_var)n->imm.i);
+    if (m->op == TENSOR_VAR_OP)
+        return plan_place(p, a, (tensor_var)m->imm.i) == plan_place(p, b, (tensor_var)n->imm.i);
     if (m->imm.i != n->imm.i) return false;
     for (uint32_t i = 0; i < m->nargs; i++)
         if (!same_end(p, a, m->args[i], b, n->args[i])) return false;

@@ -139,6 +139,8 @@ const char *plan_index_text(const planner *p, tensor_var v);   // as the source 
 
 // ---- Kernels (plan_group.c) ------------------------------------------------------------------------------
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage);
+// The place of a variable among a stage's loops; a recurrence's step stands for itself, outside of them. UINT32_MAX: it is none.
+uint32_t plan_place(const planner *p, const tensor_stage *st, tensor_var v);
 const tensor_stage *plan_deepest(const planner *p, const stage_group *g);   // whose loops are those of the kernel
 bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v);
 uint32_t plan_left(const planner *p, const tensor_stage *st,
