@@ -17,6 +17,11 @@ static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_v
     return NULL;
 }
 
+bool plan_asks_matrix(const planner *p, const tensor_stage *st) {
+    tensor_var depth;
+    return st->reducer != TENSOR_NO_REDUCER && cell_of(p, st, &depth) != NULL;
+}
+
 static bool refuse(planner *p, const schedule_cell *c, const char *help, const char *words) {
     diagnostic *d = plan_refuse(p, E0572, c->at, "%s", words);
     if (d) diag_help(d, "%s", help);

@@ -103,6 +103,7 @@ uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that t
 // ---- Counts (plan_counts.c) ------------------------------------------------------------------------------
 void plan_drop_else(planner *p);   // `else` that says what a reduction of nothing gives
 void plan_counts(planner *p, bool alone);   // alone: of stages that count and do nothing else
+void plan_matrix_counts(planner *p);        // of those that tensor cores should sum, before they have their types
 bool plan_counted(const planner *p, const char *stage);
 bool plan_finishes(const planner *p, const char *stage);   // a reduction that was taken apart
 
@@ -171,6 +172,7 @@ typedef struct {   // a sum that `mma` is about
     tensor_var rows, columns, depth;   // of the stage
 } plan_matrix;
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
+bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule says `mma` of what it reduces
 void plan_matrix_check(const planner *p);   // that rewriting left what they found
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
 // Of an index of the sum, or of a stage that reads it point by point.
