@@ -376,7 +376,7 @@ void lw_stand_at(const lower_copies *r, uint32_t i);
 // The copies whose elements of the target lie in a row; false: each is stored by itself.
 bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r);
 // For all copies that stand next to each other, at the one at hand; 0: they do not. Of a prepared value; of a
-// packed array along the axis before its last, all of which is a vector.
+// packed array along its last axis, or the one before that, where all of it is a vector.
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load);
 
 // ---- Past the end (lower_elsewhere.c) --------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Neighbouring positions of a loop: where its innermost digits are copies that a thread holds, and an index
-// moves by one with each, one load has what all of them read: of prepared values; of packed arrays along the
-// axis before the last, all of which is a vector.
+// moves by one with each, one access has what all of them read or store: of prepared values; of packed arrays
+// along the last axis, or the one before, where all of the last one is a vector.
 //     columns[slot] for slot … [register 2, register 2, lane 4, whole]  →  ld i32x4 columns + 4 * lane …
 //     x[src[e], h, d] for h … [register 2, lane 4, whole], d … [vector 4]  →  ld f16x8 x + 8 * lane …
 #include "lower.h"
@@ -134,86 +134,60 @@ static const loop_node *loop_over(const kernel *k, tensor_expr index) {
     return NULL;
 }
 
-static bool find_beside(kernel *k, const tensor_node *load, run *r) {
-    uint32_t last = load->nargs - 1;
-    const loop_node *before = loop_over(k, load->args[last - 1]), *vector = loop_over(k, load->args[last]);
-    uint32_t n = before && vector ? loop_side_by_side(k->l->op, (tensor_val)load->imm.i, before, vector) : 0;
-    if (!n) return false;
-    *r = run_of(k, before, n);
-    int64_t by;
-    for (uint32_t i = 0; i + 1 < load->nargs; i++)
-        if (lw_depends(k, load->args[i]) & ((i + 1 < last ? r->axes : 0) | AXIS(k->vector))) return false;
-    return r->n == n && moves(r, load->args[last - 1], &by) && by == 1 &&
-           divides(r, load->args[last - 1]) % n == 0;
-}
-
-static simt_value load_beside(kernel *k, simt_builder *b, tensor_expr load) {
-    const tensor_node *n = tensor_node_at(k->l->op, load);
-    tensor_val v = (tensor_val)n->imm.i;
-    uint32_t here;
-    position first[8];
-    run r;
-    bool whole = n->nargs > 1 && v < k->l->op->nparams && lw_threads(k) && lw_unchanged(k, v) &&
-                 k->vector != LOWER_NO_AXIS && k->at[k->vector] < 0 &&
-                 lw_depends(k, n->args[n->nargs - 1]) & AXIS(k->vector);
-    if (!whole || !find_beside(k, n, &r) || !stands_at(&r, &here)) return 0;
-    lw_stand_at(&r, 0);
-    for (uint32_t i = 0; i < n->nargs; i++) first[i] = lw_position(k, b, n->args[i]);
-    bool plain = first[n->nargs - 1].shape == POSITION_ALONG;
-    for (uint32_t i = 0; i < n->nargs; i++) plain = plain && !first[i].inside && !first[i].pad;
-    lw_stand_at(&r, here);
-    if (!plain) return 0;
-    return remember_all(&r, b, load, lw_load_in_a_row(k, b, v, first, r.n * lw_lanes(k)), lw_lanes(k), here);
-}
-
-// ---- Elements in a row -----------------------------------------------------------------------------------
-// Of an access along the last index; nothing of it is a vector.
-static bool find_in_a_row(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, run *r) {
-    if (rank < 2 || v >= k->l->op->nparams || !lw_threads(k) ||
+// Of an access that copies share: those along its last index, each an element; or those along the one before,
+// where the last one is a vector.
+static bool find_together(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, run *r,
+                          uint32_t *lanes) {
+    if (!k->l->plan->together || rank < 2 || v >= k->l->op->nparams || !lw_threads(k) ||
         k->l->plan->values.data[v].home != LOOP_MEMORY)
         return false;
-    const loop_node *loop = loop_over(k, index[rank - 1]);
-    uint32_t n = loop ? loop_in_a_row(k->l->op, v, loop) : 0;
-    if (!n) return false;
-    *r = run_of(k, loop, n);
-    int64_t by;
+    const loop_node *last = loop_over(k, index[rank - 1]), *before = loop_over(k, index[rank - 2]);
     axis_set vector = k->vector == LOWER_NO_AXIS ? 0 : AXIS(k->vector);
+    bool along = lw_depends(k, index[rank - 1]) & vector;   // the vector
+    uint32_t moved = rank - 1 - along, n = 0;
+    if (along && k->at[k->vector] < 0 && before && last) n = loop_side_by_side(k->l->op, v, before, last);
+    if (!along && last) n = loop_in_a_row(k->l->op, v, last);
+    if (!n) return false;
+    *lanes = along ? lw_lanes(k) : 1;
+    *r = run_of(k, along ? before : last, n);
     for (uint32_t i = 0; i < rank; i++)
-        if (lw_depends(k, index[i]) & ((i + 1 < rank ? r->axes : 0) | vector)) return false;
+        if (lw_depends(k, index[i]) & ((i != moved ? r->axes : 0) | (i + 1 < rank ? vector : 0)))
+            return false;
     for (uint32_t i = 0; i < k->masks.len; i++)
         if (loop_has_padding(k->l->op, k->masks.data[i].node)) return false;
-    return r->n == n && moves(r, index[rank - 1], &by) && by == 1 && divides(r, index[rank - 1]) % n == 0;
+    int64_t by;
+    return r->n == n && moves(r, index[moved], &by) && by == 1 && divides(r, index[moved]) % n == 0;
 }
 
 bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
-    if (!k->l->plan->together || !find_in_a_row(k, t->val, t->index, t->rank, r)) return false;
+    uint32_t lanes;
+    if (!find_together(k, t->val, t->index, t->rank, r, &lanes) || lanes > 1) return false;
     for (uint32_t d = 0; d < r->digits; d++)
         if (k->at[lw_axis(k, r->loop, d)] >= 0) return false;
     return true;
 }
 
-static simt_value load_in_a_row(kernel *k, simt_builder *b, tensor_expr load) {
+static simt_value load_together(kernel *k, simt_builder *b, tensor_expr load) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
     tensor_val v = (tensor_val)n->imm.i;
-    uint32_t here;
+    uint32_t here, lanes;
     position first[8];
     run r;
-    if (v >= k->l->op->nparams || !lw_unchanged(k, v) || !find_in_a_row(k, v, n->args, n->nargs, &r) ||
-        !stands_at(&r, &here))
+    if (!lw_unchanged(k, v) || !find_together(k, v, n->args, n->nargs, &r, &lanes) || !stands_at(&r, &here))
         return 0;
     bool plain = true;
     lw_stand_at(&r, 0);
     for (uint32_t i = 0; i < n->nargs; i++) {
+        bool vector = lanes > 1 && i + 1 == n->nargs;
         first[i] = lw_position(k, b, n->args[i]);
-        plain = plain && first[i].shape == POSITION_ONE && !first[i].inside && !first[i].pad;
+        plain = plain && first[i].shape == (vector ? POSITION_ALONG : POSITION_ONE) && !first[i].inside;
     }
     lw_stand_at(&r, here);
-    return plain ? remember_all(&r, b, load, lw_load_in_a_row(k, b, v, first, r.n), 1, here) : 0;
+    return plain ? remember_all(&r, b, load, lw_load_in_a_row(k, b, v, first, r.n * lanes), lanes, here) : 0;
 }
 
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
-    if (k->l->op->vals.data[n->imm.i].role == VAL_PREPARED) return load_prepared(k, b, load);
-    simt_value x = k->l->plan->together ? load_beside(k, b, load) : 0;
-    return x || !k->l->plan->together ? x : load_in_a_row(k, b, load);
+    bool prepared = k->l->op->vals.data[n->imm.i].role == VAL_PREPARED;
+    return (prepared ? load_prepared : load_together)(k, b, load);
 }

@@ -120,6 +120,7 @@ bool plan_equations(planner *p, bool whole) {
     plan_rewrite(p);
     if (p->failed) return false;
     plan_matrix_check(p);
+    if (p->failed) return false;
     pass_done(after, "rewrite", p->op, NULL, NULL);
     plan_loops(p);
     if (p->failed) return false;

@@ -397,7 +397,6 @@ static void find_counts(counting *c) {
 static void count_points(planner *p, uint32_t stage, bool alone) {
     tensor_stage *st = &p->op->stages.data[stage];
     if (st->reducer == TENSOR_NO_REDUCER) return;
-    drop_else(p, st);
     counting c = {.p = p, .stage = stage};
     uint32_t n = reducer_of(&c).nstate;
     find_counts(&c);

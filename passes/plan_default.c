@@ -550,6 +550,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
         .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
     planner p = plan_new(a, ds, op, none, mach, facts);
+    plan_drop_else(&p);
     plan_counts(&p, true);
     plan_rewrite(&p);
     p.s = s;

@@ -133,7 +133,7 @@ static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
 }
 
 // A version of few points: all of them are of one space.
-static void fill_one(making *m, tensor_var point) {
+static void note_points(making *m, tensor_var point) {
     tensor_space s = m->p->op->vars.data[point].space;
     m->unfit |= m->points != TENSOR_NO_SPACE && m->points != s;
     m->points = s;
@@ -145,7 +145,7 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
     bool points = default_is_dot(m->p, g) || gathers(m, g);
     if (m->rows == ROWS_FEW_POINTS) {
         m->unfit |= !points || default_streams(m, g);
-        fill_one(m, left[0]);
+        note_points(m, left[0]);
         return;
     }
     if (default_is_dot(m->p, g)) {

@@ -199,13 +199,16 @@ void plan_matrix_types(planner *p, uint32_t stage) {
     st->reducer = reducer;
 }
 
-void plan_matrix_check(const planner *p) {
+void plan_matrix_check(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         plan_matrix m;
         bool rounded = st->reducer != TENSOR_NO_REDUCER &&
                        p->op->reducers.data[st->reducer].roundings == ROUNDINGS;
-        if (rounded && !plan_matrix_of(p, st, &m)) ICE("'%s' is no product of matrices any more", st->name);
+        if (rounded && !plan_matrix_of(p, st, &m))
+            REFUSE(p, m.cell, "leave 'mma' out, or store the factor: `keep` what it reads `global`",
+                   "a factor of '%s' is 1 everywhere, and gone once it is computed where it is read",
+                   st->name);
     }
 }
 

@@ -173,7 +173,7 @@ typedef struct {   // a sum that `mma` is about
 } plan_matrix;
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
 bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule says `mma` of what it reduces
-void plan_matrix_check(const planner *p);   // that rewriting left what they found
+void plan_matrix_check(planner *p);   // refuses sums of which rewriting left one factor
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
 // Of an index of the sum, or of a stage that reads it point by point.
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);
