@@ -1,6 +1,6 @@
 // libFuzzer: no manifest makes its reader fail, nor what is done with one that is good: small sizes and maps
 // are bound, what it wants prepared is made, and each launch is a look at the memory it would reach.
-#include "gnnrt.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,10 +91,19 @@ static bool small_spaces(const binding *b, const gnn_plan *plan) {
     return true;
 }
 
+// A manifest may have launches repeated as often as it says.
+static bool short_loops(const gnn_plan *plan) {
+    for (uint32_t i = 0; i < plan->nready; i++)
+        for (uint32_t k = 0; k < plan->ready[i].version->nsteps; k++)
+            if (plan->ready[i].steps[k].kind == RT_LOOP && plan->ready[i].steps[k].count > LONGEST_LOOP)
+                return false;
+    return true;
+}
+
 static void launch(binding *b, gnn_plan *plan) {
     size_t bytes = gnn_plan_workspace(plan);
     const char *version;
-    if (bytes > WORKSPACE || !small_spaces(b, plan) || !bind_tensors(b, plan)) return;
+    if (bytes > WORKSPACE || !small_spaces(b, plan) || !short_loops(plan) || !bind_tensors(b, plan)) return;
     void *workspace = aligned_alloc(256, (bytes + 256) / 256 * 256);
     if (!workspace) return;
     uint32_t n = gnn_program_params(b->p);
