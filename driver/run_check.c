@@ -39,12 +39,13 @@ static double stage_points(const binding *b, const tensor_stage *s) {
     return points;
 }
 
-// Expressions the evaluator computes, about, where it takes one in so many elements of the results no stage
-// reads.
-static double evaluation_cost(const binding *b, double one_in) {
+// Expressions the evaluator computes, at most, where it takes one in so many elements of the results no stage
+// reads. `certain`: without those of stages that compute what the sample reads.
+static double evaluation_cost(const binding *b, double one_in, bool certain) {
     double cost = 0;
     for (uint32_t i = 0; i < b->op->stages.len; i++) {
         const tensor_stage *s = &b->op->stages.data[i];
+        if (certain && one_in > 1 && tensor_may_wait(b->op, s)) continue;
         double rounds = s->loop == TENSOR_NO_LOOP ? 1 : (double)b->sizes[b->op->loops.data[s->loop].space];
         double points = stage_points(b, s) / (tensor_is_final(b->op, s) ? one_in : 1);
         cost += rounds * points * expressions_cost(b->op, s);
@@ -52,7 +53,8 @@ static double evaluation_cost(const binding *b, double one_in) {
     return cost;
 }
 
-// Bytes the evaluator keeps: value and bound of each element that a stage or the op defines, of a sample its own alone.
+// Bytes the evaluator keeps: value and bound of each element that a stage or the op defines, of a sample its
+// own alone.
 static double evaluation_bytes(const binding *b, double one_in) {
     double bytes = 0;
     for (tensor_val v = 0; v < b->op->vals.len; v++) {
@@ -74,23 +76,26 @@ static uint64_t affordable_sample(const run_op *o) {
         if (o->op->op->vals.data[v].role == VAL_RESULT &&
             bind_points(o->b, &o->op->op->vals.data[v], &points))
             smallest = points < smallest ? points : smallest;
-    while (evaluation_cost(o->b, (double)one_in) > o->r->check_budget && (int64_t)one_in * FEWEST < smallest)
+    while (evaluation_cost(o->b, (double)one_in, false) > o->r->check_budget &&
+           (int64_t)one_in * FEWEST < smallest)
         one_in *= 2;
-    return evaluation_cost(o->b, (double)one_in) < evaluation_cost(o->b, 1) ? one_in : 1;
+    return evaluation_cost(o->b, (double)one_in, false) < evaluation_cost(o->b, 1, false) ? one_in : 1;
 }
 
 bool run_affordable(run_op *o) {
     static const double notice = 3e8, limit = 2e10;
     if (o->r->check_budget > 0) o->one_in = affordable_sample(o);
-    double cost = evaluation_cost(o->b, (double)o->one_in), bytes = evaluation_bytes(o->b, (double)o->one_in);
-    if (cost > limit || bytes > bind_memory() / 2) {
+    double cost = evaluation_cost(o->b, (double)o->one_in, false),
+           bytes = evaluation_bytes(o->b, (double)o->one_in);
+    if (evaluation_cost(o->b, (double)o->one_in, true) > limit || bytes > bind_memory() / 2) {
         diag_help(diag(o->r->d->ds, E0821, o->op->op->at,
                        "%s: --check would evaluate about %.1e expressions in %.1f GiB", o->op->name, cost,
                        bytes / 1073741824.0),
                   "take smaller sizes (%s) with -D, or a smaller graph", run_sizes(o->b));
         return false;
     }
-    const char *about = o->one_in > 1 ? "at most" : "about";   // of what a sample needs, not all may be computed
+    const char *about = o->one_in > 1 ? "at most"
+                                      : "about";   // of what a sample needs, not all may be computed
     if (cost > notice) fprintf(stderr, "gnnc: checking %s: %s %.1e expressions\n", o->op->name, about, cost);
     return true;
 }
@@ -245,8 +250,10 @@ bool run_compare(run_op *o, run_row *row) {
 
 static bool same_element(const tensor_array *x, const tensor_array *y, int64_t i) {
     size_t n = bind_bytes(x->type);
-    if (!memcmp((const uint8_t *)x->data + (size_t)i * n, (const uint8_t *)y->data + (size_t)i * n, n)) return true;
-    return ir_dtype_is_float(x->type) && isnan(bind_load(x->type, x->data, i)) && isnan(bind_load(y->type, y->data, i));
+    if (!memcmp((const uint8_t *)x->data + (size_t)i * n, (const uint8_t *)y->data + (size_t)i * n, n))
+        return true;
+    return ir_dtype_is_float(x->type) && isnan(bind_load(x->type, x->data, i)) &&
+           isnan(bind_load(y->type, y->data, i));
 }
 
 static void compare_levels(run_op *o, const run_stored *other) {

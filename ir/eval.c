@@ -131,7 +131,7 @@ static void run_stages(evaluator *ev, uint32_t n) {
         ev->done = end;
         const tensor_stage *s = &ev->op->stages.data[first];
         if (loop != TENSOR_NO_LOOP) run_loop(ev, first, end);
-        else if (eval_may_wait(ev, s)) eval_defer(ev, s);
+        else if (ev->in->one_in > 1 && tensor_may_wait(ev->op, s)) eval_defer(ev, s);
         else eval_stage(ev, s);
     }
 }

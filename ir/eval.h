@@ -149,7 +149,6 @@ eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE
 
 void eval_stage(evaluator *ev, const tensor_stage *s);
 // Where results are sampled, stages that only others read compute what these read, when they do.
-bool eval_may_wait(const evaluator *ev, const tensor_stage *s);
 void eval_defer(evaluator *ev, const tensor_stage *s);
 void eval_demand(evaluator *ev, const eval_slot *slot, int64_t at);   // element `at`, which is written then
 

@@ -433,9 +433,8 @@ static bool tells_point(const tensor_op *op, const tensor_stage *s, const tensor
     return t->rank == s->nleft;
 }
 
-bool eval_may_wait(const evaluator *ev, const tensor_stage *s) {
-    const tensor_op *op = ev->op;
-    if (ev->in->one_in < 2 || s->loop != TENSOR_NO_LOOP || s->nleft > 8) return false;
+bool tensor_may_wait(const tensor_op *op, const tensor_stage *s) {
+    if (s->loop != TENSOR_NO_LOOP || s->nleft > 8) return false;
     for (uint32_t t = 0; t < s->ntargets; t++) {
         const tensor_val_info *i = &op->vals.data[s->targets[t].val];
         if (i->role != VAL_STAGE || !ir_dtype_is_float(i->type) || writers_of(op, s->targets[t].val) > 1 ||

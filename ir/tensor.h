@@ -272,6 +272,7 @@ typedef struct {
 // Whether a stage's targets are results that no stage reads: those of which one_in takes a sample.
 bool tensor_is_final(const tensor_op *op, const tensor_stage *s);
 bool tensor_is_sampled(const tensor_op *op, tensor_val v);   // and that stage alone writes v: of v a sample alone is kept
+bool tensor_may_wait(const tensor_op *op, const tensor_stage *s);   // of a sample: s computes what is read of it, and no more
 // Compares what an implementation stored (packed, of the result's storage type) with what was evaluated.
 tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual);
 // The size of each space (FREE given in in->sizes; COUNT_OF computed from the inputs) into sizes.
