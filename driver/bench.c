@@ -73,10 +73,12 @@ static bool bench_steps(run_op *o, run_row *row) {
     phase(o->r->d, "run");
     if (!run_launch_twice(o) || !run_compare(o, row)) return false;
     if (o->r->d->mismatch) return true;   // wrong results have no time
-    if (!bench_traffic_of(o, &f->traffic) || !bench_bandwidth((bench_session *)o->r) || !measure(o, f))
-        return false;
-    row->figures = f;
-    return true;
+    if (!bench_traffic_of(o, &f->traffic)) return false;
+    run_alone_begin(o->r);
+    bool good = bench_bandwidth((bench_session *)o->r) && measure(o, f);
+    run_alone_end(o->r);
+    if (good) row->figures = f;
+    return good;
 }
 
 int drive_bench(driver *d) {
@@ -98,5 +100,7 @@ int drive_bench(driver *d) {
     if (option_is(d, OPT_TARGET, "sim"))
         usage(d, E0812, "the simulator's times say nothing: --target takes cuda or host here");
     if (option_given(d, OPT_BANDWIDTH) && s.bandwidth < 1) usage(d, E0812, "--bandwidth takes GB/s, from 1");
-    return run_every_op(&s.run);
+    int status = run_alone_open(&s.run, option_text(d, OPT_ALONE, NULL)) ? run_every_op(&s.run) : driver_status(d);
+    run_alone_close(&s.run);
+    return status;
 }

@@ -42,6 +42,7 @@ struct run_session {
     struct run_simulator *simulator;   // --target=sim; NULL: none
     const char *out;        // folder for results; NULL: none
     struct run_pack *pack;  // --pack; NULL: none
+    FILE *alone;            // --alone; NULL: no other process is waited for
     VEC(run_change) changes;   // --metamorphic
 };
 
@@ -132,6 +133,12 @@ bool run_buffer_intact(const run_buffer *x, const tensor_array *elements, uint8_
 gnn_tensor run_buffer_tensor(const run_buffer *x, bool has_strides);
 const void *run_buffer_elements(run_op *o, const run_buffer *x, const tensor_array *values, size_t *bytes);   // packed
 gnn_dtype run_dtype(ir_dtype t, uint32_t index_bits);
+
+// ---- run_alone.c -----------------------------------------------------------------------------------------
+bool run_alone_open(run_session *r, const char *path);   // NULL: nothing to do; false: a diagnostic tells why
+void run_alone_close(run_session *r);
+void run_alone_begin(const run_session *r);   // waits for its turn
+void run_alone_end(const run_session *r);
 
 // ---- run_far.c -------------------------------------------------------------------------------------------
 bool run_is_far(run_layout l);

@@ -109,7 +109,10 @@ gnn_plan_options run_plan_options(run_op *o) {
 
 static bool make_plan(run_op *o) {
     const gnn_plan_options options = run_plan_options(o);
-    return !run_failed(o, gnn_plan_new(o->program, &options, &o->plan));
+    run_alone_begin(o->r);
+    gnn_status s = gnn_plan_new(o->program, &options, &o->plan);
+    run_alone_end(o->r);
+    return !run_failed(o, s);
 }
 
 // ---- Arguments -------------------------------------------------------------------------------------------
@@ -183,7 +186,11 @@ bool run_launch(run_op *o, gnn_stream s) {
 
 static bool launch(run_op *o, bool again) {
     run_sim_begin(o, again);
-    return run_fault_skips() || (run_launch(o, NULL) && !run_failed(o, gnn_sync(o->r->context, NULL)) && run_sim_report(o));
+    if (run_fault_skips()) return true;
+    run_alone_begin(o->r);
+    bool good = run_launch(o, NULL) && !run_failed(o, gnn_sync(o->r->context, NULL));
+    run_alone_end(o->r);
+    return good && run_sim_report(o);
 }
 
 // Takes what a launch stored; finds writes where none belongs.

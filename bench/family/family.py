@@ -3,11 +3,15 @@
 added to --out; what is there already is not timed again, so a run that ends early goes on where it is called again.
 report.py prints tables of it."""
 import argparse
+import concurrent.futures
+import contextlib
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import cases
@@ -43,6 +47,7 @@ def parse():
     p.add_argument("--gnnc", default=os.path.join(ROOT, "build", "bin", "gnnc"))
     p.add_argument("--target", default="cuda")
     p.add_argument("--repeat", type=int, default=30, help="launches of a gnnc op")
+    p.add_argument("--jobs", type=int, default=1, help="gnnc processes at a time, beside peers; they take turns at the GPU")
     p.add_argument("--again", action="store_true", help="time again what failed or was skipped")
     o = p.parse_args()
     for given, known, what in ((o.family, cases.FAMILIES, "family"), (o.ops or [], cases.OPS, "op"), (o.dtypes or [], cases.BYTES, "type"),
@@ -56,7 +61,7 @@ class Record:
     """The file of results."""
 
     def __init__(self, path, again=False):
-        self.path, self.known = path, {}
+        self.path, self.known, self.lock = path, {}, threading.Lock()
         for line in open(path) if os.path.exists(path) else ():
             row = json.loads(line)
             if not again or "cold_ms" in row or row["who"] == "graph" or (row["who"] == "floors" and "reason" not in row):
@@ -72,10 +77,10 @@ class Record:
     def add(self, graph, case, who, row):
         labels = dict(zip(KEY, self.key(graph, case, who)))
         row = {**labels, "family": case and case.family, **row}
-        self.known[tuple(labels.values())] = row
-        with open(self.path, "a") as f:
+        with self.lock, open(self.path, "a") as f:
+            self.known[tuple(labels.values())] = row
             f.write(json.dumps({k: v for k, v in row.items() if v is not None}) + "\n")
-        print(self.text(row), flush=True)
+            print(self.text(row), flush=True)
 
     @staticmethod
     def text(row):
@@ -87,16 +92,38 @@ class Record:
 
 
 class Run:
-    """One graph at a time; all that is timed on it."""
+    """All that is timed. gnnc's processes run beside peers; a file that is locked says whose turn at the device it is."""
 
     def __init__(self, options):
         self.o, self.record = options, Record(options.out, options.again)
         self.end = time.time() + options.seconds
-        self.clock = self.tensors = None
+        self.clock = None
         self.rates = {}
+        self.longest = 0   # s of a gnnc process
+        self.turns = options.out + ".turns"
+        self.pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
 
     def left(self):
         return self.end - time.time()
+
+    @contextlib.contextmanager
+    def turn(self):
+        with open(self.turns, "a") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            yield
+
+    def all(self):
+        begun = []
+        for name in self.o.graphs:
+            if self.left() < 0:
+                print("out of time before %s" % name)
+                break
+            begun += self.on_graph(name)
+        concurrent.futures.wait(begun)
+        for each in begun:
+            each.result()   # raises what it raised
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.turns)
 
     def on_graph(self, name):
         import numpy as np
@@ -108,10 +135,10 @@ class Run:
             self.record.add(name, None, "graph", dict(nodes=nodes, edges=edges, largest_degree=int(np.diff(rowptr).max())))
         chosen = [c for c in cases.select(self.o.family, self.o.ops, self.o.dtypes, self.o.feats)
                   if cases.largest_bytes(c, nodes, edges) <= self.o.most_gib * 2 ** 30]
-        if "ours" in self.o.only:
-            self.ours(name, path, chosen)
+        begun = self.ours(name, path, chosen) if "ours" in self.o.only else []
         if {"floors", "peers"} & set(self.o.only):
             self.others(name, rowptr, col, chosen)
+        return begun
 
     # ---- gnnc ------------------------------------------------------------------------------------------------
 
@@ -121,27 +148,29 @@ class Run:
         for case in chosen:
             if not self.record.has(name, case, "gnnc"):
                 together.setdefault((cases.OPS[case.op].file, case.dtype, *cases.defines(case).items()), []).append(case)
-        longest = 0
-        for (file, dtype, *sizes), group in together.items():
-            if self.left() < 1.5 * longest:
-                return
-            start = time.time()
-            self.bench(name, path, file, dtype, sizes, group)
-            longest = max(longest, time.time() - start)
+        return [self.pool.submit(self.in_time, name, path, file, dtype, sizes, group) for (file, dtype, *sizes), group in together.items()]
+
+    def in_time(self, *bench):
+        start = time.time()
+        if self.left() > 1.5 * self.longest:
+            self.bench(*bench)
+            self.longest = max(self.longest, time.time() - start)
 
     def bench(self, name, path, file, dtype, sizes, group):
         command = [self.o.gnnc, "bench", os.path.join(ROOT, file), "-I", os.path.join(ROOT, "stdlib"), "--graph=" + path, "-D", "T=" + dtype,
-                   "--target=" + self.o.target, "--flush", "--seconds=1", "--repeat=%d" % self.o.repeat, "--check-budget=300000", "--json"]
+                   "--target=" + self.o.target, "--alone=" + self.turns, "--flush", "--seconds=1", "--repeat=%d" % self.o.repeat, "--check-budget=300000", "--json"]
         command += ["--op=" + case.op for case in group] + [x for k, v in sizes for x in ("-D", "%s=%d" % (k, v))]
+        start = time.time()
         try:
             r = subprocess.run(command, capture_output=True, text=True, timeout=max(self.left(), 60))
         except subprocess.TimeoutExpired:
             return   # to be tried again
+        took = dict(took_s=round((time.time() - start) / len(group), 2))
         rows = {row["op"]: row for row in map(json.loads, r.stdout.splitlines())}
         for case in group:
             row = rows.get("%s_%s" % (case.op, dtype)) or rows.get(case.op) or {"verdict": "failed"}
             fault = next((line for line in r.stderr.splitlines() if "error" in line), "exit status %d" % r.returncode)
-            self.record.add(name, case, "gnnc", self.ours_row(row, fault))
+            self.record.add(name, case, "gnnc", {**self.ours_row(row, fault), **took})
 
     @staticmethod
     def ours_row(row, fault):
@@ -166,12 +195,13 @@ class Run:
         for case in chosen:
             if self.left() < 0:
                 return
-            if "floors" in self.o.only and not self.record.has(name, case, "floors"):
-                self.floors(measure, name, case, len(rowptr) - 1, len(col))
-            if "peers" in self.o.only:
-                self.peers_of(measure, peers, name, case, rowptr, col)
-            if self.clock.cuda:
-                torch.cuda.empty_cache()   # gnnc, and others here, need the memory
+            with self.turn():
+                if "floors" in self.o.only and not self.record.has(name, case, "floors"):
+                    self.floors(measure, name, case, len(rowptr) - 1, len(col))
+                if "peers" in self.o.only:
+                    self.peers_of(measure, peers, name, case, rowptr, col)
+                if self.clock.cuda:
+                    torch.cuda.empty_cache()   # gnnc, and others here, need the memory
 
     def rate(self, key, make):
         if key not in self.rates:
@@ -203,21 +233,17 @@ class Run:
         for p in left:
             if self.left() < 0:
                 return
+            start = time.time()
             row = peers.row_of(self.clock, p, problem)
-            self.record.add(name, case, p.name, row)
+            self.record.add(name, case, p.name, {**row, "took_s": round(time.time() - start, 2)})
             if row.get("lost"):   # the process is of no use any more: another one goes on
+                self.pool.shutdown(cancel_futures=True)
                 sys.stdout.flush()
                 os.execv(sys.executable, [sys.executable, *sys.argv, "--seconds=%d" % max(self.left(), 0)])
 
 
 def main():
-    o = parse()
-    run = Run(o)
-    for name in o.graphs:
-        if run.left() < 0:
-            print("out of time before %s" % name)
-            break
-        run.on_graph(name)
+    Run(parse()).all()
 
 
 if __name__ == "__main__":
