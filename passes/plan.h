@@ -63,7 +63,8 @@ typedef struct {
 // SHORT: a kernel of sums of rows, or a softmax, of which none has more than four entries, or 32: no warp has one. THIN: one
 // of sums of what is gathered, by rows of few entries on average: longer ones are cut. FEWER: one of sums of what lies in
 // the order of rows, of so few entries that a warp shares those of a row. GROUP_AT_ONCE: a kernel of sums of few rows, a group each,
-// that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone.
+// that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone. MANY_POINTS: of dot
+// products, so many that threads take turns.
 typedef enum {
     ROWS_EVEN,
     ROWS_SKEWED,
@@ -77,6 +78,7 @@ typedef enum {
     ROWS_FEWER,
     ROWS_GROUP_AT_ONCE,
     ROWS_FEW_POINTS,
+    ROWS_MANY_POINTS,
     ROWS_TILED
 } plan_rows;
 // Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse, to tile, or no such kernel.

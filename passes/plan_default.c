@@ -18,6 +18,7 @@ enum {
     COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
+    ROOMY = 8,        // of a row that a warp has: with more an assembler would spill to leave room for others
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
     LIGHT_WALK = 2,   // reductions of a walk that is worth a version for few rows
@@ -49,7 +50,7 @@ int64_t default_heavy_groups(const planner *p) {
 }
 
 // ---- Extents ---------------------------------------------------------------------------------------------
-static int64_t extent_of(const planner *p, tensor_var v) {
+int64_t default_extent(const planner *p, tensor_var v) {
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[v].space];
     return s->kind == SPACE_CONST ? s->size : 0;
 }
@@ -111,7 +112,7 @@ int64_t default_row_bytes(const making *m, const tensor_stage *st) {
     tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(m->p, st, left);
     int64_t bytes = default_entry_bytes(m, st);
-    for (uint32_t i = 1; i < n && bytes <= 4096; i++) bytes *= extent_of(m->p, left[i]);
+    for (uint32_t i = 1; i < n && bytes <= 4096; i++) bytes *= default_extent(m->p, left[i]);
     return bytes;
 }
 
@@ -119,6 +120,8 @@ int64_t default_row_bytes(const making *m, const tensor_stage *st) {
 typedef struct {
     int64_t vector, lanes, registers;
 } share;
+
+static int64_t share_points(share s) { return s.vector * s.lanes * s.registers; }   // in one round
 
 static int64_t power_below(int64_t n) {
     int64_t p = 1;
@@ -140,7 +143,8 @@ static void suppose(making *m, tensor_space s) {
 // Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes.
 static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes) {
     widest w = widest_access(m->p, st, v);
-    int64_t extent = extent_of(m->p, v), widest_vector = w.last ? m->p->machine->vector_bytes / w.bytes : 1;
+    int64_t extent = default_extent(m->p, v),
+            widest_vector = w.last ? m->p->machine->vector_bytes / w.bytes : 1;
     share s = {1, 1, 1};
     if (widest_vector > 16) widest_vector = 16;
     int64_t multiple = extent ? extent : m->class->multiple;
@@ -194,39 +198,37 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
 }
 
 // What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take
-// them, `each` or one at a time.
+// them, `each` or one at a time. An axis that `most` lanes would go through in rounds has more.
 static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most,
                           int64_t each) {
     share s = share_axis(m, st, st->bound[0], most);
-    dot_share d = {s.lanes, 1, 1};
+    while (most < m->p->machine->lanes && default_extent(m->p, st->bound[0]) >= 2 * share_points(s))
+        s = share_axis(m, st, st->bound[0], most *= 2);
+    dot_share d = {s.lanes, 1};
     int64_t lanes = m->p->machine->lanes / s.lanes, room = HELD / (s.vector * s.registers);
     fill_share(m, st, st->bound[0], s);
     for (uint32_t i = n; i-- > 1;) {
-        int64_t extent = extent_of(m->p, left[i]), hold = room < each || extent % each ? 1 : each,
+        int64_t extent = default_extent(m->p, left[i]), hold = room < each || extent % each ? 1 : each,
                 take = lanes;
         if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
-        d.heads *= take, d.held *= hold;
+        d.heads *= take;
         lanes /= take, room /= hold;
     }
     return d;
 }
 
-// A head that a lane has with one narrow access is not alone: as many requests serve two.
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    tensor_var b = st->bound[0];
-    share s = share_axis(m, st, b, m->p->machine->lanes);
-    bool narrow = s.lanes == 1 && s.vector * default_bytes_along(m, st, b) < m->p->machine->vector_bytes;
-    return fill_dot(m, st, left, n, m->p->machine->lanes, narrow ? HEADS : 1);
+    return fill_dot(m, st, left, n, m->p->machine->lanes, 1);
 }
 
 // Heads and the like, between rows and features: few, of known extent, one a lane.
 static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool features, int64_t lanes) {
     for (uint32_t i = 1; i + features < n; i++) {
-        int64_t extent = extent_of(m->p, left[i]), take = power_above(extent ? extent : 1);
+        int64_t extent = default_extent(m->p, left[i]), take = power_above(extent ? extent : 1);
         if (extent < 2 || extent > MANY_HEADS || take > lanes || !default_dense(m->p, left[i])) continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         lanes /= take;
@@ -256,11 +258,11 @@ static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool
 // Where few points are left, what is reduced fills the machine: blocks take parts of it.
 static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     if (default_one_by_one(p, st) || st->nkeys) return false;
-    int64_t extent = extent_of(p, st->bound[0]);
+    int64_t extent = default_extent(p, st->bound[0]);
     if (sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
     if (extent && extent <= PART_POINTS) return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!default_dense(p, left[i]) || (!extent_of(p, left[i]) && default_dense(p, st->bound[0])))
+        if (!default_dense(p, left[i]) || (!default_extent(p, left[i]) && default_dense(p, st->bound[0])))
             return false;
     return true;
 }
@@ -403,6 +405,7 @@ static void fill_blocks(making *m, const stage_group *g) {
         int64_t part = (c.vector ? c.vector : 1) * (c.lanes ? c.lanes : 1) * (c.registers ? c.registers : 1) *
                        (c.groups ? c.groups : 1);
         int64_t rounds = p->machine->gpu ? (c.unroll ? c.unroll : 1) : p->machine->block_points;
+        if (m->rows == ROWS_MANY_POINTS && default_is_dot(p, g)) rounds *= DEFAULT_TURNS;
         default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
                      NULL);
     }
@@ -420,7 +423,7 @@ static bool flattens(making *m, const stage_group *g) {
         if (st->reducer != TENSOR_NO_REDUCER || plan_left(p, st, left) != n) return false;
     }
     if (!p->machine->gpu || n < 2) return false;
-    int64_t extent = extent_of(p, left[n - 1]);
+    int64_t extent = default_extent(p, left[n - 1]);
     if (!default_dense(p, left[n - 1])) return true;
     if (!extent) return m->class->multiple == 1 || m->class->to;
     share s = share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1], WARP);
@@ -493,8 +496,10 @@ static void fill_kernel(making *m, const stage_group *g) {
     default_stages(m, g);
     m->unfit |= m->entries && !default_short(m, g);
     m->unfit |= m->rows == ROWS_GROUP_AT_ONCE && !default_at_once(m, g, map);
-    for (uint32_t i = 0; i < g->len && fewer; i++)
-        default_room(m, &m->p->op->stages.data[g->data[i]], DEFAULT_ROOM);
+    for (uint32_t i = 0; i < g->len && fewer; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        if (default_held(m, st) <= ROOMY) default_room(m, st, DEFAULT_ROOM);
+    }
     m->owner = ROW_OF_LANES;
     m->sorted = false;
     if (cut) default_cut(m, g, map);
@@ -542,7 +547,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     static const char *const suffix[] = {
         "",       " skewed", " few",   " fused",         " all at once", " fused all at once", " shortest",
-        " short", " thin",   " fewer", " group at once", " few points",  " tiled by"};
+        " short", " thin",   " fewer", " group at once", " few points",  " many points",       " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -569,7 +574,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
     else if (fused) return NULL;
     fill_kernels(&m);
-    bool points = rows == ROWS_FEW_POINTS;
+    bool points = rows == ROWS_FEW_POINTS || rows == ROWS_MANY_POINTS;
     if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_TILED && !points &&
         (m.kernels != 1 || m.walks != 1 || m.unfit))
         return NULL;

@@ -25,6 +25,8 @@ enum {
     DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
     DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
     DEFAULT_POINTS = 1 << 15, // that each find a thread of their own
+    DEFAULT_MANY_POINTS = 1 << 22,   // from which on threads take turns: a block reads the indices of its next points ahead
+    DEFAULT_TURNS = 4,               // of a block, then
     DEFAULT_ROOM = 1536       // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
 };
 
@@ -42,7 +44,7 @@ typedef struct {
     bool cut;                     // some rows are cut
     int64_t entries;              // that a row has at most, of versions for short ones; 0: of others
     bool unfit;                   // the version is not worth it
-    tensor_space points;          // of a version for few points, whose threads have one each; TENSOR_NO_SPACE: there are none yet
+    tensor_space points;          // of a version for few points, or for many; TENSOR_NO_SPACE: there are none yet
     uint32_t kernels, walks;      // so far; of one or two sums of rows alone
     bool sorted;                  // at hand: rows in the order of their lengths
     bool sums;                    // at hand: one walk of rows
@@ -58,6 +60,7 @@ void default_nones(making *m);                        // what a stage inside ano
 int64_t default_heavy_groups(const planner *p);       // of a block that has one long row
 int64_t default_groups(const planner *p);             // of a block: rows it owns
 bool default_dense(const planner *p, tensor_var v);   // no map leads from or into its space
+int64_t default_extent(const planner *p, tensor_var v);   // 0: not known
 bool default_one_by_one(const planner *p,
                         const tensor_stage *st);   // no reduction, or of terms in their order
 bool default_reduces_dense(const planner *p, const tensor_stage *st);
@@ -97,7 +100,7 @@ bool default_fuse(making *m);   // false: there is nothing to fuse
 // Of a stage whose points reduce a dense axis: its cells but those of the points.
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
 typedef struct {
-    int64_t lanes, heads, held;   // lanes that reduce; that have heads of their own; heads a thread holds
+    int64_t lanes, heads;   // that reduce; that have heads of their own
 } dot_share;
 // Steps that are written out: rounds of a walk of rows, which several reductions of one walk share; points.
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
@@ -105,7 +108,7 @@ void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
 void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n);
 void default_level_rounds(making *m, const stage_group *g);
 void default_room(making *m, const tensor_stage *st, int64_t threads);   // what a walk by warps, or loads by maps, leave room for
-// Leaves m->unfit behind where a version for few points has other kernels, or none.
+// Leaves m->unfit behind where a version for few points, or for many, has other kernels, or none.
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n);
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.

@@ -220,9 +220,9 @@ static int64_t walkers(const chain *c, const tensor_stage *st) {
 }
 
 // Rows of so many steps of their threads take their loops whole, as far as registers go; longer ones go
-// round.
-static void fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads, int64_t held,
-                       const int64_t *steps) {
+// round. The entries of the longest that do not; 0: all go round.
+static int64_t fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t threads, int64_t held,
+                          const int64_t *steps) {
     enum { HELD_WHOLE = 32 };   // elements of a thread
     int64_t sizes[LOOP_MAX_SIZES];
     uint32_t n = 0;
@@ -230,18 +230,21 @@ static void fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_t t
         sizes[n] = steps[n] * threads, n++;
     c->m->unfit |= c->m->entries && !n;
     default_whole(c->m, st, v, sizes, n);
+    return n ? sizes[n - 1] : 0;
 }
 
-static void deal_followed(const followed *f, const int64_t *steps) {
+static int64_t deal_followed(const followed *f, const int64_t *steps) {
     chain *c = f->c;
+    int64_t whole = 0;
     const tensor_stage *last = stage_of(c, f->last);
     int64_t held = default_held(c->m, last), threads = walkers(c, last);
     for (uint32_t i = 0; i < f->rows.len && steps; i++) {
         const tensor_stage *st = stage_of(c, f->rows.data[i]);
-        fill_whole(c, st, st->bound[0], threads, held, steps);
+        whole = fill_whole(c, st, st->bound[0], threads, held, steps);
     }
     for (uint32_t i = f->last + 1; i < c->m->p->op->stages.len; i++)
         if (in_edges(c, i)) deal_like(c, i, f->last);
+    return whole;
 }
 
 static void fuse_followed(followed *f) {
@@ -283,18 +286,31 @@ bool default_follow_rows(making *m) {
     return follows;
 }
 
-// Of few entries two classes of rows, for each is a kernel; of many, four (bench/RECORD.md). What is made for
+// Of few entries two classes of rows, for each is a kernel; of many, five (bench/RECORD.md). What is made for
 // extents that are less likely is not worth as much code.
 static bool two_classes(const making *m) {
     return m->rows == ROWS_FEW || m->class != plan_class_at(m->p->machine, 0);
 }
 
-// Rows are taken whole, but for the longest: each size of a class is code that has to be made.
+typedef struct {
+    const followed *f;
+    default_class *classes;
+    uint32_t n;
+} followed_classes;
+
+// Rows are taken whole, but for the longest: each size of a class is code that has to be made. Of many
+// entries a class has no row that is not.
 static void class_followed(void *user, uint32_t number) {
-    static const int64_t few[2][3] = {{1, 8, 0}}, many[4][3] = {{4, 8, 0}, {4, 8, 0}, {8, 0}};
-    const followed *f = user;
-    const int64_t *steps = two_classes(f->c->m) ? few[number] : many[number];
-    deal_followed(f, *steps ? steps : NULL);
+    static const int64_t few[2][3] = {{1, 8, 0}},
+                         many[5][3] = {{4, 8, 0}, {4, 8, 0}, {4, 8, 0}, {8, 0}, {8, 16, 0}};
+    const followed_classes *all = user;
+    bool two = two_classes(all->f->c->m);
+    const int64_t *steps = two ? few[number] : many[number];
+    int64_t whole = deal_followed(all->f, *steps ? steps : NULL);
+    int64_t before = number ? all->classes[number - 1].limit : 0;
+    if (!two && number + 1 < all->n && whole > before) all->classes[number].limit = whole;
+    else if (number + 1 < all->n && all->classes[number].limit <= before)
+        all->classes[number].limit = 2 * before;
 }
 
 void default_follow(making *m) {
@@ -306,14 +322,16 @@ void default_follow(making *m) {
     uint32_t first = 0;
     while (first < n && !begin(&c, first)) first++;
     if (first == n || !find_followed(&c, &f)) return;
-    const default_class few[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
-                                 {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}},
-                        many[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY / 4},
-                                  {"middle", ROW_OF_WARP, 0, DEFAULT_HEAVY},
-                                  {"heavy", ROW_OF_BLOCK, 2, DEFAULT_HEAVIEST},
-                                  {"heaviest", ROW_OF_BLOCK, groups, 0}};
-    bool two = two_classes(m);
-    default_bucket(m, &f.rows, c.map, two ? few : many, two ? 2 : 4, class_followed, &f);
+    default_class few[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
+                           {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}},
+                  many[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY / 4},
+                            {"middle", ROW_OF_WARP, 0, DEFAULT_HEAVY},
+                            {"heavy", ROW_OF_BLOCK, groups / 2, DEFAULT_HEAVIEST / 2},
+                            {"heavier", ROW_OF_BLOCK, groups, DEFAULT_HEAVIEST},
+                            {"heaviest", ROW_OF_BLOCK, 2 * groups, 0}};
+    followed_classes all = two_classes(m) ? (followed_classes){&f, few, sizeof few / sizeof *few}
+                                          : (followed_classes){&f, many, sizeof many / sizeof *many};
+    default_bucket(m, &f.rows, c.map, all.classes, all.n, class_followed, &all);
     fuse_followed(&f);
     m->cut = true;
 }

@@ -318,9 +318,12 @@ static void guard_few(making *m, tensor_val map, int most) {
 }
 
 static void guard_points(making *m) {
-    const size_token few[] = {{SZ_CONST, DEFAULT_POINTS, 0}, {SZ_LE, 0, 0}};
-    guard(m, m->points, true, few, 2,
-          arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[m->points].name, DEFAULT_POINTS));
+    bool few = m->rows == ROWS_FEW_POINTS;
+    int limit = few ? DEFAULT_POINTS : DEFAULT_MANY_POINTS;
+    const size_token t[] = {{SZ_CONST, limit, 0}, {few ? SZ_LE : SZ_GE, 0, 0}};
+    guard(m, m->points, true, t, 2,
+          arena_printf(m->p->arena, "%s %s %d", m->p->op->spaces.data[m->points].name,
+                       few ? "<=" : ">=", limit));
 }
 
 // Few entries a row.
@@ -355,6 +358,6 @@ void default_guards(making *m) {
     }
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
     bool any = m->rows == ROWS_SKEWED || few || fewer || group || m->entries;   // as long as they are
-    if (m->rows == ROWS_FEW_POINTS) guard_points(m);
+    if (m->points != TENSOR_NO_SPACE) guard_points(m);
     for (uint32_t i = 0; i < m->walked.len && !any; i++) guard_rows(m, m->walked.data[i]);
 }

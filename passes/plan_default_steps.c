@@ -127,12 +127,21 @@ void default_room(making *m, const tensor_stage *st, int64_t threads) {
 }
 
 // Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait; heads
-// that a thread holds are under way at once in any case.
+// that a thread holds are under way at once in any case. Of several rounds of lanes it would have to spill.
 static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
     if (bytes < 4) default_room(m, st, DEFAULT_ROOM);
 }
 
-// A version of few points: all of them are of one space.
+static bool one_round(making *m, const tensor_stage *st, tensor_var v) {
+    schedule *whole = m->p->s;
+    m->p->s = m->s;
+    index_cut c = plan_cut(m->p, st, v, true);
+    m->p->s = whole;
+    int64_t points = (c.lanes ? c.lanes : 1) * (c.vector ? c.vector : 1) * (c.registers ? c.registers : 1);
+    return default_extent(m->p, v) && default_extent(m->p, v) <= points;
+}
+
+// A version of few points, or of many: all of them are of one space.
 static void note_points(making *m, tensor_var point) {
     tensor_space s = m->p->op->vars.data[point].space;
     m->unfit |= m->points != TENSOR_NO_SPACE && m->points != s;
@@ -148,9 +157,14 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
         note_points(m, left[0]);
         return;
     }
+    if (m->rows == ROWS_MANY_POINTS) {   // what stores a row each is held up by its turns
+        m->unfit |= !default_is_dot(m->p, g);
+        note_points(m, left[0]);
+    }
     if (default_is_dot(m->p, g)) {
         fill_steps(m, g, st, left, n);
-        if (n == 1) fill_room(m, st, default_bytes_along(m, first, first->bound[0]));
+        if (n == 1 && one_round(m, first, first->bound[0]))
+            fill_room(m, st, default_bytes_along(m, first, first->bound[0]));
     } else if (gathers(m, g)) {
         default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
         fill_room(m, st, default_entry_bytes(m, st));

@@ -7,12 +7,12 @@
 enum {
     TILE = 128,
     TILES = 8,   // of a block, a group each
+    FULL = 64,
+    FULL_SHARE = 600,   // of the slots of tiles of 64 so many thousandths have a point, where rows are long
     WHOLE_LINE =
         8,   // lanes that read 16 bytes each: below that, requests are what is short, and a tile saves none
     POINTS = 16,     // of a round
     STEPS = 8,       // of them that are written out
-    LONG_ROW = 24,   // points that a value has on average
-    ROOM = 1280,     // threads of narrow heads: of the 48 registers that each has all steps' rows have some
     MANY = 1 << 20   // points: of fewer, tiles are too few, and rows are in a cache
 };
 
@@ -45,12 +45,10 @@ static tensor_val row_map(const planner *p, const tensor_stage *st, tensor_var p
     return number < s.maps.len ? s.maps.data[number] : TENSOR_NO_VAL;
 }
 
-// A tile has as many rounds whatever a lane holds.
-static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t round,
-                      int64_t held) {
+static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t round) {
     arena *a = m->p->arena;
     schedule_value *v = ARENA_ARRAY(a, schedule_value, 4);
-    v[0] = (schedule_value){.number = TILE * held, .var = UINT32_MAX};
+    v[0] = (schedule_value){.number = TILE, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "by", .text = m->p->op->vals.data[map].name, .var = UINT32_MAX};
     v[2] = (schedule_value){.keyword = "tiles", .number = TILES, .var = UINT32_MAX};
     v[3] = (schedule_value){.keyword = "round", .number = round, .var = UINT32_MAX};
@@ -63,10 +61,10 @@ static void fill_tile(making *m, const tensor_stage *st, tensor_var point, tenso
 }
 
 static void fill_points(making *m, const tensor_stage *st, tensor_var point, tensor_val map, int64_t rows,
-                        int64_t steps, const dot_share *d) {
+                        int64_t steps) {
     default_fill(m, st->name, SCHEDULE_LANES, point, rows, NULL);
-    default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, d->lanes > 1 ? "dealt" : NULL);
-    fill_tile(m, st, point, map, rows * (steps > 1 ? steps : 1), d->held);
+    default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, "dealt");
+    fill_tile(m, st, point, map, rows * (steps > 1 ? steps : 1));
 }
 
 bool default_tile(making *m, const stage_group *g, uint32_t number) {
@@ -80,17 +78,14 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     tensor_val map = row_map(p, st, left[0], number);
     if (map == TENSOR_NO_VAL) return false;
     dot_share d = default_dot(m, st, left, n);
-    if (d.lanes * d.heads * d.held < WHOLE_LINE) return false;
-    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS * d.held / rows;
-    if (steps > STEPS / d.held) steps = STEPS / d.held;
-    if (d.lanes > 1 && steps > d.lanes) steps = d.lanes;
-    // Numbers of 16 bits of several heads are widened: without room an assembler lets loads wait for each
-    // other.
-    bool narrow = d.held > 1 && default_bytes_along(m, st, st->bound[0]) < 4;
+    if (d.lanes < 2 || d.lanes * d.heads < WHOLE_LINE)
+        return false;   // a head of one lane: points are faster
+    int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS / rows;
+    if (steps > STEPS) steps = STEPS;
+    if (steps > d.lanes) steps = d.lanes;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *one = &p->op->stages.data[g->data[i]];
-        if (narrow) default_room(m, one, ROOM);
-        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps, &d);
+        if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps);
     }
     m->tiled = map;
     return true;
@@ -99,24 +94,22 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
 void default_guard_tiled(making *m) {
     const planner *p = m->p;
     const tensor_val_info *map = &p->op->vals.data[m->tiled];
-    const tensor_space points = map->axes[0], rows = map->into;
-    const char *name = p->op->spaces.data[points].name;
+    const tensor_space points = map->axes[0];
     program_guard sorted = {.kind = GUARD_HOLDS, .text = arena_printf(p->arena, "sorted(%s)", map->name)},
                   many = {.kind = GUARD_HOLDS,
                           .pays = true,
-                          .text = arena_printf(p->arena, "%s >= %d", name, MANY)},
-                  each = {.kind = GUARD_HOLDS,
+                          .text = arena_printf(p->arena, "%s >= %d", p->op->spaces.data[points].name, MANY)},
+                  full = {.kind = GUARD_HOLDS,
                           .pays = true,
-                          .text = arena_printf(p->arena, "%s >= %d * %s", name, LONG_ROW,
-                                               p->op->spaces.data[rows].name)};
-    const size_token least[] = {{SZ_SPACE, points, 0}, {SZ_CONST, MANY, 0}, {SZ_GE, 0, 0}};
+                          .text = arena_printf(p->arena, "fill(%s, %d) >= %g", map->name, FULL,
+                                               FULL_SHARE * 1e-3)};
+    const size_token least[] = {{SZ_SPACE, points, 0}, {SZ_CONST, MANY, 0}, {SZ_GE, 0, 0}},
+                     share[] = {{SZ_FILL, m->tiled, FULL}, {SZ_CONST, FULL_SHARE, 0}, {SZ_GE, 0, 0}};
     for (uint32_t i = 0; i < sizeof least / sizeof *least; i++) VEC_PUSH(p->arena, &many.holds, least[i]);
+    for (uint32_t i = 0; i < sizeof share / sizeof *share; i++) VEC_PUSH(p->arena, &full.holds, share[i]);
     VEC_PUSH(p->arena, &sorted.holds, ((size_token){SZ_SORTED, m->tiled, 0}));
-    const size_token tokens[] = {
-        {SZ_SPACE, points, 0}, {SZ_CONST, LONG_ROW, 0}, {SZ_SPACE, rows, 0}, {SZ_MUL, 0, 0}, {SZ_GE, 0, 0}};
-    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) VEC_PUSH(p->arena, &each.holds, tokens[i]);
     VEC_PUSH(p->arena, &m->p->facts->guards, many);
-    VEC_PUSH(p->arena, &m->p->facts->guards, each);
+    VEC_PUSH(p->arena, &m->p->facts->guards, full);
     if (!(map->facts & FACT_SORTED) || map->sorted_by != TENSOR_NO_VAL)
         VEC_PUSH(p->arena, &m->p->facts->guards, sorted);
 }

@@ -190,7 +190,9 @@ static void add_default(versioning *w) {
         if (!i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
         bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
         if (!fused && !i && supposed.rows && w->machine->gpu) add_at_once(w, c);
-        if (!i && !supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FEW_POINTS, &other);
+        for (plan_rows rows = ROWS_FEW_POINTS;
+             rows <= ROWS_MANY_POINTS && !i && !supposed.rows && w->machine->gpu; rows++)
+            add_made(w, c, rows, &other);
         if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
         if (supposed.rows) {
             facts = (version_facts){.index_bits = w->options->index_bits};
