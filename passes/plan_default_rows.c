@@ -317,13 +317,22 @@ static void guard_few(making *m, tensor_val map, int most) {
     guard(m, s, true, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, most));
 }
 
+// Few points; or many, and many a value of each map that leads from them.
 static void guard_points(making *m) {
+    const planner *p = m->p;
     bool few = m->rows == ROWS_FEW_POINTS;
     int limit = few ? DEFAULT_POINTS : DEFAULT_MANY_POINTS;
+    const char *name = p->op->spaces.data[m->points].name;
     const size_token t[] = {{SZ_CONST, limit, 0}, {few ? SZ_LE : SZ_GE, 0, 0}};
-    guard(m, m->points, true, t, 2,
-          arena_printf(m->p->arena, "%s %s %d", m->p->op->spaces.data[m->points].name,
-                       few ? "<=" : ">=", limit));
+    guard(m, m->points, true, t, 2, arena_printf(p->arena, "%s %s %d", name, few ? "<=" : ">=", limit));
+    for (tensor_val v = 0; v < p->op->nparams && !few; v++) {
+        const tensor_val_info *i = &p->op->vals.data[v];
+        if (i->role != VAL_MAP || i->rank != 1 || i->axes[0] != m->points) continue;
+        const size_token each[] = {
+            {SZ_SPACE, i->into, 0}, {SZ_CONST, DEFAULT_EACH, 0}, {SZ_MUL, 0, 0}, {SZ_GE, 0, 0}};
+        guard(m, m->points, true, each, 4,
+              arena_printf(p->arena, "%s >= %d * %s", name, DEFAULT_EACH, p->op->spaces.data[i->into].name));
+    }
 }
 
 // Few entries a row.
