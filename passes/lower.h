@@ -101,6 +101,7 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     const tensor_reducer *r;
     bool open, level;       // level: the factor of its body is left out
     bool some;              // some: whether anything was combined is a last component
+    bool chained;           // lanes of a vector contribute one after the other to one state
     axis_set left, bound;   // digits of the left variables; of the loops inside
     axis_set copies;        // those that slots are indexed by
     uint32_t masks;         // loops in scope where it began
@@ -221,6 +222,7 @@ region_mark lw_enter(const kernel *k);
 void lw_leave(kernel *k, region_mark m);
 
 // ---- Loops (lower_loop.c) --------------------------------------------------------------------------------
+bool lw_has_one_round(const kernel *k, const loop_node *n);   // of known bounds
 typedef struct {
     simt_value base, hi;
     bool masked;       // may pass hi

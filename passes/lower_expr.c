@@ -399,16 +399,26 @@ static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_
     return i && b->func->instrs.data[i].op == op ? &b->func->instrs.data[i] : NULL;
 }
 
+// The factors of a product, or of a lane of one; false: it is none.
+static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value *y) {
+    const simt_instr_info *lane = made_by(b, v, SIMT_EXTRACT),
+                          *product = made_by(b, lane ? lane->args[0] : v, SIMT_MUL);
+    uint32_t at = lane ? (uint32_t)lane->imm.i : 0;
+    if (!product) return false;
+    *x = product->args[0], *y = product->args[1];
+    if (lane) *x = lw_pick(b, *x, at), *y = lw_pick(b, *y, at);
+    return true;
+}
+
 // A product that a reduction adds is rounded with the sum, in one operation: half the arithmetic of a dot
 // product. Elsewhere only in 16 bits, where a product that is rounded by itself loses most of what a sum of
 // it could keep.
 static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
-    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
+    simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]), p, q;
     match(b, &x, &y);
     bool fused = tensor_type_is_narrow(n->type) || (k->right && tensor_type_is_float(n->type));
-    const simt_instr_info *product = fused ? made_by(b, y, SIMT_MUL) : NULL;
-    return product ? simt_build_fma(b, product->args[0], product->args[1], x)
-                   : simt_build_binary(b, SIMT_ADD, x, y);
+    return fused && factors_of(b, y, &p, &q) ? simt_build_fma(b, p, q, x)
+                                             : simt_build_binary(b, SIMT_ADD, x, y);
 }
 
 // What was widened to be narrowed again is what it was.

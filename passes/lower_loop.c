@@ -409,7 +409,7 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
     lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, last_round, r);
 }
 
-static bool has_one_round(const kernel *k, const loop_node *n) {
+bool lw_has_one_round(const kernel *k, const loop_node *n) {
     int64_t lo, hi;
     return lw_constant(k->l->op, n->lo, &lo) && lw_constant(k->l->op, n->hi, &hi) && lo < hi &&
            hi - lo <= lw_step(n);
@@ -432,7 +432,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {.own = own, .round = {.hi = hi}};
-    bool one = has_one_round(k, n);
+    bool one = lw_has_one_round(k, n);
     lower_axis *steps = n->unroll > 1 ? &k->axis[lw_axes_of(k, n)->first] : NULL;
     if (steps && !n->masked && !together && !one) lo = full_rounds(k, b, n, lo, hi, &r);
     if (steps && (!n->masked || one)) steps->extent = 1;   // the rest, one at a time

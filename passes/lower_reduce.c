@@ -75,6 +75,21 @@ static bool parts_may_be_empty(const kernel *k, const reduction *r) {
     return !tensor_reducer_neutral(k->l->op, r->r) && (r->bound & ~places(k, r->bound, LOOP_UNROLL_PLACE));
 }
 
+static bool rounds_inside(const kernel *k, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if ((n->kind == LOOP_FOR && !lw_has_one_round(k, n)) || rounds_inside(k, &n->body)) return true;
+    }
+    return false;
+}
+
+// What goes round has a state for each lane of the vector, so that no contribution waits for the one before.
+// What does not would combine these states in as many operations as it makes contributions.
+//     s8 = fma(x8, y8, 0), s = s8[0] + … + s8[7]  →  s = fma(x8[7], y8[7], … fma(x8[0], y8[0], 0))
+static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) {
+    return vector_of(k, r->bound) && !n->matrix && !rounds_inside(k, &n->body);
+}
+
 static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     arena *a = k->l->arena;
     const tensor_stage *st = &k->l->op->stages.data[stage];
@@ -89,7 +104,8 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     else r->copies |= places(k, r->bound, LOOP_REGISTER_PLACE);
     r->some = st->nelse || parts_may_be_empty(k, r);
     r->n = r->r->nstate + r->some;
-    axis_set vector = vector_of(k, r->left | r->bound);
+    r->chained = is_chained(k, n, r);
+    axis_set vector = vector_of(k, r->chained ? r->left : r->left | r->bound);
     uint8_t lanes = vector && k->at[k->vector] < 0 ? (uint8_t)lw_lanes(k) : 1;
     r->types = ARENA_ARRAY(a, simt_type, r->n);
     for (uint32_t i = 0; i < r->r->nstate; i++)
@@ -180,27 +196,40 @@ static simt_value not_padding(kernel *k, simt_builder *b, const reduction *r) {
     return c;
 }
 
+// A lifted state, combined where `when` holds (0: everywhere); as_is: it is one that changes nothing
+// elsewhere.
+static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_value *lifted, simt_value when,
+                    bool as_is, uint8_t lanes, simt_value *state) {
+    simt_value *after = ARENA_ARRAY(k->l->arena, simt_value, r->n);
+    combine(k, b, r, state, lifted, lanes, after);
+    if (r->some)
+        after[r->r->nstate] = lw_widen(b, simt_build_pred(b, true),
+                                       simt_typeof(k->f, state[r->r->nstate]).lanes);
+    for (uint32_t c = 0; c < r->n; c++)
+        state[c] = when && !(as_is && c < r->r->nstate) ? choose(b, when, after[c], state[c]) : after[c];
+}
+
 static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
                            simt_value *slot) {
     arena *a = k->l->arena;
-    simt_value *lifted = ARENA_ARRAY(a, simt_value, r->n), *before = ARENA_ARRAY(a, simt_value, r->n),
-               *after = ARENA_ARRAY(a, simt_value, r->n);
-    bool laned = vector_of(k, r->left | r->bound) && k->at[k->vector] >= 0 && r->types[0].lanes > 1;
-    uint32_t lane = laned ? (uint32_t)k->at[k->vector] : 0;
-    for (uint32_t c = 0; c < r->n; c++) before[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
+    simt_value *lifted = ARENA_ARRAY(a, simt_value, r->n), *state = ARENA_ARRAY(a, simt_value, r->n),
+               *one = ARENA_ARRAY(a, simt_value, r->n);
+    bool inside = vector_of(k, r->left | r->bound) && k->at[k->vector] >= 0;
+    bool laned = inside && r->types[0].lanes > 1;
+    uint32_t lane = laned ? (uint32_t)k->at[k->vector] : 0, turns = r->chained && !inside ? lw_lanes(k) : 1;
+    for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
     simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r));
     if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
     when = both_lanes(b, when, not_padding(k, b, r));
     lift(k, b, r, n, lifted);
-    combine(k, b, r, before, lifted, laned ? 1 : r->types[0].lanes, after);
-    if (r->some)
-        after[r->r->nstate] = lw_widen(b, simt_build_pred(b, true),
-                                       simt_typeof(k->f, before[r->r->nstate]).lanes);
     bool as_is = when && r->r->nstate == 1 && lw_adds_nothing(k, r, lifted[0], when);
-    for (uint32_t c = 0; c < r->n; c++) {
-        if (when && !(as_is && c < r->r->nstate)) after[c] = choose(b, when, after[c], before[c]);
-        slot[c] = laned && r->types[c].lanes > 1 ? lw_insert(b, slot[c], after[c], lane) : after[c];
+    for (uint32_t t = 0; t < turns; t++) {
+        for (uint32_t c = 0; c < r->r->nstate; c++) one[c] = turns > 1 ? lw_pick(b, lifted[c], t) : lifted[c];
+        take_in(k, b, r, one, when && turns > 1 ? lw_pick(b, when, t) : when, as_is,
+                laned ? 1 : r->types[0].lanes, state);
     }
+    for (uint32_t c = 0; c < r->n; c++)
+        slot[c] = laned && r->types[c].lanes > 1 ? lw_insert(b, slot[c], state[c], lane) : state[c];
 }
 
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
