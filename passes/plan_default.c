@@ -388,6 +388,7 @@ void default_nones(making *m) {
         const tensor_stage *st = &m->p->op->stages.data[i];
         if (plan_inlined(m->p, i)) continue;
         fill_none(m, st, SCHEDULE_FLAT, NULL);
+        fill_none(m, st, SCHEDULE_ACCUMULATE, NULL);
         for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, st, st->left[v]);
         for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, st, st->bound[v]);
     }
@@ -408,6 +409,37 @@ static void fill_blocks(making *m, const stage_group *g) {
         if (m->rows == ROWS_MANY_POINTS && default_is_dot(p, g)) rounds *= DEFAULT_TURNS;
         default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
                      NULL);
+    }
+}
+
+// ---- Types -----------------------------------------------------------------------------------------------
+// The type of 16 bits that an expression's values have, DT_COUNT: of no such type.
+static ir_dtype narrow_of(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e);
+    while ((n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type)) || n->op == TENSOR_STOP_OP)
+        n = tensor_node_at(op, n->args[0]);
+    ir_dtype t = n->op == TENSOR_LOAD_OP ? op->vals.data[n->imm.i].type : DT_COUNT;
+    return t != DT_COUNT && ir_dtype_is_float(t) && ir_dtype_bytes(t) == 2 ? t : DT_COUNT;
+}
+
+// The largest or the smallest of such numbers is one of them: pairs are compared at once, and nothing is lost.
+static void fill_extremes(making *m) {
+    const planner *p = m->p;
+    for (uint32_t i = 0; i < p->op->stages.len && p->machine->gpu; i++) {
+        const tensor_stage *st = &p->op->stages.data[i];
+        if (st->reducer == TENSOR_NO_REDUCER || plan_inlined(p, i)) continue;
+        const tensor_reducer *r = &p->op->reducers.data[st->reducer];
+        tensor_reduce_kind by;
+        bool extreme = r->nargs == 1 && r->nstate == 1 && tensor_combined_by(p->op, r, 0, &by) &&
+                       (by == REDUCE_MAX || by == REDUCE_MIN) &&
+                       tensor_node_at(p->op, r->lift[0])->op == TENSOR_ARG_OP;
+        ir_dtype t = extreme ? narrow_of(p->op, st->body[0]) : DT_COUNT;
+        if (t == DT_COUNT) continue;
+        schedule_value *v = ARENA_NEW(p->arena, schedule_value);
+        *v = (schedule_value){.text = ir_dtype_text(t), .var = UINT32_MAX};
+        schedule_fill(
+            p->arena, m->s,
+            (schedule_cell){.verb = SCHEDULE_ACCUMULATE, .stage = st->name, .nvalues = 1, .values = v});
     }
 }
 
@@ -582,6 +614,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
+    fill_extremes(&m);
     default_nones(&m);
     fill_overlaps(&m);
     default_guards(&m);
