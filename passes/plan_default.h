@@ -25,7 +25,7 @@ enum {
     DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
     DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
     DEFAULT_POINTS = 1 << 15, // that each find a thread of their own
-    DEFAULT_MANY_POINTS = 1 << 22,   // from which on threads take turns: a block reads the indices of its next points ahead
+    DEFAULT_MANY_POINTS = 1 << 22,   // from which on threads take turns
     DEFAULT_EACH = 8,                // of them a value of each map has on average, then
     DEFAULT_TURNS = 4,               // of a block, then
     DEFAULT_ROOM = 1536       // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
