@@ -90,8 +90,8 @@ int drive_bench(driver *d) {
                                .check_budget = (double)option_number(d, OPT_CHECK_BUDGET, BUDGET)},
                        .flush = option_on(d, OPT_FLUSH, false),
                        .json = option_given(d, OPT_JSON),
-                       .seconds = (double)option_number(d, OPT_SECONDS, 3),
-                       .bandwidth = (double)option_number(d, OPT_BANDWIDTH, 0) * 1e9};
+                       .seconds = option_decimal(d, OPT_SECONDS, 3),
+                       .bandwidth = option_decimal(d, OPT_BANDWIDTH, 0) * 1e9};
     s.run.notes = s.json ? stderr : stdout;
     run_read_options(&s.run);
     s.run.repeat = option_number(d, OPT_REPEAT, 100);

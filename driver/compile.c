@@ -122,7 +122,7 @@ static void check_forms(job *j) {
 
 static bool is_directory(const char *path) { return path && *path && path[strlen(path) - 1] == '/'; }
 
-// -o FILE is for the first form, and the others take its name with their suffix; -o DIR/ and no -o at all
+// -o FILE is for the first form, and the others take its name with their suffix; -o DIR/, which is made, and no -o at all
 // name files after the source, the op where there are several, and the target where there are several. A form
 // of the whole source has its name.
 static const char *whole_path(const job *j, const unit *u, form f) {
@@ -321,7 +321,7 @@ int drive_compile(driver *d) {
     for (uint32_t i = 0; i < d->inputs.len; i++) compile_file(&j, d->inputs.data[i]);
     phase(d, "write");
     add_dependencies(&j);
-    if (!diag_errors(d->ds)) output_flush(d);
+    if (!diag_errors(d->ds) && (!is_directory(j.out) || make_folder(d, j.out))) output_flush(d);
     if (!diag_errors(d->ds)) fwrite(j.log.data, 1, j.log.len, stderr);
     return driver_status(d);
 }

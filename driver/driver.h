@@ -76,6 +76,7 @@ bool option_given(const driver *d, option_id o);
 bool option_on(const driver *d, option_id o, bool otherwise);                   // SWITCH
 const char *option_text(const driver *d, option_id o, const char *otherwise);   // the last value
 int64_t option_number(const driver *d, option_id o, int64_t otherwise);
+double option_decimal(const driver *d, option_id o, double otherwise);
 bool option_is(const driver *d, option_id o, const char *word);   // the last value is that word
 diagnostic *usage(driver *d, diag_code code, const char *format, ...) SUP_PRINTF(3, 4);
 void expand_response_files(driver *d, int argc, char **argv);
@@ -96,6 +97,7 @@ void output_add(driver *d, const char *path, const char *data, size_t size);   /
 bool output_flush(driver *d);   // writes all that was added, each under a temporary name first
 void open_standard_streams(void);   // before any file is
 bool stdout_flush(driver *d);   // whether all that was printed is out
+bool make_folder(driver *d, const char *path);   // unless there is one; false: a diagnostic tells why not
 bool cannot_write(driver *d, const char *path);   // tells why by errno; false
 const char *path_stem(arena *a, const char *path);                              // "a/b.gnn" -> "b"
 const char *path_with_suffix(arena *a, const char *path, const char *suffix);   // "a/b.gnn" -> "a/b.ptx"

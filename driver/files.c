@@ -92,6 +92,13 @@ bool cannot_write(driver *d, const char *path) {
     return false;
 }
 
+bool make_folder(driver *d, const char *path) {
+    if (!mkdir(path, 0777) || errno == EEXIST) return true;
+    d->io_fault = true;
+    diag(d->ds, E0804, NO_SPAN, "cannot make '%s': %s", path, strerror(errno));
+    return false;
+}
+
 // What stands at a path decides how it is written, and whether it may be.
 typedef enum { NOTHING, FILE_THERE, SPECIAL, UNKNOWN } standing;
 

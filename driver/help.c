@@ -12,7 +12,7 @@ typedef struct {
     bool negatable, takes_argument, optional;
 } help_row;
 
-enum { FLAG, SWITCH, TEXT, LIST, NUMBER, WORD, WORDS, MAYBE };
+enum { FLAG, SWITCH, TEXT, LIST, NUMBER, DECIMAL, WORD, WORDS, MAYBE };
 enum {
 #define GROUP(id, title) GROUP_##id,
 #include "options.def"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef enum { FLAG, SWITCH, TEXT, LIST, NUMBER, WORD, WORDS, MAYBE } option_kind;
+typedef enum { FLAG, SWITCH, TEXT, LIST, NUMBER, DECIMAL, WORD, WORDS, MAYBE } option_kind;
 
 typedef struct {
     const char *long_name, *short_name;
@@ -110,8 +110,19 @@ static bool is_number(const char *s) {
     return digits && digits <= 18 && !s[digits];
 }
 
+static bool is_decimal(const char *s) {
+    enum { DIGITS = 18 };   // on each side of a point
+    size_t whole = strspn(s, "0123456789"), point = s[whole] == '.',
+           part = point ? strspn(s + whole + 1, "0123456789") : 0;
+    return whole + part && whole <= DIGITS && part <= DIGITS && !s[whole + point + part];
+}
+
 static void add_value(driver *d, option_id o, const char *value) {
     switch (table[o].kind) {
+    case DECIMAL:
+        if (is_decimal(value)) break;
+        usage(d, E0812, "%s takes a number such as 0.5, not '%s'", shown_name(d, o), value);
+        return;
     case NUMBER:
         if (is_number(value)) break;
         usage(d, E0812, "%s takes a number, not '%s'", shown_name(d, o), value);
@@ -281,6 +292,11 @@ bool option_is(const driver *d, option_id o, const char *word) {
 
 bool option_on(const driver *d, option_id o, bool otherwise) {
     return d->values[o].len ? option_is(d, o, "yes") : otherwise;
+}
+
+double option_decimal(const driver *d, option_id o, double otherwise) {
+    const char *text = option_text(d, o, NULL);
+    return text ? strtod(text, NULL) : otherwise;
 }
 
 int64_t option_number(const driver *d, option_id o, int64_t otherwise) {

@@ -199,7 +199,6 @@ bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a dia
 const tensor_evaluated *run_expected(run_op *o);   // of each result, in the types of the version at hand; NULL: as above
 bool run_keep(run_op *o);   // what was stored; compared with what the other level stored
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
-bool run_make_folder(driver *d, const char *path);   // unless there is one; false: a diagnostic tells why not
 bool run_write(run_op *o);   // results to .npy files
 void run_print(const run_session *r, const run_rows *rows, FILE *out);
 typedef struct {

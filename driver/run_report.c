@@ -1,9 +1,7 @@
 // What a run prints and writes: sizes nobody gave, a table of the ops, results as .npy.
 #include "run.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // ---- Words -----------------------------------------------------------------------------------------------
 
@@ -103,16 +101,9 @@ static bool write_result(run_op *o, tensor_val v) {
     return false;
 }
 
-bool run_make_folder(driver *d, const char *path) {
-    if (!mkdir(path, 0777) || errno == EEXIST) return true;
-    d->io_fault = true;
-    diag(d->ds, E0804, NO_SPAN, "cannot make '%s': %s", path, strerror(errno));
-    return false;
-}
-
 bool run_write(run_op *o) {
     if (!o->r->out) return true;
-    if (!run_make_folder(o->r->d, o->r->out)) return false;
+    if (!make_folder(o->r->d, o->r->out)) return false;
     for (tensor_val v = 0; v < o->op->op->nparams; v++)
         if (o->results[v].data && !write_result(o, v)) return false;
     return true;

@@ -188,7 +188,7 @@ static void run_kernels(session *s) {
 }
 
 static void write_buffers(session *s, const char *folder) {
-    if (!folder || !run_make_folder(s->d, folder)) return;
+    if (!folder || !make_folder(s->d, folder)) return;
     for (uint32_t i = 0; i < s->buffers.len; i++) {
         buffer *b = &s->buffers.data[i];
         const char *path = arena_printf(s->d->arena, "%s/%s.npy", folder, b->name);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,11 +89,7 @@ static void shrink(testing *t, finding *f) {
 static const char *save(testing *t, const finding *f, uint32_t number) {
     driver *d = t->d;
     const char *folder = option_text(d, OPT_SAVE, "gnnc-test");
-    if (mkdir(folder, 0777) && errno != EEXIST) {
-        d->io_fault = true;
-        diag(d->ds, E0804, NO_SPAN, "cannot make '%s': %s", folder, strerror(errno));
-        return NULL;
-    }
+    if (!make_folder(d, folder)) return NULL;
     const char *path = arena_printf(d->arena, "%s/%s-%llu-%u.gnn", folder, f->c.op->name,
                                     (unsigned long long)t->seed, number);
     textbuf out = textbuf_new(d->arena);
@@ -262,7 +257,7 @@ static void tell(testing *t) {
     t->d->mismatch = faults;
 }
 
-static bool make_folder(testing *t) {
+static bool make_cases_folder(testing *t) {
     const char *under = getenv("TMPDIR");
     t->folder = arena_printf(t->d->arena, "%s/gnnc-test-XXXXXX", under && *under ? under : "/tmp");
     if (mkdtemp(t->folder)) return true;
@@ -310,8 +305,8 @@ int drive_test(driver *d) {
     t.jobs = (uint32_t)jobs;
     t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
     t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);
-    if (option_given(d, OPT_SECONDS)) t.until = seconds() + (double)option_number(d, OPT_SECONDS, 0);
-    if (!make_folder(&t)) return driver_status(d);
+    if (option_given(d, OPT_SECONDS)) t.until = seconds() + option_decimal(d, OPT_SECONDS, 0);
+    if (!make_cases_folder(&t)) return driver_status(d);
     if (pack_open(&t)) {
         bool whole = run_cases(&t);
         tell(&t);

@@ -238,6 +238,19 @@ static void explain_space(lowering *L, diagnostic *d, const scope *s, const ast_
                   space_name(L, n->index->space));
 }
 
+// A map that leads there from the index's space; else what the op has to be told.
+static void explain_way(lowering *L, diagnostic *d, const ast_expr *e, tensor_space from, tensor_space to) {
+    for (tensor_val v = 0; v < L->op->nparams; v++) {
+        const tensor_val_info *i = &L->op->vals.data[v];
+        if (i->role != VAL_MAP || i->rank != 1 || i->axes[0] != from || i->into != to) continue;
+        diag_help(d, "the map '%s' leads there: %s[%s]", i->name, i->name,
+                  e->kind == AST_NAME ? e->name.text : "…");
+        return;
+    }
+    diag_help(d, "take an index of %s, a map from %s into it, or one space for both where they are the same",
+              space_name(L, to), space_name(L, from));
+}
+
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis) {
     tensor_type want = {DT_INDEX, axis};
     value v = lower_expr(L, s, e);
@@ -255,6 +268,7 @@ tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tens
         diagnostic *d = diag(L->ds, E0302, e->at, "an index of %s stands on an axis of %s",
                              space_name(L, t.space), space_name(L, axis));
         explain_space(L, d, s, e);
+        explain_way(L, d, e, t.space, axis);
     } else if (t.type == DT_I64) {
         diagnostic *d = diag(L->ds, E0309, e->at, "this computed index is not proven to lie in %s",
                              space_name(L, axis));
