@@ -299,7 +299,7 @@ typedef struct {
 } followed_classes;
 
 // Rows are taken whole, but for the longest: each size of a class is code that has to be made. Of many
-// entries a class has no row that is not.
+// entries a class that takes longer rows whole than the one before has no others.
 static void class_followed(void *user, uint32_t number) {
     static const int64_t few[2][3] = {{1, 8, 0}},
                          many[5][3] = {{4, 8, 0}, {4, 8, 0}, {4, 8, 0}, {8, 0}, {8, 16, 0}};
@@ -326,7 +326,7 @@ void default_follow(making *m) {
                            {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}},
                   many[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY / 4},
                             {"middle", ROW_OF_WARP, 0, DEFAULT_HEAVY},
-                            {"heavy", ROW_OF_BLOCK, groups / 2, DEFAULT_HEAVIEST / 2},
+                            {"heavy", ROW_OF_BLOCK, (groups + 1) / 2, DEFAULT_HEAVIEST / 2},
                             {"heavier", ROW_OF_BLOCK, groups, DEFAULT_HEAVIEST},
                             {"heaviest", ROW_OF_BLOCK, 2 * groups, 0}};
     followed_classes all = two_classes(m) ? (followed_classes){&f, few, sizeof few / sizeof *few}
