@@ -18,7 +18,9 @@ static bool one_wanted(schedule_checker *c, const schedule_kind_info *k, const a
 static bool check_index(schedule_checker *c, schedule_kind k, const ast_subject *x) {
     const char *name = schedule_name_of(x);
     if (name) return schedule_index_known(c, name, x->at, k == SCHEDULE_REDUCED);
-    diag(c->s->ds, E0516, x->at, "%s is wanted here", schedule_kind_at(k)->what);
+    diagnostic *d = diag(c->s->ds, E0516, x->at, "%s is wanted here", schedule_kind_at(k)->what);
+    if (x->kind == AST_SUBJECT_BINARY)
+        diag_help(d, "the words of a statement are names and numbers, and none of them is below 0");
     return false;
 }
 
