@@ -99,7 +99,7 @@ int drive_bench(driver *d) {
         usage(d, E0812, "--repeat takes a number from 1 to 1000000");
     if (option_is(d, OPT_TARGET, "sim"))
         usage(d, E0812, "the simulator's times say nothing: --target takes cuda or host here");
-    if (option_given(d, OPT_BANDWIDTH) && s.bandwidth < 1) usage(d, E0812, "--bandwidth takes GB/s, from 1");
+    if (option_given(d, OPT_BANDWIDTH) && s.bandwidth <= 0) usage(d, E0812, "--bandwidth takes GB/s above 0");
     int status = run_alone_open(&s.run, option_text(d, OPT_ALONE, NULL)) ? run_every_op(&s.run) : driver_status(d);
     run_alone_close(&s.run);
     return status;

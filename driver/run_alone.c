@@ -1,5 +1,5 @@
 // Turns of processes at one device, by a lock on a file they all name: while one launches what it checks or
-// times, the others compile, read their graphs and evaluate definitions.
+// times, the others compile, read their graphs, copy and evaluate definitions.
 #define _DEFAULT_SOURCE
 #include "run.h"
 
@@ -10,8 +10,14 @@
 bool run_alone_open(run_session *r, const char *path) {
     if (!path) return true;
     r->alone = fopen(path, "a");
-    if (!r->alone) diag(r->d->ds, E0804, NO_SPAN, "cannot make '%s': %s", path, strerror(errno));
-    return r->alone != NULL;
+    bool locks = r->alone && (!flock(fileno(r->alone), LOCK_SH | LOCK_NB) || errno == EWOULDBLOCK);
+    if (locks) {
+        run_alone_end(r);
+        return true;
+    }
+    r->d->io_fault = true;
+    diag(r->d->ds, E0804, NO_SPAN, "cannot %s '%s': %s", r->alone ? "lock" : "make", path, strerror(errno));
+    return false;
 }
 
 void run_alone_close(run_session *r) {
@@ -20,7 +26,8 @@ void run_alone_close(run_session *r) {
 }
 
 void run_alone_begin(const run_session *r) {
-    while (r->alone && flock(fileno(r->alone), LOCK_EX) && errno == EINTR) {}
+    while (r->alone && flock(fileno(r->alone), LOCK_EX) && errno == EINTR) {
+    }
 }
 
 void run_alone_end(const run_session *r) {

@@ -39,13 +39,51 @@ static double stage_points(const binding *b, const tensor_stage *s) {
     return points;
 }
 
+static bool mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool some = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+    for (uint32_t i = 0; i < n->nargs && !some; i++) some = mentions(op, n->args[i], v);
+    return some;
+}
+
+static bool reads_along(const tensor_op *op, tensor_expr e, tensor_val of, tensor_var v) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool some = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == of && mentions(op, e, v);
+    for (uint32_t i = 0; i < n->nargs && !some; i++) some = reads_along(op, n->args[i], of, v);
+    return some;
+}
+
+static bool has_key(const tensor_op *op, const tensor_stage *s, tensor_var v) {
+    for (uint32_t i = 0; i < s->nkeys; i++)
+        if (mentions(op, s->keys[i].lhs, v)) return true;
+    return false;
+}
+
+// Whether some stage reduces all points of an index along which it reads the value: one element asks for
+// them.
+static bool read_whole(const tensor_op *op, tensor_val of) {
+    for (uint32_t i = 0; i < op->stages.len; i++) {
+        const tensor_stage *s = &op->stages.data[i];
+        for (uint32_t b = 0; b < s->nbound; b++)
+            for (uint32_t e = 0; e < s->nbody && !has_key(op, s, s->bound[b]); e++)
+                if (reads_along(op, s->body[e], of, s->bound[b])) return true;
+    }
+    return false;
+}
+
+static bool waits(const tensor_op *op, const tensor_stage *s) {
+    for (uint32_t t = 0; t < s->ntargets; t++)
+        if (read_whole(op, s->targets[t].val)) return false;
+    return tensor_may_wait(op, s);
+}
+
 // Expressions the evaluator computes, at most, where it takes one in so many elements of the results no stage
-// reads. `certain`: without those of stages that compute what the sample reads.
+// reads. `certain`: without those of stages that compute what the sample reads, a part of them.
 static double evaluation_cost(const binding *b, double one_in, bool certain) {
     double cost = 0;
     for (uint32_t i = 0; i < b->op->stages.len; i++) {
         const tensor_stage *s = &b->op->stages.data[i];
-        if (certain && one_in > 1 && tensor_may_wait(b->op, s)) continue;
+        if (certain && one_in > 1 && waits(b->op, s)) continue;
         double rounds = s->loop == TENSOR_NO_LOOP ? 1 : (double)b->sizes[b->op->loops.data[s->loop].space];
         double points = stage_points(b, s) / (tensor_is_final(b->op, s) ? one_in : 1);
         cost += rounds * points * expressions_cost(b->op, s);

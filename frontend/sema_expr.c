@@ -242,13 +242,16 @@ static void explain_space(lowering *L, diagnostic *d, const scope *s, const ast_
 static void explain_way(lowering *L, diagnostic *d, const ast_expr *e, tensor_space from, tensor_space to) {
     for (tensor_val v = 0; v < L->op->nparams; v++) {
         const tensor_val_info *i = &L->op->vals.data[v];
-        if (i->role != VAL_MAP || i->rank != 1 || i->axes[0] != from || i->into != to) continue;
+        if (i->role != VAL_MAP || i->rank != 1 || i->axes[0] != from || i->into != to ||
+            i->facts & FACT_PARTIAL)
+            continue;
         diag_help(d, "the map '%s' leads there: %s[%s]", i->name, i->name,
                   e->kind == AST_NAME ? e->name.text : "…");
         return;
     }
-    diag_help(d, "take an index of %s, a map from %s into it, or one space for both where they are the same",
-              space_name(L, to), space_name(L, from));
+    bool named = L->op->spaces.data[from].kind == SPACE_FREE && L->op->spaces.data[to].kind == SPACE_FREE;
+    diag_help(d, "take an index of %s, or a map from %s into it%s", space_name(L, to), space_name(L, from),
+              named ? ", or one space for both where they are the same" : "");
 }
 
 tensor_expr lower_subscript(lowering *L, const scope *s, const ast_expr *e, tensor_space axis) {

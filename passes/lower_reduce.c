@@ -78,7 +78,10 @@ static bool parts_may_be_empty(const kernel *k, const reduction *r) {
 static bool rounds_inside(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if ((n->kind == LOOP_FOR && !lw_has_one_round(k, n)) || rounds_inside(k, &n->body)) return true;
+        bool rounds = n->kind == LOOP_FOR && !lw_has_one_round(k, n);
+        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++)
+            rounds |= n->digits[d].place == LOOP_SERIAL_PLACE && n->digits[d].extent > 1;
+        if (rounds || rounds_inside(k, &n->body)) return true;
     }
     return false;
 }

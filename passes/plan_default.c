@@ -422,7 +422,15 @@ static ir_dtype narrow_of(const tensor_op *op, tensor_expr e) {
     return t != DT_COUNT && ir_dtype_is_float(t) && ir_dtype_bytes(t) == 2 ? t : DT_COUNT;
 }
 
-// The largest or the smallest of such numbers is one of them: pairs are compared at once, and nothing is lost.
+static bool is_exact(const tensor_op *op, tensor_expr e, ir_dtype t) {
+    const tensor_node *n = tensor_node_at(op, e);
+    return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) &&
+           ir_dtype_round(t, n->imm.f) == n->imm.f;
+}
+
+// The largest or the smallest of such numbers, which is stored as one of them: pairs are compared at once,
+// and nothing is lost. What computes goes on in f32: an exponential wants to know what is subtracted from
+// what.
 static void fill_extremes(making *m) {
     const planner *p = m->p;
     for (uint32_t i = 0; i < p->op->stages.len && p->machine->gpu; i++) {
@@ -434,7 +442,9 @@ static void fill_extremes(making *m) {
                        (by == REDUCE_MAX || by == REDUCE_MIN) &&
                        tensor_node_at(p->op, r->lift[0])->op == TENSOR_ARG_OP;
         ir_dtype t = extreme ? narrow_of(p->op, st->body[0]) : DT_COUNT;
-        if (t == DT_COUNT) continue;
+        if (t == DT_COUNT || !is_exact(p->op, r->identity[0], t)) continue;
+        const tensor_val_info *to = &p->op->vals.data[st->targets[0].val];
+        if (to->role != VAL_RESULT || to->type != t) continue;
         schedule_value *v = ARENA_NEW(p->arena, schedule_value);
         *v = (schedule_value){.text = ir_dtype_text(t), .var = UINT32_MAX};
         schedule_fill(

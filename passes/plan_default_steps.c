@@ -158,7 +158,7 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
         return;
     }
     if (m->rows == ROWS_MANY_POINTS) {   // what stores a row each is held up by its turns
-        m->unfit |= !default_is_dot(m->p, g);
+        m->unfit |= !default_is_dot(m->p, g) || default_streams(m, g);
         note_points(m, left[0]);
     }
     if (default_is_dot(m->p, g)) {

@@ -64,7 +64,7 @@ static void fill_points(making *m, const tensor_stage *st, tensor_var point, ten
                         int64_t steps) {
     default_fill(m, st->name, SCHEDULE_LANES, point, rows, NULL);
     default_fill(m, st->name, SCHEDULE_UNROLL, point, steps, "dealt");
-    fill_tile(m, st, point, map, rows * (steps > 1 ? steps : 1));
+    fill_tile(m, st, point, map, rows * steps);
 }
 
 bool default_tile(making *m, const stage_group *g, uint32_t number) {

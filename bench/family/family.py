@@ -91,6 +91,10 @@ class Record:
         return "%-12s %-14s %-4s F=%-3s H=%s  %-26s %s  %s" % (*(row[k] for k in KEY), figures, notes)
 
 
+class Lost(Exception):
+    """The process is of no use any more: a peer's fault stays with the device."""
+
+
 class Run:
     """All that is timed. gnnc's processes run beside peers; a file that is locked says whose turn at the device it is."""
 
@@ -195,13 +199,16 @@ class Run:
         for case in chosen:
             if self.left() < 0:
                 return
-            with self.turn():
-                if "floors" in self.o.only and not self.record.has(name, case, "floors"):
-                    self.floors(measure, name, case, len(rowptr) - 1, len(col))
-                if "peers" in self.o.only:
-                    self.peers_of(measure, peers, name, case, rowptr, col)
-                if self.clock.cuda:
-                    torch.cuda.empty_cache()   # gnnc, and others here, need the memory
+            try:
+                with self.turn():
+                    if "floors" in self.o.only and not self.record.has(name, case, "floors"):
+                        self.floors(measure, name, case, len(rowptr) - 1, len(col))
+                    if "peers" in self.o.only:
+                        self.peers_of(measure, peers, name, case, rowptr, col)
+                    if self.clock.cuda:
+                        torch.cuda.empty_cache()   # gnnc, and others here, need the memory
+            except Lost:
+                self.begin_again()
 
     def rate(self, key, make):
         if key not in self.rates:
@@ -236,10 +243,14 @@ class Run:
             start = time.time()
             row = peers.row_of(self.clock, p, problem)
             self.record.add(name, case, p.name, {**row, "took_s": round(time.time() - start, 2)})
-            if row.get("lost"):   # the process is of no use any more: another one goes on
-                self.pool.shutdown(cancel_futures=True)
-                sys.stdout.flush()
-                os.execv(sys.executable, [sys.executable, *sys.argv, "--seconds=%d" % max(self.left(), 0)])
+            if row.get("lost"):
+                raise Lost
+
+    def begin_again(self):
+        """Another process goes on; its turns are not waited for by those of gnnc that run."""
+        self.pool.shutdown(cancel_futures=True)
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, *sys.argv, "--seconds=%d" % max(self.left(), 0)])
 
 
 def main():
