@@ -39,24 +39,43 @@ static double stage_points(const binding *b, const tensor_stage *s) {
     return points;
 }
 
-static bool mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
-    const tensor_node *n = tensor_node_at(op, e);
-    bool some = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
-    for (uint32_t i = 0; i < n->nargs && !some; i++) some = mentions(op, n->args[i], v);
+// What is known of the expressions of a stage and an index: each is looked at once.
+typedef struct {
+    const tensor_op *op;
+    tensor_var v;
+    uint8_t *mentions;   // 0: not looked at, 1: no, 2: yes
+    uint8_t *seen;
+} reading;
+
+static bool mentions(reading *r, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(r->op, e);
+    if (r->mentions[e]) return r->mentions[e] == 2;
+    bool some = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == r->v;
+    for (uint32_t i = 0; i < n->nargs && !some; i++) some = mentions(r, n->args[i]);
+    r->mentions[e] = 1 + some;
     return some;
 }
 
-static bool reads_along(const tensor_op *op, tensor_expr e, tensor_val of, tensor_var v) {
-    const tensor_node *n = tensor_node_at(op, e);
-    bool some = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == of && mentions(op, e, v);
-    for (uint32_t i = 0; i < n->nargs && !some; i++) some = reads_along(op, n->args[i], of, v);
-    return some;
-}
-
-static bool has_key(const tensor_op *op, const tensor_stage *s, tensor_var v) {
-    for (uint32_t i = 0; i < s->nkeys; i++)
-        if (mentions(op, s->keys[i].lhs, v)) return true;
+static bool reads_along(reading *r, tensor_expr e, tensor_val of) {
+    const tensor_node *n = tensor_node_at(r->op, e);
+    if (r->seen[e]) return false;
+    r->seen[e] = 1;
+    if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == of && mentions(r, e)) return true;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (reads_along(r, n->args[i], of)) return true;
     return false;
+}
+
+static bool reduces_along(const tensor_op *op, const tensor_stage *s, tensor_var v, tensor_val of) {
+    size_t n = op->exprs.len;
+    uint8_t *memory = memset(xmalloc(2 * n), 0, 2 * n);
+    reading r = {op, v, memory, memory + n};
+    bool keyed = false, some = false;
+    for (uint32_t i = 0; i < s->nkeys; i++) keyed |= mentions(&r, s->keys[i].lhs);
+    for (uint32_t i = 0; i < s->nbody && !keyed && !some; i++) some = reads_along(&r, s->body[i], of);
+    for (uint32_t i = 0; i < s->nfilters && !keyed && !some; i++) some = reads_along(&r, s->filters[i], of);
+    free(memory);
+    return some;
 }
 
 // Whether some stage reduces all points of an index along which it reads the value: one element asks for
@@ -65,8 +84,7 @@ static bool read_whole(const tensor_op *op, tensor_val of) {
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *s = &op->stages.data[i];
         for (uint32_t b = 0; b < s->nbound; b++)
-            for (uint32_t e = 0; e < s->nbody && !has_key(op, s, s->bound[b]); e++)
-                if (reads_along(op, s->body[e], of, s->bound[b])) return true;
+            if (reduces_along(op, s, s->bound[b], of)) return true;
     }
     return false;
 }

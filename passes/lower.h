@@ -319,6 +319,8 @@ axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at 
 void lw_leave_loops(kernel *k, const loop_body *body);
 reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n,
                    uint32_t stage);   // states at the identity
+void lw_close(kernel *k, simt_builder *b, reduction *r);   // every thread knows its states then
+void lw_again(kernel *k, simt_builder *b, reduction *r, const loop_node *n);   // lower_again.c: n: the AGAIN that follows it
 void lw_carry(kernel *k, simt_builder *b, const loop_node *n);
 void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);   // of its walk
 reduction *lw_reduction(kernel *k, uint32_t stage);

@@ -4,8 +4,6 @@
 // every thread knows the state.
 #include "lower.h"
 
-#include <math.h>
-
 // ---- Opening ---------------------------------------------------------------------------------------------
 // Whether an expression of the loops inside, whose variables are not bound yet, differs between lanes of the
 // vector.
@@ -521,7 +519,7 @@ static simt_value *fold_steps(kernel *k, simt_builder *b, const reduction *r, ax
     return lw_fold_dealt(k, b, r, part);
 }
 
-static void close_reduction(kernel *k, simt_builder *b, reduction *r) {
+void lw_close(kernel *k, simt_builder *b, reduction *r) {
     axis_set left = lw_written_out(k, r->left), bound = lw_written_out(k, r->copies & ~left);
     axis_set in_order = places(k, r->bound, LOOP_UNROLL_PLACE) | places(k, r->bound, LOOP_SERIAL_PLACE);
     if (!r->r->commutative && (r->bound & ~in_order))
@@ -551,52 +549,15 @@ reduction *lw_products(const kernel *k) {
     return r && r->open && r->node->matrix ? r : NULL;
 }
 
-// ---- Again -----------------------------------------------------------------------------------------------
-// That some state of this thread may not be finite: their sum is not.
-static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) {
-    simt_value sum = 0;
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        simt_value x = r->slot[lw_instance(k, r->copies) * r->n];
-        sum = sum ? simt_build_binary(b, SIMT_ADD, sum, x) : x;
-    }
-    for (uint32_t lanes = simt_typeof(k->f, sum).lanes / 2u; lanes > 0; lanes /= 2)
-        sum = simt_build_binary(b, SIMT_ADD, lw_slice(b, sum, 0, lanes), lw_slice(b, sum, lanes, lanes));
-    simt_value most = simt_build_float(b, simt_typeof(k->f, sum), (double)INFINITY);
-    simt_value finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, sum), most);
-    return simt_build_unary(b, SIMT_NOT, finite);
-}
-
-// Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: a thread
-// with such a state finds all of its states once more, from what belongs to them alone. So it need not hold
-// both.
-static void lower_again(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
-    uint32_t count = lw_instances(k, r->copies) * r->n, outer = k->reductions.len;
-    simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, count + 1);
-    simt_value *now = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
-    for (uint32_t i = 0; i < count; i++) types[i] = simt_typeof(k->f, r->slot[i]);
-    simt_builder then, other;
-    simt_instr branch = simt_build_if(b, some_infinite(k, b, r), types, count, &then, &other);
-    region_mark m = lw_enter(k);
-    reduction *again = lw_open(k, &then, n, r->stage);
-    lw_body(k, &then, &n->body);
-    close_reduction(k, &then, again);
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
-        now[lw_instance(k, r->copies) * r->n] = again->slot[lw_instance(k, again->copies) * r->n];
-    k->reductions.len = outer;
-    lw_leave(k, m);
-    simt_build_yield(&then, now, count);
-    simt_build_yield(&other, r->slot, count);
-    for (uint32_t i = 0; i < count; i++) r->slot[i] = simt_result(k->f, branch, i);
-}
-
+// ---- The node --------------------------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
     region_mark m = lw_enter(k);
     uint32_t first = k->reductions.len;
     lw_enter_loops(k, &n->body);
     for (uint32_t i = 0; i < n->nstages; i++) lw_open(k, b, n, n->stages[i]);
     lw_body(k, b, &n->body);
-    for (uint32_t i = 0; i < n->nstages; i++) close_reduction(k, b, k->reductions.data[first + i]);
-    if (loop_again(n)) lower_again(k, b, k->reductions.data[first], loop_again(n));
+    for (uint32_t i = 0; i < n->nstages; i++) lw_close(k, b, k->reductions.data[first + i]);
+    if (loop_again(n)) lw_again(k, b, k->reductions.data[first], loop_again(n));
     lw_leave_loops(k, &n->body);
     lw_leave(k, m);
 }

@@ -412,47 +412,6 @@ static void fill_blocks(making *m, const stage_group *g) {
     }
 }
 
-// ---- Types -----------------------------------------------------------------------------------------------
-// The type of 16 bits that an expression's values have, DT_COUNT: of no such type.
-static ir_dtype narrow_of(const tensor_op *op, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(op, e);
-    while ((n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type)) || n->op == TENSOR_STOP_OP)
-        n = tensor_node_at(op, n->args[0]);
-    ir_dtype t = n->op == TENSOR_LOAD_OP ? op->vals.data[n->imm.i].type : DT_COUNT;
-    return t != DT_COUNT && ir_dtype_is_float(t) && ir_dtype_bytes(t) == 2 ? t : DT_COUNT;
-}
-
-static bool is_exact(const tensor_op *op, tensor_expr e, ir_dtype t) {
-    const tensor_node *n = tensor_node_at(op, e);
-    return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) &&
-           ir_dtype_round(t, n->imm.f) == n->imm.f;
-}
-
-// The largest or the smallest of such numbers, which is stored as one of them: pairs are compared at once,
-// and nothing is lost. What computes goes on in f32: an exponential wants to know what is subtracted from
-// what.
-static void fill_extremes(making *m) {
-    const planner *p = m->p;
-    for (uint32_t i = 0; i < p->op->stages.len && p->machine->gpu; i++) {
-        const tensor_stage *st = &p->op->stages.data[i];
-        if (st->reducer == TENSOR_NO_REDUCER || plan_inlined(p, i)) continue;
-        const tensor_reducer *r = &p->op->reducers.data[st->reducer];
-        tensor_reduce_kind by;
-        bool extreme = r->nargs == 1 && r->nstate == 1 && tensor_combined_by(p->op, r, 0, &by) &&
-                       (by == REDUCE_MAX || by == REDUCE_MIN) &&
-                       tensor_node_at(p->op, r->lift[0])->op == TENSOR_ARG_OP;
-        ir_dtype t = extreme ? narrow_of(p->op, st->body[0]) : DT_COUNT;
-        if (t == DT_COUNT || !is_exact(p->op, r->identity[0], t)) continue;
-        const tensor_val_info *to = &p->op->vals.data[st->targets[0].val];
-        if (to->role != VAL_RESULT || to->type != t) continue;
-        schedule_value *v = ARENA_NEW(p->arena, schedule_value);
-        *v = (schedule_value){.text = ir_dtype_text(t), .var = UINT32_MAX};
-        schedule_fill(
-            p->arena, m->s,
-            (schedule_cell){.verb = SCHEDULE_ACCUMULATE, .stage = st->name, .nvalues = 1, .values = v});
-    }
-}
-
 // ---- Without reductions ----------------------------------------------------------------------------------
 // Lanes along a short last axis, or one whose extent may be anything, would idle: a thread a point, over all
 // axes as one.
@@ -624,7 +583,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
-    fill_extremes(&m);
+    default_extremes(&m);
     default_nones(&m);
     fill_overlaps(&m);
     default_guards(&m);

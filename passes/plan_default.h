@@ -1,7 +1,7 @@
 // Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
 // and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
-// plan_default_steps.c says how many steps are written out.
+// plan_default_steps.c says how many steps are written out, plan_default_types.c what is held in 16 bits.
 #ifndef GNNC_PLAN_DEFAULT_H
 #define GNNC_PLAN_DEFAULT_H
 
@@ -115,5 +115,6 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.
 bool default_tile(making *m, const stage_group *g, uint32_t number);
 void default_guard_tiled(making *m);
+void default_extremes(making *m);   // of 16 bits, in their type
 
 #endif
