@@ -70,8 +70,17 @@ static void complete(making *m, stage_group *g) {
     bool said = false;
     if (!g->len || plan_keeps_shared(m->p, g)) return;
     for (uint32_t i = 0; i < g->len; i++) said |= deals_out(m, &m->p->op->stages.data[g->data[i]]);
-    if (said) give_blocks(m, g);
-    else default_stages(m, g);
+    if (said) {
+        give_blocks(m, g);
+        return;
+    }
+    default_stages(m, g);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const char *name = m->p->op->stages.data[g->data[i]].name;
+        said |= schedule_find(m->p->s, name, SCHEDULE_COMPUTE, NULL) ||
+                schedule_find(m->p->s, name, SCHEDULE_ACCUMULATE, NULL);
+    }
+    if (!said) default_extremes(m, g);
 }
 
 static void complete_kernels(making *m) {

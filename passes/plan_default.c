@@ -470,6 +470,7 @@ void default_stages(making *m, const stage_group *g) {
 }
 
 static void fill_kernel(making *m, const stage_group *g) {
+    default_extremes(m, g);
     if (m->rows >= ROWS_TILED && default_tile(m, g, m->rows - ROWS_TILED)) {
         default_nones(m);
         return;
@@ -583,7 +584,6 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
-    default_extremes(&m);
     default_nones(&m);
     fill_overlaps(&m);
     default_guards(&m);

@@ -115,6 +115,6 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
 // A kernel of long rows of such points, by the first of the maps they may be of, the second …; false: it is no such kernel.
 bool default_tile(making *m, const stage_group *g, uint32_t number);
 void default_guard_tiled(making *m);
-void default_extremes(making *m);   // of 16 bits, in their type
+void default_extremes(making *m, const stage_group *g);   // of a kernel, of 16 bits: in their type
 
 #endif

@@ -19,11 +19,11 @@ static bool is_exact(const tensor_op *op, tensor_expr e, ir_dtype t) {
 // The largest or the smallest of such numbers, which is stored as one of them: pairs are compared at once,
 // and nothing is lost. What computes goes on in f32: an exponential wants to know what is subtracted from
 // what.
-void default_extremes(making *m) {
+void default_extremes(making *m, const stage_group *g) {
     const planner *p = m->p;
-    for (uint32_t i = 0; i < p->op->stages.len && p->machine->gpu; i++) {
-        const tensor_stage *st = &p->op->stages.data[i];
-        if (st->reducer == TENSOR_NO_REDUCER || plan_inlined(p, i)) continue;
+    for (uint32_t i = 0; i < g->len && p->machine->gpu; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (st->reducer == TENSOR_NO_REDUCER) continue;
         const tensor_reducer *r = &p->op->reducers.data[st->reducer];
         tensor_reduce_kind by;
         bool extreme = r->nargs == 1 && r->nstate == 1 && tensor_combined_by(p->op, r, 0, &by) &&
