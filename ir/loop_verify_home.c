@@ -157,6 +157,7 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
                val->into == v->op->vals.data[r->args[1]].into;
         break;
     case PREPARED_DEGREES: good = axis == m->into; break;
+    case PREPARED_DEGREES_FROM: good = axis == m->into && r->extent > 0; break;
     case PREPARED_CLASSES: good = val->role == VAL_CLASSES && axis == domain; break;
     case PREPARED_TILES: return WRONG(v, "a plan has no space that tiles count");
     case PREPARED_TILE_BEGINS:

@@ -100,6 +100,7 @@ typedef struct {
     X(ORDER, "order")     /* of map m: E entries; positions of m sorted by value, stable */                 \
     X(COMPOSE, "compose") /* of m: E -> V, n: V -> W: E entries, n[m[e]], none where either is none */      \
     X(DEGREES, "degrees") /* of map m: E -> V: V entries; the size of each preimage */                      \
+    X(DEGREES_FROM, "degrees_from") /* of map m, extent T: as degrees, but at least T, or the largest of them where it is less */ \
     X(ORDER_DESC, "order_desc") /* of map m: as order, largest value first, stable */                       \
     X(TILES, "tiles")     /* of map m, extent T: where each tile begins in the order of m, and where the     \
                              last ends; a tile has at most T entries, all of one value; also counts tiles */ \
@@ -143,7 +144,8 @@ static inline bool prepared_value(prepared_builder b) {   // it says the same in
 }
 static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
     return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
-           b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES;
+           b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES ||
+           b == PREPARED_DEGREES_FROM;
 }
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter

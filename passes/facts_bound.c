@@ -89,7 +89,8 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
     switch (p->builder) {
     case PREPARED_OFFSETS:
     case PREPARED_TILES: of_offsets(s, c, p, x); break;
-    case PREPARED_DEGREES: {
+    case PREPARED_DEGREES:
+    case PREPARED_DEGREES_FROM: {
         atom_id most;
         if (atom_find(s->f, TENSOR_PREIMAGE_OP, (int64_t)m, 0, &most))
             at_most(c, &(form){.n = 1, .terms = {{most, 1}}}, 0);

@@ -9,13 +9,14 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    ROW_LANES = 8,            // that share a row: most rows are short
-    GATHER_LANES = 4,         // of rows of a sector at most that are gathered, of few entries
-    STREAM_LANES = 4,         // of narrow rows that lie next to each other
-    LONG_STREAM_LANES = 16,   // of those of many entries
-    DOT_LANES = 8,            // that share what a dense axis is reduced to: more of them shuffle more
-    PART_POINTS = 4096,       // of a reduction across blocks
-    COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
+    ROW_LANES = 8,          // that share a row: most rows are short
+    GATHER_LANES = 4,       // of rows of a sector at most that are gathered, of few entries
+    STREAM_LANES = 4,       // of narrow rows that lie next to each other
+    DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
+    DOT_REGISTERS = 2,      // vectors of it that a lane has
+    DOT_POINTS = 128,       // of a block
+    PART_POINTS = 4096,     // of a reduction across blocks
+    COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     ROOMY = 8,        // of a row that a warp has: with more an assembler would spill to leave room for others
@@ -198,11 +199,13 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
 }
 
 // What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take
-// them, `each` or one at a time. An axis that `most` lanes would go through in rounds has more.
+// them, `each` or one at a time. An axis of which `most` lanes would have many vectors, or several rounds,
+// has more.
 static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most,
                           int64_t each) {
     share s = share_axis(m, st, st->bound[0], most);
-    while (most < m->p->machine->lanes && default_extent(m->p, st->bound[0]) >= 2 * share_points(s))
+    while (most < m->p->machine->lanes &&
+           (default_extent(m->p, st->bound[0]) >= 2 * share_points(s) || s.registers > DOT_REGISTERS))
         s = share_axis(m, st, st->bound[0], most *= 2);
     dot_share d = {s.lanes, 1};
     int64_t lanes = m->p->machine->lanes / s.lanes, room = HELD / (s.vector * s.registers);
@@ -239,9 +242,10 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
 // Of these lanes, those that share a row at most, where some should be left for others.
 static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes) {
     bool few = m->rows == ROWS_FEW;
+    if (m->owner == ROW_OF_LANES && m->owners) return m->owners;
     if (!m->narrow) return few && m->sums && !m->streams ? GATHER_LANES : ROW_LANES;
     if (few) return lanes < WARP ? ROW_LANES : STREAM_LANES;
-    return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? ROW_LANES : LONG_STREAM_LANES;
+    return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? STREAM_LANES : ROW_LANES;
 }
 
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
@@ -394,6 +398,12 @@ void default_nones(making *m) {
     }
 }
 
+// Of a block whose points reduce a dense axis, `points` a turn: as many as take longer than starting it.
+static int64_t turns(const making *m, int64_t points) {
+    if (m->rows == ROWS_MANY_POINTS) return DEFAULT_TURNS;
+    return m->rows == ROWS_FEW_POINTS || points >= DOT_POINTS ? 1 : DOT_POINTS / points;
+}
+
 // A block owns the rows its groups and lanes hold, or several rounds of them: all stages of the kernel say
 // so.
 static void fill_blocks(making *m, const stage_group *g) {
@@ -406,7 +416,7 @@ static void fill_blocks(making *m, const stage_group *g) {
         int64_t part = (c.vector ? c.vector : 1) * (c.lanes ? c.lanes : 1) * (c.registers ? c.registers : 1) *
                        (c.groups ? c.groups : 1);
         int64_t rounds = p->machine->gpu ? (c.unroll ? c.unroll : 1) : p->machine->block_points;
-        if (m->rows == ROWS_MANY_POINTS && default_is_dot(p, g)) rounds *= DEFAULT_TURNS;
+        if (p->machine->gpu && default_is_dot(p, g)) rounds *= turns(m, part * rounds);
         default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
                      NULL);
     }
@@ -503,6 +513,7 @@ static void fill_kernel(making *m, const stage_group *g) {
         if (default_held(m, st) <= ROOMY) default_room(m, st, DEFAULT_ROOM);
     }
     m->owner = ROW_OF_LANES;
+    m->owners = 0;
     m->sorted = false;
     if (cut) default_cut(m, g, map);
     m->sums = m->streams = m->narrow = false;

@@ -14,6 +14,7 @@ enum {
     DEFAULT_PART = 256,       // of a row that is cut
     DEFAULT_NARROW_PART = 64, // of one whose entries stream and are narrow: nothing else waits as long
     DEFAULT_NARROW_ROUND = 16,   // bytes of such an entry from which on more lanes share a row, instead of more steps
+    DEFAULT_STANDS = 32,      // of a row that is short: such rows stay side by side
     DEFAULT_SHORTEST = 4,     // entries of a row that has no rounds
     DEFAULT_SHORT = 32,       // of a row that a thread goes through alone, or two together where it is walked three times
     DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
@@ -39,7 +40,7 @@ typedef struct {
     const plan_class *class;
     plan_rows rows;
     row_owner owner;              // of the rows at hand
-    int64_t owners;               // groups of a block that owns a row
+    int64_t owners;               // groups of a block that owns a row; lanes that share one, 0: as its shape says
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
@@ -76,10 +77,15 @@ tensor_val default_row_map(const planner *p, const stage_group *g);
 typedef struct {
     const char *name;
     row_owner owner;
-    int64_t groups, limit;   // of a row's block; rows of more entries are of the next class, the last has none
+    int64_t owners, limit;   // groups of a row's block, or lanes of a row (0: as elsewhere); rows from there on are of the next class, the last has none
 } default_class;
+typedef struct {
+    const default_class *of;
+    uint32_t n;
+    bool stands;   // rows of the first class are left as they stand
+} default_classes;
 // Rows by length, each class with a schedule of its own, to whose cells `more` adds.
-void default_bucket(making *m, const stage_group *g, tensor_val map, const default_class *of, uint32_t n,
+void default_bucket(making *m, const stage_group *g, tensor_val map, const default_classes *all,
                     void (*more)(void *user, uint32_t number), void *user);
 void default_long_rows(making *m, const stage_group *g, tensor_val map);   // two classes
 // A kernel of sums of rows alone, and of what is computed from them, may cut long ones.

@@ -12,6 +12,7 @@ enum {
     SHARED_BYTES = 25344,   // of a block, with which threads rather than memory fill a multiprocessor
     MOST_BYTES = 69632,     // with which three blocks still fit one
     ROOM = 128,             // entries a row should have room for at least
+    LEAST_LANES = 4,        // that share a row of the fewest entries
     DEAR = 24   // operations from which on a value is kept, not computed again along a further axis
 };
 
@@ -286,7 +287,7 @@ bool default_follow_rows(making *m) {
     return follows;
 }
 
-// Of few entries two classes of rows, for each is a kernel; of many, five (bench/RECORD.md). What is made for
+// Of few entries two classes of rows, for each is a kernel; of many, six (bench/RECORD.md). What is made for
 // extents that are less likely is not worth as much code.
 static bool two_classes(const making *m) {
     return m->rows == ROWS_FEW || m->class != plan_class_at(m->p->machine, 0);
@@ -301,14 +302,16 @@ typedef struct {
 // Rows are taken whole, but for the longest: each size of a class is code that has to be made. Of many
 // entries a class that takes longer rows whole than the one before has no others.
 static void class_followed(void *user, uint32_t number) {
-    static const int64_t few[2][3] = {{1, 8, 0}},
-                         many[5][3] = {{4, 8, 0}, {4, 8, 0}, {4, 8, 0}, {8, 0}, {8, 16, 0}};
+    enum { MOST = LOOP_MAX_SIZES };
+    static const int64_t few[2][MOST] = {{1, 8}},
+                         many[6][MOST] = {{1, 2, 3, 4}, {2, 3, 4, 6, 8}, {3, 4, 6, 8},
+                                          {4, 6, 8},    {6, 8},          {5, 6, 8, 12, 16}};
     const followed_classes *all = user;
     bool two = two_classes(all->f->c->m);
     const int64_t *steps = two ? few[number] : many[number];
     int64_t whole = deal_followed(all->f, *steps ? steps : NULL);
     int64_t before = number ? all->classes[number - 1].limit : 0;
-    if (!two && number + 1 < all->n && whole > before) all->classes[number].limit = whole;
+    if (!two && number + 1 < all->n && whole >= before) all->classes[number].limit = whole + 1;
     else if (number + 1 < all->n && all->classes[number].limit <= before)
         all->classes[number].limit = 2 * before;
 }
@@ -324,14 +327,16 @@ void default_follow(making *m) {
     if (first == n || !find_followed(&c, &f)) return;
     default_class few[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
                            {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}},
-                  many[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY / 4},
+                  many[] = {{"lightest", ROW_OF_LANES, LEAST_LANES, DEFAULT_HEAVY / 16},
+                            {"light", ROW_OF_LANES, 0, DEFAULT_HEAVY / 4},
                             {"middle", ROW_OF_WARP, 0, DEFAULT_HEAVY},
                             {"heavy", ROW_OF_BLOCK, (groups + 1) / 2, DEFAULT_HEAVIEST / 2},
                             {"heavier", ROW_OF_BLOCK, groups, DEFAULT_HEAVIEST},
                             {"heaviest", ROW_OF_BLOCK, 2 * groups, 0}};
     followed_classes all = two_classes(m) ? (followed_classes){&f, few, sizeof few / sizeof *few}
                                           : (followed_classes){&f, many, sizeof many / sizeof *many};
-    default_bucket(m, &f.rows, c.map, all.classes, all.n, class_followed, &all);
+    const default_classes classes = {all.classes, all.n, !two_classes(m)};
+    default_bucket(m, &f.rows, c.map, &classes, class_followed, &all);
     fuse_followed(&f);
     m->cut = true;
 }

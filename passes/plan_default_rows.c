@@ -85,19 +85,21 @@ static schedule *class_of_rows(making *m, const stage_group *g, const default_cl
         .op = whole->op,
         .automatic = true};
     m->owner = of->owner;
-    m->owners = of->groups;
+    m->owners = of->owners;
     default_stages(m, g);
     if (more) more(user, number);
     schedule *made = m->s;
     default_nones(m);
     m->owner = ROW_OF_LANES;
+    m->owners = 0;
     m->s = whole;
     return made;
 }
 
-void default_bucket(making *m, const stage_group *g, tensor_val map, const default_class *of, uint32_t n,
+void default_bucket(making *m, const stage_group *g, tensor_val map, const default_classes *all,
                     void (*more)(void *user, uint32_t number), void *user) {
     arena *a = m->p->arena;
+    const uint32_t n = all->n;
     const tensor_stage *deepest = &m->p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(a, tensor_var, deepest->nleft + 1);
     plan_left(m->p, deepest, left);
@@ -105,27 +107,28 @@ void default_bucket(making *m, const stage_group *g, tensor_val map, const defau
     const char **names = ARENA_ARRAY(a, const char *, n);
     int64_t *limits = ARENA_ARRAY(a, int64_t, n);
     for (uint32_t i = 0; i < n; i++) {
-        use[i] = class_of_rows(m, g, &of[i], i, more, user);
+        use[i] = class_of_rows(m, g, &all->of[i], i, more, user);
         names[i] = use[i]->name;
-        limits[i] = of[i].limit;
+        limits[i] = all->of[i].limit;
     }
-    schedule_value *values = ARENA_ARRAY(a, schedule_value, 3);
+    schedule_value *values = ARENA_ARRAY(a, schedule_value, 4);
     values[0] = degree_key(m, map, left[0]);
     values[1] = (schedule_value){.keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
     values[2] = (schedule_value){
         .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
+    values[3] = (schedule_value){.keyword = "to", .number = limits[0] - 1, .var = UINT32_MAX};
     schedule_fill(a, m->s,
                   (schedule_cell){.verb = SCHEDULE_BUCKET,
                                   .stage = deepest->name,
                                   .subject = m->p->op->vars.data[left[0]].name,
-                                  .nvalues = 3,
+                                  .nvalues = 3u + all->stands,
                                   .values = values});
 }
 
 void default_long_rows(making *m, const stage_group *g, tensor_val map) {
     const default_class two[] = {{"light", ROW_OF_LANES, 0, DEFAULT_HEAVY},
                                  {"heavy", ROW_OF_BLOCK, default_heavy_groups(m->p), 0}};
-    default_bucket(m, g, map, two, 2, NULL, NULL);
+    default_bucket(m, g, map, &(default_classes){two, 2, false}, NULL, NULL);
 }
 
 // Its stages: a walk of rows first, whose reductions share it, then none that reduces.
@@ -164,16 +167,19 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
     return (m->rows == ROWS_FEW ? few : m->narrow ? DEFAULT_NARROW_PART : DEFAULT_PART) * shared;
 }
 
+// What entries read where they lie is read once by rows that stand side by side, and twice at each end of one
+// that does not.
 static void order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
     planner *p = m->p;
-    schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 2);
+    schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
     by[0] = degree_key(m, map, row);
     by[1] = (schedule_value){.keyword = "desc", .var = UINT32_MAX};
+    by[2] = (schedule_value){.keyword = "to", .number = DEFAULT_STANDS, .var = UINT32_MAX};
     schedule_fill(p->arena, m->s,
                   (schedule_cell){.verb = SCHEDULE_ORDER,
                                   .stage = stage,
                                   .subject = p->op->vars.data[row].name,
-                                  .nvalues = 2,
+                                  .nvalues = 2u + m->streams,
                                   .values = by});
 }
 

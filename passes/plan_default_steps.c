@@ -6,9 +6,11 @@
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
-    UNROLLED = 512,   // operations of a loop that is written out
-    STEPS = 4,        // points that each reduce a dense axis, or read by a map, under way at once
-    SHARED = 8        // lanes that are left for a row of 64 bytes: some share its entries
+    UNROLLED = 512,    // operations of a loop that is written out
+    STEPS = 4,         // points that each reduce a dense axis, or read by a map, under way at once
+    SHARED = 8,        // lanes that are left for a row of 64 bytes: some share its entries
+    ROOM_WORDS = 32,   // loaded by the points of a thread, for which DEFAULT_ROOM has registers
+    LITTLE_ROOM = 1024
 };
 
 // ---- Rounds of rows --------------------------------------------------------------------------------------
@@ -94,19 +96,57 @@ void default_level_rounds(making *m, const stage_group *g) {
 }
 
 // ---- Points ----------------------------------------------------------------------------------------------
-// Points that each reduce a dense axis: several are under way, and the lanes that reduce go on with one each.
+static int64_t or_one(int64_t n) { return n ? n : 1; }
+
+static index_cut cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound) {
+    schedule *whole = m->p->s;
+    m->p->s = m->s;
+    index_cut c = plan_cut(m->p, st, v, bound);
+    m->p->s = whole;
+    return c;
+}
+
+typedef struct {
+    const planner *p;
+    tensor_var along;
+    int64_t bytes;
+} load_count;
+
+static bool count_bytes(void *user, const tensor_node *load) {
+    load_count *c = user;
+    const tensor_node *last = load->nargs ? tensor_node_at(c->p->op, load->args[load->nargs - 1]) : NULL;
+    if (last && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == c->along)
+        c->bytes += ir_dtype_bytes(c->p->op->vals.data[load->imm.i].type);
+    return true;
+}
+
+// Registers of 32 bits for what a thread loads of the dense axis, of all points that it has under way.
+static int64_t loaded_words(making *m, const tensor_stage *dot, const tensor_stage *st,
+                            const tensor_var *left, uint32_t n, int64_t steps) {
+    load_count c = {m->p, dot->bound[0], 0};
+    plan_loads(m->p, dot, count_bytes, &c);
+    index_cut d = cut_of(m, dot, dot->bound[0], true);
+    int64_t points = steps * or_one(d.vector) * or_one(d.registers);
+    for (uint32_t i = 1; i < n; i++) points *= or_one(cut_of(m, st, left[i], false).registers);
+    return c.bytes * points / 4;
+}
+
+// Points that each reduce a dense axis: several are under way, as far as registers hold what they load, and
+// the lanes that reduce go on with one each. Of 16 bits more are, which take as many loads for half the
+// bytes.
 static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
                        uint32_t n) {
     const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
-    schedule *whole = m->p->s;
-    m->p->s = m->s;
-    int64_t lanes = plan_cut(m->p, dot, dot->bound[0], true).lanes, held = 1;
+    int64_t lanes = cut_of(m, dot, dot->bound[0], true).lanes, held = 1;
     for (uint32_t i = 1; i < n; i++) {
-        int64_t heads = plan_cut(m->p, st, left[i], false).registers;
+        int64_t heads = cut_of(m, st, left[i], false).registers;
         if (heads > 1) held *= heads;
     }
-    m->p->s = whole;
-    int64_t steps = lanes <= 1 || held > 2 ? 2 : lanes < STEPS ? lanes : STEPS;
+    int64_t steps = lanes <= 1 || held > 2 ? 2
+                    : lanes < STEPS        ? lanes
+                                           : STEPS,
+            words = default_bytes_along(m, dot, dot->bound[0]) < 4 ? 2 * ROOM_WORDS : ROOM_WORDS;
+    while (steps > 2 && loaded_words(m, dot, st, left, n, steps) > words) steps /= 2;
     default_fill(m, st->name, SCHEDULE_UNROLL, left[0], steps, lanes > 1 ? "dealt" : NULL);
 }
 
@@ -126,19 +166,28 @@ void default_room(making *m, const tensor_stage *st, int64_t threads) {
                   (schedule_cell){.verb = SCHEDULE_OCCUPANCY, .stage = st->name, .nvalues = 1, .values = n});
 }
 
-// Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait; heads
-// that a thread holds are under way at once in any case. Of several rounds of lanes it would have to spill.
+// Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait.
 static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
     if (bytes < 4) default_room(m, st, DEFAULT_ROOM);
 }
 
 static bool one_round(making *m, const tensor_stage *st, tensor_var v) {
-    schedule *whole = m->p->s;
-    m->p->s = m->s;
-    index_cut c = plan_cut(m->p, st, v, true);
-    m->p->s = whole;
-    int64_t points = (c.lanes ? c.lanes : 1) * (c.vector ? c.vector : 1) * (c.registers ? c.registers : 1);
+    index_cut c = cut_of(m, st, v, true);
+    int64_t points = or_one(c.lanes) * or_one(c.vector) * or_one(c.registers);
     return default_extent(m->p, v) && default_extent(m->p, v) <= points;
+}
+
+// Told for how many threads there is to be room, an assembler keeps what all points under way load in
+// registers; not told, it computes with the first before it loads the last. Of several rounds of lanes it
+// would have to spill. Many points that load much wait for their loads more than for room; heads of one lane
+// that load little, or are not many, for neither.
+static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage *st, const tensor_var *left,
+                          uint32_t n) {
+    if (!one_round(m, dot, dot->bound[0])) return;
+    int64_t words = loaded_words(m, dot, st, left, n, or_one(cut_of(m, st, left[0], false).unroll));
+    bool many = m->rows == ROWS_MANY_POINTS, lane = cut_of(m, dot, dot->bound[0], true).lanes <= 1;
+    if (words > 2 * ROOM_WORDS || (lane && (!many || words <= ROOM_WORDS / 2))) return;
+    default_room(m, st, many && words > ROOM_WORDS ? LITTLE_ROOM : DEFAULT_ROOM);
 }
 
 // A version of few points, or of many: all of them are of one space.
@@ -163,8 +212,7 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
     }
     if (default_is_dot(m->p, g)) {
         fill_steps(m, g, st, left, n);
-        if (n == 1 && one_round(m, first, first->bound[0]))
-            fill_room(m, st, default_bytes_along(m, first, first->bound[0]));
+        fill_dot_room(m, first, st, left, n);
     } else if (gathers(m, g)) {
         default_fill(m, st->name, SCHEDULE_UNROLL, left[0], STEPS, NULL);
         fill_room(m, st, default_entry_bytes(m, st));

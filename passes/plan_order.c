@@ -7,9 +7,32 @@
 
 #include <string.h>
 
+// `to COUNT` leaves points of fewer as they stand, behind the others: that is about degrees which fall, and
+// of classes about the first alone.
+static bool check_least(planner *p, const schedule_cell *c, bool falling, const schedule_value *limits) {
+    const schedule_value *to = schedule_value_of(c, "to");
+    if (!to) return true;
+    if (!falling) {
+        diagnostic *d = plan_refuse(p, E0544, c->at,
+                                    "'to %lld' is about degrees that fall, and these keys are others",
+                                    (long long)to->number);
+        if (d)
+            diag_help(d, "take degrees, the largest first: `order %s by degree(…, %s) desc to %lld`",
+                      c->subject, c->subject, (long long)to->number);
+        return false;
+    }
+    if (!limits || to->number < limits->numbers[0]) return true;
+    diagnostic *d = plan_refuse(
+        p, E0525, c->at, "'to %lld' leaves points as they stand that belong to several classes, from %lld on",
+        (long long)to->number, (long long)limits->numbers[0]);
+    if (d) diag_help(d, "keep to the first class: `to %lld`, or fewer", (long long)limits->numbers[0] - 1);
+    return false;
+}
+
 // The prepared order of a key: of a map's values, or of how many points a map takes to each.
 static bool key_order(planner *p, const schedule_cell *c, const schedule_value *key, bool descending,
                       tensor_val *order, tensor_val *counted) {
+    const schedule_value *to = schedule_value_of(c, "to");
     const tensor_op *of = p->s->op ? p->s->op : p->op;
     const tensor_node *n = key->key ? tensor_node_at(of, key->key) : NULL;
     while (n && (n->op == TENSOR_CVT_OP || n->op == TENSOR_INDEX_OP)) n = tensor_node_at(of, n->args[0]);
@@ -20,8 +43,11 @@ static bool key_order(planner *p, const schedule_cell *c, const schedule_value *
         if (schedule_counts(p->s, v, &map)) {
             const tensor_val_info m = p->op->vals.data[map];
             *counted = map;
-            v = plan_prepare(p, PREPARED_DEGREES, &map, 1, m.axes[0], m.into);
+            v = to ? plan_degrees_from(p, map, to->number)
+                   : plan_prepare(p, PREPARED_DEGREES, &map, 1, m.axes[0], m.into);
         }
+        if (!check_least(p, c, descending && *counted != TENSOR_NO_VAL, schedule_value_of(c, "at")))
+            return false;
         plan_map m = {.map = v};
         if (p->op->vals.data[v].role == VAL_PREPARED || plan_map_of(p, v, &m)) {
             const tensor_val_info i = p->op->vals.data[v = m.map];
@@ -109,7 +135,20 @@ static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var 
     return true;
 }
 
+// Steps from `made` on go before those from `first` on: the longest rows begin, and short ones fill what they
+// leave of the machine.
+static void launch_first(planner *p, uint32_t first, uint32_t made) {
+    loop_step *steps = p->plan->steps.data;
+    const uint32_t n = p->plan->steps.len, later = made - first;
+    if (!later || made == n) return;
+    loop_step *kept = ARENA_ARRAY(p->arena, loop_step, later);
+    memcpy(kept, steps + first, later * sizeof *kept);
+    memmove(steps + first, steps + made, (n - made) * sizeof *steps);
+    memcpy(steps + n - later, kept, later * sizeof *kept);
+}
+
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user) {
+    const uint32_t first = p->plan->steps.len;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     uint32_t nleft = plan_left(p, deepest, left), n = 1;
     schedule_cell *bucket =
@@ -121,7 +160,9 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
     schedule *whole = p->s;
     for (uint32_t i = 0; i < n && !p->failed; i++) {
         p->s = classes[i].schedule;
+        const uint32_t made = p->plan->steps.len;
         emit(p, &classes[i], n > 1 ? i + 1 : 0, user);
+        launch_first(p, first, made);
     }
     p->s = whole;
 }

@@ -60,6 +60,11 @@ tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, 
     return prepare(p, b, args, n, 0, into, axis);
 }
 
+tensor_val plan_degrees_from(planner *p, tensor_val map, int64_t least) {
+    const tensor_val_info m = p->op->vals.data[map];
+    return prepare(p, PREPARED_DEGREES_FROM, &map, 1, least, m.axes[0], m.into);
+}
+
 // ---- Maps ------------------------------------------------------------------------------------------------
 static const tensor_stage *plain_stage(const planner *p, tensor_val v) {
     const tensor_stage *found = NULL;

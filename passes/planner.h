@@ -452,6 +452,7 @@ bool plan_map_of(planner *p, tensor_val v, plan_map *out);   // known when the p
 bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out);
 tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
                         tensor_space axis);
+tensor_val plan_degrees_from(planner *p, tensor_val map, int64_t least);   // of at least so many, which smaller ones are told as
 // Tiles of at most n entries, none of which crosses a value: the first one of each value; the value of each.
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n);
 // Parts of rows of more than n entries, then the other rows, in an order or by their numbers: TENSOR_NO_VAL.

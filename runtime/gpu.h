@@ -50,6 +50,7 @@ gnn_status rt_gpu_offsets(rt_gpu *g, const rt_map_view *m, rt_ints *out);
 gnn_status rt_gpu_expanded(rt_gpu *g, const rt_ints *offsets, int64_t domain, rt_ints *out);
 gnn_status rt_gpu_order(rt_gpu *g, const rt_map_view *m, bool largest, rt_ints *out);
 gnn_status rt_gpu_degrees(rt_gpu *g, const rt_map_view *m, rt_ints *out);
+gnn_status rt_gpu_raise(rt_gpu *g, const rt_ints *x, int64_t least);       // entries below it
 gnn_status rt_gpu_largest(rt_gpu *g, const rt_ints *x, int64_t *out);   // 0 where there are none
 gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out, int64_t *tiles);
 // In `begins`, of as many entries as there are offsets, the number of the first tile of each class, and of all.

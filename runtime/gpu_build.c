@@ -69,6 +69,11 @@ gnn_status rt_gpu_degrees(rt_gpu *g, const rt_map_view *m, rt_ints *out) {
     return s ? s : rt_gpu_tally(g, &m->values, out);
 }
 
+// Entries below `least` become as much.
+gnn_status rt_gpu_raise(rt_gpu *g, const rt_ints *x, int64_t least) {
+    return RT_LAUNCH(g, RAISE, x->count, RT_POINTER(x->data), RT_NUMBER(x->count), RT_NUMBER(least));
+}
+
 gnn_status rt_gpu_largest(rt_gpu *g, const rt_ints *x, int64_t *out) {
     void *most;
     gnn_status s = rt_gpu_array(g, 1, sizeof *out, &most);

@@ -99,10 +99,12 @@ gnn_status rt_gpu_check_again(gnn_plan *plan, uint32_t param, const rt_checked *
 }
 
 // ---- Structures ------------------------------------------------------------------------------------------
-// As a map they go into the sizes that occur.
-static gnn_status degrees(rt_gpu *g, const rt_map_view *m, rt_ints *out, int64_t *codomain) {
+// As a map they go into the sizes that occur. Those below `least` are not told apart.
+static gnn_status degrees(rt_gpu *g, const rt_map_view *m, int64_t least, rt_ints *out, int64_t *codomain) {
     gnn_status s = rt_gpu_degrees(g, m, out);
     if (!s && m->codomain) s = rt_gpu_largest(g, out, codomain);
+    if (least > *codomain) least = *codomain;
+    if (!s && least > 0) s = rt_gpu_raise(g, out, least);
     if (!s && m->codomain) ++*codomain;
     return s;
 }
@@ -113,7 +115,8 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_OFFSETS: return rt_gpu_offsets(g, &m[0], out);
     case RT_ORDER: return rt_gpu_order(g, &m[0], false, out);
     case RT_COMPOSE: return rt_gpu_compose(g, &m[0], &m[1], out);
-    case RT_DEGREES: return degrees(g, &m[0], out, codomain);
+    case RT_DEGREES:
+    case RT_DEGREES_FROM: return degrees(g, &m[0], q->extent, out, codomain);
     case RT_ORDER_DESC: return rt_gpu_order(g, &m[0], true, out);
     case RT_TILES: return rt_gpu_tiles(g, &m[0], q->extent, out, codomain);
     case RT_TILE_BEGINS: return rt_gpu_tile_begins(g, &m[0], q->extent, out);

@@ -196,7 +196,8 @@ typedef struct {
 enum { RT_MAX_MAPS = 16 };   // of a builder
 #define RT_BUILDERS(X) /* X(name, text, least and most maps it takes) */                                    \
     X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2)                         \
-    X(DEGREES, "degrees", 1, 1) X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                   \
+    X(DEGREES, "degrees", 1, 1) X(DEGREES_FROM, "degrees_from", 1, 1)                                       \
+    X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                                               \
     X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                 \
     X(PART_ROWS, "part_rows", 1, 2) X(PART_BEGINS, "part_begins", 1, 2) X(PART_ENDS, "part_ends", 1, 2)     \
     X(PART_HEADS, "part_heads", 1, 2) X(WINDOW_SLOTS, "window_slots", 2, 2)                                 \
@@ -218,7 +219,7 @@ typedef struct {
     rt_builder builder;
     uint32_t nargs;
     rt_map_ref *args;
-    int64_t extent;          // of tiles, parts, windows; else 0
+    int64_t extent;          // of tiles, parts, windows; the least degree; else 0
     uint32_t domain, into;   // spaces
 } rt_prepared;
 static inline bool rt_counts(rt_builder b) {   // the space it is into
@@ -228,7 +229,8 @@ static inline bool rt_orders(rt_builder b) {   // a permutation
     return b == RT_ORDER || b == RT_ORDER_DESC;
 }
 static inline bool rt_maps(rt_builder b) {   // it may be an argument
-    return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || b == RT_WINDOW_SLOTS || rt_orders(b);
+    return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || b == RT_DEGREES_FROM ||
+           b == RT_WINDOW_SLOTS || rt_orders(b);
 }
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
@@ -237,7 +239,8 @@ static inline bool rt_windows(rt_builder b) {   // of so many rows
     return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES;
 }
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
-    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) || rt_windows(b);
+    return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) || rt_windows(b) ||
+           b == RT_DEGREES_FROM;
 }
 
 typedef struct {

@@ -79,8 +79,8 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     for (uint32_t i = 0; i < alike; i++)
         if (m[i].values.count != plan->sizes[q->domain])
             return misfit(plan, r, "its maps have another domain");
-    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_TILE_BEGINS ||
-                     q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_windows(q->builder);
+    bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_DEGREES_FROM ||
+                     q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_windows(q->builder);
     if (of_values && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
     bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
@@ -117,11 +117,15 @@ static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint3
     return GNN_OK;
 }
 
-// As a map they go into the sizes that occur, so that sorting by them takes no more.
-static gnn_status build_degrees(gnn_context *c, const rt_map_view *m, bool wide, rt_structure *s) {
+// As a map they go into the sizes that occur, so that sorting by them takes no more. Those below `least` are not
+// told apart.
+static gnn_status build_degrees(gnn_context *c, const rt_map_view *m, int64_t least, bool wide, rt_structure *s) {
     gnn_status status = rt_build_degrees(c, m, wide, &s->host);
     for (int64_t v = 0; v < m->codomain && !status; v++)
         if (rt_get(&s->host, v) >= s->codomain) s->codomain = rt_get(&s->host, v) + 1;
+    if (least >= s->codomain) least = s->codomain - 1;
+    for (int64_t v = 0; v < m->codomain && least > 0 && !status; v++)
+        if (rt_get(&s->host, v) < least) rt_set(&s->host, v, least);
     return status;
 }
 
@@ -134,7 +138,8 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_OFFSETS: return rt_build_offsets(c, &m[0], wide, &s->host);
     case RT_ORDER: return rt_build_order(c, &m[0], wide, &s->host);
     case RT_COMPOSE: return rt_build_compose(c, &m[0], &m[1], wide, &s->host);
-    case RT_DEGREES: return build_degrees(c, &m[0], wide, s);
+    case RT_DEGREES:
+    case RT_DEGREES_FROM: return build_degrees(c, &m[0], r->q->extent, wide, s);
     case RT_ORDER_DESC: return rt_build_order_desc(c, &m[0], wide, &s->host);
     case RT_TILES: return rt_build_tiles(c, &m[0], r->q->extent, wide, &s->host, &s->codomain);
     case RT_TILE_BEGINS: return rt_build_tile_begins(c, &m[0], r->q->extent, wide, &s->host);

@@ -58,11 +58,13 @@ static void builders(int64_t n, int64_t into, int64_t extent) {
     " {\"name\": \"slots\", \"builder\": \"window_slots\", \"extent\": 2, \"args\": [\"m\", \"k\"], \"domain\": \"E\", \"into\": \"V\"},\n"      \
     " {\"name\": \"w0\", \"builder\": \"window_begins\", \"extent\": 2, \"args\": [\"m\", \"slots\"], \"domain\": \"E\", \"into\": \"V\"},\n"    \
     " {\"name\": \"w1\", \"builder\": \"window_columns\", \"args\": [\"k\", \"slots\"], \"domain\": \"E\", \"into\": \"R\"},\n"                  \
-    " {\"name\": \"w2\", \"builder\": \"window_entries\", \"extent\": 2, \"args\": [\"m\", \"slots\"], \"domain\": \"E\", \"into\": \"V\"}],\n"  \
-    "\"kernels\": [{\"name\": \"use\", \"block\": 32, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\"]}],\n" \
+    " {\"name\": \"w2\", \"builder\": \"window_entries\", \"extent\": 2, \"args\": [\"m\", \"slots\"], \"domain\": \"E\", \"into\": \"V\"},\n"   \
+    " {\"name\": \"least\", \"builder\": \"degrees_from\", \"extent\": 2, \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},\n"             \
+    " {\"name\": \"most\", \"builder\": \"degrees_from\", \"extent\": 4294967296, \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"}],\n"     \
+    "\"kernels\": [{\"name\": \"use\", \"block\": 32, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\"]}],\n" \
     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"use\", \"blocks\": \"1\", \"args\": [{\"prepared\": \"offsets(m)\"},\n"     \
     " {\"prepared\": \"order(k)\"}, {\"prepared\": \"d\"}, {\"prepared\": \"order_desc(d)\"}, {\"prepared\": \"tiles(c)\"},\n"                   \
-    " {\"prepared\": \"begins\"}, {\"prepared\": \"values\"}, {\"prepared\": \"kp\"}, {\"prepared\": \"w0\"}, {\"prepared\": \"w1\"}, {\"prepared\": \"w2\"}]}]}]}"
+    " {\"prepared\": \"begins\"}, {\"prepared\": \"values\"}, {\"prepared\": \"kp\"}, {\"prepared\": \"w0\"}, {\"prepared\": \"w1\"}, {\"prepared\": \"w2\"}, {\"prepared\": \"least\"}, {\"prepared\": \"most\"}]}]}]}"
 
 typedef struct {   // a manifest for each side
     const char *host, *device;
@@ -118,7 +120,25 @@ static void free_map(gnn_context *c, const gnn_map *m) {
     gnn_free(c, (void *)(uintptr_t)m->offsets);
 }
 
+// The degrees, of which those below `least` are as much, or as the largest of them.
+static void raised(const gnn_plan *p, const char *name, int64_t least) {
+    const rt_ints *d = NULL, *r = NULL;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < p->p->nprepared; i++) {
+        if (!strcmp(p->p->prepared[i].name, "d")) d = &p->prepared[i]->host;
+        if (!strcmp(p->p->prepared[i].name, name)) r = &p->prepared[i]->host;
+    }
+    for (int64_t i = 0; i < d->count; i++)
+        if (rt_get(d, i) > most) most = rt_get(d, i);
+    if (least > most) least = most;
+    CHECK(r->count == d->count);
+    for (int64_t i = 0; i < d->count; i++)
+        CHECK(rt_get(r, i) == (rt_get(d, i) < least ? least : rt_get(d, i)));
+}
+
 static void same_structures(const gnn_plan *device, const gnn_plan *host) {
+    raised(host, "least", 2);
+    raised(host, "most", 4294967296);
     for (uint32_t i = 0; i < device->p->nprepared; i++) {
         const rt_structure *d = device->prepared[i], *h = host->prepared[i];
         const rt_ints there = {(void *)(uintptr_t)d->device, d->host.count, d->host.wide};
@@ -138,7 +158,7 @@ static void both(const manifests *text, const gnn_map *m, const gnn_map *k, uint
     gnn_context *h = new_context(&lh, 1), *d = begin(&ld, 1);
     gnn_program *ph = NULL, *pd = NULL;
     gnn_plan *on_host = NULL, *on_device = NULL;
-    fake_register("use", use_device, 11, 0);
+    fake_register("use", use_device, 13, 0);
     GOOD(h, load(h, text, &ph));
     GOOD(d, load(d, text, &pd));
     const gnn_map md = move_map(d, m, V), kd = move_map(d, k, R);
@@ -258,7 +278,7 @@ static void shared(void) {
     gnn_cache *cache = NULL;
     gnn_plan *one = NULL, *two = NULL;
     const gnn_map m = M64(1, 0, 5, 5), k = M32(0, 0, 0, 0), md = move_map(c, &m, V), kd = move_map(c, &k, R);
-    fake_register("use", use_device, 11, 0);
+    fake_register("use", use_device, 13, 0);
     GOOD(c, load(c, &plain, &p));
     GOOD(c, load(c, &strict, &q));
     GOOD(c, gnn_cache_new(c, &cache));
@@ -285,7 +305,7 @@ static int64_t with_fault(const manifests *text, int64_t call, int64_t allocatio
     gnn_context *c = begin(&l, 2);
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
-    fake_register("use", use_device, 11, 0);
+    fake_register("use", use_device, 13, 0);
     GOOD(c, load(c, text, &p));
     const gnn_map m = M64(5, 1, 5), k = M32(3, 0, 0), md = move_map(c, &m, V), kd = move_map(c, &k, R);
     const int64_t calls = fake_calls(NULL), allocations = l.calls;
