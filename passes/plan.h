@@ -62,7 +62,8 @@ typedef struct {
 // few rows, none of them long: each has a block of a few groups. FUSED_AT_ONCE: likewise of a softmax, a group each. SHORTEST,
 // SHORT: a kernel of sums of rows, or a softmax, of which none has more than four entries, or 32: no warp has one. THIN: one
 // of sums of what is gathered, by rows of few entries on average: longer ones are cut. FEWER: one of sums of what lies in
-// the order of rows, of so few entries that a warp shares those of a row. GROUP_AT_ONCE: a kernel of sums of few rows, a group each,
+// the order of rows, of so few entries that a warp shares those of a row. BRIEF: one of sums of narrow rows of what lies there,
+// of few dozen entries on average: fewer lanes share one. GROUP_AT_ONCE: a kernel of sums of few rows, a group each,
 // that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone. MANY_POINTS: of dot
 // products, so many that threads take turns.
 typedef enum {
@@ -76,6 +77,7 @@ typedef enum {
     ROWS_SHORT,
     ROWS_THIN,
     ROWS_FEWER,
+    ROWS_BRIEF,
     ROWS_GROUP_AT_ONCE,
     ROWS_FEW_POINTS,
     ROWS_MANY_POINTS,

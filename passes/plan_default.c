@@ -9,14 +9,15 @@
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
     WARP = 32,
-    ROW_LANES = 8,          // that share a row: most rows are short
-    GATHER_LANES = 4,       // of rows of a sector at most that are gathered, of few entries
-    STREAM_LANES = 4,       // of narrow rows that lie next to each other
-    DOT_LANES = 8,          // that share what a dense axis is reduced to: more of them shuffle more
-    DOT_REGISTERS = 2,      // vectors of it that a lane has
-    DOT_POINTS = 128,       // of a block
-    PART_POINTS = 4096,     // of a reduction across blocks
-    COLUMN_POINTS = 1024,   // of a column, likewise: a block reads as many of each of its columns
+    ROW_LANES = 8,            // that share a row: most rows are short
+    GATHER_LANES = 4,         // of rows of a sector at most that are gathered, of few entries
+    STREAM_LANES = 4,         // of narrow rows that lie next to each other
+    LONG_STREAM_LANES = 16,   // of those of many entries, half of them of the narrowest
+    DOT_LANES = 8,            // that share what a dense axis is reduced to: more of them shuffle more
+    DOT_REGISTERS = 2,        // vectors of it that a lane has
+    DOT_POINTS = 128,         // of a block
+    PART_POINTS = 4096,       // of a reduction across blocks
+    COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     ROOMY = 8,        // of a row that a warp has: with more an assembler would spill to leave room for others
@@ -245,7 +246,8 @@ static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes)
     if (m->owner == ROW_OF_LANES && m->owners) return m->owners;
     if (!m->narrow) return few && m->sums && !m->streams ? GATHER_LANES : ROW_LANES;
     if (few) return lanes < WARP ? ROW_LANES : STREAM_LANES;
-    return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? STREAM_LANES : ROW_LANES;
+    int64_t most = m->rows == ROWS_BRIEF ? ROW_LANES : LONG_STREAM_LANES;
+    return default_row_bytes(m, st) < DEFAULT_NARROW_ROUND ? most / 2 : most;
 }
 
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
@@ -489,9 +491,11 @@ static void fill_kernel(making *m, const stage_group *g) {
     bool known = map == TENSOR_NO_VAL;
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
     if (!known) VEC_PUSH(m->p->arena, &m->walked, map);
-    bool skewed = (m->rows == ROWS_SKEWED || m->rows == ROWS_FEW) && map != TENSOR_NO_VAL;
+    bool brief = m->rows == ROWS_BRIEF,
+         skewed = (m->rows == ROWS_SKEWED || m->rows == ROWS_FEW || brief) && map != TENSOR_NO_VAL;
     bool thin = m->rows == ROWS_THIN, fewer = m->rows == ROWS_FEWER, cut = skewed || thin || fewer;
     if (skewed && !default_cuts(m->p, g)) {
+        m->unfit |= brief;
         default_long_rows(m, g, map);
         return;
     }
@@ -501,7 +505,8 @@ static void fill_kernel(making *m, const stage_group *g) {
     m->streams = cut && default_streams(m, g);
     m->narrow = m->streams && default_narrow(m, g);
     m->sorted = skewed && !(m->narrow && m->rows == ROWS_FEW);
-    m->unfit |= (thin && (!m->sums || m->streams)) || (fewer && (!m->sums || !m->streams || m->narrow));
+    m->unfit |= (thin && (!m->sums || m->streams)) || (fewer && (!m->sums || !m->streams || m->narrow)) ||
+                (brief && (!m->sums || !m->narrow));
     if (m->unfit) return;
     if (m->rows == ROWS_ALL_AT_ONCE) m->owner = ROW_OF_BLOCK, m->owners = ROW_GROUPS;
     if (fewer || m->rows == ROWS_GROUP_AT_ONCE) m->owner = ROW_OF_WARP;
@@ -559,8 +564,9 @@ static void fill_overlaps(making *m) {
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     static const char *const suffix[] = {
-        "",       " skewed", " few",   " fused",         " all at once", " fused all at once", " shortest",
-        " short", " thin",   " fewer", " group at once", " few points",  " many points",       " tiled by"};
+        "",         " skewed", " few",   " fused", " all at once",   " fused all at once", " shortest",
+        " short",   " thin",   " fewer", " brief", " group at once", " few points",        " many points",
+        " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),

@@ -19,6 +19,7 @@ enum {
     DEFAULT_SHORT = 32,       // of a row that a thread goes through alone, or two together where it is walked three times
     DEFAULT_BLOCKS = 4096,    // of a few warps, that a machine has in two rounds
     DEFAULT_THIN = 8,         // entries of a row on average that warps would idle over
+    DEFAULT_BRIEF = 48,       // that lanes of several narrow rows would wait for
     DEFAULT_THIN_PART = 16,   // of a row that is cut, then
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side

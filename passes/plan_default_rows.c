@@ -217,7 +217,8 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     const tensor_stage *deepest = &p->op->stages.data[g->data[g->len - 1]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
     plan_left(p, deepest, left);
-    if (m->rows == ROWS_SKEWED || (m->rows == ROWS_FEW && !m->narrow && !lanes_share_all(m, g, left[0])))
+    if (m->rows == ROWS_SKEWED || m->rows == ROWS_BRIEF ||
+        (m->rows == ROWS_FEW && !m->narrow && !lanes_share_all(m, g, left[0])))
         order_by_degree(m, deepest->name, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -341,14 +342,13 @@ static void guard_points(making *m) {
     }
 }
 
-// Few entries a row.
-static void guard_thin(making *m, tensor_val map) {
+// So few entries a row, on average.
+static void guard_average(making *m, tensor_val map, int most) {
     const planner *p = m->p;
     tensor_space entries = p->op->vals.data[map].axes[0], rows = p->op->vals.data[map].into;
-    const size_token thin[] = {
-        {SZ_SPACE, rows, 0}, {SZ_CONST, DEFAULT_THIN, 0}, {SZ_MUL, 0, 0}, {SZ_LE, 0, 0}};
+    const size_token thin[] = {{SZ_SPACE, rows, 0}, {SZ_CONST, most, 0}, {SZ_MUL, 0, 0}, {SZ_LE, 0, 0}};
     guard(m, entries, true, thin, 4,
-          arena_printf(p->arena, "%s <= %d * %s", p->op->spaces.data[entries].name, DEFAULT_THIN,
+          arena_printf(p->arena, "%s <= %d * %s", p->op->spaces.data[entries].name, most,
                        p->op->spaces.data[rows].name));
 }
 
@@ -364,15 +364,17 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
 void default_guards(making *m) {
     bool group = m->rows == ROWS_GROUP_AT_ONCE,
          at_once = m->rows == ROWS_ALL_AT_ONCE || m->rows == ROWS_FUSED_AT_ONCE || group;
-    bool thin = m->rows == ROWS_THIN, few = m->rows == ROWS_FEW, fewer = m->rows == ROWS_FEWER;
+    bool thin = m->rows == ROWS_THIN, few = m->rows == ROWS_FEW, fewer = m->rows == ROWS_FEWER,
+         brief = m->rows == ROWS_BRIEF;
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (at_once || thin || m->rows == ROWS_SHORT) guard_blocks(m, map, at_once);
         if (few || fewer) guard_few(m, map, few ? DEFAULT_FEW : DEFAULT_FEWER);
-        if (thin) guard_thin(m, map);
+        if (thin || brief) guard_average(m, map, thin ? DEFAULT_THIN : DEFAULT_BRIEF);
     }
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
-    bool any = m->rows == ROWS_SKEWED || few || fewer || group || m->entries;   // as long as they are
+    bool any = m->rows == ROWS_SKEWED || few || fewer || brief || group ||
+               m->entries;   // as long as they are
     if (m->points != TENSOR_NO_SPACE) guard_points(m);
     for (uint32_t i = 0; i < m->walked.len && !any; i++) guard_rows(m, m->walked.data[i]);
 }

@@ -200,6 +200,7 @@ static void add_default(versioning *w) {
             bool cut = other.cut && w->machine->gpu && !i;
             if (cut) add_made(w, c, ROWS_FEWER, &other);
             if (cut) add_made(w, c, ROWS_FEW, &other);
+            if (cut) add_made(w, c, ROWS_BRIEF, &other);
             if (!add(w, s, &facts)) return;
         }
         if (supposed.extents) continue;
