@@ -168,7 +168,7 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
 }
 
 // What entries read where they lie is read once by rows that stand side by side, and twice at each end of one
-// that does not.
+// that does not. (Of few entries a cache has it.)
 static void order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
     planner *p = m->p;
     schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
@@ -179,7 +179,7 @@ static void order_by_degree(making *m, const char *stage, tensor_var row, tensor
                   (schedule_cell){.verb = SCHEDULE_ORDER,
                                   .stage = stage,
                                   .subject = p->op->vars.data[row].name,
-                                  .nvalues = 2u + m->streams,
+                                  .nvalues = 2u + (m->streams && m->rows != ROWS_FEW),
                                   .values = by});
 }
 

@@ -132,8 +132,7 @@ static int64_t loaded_words(making *m, const tensor_stage *dot, const tensor_sta
 }
 
 // Points that each reduce a dense axis: several are under way, as far as registers hold what they load, and
-// the lanes that reduce go on with one each. Of 16 bits more are, which take as many loads for half the
-// bytes.
+// the lanes that reduce go on with one each. 128 bytes of f32 a thread are best, of 16 bits 256.
 static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
                        uint32_t n) {
     const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
