@@ -74,6 +74,7 @@ typedef enum {
 } loop_node_kind;
 
 // A reduction by matrix operations of a warp, whose pieces its loops deal out as simt_mma_at has them: see LOOP.md.
+#define LOOP_NO_ROWS ((tensor_var)UINT32_MAX)   // what stands on the left is the same for all rows
 typedef struct {
     simt_mma kind;
     tensor_var rows, columns, depth;   // of the loops over what stands on the left, on the right, and is reduced
@@ -202,6 +203,7 @@ tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 
 const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
+uint32_t loop_matrix_held(simt_mma kind);   // points of the depth that a lane has of an operation
 bool loop_matrix_adjacent(const loop_node *depth, simt_mma kind);   // what a lane has along the depth is
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);

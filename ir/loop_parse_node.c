@@ -132,7 +132,7 @@ static void read_carry(plan_parser *p, loop_node *n) {
                           (unsigned)n->nstates, (unsigned)nlast);
 }
 
-// by SHAPE (rows, columns, depth)
+// by SHAPE (rows, columns, depth), or without rows
 static void read_matrix(plan_parser *p, loop_node *n) {
     parser *t = &p->text;
     if (!tensor_lex_accept(t, "by")) return;
@@ -143,10 +143,15 @@ static void read_matrix(plan_parser *p, loop_node *n) {
         tensor_parse_fail(t, E0972, name.at, "there is no matrix operation '%s'", name.text);
     loop_matrix *m = ARENA_NEW(t->arena, loop_matrix);
     m->kind = (simt_mma)kind;
-    tensor_var *vars[] = {&m->rows, &m->columns, &m->depth};
-    for (uint32_t i = 0; i < 3; i++) {
-        tensor_lex_expect(t, i ? "," : "(");
-        *vars[i] = loop_parse_var(p);
+    tensor_lex_expect(t, "(");
+    m->rows = LOOP_NO_ROWS;
+    m->columns = loop_parse_var(p);
+    tensor_lex_expect(t, ",");
+    m->depth = loop_parse_var(p);
+    if (tensor_lex_accept(t, ",")) {
+        m->rows = m->columns;
+        m->columns = m->depth;
+        m->depth = loop_parse_var(p);
     }
     tensor_lex_expect(t, ")");
     n->matrix = m;

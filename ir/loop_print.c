@@ -100,8 +100,9 @@ static void print_head(plan_printer *p, const loop_node *n) {
         break;
     case LOOP_REDUCE:
         if (n->matrix)
-            OUT(p, " by %s (%s, %s, %s)", simt_mma_table(n->matrix->kind)->text,
-                p->names.vars[n->matrix->rows], p->names.vars[n->matrix->columns],
+            OUT(p, " by %s (%s%s%s, %s)", simt_mma_table(n->matrix->kind)->text,
+                n->matrix->rows == LOOP_NO_ROWS ? "" : p->names.vars[n->matrix->rows],
+                n->matrix->rows == LOOP_NO_ROWS ? "" : ", ", p->names.vars[n->matrix->columns],
                 p->names.vars[n->matrix->depth]);
         break;
     case LOOP_PHASE:

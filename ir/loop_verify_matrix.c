@@ -36,6 +36,11 @@ static layout depth_of(simt_mma kind, bool adjacent) {
     return l;
 }
 
+// Without rows a lane has a vector of the depth, for one operation or several.
+static layout vector_depth(const loop_node *n) {
+    return (layout){{n->digits[0], {LOOP_LANE_PLACE, 4, 1}}, 2};
+}
+
 bool loop_matrix_adjacent(const loop_node *depth, simt_mma kind) {
     uint32_t at = simt_element_bits(simt_mma_table(kind)->element) < 32;
     return depth->ndigits > at && depth->digits[at].place == LOOP_REGISTER_PLACE;
@@ -67,6 +72,8 @@ static const char *check_layout(loop_verifier *v, const loop_node *loop, layout 
                  v->op->vars.data[loop->var].name, what, text);
 }
 
+uint32_t loop_matrix_held(simt_mma kind) { return simt_mma_table(kind)->k / 4u; }
+
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m) {
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *r = v->path.data[k];
@@ -86,13 +93,14 @@ static const loop_node *around(const loop_verifier *v, tensor_var x) {
 
 // Lanes stand at points of their own of these two.
 static bool differs(loop_verifier *v, const loop_matrix *m, tensor_expr e) {
-    return e && (loop_depends(v, e, m->rows) || loop_depends(v, e, m->columns));
+    return e && (loop_depends(v, e, m->columns) || (m->rows != LOOP_NO_ROWS && loop_depends(v, e, m->rows)));
 }
 
 static const char *check_together(loop_verifier *v, const loop_matrix *m, const loop_node *n) {
     bool apart = n->kind == LOOP_FOR ? differs(v, m, n->lo) || differs(v, m, n->hi)
                                      : n->kind == LOOP_IF && differs(v, m, n->value);
-    if (n->kind == LOOP_FOR && is_vector(n) && n->var != m->columns)
+    tensor_var laned = m->rows == LOOP_NO_ROWS ? m->depth : m->columns;
+    if (n->kind == LOOP_FOR && is_vector(n) && n->var != laned)
         return WRONG(v, "a matrix operation stands in the vector of '%s'", v->op->vars.data[n->var].name);
     return apart ? WRONG(v, "lanes of a matrix operation would go apart: %s on its rows or columns",
                          n->kind == LOOP_FOR ? "the bounds of a loop depend" : "a condition depends")
@@ -113,7 +121,7 @@ typedef struct {
 // Where a cell is empty its product is 0 times a number of another row, which need not be finite.
 static const char *check_cells(loop_verifier *v, const loop_matrix *m, const loop_node *n, bool deep,
                                const inside *in) {
-    if (!deep || loop_depends(v, n->value, m->columns))
+    if (!deep || m->rows == LOOP_NO_ROWS || loop_depends(v, n->value, m->columns))
         return WRONG(
             v,
             "a condition in a reduction by matrix operations leaves out products of rows, in the loop over '%s'",
@@ -184,18 +192,25 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
         return WRONG(
             v,
             "a matrix operation adds in f32 with roundings of its own: of one stage, a sum of three roundings");
-    const loop_node *rows = around(v, m->rows), *columns = around(v, m->columns);
-    if (!rows || !columns)
+    const bool alike = m->rows == LOOP_NO_ROWS;
+    const loop_node *rows = alike ? NULL : around(v, m->rows), *columns = around(v, m->columns);
+    if (!columns || (!rows && !alike))
         return WRONG(v, "no loop around is over the rows and columns of a matrix operation");
     if (v->launch->lanes != 32)
         return WRONG(v, "a matrix operation is of 32 lanes, not %u", (unsigned)v->launch->lanes);
-    TRY(check_layout(v, rows, rows_of(), "the rows"));
+    if (rows) TRY(check_layout(v, rows, rows_of(), "the rows"));
     TRY(check_layout(v, columns, columns_of(columns), "the columns"));
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_together(v, m, v->path.data[k]));
     inside in = {.again = loop_again(n)};
     TRY(look_inside(v, m, &n->body, false, &in));
     if (!in.depth || in.contributions != 1)
         return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
+    if (alike && is_vector(in.depth)) {
+        if (in.depth->digits[0].extent % loop_matrix_held(m->kind))
+            return WRONG(v, "a lane has %u points of the depth of a matrix operation, and vectors of %u",
+                         (unsigned)loop_matrix_held(m->kind), (unsigned)in.depth->digits[0].extent);
+        return check_layout(v, in.depth, vector_depth(in.depth), "the depth");
+    }
     bool adjacent = loop_matrix_adjacent(in.depth, m->kind);
     return check_layout(v, in.depth, depth_of(m->kind, adjacent), "the depth");
 }
@@ -251,7 +266,8 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
     const tensor_node *body = tensor_node_at(v->op, s->body[0]);
     if (body->op != TENSOR_MUL_OP)
         return WRONG(v, "a matrix operation sums products, and the body of '%s' is none", s->name);
-    if (mentions(v, body->args[0], m->columns) || mentions(v, body->args[1], m->rows))
+    if (mentions(v, body->args[0], m->columns) ||
+        (m->rows != LOOP_NO_ROWS && mentions(v, body->args[1], m->rows)))
         return WRONG(
             v,
             "the first factor of '%s' stands in rows, the second in columns: neither may mention the other's index",

@@ -9,9 +9,10 @@ typedef struct {
     const loop_matrix *m;
     const simt_mma_info *info;
     uint32_t rows, columns;   // axes: of the two pieces of rows 8 apart, of two neighbouring columns
-    uint32_t low, high;       // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
-    axis_set all;             // of those
-    uint32_t tiles;           // pieces of columns that alternate: elements of the vector along them
+    uint32_t low, high;   // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
+    axis_set all;         // of those
+    uint32_t tiles;       // pieces of columns that alternate: elements of the vector along them
+    uint32_t deep;   // operations that a vector along the depth has, where all rows are alike; 0: it has none
 } pieces;
 
 // ---- Loops -----------------------------------------------------------------------------------------------
@@ -24,11 +25,13 @@ static const loop_node *loop_in(const loop_body *body, tensor_var v) {
     return NULL;
 }
 
+static bool has_vector(const loop_node *n) { return n->digits[0].place == LOOP_VECTOR_PLACE; }
+
 axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
     const loop_node *depth = loop_in(&reduce->body, reduce->matrix->depth);
     bool halves = simt_element_bits(simt_mma_table(reduce->matrix->kind)->element) < 32;
     axis_set s = 0;
-    for (uint32_t i = 0; i < 2u + halves; i++) s |= AXIS(lw_axis(k, depth, i));
+    for (uint32_t i = 0; i < (has_vector(depth) ? 2u : 2u + halves); i++) s |= AXIS(lw_axis(k, depth, i));
     return s;
 }
 
@@ -46,14 +49,23 @@ static uint32_t column_digit(const loop_node *columns) {
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
     const loop_matrix *m = reduce->matrix;
     const loop_node *depth = loop_around(k, m->depth), *columns = loop_around(k, m->columns);
-    pieces p = {.m = m, .info = simt_mma_table(m->kind), .low = LOWER_NO_AXIS, .tiles = 1};
+    pieces p = {.m = m,
+                .info = simt_mma_table(m->kind),
+                .rows = LOWER_NO_AXIS,
+                .low = LOWER_NO_AXIS,
+                .high = LOWER_NO_AXIS,
+                .tiles = 1};
     bool halves = simt_element_bits(p.info->element) < 32;
-    p.rows = lw_axis(k, loop_around(k, m->rows), 1);
     p.columns = lw_axis(k, columns, column_digit(columns));
+    p.all = AXIS(p.columns) | lw_depth_axes(k, reduce);
+    if (m->rows != LOOP_NO_ROWS) p.rows = lw_axis(k, loop_around(k, m->rows), 1), p.all |= AXIS(p.rows);
+    if (has_vector(depth)) {
+        p.deep = depth->digits[0].extent / loop_matrix_held(m->kind);
+        return p;
+    }
     if (column_digit(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
     if (halves) p.low = lw_axis(k, depth, 0);
     p.high = lw_axis(k, depth, loop_matrix_adjacent(depth, m->kind) ? halves : 1 + halves);
-    p.all = AXIS(p.rows) | AXIS(p.columns) | lw_depth_axes(k, reduce);
     return p;
 }
 
@@ -184,6 +196,28 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
     }
 }
 
+// Of each of the operations along a vector of the depth, of which a lane has one: of its column, or of all
+// rows.
+static void deep_operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
+                         tensor_expr e, simt_value *out) {
+    simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
+    uint32_t w = 32 / simt_element_bits(t.element), held = loop_matrix_held(p->m->kind);
+    simt_value there = is_there(k, b, r, o), of[16];
+    simt_value x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
+    uint8_t lanes = simt_typeof(k->f, x).lanes;
+    if (there)
+        x = simt_build_select(b, lw_widen(b, there, lanes), x,
+                              lw_widen(b, simt_build_float(b, one, 0), lanes));
+    for (uint32_t op = 0; op < p->deep; op++) {
+        for (uint32_t i = 0; i < t.lanes; i++) {
+            simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
+            uint32_t depth = o == SIMT_MMA_A ? at.column : at.row;
+            of[i] = lw_pick(b, x, op * held + depth % w + depth / (4 * w) * w);
+        }
+        out[op] = lw_gather(b, of, t.lanes);
+    }
+}
+
 // Per instance of what the operand depends on, but for its pieces, and piece; steps: of the depth, which
 // decide whether it is there.
 typedef struct {
@@ -196,10 +230,17 @@ static operands all_of(kernel *k, simt_builder *b, const reduction *r, const pie
                        simt_mma_operand o, tensor_expr e) {
     axis_set depends = lw_depends(k, e);
     for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++) depends |= lw_depends(k, r->cells.data[i]);
-    operands x = {(lw_written_out(k, depends) | steps) & ~p->all, o == SIMT_MMA_B ? p->tiles : 1, NULL};
+    operands x = {(lw_written_out(k, depends) | steps) & ~p->all,
+                  p->deep           ? p->deep
+                  : o == SIMT_MMA_B ? p->tiles
+                                    : 1,
+                  NULL};
     x.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, x.axes) * x.pieces);
-    for (instance_walk w = lw_walk_begin(k, x.axes); lw_walk_next(&w);)
-        operand(k, b, r, p, o, e, x.pieces, &x.of[lw_instance(k, x.axes) * x.pieces]);
+    for (instance_walk w = lw_walk_begin(k, x.axes); lw_walk_next(&w);) {
+        simt_value *of = &x.of[lw_instance(k, x.axes) * x.pieces];
+        if (p->deep) deep_operand(k, b, r, p, o, e, of);
+        else operand(k, b, r, p, o, e, x.pieces, of);
+    }
     return x;
 }
 
@@ -212,6 +253,21 @@ static simt_value *slot_of(kernel *k, const reduction *r, const pieces *p, uint3
     set(k, p->rows, -1);
     set(k, p->columns, -1);
     return slot;
+}
+
+// Where all rows are alike, so are their sums: operations follow one another along the depth.
+static void add_row(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+                    const operands *x, const operands *y) {
+    enum { MOST = 16 };
+    uint32_t n = p->info->held[SIMT_MMA_C];
+    simt_value c[MOST];
+    for (uint32_t i = 0; i < n; i++) c[i] = *slot_of(k, r, p, i);
+    simt_value d = lw_gather(b, c, n);
+    for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
+        for (uint32_t op = 0; op < x->pieces; op++)
+            d = simt_build_mma(b, p->m->kind, x->of[lw_instance(k, x->axes) * x->pieces + op],
+                               y->of[lw_instance(k, y->axes) * y->pieces + op], d);
+    for (uint32_t i = n; i-- > 0;) *slot_of(k, r, p, i) = lw_pick(b, d, i);   // those of the first row last
 }
 
 // y: of each of the pieces that alternate.
@@ -234,11 +290,14 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     axis_set steps = 0, tiles = lw_written_out(k, r->left) & ~p.all;
     for (uint32_t i = r->masks; i < k->masks.len; i++)
         steps |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node)) & ~p.all;
+    const bool alike = p.rows == LOWER_NO_AXIS;
     operands x = all_of(k, b, r, &p, steps, SIMT_MMA_A, product->args[0]);
     outside o = enter_columns(k, &p);
     operands y = all_of(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
     leave_columns(k, o);
-    for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
+    for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);)
+        add_row(k, b, r, &p, steps, &x, &y);
+    for (instance_walk s = lw_walk_begin(k, steps); !alike && lw_walk_next(&s);)
         for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
             add_products(k, b, r, &p, x.of[lw_instance(k, x.axes)], &y.of[lw_instance(k, y.axes) * y.pieces]);
 }

@@ -86,27 +86,32 @@ static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_va
     return depends(p, body->args[0], v, given) | depends(p, body->args[1], v, given) << 1;
 }
 
-// The last left index that the first factor alone has, and the second.
+// The last left index that the first factor alone has, and the second. A factor that has none is the same for
+// all rows, and the other's index is that of columns.
 static bool find_roles(const planner *p, const tensor_stage *st, plan_matrix *m) {
     tensor_var row;
     if (plan_window_cell(p, st, &row)) return plan_window_roles(p, st, m);
     bool rows = false, columns = false;
+    if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP) return false;
     for (uint32_t i = 0; i < st->nleft; i++) {
         uint32_t with = factors_with(p, st, st->left[i]);
         if (with == 1) m->rows = st->left[i], rows = true;
         if (with == 2) m->columns = st->left[i], columns = true;
     }
-    return rows && columns;
+    if (rows && !columns) m->columns = m->rows;
+    if (!rows || !columns) m->rows = LOOP_NO_ROWS;
+    return rows || columns;
 }
 
-// Columns are the later index, along which memory runs.
+// Columns are the later index, along which memory runs, and the second factor's.
 static bool is_swapped(const planner *p, const tensor_stage *st) {
     uint32_t with = 0;
+    plan_matrix m;
     for (uint32_t i = 0; i < st->nleft; i++) {
         uint32_t of = factors_with(p, st, st->left[i]);
         if (of == 1 || of == 2) with = of;
     }
-    return with == 1;
+    return find_roles(p, st, &m) && with == 1;
 }
 
 static bool is_sum(const planner *p, const tensor_reducer *r) {
@@ -143,10 +148,9 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
             "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name,
             st->name);
     if (find_roles(p, st, &m)) return true;
-    return REFUSE(
-        p, c, out,
-        "the factors of '%s' do not each have an index of '%s' that the other has not, for rows and for columns",
-        st->name, st->name);
+    return REFUSE(p, c, out,
+                  "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",
+                  st->name, st->name);
 }
 
 // ---- Types -----------------------------------------------------------------------------------------------
@@ -283,13 +287,27 @@ static int64_t low_points(const index_cut *c) {   // of the depth, in a register
 // The points that a thread holds of a piece.
 static int64_t piece(const index_cut *c) { return 2 * low_points(c); }
 
+static bool may_have_vector(const index_cut *c, const plan_matrix *m) {
+    return c->matrix == (m->rows == LOOP_NO_ROWS ? MATRIX_DEPTH : MATRIX_COLUMNS);
+}
+
+static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
+    if (c->matrix != MATRIX_DEPTH || c->vector <= 1 || c->vector % piece(c) == 0 || p->failed) return;
+    diagnostic *d = plan_refuse(
+        p, E0542, c->cell[SCHEDULE_VECTOR]->at,
+        "'vector %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
+        plan_index_text(p, c->var), (long long)c->vector, (long long)piece(c));
+    if (d) diag_note(d, m->cell->at, "by this statement");
+    if (d) diag_help(d, "take a multiple, or leave it out");
+}
+
 // What else deals out points that the operation holds.
 static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) {
     static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
     const char *name = plan_index_text(p, c->var);
     for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
-        if (others[i] == SCHEDULE_VECTOR && c->matrix == MATRIX_COLUMNS)
-            continue;   // of pieces that alternate
+        if (others[i] == SCHEDULE_VECTOR && may_have_vector(c, m))
+            continue;   // of pieces that alternate, or of operations that follow one another
         const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i],
                                                    p->op->vars.data[c->var].name);
         if (!other) continue;
@@ -316,7 +334,7 @@ static void refuse_groups(planner *p, const index_cut *c, const plan_matrix *m) 
 
 static void check_registers(planner *p, const index_cut *c, const plan_matrix *m) {
     const char *name = plan_index_text(p, c->var);
-    if (c->registers % piece(c) == 0 || p->failed) return;
+    if (c->registers % piece(c) == 0 || (c->matrix == MATRIX_DEPTH && c->vector > 1) || p->failed) return;
     diagnostic *d = plan_refuse(
         p, E0542, c->cell[SCHEDULE_REGISTERS]->at,
         "'registers %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
@@ -334,10 +352,11 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     c->matrix_kind = m.kind;
     refuse_others(p, c, &m);
     refuse_groups(p, c, &m);
-    if (c->matrix != MATRIX_COLUMNS) c->vector = 0;
+    check_vector(p, c, &m);
+    if (!may_have_vector(c, &m)) c->vector = 0;
     c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
-    if (!c->registers) c->registers = piece(c);
+    if (!c->registers) c->registers = c->matrix == MATRIX_DEPTH && c->vector > 1 ? 1 : piece(c);
     check_registers(p, c, &m);
     if (m.window && c->matrix == MATRIX_ROWS) plan_window_alone(p, c, &m);
 }
@@ -362,8 +381,18 @@ void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
            p->machine->lanes, lanes);
 }
 
+bool plan_matrix_alike(const planner *p, const tensor_stage *st) {
+    plan_matrix m;
+    return plan_matrix_of(p, st, &m) && m.rows == LOOP_NO_ROWS;
+}
+
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
     add(n, LOOP_VECTOR_PLACE, c->vector);
+    if (c->matrix == MATRIX_DEPTH && c->vector > 1) {
+        add(n, LOOP_LANE_PLACE, 4);
+        add(n, LOOP_REGISTER_PLACE, c->registers);
+        return;
+    }
     if (c->matrix == MATRIX_ROWS) {
         add(n, LOOP_LANE_PLACE, 8);
         add(n, LOOP_REGISTER_PLACE, 2);
@@ -386,14 +415,16 @@ static loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v, cons
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
     plan_matrix m;
     if (p->failed || !plan_matrix_of(p, st, &m)) return;
-    const loop_node *rows = loop_of(p, st, m.rows, levels), *columns = loop_of(p, st, m.columns, levels);
-    if (!rows || !columns || rows == columns) {
+    const bool alike = m.rows == LOOP_NO_ROWS;
+    const loop_node *rows = alike ? NULL : loop_of(p, st, m.rows, levels),
+                    *columns = loop_of(p, st, m.columns, levels);
+    if (!columns || (!alike && (!rows || rows == columns))) {
         REFUSE(p, m.cell, "leave out what nests them otherwise",
                "the loops over rows and columns do not stand around the sum '%s'", st->name);
         return;
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
-    *made = (loop_matrix){m.kind, rows->var, columns->var,
+    *made = (loop_matrix){m.kind, alike ? LOOP_NO_ROWS : rows->var, columns->var,
                           m.window ? reduce->body.data[0]->body.data[0]->var : m.depth};
     reduce->matrix = made;
 }
@@ -407,7 +438,7 @@ static void set_unit(loop_node *n, uint32_t unit) {
 void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels) {
     plan_matrix m;
     if (p->failed || !plan_matrix_of(p, st, &m)) return;
-    set_unit(loop_of(p, st, m.rows, levels), 4);
+    if (m.rows != LOOP_NO_ROWS) set_unit(loop_of(p, st, m.rows, levels), 4);
     set_unit(loop_of(p, st, m.columns, levels), 1);
 }
 

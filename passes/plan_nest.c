@@ -170,6 +170,7 @@ static void settle(nest *n) {
                  g = threads_of(&n->dealings.data[i], LOOP_GROUP_PLACE);
         if (l > lanes) lanes = l;
         if (g > groups) groups = g;
+        if (plan_matrix_alike(n->p, dealt(n, &n->dealings.data[i]))) lanes = n->p->machine->lanes;
     }
     while (lanes * groups % n->p->machine->lanes && lanes * groups < n->p->machine->max_threads)
         groups *= 2;   // whole warps

@@ -201,6 +201,7 @@ typedef struct {
 void plan_matrix_cut(planner *p, index_cut *c);
 void plan_window_alone(planner *p, const index_cut *c, const plan_matrix *m);   // refuses what else deals out its rows
 bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o);   // refuses that they share a loop
+bool plan_matrix_alike(const planner *p, const tensor_stage *st);   // all rows are the same, which lanes are dealt out to
 void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels);
 void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes);   // refuses other than those of a warp
 typedef void plan_digit(loop_node *n, loop_place place, int64_t extent);   // adds one, unless of 1
