@@ -30,12 +30,10 @@ static bool deals_out(const making *m, const tensor_stage *st) {
     return false;
 }
 
-static int64_t or_one(int64_t n) { return n ? n : 1; }
-
 static int64_t points_at_once(planner *p, const tensor_stage *st, tensor_var v) {
     index_cut c = plan_cut(p, st, v, false);
-    int64_t inner = or_one(c.vector) * or_one(c.lanes) * or_one(c.registers) * or_one(c.unroll);
-    return or_one(c.groups) * (c.tile ? c.tile : inner) * (p->machine->gpu ? 1 : p->machine->block_points);
+    int64_t inner = plan_or_one(c.vector) * plan_or_one(c.lanes) * plan_or_one(c.registers) * plan_or_one(c.unroll);
+    return plan_or_one(c.groups) * (c.tile ? c.tile : inner) * (p->machine->gpu ? 1 : p->machine->block_points);
 }
 
 // It says itself what goes to blocks.

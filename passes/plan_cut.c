@@ -99,8 +99,6 @@ static void add_digit(loop_node *n, loop_place place, int64_t extent) {
 
 static const char *var_name(const planner *p, const index_cut *c) { return plan_index_text(p, c->var); }
 
-static int64_t or_one(int64_t n) { return n ? n : 1; }
-
 // The statements whose points make up `part`; groups lie outside a tile.
 static void note_parts(const planner *p, const index_cut *c, diagnostic *d, bool groups) {
     static const schedule_verb parts[] = {SCHEDULE_TILE, SCHEDULE_GROUPS, SCHEDULE_REGISTERS, SCHEDULE_LANES,
@@ -129,7 +127,7 @@ static bool too_many(planner *p, const index_cut *c) {
     int64_t points = 1;
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bool whole = verbs[i] == SCHEDULE_TILE || verbs[i] == SCHEDULE_BLOCK;   // of what came before
-        points = whole && sizes[i] ? sizes[i] : points * or_one(sizes[i]);
+        points = whole && sizes[i] ? sizes[i] : points * plan_or_one(sizes[i]);
         if (points + c->pad <= most) continue;
         diagnostic *d = plan_refuse(
             p, E0542, c->cell[verbs[i]]->at,
@@ -178,8 +176,8 @@ static void write_out(planner *p, const index_cut *c, loop_node *n) {
 int64_t plan_parts_of(const index_cut *c) {
     const int64_t n[] = {c->groups, c->tile, c->registers, c->lanes, c->vector};
     int64_t part = 1;
-    if (c->tile) return c->tile * or_one(c->groups);
-    for (uint32_t i = 0; i < sizeof n / sizeof *n; i++) part *= or_one(n[i]);
+    if (c->tile) return c->tile * plan_or_one(c->groups);
+    for (uint32_t i = 0; i < sizeof n / sizeof *n; i++) part *= plan_or_one(n[i]);
     return part;
 }
 
@@ -202,7 +200,7 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n) {
         return;
     }
     if (c->tile) add_digit(n, LOOP_SERIAL_PLACE, c->tile / part);
-    int64_t groups = or_one(c->groups);
+    int64_t groups = plan_or_one(c->groups);
     part = loop_digits_product(n) * groups;
     if (c->block && c->block % part) uneven(p, c, SCHEDULE_BLOCK, c->block, part);
     else if (c->block) add_digit(n, LOOP_SERIAL_PLACE, c->block / part);

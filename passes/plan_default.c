@@ -371,35 +371,7 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
                      NULL);
 }
 
-// ---- What a stage inside another one inherits ------------------------------------------------------------
-static const schedule_verb deals[] = {SCHEDULE_BUCKET,    SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,
-                                      SCHEDULE_REGISTERS, SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL,
-                                      SCHEDULE_ORDER,     SCHEDULE_SPLIT, SCHEDULE_WHOLE};
-
-// Cells of `a` cover `a.sum`: where they were not meant for it, it says `none`.
-static void fill_none(making *m, const tensor_stage *st, schedule_verb verb, const char *subject) {
-    const schedule_cell *c = schedule_find(m->s, st->name, verb, subject);
-    if (!c || !strcmp(c->stage, st->name)) return;
-    schedule_fill(m->p->arena, m->s,
-                  (schedule_cell){.verb = verb, .stage = st->name, .subject = subject, .empty = true});
-}
-
-static void fill_nones_of(making *m, const tensor_stage *st, tensor_var v) {
-    for (uint32_t i = 0; i < sizeof deals / sizeof *deals; i++)
-        fill_none(m, st, deals[i], m->p->op->vars.data[v].name);
-}
-
-void default_nones(making *m) {
-    for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
-        const tensor_stage *st = &m->p->op->stages.data[i];
-        if (plan_inlined(m->p, i)) continue;
-        fill_none(m, st, SCHEDULE_FLAT, NULL);
-        fill_none(m, st, SCHEDULE_ACCUMULATE, NULL);
-        for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, st, st->left[v]);
-        for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, st, st->bound[v]);
-    }
-}
-
+// ---- Blocks ----------------------------------------------------------------------------------------------
 // Of a block whose points reduce a dense axis, `points` a turn: as many as take longer than starting it.
 static int64_t turns(const making *m, int64_t points) {
     if (m->rows == ROWS_MANY_POINTS) return DEFAULT_TURNS;
@@ -415,9 +387,9 @@ static void fill_blocks(making *m, const stage_group *g) {
         tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         if (!plan_left(p, st, left)) continue;
         index_cut c = plan_cut(p, st, left[0], false);
-        int64_t part = (c.vector ? c.vector : 1) * (c.lanes ? c.lanes : 1) * (c.registers ? c.registers : 1) *
-                       (c.groups ? c.groups : 1);
-        int64_t rounds = p->machine->gpu ? (c.unroll ? c.unroll : 1) : p->machine->block_points;
+        int64_t part = plan_or_one(c.vector) * plan_or_one(c.lanes) * plan_or_one(c.registers) *
+                       plan_or_one(c.groups);
+        int64_t rounds = p->machine->gpu ? plan_or_one(c.unroll) : p->machine->block_points;
         if (p->machine->gpu && default_is_dot(p, g)) rounds *= turns(m, part * rounds);
         default_fill(m, st->name, SCHEDULE_BLOCK, left[0], m->owner == ROW_OF_BLOCK ? 1 : part * rounds,
                      NULL);

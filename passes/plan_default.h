@@ -1,7 +1,8 @@
 // Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
 // and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
-// plan_default_steps.c says how many steps are written out, plan_default_types.c what is held in 16 bits.
+// plan_default_steps.c says how many steps are written out, plan_default_types.c what is held in 16 bits,
+// plan_default_cells.c what a stage does not inherit.
 #ifndef GNNC_PLAN_DEFAULT_H
 #define GNNC_PLAN_DEFAULT_H
 
@@ -60,6 +61,7 @@ typedef struct {
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option);
 void default_nones(making *m);                        // what a stage inside another one would inherit
+index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound);   // as the schedule that is made has it
 int64_t default_heavy_groups(const planner *p);       // of a block that has one long row
 int64_t default_groups(const planner *p);             // of a block: rows it owns
 bool default_dense(const planner *p, tensor_var v);   // no map leads from or into its space

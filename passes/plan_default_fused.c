@@ -212,12 +212,8 @@ static bool find_followed(chain *c, followed *f) {
 
 // Threads that walk a row.
 static int64_t walkers(const chain *c, const tensor_stage *st) {
-    planner *p = c->m->p;
-    schedule *whole = p->s;
-    p->s = c->m->s;
-    index_cut e = plan_cut(p, st, st->bound[0], true);
-    p->s = whole;
-    return (e.lanes > 1 ? e.lanes : 1) * (e.groups > 1 ? e.groups : 1);
+    index_cut e = default_cut_of(c->m, st, st->bound[0], true);
+    return plan_or_one(e.lanes) * plan_or_one(e.groups);
 }
 
 // Rows of so many steps of their threads take their loops whole, as far as registers go; longer ones go

@@ -143,11 +143,7 @@ bool default_cuts(const planner *p, const stage_group *g) {
 
 // Lanes along an index, as the schedule at hand has them.
 static int64_t lanes_along(making *m, const tensor_stage *st, tensor_var v, bool bound) {
-    schedule *whole = m->p->s;
-    m->p->s = m->s;
-    int64_t lanes = plan_cut(m->p, st, v, bound).lanes;
-    m->p->s = whole;
-    return lanes < 1 ? 1 : lanes;
+    return plan_or_one(default_cut_of(m, st, v, bound).lanes);
 }
 
 // Entries of a part: the more rows a warp has, the more are under way, and the less of each; lanes that share
@@ -233,14 +229,11 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
 int64_t default_held(making *m, const tensor_stage *st) {
     tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(m->p, st, left);
-    schedule *whole = m->p->s;
-    m->p->s = m->s;
     int64_t held = 1;
     for (uint32_t i = 1; i < n; i++) {
-        index_cut x = plan_cut(m->p, st, left[i], false);
-        held *= (x.vector > 1 ? x.vector : 1) * (x.registers > 1 ? x.registers : 1);
+        index_cut x = default_cut_of(m, st, left[i], false);
+        held *= plan_or_one(x.vector) * plan_or_one(x.registers);
     }
-    m->p->s = whole;
     return held;
 }
 

@@ -25,7 +25,7 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
     tensor_var inner = n ? left[n - 1] : UINT32_MAX;
     index_cut c = n ? plan_cut(p, st, inner, false) : (index_cut){0};
     p->s = whole;
-    int64_t copies = (c.vector ? c.vector : 1) * (c.registers ? c.registers : 1), sum = 0;
+    int64_t copies = plan_or_one(c.vector) * plan_or_one(c.registers), sum = 0;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     for (uint32_t i = 0; i < st->nbody; i++) sum += plan_operations(p, st->body[i], inner, copies, seen);
@@ -96,16 +96,6 @@ void default_level_rounds(making *m, const stage_group *g) {
 }
 
 // ---- Points ----------------------------------------------------------------------------------------------
-static int64_t or_one(int64_t n) { return n ? n : 1; }
-
-static index_cut cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound) {
-    schedule *whole = m->p->s;
-    m->p->s = m->s;
-    index_cut c = plan_cut(m->p, st, v, bound);
-    m->p->s = whole;
-    return c;
-}
-
 typedef struct {
     const planner *p;
     tensor_var along;
@@ -125,9 +115,9 @@ static int64_t loaded_words(making *m, const tensor_stage *dot, const tensor_sta
                             const tensor_var *left, uint32_t n, int64_t steps) {
     load_count c = {m->p, dot->bound[0], 0};
     plan_loads(m->p, dot, count_bytes, &c);
-    index_cut d = cut_of(m, dot, dot->bound[0], true);
-    int64_t points = steps * or_one(d.vector) * or_one(d.registers);
-    for (uint32_t i = 1; i < n; i++) points *= or_one(cut_of(m, st, left[i], false).registers);
+    index_cut d = default_cut_of(m, dot, dot->bound[0], true);
+    int64_t points = steps * plan_or_one(d.vector) * plan_or_one(d.registers);
+    for (uint32_t i = 1; i < n; i++) points *= plan_or_one(default_cut_of(m, st, left[i], false).registers);
     return c.bytes * points / 4;
 }
 
@@ -136,9 +126,9 @@ static int64_t loaded_words(making *m, const tensor_stage *dot, const tensor_sta
 static void fill_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left,
                        uint32_t n) {
     const tensor_stage *dot = &m->p->op->stages.data[g->data[0]];
-    int64_t lanes = cut_of(m, dot, dot->bound[0], true).lanes, held = 1;
+    int64_t lanes = default_cut_of(m, dot, dot->bound[0], true).lanes, held = 1;
     for (uint32_t i = 1; i < n; i++) {
-        int64_t heads = cut_of(m, st, left[i], false).registers;
+        int64_t heads = default_cut_of(m, st, left[i], false).registers;
         if (heads > 1) held *= heads;
     }
     int64_t steps = lanes <= 1 || held > 2 ? 2
@@ -171,8 +161,8 @@ static void fill_room(making *m, const tensor_stage *st, int64_t bytes) {
 }
 
 static bool one_round(making *m, const tensor_stage *st, tensor_var v) {
-    index_cut c = cut_of(m, st, v, true);
-    int64_t points = or_one(c.lanes) * or_one(c.vector) * or_one(c.registers);
+    index_cut c = default_cut_of(m, st, v, true);
+    int64_t points = plan_or_one(c.lanes) * plan_or_one(c.vector) * plan_or_one(c.registers);
     return default_extent(m->p, v) && default_extent(m->p, v) <= points;
 }
 
@@ -183,8 +173,9 @@ static bool one_round(making *m, const tensor_stage *st, tensor_var v) {
 static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage *st, const tensor_var *left,
                           uint32_t n) {
     if (!one_round(m, dot, dot->bound[0])) return;
-    int64_t words = loaded_words(m, dot, st, left, n, or_one(cut_of(m, st, left[0], false).unroll));
-    bool many = m->rows == ROWS_MANY_POINTS, lane = cut_of(m, dot, dot->bound[0], true).lanes <= 1;
+    int64_t words = loaded_words(m, dot, st, left, n,
+                                 plan_or_one(default_cut_of(m, st, left[0], false).unroll));
+    bool many = m->rows == ROWS_MANY_POINTS, lane = default_cut_of(m, dot, dot->bound[0], true).lanes <= 1;
     if (words > 2 * ROOM_WORDS || (lane && (!many || words <= ROOM_WORDS / 2))) return;
     default_room(m, st, many && words > ROOM_WORDS ? LITTLE_ROOM : DEFAULT_ROOM);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// `to COUNT` leaves points of fewer as they stand, behind the others: that is about degrees which fall, and
+// `to COUNT` leaves points of so few as they stand, behind the others: that is about degrees which fall, and
 // of classes about the first alone.
 static bool check_least(planner *p, const schedule_cell *c, bool falling, const schedule_value *limits) {
     const schedule_value *to = schedule_value_of(c, "to");

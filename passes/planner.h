@@ -207,6 +207,7 @@ void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes);   //
 typedef void plan_digit(loop_node *n, loop_place place, int64_t extent);   // adds one, unless of 1
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n);
 index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound);
+static inline int64_t plan_or_one(int64_t n) { return n ? n : 1; }   // of what no statement says there is one
 // Whether v of a and w of b, on their left, are dealt out alike; blocks aside.
 bool plan_same_cut(planner *p, const tensor_stage *a, tensor_var v, const tensor_stage *b, tensor_var w);
 // Loads of the stage that end on an index and mention the other: memory runs along it.

@@ -1,0 +1,41 @@
+// Cells of the default schedule among each other: what a stage's are where the schedule at hand is the
+// default's, and what a stage inside another one does not inherit.
+#include "plan_default.h"
+
+#include <string.h>
+
+index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound) {
+    schedule *whole = m->p->s;
+    m->p->s = m->s;
+    index_cut c = plan_cut(m->p, st, v, bound);
+    m->p->s = whole;
+    return c;
+}
+
+static const schedule_verb deals[] = {SCHEDULE_BUCKET,    SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,
+                                      SCHEDULE_REGISTERS, SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL,
+                                      SCHEDULE_ORDER,     SCHEDULE_SPLIT, SCHEDULE_WHOLE};
+
+// Cells of `a` cover `a.sum`: where they were not meant for it, it says `none`.
+static void fill_none(making *m, const tensor_stage *st, schedule_verb verb, const char *subject) {
+    const schedule_cell *c = schedule_find(m->s, st->name, verb, subject);
+    if (!c || !strcmp(c->stage, st->name)) return;
+    schedule_fill(m->p->arena, m->s,
+                  (schedule_cell){.verb = verb, .stage = st->name, .subject = subject, .empty = true});
+}
+
+static void fill_nones_of(making *m, const tensor_stage *st, tensor_var v) {
+    for (uint32_t i = 0; i < sizeof deals / sizeof *deals; i++)
+        fill_none(m, st, deals[i], m->p->op->vars.data[v].name);
+}
+
+void default_nones(making *m) {
+    for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[i];
+        if (plan_inlined(m->p, i)) continue;
+        fill_none(m, st, SCHEDULE_FLAT, NULL);
+        fill_none(m, st, SCHEDULE_ACCUMULATE, NULL);
+        for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, st, st->left[v]);
+        for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, st, st->bound[v]);
+    }
+}
