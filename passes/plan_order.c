@@ -13,9 +13,9 @@ static bool check_least(planner *p, const schedule_cell *c, bool falling, const 
     const schedule_value *to = schedule_value_of(c, "to");
     if (!to) return true;
     if (!falling) {
-        diagnostic *d = plan_refuse(p, E0544, c->at,
-                                    "'to %lld' is about degrees that fall, and these keys are others",
-                                    (long long)to->number);
+        diagnostic *d = plan_refuse(
+            p, E0544, c->at, "'to %lld' is about degrees, the largest first, and this order is another",
+            (long long)to->number);
         if (d)
             diag_help(d, "take degrees, the largest first: `order %s by degree(…, %s) desc to %lld`",
                       c->subject, c->subject, (long long)to->number);
