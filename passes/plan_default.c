@@ -21,6 +21,7 @@ enum {
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     ROOMY = 8,        // of a row that a warp has: with more an assembler would spill to leave room for others
+    SMALL_ROW = 64,   // bytes of one that four lanes read
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
     LIGHT_WALK = 2,   // reductions of a walk that is worth a version for few rows
@@ -453,6 +454,19 @@ void default_stages(making *m, const stage_group *g) {
     p->s = whole;
 }
 
+// Rows of warps leave room for others. Entries of 32 to 64 bytes that stream are loaded before the first is
+// used only where the assembler is told how many registers it may take for them.
+static void fill_row_room(making *m, const stage_group *g) {
+    bool warps = m->rows == ROWS_FEWER, stream = m->rows == ROWS_SKEWED && m->streams && !m->narrow;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        int64_t bytes = default_row_bytes(m, st);
+        bool told = warps || (stream && bytes && bytes <= SMALL_ROW);
+        if (told && default_held(m, st) <= ROOMY)
+            default_room(m, st, warps ? DEFAULT_ROOM : DEFAULT_STREAM_ROOM);
+    }
+}
+
 static void fill_kernel(making *m, const stage_group *g) {
     default_extremes(m, g);
     if (m->rows >= ROWS_TILED && default_tile(m, g, m->rows - ROWS_TILED)) {
@@ -485,10 +499,7 @@ static void fill_kernel(making *m, const stage_group *g) {
     default_stages(m, g);
     m->unfit |= m->entries && !default_short(m, g);
     m->unfit |= m->rows == ROWS_GROUP_AT_ONCE && !default_at_once(m, g, map);
-    for (uint32_t i = 0; i < g->len && fewer; i++) {
-        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
-        if (default_held(m, st) <= ROOMY) default_room(m, st, DEFAULT_ROOM);
-    }
+    fill_row_room(m, g);
     m->owner = ROW_OF_LANES;
     m->owners = 0;
     m->sorted = false;

@@ -31,7 +31,8 @@ enum {
     DEFAULT_MANY_POINTS = 1 << 22,   // from which on threads take turns
     DEFAULT_EACH = 8,                // of them a value of each map has on average, then
     DEFAULT_TURNS = 4,               // of a block, then
-    DEFAULT_ROOM = 1536       // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
+    DEFAULT_ROOM = 1536,      // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
+    DEFAULT_STREAM_ROOM = 1024   // that rows of small entries do
 };
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
@@ -118,6 +119,8 @@ void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
 void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n);
 void default_level_rounds(making *m, const stage_group *g);
 void default_room(making *m, const tensor_stage *st, int64_t threads);   // what a walk by warps, or loads by maps, leave room for
+// What 16-bit points of a tile, so many steps of them written out, leave room for.
+void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *left, uint32_t n, int64_t steps);
 // Leaves m->unfit behind where a version for few points, or for many, has other kernels, or none.
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n);
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);

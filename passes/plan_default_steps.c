@@ -10,7 +10,8 @@ enum {
     STEPS = 4,         // points that each reduce a dense axis, or read by a map, under way at once
     SHARED = 8,        // lanes that are left for a row of 64 bytes: some share its entries
     ROOM_WORDS = 32,   // loaded by the points of a thread, for which DEFAULT_ROOM has registers
-    LITTLE_ROOM = 1024
+    LITTLE_ROOM = 1024,
+    MOST_ROOM = 2048
 };
 
 // ---- Rounds of rows --------------------------------------------------------------------------------------
@@ -178,6 +179,17 @@ static void fill_dot_room(making *m, const tensor_stage *dot, const tensor_stage
     bool many = m->rows == ROWS_MANY_POINTS, lane = default_cut_of(m, dot, dot->bound[0], true).lanes <= 1;
     if (words > 2 * ROOM_WORDS || (lane && (!many || words <= ROOM_WORDS / 2))) return;
     default_room(m, st, many && words > ROOM_WORDS ? LITTLE_ROOM : DEFAULT_ROOM);
+}
+
+// Not told, an assembler gives tiles of 16 bits 64 registers, and half as many threads wait for what they
+// load.
+void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *left, uint32_t n,
+                       int64_t steps) {
+    int64_t words = loaded_words(m, dot, dot, left, n, steps);
+    if (default_bytes_along(m, dot, dot->bound[0]) >= 4 || !one_round(m, dot, dot->bound[0]) ||
+        words > 2 * ROOM_WORDS)
+        return;
+    default_room(m, dot, words <= ROOM_WORDS ? MOST_ROOM : DEFAULT_ROOM);
 }
 
 // A version of few points, or of many: all of them are of one space.

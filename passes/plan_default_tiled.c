@@ -83,6 +83,7 @@ bool default_tile(making *m, const stage_group *g, uint32_t number) {
     int64_t rows = p->machine->lanes / (d.lanes * d.heads), steps = POINTS / rows;
     if (steps > STEPS) steps = STEPS;
     if (steps > d.lanes) steps = d.lanes;
+    if (d.heads <= 1) default_tile_room(m, st, left, n, steps);
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *one = &p->op->stages.data[g->data[i]];
         if (plan_left(p, one, left)) fill_points(m, one, left[0], map, rows, steps);
