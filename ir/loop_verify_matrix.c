@@ -23,28 +23,28 @@ static layout columns_of(const loop_node *n) {
     return l;
 }
 
-// Column of A, row of B: w (lane % 4) + i % w + 4 w (…). What is contracted may stand in another order, so
-// that what a lane has is adjacent: 2 w (lane % 4) + i % w + w (…).
-static layout depth_of(simt_mma kind, bool adjacent) {
+uint32_t loop_matrix_held(simt_mma kind) { return simt_mma_table(kind)->k / 4u; }
+
+uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind) {
+    const loop_digit *d = depth->digits;
+    bool run = depth->ndigits > 1 && d[0].place == LOOP_REGISTER_PLACE && d[1].place == LOOP_LANE_PLACE &&
+               d[0].extent % loop_matrix_held(kind) == 0;
+    return run ? d[0].extent : 0;
+}
+
+// Column of A, row of B: w (lane % 4) + i % w + 4 w (…).
+static layout depth_of(simt_mma kind) {
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t w = 32 / simt_element_bits(m->element);
     layout l = {.n = 0};
     if (w > 1) l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, w, 1};
-    loop_digit lanes = {LOOP_LANE_PLACE, 4, 1}, pieces = {LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
-    l.digits[l.n++] = adjacent ? pieces : lanes;
-    l.digits[l.n++] = adjacent ? lanes : pieces;
+    l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
+    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, m->k / (4 * w), 1};
     return l;
 }
 
-// Without rows a lane has a vector of the depth, for one operation or several.
-static layout vector_depth(const loop_node *n) {
-    return (layout){{n->digits[0], {LOOP_LANE_PLACE, 4, 1}}, 2};
-}
-
-bool loop_matrix_adjacent(const loop_node *depth, simt_mma kind) {
-    uint32_t at = simt_element_bits(simt_mma_table(kind)->element) < 32;
-    return depth->ndigits > at && depth->digits[at].place == LOOP_REGISTER_PLACE;
-}
+// What is contracted may stand in another order: what a lane has is adjacent, for one operation or several.
+static layout run_of(const loop_node *n) { return (layout){{n->digits[0], {LOOP_LANE_PLACE, 4, 1}}, 2}; }
 
 static bool begins_with(const loop_node *loop, const layout *l) {
     for (uint32_t i = 0; i < l->n; i++) {
@@ -71,8 +71,6 @@ static const char *check_layout(loop_verifier *v, const loop_node *loop, layout 
     return WRONG(v, "'%s' is %s of a matrix operation, so its digits are %s, and then no lanes nor vectors",
                  v->op->vars.data[loop->var].name, what, text);
 }
-
-uint32_t loop_matrix_held(simt_mma kind) { return simt_mma_table(kind)->k / 4u; }
 
 bool loop_shares_lanes(const loop_verifier *v, const loop_node *n, const loop_node *m) {
     for (uint32_t k = 0; k < v->path.len; k++) {
@@ -209,10 +207,10 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
         if (in.depth->digits[0].extent % loop_matrix_held(m->kind))
             return WRONG(v, "a lane has %u points of the depth of a matrix operation, and vectors of %u",
                          (unsigned)loop_matrix_held(m->kind), (unsigned)in.depth->digits[0].extent);
-        return check_layout(v, in.depth, vector_depth(in.depth), "the depth");
+        return check_layout(v, in.depth, run_of(in.depth), "the depth");
     }
-    bool adjacent = loop_matrix_adjacent(in.depth, m->kind);
-    return check_layout(v, in.depth, depth_of(m->kind, adjacent), "the depth");
+    bool run = loop_matrix_run(in.depth, m->kind);
+    return check_layout(v, in.depth, run ? run_of(in.depth) : depth_of(m->kind), "the depth");
 }
 
 // ---- What is multiplied ----------------------------------------------------------------------------------

@@ -10,9 +10,11 @@ typedef struct {
     const simt_mma_info *info;
     uint32_t rows, columns;   // axes: of the two pieces of rows 8 apart, of two neighbouring columns
     uint32_t low, high;   // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
+    uint32_t run;         // or of what a lane has side by side; LOWER_NO_AXIS: nothing
     axis_set all;         // of those
     uint32_t tiles;       // pieces of columns that alternate: elements of the vector along them
-    uint32_t deep;   // operations that a vector along the depth has, where all rows are alike; 0: it has none
+    uint32_t deep;        // operations of what a lane has side by side
+    bool vector;          // it is one
 } pieces;
 
 // ---- Loops -----------------------------------------------------------------------------------------------
@@ -29,9 +31,11 @@ static bool has_vector(const loop_node *n) { return n->digits[0].place == LOOP_V
 
 axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
     const loop_node *depth = loop_in(&reduce->body, reduce->matrix->depth);
-    bool halves = simt_element_bits(simt_mma_table(reduce->matrix->kind)->element) < 32;
+    simt_mma kind = reduce->matrix->kind;
+    bool halves = simt_element_bits(simt_mma_table(kind)->element) < 32,
+         run = has_vector(depth) || loop_matrix_run(depth, kind);
     axis_set s = 0;
-    for (uint32_t i = 0; i < (has_vector(depth) ? 2u : 2u + halves); i++) s |= AXIS(lw_axis(k, depth, i));
+    for (uint32_t i = 0; i < (run ? 2u : 2u + halves); i++) s |= AXIS(lw_axis(k, depth, i));
     return s;
 }
 
@@ -54,18 +58,19 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
                 .rows = LOWER_NO_AXIS,
                 .low = LOWER_NO_AXIS,
                 .high = LOWER_NO_AXIS,
-                .tiles = 1};
+                .run = LOWER_NO_AXIS,
+                .tiles = 1,
+                .deep = 1,
+                .vector = has_vector(depth)};
     bool halves = simt_element_bits(p.info->element) < 32;
     p.columns = lw_axis(k, columns, column_digit(columns));
     p.all = AXIS(p.columns) | lw_depth_axes(k, reduce);
     if (m->rows != LOOP_NO_ROWS) p.rows = lw_axis(k, loop_around(k, m->rows), 1), p.all |= AXIS(p.rows);
-    if (has_vector(depth)) {
-        p.deep = depth->digits[0].extent / loop_matrix_held(m->kind);
-        return p;
-    }
-    if (column_digit(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
-    if (halves) p.low = lw_axis(k, depth, 0);
-    p.high = lw_axis(k, depth, loop_matrix_adjacent(depth, m->kind) ? halves : 1 + halves);
+    uint32_t run = p.vector ? depth->digits[0].extent : loop_matrix_run(depth, m->kind);
+    if (run) p.deep = run / loop_matrix_held(m->kind), p.run = lw_axis(k, depth, 0);
+    if (!p.vector && column_digit(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
+    if (halves && !run) p.low = lw_axis(k, depth, 0);
+    if (!run) p.high = lw_axis(k, depth, 1 + halves);
     return p;
 }
 
@@ -168,28 +173,44 @@ static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_
     return c;
 }
 
+// Of the element's point of the depth, what a lane has at that operation.
+static uint32_t held_at(const pieces *p, uint32_t depth, uint32_t w, uint32_t op) {
+    return op * loop_matrix_held(p->m->kind) + depth % w + depth / (4 * w) * w;
+}
+
+static void stand_at_depth(kernel *k, const pieces *p, uint32_t depth, uint32_t w, uint32_t op) {
+    set(k, p->low, (int32_t)(depth % w));
+    set(k, p->high, (int32_t)(depth / (4 * w)));
+    set(k, p->run, (int32_t)held_at(p, depth, w, op));
+}
+
+// What is there, else zero.
+static simt_value element(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
+                          tensor_expr e) {
+    simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
+    simt_value there = is_there(k, b, r, o), x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
+    uint8_t lanes = simt_typeof(k->f, x).lanes;
+    return there ? simt_build_select(b, lw_widen(b, there, lanes), x,
+                                     lw_widen(b, simt_build_float(b, one, 0), lanes))
+                 : x;
+}
+
 // Of each of the pieces that alternate.
 static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                    tensor_expr e, uint32_t pieces, simt_value *out) {
-    simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
+                    tensor_expr e, uint32_t op, uint32_t pieces, simt_value *out) {
+    simt_type t = simt_mma_type(p->m->kind, o);
     uint32_t w = 32 / simt_element_bits(t.element);
     simt_value x[16], of[16];
     for (uint32_t i = 0; i < t.lanes; i++) {
         simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
-        uint32_t depth = o == SIMT_MMA_A ? at.column : at.row;
         if (o == SIMT_MMA_A) set(k, p->rows, (int32_t)at.row / 8);
-        set(k, p->low, (int32_t)(depth % w));
-        set(k, p->high, (int32_t)(depth / (4 * w)));
-        simt_value there = is_there(k, b, r, o);
-        x[i] = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
-        uint8_t lanes = simt_typeof(k->f, x[i]).lanes;
-        if (there)
-            x[i] = simt_build_select(b, lw_widen(b, there, lanes), x[i],
-                                     lw_widen(b, simt_build_float(b, one, 0), lanes));
+        stand_at_depth(k, p, o == SIMT_MMA_A ? at.column : at.row, w, op);
+        x[i] = element(k, b, r, p, o, e);
     }
     set(k, p->rows, -1);
     set(k, p->low, -1);
     set(k, p->high, -1);
+    set(k, p->run, -1);
     for (uint32_t piece = 0; piece < pieces; piece++) {
         for (uint32_t i = 0; i < t.lanes; i++) of[i] = lw_pick(b, x[i], piece);
         out[piece] = lw_gather(b, of, t.lanes);
@@ -198,28 +219,22 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
 
 // Of each of the operations along a vector of the depth, of which a lane has one: of its column, or of all
 // rows.
-static void deep_operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
-                         tensor_expr e, simt_value *out) {
-    simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
-    uint32_t w = 32 / simt_element_bits(t.element), held = loop_matrix_held(p->m->kind);
-    simt_value there = is_there(k, b, r, o), of[16];
-    simt_value x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
-    uint8_t lanes = simt_typeof(k->f, x).lanes;
-    if (there)
-        x = simt_build_select(b, lw_widen(b, there, lanes), x,
-                              lw_widen(b, simt_build_float(b, one, 0), lanes));
+static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
+                           simt_mma_operand o, tensor_expr e, simt_value *out) {
+    simt_type t = simt_mma_type(p->m->kind, o);
+    uint32_t w = 32 / simt_element_bits(t.element);
+    simt_value x = element(k, b, r, p, o, e), of[16];
     for (uint32_t op = 0; op < p->deep; op++) {
         for (uint32_t i = 0; i < t.lanes; i++) {
             simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
-            uint32_t depth = o == SIMT_MMA_A ? at.column : at.row;
-            of[i] = lw_pick(b, x, op * held + depth % w + depth / (4 * w) * w);
+            of[i] = lw_pick(b, x, held_at(p, o == SIMT_MMA_A ? at.column : at.row, w, op));
         }
         out[op] = lw_gather(b, of, t.lanes);
     }
 }
 
-// Per instance of what the operand depends on, but for its pieces, and piece; steps: of the depth, which
-// decide whether it is there.
+// Per instance of what the operand depends on, but for its pieces, operation and piece; steps: of the depth,
+// which decide whether it is there.
 typedef struct {
     axis_set axes;
     uint32_t pieces;
@@ -230,16 +245,14 @@ static operands all_of(kernel *k, simt_builder *b, const reduction *r, const pie
                        simt_mma_operand o, tensor_expr e) {
     axis_set depends = lw_depends(k, e);
     for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++) depends |= lw_depends(k, r->cells.data[i]);
-    operands x = {(lw_written_out(k, depends) | steps) & ~p->all,
-                  p->deep           ? p->deep
-                  : o == SIMT_MMA_B ? p->tiles
-                                    : 1,
-                  NULL};
+    uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
+    operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL};
     x.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, x.axes) * x.pieces);
     for (instance_walk w = lw_walk_begin(k, x.axes); lw_walk_next(&w);) {
         simt_value *of = &x.of[lw_instance(k, x.axes) * x.pieces];
-        if (p->deep) deep_operand(k, b, r, p, o, e, of);
-        else operand(k, b, r, p, o, e, x.pieces, of);
+        if (p->vector) vector_operand(k, b, r, p, o, e, of);
+        for (uint32_t op = 0; op < p->deep && !p->vector; op++)
+            operand(k, b, r, p, o, e, op, tiles, &of[op * tiles]);
     }
     return x;
 }
@@ -298,6 +311,8 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);)
         add_row(k, b, r, &p, steps, &x, &y);
     for (instance_walk s = lw_walk_begin(k, steps); !alike && lw_walk_next(&s);)
-        for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
-            add_products(k, b, r, &p, x.of[lw_instance(k, x.axes)], &y.of[lw_instance(k, y.axes) * y.pieces]);
+        for (uint32_t op = 0; op < p.deep; op++)
+            for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
+                add_products(k, b, r, &p, x.of[lw_instance(k, x.axes) * x.pieces + op],
+                             &y.of[lw_instance(k, y.axes) * y.pieces + op * p.tiles]);
 }

@@ -287,8 +287,9 @@ static int64_t low_points(const index_cut *c) {   // of the depth, in a register
 // The points that a thread holds of a piece.
 static int64_t piece(const index_cut *c) { return 2 * low_points(c); }
 
+// Of pieces that alternate, or of operations that follow one another.
 static bool may_have_vector(const index_cut *c, const plan_matrix *m) {
-    return c->matrix == (m->rows == LOOP_NO_ROWS ? MATRIX_DEPTH : MATRIX_COLUMNS);
+    return c->matrix == MATRIX_DEPTH ? !m->window : c->matrix == MATRIX_COLUMNS && m->rows != LOOP_NO_ROWS;
 }
 
 static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
@@ -306,8 +307,7 @@ static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) 
     static const schedule_verb others[] = {SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_PAD, SCHEDULE_FLAT};
     const char *name = plan_index_text(p, c->var);
     for (uint32_t i = 0; i < sizeof others / sizeof *others && !p->failed; i++) {
-        if (others[i] == SCHEDULE_VECTOR && may_have_vector(c, m))
-            continue;   // of pieces that alternate, or of operations that follow one another
+        if (others[i] == SCHEDULE_VECTOR && may_have_vector(c, m)) continue;
         const schedule_cell *other = schedule_find(p->s, c->stage->name, others[i],
                                                    p->op->vars.data[c->var].name);
         if (!other) continue;
@@ -334,7 +334,7 @@ static void refuse_groups(planner *p, const index_cut *c, const plan_matrix *m) 
 
 static void check_registers(planner *p, const index_cut *c, const plan_matrix *m) {
     const char *name = plan_index_text(p, c->var);
-    if (c->registers % piece(c) == 0 || (c->matrix == MATRIX_DEPTH && c->vector > 1) || p->failed) return;
+    if (c->registers % piece(c) == 0 || c->matrix_run || p->failed) return;
     diagnostic *d = plan_refuse(
         p, E0542, c->cell[SCHEDULE_REGISTERS]->at,
         "'registers %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
@@ -354,9 +354,13 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     refuse_groups(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;
+    if (c->matrix == MATRIX_DEPTH && c->vector > 1) c->matrix_run = c->vector;
+    if (c->matrix_run && m.rows != LOOP_NO_ROWS) c->vector = 0;   // columns may have one
     c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
-    if (!c->registers) c->registers = c->matrix == MATRIX_DEPTH && c->vector > 1 ? 1 : piece(c);
+    if (!c->registers) c->registers = c->matrix_run ? 1 : piece(c);
+    if (p->s->automatic && !c->matrix_run)   // a twin without vectors, whose registers are more than a piece
+        c->registers = (c->registers + piece(c) - 1) / piece(c) * piece(c);
     check_registers(p, c, &m);
     if (m.window && c->matrix == MATRIX_ROWS) plan_window_alone(p, c, &m);
 }
@@ -388,7 +392,8 @@ bool plan_matrix_alike(const planner *p, const tensor_stage *st) {
 
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
     add(n, LOOP_VECTOR_PLACE, c->vector);
-    if (c->matrix == MATRIX_DEPTH && c->vector > 1) {
+    if (c->matrix_run) {
+        if (c->vector <= 1) add(n, LOOP_REGISTER_PLACE, c->matrix_run);
         add(n, LOOP_LANE_PLACE, 4);
         add(n, LOOP_REGISTER_PLACE, c->registers);
         return;
@@ -412,9 +417,24 @@ static loop_node *loop_of(planner *p, const tensor_stage *st, tensor_var v, cons
     return i < n && i < levels->len ? levels->data[i] : NULL;
 }
 
+// A vector of an index that is none of the operation's would have an operation for each element.
+static bool refuse_vectors(planner *p, const tensor_stage *st, const plan_matrix *m) {
+    for (uint32_t i = 0; i < st->nleft && !p->failed; i++) {
+        const char *name = p->op->vars.data[st->left[i]].name;
+        const schedule_cell *vector = schedule_find(p->s, st->name, SCHEDULE_VECTOR, name);
+        if (!vector || st->left[i] == m->rows || st->left[i] == m->columns) continue;
+        diagnostic *d = plan_refuse(p, E0572, vector->at,
+                                    "'vector %s' has several products of '%s', and a matrix operation is of one",
+                                    name, st->name);
+        if (d) diag_note(d, m->cell->at, "by this statement");
+        if (d) diag_help(d, "leave it out, or take registers: `registers %s 2`", name);
+    }
+    return !p->failed;
+}
+
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
     plan_matrix m;
-    if (p->failed || !plan_matrix_of(p, st, &m)) return;
+    if (p->failed || !plan_matrix_of(p, st, &m) || !refuse_vectors(p, st, &m)) return;
     const bool alike = m.rows == LOOP_NO_ROWS;
     const loop_node *rows = alike ? NULL : loop_of(p, st, m.rows, levels),
                     *columns = loop_of(p, st, m.columns, levels);

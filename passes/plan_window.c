@@ -7,7 +7,7 @@
 //       for v in 16 * v.window .. … [lane 8 unit 4, register 2, whole] { for f … {
 //       reduce y by m16n8k16.f16 (v, f, e.slot) {
 //         for e.block in window_begins[v.window] .. window_begins[v.window + 1] [serial] {
-//           for e.slot in 16 * e.block .. 16 * (e.block + 1) [register 2, register 2, lane 4, whole] {
+//           for e.slot in 16 * e.block .. 16 * (e.block + 1) [register 4, lane 4, whole] {
 //             let e = window_entries[…], the cell of v and e.slot, or 0 where that is none
 //             given src[e] = window_columns[e.slot]
 //             if window_entries[…] >= 0 { contribute y } } }
@@ -333,10 +333,8 @@ static void add_digit(loop_node *n, loop_place place, uint32_t extent) {
 // Slots of a lane are neighbours, and so are their cells: what is contracted may stand in any order.
 static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, loop_node *n) {
     const simt_mma_info *info = simt_mma_table(m->kind);
-    uint32_t halves = 32 / simt_element_bits(info->element),
-             pieces = (uint32_t)(at_once < block ? at_once : block) / info->k;
-    add_digit(n, LOOP_REGISTER_PLACE, halves);
-    add_digit(n, LOOP_REGISTER_PLACE, 2);
+    uint32_t pieces = (uint32_t)(at_once < block ? at_once : block) / info->k;
+    add_digit(n, LOOP_REGISTER_PLACE, loop_matrix_held(m->kind));
     add_digit(n, LOOP_LANE_PLACE, 4);
     add_digit(n, LOOP_REGISTER_PLACE, pieces);
     add_digit(n, LOOP_SERIAL_PLACE, (uint32_t)block / (pieces * info->k));
