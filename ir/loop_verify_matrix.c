@@ -14,13 +14,12 @@ static layout rows_of(void) {   // simt_mma_at of C: row lane / 4 + 8 (i / 2)
 
 static bool is_vector(const loop_node *n) { return n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE; }
 
-// Column 2 (lane % 4) + i % 2; of as many pieces as a vector has elements, whose columns alternate.
+// Column 2 (lane % 4) + i % 2; of as many pieces as a vector has elements, whose columns alternate, and stand
+// in an order in which the vectors of neighbouring lanes are neighbours: n (lane % 4) + 4 n (i % 2).
 static layout columns_of(const loop_node *n) {
-    layout l = {.n = 0};
-    if (is_vector(n)) l.digits[l.n++] = n->digits[0];
-    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, 2, 1};
-    l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
-    return l;
+    loop_digit lanes = {LOOP_LANE_PLACE, 4, 1}, pair = {LOOP_REGISTER_PLACE, 2, 1};
+    if (is_vector(n)) return (layout){{n->digits[0], lanes, pair}, 3};
+    return (layout){{pair, lanes}, 2};
 }
 
 uint32_t loop_matrix_held(simt_mma kind) { return simt_mma_table(kind)->k / 4u; }

@@ -45,10 +45,8 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
     ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
 }
 
-// The digit of two neighbouring columns of a piece, behind a vector.
-static uint32_t column_digit(const loop_node *columns) {
-    return columns->digits[0].place == LOOP_VECTOR_PLACE;
-}
+// The digit of two columns of a piece that a lane has: neighbours, or behind a vector those of all lanes.
+static uint32_t column_digit(const loop_node *columns) { return has_vector(columns) ? 2 : 0; }
 
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
     const loop_matrix *m = reduce->matrix;
@@ -68,7 +66,7 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
     if (m->rows != LOOP_NO_ROWS) p.rows = lw_axis(k, loop_around(k, m->rows), 1), p.all |= AXIS(p.rows);
     uint32_t run = p.vector ? depth->digits[0].extent : loop_matrix_run(depth, m->kind);
     if (run) p.deep = run / loop_matrix_held(m->kind), p.run = lw_axis(k, depth, 0);
-    if (!p.vector && column_digit(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
+    if (!p.vector && has_vector(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);
     if (halves && !run) p.low = lw_axis(k, depth, 0);
     if (!run) p.high = lw_axis(k, depth, 1 + halves);
     return p;
@@ -85,25 +83,33 @@ static bool has_columns(const loop_body *body, tensor_var v) {
 }
 
 // Lane l stands at column l / 4 of a piece of B, where it has columns 2 (l % 4) and the next one of C.
-// Columns of the pieces of a vector alternate, so that what a lane loads of one row for all of them is
-// adjacent.
+// Columns of the n pieces of a vector alternate, so that what a lane loads of one row for all of them is
+// adjacent: the first column of C is then n (l % 4), and the other one 4 n after it.
+static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
+    simt_type i32 = SIMT_T(I32);
+    simt_value at = simt_build_binary(b, SIMT_LSHR, k->lane, simt_build_int(b, i32, 2));
+    if (!has_vector(n)) return lw_to_ix(k, b, at);
+    simt_value one = simt_build_int(b, i32, 1),
+               odd = simt_build_binary(b, SIMT_MUL, simt_build_binary(b, SIMT_AND, at, one),
+                                       simt_build_int(b, i32, 4)),
+               both = simt_build_binary(b, SIMT_ADD, simt_build_binary(b, SIMT_LSHR, at, one), odd);
+    return lw_to_ix(k, b, simt_build_binary(b, SIMT_MUL, both, simt_build_int(b, i32, n->digits[0].extent)));
+}
+
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last) {
     if (!has_columns(&n->body, n->var)) return;
-    simt_type i32 = SIMT_T(I32);
     binding c = k->var[n->var];
-    simt_value by = simt_build_binary(b, SIMT_LSHR, k->lane, simt_build_int(b, i32, 2));
-    uint32_t first = column_digit(n);
-    if (first) by = simt_build_binary(b, SIMT_MUL, by, simt_build_int(b, i32, n->digits[0].extent));
-    simt_value base = simt_build_binary(b, SIMT_ADD, r->base, lw_to_ix(k, b, by));
-    for (uint32_t i = first + 2; i < n->ndigits; i++) {
+    uint32_t pair = column_digit(n);
+    simt_value base = simt_build_binary(b, SIMT_ADD, r->base, first_column(k, b, n));
+    for (uint32_t i = has_vector(n) ? 3 : 2; i < n->ndigits; i++) {
         const lower_axis *a = &k->axis[lw_axis(k, n, i)];
         if (a->place != LOOP_GROUP_PLACE) continue;
         simt_value d = simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, lw_digit(k, b, a)),
                                          lw_ix(k, b, a->weight));
         base = simt_build_binary(b, SIMT_ADD, base, d);
     }
-    c.own &= ~AXIS(lw_axis(k, n, first));
-    c.axes &= ~AXIS(lw_axis(k, n, first));
+    c.own &= ~AXIS(lw_axis(k, n, pair));
+    c.axes &= ~AXIS(lw_axis(k, n, pair));
     c.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, c.own));
     for (instance_walk w = lw_walk_begin(k, c.own); lw_walk_next(&w);) {
         simt_value step, inside;

@@ -401,6 +401,9 @@ void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
     if (c->matrix == MATRIX_ROWS) {
         add(n, LOOP_LANE_PLACE, 8);
         add(n, LOOP_REGISTER_PLACE, 2);
+    } else if (c->vector > 1) {
+        add(n, LOOP_LANE_PLACE, 4);
+        add(n, LOOP_REGISTER_PLACE, 2);
     } else {
         add(n, LOOP_REGISTER_PLACE, c->matrix == MATRIX_DEPTH ? low_points(c) : 2);
         add(n, LOOP_LANE_PLACE, 4);
@@ -423,9 +426,9 @@ static bool refuse_vectors(planner *p, const tensor_stage *st, const plan_matrix
         const char *name = p->op->vars.data[st->left[i]].name;
         const schedule_cell *vector = schedule_find(p->s, st->name, SCHEDULE_VECTOR, name);
         if (!vector || st->left[i] == m->rows || st->left[i] == m->columns) continue;
-        diagnostic *d = plan_refuse(p, E0572, vector->at,
-                                    "'vector %s' has several products of '%s', and a matrix operation is of one",
-                                    name, st->name);
+        diagnostic *d = plan_refuse(
+            p, E0572, vector->at,
+            "'vector %s' has several products of '%s', and a matrix operation is of one", name, st->name);
         if (d) diag_note(d, m->cell->at, "by this statement");
         if (d) diag_help(d, "leave it out, or take registers: `registers %s 2`", name);
     }
