@@ -114,28 +114,30 @@ static cg_value float_to_float(cg_emitter *e, simt_type from, simt_type to, cg_v
     return wider ? LLVMBuildFPExt(e->b, v, t, "") : LLVMBuildFPTrunc(e->b, v, t, "");
 }
 
-static cg_value cvt_tf32_ptx(cg_emitter *e, simt_type t, cg_value v) {
+static cg_value cvt_tf32_lanes(cg_emitter *e, simt_type t, cg_value v) {
     cg_value parts[CG_MAX_LANES];
     for (uint32_t k = 0; k < t.lanes; k++) {
         cg_value x = cg_lane(e, v, t.lanes, k);
-        parts[k] = cg_intrinsic(e, "llvm.nvvm.f2tf32.rna", NULL, 0, &x, 1);
+        parts[k] = cg_intrinsic(e, "llvm.nvvm.f2tf32.rn", NULL, 0, &x, 1);
     }
     return cg_pack(e, parts, t.lanes);
 }
 
-static cg_value cvt_tf32_host(cg_emitter *e, simt_type t, cg_value v) {
+static cg_value cvt_tf32_bits(cg_emitter *e, simt_type t, cg_value v) {
     LLVMTypeRef i32 = cg_int_type(e, 32, t.lanes);
-    cg_value bits = LLVMBuildBitCast(e->b, v, i32, "");
-    cg_value up = LLVMBuildAdd(e->b, bits, cg_int(e, i32, 0x1000), "");
-    return LLVMBuildAnd(e->b, up, cg_int(e, i32, ~UINT64_C(0x1fff)), "");
+    cg_value bits = LLVMBuildBitCast(e->b, v, i32, ""),
+             odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, cg_int(e, i32, 13), ""), cg_int(e, i32, 1),
+                                ""),
+             up = LLVMBuildAdd(e->b, LLVMBuildAdd(e->b, bits, cg_int(e, i32, 0xfff), ""), odd, ""),
+             cut = LLVMBuildAnd(e->b, up, cg_int(e, i32, ~UINT64_C(0x1fff)), "");
+    return LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, i32, 0x7fffffff), cut, "");
 }
 
-// To the 11 significant bits of tf32, ties away from 0. Assemblers cut the bits of a NaN, which may leave an
-// infinity: a NaN becomes 0x7fffffff.
+// To the 11 significant bits of tf32, ties to even; a NaN becomes 0x7fffffff. That is one instruction from
+// sm_90 on.
 cg_value cg_emit_cvt_tf32(cg_emitter *e, simt_type t, cg_value v) {
-    LLVMTypeRef i32 = cg_int_type(e, 32, t.lanes);
-    cg_value cut = e->host ? cvt_tf32_host(e, t, v) : cvt_tf32_ptx(e, t, v);
-    cg_value rounded = LLVMBuildSelect(e->b, is_nan(e, v), cg_int(e, i32, 0x7fffffff), cut, "");
+    bool instruction = !e->host && e->target->arch->sm >= 90;
+    cg_value rounded = instruction ? cvt_tf32_lanes(e, t, v) : cvt_tf32_bits(e, t, v);
     return LLVMBuildBitCast(e->b, rounded, LLVMTypeOf(v), "");
 }
 
@@ -171,7 +173,8 @@ static cg_value int_to_float(cg_emitter *e, bool is_unsigned, simt_type from, si
 
 // PTX saturates by itself, and gives 0 for NaN except for f64 and 64-bit integers.
 static cg_value float_to_int_ptx(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
-    static const char *const names[2][2][2] = {   // from f64, to 64 bits, unsigned
+    static const char *const names[2][2][2] = {
+        // from f64, to 64 bits, unsigned
         {{"llvm.nvvm.f2i.rz", "llvm.nvvm.f2ui.rz"}, {"llvm.nvvm.f2ll.rz", "llvm.nvvm.f2ull.rz"}},
         {{"llvm.nvvm.d2i.rz", "llvm.nvvm.d2ui.rz"}, {"llvm.nvvm.d2ll.rz", "llvm.nvvm.d2ull.rz"}}};
     bool f64 = from.element == SIMT_F64, i64 = to.element == SIMT_I64;

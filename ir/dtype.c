@@ -40,12 +40,7 @@ double ir_dtype_round(ir_dtype to, double x) {
     return to == DT_F32 ? (double)(float)x : x;
 }
 
-double ir_tf32_round(double x) {
-    if (x == 0 || !isfinite(x)) return x;
-    int exponent = ilogb(x), quantum = (exponent < -126 ? -126 : exponent) - 10;
-    double r = ldexp(round(ldexp(x, -quantum)), quantum);
-    return fabs(r) < 0x1p128 ? r : copysign((double)INFINITY, x);
-}
+double ir_tf32_round(double x) { return round_bits(x, 11, -126, 0x1.ffcp127); }
 
 bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow) {
     if (wide == narrow || wide == DT_F64) return true;

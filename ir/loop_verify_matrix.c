@@ -8,8 +8,18 @@ typedef struct {
     uint32_t n;
 } layout;
 
-static layout rows_of(void) {   // simt_mma_at of C: row lane / 4 + 8 (i / 2)
-    return (layout){{{LOOP_LANE_PLACE, 8, 4}, {LOOP_REGISTER_PLACE, 2, 1}}, 2};
+static bool has_run(const loop_node *n) {
+    return n->ndigits > 1 && n->digits[0].place == LOOP_REGISTER_PLACE &&
+           n->digits[1].place == LOOP_LANE_PLACE;
+}
+
+// simt_mma_at of C: row lane / 4 + 8 (i / 2); of as many pieces as a lane has adjacent rows, which alternate.
+static layout rows_of(const loop_node *n) {
+    layout l = {.n = 0};
+    if (has_run(n)) l.digits[l.n++] = n->digits[0];
+    l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 8, 4};
+    l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, 2, 1};
+    return l;
 }
 
 static bool is_vector(const loop_node *n) { return n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE; }
@@ -26,9 +36,7 @@ uint32_t loop_matrix_held(simt_mma kind) { return simt_mma_table(kind)->k / 4u; 
 
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind) {
     const loop_digit *d = depth->digits;
-    bool run = depth->ndigits > 1 && d[0].place == LOOP_REGISTER_PLACE && d[1].place == LOOP_LANE_PLACE &&
-               d[0].extent % loop_matrix_held(kind) == 0;
-    return run ? d[0].extent : 0;
+    return has_run(depth) && d[0].extent % loop_matrix_held(kind) == 0 ? d[0].extent : 0;
 }
 
 // Column of A, row of B: w (lane % 4) + i % w + 4 w (…).
@@ -195,7 +203,7 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
         return WRONG(v, "no loop around is over the rows and columns of a matrix operation");
     if (v->launch->lanes != 32)
         return WRONG(v, "a matrix operation is of 32 lanes, not %u", (unsigned)v->launch->lanes);
-    if (rows) TRY(check_layout(v, rows, rows_of(), "the rows"));
+    if (rows) TRY(check_layout(v, rows, rows_of(rows), "the rows"));
     TRY(check_layout(v, columns, columns_of(columns), "the columns"));
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_together(v, m, v->path.data[k]));
     inside in = {.again = loop_again(n)};

@@ -18,7 +18,7 @@ const char *ir_dtype_text(ir_dtype t);
 uint32_t ir_dtype_bytes(ir_dtype t);   // 0 for an index
 static inline bool ir_dtype_is_float(ir_dtype t) { return t <= DT_F16; }
 double ir_dtype_round(ir_dtype to, double x);          // to the nearest float of that type, ties to even
-double ir_tf32_round(double x);                        // to 11 significant bits in the range of f32, ties away from 0
+double ir_tf32_round(double x);                        // to 11 significant bits in the range of f32, ties to even
 bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow);   // floats: one has every number of the other
 
 // ---- Sizes -----------------------------------------------------------------------------------------------

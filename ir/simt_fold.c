@@ -41,7 +41,7 @@ static bool on_pred(simt_op op) {
 
 static double tf32(double x) {   // the lower 13 bits of an f32 go
     uint64_t bits = simt_const_bits(SIMT_F32, x);
-    return simt_float_from_bits(SIMT_F32, (bits + 0x1000) & ~UINT64_C(0x1fff));
+    return simt_float_from_bits(SIMT_F32, (bits + 0xfff + (bits >> 13 & 1)) & ~UINT64_C(0x1fff));
 }
 
 static bool fold_unary_float(simt_op op, simt_constant x, simt_constant *out) {

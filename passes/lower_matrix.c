@@ -63,7 +63,11 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
     bool halves = simt_element_bits(p.info->element) < 32;
     p.columns = lw_axis(k, columns, column_digit(columns));
     p.all = AXIS(p.columns) | lw_depth_axes(k, reduce);
-    if (m->rows != LOOP_NO_ROWS) p.rows = lw_axis(k, loop_around(k, m->rows), 1), p.all |= AXIS(p.rows);
+    if (m->rows != LOOP_NO_ROWS) {
+        const loop_node *rows = loop_around(k, m->rows);
+        p.rows = lw_axis(k, rows, rows->digits[0].place == LOOP_LANE_PLACE ? 1 : 2);
+        p.all |= AXIS(p.rows);
+    }
     uint32_t run = p.vector ? depth->digits[0].extent : loop_matrix_run(depth, m->kind);
     if (run) p.deep = run / loop_matrix_held(m->kind), p.run = lw_axis(k, depth, 0);
     if (!p.vector && has_vector(columns) && lw_axis(k, columns, 0) == k->vector) p.tiles = lw_lanes(k);

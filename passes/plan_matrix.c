@@ -139,7 +139,7 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
     if (tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP)
         return REFUSE(p, c, out, "tensor cores sum products of two factors, and what '%s' sums is no product",
                       st->name);
-    if (st->nbound > 1 || st->nkeys || st->nfilters)
+    if (st->nbound > 1 || st->nkeys > 1 || st->nfilters)
         return REFUSE(
             p, c,
             st->nkeys == 1
@@ -289,7 +289,8 @@ static int64_t piece(const index_cut *c) { return 2 * low_points(c); }
 
 // Of pieces that alternate, or of operations that follow one another.
 static bool may_have_vector(const index_cut *c, const plan_matrix *m) {
-    return c->matrix == MATRIX_DEPTH ? !m->window : c->matrix == MATRIX_COLUMNS && m->rows != LOOP_NO_ROWS;
+    bool alike = m->rows == LOOP_NO_ROWS;
+    return c->matrix == MATRIX_COLUMNS ? !alike : !m->window;
 }
 
 static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
@@ -334,7 +335,7 @@ static void refuse_groups(planner *p, const index_cut *c, const plan_matrix *m) 
 
 static void check_registers(planner *p, const index_cut *c, const plan_matrix *m) {
     const char *name = plan_index_text(p, c->var);
-    if (c->registers % piece(c) == 0 || c->matrix_run || p->failed) return;
+    if (c->registers % piece(c) == 0 || (c->matrix_run && c->matrix == MATRIX_DEPTH) || p->failed) return;
     diagnostic *d = plan_refuse(
         p, E0542, c->cell[SCHEDULE_REGISTERS]->at,
         "'registers %s %lld' is no multiple of the %lld points that a thread holds of a matrix operation's piece",
@@ -354,11 +355,11 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     refuse_groups(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;
-    if (c->matrix == MATRIX_DEPTH && c->vector > 1) c->matrix_run = c->vector;
-    if (c->matrix_run && m.rows != LOOP_NO_ROWS) c->vector = 0;   // columns may have one
+    if (c->matrix != MATRIX_COLUMNS && c->vector > 1) c->matrix_run = c->vector;
+    if (c->matrix_run && m.rows != LOOP_NO_ROWS) c->vector = 0;   // the kernel's is that of the columns
     c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
-    if (!c->registers) c->registers = c->matrix_run ? 1 : piece(c);
+    if (!c->registers) c->registers = c->matrix_run && c->matrix == MATRIX_DEPTH ? 1 : piece(c);
     if (p->s->automatic && !c->matrix_run)   // a twin without vectors, whose registers are more than a piece
         c->registers = (c->registers + piece(c) - 1) / piece(c) * piece(c);
     check_registers(p, c, &m);
@@ -392,8 +393,8 @@ bool plan_matrix_alike(const planner *p, const tensor_stage *st) {
 
 void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
     add(n, LOOP_VECTOR_PLACE, c->vector);
-    if (c->matrix_run) {
-        if (c->vector <= 1) add(n, LOOP_REGISTER_PLACE, c->matrix_run);
+    if (c->matrix_run && c->vector <= 1) add(n, LOOP_REGISTER_PLACE, c->matrix_run);
+    if (c->matrix_run && c->matrix == MATRIX_DEPTH) {
         add(n, LOOP_LANE_PLACE, 4);
         add(n, LOOP_REGISTER_PLACE, c->registers);
         return;
@@ -435,6 +436,14 @@ static bool refuse_vectors(planner *p, const tensor_stage *st, const plan_matrix
     return !p->failed;
 }
 
+// The variable whose points lanes have: the depth, or where it stands in an order, its position there.
+static tensor_var walked_by(const loop_node *reduce, tensor_var depth) {
+    const loop_node *n = reduce->body.len ? reduce->body.data[0] : NULL;
+    bool order = n && n->kind == LOOP_FOR && n->body.len && n->body.data[0]->kind == LOOP_LET &&
+                 n->body.data[0]->var == depth;
+    return order ? n->var : depth;
+}
+
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
     plan_matrix m;
     if (p->failed || !plan_matrix_of(p, st, &m) || !refuse_vectors(p, st, &m)) return;
@@ -448,7 +457,7 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, alike ? LOOP_NO_ROWS : rows->var, columns->var,
-                          m.window ? reduce->body.data[0]->body.data[0]->var : m.depth};
+                          m.window ? reduce->body.data[0]->body.data[0]->var : walked_by(reduce, m.depth)};
     reduce->matrix = made;
 }
 

@@ -53,20 +53,20 @@ static bool like_walk(const nest *n, uint32_t levels, const loop_list *walk) {
 // neighbours, then come those of what is reduced, or the other way round; the loops that other stages share
 // come last.
 void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
+    const tensor_stage *st = &n->p->op->stages.data[stage];
     plan_matrix m;
-    bool matrix = plan_matrix_of(n->p, &n->p->op->stages.data[stage],
-                                 &m);   // its lanes are dealt out already
+    bool takes_up = plan_part_of(n->p, stage) && !n->p->leaving,   // states of parts, which are no products
+        matrix = !takes_up && plan_matrix_of(n->p, st, &m);        // its lanes are dealt out already
     dealing d = {.stage = stage, .shuffles = !matrix && plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
-    if (n->tiles && n->rows->tile)
-        plan_check_meeting(n->p, n->rows->tile, &n->p->op->stages.data[stage], walk);
+    if (n->tiles && n->rows->tile) plan_check_meeting(n->p, n->rows->tile, st, walk);
     if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
     for (uint32_t i = 0; i < n->levels.len; i++) {
         if (n->tiles && i == n->tiled) VEC_PUSH(n->p->arena, &d.outer, n->tiles);
         if (i + last < n->levels.len) VEC_PUSH(n->p->arena, &d.outer, n->levels.data[i]);
     }
     loop_node *innermost = last ? n->levels.data[n->levels.len - 1] : NULL;
-    d.before = last && runs_along_reduced(n, &n->p->op->stages.data[stage]);
+    d.before = last && runs_along_reduced(n, st);
     if (last && !d.before) VEC_PUSH(n->p->arena, &d.inner, innermost);
     for (uint32_t i = walk->len; i-- > 0 && !matrix;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
     if (d.before) VEC_PUSH(n->p->arena, &d.inner, innermost);

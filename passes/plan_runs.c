@@ -72,6 +72,7 @@ bool plan_runs(planner *p, const tensor_stage *st, plan_part *part, const row_cl
     loop_node whole = {0};
     c.unroll = 0;
     plan_digits(p, &c, &whole);   // whether its parts make up a block
+    plan_matrix_alone(p, st, "where blocks own positions: `split` cuts rows");
     if (p->failed || !check_rows(p, st, block, rows)) return false;
     key_of_runs(p, st, part->var, part);
     part->kind = PART_RUNS;

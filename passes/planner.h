@@ -197,7 +197,7 @@ typedef struct {
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
     matrix_role matrix;     // how lanes and registers are numbered
     simt_mma matrix_kind;
-    int64_t matrix_run;   // of its depth, points that a lane has side by side; 0: they are not
+    int64_t matrix_run;   // of its depth or rows, points that a lane has side by side; 0: they are not
 } index_cut;
 void plan_matrix_cut(planner *p, index_cut *c);
 void plan_window_alone(planner *p, const index_cut *c, const plan_matrix *m);   // refuses what else deals out its rows

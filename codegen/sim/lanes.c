@@ -133,7 +133,8 @@ DIVISIONS(i64, uint64_t, int64_t)
     UNARY(tanha_##e, T, tanh##f(x))
 FLOATS(f32, float, f)
 FLOATS(f64, double, )
-UNARY(tf32_f32, float, sim_float32(isnan(x) ? 0x7fffffff : (sim_bits32(x) + 0x1000) & ~UINT32_C(0x1fff)))
+static uint32_t to_tf32(uint32_t bits) { return (bits + 0xfff + (bits >> 13 & 1)) & ~UINT32_C(0x1fff); }
+UNARY(tf32_f32, float, sim_float32(isnan(x) ? 0x7fffffff : to_tf32(sim_bits32(x))))
 
 // f32 has twice the digits and two, so rounding again is rounding once. A NaN whose sign is set is 0x7fff as
 // well.

@@ -44,11 +44,11 @@ static const float_op float_ops[] = {
     {"%v = abs TYPE %a", 'a'}};
 static const float_op of_f32 = {"%v = cvt.tf32 TYPE %a", 't'};
 
-// To 11 significant bits, ties away from 0.
+// To 11 significant bits, ties to even.
 static double to_tf32(double a) {
     if (a == 0 || !isfinite(a)) return a;
     int quantum = (ilogb(a) < -126 ? -126 : ilogb(a)) - 10;
-    return ldexp(round(ldexp(a, -quantum)), quantum);
+    return ldexp(nearbyint(ldexp(a, -quantum)), quantum);
 }
 
 static __float128 least(__float128 a, __float128 b) {

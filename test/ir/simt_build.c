@@ -90,7 +90,8 @@ static void test_floats(fixture *t) {
     double e = ldexp(1, -12);   // (1 + e)^2 - 1 loses e^2 unless fused
     CHECK(t, simt_build_fma(b, f32(t, 1 + e), f32(t, 1 + e), f32(t, -1)) == f32(t, 2 * e + e * e));
     CHECK(t, simt_build_unary(b, SIMT_RINT, f32(t, 2.5)) == f32(t, 2));
-    CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 1 + ldexp(1, -11))) == f32(t, 1 + ldexp(1, -10)));   // a tie
+    CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 1 + ldexp(1, -11))) == f32(t, 1));   // ties
+    CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 1 + ldexp(3, -11))) == f32(t, 1 + ldexp(1, -9)));
     CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, -1 - ldexp(0x7fep-11, -11))) == f32(t, -1));
     CHECK(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, 0x1.fffffep127)) == f32(t, (double)INFINITY));
     CHECK(t, !folded(t, simt_build_unary(b, SIMT_CVT_TF32, f32(t, (double)NAN))));
