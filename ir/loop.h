@@ -204,6 +204,7 @@ uint32_t loop_digits_product(const loop_node *n);
 
 const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
 uint32_t loop_matrix_held(simt_mma kind);   // points of the depth that a lane has of an operation
+bool loop_matrix_alternate(const loop_node *columns);   // columns of several pieces, which a lane has adjacent
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind);   // adjacent points of the depth that a lane has; 0: they are not
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);

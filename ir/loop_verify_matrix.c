@@ -24,11 +24,16 @@ static layout rows_of(const loop_node *n) {
 
 static bool is_vector(const loop_node *n) { return n->ndigits && n->digits[0].place == LOOP_VECTOR_PLACE; }
 
-// Column 2 (lane % 4) + i % 2; of as many pieces as a vector has elements, whose columns alternate, and stand
-// in an order in which the vectors of neighbouring lanes are neighbours: n (lane % 4) + 4 n (i % 2).
+bool loop_matrix_alternate(const loop_node *columns) {
+    return is_vector(columns) || (has_run(columns) && columns->digits[0].extent > 2);
+}
+
+// Column 2 (lane % 4) + i % 2; of as many pieces as a vector has elements, or a lane adjacent columns, whose
+// columns alternate, and stand in an order in which those of neighbouring lanes are neighbours:
+// n (lane % 4) + 4 n (i % 2).
 static layout columns_of(const loop_node *n) {
     loop_digit lanes = {LOOP_LANE_PLACE, 4, 1}, pair = {LOOP_REGISTER_PLACE, 2, 1};
-    if (is_vector(n)) return (layout){{n->digits[0], lanes, pair}, 3};
+    if (loop_matrix_alternate(n)) return (layout){{n->digits[0], lanes, pair}, 3};
     return (layout){{pair, lanes}, 2};
 }
 

@@ -45,8 +45,8 @@ static const loop_node *loop_around(const kernel *k, tensor_var v) {
     ICE("'%s': a matrix operation stands outside its loops", k->plan->name);
 }
 
-// The digit of two columns of a piece that a lane has: neighbours, or behind a vector those of all lanes.
-static uint32_t column_digit(const loop_node *columns) { return has_vector(columns) ? 2 : 0; }
+// The digit of two columns of a piece that a lane has: neighbours, or where pieces alternate apart.
+static uint32_t column_digit(const loop_node *columns) { return loop_matrix_alternate(columns) ? 2 : 0; }
 
 static pieces pieces_of(kernel *k, const loop_node *reduce) {
     const loop_matrix *m = reduce->matrix;
@@ -87,12 +87,12 @@ static bool has_columns(const loop_body *body, tensor_var v) {
 }
 
 // Lane l stands at column l / 4 of a piece of B, where it has columns 2 (l % 4) and the next one of C.
-// Columns of the n pieces of a vector alternate, so that what a lane loads of one row for all of them is
-// adjacent: the first column of C is then n (l % 4), and the other one 4 n after it.
+// Columns of n pieces alternate where a lane has them adjacent, and all of one row are one access: the first
+// column of C is then n (l % 4), and the other one 4 n after it.
 static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
     simt_type i32 = SIMT_T(I32);
     simt_value at = simt_build_binary(b, SIMT_LSHR, k->lane, simt_build_int(b, i32, 2));
-    if (!has_vector(n)) return lw_to_ix(k, b, at);
+    if (!loop_matrix_alternate(n)) return lw_to_ix(k, b, at);
     simt_value one = simt_build_int(b, i32, 1),
                odd = simt_build_binary(b, SIMT_MUL, simt_build_binary(b, SIMT_AND, at, one),
                                        simt_build_int(b, i32, 4)),
@@ -105,7 +105,7 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
     binding c = k->var[n->var];
     uint32_t pair = column_digit(n);
     simt_value base = simt_build_binary(b, SIMT_ADD, r->base, first_column(k, b, n));
-    for (uint32_t i = has_vector(n) ? 3 : 2; i < n->ndigits; i++) {
+    for (uint32_t i = loop_matrix_alternate(n) ? 3 : 2; i < n->ndigits; i++) {
         const lower_axis *a = &k->axis[lw_axis(k, n, i)];
         if (a->place != LOOP_GROUP_PLACE) continue;
         simt_value d = simt_build_binary(b, SIMT_MUL, lw_to_ix(k, b, lw_digit(k, b, a)),

@@ -222,6 +222,7 @@ bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m) {
     schedule_cell *c = st->reducer == TENSOR_NO_REDUCER ? NULL : cell_of(p, st, &m->depth);
     if (!c || p->op->reducers.data[st->reducer].roundings != ROUNDINGS) return false;
     m->cell = c;
+    m->stage = st;
     return kind_of(c, &m->kind) && find_roles(p, st, m);
 }
 
@@ -293,6 +294,25 @@ static bool may_have_vector(const index_cut *c, const plan_matrix *m) {
     return c->matrix == MATRIX_COLUMNS ? !alike : !m->window;
 }
 
+typedef struct {
+    const planner *p;
+    tensor_var v;
+    bool any;
+} across;
+
+static bool runs_across(void *user, const tensor_node *load) {
+    across *a = user;
+    for (uint32_t i = 0; i + 1 < load->nargs; i++) a->any |= plan_mentions(a->p, load->args[i], a->v);
+    return true;
+}
+
+// Whether what the columns are read from lies along another index: they are no vector then.
+static bool lies_across(const planner *p, const tensor_stage *st, tensor_var v) {
+    across a = {p, v, false};
+    plan_loads(p, st, runs_across, &a);
+    return a.any;
+}
+
 static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
     if (c->matrix != MATRIX_DEPTH || c->vector <= 1 || c->vector % piece(c) == 0 || p->failed) return;
     diagnostic *d = plan_refuse(
@@ -355,7 +375,8 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     refuse_groups(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;
-    if (c->matrix != MATRIX_COLUMNS && c->vector > 1) c->matrix_run = c->vector;
+    if (c->vector > 1 && (c->matrix != MATRIX_COLUMNS || lies_across(p, m.stage, m.columns)))
+        c->matrix_run = c->vector;
     if (c->matrix_run && m.rows != LOOP_NO_ROWS) c->vector = 0;   // the kernel's is that of the columns
     c->pad = 0;
     c->lanes = c->matrix == MATRIX_ROWS ? 8 : 4;
@@ -402,7 +423,7 @@ void plan_matrix_digits(const index_cut *c, plan_digit *add, loop_node *n) {
     if (c->matrix == MATRIX_ROWS) {
         add(n, LOOP_LANE_PLACE, 8);
         add(n, LOOP_REGISTER_PLACE, 2);
-    } else if (c->vector > 1) {
+    } else if (c->vector > 1 || c->matrix_run) {
         add(n, LOOP_LANE_PLACE, 4);
         add(n, LOOP_REGISTER_PLACE, 2);
     } else {

@@ -170,6 +170,7 @@ typedef struct {   // a sum that `mma` is about
     const schedule_cell *cell, *window;   // window: its rows have windows; NULL: they have not
     simt_mma kind;
     tensor_var rows, columns, depth;   // of the stage
+    const tensor_stage *stage;   // the sum
 } plan_matrix;
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
 bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule says `mma` of what it reduces
