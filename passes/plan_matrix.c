@@ -343,16 +343,6 @@ static void refuse_others(planner *p, const index_cut *c, const plan_matrix *m) 
     }
 }
 
-static void refuse_groups(planner *p, const index_cut *c, const plan_matrix *m) {
-    const char *name = plan_index_text(p, c->var);
-    if (c->matrix != MATRIX_DEPTH || c->groups <= 1 || p->failed) return;
-    diagnostic *d = plan_refuse(
-        p, E0530, c->cell[SCHEDULE_GROUPS]->at,
-        "'groups %s' has no pass in this version along what a matrix operation contracts", name);
-    if (d) diag_note(d, m->cell->at, "by this statement");
-    if (d) diag_help(d, "take groups along rows or columns, or parts in other blocks: `block %s 1024`", name);
-}
-
 static void check_registers(planner *p, const index_cut *c, const plan_matrix *m) {
     const char *name = plan_index_text(p, c->var);
     if (c->registers % piece(c) == 0 || (c->matrix_run && c->matrix == MATRIX_DEPTH) || p->failed) return;
@@ -372,7 +362,6 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     if (c->matrix == MATRIX_NONE) return;
     c->matrix_kind = m.kind;
     refuse_others(p, c, &m);
-    refuse_groups(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;
     if (c->vector > 1 && (c->matrix != MATRIX_COLUMNS || lies_across(p, m.stage, m.columns)))

@@ -68,14 +68,18 @@ void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *w
     loop_node *innermost = last ? n->levels.data[n->levels.len - 1] : NULL;
     d.before = last && runs_along_reduced(n, st);
     if (last && !d.before) VEC_PUSH(n->p->arena, &d.inner, innermost);
-    for (uint32_t i = walk->len; i-- > 0 && !matrix;) VEC_PUSH(n->p->arena, &d.inner, walk->data[i]);
+    for (uint32_t i = walk->len; i-- > 0;)
+        VEC_PUSH(n->p->arena, matrix ? &d.contracted : &d.inner, walk->data[i]);
     if (d.before) VEC_PUSH(n->p->arena, &d.inner, innermost);
     if (like_walk(n, levels, walk)) d.inner = n->dealings.data[n->dealt].inner;
     VEC_PUSH(n->p->arena, &n->dealings, d);
 }
 
 static uint32_t threads_of(const dealing *d, loop_place place) {
-    return product(d->outer.data, d->outer.len, place) * product(d->inner.data, d->inner.len, place);
+    uint32_t contracted = place == LOOP_GROUP_PLACE ? product(d->contracted.data, d->contracted.len, place)
+                                                    : 1;
+    return product(d->outer.data, d->outer.len, place) * product(d->inner.data, d->inner.len, place) *
+           contracted;
 }
 
 static const tensor_stage *dealt(const nest *n, const dealing *d) { return &n->p->op->stages.data[d->stage]; }
@@ -162,6 +166,13 @@ static void check_vectors(nest *n, const dealing *d) {
     if (f) diag_help(f, "take registers along one of them");
 }
 
+static loop_list grouped_by(const nest *n, const dealing *d) {
+    loop_list all = {0};
+    for (uint32_t i = 0; i < d->contracted.len; i++) VEC_PUSH(n->p->arena, &all, d->contracted.data[i]);
+    for (uint32_t i = 0; i < d->inner.len; i++) VEC_PUSH(n->p->arena, &all, d->inner.data[i]);
+    return all;
+}
+
 // Threads a stage does not need compute what their neighbours do, and one of them stores it.
 static void settle(nest *n) {
     uint32_t lanes = 1, groups = 1;
@@ -177,9 +188,10 @@ static void settle(nest *n) {
     for (uint32_t i = 0; i < n->dealings.len; i++) {
         const dealing *d = &n->dealings.data[i];
         check_vectors(n, d);
+        loop_list grouped = grouped_by(n, d);
         if (!plan_units(d->outer.data, d->outer.len, d->inner.data, d->inner.len, LOOP_LANE_PLACE, lanes))
             disagree(n, d, SCHEDULE_LANES, LOOP_LANE_PLACE);
-        else if (!plan_units(d->outer.data, d->outer.len, d->inner.data, d->inner.len, LOOP_GROUP_PLACE,
+        else if (!plan_units(d->outer.data, d->outer.len, grouped.data, grouped.len, LOOP_GROUP_PLACE,
                              groups))
             disagree(n, d, SCHEDULE_GROUPS, LOOP_GROUP_PLACE);
     }

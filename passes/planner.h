@@ -290,6 +290,7 @@ void plan_kernel(planner *p, stage_group *g);
 typedef struct {
     uint32_t stage;
     loop_list outer, inner;   // outermost first; innermost first
+    loop_list contracted;     // by a matrix operation, whose lanes are no concern of the others: their groups are
     bool shuffles;
     bool before;   // lanes along what is reduced are neighbours, not those along the left-hand index
 } plan_dealing;
