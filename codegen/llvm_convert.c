@@ -173,8 +173,7 @@ static cg_value int_to_float(cg_emitter *e, bool is_unsigned, simt_type from, si
 
 // PTX saturates by itself, and gives 0 for NaN except for f64 and 64-bit integers.
 static cg_value float_to_int_ptx(cg_emitter *e, bool is_unsigned, simt_type from, simt_type to, cg_value v) {
-    static const char *const names[2][2][2] = {
-        // from f64, to 64 bits, unsigned
+    static const char *const names[2][2][2] = {   // from f64, to 64 bits, unsigned
         {{"llvm.nvvm.f2i.rz", "llvm.nvvm.f2ui.rz"}, {"llvm.nvvm.f2ll.rz", "llvm.nvvm.f2ull.rz"}},
         {{"llvm.nvvm.d2i.rz", "llvm.nvvm.d2ui.rz"}, {"llvm.nvvm.d2ll.rz", "llvm.nvvm.d2ull.rz"}}};
     bool f64 = from.element == SIMT_F64, i64 = to.element == SIMT_I64;

@@ -145,7 +145,7 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
             st->nkeys == 1
                 ? "leave 'mma' out, or let rows share what a map says in windows: `window v 16 by src 16`"
                 : out,
-            "all points of '%s' are contracted, and '%s' sums those that a key or another index leaves", name,
+            "all points of '%s' are contracted, and '%s' sums those that a condition or another index leaves", name,
             st->name);
     if (find_roles(p, st, &m)) return true;
     return REFUSE(p, c, out,
@@ -294,25 +294,6 @@ static bool may_have_vector(const index_cut *c, const plan_matrix *m) {
     return c->matrix == MATRIX_COLUMNS ? !alike : !m->window;
 }
 
-typedef struct {
-    const planner *p;
-    tensor_var v;
-    bool any;
-} across;
-
-static bool runs_across(void *user, const tensor_node *load) {
-    across *a = user;
-    for (uint32_t i = 0; i + 1 < load->nargs; i++) a->any |= plan_mentions(a->p, load->args[i], a->v);
-    return true;
-}
-
-// Whether what the columns are read from lies along another index: they are no vector then.
-static bool lies_across(const planner *p, const tensor_stage *st, tensor_var v) {
-    across a = {p, v, false};
-    plan_loads(p, st, runs_across, &a);
-    return a.any;
-}
-
 static void check_vector(planner *p, const index_cut *c, const plan_matrix *m) {
     if (c->matrix != MATRIX_DEPTH || c->vector <= 1 || c->vector % piece(c) == 0 || p->failed) return;
     diagnostic *d = plan_refuse(
@@ -364,7 +345,8 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     refuse_others(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;
-    if (c->vector > 1 && (c->matrix != MATRIX_COLUMNS || lies_across(p, m.stage, m.columns)))
+    // What columns are read from may lie along the depth: they are no vector then.
+    if (c->vector > 1 && (c->matrix != MATRIX_COLUMNS || plan_ends_on(p, m.stage, m.depth, m.columns)))
         c->matrix_run = c->vector;
     if (c->matrix_run && m.rows != LOOP_NO_ROWS) c->vector = 0;   // the kernel's is that of the columns
     c->pad = 0;
