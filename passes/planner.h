@@ -313,6 +313,7 @@ plan_nest plan_nest_start(planner *p, const tensor_stage *deepest, uint32_t numb
 loop_body *plan_nest_group(plan_nest *n, const stage_group *g, const row_class *rows, loop_body *at);
 // Threads are dealt out to the stages that share the walk of a stage, in so many levels of loops.
 void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *walk);
+void plan_settle(plan_nest *n);   // the lanes and groups of the kernel, by its dealings (plan_deal.c)
 void plan_nest_end(plan_nest *n);   // threads are dealt out to all its loops
 void plan_nest_begin(plan_nest *n, const stage_group *g, const row_class *rows);   // its loops are opened one by one
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to);
