@@ -122,6 +122,8 @@ cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_v
 cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x);   // x: A, B, C
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i);
 void cg_emit_dependence(cg_emitter *e, const simt_instr_info *i);
+void cg_emit_copy(cg_emitter *e, const simt_instr_info *i, const cg_value *x);
+void cg_emit_copy_order(cg_emitter *e, const simt_instr_info *i);
 cg_value cg_emit_sreg(cg_emitter *e, simt_sreg r);
 
 // ---- llvm_debug.c ----------------------------------------------------------------------------------------

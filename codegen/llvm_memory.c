@@ -94,3 +94,32 @@ cg_value cg_emit_atomic(cg_emitter *e, const simt_instr_info *i, simt_type t, cg
     return LLVMBuildAtomicRMWSyncScope(e->b, native_op(a, cg_is_float(t)), pointer, v,
                                        LLVMAtomicOrderingMonotonic, scope(e));
 }
+
+// ---- Copies that go on while the thread does ------------------------------------------------------------
+// The host has what they bring at once. 16 bytes go past the L1.
+static void copy_at_once(cg_emitter *e, const cg_value *x, cg_value bytes) {
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context);
+    cg_value some = LLVMBuildSelect(e->b, x[2], bytes, LLVMConstInt(LLVMTypeOf(bytes), 0, false), "");
+    LLVMBuildMemSet(e->b, x[0], LLVMConstInt(i8, 0, false), bytes, 1);
+    LLVMBuildMemCpy(e->b, x[0], 1, x[1], 1, some);
+}
+
+void cg_emit_copy(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
+    cg_value bytes = cg_i32(e, (uint32_t)i->imm.i);
+    if (e->host) {
+        copy_at_once(e, x, LLVMConstInt(LLVMInt64TypeInContext(e->context), (uint64_t)i->imm.i, false));
+        return;
+    }
+    cg_value some = LLVMBuildSelect(e->b, x[2], bytes, cg_i32(e, 0), "");
+    const char *name = i->imm.i == 16  ? "llvm.nvvm.cp.async.cg.shared.global.16.s"
+                       : i->imm.i == 8 ? "llvm.nvvm.cp.async.ca.shared.global.8.s"
+                                       : "llvm.nvvm.cp.async.ca.shared.global.4.s";
+    cg_intrinsic(e, name, NULL, 0, (cg_value[]){x[0], x[1], some}, 3);
+}
+
+void cg_emit_copy_order(cg_emitter *e, const simt_instr_info *i) {
+    cg_value groups = cg_i32(e, (uint32_t)i->imm.i);
+    if (e->host) return;
+    if (i->op == SIMT_COPY_END) cg_intrinsic0(e, "llvm.nvvm.cp.async.commit.group");
+    else cg_intrinsic(e, "llvm.nvvm.cp.async.wait.group", NULL, 0, &groups, 1);
+}

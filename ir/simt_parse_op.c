@@ -132,6 +132,10 @@ static void parse_imm(simt_parser *p, statement *s, simt_written_imm imm) {
     case IMM_WIDTH:
         s->info.imm.i = simt_lex_take_word(x, "width") ? simt_parse_u32(x, UINT32_MAX) : 32;
         break;
+    case IMM_BYTES:
+        simt_lex_need_word(x, "bytes");
+        s->info.imm.i = simt_parse_u32(x, UINT32_MAX);
+        break;
     case IMM_ADDR:
         s->info.mem.scale = simt_lex_take(x, '*') ? (uint16_t)simt_parse_u32(x, UINT16_MAX) : 1;
         s->info.imm.i = simt_parse_offset(x);

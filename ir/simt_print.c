@@ -103,6 +103,7 @@ static void print_imm(printer *p, const simt_instr_info *i, simt_written_imm imm
     case IMM_OFFSET: textbuf_printf(p->out, " %" PRId64, i->imm.i); break;
     case IMM_LANE: textbuf_printf(p->out, ", %" PRId64, i->imm.i); break;
     case IMM_WIDTH: textbuf_printf(p->out, " width %" PRId64, i->imm.i); break;
+    case IMM_BYTES: textbuf_printf(p->out, " bytes %" PRId64, i->imm.i); break;
     case IMM_ADDR: print_addr(p, i); break;
     }
 }

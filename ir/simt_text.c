@@ -36,9 +36,10 @@ static simt_written_aux aux_of(simt_op op) {
 static simt_written_imm imm_of(simt_op op) {
     switch ((int)op) {
     case SIMT_CONST: return IMM_CONST;
-    case SIMT_SHARED: return IMM_OFFSET;
+    case SIMT_SHARED: case SIMT_COPY_WAIT: return IMM_OFFSET;
     case SIMT_EXTRACT: case SIMT_INSERT: case SIMT_SLICE: return IMM_LANE;
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY: return IMM_WIDTH;
+    case SIMT_COPY: return IMM_BYTES;
     case SIMT_ADDR: return IMM_ADDR;
     case SIMT_CALL: return IMM_CALLEE;
     }

@@ -60,11 +60,11 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return DATA;
     case SIMT_CMP: case SIMT_SELECT: return ANY;
-    case SIMT_SHARED: case SIMT_ADDR: return POINTER;
+    case SIMT_SHARED: case SIMT_ADDR: case SIMT_COPY: return POINTER;
     case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_IF: return PRED;
     case SIMT_FOR: return INT;
     case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
-    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_OP_COUNT:
+    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_COPY_END: case SIMT_COPY_WAIT: case SIMT_OP_COUNT:
         return ANY;
     }
     return 0;
@@ -116,6 +116,10 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
     case SIMT_ATOM_CAS:
         if (!shared_memory(t[0])) return "the first argument must point to global or shared memory";
         return word(t[1]) && simt_type_equal(t[1], t[2]) ? NULL : "both values must be i32 or both i64";
+    case SIMT_COPY:
+        if (t[0].element != SIMT_PTR_SHARED || t[1].element != SIMT_PTR_GLOBAL)
+            return "it copies to shared memory from global memory";
+        return simt_type_equal(t[2], SIMT_T(PRED)) ? NULL : "the third argument must be a pred";
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return is_i32(t[1]) ? NULL : "the lane must be an i32";
     case SIMT_BALLOT:

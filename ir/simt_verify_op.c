@@ -92,6 +92,12 @@ static const char *attribute_fault(const simt_func *f, const simt_instr_info *i)
     case SIMT_ATOM: case SIMT_RED: return atomic_fault(f, i);
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY: return width_fault(i);
     case SIMT_MMA: return mma_fault(f, i);
+    case SIMT_COPY:
+        return i->imm.i == 4 || i->imm.i == 8 || i->imm.i == 16 ? NULL : "4, 8 or 16 bytes are copied";
+    case SIMT_COPY_WAIT: {
+        enum { MOST = 64 };
+        return i->imm.i >= 0 && i->imm.i < MOST ? NULL : "at most 63 groups are under way";
+    }
     case SIMT_FENCE: return i->aux <= SIMT_SCOPE_DEVICE ? NULL : "there is no such scope";
     case SIMT_FOR: return step_fault(f, i);
     }

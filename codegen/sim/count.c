@@ -11,6 +11,7 @@ typedef enum {
     COUNT_ACCESS,
     COUNT_SHUFFLE,
     COUNT_BARRIER,
+    COUNT_COPY,
     COUNT_CALL
 } count_kind;
 struct sim_counted_step {
@@ -66,6 +67,9 @@ static sim_counted_step counted_step(const sim_code *c) {
     case SIMT_SHFL_BFLY: return counted(c, COUNT_SHUFFLE, ceil_div(bytes_of(c->to), 4));
     case SIMT_MMA: return counted(c, COUNT_ISSUE, 1);
     case SIMT_BARRIER: return counted(c, COUNT_BARRIER, 1);
+    case SIMT_COPY: return counted(c, COUNT_COPY, 1);
+    case SIMT_COPY_END:
+    case SIMT_COPY_WAIT: return counted(c, COUNT_ISSUE, 1);
     case SIMT_SHARED:
     case SIMT_SPLAT:
     case SIMT_EXTRACT:
@@ -85,11 +89,11 @@ static uint64_t place_of(const sim_buffer *b, uint32_t number, uint64_t offset) 
     return (uint64_t)number << SIM_OFFSET_BITS | (offset + (uintptr_t)b->data % ALIGNED);
 }
 
-// The lanes whose access is inside a buffer; the others fault.
-static sim_request request_of(const sim_warp *w, const sim_code *c, uint32_t first, uint32_t bytes) {
-    simt_type pointer = sim_type(c, 0);
-    const uint64_t *pointers = sim_at(w, c->a);
-    sim_mask defined = w->mask & ~*sim_undefined(w, c->a, pointer);
+// Of the lanes given, those whose access is inside a buffer; the others fault.
+static sim_request request_at(const sim_warp *w, sim_place place, sim_mask lanes, uint32_t first,
+                              uint32_t bytes) {
+    const uint64_t *pointers = sim_at(w, place);
+    sim_mask defined = lanes & ~*sim_undefined(w, place, SIMT_T(PTR_GLOBAL));
     sim_request q = {.bytes = bytes};
     for (uint32_t i = 0; i < SIM_LANES; i++) {
         if (!sim_lane(defined, i)) continue;
@@ -101,6 +105,10 @@ static sim_request request_of(const sim_warp *w, const sim_code *c, uint32_t fir
         q.at[i] = number == SIM_SHARED ? (uint64_t)offset : place_of(b, number, (uint64_t)offset);
     }
     return q;
+}
+
+static sim_request request_of(const sim_warp *w, const sim_code *c, uint32_t first, uint32_t bytes) {
+    return request_at(w, c->a, w->mask, first, bytes);
 }
 
 static void count_request(sim_warp *w, const sim_code *c, sim_tally *t, const sim_request *q) {
@@ -123,6 +131,20 @@ static void count_access(sim_warp *w, const sim_code *c, sim_tally *t) {
     }
 }
 
+// A copy loads from global memory, where its condition holds, and writes to shared memory.
+static void count_copy(sim_warp *w, const sim_code *c, sim_tally *t) {
+    uint32_t bytes = (uint32_t)c->imm;
+    sim_mask there = *(const uint32_t *)sim_at(w, c->c) & w->mask;
+    sim_request from = request_at(w, c->b, there, 0, bytes), to = request_at(w, c->a, w->mask, 0, bytes);
+    if (to.lanes) sim_request_shared(t, &to);
+    if (!from.lanes) return;
+    t->buffer = sim_request_buffer(from.at[__builtin_ctz(from.lanes)]);
+    t->bytes = bytes;
+    sim_request_global(w->block->sim, w->block->counts, t, &from);
+    t->n[SIM_COUNT_LOADS]++;
+    sim_request_stride(&t->stride, &from);
+}
+
 // ---- Counting --------------------------------------------------------------------------------------------
 // The step of the kernel that this one counts for.
 static uint32_t charged(const sim_warp *w, const sim_code *c, count_kind kind) {
@@ -138,6 +160,7 @@ static void count(sim_warp *w, const sim_code *c, const sim_counted_step *x) {
     t->n[SIM_COUNT_INSTRUCTIONS] += x->issued;
     t->n[SIM_COUNT_ACTIVE] += x->issued * (uint32_t)__builtin_popcount(w->mask);
     if (x->kind == COUNT_ACCESS) count_access(w, c, t);
+    if (x->kind == COUNT_COPY) count_copy(w, c, t);
     if (x->kind == COUNT_SHUFFLE) t->n[SIM_COUNT_SHUFFLES] += x->issued;
     if (x->kind == COUNT_BARRIER) t->n[SIM_COUNT_BARRIERS]++;
 }

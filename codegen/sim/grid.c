@@ -82,11 +82,14 @@ static void begin_block(sim_block *b) {
         w->pc = w->syncs = 0;
         w->state = SIM_RUNS;
         w->settled = !b->early;
+        w->flights.len = 0;
+        memset(w->groups, 0, sizeof w->groups);
     }
     b->barriers = 0;
     const sim_buffer *shared = &b->sim->buffers.data[SIM_SHARED];
     memset(shared->data, 0xA5, shared->bytes);
     memset(shared->defined, 0, shared->bytes);
+    memset(shared->flying, 0, shared->bytes);
 }
 
 static void run_block(sim_block *b) {
@@ -149,6 +152,7 @@ static void bind_shared(sim *s, uint32_t bytes) {
     b->room = bytes;
     b->data = aligned_shared(s, bytes);
     b->defined = arena_alloc(s->memory, bytes + 1);
+    b->flying = arena_alloc(s->memory, bytes + 1);
     b->reads = b->writes = NULL;
 }
 
@@ -201,7 +205,7 @@ void sim_launch(sim *s, const char *kernel, const sim_arg *args, uint32_t blocks
     if (!++s->launch) forget_order(s);
     chain(s, k, early);
     arena *a = arena_new();
-    sim_block b = {.sim = s, .kernel = k, .blocks = blocks, .early = early};
+    sim_block b = {.sim = s, .arena = a, .kernel = k, .blocks = blocks, .early = early};
     bind(s, k, args);
     if (s->counting) b.counts = sim_counts_of(s, k, blocks);
     make_warps(&b, a);

@@ -66,6 +66,7 @@ typedef struct {
     bool result, readonly;   // readonly: a parameter of this launch says so
     bool raced;              // this launch may write it, so reads are recorded
     uint8_t *defined;        // a byte each; NULL: all of it
+    uint8_t *flying;         // shared memory: a byte each, copies that are under way there
     uint32_t granule;        // bytes of a record: 4, or of the smallest access
     sim_record *reads, *writes;
 } sim_buffer;
@@ -103,8 +104,15 @@ struct sim {
 
 // ---- Threads ---------------------------------------------------------------------------------------------
 typedef enum { SIM_RUNS, SIM_WAITS, SIM_ENDED } sim_state;
+typedef struct {   // a lane's copy into shared memory, which is there when its group was waited for
+    size_t at;
+    uint64_t lane : 5, bytes : 5, defined : 16;   // defined: a bit a byte
+    uint32_t group;
+    uint8_t data[16];
+} sim_flight;
 typedef struct {
     sim *sim;
+    arena *arena;   // of the launch
     const sim_kernel *kernel;
     uint32_t number, blocks;
     uint32_t nwarps, barriers;
@@ -122,6 +130,8 @@ struct sim_warp {
     uint32_t syncs;
     sim_state state;
     bool settled;   // the launch before has ended for it: it waited, or the kernel was launched in turn
+    VEC(sim_flight) flights;
+    uint32_t groups[SIM_LANES];   // of copies, that a lane has ended
 };
 
 static inline void *sim_at(const sim_warp *w, sim_place p) { return w->frame + p; }
@@ -164,6 +174,7 @@ sim_step sim_lanes_step(const simt_func *f, const simt_instr_info *i);     // ar
 sim_step sim_convert_step(const simt_func *f, const simt_instr_info *i);   // CVT, UCVT
 sim_step sim_memory_step(simt_op op);
 sim_step sim_warp_step(simt_op op);
+sim_step sim_copy_step(simt_op op);   // COPY, COPY_END, COPY_WAIT
 void sim_need_whole_warp(sim_warp *w, const sim_code *c);   // a fault where a lane does not take part
 void sim_mma(sim_warp *w, const sim_code *c);               // MMA
 // control.c: what the translation puts in by itself
@@ -189,6 +200,10 @@ sim_step sim_control_step(sim_control k);
 // ---- memory.c --------------------------------------------------------------------------------------------
 const bool *sim_written_params(arena *a, const simt_func *f);   // by parameter: whether a store may reach it
 bool sim_overlaps(const simt_func *f);
+// Where a lane's access of so many bytes lies in its buffer, which it may be to; NULL: a fault says why not.
+sim_buffer *sim_reach(sim_warp *w, const sim_code *c, bool writes, uint32_t bytes, uint32_t lane, uint64_t pointer,
+                      size_t *offset);
+void sim_arrive(sim_warp *w, const sim_code *c, uint32_t bytes, uint32_t lane, size_t offset);   // written there from now on
 
 // ---- count.c ---------------------------------------------------------------------------------------------
 // A kernel's steps are replaced by one that counts when counts are first asked for, so that others are not slowed.

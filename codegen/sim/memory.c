@@ -171,9 +171,26 @@ static sim_buffer *reach(const access *x, uint32_t lane, uint64_t pointer, size_
                      "%s %s + %lld, which is readonly in this launch", verb(x), b->name, (long long)at);
         return NULL;
     }
+    if (b->flying && memchr(b->flying + at, 1, x->bytes)) {
+        tell(x, lane, E0732, b, at, ", where a copy is under way that nobody waited for");
+        return NULL;
+    }
     *offset = (size_t)at;
     if (b->raced) check_order(x, lane, b, *offset);
     return b;
+}
+
+enum { COPY_ELEMENT = 4 };   // the least that a copy has
+
+sim_buffer *sim_reach(sim_warp *w, const sim_code *c, bool writes, uint32_t bytes, uint32_t lane,
+                      uint64_t pointer, size_t *offset) {
+    access x = {w, c, writes ? WRITE : READ, bytes, COPY_ELEMENT, bytes, false};
+    return reach(&x, lane, pointer, offset);
+}
+
+void sim_arrive(sim_warp *w, const sim_code *c, uint32_t bytes, uint32_t lane, size_t offset) {
+    access x = {w, c, WRITE, bytes, COPY_ELEMENT, bytes, false};
+    check_order(&x, lane, &w->block->sim->buffers.data[SIM_SHARED], offset);
 }
 
 // A vector's elements are checked for races one by one, as neighbours may write halves of a word.

@@ -192,6 +192,7 @@ static sim_step step_of(const simt_func *f, const simt_instr_info *i) {
     if (!s) s = sim_convert_step(f, i);
     if (!s) s = sim_memory_step((simt_op)i->op);
     if (!s) s = sim_warp_step((simt_op)i->op);
+    if (!s) s = sim_copy_step((simt_op)i->op);
     if (!s) ICE("the simulator has no step for '%s'", simt_op_table((simt_op)i->op)->text);
     return s;
 }
