@@ -22,10 +22,19 @@ static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
            simt_typeof(e->func, i->args[0]).element == SIMT_PTR_GLOBAL;
 }
 
+// LLVM would load halves of shared memory one by one where they are used one by one: the operands of matrices that lie
+// along another axis.
+static bool loads_words(const cg_emitter *e, const simt_instr_info *i, simt_type t) {
+    return !e->host && simt_typeof(e->func, i->args[0]).element == SIMT_PTR_SHARED && t.lanes > 2 &&
+           (t.element == SIMT_F16 || t.element == SIMT_BF16) && access_align(i, t) == access_bytes(t);
+}
+
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
     if (hinted(e, i) || e->otherwise) return cg_emit_load_text(e, i, t, pointer, access_align(i, t));
-    cg_value v = LLVMBuildLoad2(e->b, cg_type(e, t), pointer, "");
+    bool words = loads_words(e, i, t);
+    cg_value v = LLVMBuildLoad2(e->b, words ? cg_int_type(e, 32, t.lanes / 2) : cg_type(e, t), pointer, "");
     LLVMSetAlignment(v, access_align(i, t));
+    if (words) return LLVMBuildBitCast(e->b, v, cg_type(e, t), "");
     if (i->mem.invariant) {
         unsigned kind = LLVMGetMDKindIDInContext(e->context, "invariant.load", 14);
         LLVMSetMetadata(v, kind, LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, NULL, 0)));

@@ -36,11 +36,19 @@ static bool refuse(frontend_unit *u, uint32_t op, const char *target, const sche
     return false;
 }
 
+// Copies for rounds are those of matrix operations.
+static bool has_pass(const schedule *s, const schedule_cell *c) {
+    bool pass = *schedule_statement_at(c->verb)->pass, product = c->verb != SCHEDULE_PIPELINE;
+    for (uint32_t i = 0; i < s->cells.len; i++)
+        product |= s->cells.data[i].verb == SCHEDULE_MMA;
+    return pass && product;
+}
+
 bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s) {
     bool good = true;
     for (uint32_t i = 0; i < s->cells.len; i++) {
         const schedule_cell *c = &s->cells.data[i];
-        if (!c->empty && !*schedule_statement_at(c->verb)->pass) good = refuse(u, op, target, s, c);
+        if (!c->empty && !has_pass(s, c)) good = refuse(u, op, target, s, c);
         for (uint32_t v = 0; v < c->nvalues; v++)
             for (uint32_t n = 0; c->values[v].schedules && n < c->values[v].nnames; n++)
                 good &= frontend_executable(u, op, target, c->values[v].schedules[n]);

@@ -117,6 +117,22 @@ uint32_t loop_digits_product(const loop_node *n) {
     return product;
 }
 
+uint32_t loop_fetch_rows(const loop_node *n) {
+    uint32_t rows = 1;
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place != LOOP_SERIAL_PLACE) rows *= n->digits[i].extent;
+    return rows;
+}
+
+uint32_t loop_fetch_bytes(const tensor_op *op, const loop_fetch *f) {
+    const tensor_val_info *v = &op->vals.data[f->val];
+    const tensor_space_info *s = &op->spaces.data[v->axes[1]];
+    int64_t bytes = ir_dtype_bytes(v->type), row = s->kind == SPACE_CONST ? s->size * bytes : 0;
+    for (uint32_t at_once = 16; at_once >= 4; at_once /= 2)
+        if (row && row % at_once == 0 && f->pitch * bytes % at_once == 0) return at_once;
+    return 0;
+}
+
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
     tensor_expr plain[] = {n->lo, n->pad ? 0 : n->hi, n->value, n->key};
     out->len = 0;

@@ -80,6 +80,13 @@ typedef struct {
     tensor_var rows, columns, depth;   // of the loops over what stands on the left, on the right, and is reduced
 } loop_matrix;
 
+// Rows of an input, one for each point of a round of a loop, which a block has in shared memory while it is at them.
+typedef struct {
+    tensor_val val;    // of two axes
+    tensor_expr row;   // index on the first one
+    uint32_t pitch;    // elements from one row to the next
+} loop_fetch;
+
 typedef struct loop_node loop_node;
 typedef VEC(loop_node *) loop_body;
 struct loop_node {
@@ -102,6 +109,9 @@ struct loop_node {
     uint32_t nheld;
     const tensor_expr *held;    // FOR: loads at var that lanes hold for a round of the rest, each an entry of it
     uint32_t held_by;           // so many lanes, neighbours in their warp
+    uint32_t nfetched;
+    const loop_fetch *fetched;  // FOR: what lies in shared memory in a round of its outermost serial digit or rest
+    uint32_t buffers;           // rounds whose rows are there or on their way
     // WITHIN
     uint32_t nsizes;
     const uint32_t *sizes;   // growing
@@ -138,7 +148,7 @@ typedef struct {
     uint32_t pad[8];          // of a stage, in MEMORY or SHARED: an axis has room up to a multiple, and every store fills it; 0: not
     tensor_expr pitch[8];     // where pad is: elements of the axis
 } loop_value;
-enum { LOOP_MAX_PAD = 1 << 16, LOOP_MAX_SIZES = 8 };   // of a WITHIN
+enum { LOOP_MAX_PAD = 1 << 16, LOOP_MAX_SIZES = 8, LOOP_MAX_BUFFERS = 8 };   // sizes of a WITHIN
 
 // ---- Plans -----------------------------------------------------------------------------------------------
 typedef struct {
@@ -201,6 +211,8 @@ tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space int
 tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
+uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one
+uint32_t loop_fetch_bytes(const tensor_op *op, const loop_fetch *f);   // that are copied at once, 4, 8 or 16; 0: rows are not made of such
 
 const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
 uint32_t loop_matrix_held(simt_mma kind);   // points of the depth that a lane has of an operation

@@ -59,6 +59,10 @@ static void use_node(use_walk *w, const loop_node *n) {
     loop_exprs_of(w->arena, n, &exprs);
     for (uint32_t i = 0; i < exprs.len; i++) reads(w, exprs.data[i]);
     for (uint32_t i = 0; i < n->nheld; i++) reads(w, n->held[i]);
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        reads(w, n->fetched[i].row);
+        w->uses->reads[n->fetched[i].val] = true;
+    }
     for (uint32_t s = 0; loop_node_table(n->kind)->stages && s < n->nstages; s++) {
         const tensor_stage *st = &w->plan->op->stages.data[n->stages[s]];
         bool stores = n->kind == LOOP_STORE,

@@ -68,7 +68,7 @@ static void read_position(plan_parser *p) {
     if (!t->failed) add_name(p, tensor_add_var(t->op, name.text, s), name.text);
 }
 
-static tensor_val read_val(plan_parser *p) {
+tensor_val loop_parse_val(plan_parser *p) {
     return tensor_parse_val(&p->text, tensor_lex_name(&p->text, "a value"));
 }
 
@@ -82,18 +82,18 @@ static prepared_builder read_builder(plan_parser *p) {
 
 static void read_prepared(plan_parser *p) {
     VEC(tensor_val) args = {0};
-    loop_prepared r = {.val = read_val(p)};
+    loop_prepared r = {.val = loop_parse_val(p)};
     tensor_lex_expect(&p->text, "=");
     r.builder = read_builder(p);
     tensor_lex_expect(&p->text, "(");
     uint32_t extent = 0;
-    VEC_PUSH(p->text.arena, &args, read_val(p));
+    VEC_PUSH(p->text.arena, &args, loop_parse_val(p));
     while (tensor_lex_accept(&p->text, ",")) {
         if (prepared_tiles(r.builder) && p->text.tok.kind == TOK_INT) {
             loop_parse_number(p, &extent);
             break;
         }
-        VEC_PUSH(p->text.arena, &args, read_val(p));
+        VEC_PUSH(p->text.arena, &args, loop_parse_val(p));
     }
     tensor_lex_expect(&p->text, ")");
     r.extent = extent;
@@ -111,7 +111,7 @@ static void read_prepared(plan_parser *p) {
 // A value whose home has not been said yet.
 static tensor_val read_homeless(plan_parser *p) {
     token name = p->text.tok;
-    tensor_val v = read_val(p);
+    tensor_val v = loop_parse_val(p);
     if (!p->text.failed && p->plan->values.data[v].home != LOOP_MEMORY)
         tensor_parse_fail(&p->text, E0972, name.at, "where '%s' lives is said twice", name.text);
     return v;
@@ -137,14 +137,14 @@ static void read_shared(plan_parser *p) {
     tensor_lex_next(t);
     if (t->failed) return;
     read_extents(p, &w, t->op->vals.data[v].rank);
-    if (tensor_lex_accept(t, "of")) w.of = read_val(p);
+    if (tensor_lex_accept(t, "of")) w.of = loop_parse_val(p);
     if (!t->failed) p->plan->values.data[v] = w;
 }
 
 static void read_padded(plan_parser *p) {
     parser *t = &p->text;
     token name = t->tok;
-    tensor_val v = read_val(p);
+    tensor_val v = loop_parse_val(p);
     tensor_lex_expect(t, "[");
     for (uint32_t i = 0; !t->failed && i < t->op->vals.data[v].rank; i++) {
         uint32_t pad;
@@ -176,7 +176,7 @@ static void read_inline(plan_parser *p) {
 static void add_step(plan_parser *p, loop_step s) { VEC_PUSH(p->text.arena, &p->plan->steps, s); }
 
 static void read_hint(plan_parser *p, loop_kernel *k) {
-    loop_hint h = {.val = read_val(p)};
+    loop_hint h = {.val = loop_parse_val(p)};
     token word = tensor_lex_name(&p->text, "a cache hint");
     for (uint8_t i = SIMT_CACHE_DEFAULT + 1; simt_cache_text((simt_cache)i); i++)
         if (!strcmp(word.text, simt_cache_text((simt_cache)i))) h.cache = (simt_cache)i;

@@ -91,6 +91,22 @@ static void read_held(plan_parser *p, loop_node *n) {
     loop_parse_number(p, &n->held_by);
 }
 
+static void read_fetched(plan_parser *p, loop_node *n) {
+    VEC(loop_fetch) fetched = {0};
+    loop_parse_number(p, &n->buffers);
+    do {
+        loop_fetch f = {.val = loop_parse_val(p)};
+        tensor_lex_expect(&p->text, "[");
+        f.row = tensor_parse_expr(&p->text);
+        tensor_lex_expect(&p->text, "]");
+        tensor_lex_expect(&p->text, "pitch");
+        loop_parse_number(p, &f.pitch);
+        VEC_PUSH(p->text.arena, &fetched, f);
+    } while (!p->text.failed && tensor_lex_accept(&p->text, ","));
+    n->nfetched = fetched.len;
+    n->fetched = fetched.data;
+}
+
 static void read_for(plan_parser *p, loop_node *n) {
     tensor_lex_expect(&p->text, "in");
     n->lo = tensor_parse_expr(&p->text);
@@ -98,6 +114,7 @@ static void read_for(plan_parser *p, loop_node *n) {
     n->hi = tensor_parse_expr(&p->text);
     if (tensor_lex_accept(&p->text, "pad")) read_pad(p, n);
     read_digits(p, n);
+    if (tensor_lex_accept(&p->text, "fetch")) read_fetched(p, n);
     if (tensor_lex_accept(&p->text, "hold")) read_held(p, n);
 }
 

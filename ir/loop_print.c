@@ -43,6 +43,17 @@ static void print_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {
     if (n) OUT(p, ")");
 }
 
+static void print_fetched(plan_printer *p, const loop_node *n) {
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        const loop_fetch *f = &n->fetched[i];
+        if (i) OUT(p, ", ");
+        else OUT(p, " fetch %u ", (unsigned)n->buffers);
+        OUT(p, "%s[", p->text.vals[f->val]);
+        print_expr(p, f->row);
+        OUT(p, "] pitch %u", (unsigned)f->pitch);
+    }
+}
+
 static void print_states(plan_printer *p, const loop_node *n) {
     print_slots(p, n->states, n->nstates);
     if (!n->valid) return;
@@ -64,6 +75,7 @@ static void print_head(plan_printer *p, const loop_node *n) {
             OUT(p, "size(%s) pad %u", p->text.spaces[p->plan->op->vars.data[n->var].space], (unsigned)n->pad);
         else print_expr(p, n->hi);
         print_digits(p, n);
+        print_fetched(p, n);
         if (!n->nheld) break;
         OUT(p, " hold");
         print_slots(p, n->held, n->nheld);

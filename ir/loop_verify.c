@@ -511,6 +511,7 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     uint32_t mark = v->scope.len;
     if (n->kind == LOOP_FOR) TRY(bind(v, n));
     if (n->nheld) TRY(loop_check_held(v, n));
+    if (n->nfetched) TRY(loop_check_fetched(v, n));
     TRY(check_list(v, &n->body));
     if (n->dealt) TRY(loop_check_steps(v, n));
     leave(v, mark, n->kind == LOOP_PHASE || n->kind == LOOP_WITHOUT);

@@ -107,6 +107,8 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n);
 
 // What lanes hold for its rounds (loop_verify_held.c), where its variable is bound.
 const char *loop_check_held(loop_verifier *v, const loop_node *n);
+// Rows that are copied into shared memory round by round (loop_verify_fetch.c), likewise.
+const char *loop_check_fetched(loop_verifier *v, const loop_node *n);
 
 // The nodes of a kernel (loop_verify.c), in the order of the text.
 const char *loop_check_nodes(loop_verifier *v, const loop_body *body);

@@ -150,7 +150,7 @@ static const char *look_again(loop_verifier *v, const loop_body *body) {
              plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF;
         if (!plain && (n->kind != LOOP_CONTRIBUTE || n->nstates))
             return WRONG(v, "a '%s' stands in what is reduced again", loop_node_table(n->kind)->text);
-        if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->nheld))
+        if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->nheld || n->nfetched))
             return WRONG(v, "'%s' is reduced again, and not walked one after the other",
                          v->op->vars.data[n->var].name);
         TRY(look_again(v, &n->body));

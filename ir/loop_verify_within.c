@@ -68,7 +68,7 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n) {
         if (v->path.data[k]->kind == LOOP_WITHIN) around = v->path.data[k];
     for (uint32_t d = 0; d < n->ndigits; d++) serial |= n->digits[d].place == LOOP_SERIAL_PLACE;
     if (!around) return WRONG(v, "'%s' is taken whole within no sizes", name);
-    if (n->rest != LOOP_SERIAL_PLACE || !n->masked || n->nheld || n->dealt || serial)
+    if (n->rest != LOOP_SERIAL_PLACE || !n->masked || n->nheld || n->nfetched || n->dealt || serial)
         return WRONG(
             v, "'%s' is taken whole, so its rounds are serial, unrolled and masked, and it has no others",
             name);

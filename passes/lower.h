@@ -5,7 +5,7 @@
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
 // expressions, lower_maximum.c differences from a maximum, lower_elsewhere.c masked steps past the end, lower_divide.c positions divided by sizes,
-// lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other.
+// lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other, lower_fetch.c rows that blocks copy for rounds.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector
@@ -125,6 +125,13 @@ typedef struct {   // of a loop over the columns of matrix operations, those tha
     binding at;
 } matrix_columns;
 
+typedef struct {   // rows that lie in shared memory in a round of a loop in scope: see lower_fetch.c
+    const loop_node *node;
+    const loop_fetch *rows;
+    uint32_t at;        // bytes: of the first buffer
+    simt_value buffer;  // i32: bytes from there to the round's
+} fetched_rows;
+
 typedef struct {   // map[point] is row: the loop over point walks that row
     tensor_val map;
     tensor_var point, row;
@@ -145,6 +152,7 @@ typedef struct {
     double **elsewhere;                   // per value: what masked steps past the end take for it; NULL: nobody asked
     simt_value owner;   // 0, or: only where it holds is memory loaded that the kernel overwrites in place
     uint32_t *shared_at;                  // per value: byte offset + 1
+    uint32_t *fetched_at;                 // per value: of its first buffer, likewise
     uint32_t scratch_at, scratch_bytes;   // of the states that groups exchange
     simt_value lane, group, thread;       // i32; of blocks of more than one thread
     VEC(loop_axes) loops;
@@ -166,6 +174,7 @@ typedef struct {
     uint32_t within;             // the size of the case at hand; 0: loops go round
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
     VEC(matrix_columns) columns;   // of loops in scope
+    VEC(fetched_rows) fetched;     // of loops in scope
 } kernel;
 
 // ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
@@ -261,6 +270,17 @@ uint32_t lw_held_turns(const loop_node *n, uint32_t digit);   // registers that 
 void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, simt_value *out);
 void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, simt_value step, loop_round *r);
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r);   // at a position
+
+// ---- Rows copied into shared memory for rounds (lower_fetch.c) --------------------------------------------
+void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi);   // before the first round
+// At the head of the round at base, the number'th: its rows are there, and those of a later one on their way. The caller sets the length
+// of what is fetched back.
+void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi);
+const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load);   // that the load is of; NULL: none
+// Of the row at the instance at hand, the elements at `last` on the other axis.
+simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes);
+// A load of such a row, but for its type, which is zeros wherever masks of the loops in scope from there on fail.
+bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from);
 
 // ---- Steps dealt to lanes (lower_dealt.c) -----------------------------------------------------------------
 typedef struct dealt_steps {
@@ -359,6 +379,11 @@ void lw_red_to(kernel *k, simt_builder *b, tensor_val v, const position *index, 
                simt_atomic how);   // scalars
 bool lw_same_size(const size_expr *x, const size_expr *y);
 bool lw_unchanged(const kernel *k, tensor_val v);   // lies in memory, which this kernel does not write
+uint32_t lw_shared_take(kernel *k, uint32_t bytes);      // offset
+simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset);   // pointer
+simt_value lw_address(kernel *k, simt_builder *b, tensor_val v, const simt_value *index);   // where it lives
+// What lies there in shared memory, as memory has the value; align: bytes.
+simt_value lw_load_shared(kernel *k, simt_builder *b, tensor_val v, simt_value address, uint32_t lanes, uint32_t align);
 uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);
 static inline position lw_at(simt_value x) { return (position){.at = x, .shape = POSITION_ONE}; }

@@ -177,13 +177,17 @@ static simt_value load_together(kernel *k, simt_builder *b, tensor_expr load) {
         return 0;
     bool plain = true;
     lw_stand_at(&r, 0);
-    for (uint32_t i = 0; i < n->nargs; i++) {
+    const fetched_rows *f = lw_fetched(k, n);
+    for (uint32_t i = f ? n->nargs - 1 : 0; i < n->nargs; i++) {
         bool vector = lanes > 1 && i + 1 == n->nargs;
         first[i] = lw_position(k, b, n->args[i]);
         plain = plain && first[i].shape == (vector ? POSITION_ALONG : POSITION_ONE) && !first[i].inside;
     }
     lw_stand_at(&r, here);
-    return plain ? remember_all(&r, b, load, lw_load_in_a_row(k, b, v, first, r.n * lanes), lanes, here) : 0;
+    if (!plain) return 0;
+    simt_value all = f ? lw_load_fetched(k, b, f, first[n->nargs - 1], r.n * lanes)
+                       : lw_load_in_a_row(k, b, v, first, r.n * lanes);
+    return remember_all(&r, b, load, all, lanes, here);
 }
 
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {

@@ -44,11 +44,12 @@ static uint32_t stride(const checking *c, const loop_digit *d) {
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
-// Does something inside combine what threads hold, or take it from each other; beyond_warp: through shared memory?
+// Does something inside combine what threads hold, or take it from each other; beyond_warp: through shared
+// memory?
 static bool combines(const checking *c, const loop_body *body, bool inside, bool beyond_warp) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->nheld && !beyond_warp) return true;
+        if ((n->nheld && !beyond_warp) || n->nfetched) return true;
         for (uint32_t d = 0; inside && n->kind == LOOP_FOR && d < n->ndigits; d++) {
             const loop_digit *g = &n->digits[d];
             bool in_warp = power_of_two(stride(c, g)) && power_of_two(g->extent) &&
@@ -61,8 +62,8 @@ static bool combines(const checking *c, const loop_body *body, bool inside, bool
 }
 
 static const char *check_for(const checking *c, const loop_node *n) {
-    if (!((differs(c, n->lo) | differs(c, n->hi)) & IN_BLOCK) || !combines(c, &n->body, false, true))
-        return NULL;
+    bool meet = n->nfetched || combines(c, &n->body, false, true);
+    if (!((differs(c, n->lo) | differs(c, n->hi)) & IN_BLOCK) || !meet) return NULL;
     return arena_printf(c->arena, "the bounds of '%s' differ between threads that meet at a barrier inside",
                         name_of(c, n->var));
 }
@@ -123,8 +124,12 @@ const char *lower_refusal(arena *a, const loop_plan *plan, span *at) {
     for (uint32_t i = 0; i < plan->steps.len; i++) {
         if (plan->steps.data[i].kind != LOOP_LAUNCH) continue;
         const loop_kernel *kernel = plan->steps.data[i].kernel;
-        checking c = {a, plan, kernel, ARENA_ARRAY(a, uint8_t, plan->op->vars.len + 1),
-                      ARENA_ARRAY(a, uint8_t, plan->op->exprs.len + 1), at};
+        checking c = {a,
+                      plan,
+                      kernel,
+                      ARENA_ARRAY(a, uint8_t, plan->op->vars.len + 1),
+                      ARENA_ARRAY(a, uint8_t, plan->op->exprs.len + 1),
+                      at};
         const char *words = check_body(&c, &kernel->body);
         if (words) return arena_printf(a, "kernel '%s': %s", kernel->name, words);
     }

@@ -303,9 +303,19 @@ static simt_value inlined_load(kernel *k, simt_builder *b, const tensor_stage *s
     return v;
 }
 
+static simt_value fetched_load(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n,
+                               const fetched_rows *f) {
+    simt_value adjacent = lw_load_adjacent(k, b, e);
+    if (adjacent) return adjacent;
+    position last = lw_position(k, b, n->args[1]);
+    return lw_load_fetched(k, b, f, last, last.shape == POSITION_ONE ? 1 : lw_lanes(k));
+}
+
 static simt_value lower_load(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     tensor_var row;
     if (lw_row(k, n, &row)) return spread(k, b, lw_var_position(k, b, row));
+    const fetched_rows *f = lw_fetched(k, n);
+    if (f) return fetched_load(k, b, e, n, f);
     tensor_val v = through_tile(k, (tensor_val)n->imm.i);
     const loop_value *where = &k->l->plan->values.data[v];
     position index[8];

@@ -37,8 +37,8 @@ static bool spreads(const loop_body *body) {   // over threads, what is combined
 bool lw_meets(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind == LOOP_PHASE || n->nheld || (n->kind == LOOP_REDUCE && spreads(&n->body)) ||
-            lw_meets(k, &n->body))
+        if (n->kind == LOOP_PHASE || n->nheld || n->nfetched ||
+            (n->kind == LOOP_REDUCE && spreads(&n->body)) || lw_meets(k, &n->body))
             return true;
     }
     return false;
@@ -265,6 +265,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     slot_list slots = lw_slots(k, &n->body);
     uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
     simt_value steps = serial_steps(k, b, n, d - 1, weight, &r);
+    if (n->nfetched) lw_fetch_first(k, b, n, r.round.base, r.round.hi);
     simt_instr loop;
     simt_builder in = simt_build_for(b, lw_ix(k, b, 0), steps, lw_ix(k, b, 1),
                                      with_held(k, &slots, r.held, turns), count, &loop);
@@ -276,7 +277,12 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     if (n->nheld) lw_held_step(k, &in, n, d - 1, simt_for_index(k->f, loop), &r);
     r.round.base = simt_build_binary(&in, SIMT_ADD, r.round.base,
                                      scaled(k, &in, simt_for_index(k->f, loop), weight));
+    uint32_t fetched = k->fetched.len;
+    if (n->nfetched)
+        lw_fetch_round(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
+                       r.round.hi);
     serial_digits(k, &in, n, d - 1, r);
+    k->fetched.len = fetched;
     lw_leave(k, m);
     simt_value *next = ARENA_ARRAY(k->l->arena, simt_value, turns + 1);
     if (turns) lw_held_turn(n, d - 1, r.held, next);
@@ -325,9 +331,15 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     lw_leave(k, m);
 }
 
+static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_value base, uint32_t step) {
+    simt_value since = simt_build_binary(b, SIMT_SUB, base, lo);
+    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
+}
+
 static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
+    if (n->nfetched) lw_fetch_first(k, b, n, lo, hi);
     simt_instr loop;
     simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
     for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];
@@ -337,7 +349,11 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     region_mark m = lw_enter(k);
     r->round.base = simt_for_index(k->f, loop);
     lw_meet_again(k, &in, &n->body);
+    uint32_t fetched = k->fetched.len;
+    if (n->nfetched)
+        lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
     round_body(k, &in, n, r);
+    k->fetched.len = fetched;
     lw_leave(k, m);
     simt_build_yield(&in, slot_values(k, &slots), slots.len);
     slots_set(k, &slots, loop);
@@ -432,7 +448,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     simt_value lo, hi;
     bounds_of(k, b, n, &lo, &hi);
     loop_round r = {.own = own, .round = {.hi = hi}};
-    bool one = lw_has_one_round(k, n);
+    bool one = lw_has_one_round(k, n) && !n->nfetched;   // which come before the first one
     lower_axis *steps = n->unroll > 1 ? &k->axis[lw_axes_of(k, n)->first] : NULL;
     if (steps && !n->masked && !together && !one) lo = full_rounds(k, b, n, lo, hi, &r);
     if (steps && (!n->masked || one)) steps->extent = 1;   // the rest, one at a time

@@ -175,9 +175,11 @@ static void set(kernel *k, uint32_t axis, int32_t at) {
 }
 
 // Whether the element at hand is there: within the loops inside; of A, where the cell is not empty. Where
-// cells are, those of A past the end are empty, and B has what the last step has.
-static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_mma_operand o) {
-    if (o == SIMT_MMA_B && loop_again(r->node)) return 0;
+// cells are, those of A past the end are empty, and B has what the last step has. Fetched rows are zeros
+// there.
+static simt_value is_there(kernel *k, simt_builder *b, const reduction *r, simt_mma_operand o,
+                           tensor_expr e) {
+    if ((o == SIMT_MMA_B && loop_again(r->node)) || lw_is_fetched(k, e, r->masks)) return 0;
     simt_value c = lw_masks(k, b, r->masks);
     for (uint32_t i = 0; i < r->cells.len; i++) c = lw_both(b, c, lw_expr(k, b, r->cells.data[i]));
     return c;
@@ -198,7 +200,7 @@ static void stand_at_depth(kernel *k, const pieces *p, uint32_t depth, uint32_t 
 static simt_value element(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                           tensor_expr e) {
     simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
-    simt_value there = is_there(k, b, r, o), x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
+    simt_value there = is_there(k, b, r, o, e), x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
     uint8_t lanes = simt_typeof(k->f, x).lanes;
     return there ? simt_build_select(b, lw_widen(b, there, lanes), x,
                                      lw_widen(b, simt_build_float(b, one, 0), lanes))

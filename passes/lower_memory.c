@@ -90,7 +90,7 @@ static uint32_t temp_of(lowering *l, tensor_val v) {
 
 enum { SHARED_ALIGN = 64 };   // of the widest vector
 
-static uint32_t shared_take(kernel *k, uint32_t bytes) {
+uint32_t lw_shared_take(kernel *k, uint32_t bytes) {
     uint32_t at = (k->f->shared_bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
     k->f->shared_bytes = at + bytes;
     return at;
@@ -105,15 +105,22 @@ static void shared_place(kernel *k, tensor_val v) {
     if (k->shared_at[v]) return;
     uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
     for (uint32_t i = 0; i < k->l->op->vals.data[v].rank; i++) bytes *= where(k, v)->extent[i];
-    k->shared_at[v] = shared_take(k, bytes) + 1;
+    k->shared_at[v] = lw_shared_take(k, bytes) + 1;
 }
 
 uint32_t lw_shared_scratch(kernel *k, uint32_t bytes) {
     if (bytes > k->scratch_bytes) {
-        k->scratch_at = shared_take(k, bytes);
+        k->scratch_at = lw_shared_take(k, bytes);
         k->scratch_bytes = bytes;
     }
     return k->scratch_at;
+}
+
+simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset) {
+    simt_type t = SIMT_T(PTR_SHARED);
+    simt_instr i = simt_build_op(b, SIMT_SHARED, NULL, 0, &t, 1);
+    k->f->instrs.data[i].imm.i = offset;
+    return simt_result(k->f, i, 0);
 }
 
 // ---- Addresses -------------------------------------------------------------------------------------------
@@ -192,15 +199,13 @@ static bool lies_packed(const kernel *k, tensor_val val) {
     return val >= k->l->op->nparams || v->role == VAL_MAP || (v->facts & FACT_PACKED);
 }
 
-static simt_value address(kernel *k, simt_builder *b, tensor_val val, const simt_value *index) {
+simt_value lw_address(kernel *k, simt_builder *b, tensor_val val, const simt_value *index) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
     uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, val))) / 8;
     if (where(k, val)->home == LOOP_SHARED) {
         shared_place(k, val);
-        simt_type t = SIMT_T(PTR_SHARED);
-        simt_instr i = simt_build_op(b, SIMT_SHARED, NULL, 0, &t, 1);
-        k->f->instrs.data[i].imm.i = k->shared_at[val] - 1;
-        return simt_build_addr(b, simt_result(k->f, i, 0), shared_offset(k, b, val, v, index), bytes, 0);
+        return simt_build_addr(b, lw_shared(k, b, k->shared_at[val] - 1),
+                               shared_offset(k, b, val, v, index), bytes, 0);
     }
     simt_value base;
     if (val < k->l->op->nparams) base = lw_arg(k, ARG_DATA, val, 0);
@@ -284,7 +289,7 @@ static simt_type memory_type(const kernel *k, tensor_val val, uint32_t lanes) {
 
 static simt_value as_it_lies(kernel *k, simt_builder *b, tensor_val val, const simt_value *index,
                              uint32_t lanes, uint16_t align) {
-    simt_value x = simt_build_load(b, memory_type(k, val, lanes), address(k, b, val, index));
+    simt_value x = simt_build_load(b, memory_type(k, val, lanes), lw_address(k, b, val, index));
     simt_mem *mem = &k->f->instrs.data[k->f->values.data[x].def].mem;
     mem->align = align;
     mem->cache = cache_of(k, val);
@@ -300,6 +305,13 @@ static simt_value as_value(kernel *k, simt_builder *b, tensor_val val, simt_valu
 static simt_value load_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *index, uint32_t lanes,
                           uint16_t align) {
     return as_value(k, b, val, as_it_lies(k, b, val, index, lanes, align));
+}
+
+simt_value lw_load_shared(kernel *k, simt_builder *b, tensor_val v, simt_value address, uint32_t lanes,
+                          uint32_t align) {
+    simt_value x = simt_build_load(b, memory_type(k, v, lanes), address);
+    k->f->instrs.data[k->f->values.data[x].def].mem.align = (uint16_t)align;
+    return as_value(k, b, v, x);
 }
 
 simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n) {
@@ -479,7 +491,7 @@ static void where_there(kernel *k, simt_builder *b, tensor_val val, const positi
 
 static void red_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x, int how) {
     simt_type t = {lw_memory_element(k, stored_type(k, val)), 1};
-    simt_value args[2] = {address(k, b, val, at), simt_build_cvt(b, t, x)};
+    simt_value args[2] = {lw_address(k, b, val, at), simt_build_cvt(b, t, x)};
     simt_instr red = simt_build_op(b, SIMT_RED, args, 2, NULL, 0);   // may move the instructions
     k->f->instrs.data[red].aux = (uint8_t)how;
 }
@@ -491,7 +503,7 @@ void lw_red_to(kernel *k, simt_builder *b, tensor_val val, const position *index
 
 static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x,
                      int align) {
-    simt_value args[2] = {address(k, b, val, at), x};
+    simt_value args[2] = {lw_address(k, b, val, at), x};
     simt_instr st = simt_build_op(b, SIMT_ST, args, 2, NULL, 0);
     k->f->instrs.data[st].mem.cache = cache_of(k, val);
     k->f->instrs.data[st].mem.align = (uint16_t)align;

@@ -79,6 +79,7 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
     plan_matrix_cut(p, &c);
+    c.fetches = schedule_find(p->s, st->name, SCHEDULE_PIPELINE, p->op->vars.data[v].name) != NULL;
     return c;
 }
 
@@ -202,9 +203,10 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n) {
     if (c->tile) add_digit(n, LOOP_SERIAL_PLACE, c->tile / part);
     int64_t groups = plan_or_one(c->groups);
     part = loop_digits_product(n) * groups;
+    if (c->fetches) add_digit(n, LOOP_GROUP_PLACE, groups);   // a round is of all groups
     if (c->block && c->block % part) uneven(p, c, SCHEDULE_BLOCK, c->block, part);
     else if (c->block) add_digit(n, LOOP_SERIAL_PLACE, c->block / part);
-    add_digit(n, LOOP_GROUP_PLACE, groups);
+    if (!c->fetches) add_digit(n, LOOP_GROUP_PLACE, groups);
     bool whole = !c->block && n->ndigits && constant_extent(p, c) == loop_digits_product(n) && !c->bound;
     if (whole) n->rest = LOOP_WHOLE_PLACE;
     write_out(p, c, n);

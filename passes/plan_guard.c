@@ -70,6 +70,17 @@ bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32
     return true;
 }
 
+void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes) {
+    tensor_val_info *i = &p->op->vals.data[val];
+    uint32_t element = ir_dtype_bytes(i->type);
+    if (i->facts & FACT_STRIDED)
+        add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = 1, .value = 1});
+    i->facts &= ~(uint32_t)FACT_STRIDED;
+    add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});
+    if (!(i->facts & FACT_PACKED) && bytes > element)
+        add(p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = 0, .value = bytes / element});
+}
+
 // ---- Packed arrays ---------------------------------------------------------------------------------------
 // Where steps along an axis are written out and what one covers is known, addresses differ by constants,
 // which cost nothing, if the array is packed.

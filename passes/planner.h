@@ -198,6 +198,7 @@ typedef struct {
     const schedule_cell *cell[SCHEDULE_VERB_COUNT];   // where each comes from
     matrix_role matrix;     // how lanes and registers are numbered
     simt_mma matrix_kind;
+    bool fetches;           // rows of its rounds come into shared memory
     int64_t matrix_run;   // of its depth or rows, points that a lane has side by side; 0: they are not
 } index_cut;
 void plan_matrix_cut(planner *p, index_cut *c);
@@ -220,6 +221,10 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n);   // units are g
 // first; false: their product does not divide the total.
 bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inner, uint32_t ninner,
                 loop_place place, uint32_t total);
+
+// ---- Rows copied for rounds (plan_fetch.c) ---------------------------------------------------------------
+bool plan_fetches(const planner *p, const stage_group *g);   // a stage has `pipeline`
+void plan_fetch(planner *p, const stage_group *g, loop_kernel *k);   // when its loops are made
 
 // ---- Padding (plan_pad.c) --------------------------------------------------------------------------------
 int64_t plan_pad(const planner *p, const tensor_stage *st, tensor_var v);   // 0: none, or the extent is a multiple
@@ -474,6 +479,7 @@ tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key,
 tensor_space plan_space(planner *p, const char *name, tensor_expr size);   // of that size; made at first use
 
 // ---- Guards (plan_guard.c) -------------------------------------------------------------------------------
+void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes);   // rows of a matrix that are copied so many bytes at once
 bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,
                         bool padded);   // to a multiple of it; false: it cannot be
 void plan_packed_guards(planner *p);   // when the loops are there

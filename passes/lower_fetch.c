@@ -1,0 +1,221 @@
+// Rows that a block copies into shared memory for the rounds of a loop, through a ring of buffers: the
+// threads begin the copies of a round that is so many rounds ahead, and read those of the round at hand,
+// which they have waited for. They meet once a round, when all are through with the buffer that is filled
+// next.
+//     for e … [lane 8 unit 4, register 2, serial] fetch 3 x[e] pitch 136 { … }
+//  →  copy round 0; end; copy round 1; end
+//     for i = 0 to rounds { wait 1; barrier; if i + 2 < rounds { copy round i + 2 }; end; … buffer i % 3 … }
+// A ring of several stages, as CUTLASS's multistage kernels and Triton's have it.
+#include "lower.h"
+
+static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
+static simt_value two(simt_builder *b, simt_op op, simt_value x, int64_t y) {
+    simt_type t = simt_typeof(b->func, x);
+    return simt_build_binary(b, op, x, simt_build_int(b, t, y));
+}
+
+static uint32_t element_bytes(const kernel *k, const loop_fetch *f) {
+    return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;
+}
+
+static uint32_t buffer_bytes(const kernel *k, const loop_node *n, const loop_fetch *f) {
+    return loop_fetch_rows(n) * f->pitch * element_bytes(k, f);
+}
+
+// ---- Copying ---------------------------------------------------------------------------------------------
+typedef struct {
+    const loop_node *node;
+    const fetched_rows *to;
+    simt_value base, hi;       // of the round
+    simt_value buffer;         // i32, bytes
+    uint32_t at_once, a_row;   // bytes of a copy; copies of a row
+} filling;
+
+// The pointer to an element of the row of a position. What else it is made of is known for this use alone.
+static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_value at, simt_value column) {
+    const loop_fetch *f = x->to->rows;
+    memo_cell *memo = k->memo;
+    uint32_t log = k->log.len;
+    binding var = k->var[x->node->var];
+    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
+    k->var[x->node->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
+    simt_value index[] = {lw_position(k, b, f->row).at, column};
+    k->var[x->node->var] = var;
+    k->log.len = log;
+    k->memo = memo;
+    return lw_address(k, b, f->val, index);
+}
+
+// row + more: of the buffer; part: of the row, in copies. Constants come last, so that addresses differ by
+// them.
+static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more,
+                      simt_value part) {
+    const loop_fetch *f = x->to->rows;
+    uint32_t bytes = element_bytes(k, f), pitch = f->pitch * bytes;
+    bool itself = tensor_node_at(k->l->op, f->row)->op == TENSOR_VAR_OP;
+    simt_value at = two(b, SIMT_ADD, simt_build_binary(b, SIMT_ADD, x->base, lw_to_ix(k, b, row)), more),
+               there = simt_build_cmp(b, SIMT_LT, at, x->hi);
+    if (!itself)
+        at = simt_build_binary(b, SIMT_MIN, at, two(b, SIMT_SUB, x->hi, 1));   // an index is read there
+    simt_value column = lw_to_ix(k, b, two(b, SIMT_MUL, part, x->at_once / bytes)),
+               from = source(k, b, x, at, column),
+               offset = simt_build_binary(b, SIMT_ADD, two(b, SIMT_MUL, row, pitch),
+                                          two(b, SIMT_MUL, part, x->at_once)),
+               to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
+    simt_value args[] = {simt_build_addr(b, to, offset, 1, (int64_t)more * pitch), from, there};
+    simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
+    k->f->instrs.data[copy].imm.i = x->at_once;
+}
+
+static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first) {
+    bool rows = k->plan->threads % x->a_row == 0;   // each thread has one part of several rows
+    simt_value n = rows ? k->thread : two(b, SIMT_ADD, k->thread, first);
+    copy_part(k, b, x, two(b, SIMT_UDIV, n, x->a_row), rows ? first / x->a_row : 0,
+              two(b, SIMT_UREM, n, x->a_row));
+}
+
+static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
+    uint32_t copies = loop_fetch_rows(x->node) * x->a_row, all = k->plan->threads;
+    for (uint32_t first = 0; first < copies; first += all) {
+        simt_builder then = *b;
+        bool some = first + all > copies;
+        simt_value mine = some
+                              ? simt_build_cmp(b, SIMT_LT, two(b, SIMT_ADD, k->thread, first), i32(b, copies))
+                              : 0;
+        if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
+        region_mark m = lw_enter(k);
+        copy_number(k, some ? &then : b, x, first);
+        lw_leave(k, m);
+        if (some) simt_build_yield(&then, NULL, 0);
+    }
+}
+
+// slot: which of the buffers, i32.
+static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
+                 simt_value hi, simt_value slot) {
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        const loop_fetch *f = &n->fetched[i];
+        int64_t row = k->l->op->spaces.data[k->l->op->vals.data[f->val].axes[1]].size * element_bytes(k, f);
+        filling x = {n,
+                     &k->fetched.data[first + i],
+                     base,
+                     hi,
+                     two(b, SIMT_MUL, slot, buffer_bytes(k, n, f)),
+                     .at_once = loop_fetch_bytes(k->l->op, f)};
+        x.a_row = (uint32_t)row / x.at_once;
+        copy_rows(k, b, &x);
+    }
+}
+
+// Where there is such a round.
+static void fill_round(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
+                       simt_value hi, simt_value slot) {
+    simt_builder then;
+    simt_build_if(b, simt_build_cmp(b, SIMT_LT, base, hi), NULL, 0, &then, NULL);
+    region_mark m = lw_enter(k);
+    fill(k, &then, n, first, base, hi, slot);
+    lw_leave(k, m);
+    simt_build_yield(&then, NULL, 0);
+    simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
+}
+
+// ---- Rounds ----------------------------------------------------------------------------------------------
+static bool goes_round(const loop_node *n) {
+    bool rounds = n->rest == LOOP_SERIAL_PLACE;
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        rounds |= n->digits[i].place == LOOP_SERIAL_PLACE || n->digits[i].place == LOOP_UNROLL_PLACE;
+    return rounds;
+}
+
+// The loop may have been gone through before, and some thread still read the last of it.
+static bool comes_again(const kernel *k) {
+    bool again = k->plan->persistent > 0;
+    for (uint32_t i = 0; i < k->masks.len; i++) again |= goes_round(k->masks.data[i].node);
+    return again;
+}
+
+static uint32_t begin(kernel *k, const loop_node *n) {
+    uint32_t first = k->fetched.len;
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        const loop_fetch *f = &n->fetched[i];
+        uint32_t *at = &k->fetched_at[f->val];
+        if (!*at) *at = lw_shared_take(k, n->buffers * buffer_bytes(k, n, f)) + 1;
+        VEC_PUSH(k->l->arena, &k->fetched, ((fetched_rows){n, f, *at - 1, 0}));
+    }
+    return first;
+}
+
+static void wait(kernel *k, simt_builder *b, uint32_t groups) {
+    simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
+    k->f->instrs.data[i].imm.i = groups;
+    lw_barrier(b);
+}
+
+void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi) {
+    uint32_t first = begin(k, n);
+    if (comes_again(k)) lw_barrier(b);
+    for (uint32_t i = 0; i + 1 < n->buffers; i++)
+        fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi, i32(b, i));
+    k->fetched.len = first;
+}
+
+void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number,
+                    simt_value hi) {
+    uint32_t first = begin(k, n), ahead = n->buffers - 1;
+    simt_value slot = two(b, SIMT_UREM, number, n->buffers),
+               next = two(b, SIMT_UREM, two(b, SIMT_ADD, number, ahead), n->buffers);
+    if (!ahead) lw_barrier(b);
+    else wait(k, b, ahead - 1);
+    fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n)), hi, next);
+    if (!ahead) wait(k, b, 0);
+    for (uint32_t i = 0; i < n->nfetched; i++)
+        k->fetched.data[first + i].buffer = two(b, SIMT_MUL, slot, buffer_bytes(k, n, &n->fetched[i]));
+}
+
+// ---- Reading ---------------------------------------------------------------------------------------------
+const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) {
+    for (uint32_t i = k->fetched.len; i-- > 0;) {
+        const fetched_rows *f = &k->fetched.data[i];
+        if (f->rows->val == (tensor_val)load->imm.i && f->rows->row == load->args[0]) return f;
+    }
+    return NULL;
+}
+
+bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
+    const tensor_node *n = tensor_node_at(k->l->op, e);
+    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP)
+        n = tensor_node_at(k->l->op, n->args[0]);
+    const fetched_rows *f = n->op == TENSOR_LOAD_OP ? lw_fetched(k, n) : NULL;
+    for (uint32_t i = from; f && i < k->masks.len; i++)
+        if (k->masks.data[i].of && k->masks.data[i].node != f->node) return false;
+    return f != NULL;
+}
+
+// Bytes of the thread's row from the first of the round, and what its copies add.
+static simt_value row_offset(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
+    uint32_t pitch = f->rows->pitch * element_bytes(k, f->rows);
+    const binding *v = &k->var[f->node->var];
+    *plus = 0;
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
+        if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight * pitch;
+    simt_value row = lw_thread_position(k, b, f->node, lw_ix(k, b, 0));
+    return two(b, SIMT_MUL, simt_build_cvt(b, SIMT_T(I32), row), pitch);
+}
+
+simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes) {
+    uint32_t bytes = element_bytes(k, f->rows);
+    int64_t plus;
+    simt_value row = row_offset(k, b, f, &plus),
+               to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
+    to = simt_build_addr(b, to, row, 1, plus);
+    if (last.shape == POSITION_ANY) {
+        simt_value x[16];
+        for (uint32_t i = 0; i < lanes; i++)
+            x[i] = lw_load_shared(k, b, f->rows->val,
+                                  simt_build_addr(b, to, lw_pick(b, last.at, i), bytes, 0), 1, bytes);
+        return lw_gather(b, x, lanes);
+    }
+    bool aligned = last.shape != POSITION_SHIFTED && f->rows->pitch % lanes == 0;
+    return lw_load_shared(k, b, f->rows->val, simt_build_addr(b, to, last.at, bytes, 0), lanes,
+                          aligned ? bytes * lanes : bytes);
+}

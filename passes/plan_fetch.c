@@ -1,0 +1,215 @@
+// Rows of inputs that a block copies into shared memory, round by round of a loop, some rounds ahead of the
+// one it is at.
+//     keep x shared … pipeline e 3  →  for e … [lane 8 unit 4, register 2, serial 8, whole] fetch 3 x[e]
+//     pitch 96
+#include "planner.h"
+
+#include <string.h>
+
+static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var *v) {
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
+        *v = i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+        schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_PIPELINE, p->op->vars.data[*v].name);
+        if (c) return c;
+    }
+    return NULL;
+}
+
+bool plan_fetches(const planner *p, const stage_group *g) {
+    tensor_var v;
+    for (uint32_t i = 0; i < g->len; i++)
+        if (cell_of(p, &p->op->stages.data[g->data[i]], &v)) return true;
+    return false;
+}
+
+static bool refuse(planner *p, diag_code code, const schedule_cell *c, const char *help, const char *words) {
+    diagnostic *d = plan_refuse(p, code, c->at, "%s", words);
+    if (d) diag_help(d, "%s", help);
+    return false;
+}
+#define REFUSE(p, code, c, help, ...) refuse((p), (code), (c), (help), arena_printf((p)->arena, __VA_ARGS__))
+
+// ---- The loop --------------------------------------------------------------------------------------------
+static loop_node *loop_over(const loop_body *body, tensor_var v) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        loop_node *n = body->data[i],
+                  *found = n->kind == LOOP_FOR && n->var == v ? n : loop_over(&n->body, v);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static uint32_t serial_digits(const loop_node *n) {
+    uint32_t serial = 0;
+    for (uint32_t i = 0; i < n->ndigits; i++) serial += n->digits[i].place == LOOP_SERIAL_PLACE;
+    return serial;
+}
+
+// Rounds one after the other: those of the rest, or of the one serial digit.
+static bool check_loop(planner *p, const tensor_stage *st, const schedule_cell *c, const loop_node *n) {
+    const char *name = c->subject;
+    uint32_t serial = serial_digits(n);
+    schedule_cell *other = schedule_find(p->s, st->name, SCHEDULE_UNROLL, name);
+    if (!other) other = schedule_find(p->s, st->name, SCHEDULE_TILE, name);
+    if (!other) other = schedule_find(p->s, st->name, SCHEDULE_VECTOR, name);
+    if (other && !(other->verb == SCHEDULE_VECTOR && n->digits[0].place != LOOP_VECTOR_PLACE)) {
+        diagnostic *d = plan_refuse(p, E0540, other->at,
+                                    "rounds of '%s' that rows are copied for have no '%s'", name,
+                                    schedule_verb_text(other->verb));
+        if (d) diag_note(d, c->at, "by this statement");
+        if (d) diag_help(d, "take more points at once: `registers %s …`", name);
+        return false;
+    }
+    bool rounds = n->rest == LOOP_SERIAL_PLACE ? !serial : serial == 1;
+    if (rounds && !n->within && !n->pad && !n->dealt && !n->nheld) return true;
+    return REFUSE(p, E0540, c, "leave it out, or give a block more points than it takes at once",
+                  "'pipeline %s' has nothing to do here: no steps along '%s' come one after the other, alike",
+                  name, name);
+}
+
+// ---- Rows ------------------------------------------------------------------------------------------------
+typedef struct {
+    planner *p;
+    const tensor_stage *st;
+    tensor_val v;
+    tensor_var at;     // whose rounds they are copied for
+    tensor_expr row;   // 0: none met
+    bool other;        // read elsewhere, too
+} reading;
+
+static bool meet(void *user, const tensor_node *load) {
+    reading *r = user;
+    if ((tensor_val)load->imm.i != r->v) return true;
+    bool mine = load->nargs == 2 && plan_mentions(r->p, load->args[0], r->at);
+    r->other |= !mine || (r->row && r->row != load->args[0]);
+    if (mine) r->row = load->args[0];
+    return true;
+}
+
+static bool check_row(planner *p, const reading *r, const schedule_cell *keep) {
+    const tensor_val_info *i = &p->op->vals.data[r->v];
+    const tensor_node *at = tensor_node_at(p->op, r->row ? r->row : 1);
+    bool none = at->op == TENSOR_LOAD_OP && p->op->vals.data[at->imm.i].facts & FACT_PARTIAL;
+    if (r->other)
+        return REFUSE(p, E0550, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+                      "'%s' reads '%s' at other rows than those of '%s'", r->st->name, i->name,
+                      plan_index_text(p, r->at));
+    if (none || (at->op != TENSOR_VAR_OP && at->op != TENSOR_LOAD_OP))
+        return REFUSE(
+            p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+            "rows of '%s' at an index that is computed, or may be none, have no pass in this version",
+            i->name);
+    return true;
+}
+
+static bool check_shape(planner *p, const loop_fetch *f, const schedule_cell *keep) {
+    const tensor_val_info *i = &p->op->vals.data[f->val];
+    const tensor_space_info *s = i->rank == 2 ? &p->op->spaces.data[i->axes[1]] : NULL;
+    if (!s || i->role != VAL_TENSOR || !ir_dtype_is_float(i->type))
+        return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+                      "copies of '%s', which is no matrix of floats, have no pass in this version", i->name);
+    if (s->kind != SPACE_CONST || !s->size)
+        return REFUSE(
+            p, E0544, keep,
+            arena_printf(p->arena, "give the size, -D %s=64, or leave '%s' in memory", s->name, i->name),
+            "the extent of '%s' is not known, so nothing bounds rows of '%s' in shared memory", s->name,
+            i->name);
+    if (s->size * ir_dtype_bytes(i->type) % 4)
+        return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+                      "rows of '%s' have %lld bytes, and copies are of 4, 8 or 16", i->name,
+                      (long long)(s->size * ir_dtype_bytes(i->type)));
+    return true;
+}
+
+// ---- Pitch -----------------------------------------------------------------------------------------------
+enum { BANKS = 128, ACCESS = 16 };   // bytes
+
+// Lanes that take turns at the banks should ask for all of them. Of rows of a matrix four lanes read
+// neighbouring vectors of one row each, of its depth a lane one in each of four rows or eight.
+static int64_t lead(planner *p, const tensor_stage *st, tensor_var at, int64_t bytes) {
+    plan_matrix m;
+    if (plan_matrix_role(p, st, at, &m) == MATRIX_NONE) return ACCESS;
+    tensor_var along = at == m.depth ? m.columns : m.depth;
+    index_cut c = plan_cut(p, m.stage, along, along == m.depth);
+    int64_t vector = (c.matrix_run ? c.matrix_run : c.vector ? c.vector : 1) * bytes;
+    if (at == m.depth) return ACCESS;
+    return vector >= ACCESS ? 4 * ACCESS : vector >= 4 ? 4 * vector : ACCESS;
+}
+
+static uint32_t pitch_of(planner *p, const tensor_stage *st, const loop_fetch *f, tensor_var at) {
+    const tensor_val_info *i = &p->op->vals.data[f->val];
+    int64_t bytes = ir_dtype_bytes(i->type), row = p->op->spaces.data[i->axes[1]].size * bytes,
+            first = lead(p, st, at, bytes), apart = (row / BANKS) * BANKS + first;
+    if (row % ACCESS) return (uint32_t)(row / bytes);   // no vectors
+    while (apart < row) apart += BANKS;
+    return (uint32_t)(apart / bytes);
+}
+
+// ---- All of them -----------------------------------------------------------------------------------------
+static bool check_room(planner *p, const schedule_cell *c, const loop_node *n, const loop_fetch *fetched,
+                       uint32_t count) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += (uint64_t)fetched[i].pitch * ir_dtype_bytes(p->op->vals.data[fetched[i].val].type);
+    uint64_t all = bytes * loop_fetch_rows(n) * n->buffers;
+    if (all <= p->machine->shared_bytes) return true;
+    return REFUSE(p, E0545, c, "take fewer buffers, or fewer points at once",
+                  "%u buffers of %u rows take %llu bytes of shared memory, and a block has %u",
+                  (unsigned)n->buffers, (unsigned)loop_fetch_rows(n), (unsigned long long)all,
+                  (unsigned)p->machine->shared_bytes);
+}
+
+static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_var at, loop_node *n) {
+    VEC(loop_fetch) fetched = {0};
+    int64_t buffers = schedule_number(c, NULL);
+    c->consumed = true;
+    if (!check_loop(p, st, c, n)) return;
+    if (buffers > LOOP_MAX_BUFFERS) {
+        REFUSE(p, E0543, c, "two to four hide what memory takes", "at most %d buffers are possible, not %lld",
+               (int)LOOP_MAX_BUFFERS, (long long)buffers);
+        return;
+    }
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        schedule_cell *keep = schedule_find(p->s, st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
+        reading r = {.p = p, .st = st, .v = v, .at = at};
+        plan_loads(p, st, meet, &r);
+        if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared") || (!r.row && !r.other)) continue;
+        keep->consumed = true;
+        loop_fetch f = {.val = v, .row = r.row};
+        if (!check_shape(p, &f, keep) || !check_row(p, &r, keep)) return;
+        f.pitch = pitch_of(p, st, &f, at);
+        VEC_PUSH(p->arena, &fetched, f);
+    }
+    if (!fetched.len) {
+        REFUSE(
+            p, E0540, c, arena_printf(p->arena, "say which: `keep … shared;`, or leave it out"),
+            "'pipeline %s' has nothing to do here: of nothing that '%s' reads at '%s' it is said that it lives in shared memory",
+            c->subject, st->name, c->subject);
+        return;
+    }
+    n->buffers = (uint32_t)buffers;
+    if (!check_room(p, c, n, fetched.data, fetched.len)) return;
+    for (uint32_t i = 0; i < fetched.len; i++)
+        plan_copy_guards(p, fetched.data[i].val, loop_fetch_bytes(p->op, &fetched.data[i]));
+    n->fetched = fetched.data;
+    n->nfetched = fetched.len;
+}
+
+void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
+    for (uint32_t i = 0; i < g->len && !p->failed; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        tensor_var at;
+        plan_matrix m;
+        schedule_cell *c = cell_of(p, st, &at);
+        if (!c) continue;
+        if (!plan_matrix_of(p, st, &m) || m.window || m.rows == LOOP_NO_ROWS) {
+            REFUSE(
+                p, E0530, c, "leave it out, or contract on tensor cores: `mma`",
+                "'pipeline' has no pass in this version but for sums by matrix operations, of rows and columns, and '%s' is none",
+                st->name);
+            return;
+        }
+        loop_node *n = loop_over(&k->body, at);
+        if (n && !n->nfetched) fetch(p, st, c, at, n);
+    }
+}
