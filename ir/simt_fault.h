@@ -33,6 +33,8 @@
     X(address, "an access goes to the next element")                                                        \
     X(scale, "an access steps twice as far")                                                                \
     X(store, "a store is left out")                                                                         \
+    X(copy, "a copy to shared memory is left out")                                                          \
+    X(wait, "a wait for copies lets one more group of them go on")                                          \
     X(lane, "a shuffle reads the next lane, a butterfly half as far")                                       \
     X(width, "a shuffle stays within half as many lanes")                                                   \
     X(fragment, "a lane brings what the next one holds of a matrix")                                        \

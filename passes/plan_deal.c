@@ -37,10 +37,13 @@ static bool runs_along_reduced(const nest *n, const tensor_stage *st) {
     return plan_ends_on(p, st, st->bound[0], left) > plan_ends_on(p, st, left, st->bound[0]);
 }
 
-// What stages without a walk are computed from: their lanes are those of the kernel's one walk.
-static bool like_walk(const nest *n, uint32_t levels, const loop_list *walk) {
-    return !walk->len && n->dealings.len > n->dealt && levels == n->depth &&
-           n->dealings.data[n->dealt].before;
+// What stages without a walk are computed from: their lanes, and the groups that contract, are those of the
+// kernel's one walk.
+static void deal_like_walk(const nest *n, uint32_t levels, const loop_list *walk, dealing *d) {
+    if (walk->len || n->dealings.len <= n->dealt || levels != n->depth) return;
+    const dealing *first = &n->dealings.data[n->dealt];
+    if (first->before) d->inner = first->inner;
+    d->contracted = first->contracted;
 }
 
 // The loops a stage stands in. Lanes of the innermost left-hand axis, along which memory runs, are
@@ -65,7 +68,7 @@ void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *w
     for (uint32_t i = walk->len; i-- > 0;)
         VEC_PUSH(n->p->arena, matrix ? &d.contracted : &d.inner, walk->data[i]);
     if (d.before) VEC_PUSH(n->p->arena, &d.inner, innermost);
-    if (like_walk(n, levels, walk)) d.inner = n->dealings.data[n->dealt].inner;
+    deal_like_walk(n, levels, walk, &d);
     VEC_PUSH(n->p->arena, &n->dealings, d);
 }
 

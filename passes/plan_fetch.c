@@ -67,6 +67,44 @@ static bool check_loop(planner *p, const tensor_stage *st, const schedule_cell *
                   name, name);
 }
 
+// Threads of a block fetch rows for all of them: groups or copies of it that walk ranges of their own do not.
+static bool mentions_any(const planner *p, tensor_expr e, const bool *vars) {
+    bool any = false;
+    for (tensor_var v = 0; e && v < p->op->vars.len && !any; v++) any = vars[v] && plan_mentions(p, e, v);
+    return any;
+}
+
+static bool deals_out(const loop_node *n) {
+    bool apart = n->unroll > 1;
+    for (uint32_t d = 0; d < n->ndigits; d++)
+        apart |= n->digits[d].place != LOOP_SERIAL_PLACE && n->digits[d].extent > 1;
+    return apart;
+}
+
+// apart: per variable, of those bound before n; false: it stands elsewhere.
+static bool find_apart(const planner *p, const loop_body *body, const loop_node *n, bool *apart) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *m = body->data[i];
+        if (m == n) return true;
+        if (m->kind == LOOP_FOR)
+            apart[m->var] = deals_out(m) || mentions_any(p, m->lo, apart) || mentions_any(p, m->hi, apart);
+        if (m->kind == LOOP_LET) apart[m->var] = mentions_any(p, m->value, apart);
+        if (find_apart(p, &m->body, n, apart)) return true;
+        if (m->kind == LOOP_FOR) apart[m->var] = false;
+    }
+    return false;
+}
+
+static bool check_alike(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n) {
+    bool *apart = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1);
+    find_apart(p, &k->body, n, apart);
+    if (!mentions_any(p, n->lo, apart) && !mentions_any(p, n->hi, apart)) return true;
+    return REFUSE(
+        p, E0530, c, "give a block one: leave out groups and registers along what it belongs to",
+        "'pipeline %s' has no pass in this version where a block has several ranges of '%s' at once",
+        c->subject, c->subject);
+}
+
 // ---- Rows ------------------------------------------------------------------------------------------------
 typedef struct {
     planner *p;
@@ -88,12 +126,12 @@ static bool meet(void *user, const tensor_node *load) {
 
 static bool check_row(planner *p, const reading *r, const schedule_cell *keep) {
     const tensor_val_info *i = &p->op->vals.data[r->v];
-    const tensor_node *at = tensor_node_at(p->op, r->row ? r->row : 1);
-    bool none = at->op == TENSOR_LOAD_OP && p->op->vals.data[at->imm.i].facts & FACT_PARTIAL;
     if (r->other)
         return REFUSE(p, E0550, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
                       "'%s' reads '%s' at other rows than those of '%s'", r->st->name, i->name,
                       plan_index_text(p, r->at));
+    const tensor_node *at = tensor_node_at(p->op, r->row);
+    bool none = at->op == TENSOR_LOAD_OP && p->op->vals.data[at->imm.i].facts & FACT_PARTIAL;
     if (none || (at->op != TENSOR_VAR_OP && at->op != TENSOR_LOAD_OP))
         return REFUSE(
             p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
@@ -159,11 +197,12 @@ static bool check_room(planner *p, const schedule_cell *c, const loop_node *n, c
                   (unsigned)p->machine->shared_bytes);
 }
 
-static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_var at, loop_node *n) {
+static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_var at, const loop_kernel *k,
+                  loop_node *n) {
     VEC(loop_fetch) fetched = {0};
     int64_t buffers = schedule_number(c, NULL);
     c->consumed = true;
-    if (!check_loop(p, st, c, n)) return;
+    if (!check_loop(p, st, c, n) || !check_alike(p, c, k, n)) return;
     if (buffers > LOOP_MAX_BUFFERS) {
         REFUSE(p, E0543, c, "two to four hide what memory takes", "at most %d buffers are possible, not %lld",
                (int)LOOP_MAX_BUFFERS, (long long)buffers);
@@ -210,6 +249,6 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
             return;
         }
         loop_node *n = loop_over(&k->body, at);
-        if (n && !n->nfetched) fetch(p, st, c, at, n);
+        if (n && !n->nfetched) fetch(p, st, c, at, k, n);
     }
 }

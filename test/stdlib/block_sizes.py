@@ -61,7 +61,7 @@ def threads(gnnc, library, texts, op, schedule, folder):
     path = os.path.join(folder, "%s.%s.gnn" % (op, schedule))
     with open(path, "w", encoding="utf-8") as f:
         f.write('import "%s";\n%s\n' % (library, "\n".join(texts)))
-    done = subprocess.run([gnnc, path, "--op=" + op, "-D", "S=3", "-Wno-unused-option", "--emit=plan", "-o", "-"], capture_output=True, text=True)
+    done = subprocess.run([gnnc, path, "--op=" + op, "-D", "S=3", "-D", "K=12", "-D", "Q=12", "-Wno-unused-option", "--emit=plan", "-o", "-"], capture_output=True, text=True)
     if done.returncode:
         return None
     versions = re.split(r"^version ", done.stdout, flags=re.M)[1:]

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Times products of rows by the matrix of their type, forward and both gradients, by gnnc and by others. Each time is a line of JSON that is added to
+--out; --table prints what is there beside the bytes that must move. Data: NAME.npz with `ptr` in --data, or uniformN: 1,000,000 rows of N types."""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "bench", "family"))
+BYTES = {"f32": 4, "f16": 2, "bf16": 2}
+OPERAND = {"f32": "tf32", "f16": "f16", "bf16": "bf16"}
+PASSES = ("fwd", "dx", "dw")
+
+
+# ---- Schedules -----------------------------------------------------------------------------------------------
+def some(verb, index, n):
+    return "%s %s %d;  " % (verb, index, n) if n > 1 else ""
+
+
+def rows_schedule(what, dtype, K, Q):
+    """Rows come some rounds ahead; the matrix of a tile's type is in registers, of which each group has some columns."""
+    d, c, depth, columns, x = ("k", "q", K, Q, "x") if what == "fwd" else ("q", "k", Q, K, "g")
+    wide, size = 16 // BYTES[dtype], BYTES[dtype]
+    if depth % (4 * 2) or columns % 8 or depth * size % 16:
+        keep = "keep %s shared;  pipeline e 3;" % x if depth * size % 4 == 0 else ""
+        return "block e 64 by type;  groups %s 4;  mma %s %s;  %s" % (c, d, OPERAND[dtype], keep)
+    largest = max(depth, columns) * size
+    groups, more, e, buffers, block = {32: (1, 4, 1, 3, 512), 64: (1, 4, 1, 4, 512), 128: (2, 2, 1, 4, 256) if size == 2 else (1, 4, 1, 4, 512),
+                                       256: (4, 1, 2, 4, 256) if size == 2 else (2, 2, 1, 4, 256),
+                                       512: (8, 1, 2, 3, 512) if size == 2 else (4, 1, 1, 4, 512), 1024: (8, 1, 1, 3, 512)}[largest]
+    mine = columns // (2 if largest == 1024 else 1) // groups
+    run, vector = min(wide, depth // 4), min(wide, mine // 8)
+    split = "block %s %d;  " % (c, columns // 2) if largest == 1024 else ""
+    return ("block e %d by type;  %s%s%sregisters e %d;  " % (block, split, some("groups", "e", more), some("groups", c, groups), 2 * e) +
+            "vector %s %d;  %svector %s %d;  %s" % (c, vector, some("registers", c, mine // 4 // vector * vector if mine // 4 > 2 * vector else 1), d, run,
+                                                    some("registers", d, depth // 4 // run)) +
+            "mma %s %s;  keep %s shared;  pipeline e %d;" % (d, OPERAND[dtype], x, buffers))
+
+
+def split(rows):
+    """Parts enough to fill the device, and no more: each leaves a matrix."""
+    return min(8192, max(256, 2 ** round(math.log2(max(rows, 1) / 528))))
+
+
+def weights_schedule(dtype, K, Q, rows):
+    size = BYTES[dtype]
+    low = 4 if size == 2 else 2
+    if K % 16 or Q % 16:
+        return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows), OPERAND[dtype])
+    gk, gq, vk, vq, e, buffers = {16: (1, 1, 1, 2, 2, 3), 32: (1, 1, 2, 4, 2, 3), 64: (1, 1, 4, 8, 1, 3) if size == 2 else (4, 2, 1, 4, 2, 3),
+                                  128: (2, 4, 4, 4, 1, 4) if size == 2 else (2, 4, 4, 4, 2, 4), 256: (2, 4, 4, 8, 1, 3) if size == 2 else (2, 4, 4, 8, 1, 2)}[max(K, Q)]
+    cut = "block k 128;  " if max(K, Q) == 256 else ""
+    return ("block r 1;  %s%s%s%svector q %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e %d;"
+            % (cut, some("groups", "k", gk), some("groups", "q", gq), some("vector", "k", vk), vq, split(rows), low * e, OPERAND[dtype], buffers))
+
+
+def schedule(what, dtype, K, Q, rows):
+    return weights_schedule(dtype, K, Q, rows) if what == "dw" else rows_schedule(what, dtype, K, Q)
+
+
+# ---- Data ----------------------------------------------------------------------------------------------------
+def pointers(name, data):
+    import numpy as np
+    if name.startswith("uniform"):
+        return np.linspace(0, 1000000, int(name[7:]) + 1).astype(np.int64)
+    with np.load(os.path.join(data, name + ".npz")) as z:
+        return z["ptr"].astype(np.int64)
+
+
+def bytes_moved(what, rows, types, size, K, Q):
+    return size * (rows * (K + Q) + types * K * Q)
+
+
+# ---- gnnc ----------------------------------------------------------------------------------------------------
+def ours(o, path, rows, types, what, dtype, K, Q):
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "s.gnn")
+        text = schedule(what, dtype, K, Q, rows)
+        open(source, "w").write(open(os.path.join(HERE, "segments.gnn")).read() + "schedule %s s { %s }\n" % (what, text))
+        command = [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, "--schedule=s", "--param=type=@row", "-D", "R=%d" % types, "-D", "K=%d" % K,
+                   "-D", "Q=%d" % Q, "-D", "T=" + dtype, "--target=" + o.target, "--check-budget=3000000"]
+        command += ["--json", "--flush", "--seconds=1", "--repeat=%d" % o.repeat] if o.verb == "bench" else ["--check"]
+        done = subprocess.run(command, capture_output=True, text=True)
+    results = [json.loads(line) for line in done.stdout.splitlines()] if o.verb == "bench" else []
+    row = results[0] if results else {"verdict": "right" if o.verb != "bench" and not done.returncode and " right" in done.stdout else "failed"}
+    fault = next((line for line in done.stderr.splitlines() if "error" in line), "exit status %d" % done.returncode)
+    if "median_ms" not in row:
+        return dict(verdict=row["verdict"], schedule=text, **({} if row["verdict"] == "right" else {"reason": fault[:200]}))
+    return dict(cold_ms=row["median_ms"], hot_ms=row["hot_ms"], prepare_ms=row["prepare_ms"], verdict=row["verdict"], plan=row["plan"], schedule=text)
+
+
+# ---- Others --------------------------------------------------------------------------------------------------
+def problem(torch, ptr, dtype, K, Q):
+    t = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[dtype]
+    rows, types = int(ptr[-1]), len(ptr) - 1
+    make = lambda *shape: torch.rand(shape, device="cuda").sub_(0.5).to(t)
+    return make(rows, K), make(rows, Q), make(types, K, Q)
+
+
+def reference(torch, ptr, x, g, w, what, t):
+    a, b = int(ptr[t]), int(ptr[t + 1])
+    x, g, w = x[a:b].double(), g[a:b].double(), w[t].double()
+    return x @ w if what == "fwd" else g @ w.t() if what == "dx" else x.t() @ g
+
+
+def is_right(torch, ptr, x, g, w, what, y):
+    for t in sorted({0, len(ptr) // 2, len(ptr) - 2, int((ptr[1:] - ptr[:-1]).argmax())}):
+        want = reference(torch, ptr, x, g, w, what, t)
+        got = (y[t] if what == "dw" else y[int(ptr[t]):int(ptr[t + 1])]).double()
+        if want.numel() and (got - want).abs().max() > 2e-2 * max(1.0, float(want.abs().max())):
+            return False
+    return True
+
+
+def loop_of_mm(torch, ptr, x, g, w, what):
+    cuts = [slice(int(a), int(b)) for a, b in zip(ptr[:-1], ptr[1:])]
+    y = torch.empty_like(g if what == "fwd" else x if what == "dx" else w)
+
+    def call():
+        for t, s in enumerate(cuts):
+            if what == "fwd":
+                torch.mm(x[s], w[t], out=y[s])
+            elif what == "dx":
+                torch.mm(g[s], w[t].t(), out=y[s])
+            else:
+                torch.mm(x[s].t(), g[s], out=y[t])
+        return y
+    return call
+
+
+def grouped_mm(torch, ptr, x, g, w, what):
+    ends = torch.tensor(ptr[1:], dtype=torch.int32, device="cuda")
+    if what == "dw":
+        return lambda: torch._grouped_mm(x.t(), g, offs=ends)
+    return lambda: torch._grouped_mm(*((x, w) if what == "fwd" else (g, w.transpose(1, 2))), offs=ends)
+
+
+def peers(o, torch, clock, ptr, dtype, K, Q, what):
+    """Name and times of each."""
+    torch.backends.cuda.matmul.allow_tf32 = True
+    x, g, w = problem(torch, ptr, dtype, K, Q)
+    types = len(ptr) - 1
+    import grouped
+    makers = {"triton grouped": lambda: list(grouped.variants(what, ptr.tolist(), x, g, w, K, Q))}
+    if dtype == "bf16":
+        makers["torch grouped_mm"] = lambda: [grouped_mm(torch, ptr, x, g, w, what)]
+    if types <= 300:
+        makers["loop of mm"] = lambda: [loop_of_mm(torch, ptr, x, g, w, what)]
+    for name, make in makers.items():
+        best = None
+        try:
+            calls, quick = make(), []
+            for call in calls:
+                try:
+                    quick.append((clock.wall(call) and min(clock.wall(call) for _ in range(3)), call))
+                except Exception:   # this configuration takes more than there is
+                    continue
+            call = min(quick, key=lambda q: q[0])[1]
+            right = is_right(torch, ptr, x, g, w, what, call())
+            cold, hot = clock.times(call)
+            best = dict(cold_ms=cold, hot_ms=hot, verdict="right" if right else "WRONG")
+        except Exception as fault:
+            best = dict(verdict="failed", reason=" ".join(str(fault).split())[:120])
+        yield name, best
+
+
+# ---- All -----------------------------------------------------------------------------------------------------
+KEY = ("data", "pass", "dtype", "K", "Q", "who")
+
+
+def table(rows):
+    print("| data | pass | type | K × Q | bytes, µs | gnnc | × | best other | × gnnc |\n|---|---|---|---|--:|--:|--:|---|--:|")
+    cases, ratios = {}, {}
+    for r in rows:
+        cases.setdefault(tuple(r[k] for k in KEY[:-1]), {})[r["who"]] = r
+    for case, by in cases.items():
+        mine = by.get("gnnc", {})
+        other = min((r for w, r in by.items() if w != "gnnc" and r.get("verdict") == "right"), key=lambda r: r["cold_ms"], default=None)
+        floor = next(iter(by.values()))["bytes"] / 4.2e12 * 1e6
+        us = 1e3 * mine["cold_ms"] if "cold_ms" in mine else math.nan
+        print("| %s | %s | %s | %d × %d | %.1f | %s | %.2f | %s | %s |" % (*case, floor, "%.1f" % us if us == us else mine.get("reason", "–"), us / floor,
+              "%s %.1f" % (other["who"], 1e3 * other["cold_ms"]) if other else "–", "%.2f" % (1e3 * other["cold_ms"] / us) if other and us == us else "–"))
+        if other and us == us:
+            ratios.setdefault((case[1], case[2]), []).append(1e3 * other["cold_ms"] / us)
+    for key, x in sorted(ratios.items()):
+        print("\n%s %s: %.2f × the best other, geometric mean of %d; least %.2f" % (*key, math.exp(sum(map(math.log, x)) / len(x)), len(x), min(x)))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", default=".")
+    p.add_argument("--names", default="uniform1000,uniform100")
+    p.add_argument("--sizes", default="32x32,64x64,128x128")
+    p.add_argument("--dtypes", default="f32,f16")
+    p.add_argument("--passes", default=",".join(PASSES))
+    p.add_argument("--only", default="ours,peers")
+    p.add_argument("--out", default="segments.jsonl")
+    p.add_argument("--gnnc", default=os.path.join(ROOT, "build", "bin", "gnnc"))
+    p.add_argument("--target", default="cuda")
+    p.add_argument("--verb", default="bench", help="run: checks alone")
+    p.add_argument("--repeat", type=int, default=15)
+    p.add_argument("--seconds", type=float, default=540)
+    p.add_argument("--table", action="store_true")
+    o = p.parse_args()
+    rows = [json.loads(line) for line in open(o.out)] if os.path.exists(o.out) else []
+    if o.table:
+        return table(rows)
+    import numpy as np
+    known, end, clock, torch = {tuple(r[k] for k in KEY) for r in rows}, time.time() + o.seconds, None, None
+    if "peers" in o.only:
+        import torch
+        import measure
+        clock = measure.Clock()
+    folder = tempfile.mkdtemp()
+    for name in o.names.split(","):
+        ptr = pointers(name, o.data)
+        path = os.path.join(folder, name + ".npz")
+        np.savez(path, rowptr=ptr.astype(np.int32), col=np.zeros(int(ptr[-1]), np.int32))
+        for K, Q in (map(int, s.split("x")) for s in o.sizes.split(",")):
+            for dtype in o.dtypes.split(","):
+                for what in o.passes.split(","):
+                    def add(who, row):
+                        row = {**dict(zip(KEY, (name, what, dtype, K, Q, who))), "bytes": bytes_moved(what, int(ptr[-1]), len(ptr) - 1, BYTES[dtype], K, Q), **row}
+                        open(o.out, "a").write(json.dumps(row) + "\n")
+                        print(" ".join(str(row.get(k, "")) for k in KEY + ("cold_ms", "hot_ms", "verdict", "plan", "reason")), flush=True)
+                    if time.time() > end:
+                        return print("out of time")
+                    if "ours" in o.only and (name, what, dtype, K, Q, "gnnc") not in known:
+                        add("gnnc", ours(o, path, int(ptr[-1]), len(ptr) - 1, what, dtype, K, Q))
+                    if "peers" in o.only and (name, what, dtype, K, Q, "triton grouped") not in known:
+                        for who, row in peers(o, torch, clock, ptr, dtype, K, Q, what):
+                            add(who, row)
+                        torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()
