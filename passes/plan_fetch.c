@@ -160,27 +160,26 @@ static bool check_shape(planner *p, const loop_fetch *f, const schedule_cell *ke
 }
 
 // ---- Pitch -----------------------------------------------------------------------------------------------
-enum { BANKS = 128, ACCESS = 16 };   // bytes
+enum { ACCESS = 16 };   // bytes that a lane reads at once
 
-// Lanes that take turns at the banks should ask for all of them. Of rows of a matrix four lanes read
-// neighbouring vectors of one row each, of its depth a lane one in each of four rows or eight.
-static int64_t lead(planner *p, const tensor_stage *st, tensor_var at, int64_t bytes) {
-    plan_matrix m;
-    if (plan_matrix_role(p, st, at, &m) == MATRIX_NONE) return ACCESS;
-    tensor_var along = at == m.depth ? m.columns : m.depth;
-    index_cut c = plan_cut(p, m.stage, along, along == m.depth);
-    int64_t vector = (c.matrix_run ? c.matrix_run : c.vector ? c.vector : 1) * bytes;
-    if (at == m.depth) return ACCESS;
-    return vector >= ACCESS ? 4 * ACCESS : vector >= 4 ? 4 * vector : ACCESS;
-}
-
+// Lanes that take turns at the banks should ask for all of them, 128 bytes. Of rows of a matrix four lanes
+// read neighbouring vectors of one row each: the next row begins as far behind a multiple of twice that. Of
+// its depth a lane reads one in each of four rows: a vector behind a multiple of four.
 static uint32_t pitch_of(planner *p, const tensor_stage *st, const loop_fetch *f, tensor_var at) {
     const tensor_val_info *i = &p->op->vals.data[f->val];
     int64_t bytes = ir_dtype_bytes(i->type), row = p->op->spaces.data[i->axes[1]].size * bytes,
-            first = lead(p, st, at, bytes), apart = (row / BANKS) * BANKS + first;
+            first = ACCESS, each = 4 * ACCESS;
+    plan_matrix m;
+    matrix_role role = plan_matrix_role(p, st, at, &m);
     if (row % ACCESS) return (uint32_t)(row / bytes);   // no vectors
-    while (apart < row) apart += BANKS;
-    return (uint32_t)(apart / bytes);
+    if (role == MATRIX_ROWS || role == MATRIX_COLUMNS) {
+        index_cut c = plan_cut(p, m.stage, m.depth, true);
+        int64_t vector = (c.matrix_run ? c.matrix_run : c.vector ? c.vector : 1) * bytes;
+        first = vector >= ACCESS ? 4 * ACCESS : vector >= 4 ? 4 * vector : ACCESS;
+        each = 2 * first;
+    }
+    int64_t apart = row / each * each + first;
+    return (uint32_t)((apart < row ? apart + each : apart) / bytes);
 }
 
 // ---- All of them -----------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def rows_schedule(what, dtype, K, Q):
 
 def split(rows):
     """Parts enough to fill the device, and no more: each leaves a matrix."""
-    return min(8192, max(256, 2 ** round(math.log2(max(rows, 1) / 528))))
+    return min(8192, max(512, 2 ** math.ceil(math.log2(max(rows, 1) / 396))))
 
 
 def weights_schedule(dtype, K, Q, rows):
@@ -53,11 +53,13 @@ def weights_schedule(dtype, K, Q, rows):
     low = 4 if size == 2 else 2
     if K % 16 or Q % 16:
         return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows), OPERAND[dtype])
-    gk, gq, vk, vq, e, buffers = {16: (1, 1, 1, 2, 2, 3), 32: (1, 1, 2, 4, 2, 3), 64: (1, 1, 4, 8, 1, 3) if size == 2 else (4, 2, 1, 4, 2, 3),
-                                  128: (2, 4, 4, 4, 1, 4) if size == 2 else (2, 4, 4, 4, 2, 4), 256: (2, 4, 4, 8, 1, 3) if size == 2 else (2, 4, 4, 8, 1, 2)}[max(K, Q)]
+    gk, gq, ge, vk, vq, e, buffers = {
+        16: (1, 1, 4, 1, 2, 1, 3), 32: (1, 1, 4, 2, 4, 1, 3), 64: (1, 2, 2, 4, 4, 1, 3) if size == 2 else (4, 2, 1, 1, 4, 2, 3),
+        128: (2, 4, 1, 4, 4, 1, 4) if size == 2 else (2, 4, 1, 4, 4, 2, 4),
+        256: (2, 4, 1, 4, 8, 1, 3) if size == 2 else (2, 4, 1, 4, 8, 1, 2)}[max(K, Q)]
     cut = "block k 128;  " if max(K, Q) == 256 else ""
-    return ("block r 1;  %s%s%s%svector q %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e %d;"
-            % (cut, some("groups", "k", gk), some("groups", "q", gq), some("vector", "k", vk), vq, split(rows), low * e, OPERAND[dtype], buffers))
+    return ("block r 1;  %s%s%s%s%svector q %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e %d;"
+            % (cut, some("groups", "k", gk), some("groups", "q", gq), some("groups", "e", ge), some("vector", "k", vk), vq, split(rows), low * e, OPERAND[dtype], buffers))
 
 
 def schedule(what, dtype, K, Q, rows):
