@@ -233,20 +233,6 @@ static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_v
     n->nfetched = fetched.len;
 }
 
-// The kernel that takes up the parts of a sum reads several at a time, as nothing else hides what memory
-// takes.
-static void take_up(const loop_body *body) {
-    enum { AT_ONCE = 4 };
-    for (uint32_t i = 0; i < body->len; i++) {
-        loop_node *n = body->data[i];
-        bool states = n->body.len == 1 && n->body.data[0]->kind == LOOP_CONTRIBUTE &&
-                      n->body.data[0]->nstates;
-        if (n->kind == LOOP_FOR && states && n->rest == LOOP_SERIAL_PLACE && n->unroll <= 1)
-            n->unroll = AT_ONCE;
-        take_up(&n->body);
-    }
-}
-
 void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
     for (uint32_t i = 0; i < g->len && !p->failed; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -262,7 +248,6 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
             return;
         }
         loop_node *n = loop_over(&k->body, at);
-        if (!n) take_up(&k->body);
         if (n && !n->nfetched) fetch(p, st, c, at, k, n);
     }
 }
