@@ -2,6 +2,8 @@
 // host a block is one thread, so barriers do nothing and operations of a warp, which needs 32, are refused.
 #include "internal.h"
 
+#include <string.h>
+
 static void mark_convergent(cg_emitter *e, cg_value call) {
     unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
     LLVMAttributeRef a = LLVMCreateEnumAttribute(e->context, kind, 0);
@@ -93,11 +95,106 @@ cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x)
     return cg_pack(e, parts, held);
 }
 
+// ---- Matrices of four warps ------------------------------------------------------------------------------
+// wgmma, in one piece of text, as nothing may touch its registers from the first step to the wait. B lies in
+// shared memory in pieces of eight columns by 16 bytes of the depth, "core matrices", two a piece.
+enum { CORE_MATRIX = 128 };
+
+// Where the first step's B is: the bytes from core matrix to core matrix along the depth and along columns.
+static cg_value descriptor(cg_emitter *e, cg_value pointer, uint32_t piece) {
+    enum { LOW = 0x3ffff, ALONG = 16, ACROSS = 32, UNIT = 16 };
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
+    uint64_t strides = (uint64_t)(CORE_MATRIX / UNIT) << ALONG | (uint64_t)(piece / UNIT) << ACROSS;
+    cg_value at = LLVMBuildPtrToInt(e->b, pointer, i64, "");
+    at = LLVMBuildAnd(e->b, at, LLVMConstInt(i64, LOW, false), "");
+    at = LLVMBuildUDiv(e->b, at, LLVMConstInt(i64, UNIT, false), "");
+    return LLVMBuildOr(e->b, at, LLVMConstInt(i64, strides, false), "");
+}
+
+typedef struct {
+    const simt_instr_info *i;
+    const simt_mma_info *m;
+    uint32_t steps, pieces, sums;   // sums: registers of D
+    bool zeros;                     // C is
+} group_product;
+
+static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) textbuf_printf(t, "%s$%u", k ? ", " : "", first + k);
+}
+
+// Operands: D, then A of each step, then the descriptor, then C, which is D.
+static const char *group_text(cg_emitter *e, const group_product *g) {
+    textbuf t = textbuf_new(e->arena);
+    const char *type = g->m->operand, *transpose = g->m->element == SIMT_F32 ? "" : ", 0";
+    uint32_t piece = simt_mma_piece_bytes((simt_mma)g->i->aux);
+    textbuf_puts(&t, "{ .reg .pred %acc; .reg .b64 %b; wgmma.fence.sync.aligned; ");
+    for (uint32_t s = 0; s < g->steps; s++) {
+        textbuf_printf(&t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", s || !g->zeros,
+                       g->sums + 4 * g->steps, s * g->pieces * piece / 16);
+        textbuf_printf(&t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k, type,
+                       type);
+        put_registers(&t, 0, g->sums);
+        textbuf_puts(&t, "}, {");
+        put_registers(&t, g->sums + 4 * s, 4);
+        textbuf_printf(&t, "}, %%b, %%acc, 1, 1%s; ", transpose);
+    }
+    textbuf_puts(&t, "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }");
+    return t.data;
+}
+
+static const char *group_constraints(cg_emitter *e, const group_product *g) {
+    textbuf t = textbuf_new(e->arena);
+    for (uint32_t k = 0; k < g->sums; k++) textbuf_puts(&t, "=&f,");
+    for (uint32_t k = 0; k < 4 * g->steps; k++) textbuf_puts(&t, "r,");
+    textbuf_puts(&t, "l");
+    for (uint32_t k = 0; k < g->sums && !g->zeros; k++) textbuf_printf(&t, ",%u", k);
+    textbuf_puts(&t, ",~{memory}");
+    return t.data;
+}
+
+void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
+    const simt_mma_info *m = simt_mma_table((simt_mma)i->aux);
+    group_product g = {i, m, (uint32_t)i->imm.i, i->nresults, 4u * i->nresults, i->nargs == 1 + i->imm.i};
+    LLVMTypeRef f32 = e->types[SIMT_F32], word = cg_int_type(e, 32, 1);
+    simt_type a = simt_mma_type((simt_mma)i->aux, SIMT_MMA_A),
+              c = simt_mma_type((simt_mma)i->aux, SIMT_MMA_C);
+    const char *name = e->target->arch ? e->target->arch->name : "";
+    if (refused_on_host(e, i) || e->target->arch->sm != m->arch || name[strlen(name) - 1] != 'a') {
+        if (!e->host) cg_refuse(e, i, E0704, "operations of four warps are those of sm_90a");
+        for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
+        return;
+    }
+    uint32_t n = 0, most = 4 * g.steps + 1 + g.sums;
+    cg_value *args = ARENA_ARRAY(e->arena, cg_value, most);
+    LLVMTypeRef *types = ARENA_ARRAY(e->arena, LLVMTypeRef, most),
+                *given = ARENA_ARRAY(e->arena, LLVMTypeRef, g.sums);
+    for (uint32_t s = 0; s < g.steps; s++) n += registers(e, a, e->values[i->args[1 + s]], word, args + n);
+    args[n++] = descriptor(e, e->values[i->args[0]], simt_mma_piece_bytes((simt_mma)i->aux));
+    for (uint32_t p = 0; p < g.pieces && !g.zeros; p++)
+        n += registers(e, c, e->values[i->args[1 + g.steps + p]], f32, args + n);
+    for (uint32_t k = 0; k < n; k++) types[k] = LLVMTypeOf(args[k]);
+    for (uint32_t k = 0; k < g.sums; k++) given[k] = f32;
+    const char *text = group_text(e, &g), *constraints = group_constraints(e, &g);
+    LLVMTypeRef type = LLVMFunctionType(LLVMStructTypeInContext(e->context, given, g.sums, false), types, n,
+                                        false);
+    cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), true, false,
+                                     LLVMInlineAsmDialectATT, false);
+    cg_value d = LLVMBuildCall2(e->b, type, code, args, n, "");
+    mark_convergent(e, d);
+    for (uint32_t p = 0; p < g.pieces; p++) {
+        cg_value parts[4];
+        for (uint32_t k = 0; k < 4; k++) parts[k] = LLVMBuildExtractValue(e->b, d, 4 * p + k, "");
+        e->values[i->results[p]] = cg_pack(e, parts, 4);
+    }
+}
+
 // ---- Order, special registers ----------------------------------------------------------------------------
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
     if (e->host) return;
     cg_value zero = cg_i32(e, 0), full = all_lanes(e);
     if (i->op == SIMT_BARRIER) convergent(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &zero, 1);
+    else if (i->op == SIMT_FENCE_MMA)
+        cg_asm(e, LLVMVoidTypeInContext(e->context), "fence.proxy.async;", "~{memory}", true, NULL, 0);
     else if (i->op == SIMT_WARP_SYNC) convergent(e, "llvm.nvvm.bar.warp.sync", &full, 1);
     else {
         bool block = i->aux == SIMT_SCOPE_BLOCK;

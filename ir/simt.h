@@ -106,6 +106,7 @@ typedef struct {
     const char *text, *shape, *operand;   // "m16n8k16.f16" and its parts
     uint8_t m, n, k;
     uint8_t element;   // of A and B
+    uint8_t warps;     // that do it together
     uint16_t arch;
     uint8_t held[3];   // elements of each operand that a lane holds
 } simt_mma_info;
@@ -115,6 +116,8 @@ typedef struct {
 const simt_mma_info *simt_mma_table(simt_mma k);
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a lane holds
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);
+// Of operations of several warps, bytes of shared memory that a piece of B takes: word w of what lane l holds of it lies at 128 w + 4 l.
+uint32_t simt_mma_piece_bytes(simt_mma k);
 
 // ---- Functions -------------------------------------------------------------------------------------------
 typedef uint32_t simt_value;    // 0: none

@@ -54,7 +54,7 @@ simt_value simt_fold_identity(const simt_func *f, simt_op op, simt_value x, simt
 typedef enum { TYPE_NOT_WRITTEN, TYPE_OF_RESULT, TYPE_OF_ARG0, TYPE_OF_ARG1 } simt_written_type;
 typedef enum { AUX_NONE, AUX_SREG, AUX_PREDICATE, AUX_ATOMIC, AUX_SCOPE, AUX_MMA } simt_written_aux;
 typedef enum { IMM_NONE, IMM_CONST, IMM_OFFSET, IMM_LANE, IMM_WIDTH, IMM_BYTES, IMM_ADDR, IMM_CALLEE } simt_written_imm;
-typedef enum { FORM_PLAIN, FORM_FOR, FORM_WHILE, FORM_IF, FORM_LIST } simt_written_form;
+typedef enum { FORM_PLAIN, FORM_FOR, FORM_WHILE, FORM_IF, FORM_LIST, FORM_MMA } simt_written_form;
 typedef struct {
     uint8_t form, type, aux, imm;
     bool mem;   // align, cache, invariant

@@ -3,8 +3,8 @@
 
 const simt_mma_info *simt_mma_table(simt_mma k) {
     static const simt_mma_info table[SIMT_MMA_COUNT] = {
-#define MMA(id, shape, operand, m, n, k, element, a, b, arch)                                                \
-    {shape "." operand, shape, operand, m, n, k, SIMT_##element, arch, {a, b, 4}},
+#define MMA(id, shape, operand, m, n, k, element, a, b, arch, warps)                                         \
+    {shape "." operand, shape, operand, m, n, k, SIMT_##element, warps, arch, {a, b, 4}},
 #include "mma.def"
 #undef MMA
     };
@@ -14,6 +14,11 @@ const simt_mma_info *simt_mma_table(simt_mma k) {
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o) {
     const simt_mma_info *m = simt_mma_table(k);
     return (simt_type){o == SIMT_MMA_C ? SIMT_F32 : m->element, m->held[o]};
+}
+
+uint32_t simt_mma_piece_bytes(simt_mma k) {
+    const simt_mma_info *m = simt_mma_table(k);
+    return m->k * m->n * simt_element_bits(m->element) / 8;
 }
 
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element) {

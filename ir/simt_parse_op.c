@@ -270,6 +270,17 @@ static void parse_if(simt_parser *p, simt_region r, statement *s) {
     bind_results(p, i, s);
 }
 
+// As many results as are named.
+static void parse_mma(simt_parser *p, simt_region r, statement *s) {
+    s->info.aux = parse_word(p, aux_name(AUX_MMA), simt_aux_words(AUX_MMA));
+    parse_arg_list(p, s);
+    simt_lex_need_word(&p->lex, "steps");
+    s->info.imm.i = simt_parse_u32(&p->lex, UINT16_MAX);
+    for (uint32_t k = 0; k < s->results.len; k++)
+        VEC_PUSH(p->lex.arena, &s->types, simt_mma_type((simt_mma)s->info.aux, SIMT_MMA_C));
+    bind_results(p, add_instr(p, r, s), s);
+}
+
 static void parse_list(simt_parser *p, simt_region r, statement *s) {
     if (p->lex.token.kind == TOKEN_VALUE) parse_arg_list(p, s);
     add_instr(p, r, s);
@@ -291,6 +302,7 @@ static void parse_instr(simt_parser *p, simt_region r) {
     case FORM_WHILE: parse_while(p, r, &s); break;
     case FORM_IF: parse_if(p, r, &s); break;
     case FORM_LIST: parse_list(p, r, &s); break;
+    case FORM_MMA: parse_mma(p, r, &s); break;
     }
 }
 

@@ -194,6 +194,11 @@ static void print_instr(printer *p, simt_instr instr) {
     case FORM_FOR: print_for(p, i); break;
     case FORM_WHILE: print_while(p, i); break;
     case FORM_IF: print_if(p, i); break;
+    case FORM_MMA:
+        textbuf_printf(p->out, " %s ", simt_aux_words(AUX_MMA).text[i->aux]);
+        print_values(p, i->args, i->nargs);
+        textbuf_printf(p->out, " steps %" PRId64, i->imm.i);
+        break;
     case FORM_LIST:
         if (i->nargs) textbuf_puts(p->out, " ");
         print_values(p, i->args, i->nargs);

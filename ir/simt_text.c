@@ -7,6 +7,7 @@ static simt_written_form form_of(simt_op op) {
     case SIMT_WHILE: return FORM_WHILE;
     case SIMT_IF: return FORM_IF;
     case SIMT_YIELD: case SIMT_RETURN: return FORM_LIST;
+    case SIMT_MMA_GROUP: return FORM_MMA;
     }
     return FORM_PLAIN;
 }
@@ -28,7 +29,7 @@ static simt_written_aux aux_of(simt_op op) {
     case SIMT_CMP: return AUX_PREDICATE;
     case SIMT_ATOM: case SIMT_RED: return AUX_ATOMIC;
     case SIMT_FENCE: return AUX_SCOPE;
-    case SIMT_MMA: return AUX_MMA;
+    case SIMT_MMA: case SIMT_MMA_GROUP: return AUX_MMA;
     }
     return AUX_NONE;
 }

@@ -64,7 +64,8 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_IF: return PRED;
     case SIMT_FOR: return INT;
     case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
-    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_COPY_END: case SIMT_COPY_WAIT: case SIMT_OP_COUNT:
+    case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_COPY_END: case SIMT_COPY_WAIT:
+    case SIMT_FENCE_MMA: case SIMT_MMA_GROUP: case SIMT_OP_COUNT:
         return ANY;
     }
     return 0;
@@ -194,6 +195,24 @@ static const char *call_fault(const simt_func *f, const simt_instr_info *i) {
     return NULL;
 }
 
+static const char *group_fault(const simt_func *f, const simt_instr_info *i) {
+    simt_mma kind = (simt_mma)i->aux;
+    simt_type c = simt_mma_type(kind, SIMT_MMA_C);
+    int64_t some = i->imm.i + 1, all = some + i->nresults;
+    if (!i->nresults || i->imm.i < 1 || (i->nargs != some && i->nargs != all))
+        return "it needs where B is, A of each step, and C of each piece or of none";
+    if (!simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PTR_SHARED)))
+        return "its first argument must point to shared memory";
+    for (uint32_t k = 1; k < i->nargs; k++)
+        if (!simt_type_equal(simt_typeof(f, i->args[k]), k < some ? simt_mma_type(kind, SIMT_MMA_A) : c))
+            return k < some ? "an argument is not what a lane holds of A"
+                            : "an argument is not what a lane holds of C";
+    for (uint32_t k = 0; k < i->nresults; k++)
+        if (!simt_type_equal(simt_typeof(f, i->results[k]), c))
+            return "a result is not what a lane holds of D";
+    return NULL;
+}
+
 const char *simt_types_fault(const simt_func *f, simt_instr instr) {
     const simt_instr_info *i = &f->instrs.data[instr];
     const simt_op_info *op = simt_op_table(i->op);
@@ -204,6 +223,7 @@ const char *simt_types_fault(const simt_func *f, simt_instr instr) {
     if (i->op == SIMT_FOR) return for_fault(f, i);
     if (i->op == SIMT_WHILE) return while_fault(f, i);
     if (i->op == SIMT_CALL) return call_fault(f, i);
+    if (i->op == SIMT_MMA_GROUP && i->aux < SIMT_MMA_COUNT) return group_fault(f, i);
     if (i->op == SIMT_IF) {
         bool pred = simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PRED));
         return pred ? NULL : "its condition must be a pred";

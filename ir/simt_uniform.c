@@ -140,7 +140,7 @@ static uint8_t of_load(const analysis *s, const simt_instr_info *i) {
 
 // What lanes exchange is equal where they put in the same, else where all read one lane.
 static uint8_t of_exchange(const analysis *s, const simt_instr_info *i) {
-    if (i->op == SIMT_MMA) return UNIFORM_LANE;
+    if (i->op == SIMT_MMA || i->op == SIMT_MMA_GROUP) return UNIFORM_LANE;
     uint8_t value = s->of[i->args[0]];
     if (value <= UNIFORM_WARP) return value;
     bool one_lane = i->op == SIMT_SHFL_IDX && i->imm.i == 32 && s->of[i->args[1]] <= UNIFORM_WARP;

@@ -49,11 +49,21 @@ static const char *mma_fault(const simt_func *f, const simt_instr_info *i) {
                                          "its second argument is not what a lane holds of B",
                                          "its third argument is not what a lane holds of C"};
     if (i->aux >= SIMT_MMA_COUNT) return "there is no such matrix operation";
+    if (simt_mma_table((simt_mma)i->aux)->warps > 1) return "that is an operation of several warps: 'mma.group'";
     for (uint32_t k = SIMT_MMA_A; k <= SIMT_MMA_C; k++) {
         simt_type held = simt_mma_type((simt_mma)i->aux, (simt_mma_operand)k);
         if (!simt_type_equal(simt_typeof(f, i->args[k]), held)) return faults[k];
     }
     return NULL;
+}
+
+static const char *group_fault(const simt_instr_info *i, uint32_t threads) {
+    enum { WARP = 32, MOST_PIECES = 32 };   // 256 columns
+    if (i->aux >= SIMT_MMA_COUNT) return "there is no such matrix operation";
+    uint32_t warps = simt_mma_table((simt_mma)i->aux)->warps;
+    if (warps == 1) return "that is an operation of one warp: 'mma'";
+    if (i->nresults > MOST_PIECES) return "it has at most 32 pieces";
+    return threads % (WARP * warps) ? "it needs blocks of a multiple of 128 threads" : NULL;
 }
 
 static bool writes_readonly(const simt_func *f, simt_value pointer) {
@@ -92,6 +102,7 @@ static const char *attribute_fault(const simt_func *f, const simt_instr_info *i)
     case SIMT_ATOM: case SIMT_RED: return atomic_fault(f, i);
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY: return width_fault(i);
     case SIMT_MMA: return mma_fault(f, i);
+    case SIMT_MMA_GROUP: return group_fault(i, f->block);
     case SIMT_COPY:
         return i->imm.i == 4 || i->imm.i == 8 || i->imm.i == 16 ? NULL : "4, 8 or 16 bytes are copied";
     case SIMT_COPY_WAIT: {

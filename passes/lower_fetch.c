@@ -1,12 +1,14 @@
 // Rows that a block copies into shared memory for the rounds of a loop, through a ring of buffers: the
 // threads begin the copies of a round that is so many rounds ahead, and read those of the round at hand,
 // which they have waited for. They meet once a round, when all are through with the buffer that is filled
-// next.
+// next. Warps that have rows of their own copy them by themselves, and meet nobody.
 //     for e … [lane 8 unit 4, register 2, serial] fetch 3 x[e] pitch 136 { … }
 //  →  copy round 0; end; copy round 1; end
 //     for i = 0 to rounds { wait 1; barrier; if i + 2 < rounds { copy round i + 2 }; end; … buffer i % 3 … }
 // A ring of several stages, as CUTLASS's multistage kernels and Triton's have it.
 #include "lower.h"
+
+enum { WARP = 32 };
 
 static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
 static simt_value two(simt_builder *b, simt_op op, simt_value x, int64_t y) {
@@ -22,10 +24,28 @@ static uint32_t buffer_bytes(const kernel *k, const loop_node *n, const loop_fet
     return loop_fetch_rows(n) * f->pitch * element_bytes(k, f);
 }
 
+// ---- Who copies ------------------------------------------------------------------------------------------
+// Whether each group is a warp that reads the rows of its own digit alone, which follow one another.
+static bool by_warps(const kernel *k, const loop_node *n) {
+    uint32_t d = n->ndigits;
+    while (d && n->digits[d - 1].place == LOOP_SERIAL_PLACE) d--;
+    const loop_digit *last = d ? &n->digits[d - 1] : NULL;
+    return last && k->plan->lanes == WARP && last->place == LOOP_GROUP_PLACE && last->unit <= 1 &&
+           last->extent == k->plan->threads / WARP;
+}
+
+static void meet(kernel *k, simt_builder *b, const loop_node *n) {
+    if (by_warps(k, n)) simt_build_op(b, SIMT_WARP_SYNC, NULL, 0, NULL, 0);
+    else lw_barrier(b);
+}
+
 // ---- Copying ---------------------------------------------------------------------------------------------
 typedef struct {
     const loop_node *node;
     const fetched_rows *to;
+    simt_value number,
+        first;   // i32: of the thread among those that copy; row of the round that is their first one
+    uint32_t threads, rows;    // that copy; that they do
     simt_value base, hi;       // of the round
     simt_value buffer;         // i32, bytes
     uint32_t at_once, a_row;   // bytes of a copy; copies of a row
@@ -68,19 +88,20 @@ static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value r
 }
 
 static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first) {
-    bool rows = k->plan->threads % x->a_row == 0;   // each thread has one part of several rows
-    simt_value n = rows ? k->thread : two(b, SIMT_ADD, k->thread, first);
-    copy_part(k, b, x, two(b, SIMT_UDIV, n, x->a_row), rows ? first / x->a_row : 0,
-              two(b, SIMT_UREM, n, x->a_row));
+    bool rows = x->threads % x->a_row == 0;   // each thread has one part of several rows
+    simt_value n = rows ? x->number : two(b, SIMT_ADD, x->number, first),
+               row = two(b, SIMT_UDIV, n, x->a_row);
+    if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
+    copy_part(k, b, x, row, rows ? first / x->a_row : 0, two(b, SIMT_UREM, n, x->a_row));
 }
 
 static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
-    uint32_t copies = loop_fetch_rows(x->node) * x->a_row, all = k->plan->threads;
+    uint32_t copies = x->rows * x->a_row, all = x->threads;
     for (uint32_t first = 0; first < copies; first += all) {
         simt_builder then = *b;
         bool some = first + all > copies;
         simt_value mine = some
-                              ? simt_build_cmp(b, SIMT_LT, two(b, SIMT_ADD, k->thread, first), i32(b, copies))
+                              ? simt_build_cmp(b, SIMT_LT, two(b, SIMT_ADD, x->number, first), i32(b, copies))
                               : 0;
         if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
         region_mark m = lw_enter(k);
@@ -96,13 +117,22 @@ static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
     for (uint32_t i = 0; i < n->nfetched; i++) {
         const loop_fetch *f = &n->fetched[i];
         int64_t row = k->l->op->spaces.data[k->l->op->vals.data[f->val].axes[1]].size * element_bytes(k, f);
-        filling x = {n,
-                     &k->fetched.data[first + i],
-                     base,
-                     hi,
-                     two(b, SIMT_MUL, slot, buffer_bytes(k, n, f)),
+        filling x = {.node = n,
+                     .to = &k->fetched.data[first + i],
+                     .number = k->thread,
+                     .threads = k->plan->threads,
+                     .rows = loop_fetch_rows(n),
+                     .base = base,
+                     .hi = hi,
+                     .buffer = two(b, SIMT_MUL, slot, buffer_bytes(k, n, f)),
                      .at_once = loop_fetch_bytes(k->l->op, f)};
         x.a_row = (uint32_t)row / x.at_once;
+        if (by_warps(k, n)) {
+            x.rows /= x.threads / WARP;
+            x.threads = WARP;
+            x.number = k->lane;
+            x.first = two(b, SIMT_MUL, k->group, x.rows);
+        }
         copy_rows(k, b, &x);
     }
 }
@@ -145,15 +175,15 @@ static uint32_t begin(kernel *k, const loop_node *n) {
     return first;
 }
 
-static void wait(kernel *k, simt_builder *b, uint32_t groups) {
+static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups) {
     simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
     k->f->instrs.data[i].imm.i = groups;
-    lw_barrier(b);
+    meet(k, b, n);
 }
 
 void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi) {
     uint32_t first = begin(k, n);
-    if (comes_again(k)) lw_barrier(b);
+    if (comes_again(k)) meet(k, b, n);
     for (uint32_t i = 0; i + 1 < n->buffers; i++)
         fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi, i32(b, i));
     k->fetched.len = first;
@@ -164,10 +194,10 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     uint32_t first = begin(k, n), ahead = n->buffers - 1;
     simt_value slot = two(b, SIMT_UREM, number, n->buffers),
                next = two(b, SIMT_UREM, two(b, SIMT_ADD, number, ahead), n->buffers);
-    if (!ahead) lw_barrier(b);
-    else wait(k, b, ahead - 1);
+    if (!ahead) meet(k, b, n);
+    else wait(k, b, n, ahead - 1);
     fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n)), hi, next);
-    if (!ahead) wait(k, b, 0);
+    if (!ahead) wait(k, b, n, 0);
     for (uint32_t i = 0; i < n->nfetched; i++)
         k->fetched.data[first + i].buffer = two(b, SIMT_MUL, slot, buffer_bytes(k, n, &n->fetched[i]));
 }

@@ -34,7 +34,8 @@ static const char *shapes(planner *p) {
     const char *text = "";
     for (uint32_t k = 0; k < SIMT_MMA_COUNT; k++) {
         const simt_mma_info *m = simt_mma_table((simt_mma)k);
-        text = arena_printf(p->arena, "%s%s'%s %s'", text, k ? ", " : "", m->operand, m->shape);
+        if (m->warps == 1)
+            text = arena_printf(p->arena, "%s%s'%s %s'", text, k ? ", " : "", m->operand, m->shape);
     }
     return text;
 }
@@ -48,7 +49,8 @@ static bool kind_of(const schedule_cell *c, simt_mma *kind) {
     const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
     for (*kind = 0; *kind < SIMT_MMA_COUNT; (*kind)++) {
         const simt_mma_info *m = simt_mma_table(*kind);
-        if (!strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape))) return true;
+        if (m->warps == 1 && !strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape)))
+            return true;
     }
     return false;
 }
@@ -145,8 +147,8 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
             st->nkeys == 1
                 ? "leave 'mma' out, or let rows share what a map says in windows: `window v 16 by src 16`"
                 : out,
-            "all points of '%s' are contracted, and '%s' sums those that a condition or another index leaves", name,
-            st->name);
+            "all points of '%s' are contracted, and '%s' sums those that a condition or another index leaves",
+            name, st->name);
     if (find_roles(p, st, &m)) return true;
     return REFUSE(p, c, out,
                   "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",

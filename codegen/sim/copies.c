@@ -41,6 +41,7 @@ static void land(sim_warp *w, const sim_code *c, const sim_flight *f) {
     memset(shared->flying + f->at, 0, f->bytes);
     sim_arrive(w, c, f->bytes, f->lane, f->at);
     memcpy(shared->data + f->at, f->data, f->bytes);
+    sim_wrote_shared(w, f->at, f->bytes);
     for (uint32_t i = 0; i < f->bytes; i++) shared->defined[f->at + i] = f->defined >> i & 1;
 }
 

@@ -66,6 +66,7 @@ static sim_counted_step counted_step(const sim_code *c) {
     case SIMT_SHFL_DOWN:
     case SIMT_SHFL_BFLY: return counted(c, COUNT_SHUFFLE, ceil_div(bytes_of(c->to), 4));
     case SIMT_MMA: return counted(c, COUNT_ISSUE, 1);
+    case SIMT_MMA_GROUP: return counted(c, COUNT_ISSUE, (uint32_t)c->imm);
     case SIMT_BARRIER: return counted(c, COUNT_BARRIER, 1);
     case SIMT_COPY: return counted(c, COUNT_COPY, 1);
     case SIMT_COPY_END:

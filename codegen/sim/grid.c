@@ -79,7 +79,7 @@ static void begin_block(sim_block *b) {
         sim_warp *w = &b->warps[k];
         uint32_t left = threads - k * SIM_LANES;
         w->mask = w->full = left >= SIM_LANES ? ~UINT32_C(0) : (UINT32_C(1) << left) - 1;
-        w->pc = w->syncs = 0;
+        w->pc = w->syncs = w->fences = 0;
         w->state = SIM_RUNS;
         w->settled = !b->early;
         w->flights.len = 0;
@@ -90,6 +90,7 @@ static void begin_block(sim_block *b) {
     memset(shared->data, 0xA5, shared->bytes);
     memset(shared->defined, 0, shared->bytes);
     memset(shared->flying, 0, shared->bytes);
+    if (shared->unfenced) memset(shared->unfenced, 0, shared->bytes);
 }
 
 static void run_block(sim_block *b) {
@@ -144,10 +145,11 @@ static uint8_t *aligned_shared(sim *s, uint32_t bytes) {
     return (uint8_t *)((at + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN);
 }
 
-static void bind_shared(sim *s, uint32_t bytes) {
+static void bind_shared(sim *s, uint32_t bytes, bool groups) {
     sim_buffer *b = &s->buffers.data[SIM_SHARED];
     b->bytes = bytes;
     b->raced = true;
+    b->unfenced = groups ? ARENA_ARRAY(s->memory, uint32_t, bytes / 4 + 1) : NULL;
     if (b->data && bytes <= b->room) return;
     b->room = bytes;
     b->data = aligned_shared(s, bytes);
@@ -160,7 +162,7 @@ static void bind(sim *s, sim_kernel *k, const sim_arg *args) {
     for (uint32_t n = 0; n < s->buffers.len; n++)
         s->buffers.data[n].readonly = s->buffers.data[n].raced = false;
     for (uint32_t p = 0; p < k->func->params.len; p++) bind_param(s, k, p, &args[p]);
-    bind_shared(s, k->func->shared_bytes);
+    bind_shared(s, k->func->shared_bytes, k->groups);
 }
 
 static sim_kernel *kernel_named(sim *s, const char *name) {

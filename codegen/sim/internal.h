@@ -32,7 +32,7 @@ struct sim_code {
     int64_t imm;
     const simt_func *func;
     simt_instr instr;
-    const sim_place *places;   // AGAIN: of the function's values
+    const sim_place *places;   // AGAIN, MMA_GROUP: of the function's values
 };
 
 typedef struct sim_counted_step sim_counted_step;
@@ -45,6 +45,7 @@ typedef struct {
     const sim_place *params;   // of the kernel's values, its parameters among them
     const bool *written;       // by parameter: whether a store may reach it
     bool overlaps;             // with the launch before or after it
+    bool groups;               // has MMA_GROUP
     sim_counted_step *counted;   // by step, which counts and then runs the one kept here; NULL: not counted yet
 } sim_kernel;
 
@@ -67,6 +68,7 @@ typedef struct {
     bool raced;              // this launch may write it, so reads are recorded
     uint8_t *defined;        // a byte each; NULL: all of it
     uint8_t *flying;         // shared memory: a byte each, copies that are under way there
+    uint32_t *unfenced;      // shared memory of kernels with MMA_GROUP, a number a word: who wrote it, see sim_wrote_shared
     uint32_t granule;        // bytes of a record: 4, or of the smallest access
     sim_record *reads, *writes;
 } sim_buffer;
@@ -127,7 +129,7 @@ struct sim_warp {
     const sim_code *code;
     uint32_t pc, number;
     sim_mask mask, full;   // lanes that run, lanes there are
-    uint32_t syncs;
+    uint32_t syncs, fences;   // FENCE_MMA that the warp has passed
     sim_state state;
     bool settled;   // the launch before has ended for it: it waited, or the kernel was launched in turn
     VEC(sim_flight) flights;
@@ -177,6 +179,9 @@ sim_step sim_warp_step(simt_op op);
 sim_step sim_copy_step(simt_op op);   // COPY, COPY_END, COPY_WAIT
 void sim_need_whole_warp(sim_warp *w, const sim_code *c);   // a fault where a lane does not take part
 void sim_mma(sim_warp *w, const sim_code *c);               // MMA
+void sim_mma_group(sim_warp *w, const sim_code *c);         // MMA_GROUP
+void sim_fence_mma(sim_warp *w, const sim_code *c);         // FENCE_MMA
+void sim_wrote_shared(sim_warp *w, size_t offset, uint32_t bytes);   // which MMA_GROUP does not see until the warp's next fence
 // control.c: what the translation puts in by itself
 typedef enum {
     SIM_COPY,

@@ -289,6 +289,7 @@ static void store(sim_warp *w, const sim_code *c) {
             bool bad = sim_lane(undefined[k], i);
             memcpy(b->data + at, value + (k * SIM_LANES + i) * x.element, x.element);
             if (b->defined) memset(b->defined + at, !bad, x.element);
+            if (b->unfenced) sim_wrote_shared(w, at, x.element);
             if (bad && b->result)
                 tell(&x, i, E0722, b, (int64_t)at, ", a value from memory that nobody wrote");
         }

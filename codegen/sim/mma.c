@@ -1,6 +1,6 @@
-// Matrix operations of a warp: what the lanes hold is put together, multiplied, and dealt out again
-// (ir/mma.def). The products of an element are added to it one by one, in order along k, each exact and each
-// sum rounded once to f32.
+// Matrix operations: what the lanes hold is put together, multiplied, and dealt out again (ir/mma.def); of
+// several warps, each does its part when it comes, as they meet in nothing but what they read. The products
+// of an element are added to it one by one, in order along k, each exact and each sum rounded once to f32.
 #include "internal.h"
 #include "numbers.h"
 
@@ -17,18 +17,25 @@ static float element_of(simt_element e, const void *at, uint32_t i) {
     return sim_float32(((const uint32_t *)at)[i] & ~UINT32_C(0x1fff));
 }
 
-static void gather(sim_warp *w, const sim_code *c, const simt_mma_info *m, matrices *x) {
-    simt_mma kind = (simt_mma)c->func->instrs.data[c->instr].aux;
-    const float *addend = sim_at(w, c->c);
+// Per operand, what lanes hold of it, or NULL, where it is as it is; and the lanes whose elements are not.
+typedef struct {
+    const void *held[3];
+    const uint32_t *undefined[3];
+} operands;
+
+static void gather(const operands *o, simt_mma kind, matrices *x) {
+    const simt_mma_info *m = simt_mma_table(kind);
+    simt_element e = (simt_element)m->element;
+    const float *addend = o->held[SIMT_MMA_C];
     for (uint32_t i = 0; i < m->held[SIMT_MMA_A] * SIM_LANES; i++) {
         simt_mma_place p = simt_mma_at(kind, SIMT_MMA_A, i % SIM_LANES, i / SIM_LANES);
-        x->a[p.row][p.column] = element_of((simt_element)m->element, sim_at(w, c->a), i);
+        x->a[p.row][p.column] = element_of(e, o->held[SIMT_MMA_A], i);
     }
     for (uint32_t i = 0; i < m->held[SIMT_MMA_B] * SIM_LANES; i++) {
         simt_mma_place p = simt_mma_at(kind, SIMT_MMA_B, i % SIM_LANES, i / SIM_LANES);
-        x->b[p.row][p.column] = element_of((simt_element)m->element, sim_at(w, c->b), i);
+        x->b[p.row][p.column] = element_of(e, o->held[SIMT_MMA_B], i);
     }
-    for (uint32_t i = 0; i < m->held[SIMT_MMA_C] * SIM_LANES; i++) {
+    for (uint32_t i = 0; addend && i < m->held[SIMT_MMA_C] * SIM_LANES; i++) {
         simt_mma_place p = simt_mma_at(kind, SIMT_MMA_C, i % SIM_LANES, i / SIM_LANES);
         x->d[p.row][p.column] = addend[i];
     }
@@ -41,36 +48,119 @@ SIM_FAST static void multiply(const simt_mma_info *m, matrices *x) {
 }
 
 // An element that nobody wrote reaches all elements of its row of A, all of its column of B.
-static void spread_undefined(sim_warp *w, const sim_code *c, const simt_mma_info *m, matrices *x) {
-    simt_mma kind = (simt_mma)c->func->instrs.data[c->instr].aux;
-    const sim_place places[] = {c->a, c->b, c->c};
+static void spread_undefined(const operands *x, simt_mma kind, matrices *y) {
+    const simt_mma_info *m = simt_mma_table(kind);
     for (uint32_t o = SIMT_MMA_A; o <= SIMT_MMA_C; o++) {
-        const uint32_t *undefined = sim_undefined(w, places[o], simt_mma_type(kind, (simt_mma_operand)o));
-        for (uint32_t i = 0; i < m->held[o] * SIM_LANES; i++) {
+        const uint32_t *undefined = x->undefined[o];
+        for (uint32_t i = 0; undefined && i < m->held[o] * SIM_LANES; i++) {
             if (!sim_lane(undefined[i / SIM_LANES], i % SIM_LANES)) continue;
             simt_mma_place p = simt_mma_at(kind, (simt_mma_operand)o, i % SIM_LANES, i / SIM_LANES);
             for (uint32_t row = 0; row < m->m; row++)
                 for (uint32_t column = 0; column < m->n; column++)
-                    x->undefined[row][column] |= (o == SIMT_MMA_B || row == p.row) &&
+                    y->undefined[row][column] |= (o == SIMT_MMA_B || row == p.row) &&
                                                  (o == SIMT_MMA_A || column == p.column);
         }
     }
 }
 
+static void deal_out(sim_warp *w, simt_mma kind, const matrices *x, sim_place to) {
+    simt_type t = simt_mma_type(kind, SIMT_MMA_C);
+    float *r = sim_at(w, to);
+    uint32_t *undefined = sim_undefined(w, to, t);
+    memset(undefined, 0, 4u * t.lanes);
+    for (uint32_t i = 0; i < t.lanes * SIM_LANES; i++) {
+        simt_mma_place p = simt_mma_at(kind, SIMT_MMA_C, i % SIM_LANES, i / SIM_LANES);
+        r[i] = x->d[p.row][p.column];
+        undefined[i / SIM_LANES] |= (uint32_t)x->undefined[p.row][p.column] << i % SIM_LANES;
+    }
+}
+
+static void hold(sim_warp *w, simt_mma kind, simt_mma_operand o, sim_place at, operands *x) {
+    x->held[o] = sim_at(w, at);
+    x->undefined[o] = sim_undefined(w, at, simt_mma_type(kind, o));
+}
+
 void sim_mma(sim_warp *w, const sim_code *c) {
     simt_mma kind = (simt_mma)c->func->instrs.data[c->instr].aux;
-    const simt_mma_info *m = simt_mma_table(kind);
     matrices x = {0};
+    operands o = {0};
     sim_need_whole_warp(w, c);
-    gather(w, c, m, &x);
-    multiply(m, &x);
-    spread_undefined(w, c, m, &x);
-    float *r = sim_at(w, c->r);
-    uint32_t *undefined = sim_undefined(w, c->r, c->to);
-    memset(undefined, 0, 4u * c->to.lanes);
-    for (uint32_t i = 0; i < c->n; i++) {
-        simt_mma_place p = simt_mma_at(kind, SIMT_MMA_C, i % SIM_LANES, i / SIM_LANES);
-        r[i] = x.d[p.row][p.column];
-        undefined[i / SIM_LANES] |= (uint32_t)x.undefined[p.row][p.column] << i % SIM_LANES;
+    hold(w, kind, SIMT_MMA_A, c->a, &o);
+    hold(w, kind, SIMT_MMA_B, c->b, &o);
+    hold(w, kind, SIMT_MMA_C, c->c, &o);
+    gather(&o, kind, &x);
+    multiply(simt_mma_table(kind), &x);
+    spread_undefined(&o, kind, &x);
+    deal_out(w, kind, &x, c->r);
+}
+
+// ---- Of several warps ------------------------------------------------------------------------------------
+enum {
+    UNFENCED_WARP = 26
+};   // a word's number: the warp that wrote it, and how many fences it had passed, + 1
+
+void sim_wrote_shared(sim_warp *w, size_t offset, uint32_t bytes) {
+    const sim_buffer *b = &w->block->sim->buffers.data[SIM_SHARED];
+    for (size_t at = offset / 4; b->unfenced && at * 4 < offset + bytes; at++)
+        b->unfenced[at] = w->number << UNFENCED_WARP | (w->fences + 1);
+}
+
+void sim_fence_mma(sim_warp *w, const sim_code *c) { (void)c, w->fences++; }
+
+static bool is_fenced(const sim_warp *w, const sim_buffer *b, size_t at) {
+    uint32_t wrote = b->unfenced[at / 4], before = wrote & ((UINT32_C(1) << UNFENCED_WARP) - 1);
+    return !wrote || w->block->warps[wrote >> UNFENCED_WARP].fences >= before;
+}
+
+// A piece of B, as a warp would hold it, of which each lane reads its own words.
+typedef struct {
+    uint32_t words[16][SIM_LANES], undefined[16];
+} piece_of_b;
+
+static void read_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t pointer, piece_of_b *x) {
+    const simt_mma_info *m = simt_mma_table(kind);
+    uint32_t per_word = 32 / simt_element_bits(m->element), words = m->held[SIMT_MMA_B] / per_word;
+    for (uint32_t i = 0; i < words * SIM_LANES; i++) {
+        uint32_t lane = i % SIM_LANES, word = 0;
+        size_t at;
+        const sim_buffer *b = sim_reach(w, c, false, 4, lane, pointer + 4ull * i, &at);
+        if (b) memcpy(&word, b->data + at, 4);
+        if (b && !is_fenced(w, b, at))
+            sim_fault_at(w, c, E0733, UINT32_C(1) << lane, 0,
+                         "reads shared memory + %zu, and who wrote it has passed no 'fence.mma' since", at);
+        bool bad = !b || (b->defined && memchr(b->defined + at, 0, 4));
+        for (uint32_t k = 0; k < per_word; k++) {
+            uint32_t element = i / SIM_LANES * per_word + k;
+            uint16_t half = (uint16_t)(word >> 16 * k);
+            if (per_word == 1) x->words[element][lane] = word;
+            else memcpy((uint16_t *)(void *)x->words + element * SIM_LANES + lane, &half, sizeof half);
+            x->undefined[element] |= (uint32_t)bad << lane;
+        }
+    }
+}
+
+void sim_mma_group(sim_warp *w, const sim_code *c) {
+    const simt_instr_info *i = &c->func->instrs.data[c->instr];
+    simt_mma kind = (simt_mma)i->aux;
+    uint32_t steps = (uint32_t)i->imm.i, pieces = i->nresults;
+    uint64_t from = *(const uint64_t *)sim_at(w, c->a);
+    sim_need_whole_warp(w, c);
+    if (*sim_undefined(w, c->a, SIMT_T(PTR_SHARED)))
+        sim_fault_at(w, c, E0722, w->mask, 0, "an address comes from memory that nobody wrote");
+    for (uint32_t p = 0; p < pieces; p++) {
+        matrices x = {0};
+        for (uint32_t s = 0; s < steps; s++) {
+            operands o = {0};
+            piece_of_b b = {0};
+            read_piece(w, c, kind, from + (uint64_t)(s * pieces + p) * simt_mma_piece_bytes(kind), &b);
+            o.held[SIMT_MMA_B] = b.words;
+            o.undefined[SIMT_MMA_B] = b.undefined;
+            hold(w, kind, SIMT_MMA_A, c->places[i->args[1 + s]], &o);
+            if (!s && i->nargs > 1 + steps) hold(w, kind, SIMT_MMA_C, c->places[i->args[1 + steps + p]], &o);
+            gather(&o, kind, &x);
+            multiply(simt_mma_table(kind), &x);
+            spread_undefined(&o, kind, &x);
+        }
+        deal_out(w, kind, &x, c->places[i->results[p]]);
     }
 }

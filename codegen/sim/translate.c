@@ -205,6 +205,10 @@ static void translate_plain(translator *t, const simt_instr_info *i) {
     c->b = x[1];
     c->c = x[2];
     c->imm = i->imm.i;
+    if (i->op == SIMT_MMA_GROUP) {
+        c->places = t->unit->places;
+        t->kernel->groups = true;
+    }
     if (i->nresults) c->r = place_of(t, i->results[0]), c->to = simt_typeof(t->func, i->results[0]);
     bool second = i->op == SIMT_ST || i->op == SIMT_RED || i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS;
     c->from = i->nargs ? simt_typeof(t->func, i->args[second]) : c->to;
