@@ -106,7 +106,7 @@ static bool check_shape(schedule_checker *c, const ast_subject *x) {
     const char *p = schedule_name_of(x);
     for (const char *axis = "mnk"; p && *axis; axis++) {
         size_t digits = *p == *axis ? strspn(p + 1, "0123456789") : 0;
-        p = digits ? p + 1 + digits : NULL;
+        p = digits ? p + 1 + digits : *axis == 'n' ? p : NULL;   // any number of columns
     }
     if (p && !*p) return true;
     diag(c->s->ds, E0521, x->at, "%s is wanted here", schedule_kind_at(SCHEDULE_SHAPE)->what);

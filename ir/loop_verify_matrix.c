@@ -190,6 +190,52 @@ static const char *look_inside(loop_verifier *v, const loop_matrix *m, const loo
     return NULL;
 }
 
+// ---- Of four warps ---------------------------------------------------------------------------------------
+// All pieces there are, so that nothing is masked.
+static const char *check_whole(loop_verifier *v, const loop_node *n, const char *what) {
+    const tensor_node *lo = tensor_node_at(v->op, n->lo);
+    tensor_space space = v->op->vars.data[n->var].space;
+    int64_t size = v->op->spaces.data[space].kind == SPACE_CONST ? v->op->spaces.data[space].size : 0,
+            step = loop_digits_product(n);
+    bool all = lo->op == TENSOR_CONST_OP && lo->imm.i == 0 &&
+               (n->rest == LOOP_BLOCK_PLACE ? size % step == 0 : size == step);
+    for (uint32_t i = 0; i < n->ndigits; i++) all &= n->digits[i].place != LOOP_SERIAL_PLACE;
+    return all && size && !n->pad
+               ? NULL
+               : WRONG(v, "'%s' is %s of a matrix operation of several warps, whose digits are all of it",
+                       v->op->vars.data[n->var].name, what);
+}
+
+static const char *check_group(loop_verifier *v, const loop_matrix *m, const loop_node *depth) {
+    uint32_t warps = simt_mma_table(m->kind)->warps;
+    const loop_node *rows = around(v, m->rows), *columns = around(v, m->columns);
+    if (v->launch->threads % (32 * warps))
+        return WRONG(v, "a block of %u threads has no whole groups of %u warps",
+                     (unsigned)v->launch->threads, (unsigned)warps);
+    TRY(check_whole(v, columns, "the columns"));
+    TRY(check_whole(v, depth, "the depth"));
+    bool inside = false;
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node *n = v->path.data[k];
+        bool plain = n == rows || n == columns || n->kind != LOOP_FOR;
+        for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++) {
+            loop_place place = n->digits[d].place;
+            if (n != rows && place == LOOP_GROUP_PLACE)
+                return WRONG(v, "'%s' is dealt out to groups, and matrix operations of several warps share their columns",
+                             v->op->vars.data[n->var].name);
+            plain |= n->digits[d].extent <= 1;
+        }
+        if (inside && n != columns && n->kind == LOOP_FOR)
+            return WRONG(v, "'%s' stands between the rows of a matrix operation of several warps and its products",
+                         v->op->vars.data[n->var].name);
+        inside |= n == rows;
+        if (!plain && n->ndigits)
+            return WRONG(v, "'%s' has digits around a matrix operation of several warps",
+                         v->op->vars.data[n->var].name);
+    }
+    return NULL;
+}
+
 const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     const loop_matrix *m = n->matrix;
     const tensor_stage *s = &v->op->stages.data[n->stages[0]];
@@ -215,6 +261,11 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     TRY(look_inside(v, m, &n->body, false, &in));
     if (!in.depth || in.contributions != 1)
         return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
+    if (simt_mma_table(m->kind)->warps > 1) {
+        if (alike || in.again)
+            return WRONG(v, "matrix operations of several warps have rows of their own, and no empty cells");
+        TRY(check_group(v, m, in.depth));
+    }
     if (alike && is_vector(in.depth)) {
         if (in.depth->digits[0].extent % loop_matrix_held(m->kind))
             return WRONG(v, "a lane has %u points of the depth of a matrix operation, and vectors of %u",

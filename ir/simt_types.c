@@ -199,7 +199,7 @@ static const char *group_fault(const simt_func *f, const simt_instr_info *i) {
     simt_mma kind = (simt_mma)i->aux;
     simt_type c = simt_mma_type(kind, SIMT_MMA_C);
     int64_t some = i->imm.i + 1, all = some + i->nresults;
-    if (!i->nresults || i->imm.i < 1 || (i->nargs != some && i->nargs != all))
+    if (!i->nresults || (i->nargs != some && i->nargs != all))
         return "it needs where B is, A of each step, and C of each piece or of none";
     if (!simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PTR_SHARED)))
         return "its first argument must point to shared memory";
@@ -223,7 +223,8 @@ const char *simt_types_fault(const simt_func *f, simt_instr instr) {
     if (i->op == SIMT_FOR) return for_fault(f, i);
     if (i->op == SIMT_WHILE) return while_fault(f, i);
     if (i->op == SIMT_CALL) return call_fault(f, i);
-    if (i->op == SIMT_MMA_GROUP && i->aux < SIMT_MMA_COUNT) return group_fault(f, i);
+    if (i->op == SIMT_MMA_GROUP)   // whose attributes come after it is built
+        return i->imm.i && i->aux < SIMT_MMA_COUNT ? group_fault(f, i) : NULL;
     if (i->op == SIMT_IF) {
         bool pred = simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PRED));
         return pred ? NULL : "its condition must be a pred";

@@ -62,6 +62,7 @@ static const char *group_fault(const simt_instr_info *i, uint32_t threads) {
     if (i->aux >= SIMT_MMA_COUNT) return "there is no such matrix operation";
     uint32_t warps = simt_mma_table((simt_mma)i->aux)->warps;
     if (warps == 1) return "that is an operation of one warp: 'mma'";
+    if (i->imm.i < 1) return "it has no steps";
     if (i->nresults > MOST_PIECES) return "it has at most 32 pieces";
     return threads % (WARP * warps) ? "it needs blocks of a multiple of 128 threads" : NULL;
 }

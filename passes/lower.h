@@ -130,7 +130,13 @@ typedef struct {   // rows that lie in shared memory in a round of a loop in sco
     const loop_fetch *rows;
     uint32_t at;        // bytes: of the first buffer
     simt_value buffer;  // i32: bytes from there to the round's
+    simt_value base, hi;   // of the round
 } fetched_rows;
+
+typedef struct {   // the round at hand of a loop in scope: of the index, which starts there
+    const loop_node *node;
+    simt_value index, start;
+} counted_round;
 
 typedef struct {   // map[point] is row: the loop over point walks that row
     tensor_val map;
@@ -175,6 +181,7 @@ typedef struct {
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
     VEC(matrix_columns) columns;   // of loops in scope
     VEC(fetched_rows) fetched;     // of loops in scope
+    VEC(counted_round) rounds;     // of loops in scope, that go round
 } kernel;
 
 // ---- Kernels (lower_kernel.c) ----------------------------------------------------------------------------
@@ -276,6 +283,8 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 // At the head of the round at base, the number'th: its rows are there, and those of a later one on their way. The caller sets the length
 // of what is fetched back.
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi);
+// When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
+void lw_fetch_next(kernel *k, simt_builder *b);
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load);   // that the load is of; NULL: none
 // Of the row at the instance at hand, the elements at `last` on the other axis.
 simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes);

@@ -170,7 +170,7 @@ static uint32_t begin(kernel *k, const loop_node *n) {
         const loop_fetch *f = &n->fetched[i];
         uint32_t *at = &k->fetched_at[f->val];
         if (!*at) *at = lw_shared_take(k, n->buffers * buffer_bytes(k, n, f)) + 1;
-        VEC_PUSH(k->l->arena, &k->fetched, ((fetched_rows){n, f, *at - 1, 0}));
+        VEC_PUSH(k->l->arena, &k->fetched, ((fetched_rows){.node = n, .rows = f, .at = *at - 1}));
     }
     return first;
 }
@@ -181,10 +181,56 @@ static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups
     meet(k, b, n);
 }
 
+// Rows of one buffer that are only read by a matrix operation of several warps are in registers when it begins.
+static bool is_taken(const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if ((n->kind == LOOP_REDUCE && n->matrix && simt_mma_table(n->matrix->kind)->warps > 1) ||
+            is_taken(&n->body))
+            return true;
+    }
+    return false;
+}
+
+static bool reads_it(const tensor_op *op, tensor_expr e, tensor_val val) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool reads = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == val;
+    for (uint32_t i = 0; i < n->nargs && !reads; i++) reads = reads_it(op, n->args[i], val);
+    return reads;
+}
+
+static uint32_t stages_that_read(const kernel *k, tensor_val val) {
+    const tensor_op *op = k->l->op;
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < op->stages.len; s++) {
+        bool reads = false;
+        for (uint32_t i = 0; i < op->stages.data[s].nbody; i++)
+            reads |= reads_it(op, op->stages.data[s].body[i], val);
+        n += reads;
+    }
+    return n;
+}
+
+static bool comes_late(const kernel *k, const loop_node *n) {
+    bool late = n->buffers == 1 && is_taken(&n->body);
+    for (uint32_t i = 0; i < n->nfetched; i++) late &= stages_that_read(k, n->fetched[i].val) == 1;
+    return late;
+}
+
+void lw_fetch_next(kernel *k, simt_builder *b) {
+    for (uint32_t i = 0; i < k->fetched.len; i++) {
+        fetched_rows *f = &k->fetched.data[i];
+        const loop_node *n = f->node;
+        if (!f->base || (i && k->fetched.data[i - 1].node == n)) continue;
+        meet(k, b, n);
+        fill_round(k, b, n, i, two(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0));
+    }
+}
+
 void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi) {
     uint32_t first = begin(k, n);
     if (comes_again(k)) meet(k, b, n);
-    for (uint32_t i = 0; i + 1 < n->buffers; i++)
+    for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
         fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi, i32(b, i));
     k->fetched.len = first;
 }
@@ -194,10 +240,15 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     uint32_t first = begin(k, n), ahead = n->buffers - 1;
     simt_value slot = two(b, SIMT_UREM, number, n->buffers),
                next = two(b, SIMT_UREM, two(b, SIMT_ADD, number, ahead), n->buffers);
-    if (!ahead) meet(k, b, n);
+    bool late = comes_late(k, n);
+    if (late) wait(k, b, n, 0);
+    else if (!ahead) meet(k, b, n);
     else wait(k, b, n, ahead - 1);
-    fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n)), hi, next);
-    if (!ahead) wait(k, b, n, 0);
+    if (!late)
+        fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n)), hi, next);
+    if (!late && !ahead) wait(k, b, n, 0);
+    for (uint32_t i = 0; late && i < n->nfetched; i++)
+        k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
     for (uint32_t i = 0; i < n->nfetched; i++)
         k->fetched.data[first + i].buffer = two(b, SIMT_MUL, slot, buffer_bytes(k, n, &n->fetched[i]));
 }

@@ -277,12 +277,14 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     if (n->nheld) lw_held_step(k, &in, n, d - 1, simt_for_index(k->f, loop), &r);
     r.round.base = simt_build_binary(&in, SIMT_ADD, r.round.base,
                                      scaled(k, &in, simt_for_index(k->f, loop), weight));
-    uint32_t fetched = k->fetched.len;
+    uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
+    VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
     if (n->nfetched)
         lw_fetch_round(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
                        r.round.hi);
     serial_digits(k, &in, n, d - 1, r);
     k->fetched.len = fetched;
+    k->rounds.len = rounds;
     lw_leave(k, m);
     simt_value *next = ARENA_ARRAY(k->l->arena, simt_value, turns + 1);
     if (turns) lw_held_turn(n, d - 1, r.held, next);
@@ -349,11 +351,13 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     region_mark m = lw_enter(k);
     r->round.base = simt_for_index(k->f, loop);
     lw_meet_again(k, &in, &n->body);
-    uint32_t fetched = k->fetched.len;
+    uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
+    VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, r->round.base, lo}));
     if (n->nfetched)
         lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
     round_body(k, &in, n, r);
     k->fetched.len = fetched;
+    k->rounds.len = rounds;
     lw_leave(k, m);
     simt_build_yield(&in, slot_values(k, &slots), slots.len);
     slots_set(k, &slots, loop);

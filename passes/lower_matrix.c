@@ -3,19 +3,8 @@
 // other lanes hold, for which the loop over columns has positions of its own. A step past the end of the
 // depth is a product of zeros.
 //     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
-#include "lower.h"
+#include "lower_matrix.h"
 
-typedef struct {
-    const loop_matrix *m;
-    const simt_mma_info *info;
-    uint32_t rows, columns;   // axes: of the two pieces of rows 8 apart, of two neighbouring columns
-    uint32_t low, high;   // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
-    uint32_t run;         // or of what a lane has side by side; LOWER_NO_AXIS: nothing
-    axis_set all;         // of those
-    uint32_t tiles;       // pieces of columns that alternate: elements of the vector along them
-    uint32_t deep;        // operations of what a lane has side by side
-    bool vector;          // it is one
-} pieces;
 
 // ---- Loops -----------------------------------------------------------------------------------------------
 static const loop_node *loop_in(const loop_body *body, tensor_var v) {
@@ -122,13 +111,6 @@ void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round
     VEC_PUSH(k->l->arena, &k->columns, ((matrix_columns){n, c}));
 }
 
-// While the columns are those of B, what is known of what depends on them is not, and not after that.
-typedef struct {
-    memo_cell *memo;
-    binding *var;
-    uint32_t log;
-} outside;
-
 static memo_cell *apart_from(const kernel *k, axis_set own) {
     uint32_t n = k->l->op->exprs.len + 1;
     memo_cell *memo = ARENA_ARRAY(k->l->arena, memo_cell, n);
@@ -142,19 +124,23 @@ static memo_cell *apart_from(const kernel *k, axis_set own) {
     return memo;
 }
 
-static outside enter_columns(kernel *k, const pieces *p) {
+outside lm_enter(kernel *k, tensor_var v, binding as) {
     outside o = {k->memo, k->var, k->log.len};
-    const matrix_columns *c = &k->columns.data[k->columns.len - 1];
-    while (c->node->var != p->m->columns) c--;
     uint32_t n = k->l->op->vars.len;
-    k->memo = apart_from(k, k->var[p->m->columns].axes);
+    k->memo = apart_from(k, k->var[v].axes);
     k->var = ARENA_ARRAY(k->l->arena, binding, n + 1);
     for (uint32_t i = 0; i < n; i++) k->var[i] = o.var[i];
-    k->var[p->m->columns] = c->at;
+    k->var[v] = as;
     return o;
 }
 
-static void leave_columns(kernel *k, outside o) {
+outside lm_enter_columns(kernel *k, const pieces *p) {
+    const matrix_columns *c = &k->columns.data[k->columns.len - 1];
+    while (c->node->var != p->m->columns) c--;
+    return lm_enter(k, p->m->columns, c->at);
+}
+
+void lm_leave(kernel *k, outside o) {
     k->log.len = o.log;
     k->memo = o.memo;
     k->var = o.var;
@@ -245,16 +231,8 @@ static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const
     }
 }
 
-// Per instance of what the operand depends on, but for its pieces, operation and piece; steps: of the depth,
-// which decide whether it is there.
-typedef struct {
-    axis_set axes;
-    uint32_t pieces;
-    simt_value *of;
-} operands;
-
-static operands all_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
-                       simt_mma_operand o, tensor_expr e) {
+operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+                     simt_mma_operand o, tensor_expr e) {
     axis_set depends = lw_depends(k, e);
     for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++) depends |= lw_depends(k, r->cells.data[i]);
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
@@ -270,7 +248,7 @@ static operands all_of(kernel *k, simt_builder *b, const reduction *r, const pie
 }
 
 // ---- The product -----------------------------------------------------------------------------------------
-static simt_value *slot_of(kernel *k, const reduction *r, const pieces *p, uint32_t element) {
+simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t element) {
     simt_mma_place at = simt_mma_at(p->m->kind, SIMT_MMA_C, 0, element);
     set(k, p->rows, (int32_t)at.row / 8);
     set(k, p->columns, (int32_t)at.column);
@@ -286,13 +264,13 @@ static void add_row(kernel *k, simt_builder *b, const reduction *r, const pieces
     enum { MOST = 16 };
     uint32_t n = p->info->held[SIMT_MMA_C];
     simt_value c[MOST];
-    for (uint32_t i = 0; i < n; i++) c[i] = *slot_of(k, r, p, i);
+    for (uint32_t i = 0; i < n; i++) c[i] = *lm_slot(k, r, p, i);
     simt_value d = lw_gather(b, c, n);
     for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
         for (uint32_t op = 0; op < x->pieces; op++)
             d = simt_build_mma(b, p->m->kind, x->of[lw_instance(k, x->axes) * x->pieces + op],
                                y->of[lw_instance(k, y->axes) * y->pieces + op], d);
-    for (uint32_t i = n; i-- > 0;) *slot_of(k, r, p, i) = lw_pick(b, d, i);   // those of the first row last
+    for (uint32_t i = n; i-- > 0;) *lm_slot(k, r, p, i) = lw_pick(b, d, i);   // those of the first row last
 }
 
 // y: of each of the pieces that alternate.
@@ -302,11 +280,11 @@ static void add_products(kernel *k, simt_builder *b, const reduction *r, const p
     uint32_t n = p->info->held[SIMT_MMA_C];
     simt_value c[MOST], sum[MOST][MOST];   // element, piece
     for (uint32_t piece = 0; piece < p->tiles; piece++) {
-        for (uint32_t i = 0; i < n; i++) c[i] = lw_pick(b, *slot_of(k, r, p, i), piece);
+        for (uint32_t i = 0; i < n; i++) c[i] = lw_pick(b, *lm_slot(k, r, p, i), piece);
         simt_value d = simt_build_mma(b, p->m->kind, x, y[piece], lw_gather(b, c, n));
         for (uint32_t i = 0; i < n; i++) sum[i][piece] = lw_pick(b, d, i);
     }
-    for (uint32_t i = 0; i < n; i++) *slot_of(k, r, p, i) = lw_gather(b, sum[i], p->tiles);
+    for (uint32_t i = 0; i < n; i++) *lm_slot(k, r, p, i) = lw_gather(b, sum[i], p->tiles);
 }
 
 void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
@@ -316,10 +294,14 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     for (uint32_t i = r->masks; i < k->masks.len; i++)
         steps |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node)) & ~p.all;
     const bool alike = p.rows == LOWER_NO_AXIS;
-    operands x = all_of(k, b, r, &p, steps, SIMT_MMA_A, product->args[0]);
-    outside o = enter_columns(k, &p);
-    operands y = all_of(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
-    leave_columns(k, o);
+    if (p.info->warps > 1) {
+        lm_group(k, b, r, &p, steps, tiles);
+        return;
+    }
+    operands x = lm_operands(k, b, r, &p, steps, SIMT_MMA_A, product->args[0]);
+    outside o = lm_enter_columns(k, &p);
+    operands y = lm_operands(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
+    lm_leave(k, o);
     for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);)
         add_row(k, b, r, &p, steps, &x, &y);
     for (instance_walk s = lw_walk_begin(k, steps); !alike && lw_walk_next(&s);)

@@ -34,8 +34,7 @@ static const char *shapes(planner *p) {
     const char *text = "";
     for (uint32_t k = 0; k < SIMT_MMA_COUNT; k++) {
         const simt_mma_info *m = simt_mma_table((simt_mma)k);
-        if (m->warps == 1)
-            text = arena_printf(p->arena, "%s%s'%s %s'", text, k ? ", " : "", m->operand, m->shape);
+        text = arena_printf(p->arena, "%s%s'%s %s'", text, k ? ", " : "", m->operand, m->shape);
     }
     return text;
 }
@@ -49,7 +48,7 @@ static bool kind_of(const schedule_cell *c, simt_mma *kind) {
     const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
     for (*kind = 0; *kind < SIMT_MMA_COUNT; (*kind)++) {
         const simt_mma_info *m = simt_mma_table(*kind);
-        if (m->warps == 1 && !strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape)))
+        if (!strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape)))
             return true;
     }
     return false;
@@ -438,6 +437,55 @@ static tensor_var walked_by(const loop_node *reduce, tensor_var depth) {
     return order ? n->var : depth;
 }
 
+// Of four warps: they share all columns of the block, the depth is whole, and nothing is left over.
+static bool check_whole(planner *p, const plan_matrix *m, tensor_var v, const loop_node *n) {
+    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[v].space];
+    const char *name = plan_index_text(p, v), *shape = simt_mma_table(m->kind)->shape;
+    int64_t step = loop_digits_product(n);
+    if (s->kind != SPACE_CONST)
+        return REFUSE(p, m->cell, arena_printf(p->arena, "give the size, -D %s=64, or take another shape", s->name),
+                      "'%s' multiplies matrices as a whole, and the extent of '%s' is not known", shape, name);
+    bool block = n->rest == LOOP_BLOCK_PLACE && s->size % step == 0;
+    for (uint32_t d = 0; d < n->ndigits; d++) block &= n->digits[d].place != LOOP_SERIAL_PLACE;
+    if (n->rest != LOOP_BLOCK_PLACE ? s->size == step : block) return true;
+    return REFUSE(p, m->cell, "take as many registers, or another shape",
+                  "'%s' multiplies matrices as a whole, and a thread's part of the %lld points of '%s' makes %lld", shape,
+                  (long long)s->size, name, (long long)step);
+}
+
+static bool check_group(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels,
+                        const loop_node *rows, const loop_node *columns, const loop_node *depth) {
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    if (m->window || m->rows == LOOP_NO_ROWS || st->nleft != 2)
+        return REFUSE(p, m->cell, "take another shape", "'%s' is for sums of rows and columns alone", info->shape);
+    if (p->machine->lanes != 32)
+        return REFUSE(p, m->cell, "take another shape", "'%s' is an operation of four warps", info->shape);
+    uint32_t groups = 1;
+    for (uint32_t i = 0; i < levels->len; i++)
+        for (uint32_t d = 0; d < levels->data[i]->ndigits; d++) {
+            bool apart = levels->data[i]->digits[d].place == LOOP_GROUP_PLACE;
+            if (apart && levels->data[i] != rows)
+                return REFUSE(p, m->cell, arena_printf(p->arena, "deal them out along '%s'", plan_index_text(p, m->rows)),
+                              "the four warps of '%s' share all columns, and groups along '%s' would part them", info->shape,
+                              plan_index_text(p, m->columns));
+            if (apart) groups *= levels->data[i]->digits[d].extent;
+        }
+    if (groups % info->warps)
+        return REFUSE(p, m->cell,
+                      arena_printf(p->arena, "`groups %s %u`", plan_index_text(p, m->rows), info->warps),
+                      "'%s' is an operation of %u warps, and there are %u groups along '%s'", info->shape, info->warps, groups,
+                      plan_index_text(p, m->rows));
+    return check_whole(p, m, m->columns, columns) && check_whole(p, m, m->depth, depth);
+}
+
+static const loop_node *over(const loop_body *body, tensor_var v) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i], *found = n->kind == LOOP_FOR && n->var == v ? n : over(&n->body, v);
+        if (found) return found;
+    }
+    return NULL;
+}
+
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
     plan_matrix m;
     if (p->failed || !plan_matrix_of(p, st, &m) || !refuse_vectors(p, st, &m)) return;
@@ -447,6 +495,12 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     if (!columns || (!alike && (!rows || rows == columns))) {
         REFUSE(p, m.cell, "leave out what nests them otherwise",
                "the loops over rows and columns do not stand around the sum '%s'", st->name);
+        return;
+    }
+    const loop_node *depth = over(&reduce->body, m.depth);
+    if (simt_mma_table(m.kind)->warps > 1 &&
+        (!depth || !check_group(p, st, &m, levels, rows, columns, depth))) {
+        if (!p->failed) REFUSE(p, m.cell, "take another shape", "the depth is no loop of its own");
         return;
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);

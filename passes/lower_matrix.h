@@ -1,0 +1,46 @@
+// What the lowerings of matrix operations share: lower_matrix.c, of a warp; lower_group.c, of four.
+#ifndef GNNC_LOWER_MATRIX_H
+#define GNNC_LOWER_MATRIX_H
+
+#include "lower.h"
+
+typedef struct {
+    const loop_matrix *m;
+    const simt_mma_info *info;
+    uint32_t rows, columns;   // axes: of the two pieces of rows 8 apart, of two neighbouring columns
+    uint32_t low, high;   // of the depth: of what shares a register (LOWER_NO_AXIS: nothing), of registers
+    uint32_t run;         // or of what a lane has side by side; LOWER_NO_AXIS: nothing
+    axis_set all;         // of those
+    uint32_t tiles;       // pieces of columns that alternate: elements of the vector along them
+    uint32_t deep;        // operations of what a lane has side by side
+    bool vector;          // it is one
+} pieces;
+
+// Per instance of what the operand depends on, but for its pieces, operation and piece; steps: of the depth,
+// which decide whether it is there.
+typedef struct {
+    axis_set axes;
+    uint32_t pieces;
+    simt_value *of;
+} operands;
+operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, simt_mma_operand o,
+                     tensor_expr e);
+
+// While the columns are those of B, or a variable is bound otherwise, what is known of what depends on it is not, and not
+// after that.
+typedef struct {
+    memo_cell *memo;
+    binding *var;
+    uint32_t log;
+} outside;
+outside lm_enter(kernel *k, tensor_var v, binding as);
+outside lm_enter_columns(kernel *k, const pieces *p);
+void lm_leave(kernel *k, outside o);
+
+// Of an element of C, in the instance at hand.
+simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t element);
+
+// Operations of four warps (lower_group.c). steps: axes of the depth; sums: those of the sums.
+void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set sums);
+
+#endif
