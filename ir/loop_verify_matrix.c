@@ -210,8 +210,8 @@ static const char *check_group(loop_verifier *v, const loop_matrix *m, const loo
     uint32_t warps = simt_mma_table(m->kind)->warps;
     const loop_node *rows = around(v, m->rows), *columns = around(v, m->columns);
     if (v->launch->threads % (32 * warps))
-        return WRONG(v, "a block of %u threads has no whole groups of %u warps",
-                     (unsigned)v->launch->threads, (unsigned)warps);
+        return WRONG(v, "a block of %u threads has no whole groups of %u warps", (unsigned)v->launch->threads,
+                     (unsigned)warps);
     TRY(check_whole(v, columns, "the columns"));
     TRY(check_whole(v, depth, "the depth"));
     bool inside = false;
@@ -221,13 +221,16 @@ static const char *check_group(loop_verifier *v, const loop_matrix *m, const loo
         for (uint32_t d = 0; n->kind == LOOP_FOR && d < n->ndigits; d++) {
             loop_place place = n->digits[d].place;
             if (n != rows && place == LOOP_GROUP_PLACE)
-                return WRONG(v, "'%s' is dealt out to groups, and matrix operations of several warps share their columns",
-                             v->op->vars.data[n->var].name);
+                return WRONG(
+                    v,
+                    "'%s' is dealt out to groups, and matrix operations of several warps share their columns",
+                    v->op->vars.data[n->var].name);
             plain |= n->digits[d].extent <= 1;
         }
         if (inside && n != columns && n->kind == LOOP_FOR)
-            return WRONG(v, "'%s' stands between the rows of a matrix operation of several warps and its products",
-                         v->op->vars.data[n->var].name);
+            return WRONG(
+                v, "'%s' stands between the rows of a matrix operation of several warps and its products",
+                v->op->vars.data[n->var].name);
         inside |= n == rows;
         if (!plain && n->ndigits)
             return WRONG(v, "'%s' has digits around a matrix operation of several warps",

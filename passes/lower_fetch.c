@@ -181,7 +181,8 @@ static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups
     meet(k, b, n);
 }
 
-// Rows of one buffer that are only read by a matrix operation of several warps are in registers when it begins.
+// Rows of one buffer that are only read by a matrix operation of several warps are in registers when it
+// begins.
 static bool is_taken(const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];

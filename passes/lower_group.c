@@ -10,23 +10,27 @@ typedef struct {
     kernel *k;
     const reduction *r;
     const pieces *p;
-    uint32_t depth;       // axis of the depth that counts its steps, but for those side by side; LOWER_NO_AXIS: one
-    axis_set columns;     // axes of the columns' pieces, but for those that alternate
+    uint32_t
+        depth;   // axis of the depth that counts its steps, but for those side by side; LOWER_NO_AXIS: one
+    axis_set columns;   // axes of the columns' pieces, but for those that alternate
     uint32_t steps, pieces;
-    uint32_t at;          // shared memory, bytes
+    uint32_t at;   // shared memory, bytes
 } product;
 
 static simt_value two(simt_builder *b, simt_op op, simt_value x, int64_t y) {
     return simt_build_binary(b, op, x, simt_build_int(b, simt_typeof(b->func, x), y));
 }
 
-static uint32_t turns(const product *x) { return x->depth == LOWER_NO_AXIS ? 1 : x->k->axis[x->depth].extent; }
+static uint32_t turns(const product *x) {
+    return x->depth == LOWER_NO_AXIS ? 1 : x->k->axis[x->depth].extent;
+}
 
 static product product_of(kernel *k, const reduction *r, const pieces *p, axis_set steps, axis_set sums) {
     product x = {.k = k, .r = r, .p = p, .depth = LOWER_NO_AXIS};
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (steps & AXIS(i)) {
-            if (x.depth != LOWER_NO_AXIS) ICE("'%s': the steps of a matrix operation have two digits", k->plan->name);
+            if (x.depth != LOWER_NO_AXIS)
+                ICE("'%s': the steps of a matrix operation have two digits", k->plan->name);
             x.depth = i;
         }
     x.columns = sums & lw_written_out(k, k->var[p->m->columns].axes);
@@ -55,7 +59,8 @@ static binding at_turn(const product *x, simt_builder *b, simt_value turn) {
     simt_value more = two(b, SIMT_MUL, lw_to_ix(k, b, turn), k->axis[x->depth].weight);
     k->at[x->depth] = 0;
     for (instance_walk w = lw_walk_begin(k, now.own); lw_walk_next(&w);)
-        now.of[lw_instance(k, now.own)] = simt_build_binary(b, SIMT_ADD, was.of[lw_instance(k, was.own)], more);
+        now.of[lw_instance(k, now.own)] = simt_build_binary(b, SIMT_ADD, was.of[lw_instance(k, was.own)],
+                                                            more);
     k->at[x->depth] = -1;
     return now;
 }
@@ -75,8 +80,10 @@ static void store_piece(const product *x, simt_builder *b, simt_value to, uint32
 static void bring_turn(const product *x, simt_builder *b, simt_value turn, tensor_expr e) {
     kernel *k = x->k;
     simt_value lane = two(b, SIMT_MUL, k->lane, WORD),
-               first = two(b, SIMT_MUL, turn, (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
-               to = simt_build_addr(b, lw_shared(k, b, x->at), simt_build_binary(b, SIMT_ADD, first, lane), 1, 0);
+               first = two(b, SIMT_MUL, turn,
+                           (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
+               to = simt_build_addr(b, lw_shared(k, b, x->at), simt_build_binary(b, SIMT_ADD, first, lane), 1,
+                                    0);
     outside columns = lm_enter_columns(k, x->p), depth = lm_enter(k, x->p->m->depth, at_turn(x, b, turn));
     operands y = lm_operands(k, b, x->r, x->p, 0, SIMT_MMA_B, e);
     for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
@@ -120,6 +127,7 @@ static void bring_once(const product *x, simt_builder *b, tensor_expr e) {
 // ---- The product -----------------------------------------------------------------------------------------
 static bool is_zero(const simt_func *f, simt_value v) {
     const simt_instr_info *i = &f->instrs.data[f->values.data[v].def];
+    if (f->values.data[v].def && i->op == SIMT_SPLAT) return is_zero(f, i->args[0]);
     return f->values.data[v].def && i->op == SIMT_CONST && i->imm.f == 0;
 }
 
@@ -160,7 +168,8 @@ static void multiply(const product *x, simt_builder *b, const operands *a, axis_
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, x->pieces);
     bool zeros;
     for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
-        for (uint32_t op = 0; op < x->p->deep; op++) args[n++] = a->of[lw_instance(k, a->axes) * a->pieces + op];
+        for (uint32_t op = 0; op < x->p->deep; op++)
+            args[n++] = a->of[lw_instance(k, a->axes) * a->pieces + op];
     sums_of(x, b, args + n, &zeros);
     args[0] = lw_shared(k, b, x->at);
     for (uint32_t i = 0; i < x->pieces; i++) types[i] = simt_mma_type(x->p->m->kind, SIMT_MMA_C);
@@ -170,7 +179,8 @@ static void multiply(const product *x, simt_builder *b, const operands *a, axis_
     set_sums(x, b, made);
 }
 
-void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set sums) {
+void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
+              axis_set sums) {
     const tensor_node *body = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]);
     product x = product_of(k, r, p, steps, sums);
     x.at = lw_shared_take(k, x.steps * x.pieces * simt_mma_piece_bytes(p->m->kind));

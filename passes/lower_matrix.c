@@ -5,7 +5,6 @@
 //     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
 #include "lower_matrix.h"
 
-
 // ---- Loops -----------------------------------------------------------------------------------------------
 static const loop_node *loop_in(const loop_body *body, tensor_var v) {
     for (uint32_t i = 0; i < body->len; i++) {

@@ -48,8 +48,7 @@ static bool kind_of(const schedule_cell *c, simt_mma *kind) {
     const char *operand = schedule_value_of(c, NULL)->text, *shape = shape_of(c);
     for (*kind = 0; *kind < SIMT_MMA_COUNT; (*kind)++) {
         const simt_mma_info *m = simt_mma_table(*kind);
-        if (!strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape)))
-            return true;
+        if (!strcmp(m->operand, operand) && (!shape || !strcmp(m->shape, shape))) return true;
     }
     return false;
 }
@@ -443,21 +442,26 @@ static bool check_whole(planner *p, const plan_matrix *m, tensor_var v, const lo
     const char *name = plan_index_text(p, v), *shape = simt_mma_table(m->kind)->shape;
     int64_t step = loop_digits_product(n);
     if (s->kind != SPACE_CONST)
-        return REFUSE(p, m->cell, arena_printf(p->arena, "give the size, -D %s=64, or take another shape", s->name),
-                      "'%s' multiplies matrices as a whole, and the extent of '%s' is not known", shape, name);
+        return REFUSE(
+            p, m->cell, arena_printf(p->arena, "give the size, -D %s=64, or take another shape", s->name),
+            "'%s' multiplies matrices as a whole, and the extent of '%s' is not known", shape, name);
     bool block = n->rest == LOOP_BLOCK_PLACE && s->size % step == 0;
     for (uint32_t d = 0; d < n->ndigits; d++) block &= n->digits[d].place != LOOP_SERIAL_PLACE;
     if (n->rest != LOOP_BLOCK_PLACE ? s->size == step : block) return true;
-    return REFUSE(p, m->cell, "take as many registers, or another shape",
-                  "'%s' multiplies matrices as a whole, and a thread's part of the %lld points of '%s' makes %lld", shape,
-                  (long long)s->size, name, (long long)step);
+    return REFUSE(
+        p, m->cell, "take as many registers, or another shape",
+        "'%s' multiplies matrices as a whole, and a thread's part of the %lld points of '%s' makes %lld",
+        shape, (long long)s->size, name, (long long)step);
 }
+
+enum { GROUP_SHARED = 232448 };   // bytes of a block, of sm_90a, which alone has these operations
 
 static bool check_group(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels,
                         const loop_node *rows, const loop_node *columns, const loop_node *depth) {
     const simt_mma_info *info = simt_mma_table(m->kind);
     if (m->window || m->rows == LOOP_NO_ROWS || st->nleft != 2)
-        return REFUSE(p, m->cell, "take another shape", "'%s' is for sums of rows and columns alone", info->shape);
+        return REFUSE(p, m->cell, "take another shape", "'%s' is for sums of rows and columns alone",
+                      info->shape);
     if (p->machine->lanes != 32)
         return REFUSE(p, m->cell, "take another shape", "'%s' is an operation of four warps", info->shape);
     uint32_t groups = 1;
@@ -465,22 +469,33 @@ static bool check_group(planner *p, const tensor_stage *st, const plan_matrix *m
         for (uint32_t d = 0; d < levels->data[i]->ndigits; d++) {
             bool apart = levels->data[i]->digits[d].place == LOOP_GROUP_PLACE;
             if (apart && levels->data[i] != rows)
-                return REFUSE(p, m->cell, arena_printf(p->arena, "deal them out along '%s'", plan_index_text(p, m->rows)),
-                              "the four warps of '%s' share all columns, and groups along '%s' would part them", info->shape,
-                              plan_index_text(p, m->columns));
+                return REFUSE(
+                    p, m->cell,
+                    arena_printf(p->arena, "deal them out along '%s'", plan_index_text(p, m->rows)),
+                    "the four warps of '%s' share all columns, and groups along '%s' would part them",
+                    info->shape, plan_index_text(p, m->columns));
             if (apart) groups *= levels->data[i]->digits[d].extent;
         }
     if (groups % info->warps)
         return REFUSE(p, m->cell,
                       arena_printf(p->arena, "`groups %s %u`", plan_index_text(p, m->rows), info->warps),
-                      "'%s' is an operation of %u warps, and there are %u groups along '%s'", info->shape, info->warps, groups,
-                      plan_index_text(p, m->rows));
-    return check_whole(p, m, m->columns, columns) && check_whole(p, m, m->depth, depth);
+                      "'%s' is an operation of %u warps, and there are %u groups along '%s'", info->shape,
+                      info->warps, groups, plan_index_text(p, m->rows));
+    if (!check_whole(p, m, m->columns, columns) || !check_whole(p, m, m->depth, depth)) return false;
+    int64_t bytes = loop_digits_product(columns) * loop_digits_product(depth) *
+                    simt_element_bits(simt_mma_table(m->kind)->element) / 8;
+    if (bytes <= GROUP_SHARED) return true;
+    return REFUSE(
+        p, m->cell,
+        arena_printf(p->arena, "give a block fewer columns: `block %s …`", plan_index_text(p, m->columns)),
+        "'%s' has the second factor of a block in shared memory, where %lld bytes of it are more than %d",
+        info->shape, (long long)bytes, (int)GROUP_SHARED);
 }
 
 static const loop_node *over(const loop_body *body, tensor_var v) {
     for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i], *found = n->kind == LOOP_FOR && n->var == v ? n : over(&n->body, v);
+        const loop_node *n = body->data[i],
+                        *found = n->kind == LOOP_FOR && n->var == v ? n : over(&n->body, v);
         if (found) return found;
     }
     return NULL;
