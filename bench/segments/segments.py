@@ -23,7 +23,7 @@ def some(verb, index, n):
     return "%s %s %d;  " % (verb, index, n) if n > 1 else ""
 
 
-def rows_schedule(what, dtype, K, Q):
+def rows_schedule(what, dtype, K, Q, rows):
     """Rows come some rounds ahead; the matrix of a tile's type is in registers, of which each group has some columns."""
     d, c, depth, columns, x = ("k", "q", K, Q, "x") if what == "fwd" else ("q", "k", Q, K, "g")
     wide, size = 16 // BYTES[dtype], BYTES[dtype]
@@ -33,8 +33,8 @@ def rows_schedule(what, dtype, K, Q):
     largest = max(depth, columns) * size
     if depth == 256 and columns == 256:   # four warps share the matrix, or half of it, in shared memory
         mine, groups = (256, 8) if size == 2 else (128, 4)
-        return ("block e 1024 by type;  %sgroups e %d;  vector %s %d;  registers %s 8;  vector %s %d;  registers %s %d;  mma %s %s m64k%d;  keep %s shared;  pipeline e 1;"
-                % ("block %s %d;  " % (c, mine) if mine < columns else "", groups, c, wide, c, d, wide, d, depth // 4 // wide, d, OPERAND[dtype], 32 // size, x))
+        return ("block e %d by type;  %sgroups e %d;  vector %s %d;  registers %s 8;  vector %s %d;  registers %s %d;  mma %s %s m64k%d;  keep %s shared;  pipeline e 1;"
+                % (512 if size == 2 and rows < 300000 else 1024, "block %s %d;  " % (c, mine) if mine < columns else "", groups, c, wide, c, d, wide, d, depth // 4 // wide, d, OPERAND[dtype], 32 // size, x))
     groups, more, e, buffers, block = {32: (1, 4, 1, 3, 512), 64: (1, 4, 1, 4, 512), 128: (2, 2, 1, 4, 256) if size == 2 else (1, 4, 1, 4, 512),
                                        256: (4, 1, 2, 4, 256) if size == 2 else (2, 2, 1, 4, 256),
                                        512: (8, 1, 2, 3, 512) if size == 2 else (4, 1, 1, 4, 512), 1024: (8, 1, 1, 3, 512)}[largest]
@@ -67,7 +67,7 @@ def weights_schedule(dtype, K, Q, rows):
 
 
 def schedule(what, dtype, K, Q, rows):
-    return weights_schedule(dtype, K, Q, rows) if what == "dw" else rows_schedule(what, dtype, K, Q)
+    return weights_schedule(dtype, K, Q, rows) if what == "dw" else rows_schedule(what, dtype, K, Q, rows)
 
 
 # ---- Data ----------------------------------------------------------------------------------------------------
