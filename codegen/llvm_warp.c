@@ -152,39 +152,52 @@ static const char *group_constraints(cg_emitter *e, const group_product *g) {
     return t.data;
 }
 
-void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
-    const simt_mma_info *m = simt_mma_table((simt_mma)i->aux);
-    group_product g = {i, m, (uint32_t)i->imm.i, i->nresults, 4u * i->nresults, i->nargs == 1 + i->imm.i};
-    LLVMTypeRef f32 = e->types[SIMT_F32], word = cg_int_type(e, 32, 1);
-    simt_type a = simt_mma_type((simt_mma)i->aux, SIMT_MMA_A),
-              c = simt_mma_type((simt_mma)i->aux, SIMT_MMA_C);
-    const char *name = e->target->arch ? e->target->arch->name : "";
-    if (refused_on_host(e, i) || e->target->arch->sm != m->arch || name[strlen(name) - 1] != 'a') {
-        if (!e->host) cg_refuse(e, i, E0704, "operations of four warps are those of sm_90a");
-        for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
-        return;
-    }
-    uint32_t n = 0, most = 4 * g.steps + 1 + g.sums;
-    cg_value *args = ARENA_ARRAY(e->arena, cg_value, most);
-    LLVMTypeRef *types = ARENA_ARRAY(e->arena, LLVMTypeRef, most),
-                *given = ARENA_ARRAY(e->arena, LLVMTypeRef, g.sums);
-    for (uint32_t s = 0; s < g.steps; s++) n += registers(e, a, e->values[i->args[1 + s]], word, args + n);
-    args[n++] = descriptor(e, e->values[i->args[0]], simt_mma_piece_bytes((simt_mma)i->aux));
-    for (uint32_t p = 0; p < g.pieces && !g.zeros; p++)
-        n += registers(e, c, e->values[i->args[1 + g.steps + p]], f32, args + n);
+static cg_value group_call(cg_emitter *e, const group_product *g, cg_value *args, uint32_t n) {
+    LLVMTypeRef *types = ARENA_ARRAY(e->arena, LLVMTypeRef, n),
+                *given = ARENA_ARRAY(e->arena, LLVMTypeRef, g->sums);
     for (uint32_t k = 0; k < n; k++) types[k] = LLVMTypeOf(args[k]);
-    for (uint32_t k = 0; k < g.sums; k++) given[k] = f32;
-    const char *text = group_text(e, &g), *constraints = group_constraints(e, &g);
-    LLVMTypeRef type = LLVMFunctionType(LLVMStructTypeInContext(e->context, given, g.sums, false), types, n,
-                                        false);
+    for (uint32_t k = 0; k < g->sums; k++) given[k] = e->types[SIMT_F32];
+    const char *text = group_text(e, g), *constraints = group_constraints(e, g);
+    LLVMTypeRef all = LLVMStructTypeInContext(e->context, given, g->sums, false),
+                type = LLVMFunctionType(all, types, n, false);
     cg_value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), true, false,
                                      LLVMInlineAsmDialectATT, false);
     cg_value d = LLVMBuildCall2(e->b, type, code, args, n, "");
     mark_convergent(e, d);
+    return d;
+}
+
+static bool group_fits(cg_emitter *e, const simt_instr_info *i) {
+    const char *name = e->target->arch ? e->target->arch->name : "";
+    if (refused_on_host(e, i)) return false;
+    if (e->target->arch->sm == simt_mma_table((simt_mma)i->aux)->arch && name[strlen(name) - 1] == 'a')
+        return true;
+    cg_refuse(e, i, E0704, "operations of four warps are those of sm_90a");
+    return false;
+}
+
+void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
+    enum { PART = 4 };   // registers of D that a lane holds of a piece
+    simt_mma kind = (simt_mma)i->aux;
+    simt_type a = simt_mma_type(kind, SIMT_MMA_A), c = simt_mma_type(kind, SIMT_MMA_C);
+    group_product g = {i,           simt_mma_table(kind), (uint32_t)i->imm.i,
+                       i->nresults, PART * i->nresults,   i->nargs == 1 + i->imm.i};
+    if (!group_fits(e, i)) {
+        for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
+        return;
+    }
+    uint32_t n = 0;
+    cg_value *args = ARENA_ARRAY(e->arena, cg_value, 4 * g.steps + 1 + g.sums);
+    for (uint32_t s = 0; s < g.steps; s++)
+        n += registers(e, a, e->values[i->args[1 + s]], cg_int_type(e, 32, 1), args + n);
+    args[n++] = descriptor(e, e->values[i->args[0]], simt_mma_piece_bytes(kind));
+    for (uint32_t p = 0; p < g.pieces && !g.zeros; p++)
+        n += registers(e, c, e->values[i->args[1 + g.steps + p]], e->types[SIMT_F32], args + n);
+    cg_value d = group_call(e, &g, args, n);
     for (uint32_t p = 0; p < g.pieces; p++) {
-        cg_value parts[4];
-        for (uint32_t k = 0; k < 4; k++) parts[k] = LLVMBuildExtractValue(e->b, d, 4 * p + k, "");
-        e->values[i->results[p]] = cg_pack(e, parts, 4);
+        cg_value parts[PART];
+        for (uint32_t k = 0; k < PART; k++) parts[k] = LLVMBuildExtractValue(e->b, d, PART * p + k, "");
+        e->values[i->results[p]] = cg_pack(e, parts, PART);
     }
 }
 

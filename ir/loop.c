@@ -69,6 +69,15 @@ loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at) {
     return n;
 }
 
+loop_node *loop_over_var(const loop_body *body, tensor_var v) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        loop_node *n = body->data[i],
+                  *found = n->kind == LOOP_FOR && n->var == v ? n : loop_over_var(&n->body, v);
+        if (found) return found;
+    }
+    return NULL;
+}
+
 // A value has at most one tile that is not full, and there are none without values.
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent) {
     tensor_expr values = tensor_size(op, into, NO_SPAN), points = tensor_size(op, domain, NO_SPAN);

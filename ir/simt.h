@@ -217,6 +217,7 @@ simt_value simt_build_pred(simt_builder *b, bool x);
 simt_value simt_build_sreg(simt_builder *b, simt_sreg r);
 simt_value simt_build_unary(simt_builder *b, simt_op op, simt_value x);
 simt_value simt_build_binary(simt_builder *b, simt_op op, simt_value x, simt_value y);
+simt_value simt_build_with(simt_builder *b, simt_op op, simt_value x, int64_t y);   // y of the type of x
 simt_value simt_build_fma(simt_builder *b, simt_value x, simt_value y, simt_value z);
 simt_value simt_build_mma(simt_builder *b, simt_mma k, simt_value x, simt_value y, simt_value z);   // x y + z
 simt_value simt_build_cmp(simt_builder *b, simt_predicate p, simt_value x, simt_value y);

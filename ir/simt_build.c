@@ -174,6 +174,10 @@ simt_value simt_build_binary(simt_builder *b, simt_op op, simt_value x, simt_val
     return build_by_rule(b, op, args, 2);
 }
 
+simt_value simt_build_with(simt_builder *b, simt_op op, simt_value x, int64_t y) {
+    return simt_build_binary(b, op, x, simt_build_int(b, simt_typeof(b->func, x), y));
+}
+
 simt_value simt_build_fma(simt_builder *b, simt_value x, simt_value y, simt_value z) {
     const simt_func *f = b->func;
     simt_constant cx, cy, cz, folded;

@@ -128,6 +128,7 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_address:
     case SIMT_FAULT_scale: return i->op == SIMT_ADDR;
     case SIMT_FAULT_store: return i->op == SIMT_ST;
+    case SIMT_FAULT_fence: return i->op == SIMT_FENCE_MMA;
     case SIMT_FAULT_copy: return i->op == SIMT_COPY;
     case SIMT_FAULT_wait: return i->op == SIMT_COPY_WAIT;
     case SIMT_FAULT_lane: return is_shuffle(i->op);
@@ -351,6 +352,7 @@ static void drop_step(const site *s) {
 static void apply(const site *s, simt_fault k) {
     switch (k) {
     case SIMT_FAULT_barrier:
+    case SIMT_FAULT_fence:
     case SIMT_FAULT_copy:
     case SIMT_FAULT_store: take_out(s); return;
     case SIMT_FAULT_wait: info(s)->imm.i++; return;

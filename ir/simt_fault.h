@@ -33,6 +33,7 @@
     X(address, "an access goes to the next element")                                                        \
     X(scale, "an access steps twice as far")                                                                \
     X(store, "a store is left out")                                                                         \
+    X(fence, "a fence between stores and matrix operations is left out")                                    \
     X(copy, "a copy to shared memory is left out")                                                          \
     X(wait, "a wait for copies lets one more group of them go on")                                          \
     X(lane, "a shuffle reads the next lane, a butterfly half as far")                                       \

@@ -1,6 +1,6 @@
 // Inside the lowering of loop plans to simt IR: lower.c adds to the program, lower_kernel.c makes a kernel
-// and its parameters, lower_digits.c says which digits a value depends on, lower_loop.c loops and
-// conditions, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them,
+// and its parameters, lower_digits.c says which digits a value depends on, lower_loop.c loops,
+// lower_body.c what stands in them, lower_phase.c barriers, lower_reduce.c and lower_carry.c states and what combines them,
 // lower_ahead.c the loads of several steps, lower_dealt.c steps that
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
@@ -35,7 +35,7 @@ typedef struct {   // what the kernels of a plan share
 } lowering;
 
 // ---- Digits of loops in scope ----------------------------------------------------------------------------
-enum { LOWER_MAX_AXES = 64, LOWER_NO_AXIS = LOWER_MAX_AXES };
+enum { LOWER_WARP = 32, LOWER_MAX_AXES = 64, LOWER_NO_AXIS = LOWER_MAX_AXES };
 typedef uint64_t axis_set;
 #define AXIS(i) ((axis_set)1 << (i))
 typedef struct {
@@ -238,6 +238,7 @@ region_mark lw_enter(const kernel *k);
 void lw_leave(kernel *k, region_mark m);
 
 // ---- Loops (lower_loop.c) --------------------------------------------------------------------------------
+void lw_for(kernel *k, simt_builder *b, const loop_node *n);
 bool lw_has_one_round(const kernel *k, const loop_node *n);   // of known bounds
 typedef struct {
     simt_value base, hi;
@@ -284,7 +285,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 // of what is fetched back.
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi);
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
-void lw_fetch_next(kernel *k, simt_builder *b);
+void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load);   // that the load is of; NULL: none
 // Of the row at the instance at hand, the elements at `last` on the other axis.
 simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes);

@@ -8,14 +8,7 @@
 // A ring of several stages, as CUTLASS's multistage kernels and Triton's have it.
 #include "lower.h"
 
-enum { WARP = 32 };
-
 static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
-static simt_value two(simt_builder *b, simt_op op, simt_value x, int64_t y) {
-    simt_type t = simt_typeof(b->func, x);
-    return simt_build_binary(b, op, x, simt_build_int(b, t, y));
-}
-
 static uint32_t element_bytes(const kernel *k, const loop_fetch *f) {
     return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;
 }
@@ -30,8 +23,8 @@ static bool by_warps(const kernel *k, const loop_node *n) {
     uint32_t d = n->ndigits;
     while (d && n->digits[d - 1].place == LOOP_SERIAL_PLACE) d--;
     const loop_digit *last = d ? &n->digits[d - 1] : NULL;
-    return last && k->plan->lanes == WARP && last->place == LOOP_GROUP_PLACE && last->unit <= 1 &&
-           last->extent == k->plan->threads / WARP;
+    return last && k->plan->lanes == LOWER_WARP && last->place == LOOP_GROUP_PLACE && last->unit <= 1 &&
+           last->extent == k->plan->threads / LOWER_WARP;
 }
 
 static void meet(kernel *k, simt_builder *b, const loop_node *n) {
@@ -73,14 +66,16 @@ static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value r
     const loop_fetch *f = x->to->rows;
     uint32_t bytes = element_bytes(k, f), pitch = f->pitch * bytes;
     bool itself = tensor_node_at(k->l->op, f->row)->op == TENSOR_VAR_OP;
-    simt_value at = two(b, SIMT_ADD, simt_build_binary(b, SIMT_ADD, x->base, lw_to_ix(k, b, row)), more),
+    simt_value at = simt_build_with(b, SIMT_ADD, simt_build_binary(b, SIMT_ADD, x->base, lw_to_ix(k, b, row)),
+                                    more),
                there = simt_build_cmp(b, SIMT_LT, at, x->hi);
     if (!itself)
-        at = simt_build_binary(b, SIMT_MIN, at, two(b, SIMT_SUB, x->hi, 1));   // an index is read there
-    simt_value column = lw_to_ix(k, b, two(b, SIMT_MUL, part, x->at_once / bytes)),
+        at = simt_build_binary(b, SIMT_MIN, at,
+                               simt_build_with(b, SIMT_SUB, x->hi, 1));   // an index is read there
+    simt_value column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, part, x->at_once / bytes)),
                from = source(k, b, x, at, column),
-               offset = simt_build_binary(b, SIMT_ADD, two(b, SIMT_MUL, row, pitch),
-                                          two(b, SIMT_MUL, part, x->at_once)),
+               offset = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, row, pitch),
+                                          simt_build_with(b, SIMT_MUL, part, x->at_once)),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
     simt_value args[] = {simt_build_addr(b, to, offset, 1, (int64_t)more * pitch), from, there};
     simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
@@ -89,10 +84,10 @@ static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value r
 
 static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first) {
     bool rows = x->threads % x->a_row == 0;   // each thread has one part of several rows
-    simt_value n = rows ? x->number : two(b, SIMT_ADD, x->number, first),
-               row = two(b, SIMT_UDIV, n, x->a_row);
+    simt_value n = rows ? x->number : simt_build_with(b, SIMT_ADD, x->number, first),
+               row = simt_build_with(b, SIMT_UDIV, n, x->a_row);
     if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
-    copy_part(k, b, x, row, rows ? first / x->a_row : 0, two(b, SIMT_UREM, n, x->a_row));
+    copy_part(k, b, x, row, rows ? first / x->a_row : 0, simt_build_with(b, SIMT_UREM, n, x->a_row));
 }
 
 static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
@@ -100,9 +95,9 @@ static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
     for (uint32_t first = 0; first < copies; first += all) {
         simt_builder then = *b;
         bool some = first + all > copies;
-        simt_value mine = some
-                              ? simt_build_cmp(b, SIMT_LT, two(b, SIMT_ADD, x->number, first), i32(b, copies))
-                              : 0;
+        simt_value mine = some ? simt_build_cmp(b, SIMT_LT, simt_build_with(b, SIMT_ADD, x->number, first),
+                                                i32(b, copies))
+                               : 0;
         if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
         region_mark m = lw_enter(k);
         copy_number(k, some ? &then : b, x, first);
@@ -124,14 +119,14 @@ static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
                      .rows = loop_fetch_rows(n),
                      .base = base,
                      .hi = hi,
-                     .buffer = two(b, SIMT_MUL, slot, buffer_bytes(k, n, f)),
+                     .buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, n, f)),
                      .at_once = loop_fetch_bytes(k->l->op, f)};
         x.a_row = (uint32_t)row / x.at_once;
         if (by_warps(k, n)) {
-            x.rows /= x.threads / WARP;
-            x.threads = WARP;
+            x.rows /= x.threads / LOWER_WARP;
+            x.threads = LOWER_WARP;
             x.number = k->lane;
-            x.first = two(b, SIMT_MUL, k->group, x.rows);
+            x.first = simt_build_with(b, SIMT_MUL, k->group, x.rows);
         }
         copy_rows(k, b, &x);
     }
@@ -181,50 +176,68 @@ static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups
     meet(k, b, n);
 }
 
-// Rows of one buffer that are only read by a matrix operation of several warps are in registers when it
-// begins.
-static bool is_taken(const loop_body *body) {
-    for (uint32_t i = 0; i < body->len; i++) {
+// ---- Late rounds -----------------------------------------------------------------------------------------
+static const loop_node *group_in(const loop_body *body) {
+    const loop_node *found = NULL;
+    for (uint32_t i = 0; i < body->len && !found; i++) {
         const loop_node *n = body->data[i];
-        if ((n->kind == LOOP_REDUCE && n->matrix && simt_mma_table(n->matrix->kind)->warps > 1) ||
-            is_taken(&n->body))
-            return true;
+        bool group = n->kind == LOOP_REDUCE && n->matrix && simt_mma_table(n->matrix->kind)->warps > 1;
+        found = group ? n : group_in(&n->body);
     }
-    return false;
+    return found;
 }
 
-static bool reads_it(const tensor_op *op, tensor_expr e, tensor_val val) {
+// Loads of the value that the expression has, an expression that is met twice counted twice.
+static uint32_t loads_of(const tensor_op *op, tensor_expr e, tensor_val val) {
     const tensor_node *n = tensor_node_at(op, e);
-    bool reads = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == val;
-    for (uint32_t i = 0; i < n->nargs && !reads; i++) reads = reads_it(op, n->args[i], val);
-    return reads;
+    uint32_t loads = n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == val;
+    for (uint32_t i = 0; i < n->nargs; i++) loads += loads_of(op, n->args[i], val);
+    return loads;
 }
 
-static uint32_t stages_that_read(const kernel *k, tensor_val val) {
-    const tensor_op *op = k->l->op;
-    uint32_t n = 0;
+static uint32_t loads_of_all(const tensor_op *op, const tensor_expr *e, uint32_t n, tensor_val val) {
+    uint32_t loads = 0;
+    for (uint32_t i = 0; i < n; i++) loads += loads_of(op, e[i], val);
+    return loads;
+}
+
+static uint32_t loads_of_op(const tensor_op *op, tensor_val val) {
+    uint32_t loads = 0;
     for (uint32_t s = 0; s < op->stages.len; s++) {
-        bool reads = false;
-        for (uint32_t i = 0; i < op->stages.data[s].nbody; i++)
-            reads |= reads_it(op, op->stages.data[s].body[i], val);
-        n += reads;
+        const tensor_stage *st = &op->stages.data[s];
+        loads += loads_of_all(op, st->body, st->nbody, val) +
+                 loads_of_all(op, st->filters, st->nfilters, val) +
+                 loads_of_all(op, st->orelse, st->nelse, val);
+        for (uint32_t i = 0; i < st->nkeys; i++)
+            loads += loads_of(op, st->keys[i].lhs, val) + loads_of(op, st->keys[i].rhs, val);
+        for (uint32_t t = 0; t < st->ntargets; t++)
+            loads += loads_of_all(op, st->targets[t].index, st->targets[t].rank, val);
     }
-    return n;
+    return loads;
 }
 
+// Rows of one buffer are in registers once a matrix operation of several warps begins, if its first factor
+// alone reads them: those of the next round are copied while it goes on.
 static bool comes_late(const kernel *k, const loop_node *n) {
-    bool late = n->buffers == 1 && is_taken(&n->body);
-    for (uint32_t i = 0; i < n->nfetched; i++) late &= stages_that_read(k, n->fetched[i].val) == 1;
+    const tensor_op *op = k->l->op;
+    const loop_node *group = n->buffers == 1 ? group_in(&n->body) : NULL;
+    bool late = group != NULL;
+    for (uint32_t i = 0; late && i < n->nfetched; i++) {
+        const tensor_node *product = tensor_node_at(op, op->stages.data[group->stages[0]].body[0]);
+        tensor_val val = n->fetched[i].val;
+        late = loads_of(op, product->args[0], val) == 1 && loads_of_op(op, val) == 1;
+    }
     return late;
 }
 
-void lw_fetch_next(kernel *k, simt_builder *b) {
+void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by) {
     for (uint32_t i = 0; i < k->fetched.len; i++) {
         fetched_rows *f = &k->fetched.data[i];
         const loop_node *n = f->node;
-        if (!f->base || (i && k->fetched.data[i - 1].node == n)) continue;
+        if (!f->base || !loads_of(k->l->op, by, f->rows->val)) continue;
         meet(k, b, n);
-        fill_round(k, b, n, i, two(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0));
+        fill_round(k, b, n, i, simt_build_with(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0));
+        for (uint32_t j = i; j < i + n->nfetched; j++) k->fetched.data[j].base = 0;
     }
 }
 
@@ -232,26 +245,29 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     uint32_t first = begin(k, n);
     if (comes_again(k)) meet(k, b, n);
     for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
-        fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi, i32(b, i));
+        fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
+                   i32(b, i));
     k->fetched.len = first;
 }
 
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number,
                     simt_value hi) {
     uint32_t first = begin(k, n), ahead = n->buffers - 1;
-    simt_value slot = two(b, SIMT_UREM, number, n->buffers),
-               next = two(b, SIMT_UREM, two(b, SIMT_ADD, number, ahead), n->buffers);
+    simt_value slot = simt_build_with(b, SIMT_UREM, number, n->buffers),
+               next = simt_build_with(b, SIMT_UREM, simt_build_with(b, SIMT_ADD, number, ahead), n->buffers);
     bool late = comes_late(k, n);
     if (late) wait(k, b, n, 0);
     else if (!ahead) meet(k, b, n);
     else wait(k, b, n, ahead - 1);
     if (!late)
-        fill_round(k, b, n, first, two(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n)), hi, next);
+        fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n)),
+                   hi, next);
     if (!late && !ahead) wait(k, b, n, 0);
     for (uint32_t i = 0; late && i < n->nfetched; i++)
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
     for (uint32_t i = 0; i < n->nfetched; i++)
-        k->fetched.data[first + i].buffer = two(b, SIMT_MUL, slot, buffer_bytes(k, n, &n->fetched[i]));
+        k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, slot,
+                                                            buffer_bytes(k, n, &n->fetched[i]));
 }
 
 // ---- Reading ---------------------------------------------------------------------------------------------
@@ -281,7 +297,7 @@ static simt_value row_offset(kernel *k, simt_builder *b, const fetched_rows *f, 
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight * pitch;
     simt_value row = lw_thread_position(k, b, f->node, lw_ix(k, b, 0));
-    return two(b, SIMT_MUL, simt_build_cvt(b, SIMT_T(I32), row), pitch);
+    return simt_build_with(b, SIMT_MUL, simt_build_cvt(b, SIMT_T(I32), row), pitch);
 }
 
 simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes) {

@@ -4,7 +4,7 @@
 //  →  if first { barrier; w = ld …; st s + …, w; fence.mma; barrier }  a = ld …  d, … = mma.group s, a, …
 #include "lower_matrix.h"
 
-enum { WARP = 32, WORD = 4 };
+enum { WORD = 4 };
 
 typedef struct {
     kernel *k;
@@ -16,10 +16,6 @@ typedef struct {
     uint32_t steps, pieces;
     uint32_t at;   // shared memory, bytes
 } product;
-
-static simt_value two(simt_builder *b, simt_op op, simt_value x, int64_t y) {
-    return simt_build_binary(b, op, x, simt_build_int(b, simt_typeof(b->func, x), y));
-}
 
 static uint32_t turns(const product *x) {
     return x->depth == LOWER_NO_AXIS ? 1 : x->k->axis[x->depth].extent;
@@ -56,7 +52,7 @@ static binding at_turn(const product *x, simt_builder *b, simt_value turn) {
     now.own &= ~AXIS(x->depth);
     now.axes &= ~AXIS(x->depth);
     now.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, now.own));
-    simt_value more = two(b, SIMT_MUL, lw_to_ix(k, b, turn), k->axis[x->depth].weight);
+    simt_value more = simt_build_with(b, SIMT_MUL, lw_to_ix(k, b, turn), k->axis[x->depth].weight);
     k->at[x->depth] = 0;
     for (instance_walk w = lw_walk_begin(k, now.own); lw_walk_next(&w);)
         now.of[lw_instance(k, now.own)] = simt_build_binary(b, SIMT_ADD, was.of[lw_instance(k, was.own)],
@@ -70,7 +66,7 @@ static void store_piece(const product *x, simt_builder *b, simt_value to, uint32
     simt_type t = simt_typeof(b->func, of);
     uint32_t bytes = simt_mma_piece_bytes(x->p->m->kind), lanes = WORD * 8 / simt_element_bits(t.element);
     for (uint32_t i = 0; i < t.lanes / lanes; i++) {
-        int64_t offset = (int64_t)(step * x->pieces + piece) * bytes + (int64_t)i * WARP * WORD;
+        int64_t offset = (int64_t)(step * x->pieces + piece) * bytes + (int64_t)i * LOWER_WARP * WORD;
         simt_value zero = simt_build_int(b, SIMT_T(I32), 0);
         simt_build_store(b, simt_build_addr(b, to, zero, 1, offset), lw_slice(b, of, i * lanes, lanes));
     }
@@ -79,9 +75,9 @@ static void store_piece(const product *x, simt_builder *b, simt_value to, uint32
 // What a warp brings of one turn: all columns.
 static void bring_turn(const product *x, simt_builder *b, simt_value turn, tensor_expr e) {
     kernel *k = x->k;
-    simt_value lane = two(b, SIMT_MUL, k->lane, WORD),
-               first = two(b, SIMT_MUL, turn,
-                           (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
+    simt_value lane = simt_build_with(b, SIMT_MUL, k->lane, WORD),
+               first = simt_build_with(b, SIMT_MUL, turn,
+                                       (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
                to = simt_build_addr(b, lw_shared(k, b, x->at), simt_build_binary(b, SIMT_ADD, first, lane), 1,
                                     0);
     outside columns = lm_enter_columns(k, x->p), depth = lm_enter(k, x->p->m->depth, at_turn(x, b, turn));
@@ -96,12 +92,12 @@ static void bring_turn(const product *x, simt_builder *b, simt_value turn, tenso
 
 static void bring(const product *x, simt_builder *b, tensor_expr e) {
     kernel *k = x->k;
-    uint32_t warps = k->plan->threads / WARP, n = turns(x);
+    uint32_t warps = k->plan->threads / LOWER_WARP, n = turns(x);
     lw_barrier(b);   // who reads what was there is through
     for (uint32_t first = 0; first < n; first += warps) {
         simt_builder then = *b;
         bool some = first + warps > n;
-        simt_value turn = two(b, SIMT_ADD, k->group, first);
+        simt_value turn = simt_build_with(b, SIMT_ADD, k->group, first);
         if (some)
             simt_build_if(b, simt_build_cmp(b, SIMT_LT, turn, simt_build_int(b, SIMT_T(I32), n)), NULL, 0,
                           &then, NULL);
@@ -186,6 +182,6 @@ void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, a
     x.at = lw_shared_take(k, x.steps * x.pieces * simt_mma_piece_bytes(p->m->kind));
     bring_once(&x, b, body->args[1]);
     operands a = lm_operands(k, b, r, p, steps, SIMT_MMA_A, body->args[0]);
-    lw_fetch_next(k, b);
+    lw_fetch_next(k, b, body->args[0]);
     for (instance_walk w = lw_walk_begin(k, sums & ~x.columns); lw_walk_next(&w);) multiply(&x, b, &a, steps);
 }

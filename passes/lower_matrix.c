@@ -6,19 +6,10 @@
 #include "lower_matrix.h"
 
 // ---- Loops -----------------------------------------------------------------------------------------------
-static const loop_node *loop_in(const loop_body *body, tensor_var v) {
-    for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i];
-        const loop_node *found = n->kind == LOOP_FOR && n->var == v ? n : loop_in(&n->body, v);
-        if (found) return found;
-    }
-    return NULL;
-}
-
 static bool has_vector(const loop_node *n) { return n->digits[0].place == LOOP_VECTOR_PLACE; }
 
 axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
-    const loop_node *depth = loop_in(&reduce->body, reduce->matrix->depth);
+    const loop_node *depth = loop_over_var(&reduce->body, reduce->matrix->depth);
     simt_mma kind = reduce->matrix->kind;
     bool halves = simt_element_bits(simt_mma_table(kind)->element) < 32,
          run = has_vector(depth) || loop_matrix_run(depth, kind);

@@ -5,10 +5,20 @@
 #include <string.h>
 
 static const machine machines[] = {
-#define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, vector_bytes, points,            \
-                block_points, block_threads)                                                                 \
-    {name,         gpu,           lanes, max_threads, max_registers, shared_bytes, vector_bytes, points,     \
-     block_points, block_threads, 0},
+#define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, group_shared_bytes,              \
+                vector_bytes, points, block_points, block_threads)                                           \
+    {name,                                                                                                   \
+     gpu,                                                                                                    \
+     lanes,                                                                                                  \
+     max_threads,                                                                                            \
+     max_registers,                                                                                          \
+     shared_bytes,                                                                                           \
+     group_shared_bytes,                                                                                     \
+     vector_bytes,                                                                                           \
+     points,                                                                                                 \
+     block_points,                                                                                           \
+     block_threads,                                                                                          \
+     0},
 #include "machine.def"
 };
 

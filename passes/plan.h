@@ -19,6 +19,7 @@ typedef struct {
     uint32_t max_threads;      // of a block
     uint32_t max_registers;    // 32-bit ones a thread
     uint32_t shared_bytes;     // of a block
+    uint32_t group_shared_bytes;   // of one where matrix operations of several warps are; 0: there are none
     uint32_t vector_bytes;     // widest access worth making
     uint32_t points;           // of an axis a thread should hold
     uint32_t block_points;     // rows a block should own by default, on a GPU a lane and group

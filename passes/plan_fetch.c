@@ -30,15 +30,6 @@ static bool refuse(planner *p, diag_code code, const schedule_cell *c, const cha
 #define REFUSE(p, code, c, help, ...) refuse((p), (code), (c), (help), arena_printf((p)->arena, __VA_ARGS__))
 
 // ---- The loop --------------------------------------------------------------------------------------------
-static loop_node *loop_over(const loop_body *body, tensor_var v) {
-    for (uint32_t i = 0; i < body->len; i++) {
-        loop_node *n = body->data[i],
-                  *found = n->kind == LOOP_FOR && n->var == v ? n : loop_over(&n->body, v);
-        if (found) return found;
-    }
-    return NULL;
-}
-
 static uint32_t serial_digits(const loop_node *n) {
     uint32_t serial = 0;
     for (uint32_t i = 0; i < n->ndigits; i++) serial += n->digits[i].place == LOOP_SERIAL_PLACE;
@@ -183,17 +174,18 @@ static uint32_t pitch_of(planner *p, const tensor_stage *st, const loop_fetch *f
 }
 
 // ---- All of them -----------------------------------------------------------------------------------------
-static bool check_room(planner *p, const schedule_cell *c, const loop_node *n, const loop_fetch *fetched,
-                       uint32_t count) {
+static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n,
+                       const loop_fetch *fetched, uint32_t count) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++)
         bytes += (uint64_t)fetched[i].pitch * ir_dtype_bytes(p->op->vals.data[fetched[i].val].type);
     uint64_t all = bytes * loop_fetch_rows(n) * n->buffers;
-    if (all <= p->machine->shared_bytes) return true;
+    int64_t room = plan_matrix_room(p, k);
+    if ((int64_t)all <= room) return true;
     return REFUSE(p, E0545, c, "take fewer buffers, or fewer points at once",
-                  "%u buffers of %u rows take %llu bytes of shared memory, and a block has %u",
+                  "%u buffers of %u rows take %llu bytes of shared memory, and a block has %lld for them",
                   (unsigned)n->buffers, (unsigned)loop_fetch_rows(n), (unsigned long long)all,
-                  (unsigned)p->machine->shared_bytes);
+                  (long long)room);
 }
 
 static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_var at, const loop_kernel *k,
@@ -226,7 +218,7 @@ static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_v
         return;
     }
     n->buffers = (uint32_t)buffers;
-    if (!check_room(p, c, n, fetched.data, fetched.len)) return;
+    if (!check_room(p, c, k, n, fetched.data, fetched.len)) return;
     for (uint32_t i = 0; i < fetched.len; i++)
         plan_copy_guards(p, fetched.data[i].val, loop_fetch_bytes(p->op, &fetched.data[i]));
     n->fetched = fetched.data;
@@ -247,7 +239,7 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
                 st->name);
             return;
         }
-        loop_node *n = loop_over(&k->body, at);
+        loop_node *n = loop_over_var(&k->body, at);
         if (n && !n->nfetched) fetch(p, st, c, at, k, n);
     }
 }

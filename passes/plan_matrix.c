@@ -445,16 +445,22 @@ static bool check_whole(planner *p, const plan_matrix *m, tensor_var v, const lo
         return REFUSE(
             p, m->cell, arena_printf(p->arena, "give the size, -D %s=64, or take another shape", s->name),
             "'%s' multiplies matrices as a whole, and the extent of '%s' is not known", shape, name);
-    bool block = n->rest == LOOP_BLOCK_PLACE && s->size % step == 0;
-    for (uint32_t d = 0; d < n->ndigits; d++) block &= n->digits[d].place != LOOP_SERIAL_PLACE;
-    if (n->rest != LOOP_BLOCK_PLACE ? s->size == step : block) return true;
+    for (uint32_t d = 0; d < n->ndigits; d++)
+        if (n->digits[d].place == LOOP_SERIAL_PLACE)
+            return REFUSE(p, m->cell, "leave the steps out, or take another shape",
+                          "'%s' multiplies matrices as a whole, and a block takes '%s' in steps", shape,
+                          name);
+    if (n->rest != LOOP_BLOCK_PLACE ? s->size == step : s->size % step == 0) return true;
     return REFUSE(
         p, m->cell, "take as many registers, or another shape",
         "'%s' multiplies matrices as a whole, and a thread's part of the %lld points of '%s' makes %lld",
         shape, (long long)s->size, name, (long long)step);
 }
 
-enum { GROUP_SHARED = 232448 };   // bytes of a block, of sm_90a, which alone has these operations
+static int64_t group_bytes(simt_mma kind, const loop_node *columns, const loop_node *depth) {
+    return loop_digits_product(columns) * loop_digits_product(depth) *
+           simt_element_bits(simt_mma_table(kind)->element) / 8;
+}
 
 static bool check_group(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels,
                         const loop_node *rows, const loop_node *columns, const loop_node *depth) {
@@ -462,8 +468,6 @@ static bool check_group(planner *p, const tensor_stage *st, const plan_matrix *m
     if (m->window || m->rows == LOOP_NO_ROWS || st->nleft != 2)
         return REFUSE(p, m->cell, "take another shape", "'%s' is for sums of rows and columns alone",
                       info->shape);
-    if (p->machine->lanes != 32)
-        return REFUSE(p, m->cell, "take another shape", "'%s' is an operation of four warps", info->shape);
     uint32_t groups = 1;
     for (uint32_t i = 0; i < levels->len; i++)
         for (uint32_t d = 0; d < levels->data[i]->ndigits; d++) {
@@ -482,23 +486,42 @@ static bool check_group(planner *p, const tensor_stage *st, const plan_matrix *m
                       "'%s' is an operation of %u warps, and there are %u groups along '%s'", info->shape,
                       info->warps, groups, plan_index_text(p, m->rows));
     if (!check_whole(p, m, m->columns, columns) || !check_whole(p, m, m->depth, depth)) return false;
-    int64_t bytes = loop_digits_product(columns) * loop_digits_product(depth) *
-                    simt_element_bits(simt_mma_table(m->kind)->element) / 8;
-    if (bytes <= GROUP_SHARED) return true;
+    int64_t bytes = group_bytes(m->kind, columns, depth);
+    if (bytes <= p->machine->group_shared_bytes) return true;
     return REFUSE(
         p, m->cell,
         arena_printf(p->arena, "give a block fewer columns: `block %s …`", plan_index_text(p, m->columns)),
         "'%s' has the second factor of a block in shared memory, where %lld bytes of it are more than %d",
-        info->shape, (long long)bytes, (int)GROUP_SHARED);
+        info->shape, (long long)bytes, (int)p->machine->group_shared_bytes);
 }
 
-static const loop_node *over(const loop_body *body, tensor_var v) {
+// all: of the kernel; body: of the part at hand.
+static int64_t groups_bytes(const loop_body *all, const loop_body *body) {
+    int64_t bytes = 0;
     for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i],
-                        *found = n->kind == LOOP_FOR && n->var == v ? n : over(&n->body, v);
-        if (found) return found;
+        const loop_node *n = body->data[i];
+        const loop_matrix *m = n->kind == LOOP_REDUCE ? n->matrix : NULL;
+        if (m && simt_mma_table(m->kind)->warps > 1)
+            bytes += group_bytes(m->kind, loop_over_var(all, m->columns), loop_over_var(&n->body, m->depth));
+        bytes += groups_bytes(all, &n->body);
     }
-    return NULL;
+    return bytes;
+}
+
+void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k) {
+    int64_t bytes = groups_bytes(&k->body, &k->body);
+    plan_matrix m;
+    for (uint32_t i = 0; i < g->len && !p->failed && bytes > p->machine->group_shared_bytes; i++)
+        if (plan_matrix_of(p, &p->op->stages.data[g->data[i]], &m))
+            REFUSE(
+                p, m.cell, "give a block fewer columns: `block q …`",
+                "the second factors of all sums of a kernel lie in shared memory, %lld bytes, more than %d",
+                (long long)bytes, (int)p->machine->group_shared_bytes);
+}
+
+int64_t plan_matrix_room(const planner *p, const loop_kernel *k) {
+    int64_t taken = groups_bytes(&k->body, &k->body);
+    return taken ? (int64_t)p->machine->group_shared_bytes - taken : p->machine->shared_bytes;
 }
 
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
@@ -512,7 +535,7 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
                "the loops over rows and columns do not stand around the sum '%s'", st->name);
         return;
     }
-    const loop_node *depth = over(&reduce->body, m.depth);
+    const loop_node *depth = loop_over_var(&reduce->body, m.depth);
     if (simt_mma_table(m.kind)->warps > 1 &&
         (!depth || !check_group(p, st, &m, levels, rows, columns, depth))) {
         if (!p->failed) REFUSE(p, m.cell, "take another shape", "the depth is no loop of its own");

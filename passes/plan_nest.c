@@ -392,6 +392,7 @@ static void build(planner *p, const row_class *rows, uint32_t number, void *user
     if (of.by) n.kernel->name = arena_printf(p->arena, "%s_cut", n.kernel->name);
     plan_nest_group(&n, g, &of, &n.kernel->body);
     plan_nest_end(&n);
+    plan_matrix_fit(p, g, n.kernel);
     plan_fetch(p, g, n.kernel);
     if (part && part->atomic) before_last(p);
 }

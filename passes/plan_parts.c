@@ -420,6 +420,7 @@ static void leave(planner *p, const stage_group *g, const stage_group *run, row_
         plan_nest_group(&n, walks, &rows, at);
         p->leaving = false;
         plan_nest_end(&n);
+        plan_matrix_fit(p, walks, n.kernel);
         plan_fetch(p, walks, n.kernel);
         if (part.kind == PART_RUNS) plan_count_rows(p, &n);
     }

@@ -177,6 +177,8 @@ bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule
 void plan_matrix_check(planner *p);   // refuses sums of which rewriting left one factor
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
 // Of an index of the sum, or of a stage that reads it point by point.
+void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k);   // what all its matrices take of shared memory
+int64_t plan_matrix_room(const planner *p, const loop_kernel *k);   // bytes of shared memory that its matrices leave
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce);
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why);   // refuses it there

@@ -149,9 +149,13 @@ static void bind_shared(sim *s, uint32_t bytes, bool groups) {
     sim_buffer *b = &s->buffers.data[SIM_SHARED];
     b->bytes = bytes;
     b->raced = true;
-    b->unfenced = groups ? ARENA_ARRAY(s->memory, uint32_t, bytes / 4 + 1) : NULL;
-    if (b->data && bytes <= b->room) return;
+    if (b->data && bytes <= b->room) {
+        b->unfenced = groups ? b->writers : NULL;
+        return;
+    }
     b->room = bytes;
+    b->writers = ARENA_ARRAY(s->memory, uint32_t, bytes / 4 + 1);
+    b->unfenced = groups ? b->writers : NULL;
     b->data = aligned_shared(s, bytes);
     b->defined = arena_alloc(s->memory, bytes + 1);
     b->flying = arena_alloc(s->memory, bytes + 1);

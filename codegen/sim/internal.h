@@ -68,7 +68,8 @@ typedef struct {
     bool raced;              // this launch may write it, so reads are recorded
     uint8_t *defined;        // a byte each; NULL: all of it
     uint8_t *flying;         // shared memory: a byte each, copies that are under way there
-    uint32_t *unfenced;      // shared memory of kernels with MMA_GROUP, a number a word: who wrote it, see sim_wrote_shared
+    uint32_t *writers;       // shared memory, a number a word: who wrote it, see sim_wrote_shared
+    uint32_t *unfenced;      // those, in kernels with MMA_GROUP; else NULL
     uint32_t granule;        // bytes of a record: 4, or of the smallest access
     sim_record *reads, *writes;
 } sim_buffer;

@@ -8,7 +8,7 @@
 
 A fault is caught if `gnnc run --check` in the simulator tells of a wrong result, or the simulator of a race, an access out
 of bounds or a value never written; in one of a few runs, tried in turn. With --races the simulator must tell of a race.
-FILE is of test/stdlib/schedules; SCHEDULE one of it, or `default` or `naive`: what the library's own file gets. NAME=VALUE is
+FILE is of test/stdlib/schedules, or a path of the project's; SCHEDULE one of it, or `default` or `naive`: what the library's own file gets. NAME=VALUE is
 a definition (T=f16) of all runs of the line.
 """
 import argparse
@@ -36,7 +36,7 @@ MORE_RUNS = {"guard": ["er:7:40,types=3 --layout=uneven --seed=%d" % s for s in 
 SIZES = ["S=3", "F=72", "K=12", "Q=12", "H=4", "D=8", "J=8", "P=5", "M=4"]
 RACES = "barrier early atomic overlap thread pair block".split()
 KINDS = """room row_long row_short row_start stride mask mask_not choice edge swap operation identity lost narrow narrow16 address scale
-store lane width fragment registers element round truncate nan thread pair block grid launch sequence rounds guard map size temp temp_room""".split()
+store fence lane width fragment registers element round truncate nan thread pair block grid launch sequence rounds guard map size temp temp_room""".split()
 HALVES = {"truncate": "f16 bf16".split()}   # kinds that have sites in these types alone
 SAID = re.compile(r"error\[(E07\d\d|E0823)\]")
 RACE = "E0723"
@@ -47,6 +47,7 @@ def command(gnnc, line, run):
     fault, file, op, schedule, *defines = line.split()
     plain = {"default": [], "naive": ["--no-schedule"]}.get(schedule)
     path = os.path.join(FOLDER, file) if plain is None else os.path.join(ROOT, "stdlib", file.replace("for_", ""))
+    path = os.path.join(ROOT, file) if "/" in file else path
     how = ["--schedule=" + schedule] if plain is None else plain
     sizes = SIZES + (["B=4"] if op == "rgcn_blocks" else []) + defines
     return [gnnc, "run", path, "--op=" + op, *how, "--target=sim", "--check", "--all-plans", "--graph=" + run[0], *run[1:], "--max-errors=0",
