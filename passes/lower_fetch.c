@@ -271,10 +271,25 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 }
 
 // ---- Reading ---------------------------------------------------------------------------------------------
+// What lets say apart, they are the same index.
+static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
+    if (a == b) return true;
+    const tensor_node *x = tensor_node_at(k->l->op, a), *y = tensor_node_at(k->l->op, b);
+    for (int side = 0; side < 2; side++) {
+        const tensor_node *n = side ? y : x;
+        const binding *v = n->op == TENSOR_VAR_OP ? &k->var[n->imm.i] : NULL;
+        if (v && v->kind == BOUND_LET) return side ? same_row(k, a, v->value) : same_row(k, v->value, b);
+    }
+    bool same = x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
+                (x->op == TENSOR_VAR_OP || x->op == TENSOR_LOAD_OP);
+    for (uint32_t i = 0; same && i < x->nargs; i++) same = same_row(k, x->args[i], y->args[i]);
+    return same;
+}
+
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) {
     for (uint32_t i = k->fetched.len; i-- > 0;) {
         const fetched_rows *f = &k->fetched.data[i];
-        if (f->rows->val == (tensor_val)load->imm.i && f->rows->row == load->args[0]) return f;
+        if (f->rows->val == (tensor_val)load->imm.i && same_row(k, f->rows->row, load->args[0])) return f;
     }
     return NULL;
 }

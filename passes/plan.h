@@ -37,6 +37,8 @@ typedef struct {
     bool together;             // what a thread holds of a row is one access: arrays are aligned for it
     bool nondeterministic;     // what depends on time may be taken
     const pass_observer *after;
+    bool no_matrices;          // contractions on tensor cores were refused
+    bool matrices;             // the default has some
     const char *refused;       // why a schedule that nobody wrote cannot be taken
     VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
 } version_facts;

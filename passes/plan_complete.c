@@ -1,12 +1,12 @@
-// What a schedule leaves open takes the default: the cells of kernels it does not deal out, and blocks for
-// the outermost index of those it does. Of spmm, an empty schedule gets all that the default says of y, and
+// What a schedule leaves open takes the default: the cells of kernels it does not deal out, the shape of
+// contractions of which it says no more than `mma`, and blocks for the outermost index of those it does. Of spmm, an empty schedule gets all that the default says of y, and
 // `groups v 4;` gets `y: block v 4`.
 #include "plan_default.h"
 
 static const schedule_verb dealing[] = {
     SCHEDULE_BLOCK,   SCHEDULE_SPLIT,  SCHEDULE_GROUPS,    SCHEDULE_TILE,   SCHEDULE_LANES,
     SCHEDULE_VECTOR,  SCHEDULE_FLAT,   SCHEDULE_REGISTERS, SCHEDULE_UNROLL, SCHEDULE_BUCKET,
-    SCHEDULE_COMBINE, SCHEDULE_WINDOW, SCHEDULE_MMA,       SCHEDULE_LOOPS};
+    SCHEDULE_COMBINE, SCHEDULE_WINDOW, SCHEDULE_LOOPS};
 
 // Whether the schedule says so of an index of the stage; `none` counts.
 static bool says(const making *m, const tensor_stage *st, schedule_verb verb, tensor_var v) {
@@ -67,12 +67,20 @@ static void give_blocks(making *m, const stage_group *g) {
 static void complete(making *m, stage_group *g) {
     bool said = false;
     if (!g->len || plan_keeps_shared(m->p, g)) return;
-    for (uint32_t i = 0; i < g->len; i++) said |= deals_out(m, &m->p->op->stages.data[g->data[i]]);
-    if (said) {
+    bool matrix = false;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &m->p->op->stages.data[g->data[i]];
+        said |= deals_out(m, st);
+        matrix |= plan_asks_matrix(m->p, st);
+    }
+    if (!said && matrix && default_matrix(m, g)) return;
+    if (said || matrix) {
         give_blocks(m, g);
         return;
     }
+    m->p->facts->no_matrices = true;   // unless they are asked for: nothing else would do if they were refused
     default_stages(m, g);
+    m->p->facts->no_matrices = false;
     for (uint32_t i = 0; i < g->len; i++) {
         const char *name = m->p->op->stages.data[g->data[i]].name;
         said |= schedule_find(m->p->s, name, SCHEDULE_COMPUTE, NULL) ||

@@ -78,8 +78,8 @@ index_cut plan_cut(planner *p, const tensor_stage *st, tensor_var v, bool bound)
         if (fields[i].verb == SCHEDULE_UNROLL) c.dealt = schedule_value_of(cell, "dealt") != NULL;
         if (fields[i].verb == SCHEDULE_LANES && !c.lanes) c.lanes = fit(p, &c, cell);
     }
-    plan_matrix_cut(p, &c);
     c.fetches = schedule_find(p->s, st->name, SCHEDULE_PIPELINE, p->op->vars.data[v].name) != NULL;
+    plan_matrix_cut(p, &c);
     return c;
 }
 

@@ -137,7 +137,7 @@ static int64_t power_above(int64_t n) {
     return p < n ? p * 2 : p;
 }
 
-static void suppose(making *m, tensor_space s) {
+void default_suppose(making *m, tensor_space s) {
     for (uint32_t i = 0; i < m->supposed.len; i++)
         if (m->supposed.data[i] == s) return;
     VEC_PUSH(m->p->arena, &m->supposed, s);
@@ -151,7 +151,7 @@ static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t
     share s = {1, 1, 1};
     if (widest_vector > 16) widest_vector = 16;
     int64_t multiple = extent ? extent : m->class->multiple;
-    if (!extent) suppose(m, m->p->op->vars.data[v].space);
+    if (!extent) default_suppose(m, m->p->op->vars.data[v].space);
     if (!extent) extent = m->class->typical;
     while (widest_vector > 1 && (multiple % widest_vector || widest_vector > extent)) widest_vector /= 2;
     s.vector = widest_vector;
@@ -436,6 +436,7 @@ static void fill_flat(making *m, const stage_group *g) {
 
 void default_stages(making *m, const stage_group *g) {
     planner *p = m->p;
+    if (default_matrix(m, g)) return;
     if (flattens(m, g)) {
         fill_flat(m, g);
         return;
@@ -469,7 +470,7 @@ static void fill_row_room(making *m, const stage_group *g) {
 
 static void fill_kernel(making *m, const stage_group *g) {
     default_extremes(m, g);
-    if (m->rows >= ROWS_TILED && default_tile(m, g, m->rows - ROWS_TILED)) {
+    if (m->rows >= ROWS_TILED && !default_contracts(m, g) && default_tile(m, g, m->rows - ROWS_TILED)) {
         default_nones(m);
         return;
     }

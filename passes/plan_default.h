@@ -1,4 +1,5 @@
-// Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_rows.c gives
+// Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_matrix.c
+// contractions on tensor cores, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
 // and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
 // plan_default_steps.c says how many steps are written out, plan_default_types.c what is held in 16 bits,
@@ -75,6 +76,12 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
 // On a GPU: the lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare);
 void default_stages(making *m, const stage_group *g);
+void default_suppose(making *m, tensor_space s);   // the version is for the extents of its class
+// The type of 16 bits that an expression's values have; DT_COUNT: they have none.
+ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e);
+bool default_contracts(const making *m, const stage_group *g);   // default_matrix would take it
+// A kernel of a contraction on tensor cores, as `mma` says or of numbers of 16 bits; false: it is none, and nothing is filled.
+bool default_matrix(making *m, const stage_group *g);
 
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);

@@ -1,8 +1,7 @@
 // What the default schedule holds in another type than the op says.
 #include "plan_default.h"
 
-// The type of 16 bits that an expression's values have, DT_COUNT: of no such type.
-static ir_dtype narrow_of(const tensor_op *op, tensor_expr e) {
+ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e);
     while ((n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type)) || n->op == TENSOR_STOP_OP)
         n = tensor_node_at(op, n->args[0]);
@@ -29,7 +28,7 @@ void default_extremes(making *m, const stage_group *g) {
         bool extreme = r->nargs == 1 && r->nstate == 1 && tensor_combined_by(p->op, r, 0, &by) &&
                        (by == REDUCE_MAX || by == REDUCE_MIN) &&
                        tensor_node_at(p->op, r->lift[0])->op == TENSOR_ARG_OP;
-        ir_dtype t = extreme ? narrow_of(p->op, st->body[0]) : DT_COUNT;
+        ir_dtype t = extreme ? default_narrow_type(p->op, st->body[0]) : DT_COUNT;
         if (t == DT_COUNT || !is_exact(p->op, r->identity[0], t)) continue;
         const tensor_val_info *to = &p->op->vals.data[st->targets[0].val];
         if (to->role != VAL_RESULT || to->type != t) continue;

@@ -36,6 +36,35 @@ static uint32_t serial_digits(const loop_node *n) {
     return serial;
 }
 
+static const loop_node *let_of(const loop_body *body, tensor_var v) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i],
+                        *found = n->kind == LOOP_LET && n->var == v ? n : let_of(&n->body, v);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+// The loop whose points are those of v, NULL: there is none; value: what v is there, by the loop's index, as
+// stages that share a loop have it, and what stands in an order.
+static loop_node *loop_behind(planner *p, const loop_kernel *k, tensor_var v, tensor_expr *value) {
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
+    loop_node *n;
+    *value = tensor_var_expr(p->op, v, NO_SPAN);
+    while (!(n = loop_over_var(&k->body, v))) {
+        const loop_node *let = let_of(&k->body, v);
+        if (!let) return NULL;
+        vars[v] = let->value;
+        *value = *plan_substitute(p, value, 1, vars);
+        vars[v] = 0;
+        const tensor_node *e = tensor_node_at(p->op, let->value);
+        while (e->op == TENSOR_LOAD_OP && e->nargs == 1) e = tensor_node_at(p->op, e->args[0]);
+        if (e->op != TENSOR_VAR_OP) return NULL;
+        v = (tensor_var)e->imm.i;
+    }
+    return n;
+}
+
 // Rounds one after the other: those of the rest, or of the one serial digit.
 static bool check_loop(planner *p, const tensor_stage *st, const schedule_cell *c, const loop_node *n) {
     const char *name = c->subject;
@@ -188,9 +217,12 @@ static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k,
                   (long long)room);
 }
 
-static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_var at, const loop_kernel *k,
-                  loop_node *n) {
+// value: what `at` is in the loop.
+static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_var at, tensor_expr value,
+                  const loop_kernel *k, loop_node *n) {
     VEC(loop_fetch) fetched = {0};
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
+    vars[at] = value;
     int64_t buffers = schedule_number(c, NULL);
     c->consumed = true;
     if (!check_loop(p, st, c, n) || !check_alike(p, c, k, n)) return;
@@ -208,6 +240,7 @@ static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_v
         loop_fetch f = {.val = v, .row = r.row};
         if (!check_shape(p, &f, keep) || !check_row(p, &r, keep)) return;
         f.pitch = pitch_of(p, st, &f, at);
+        f.row = *plan_substitute(p, &r.row, 1, vars);
         VEC_PUSH(p->arena, &fetched, f);
     }
     if (!fetched.len) {
@@ -239,7 +272,8 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
                 st->name);
             return;
         }
-        loop_node *n = loop_over_var(&k->body, at);
-        if (n && !n->nfetched) fetch(p, st, c, at, k, n);
+        tensor_expr value;
+        loop_node *n = loop_behind(p, k, at, &value);
+        if (n && !n->nfetched) fetch(p, st, c, at, value, k, n);
     }
 }

@@ -70,12 +70,12 @@ static const char *tiled_by(const planner *p, const tensor_stage *st, tensor_var
     return by ? by->text : NULL;
 }
 
-static bool depends(const planner *p, tensor_expr e, tensor_var v, const char *given) {
+bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *given) {
     const tensor_node *n = tensor_node_at(p->op, e);
     if (n->op == TENSOR_VAR_OP) return (tensor_var)n->imm.i == v;
     if (n->op == TENSOR_LOAD_OP && given && !strcmp(p->op->vals.data[n->imm.i].name, given)) return false;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (depends(p, n->args[i], v, given)) return true;
+        if (plan_depends(p, n->args[i], v, given)) return true;
     return false;
 }
 
@@ -83,7 +83,7 @@ static bool depends(const planner *p, tensor_expr e, tensor_var v, const char *g
 static uint32_t factors_with(const planner *p, const tensor_stage *st, tensor_var v) {
     const tensor_node *body = tensor_node_at(p->op, st->body[0]);
     const char *given = tiled_by(p, st, v);
-    return depends(p, body->args[0], v, given) | depends(p, body->args[1], v, given) << 1;
+    return plan_depends(p, body->args[0], v, given) | plan_depends(p, body->args[1], v, given) << 1;
 }
 
 // The last left index that the first factor alone has, and the second. A factor that has none is the same for
@@ -121,6 +121,10 @@ static bool is_sum(const planner *p, const tensor_reducer *r) {
            tensor_reducer_neutral(p->op, r);
 }
 
+bool plan_matrix_sums(const planner *p, const tensor_stage *st) {
+    return st->reducer != TENSOR_NO_REDUCER && is_sum(p, &p->op->reducers.data[st->reducer]) && !st->nelse;
+}
+
 static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth,
                        bool windows) {
     const char *out = "leave 'mma' out: lanes and vectors are for such a sum",
@@ -131,7 +135,7 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
         return REFUSE(p, compute, "leave one of them out",
                       "'mma' says what the factors of '%s' are multiplied in, and so does 'compute'",
                       st->name);
-    if (!is_sum(p, &p->op->reducers.data[st->reducer]) || st->nelse)
+    if (!plan_matrix_sums(p, st))
         return REFUSE(p, c, out,
                       "tensor cores add products of f32 or narrower numbers up, and '%s' is no such sum",
                       st->name);
@@ -342,6 +346,8 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     c->matrix = plan_matrix_role(p, c->stage, c->var, &m);
     if (c->matrix == MATRIX_NONE) return;
     c->matrix_kind = m.kind;
+    tensor_var of = c->matrix == MATRIX_ROWS ? m.rows : c->matrix == MATRIX_COLUMNS ? m.columns : m.depth;
+    c->fetches |= schedule_find(p->s, m.stage->name, SCHEDULE_PIPELINE, p->op->vars.data[of].name) != NULL;
     refuse_others(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;

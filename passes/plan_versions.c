@@ -159,11 +159,24 @@ static bool add_schedule(versioning *w, const schedule *given, bool *always) {
 enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a version each
 
 // ---- Without one -----------------------------------------------------------------------------------------
+// facts: of what was added.
+static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed,
+                          version_facts *facts) {
+    bool matrices = true;
+    do {
+        *facts = (version_facts){.index_bits = w->options->index_bits, .no_matrices = !matrices};
+        schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
+        if (!s) return NULL;
+        take_conditions(w, s, facts);
+        if (add(w, s, facts)) return s;
+        matrices = false;
+    } while (facts->matrices);
+    return NULL;
+}
+
 static bool add_made(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed) {
-    version_facts facts = {.index_bits = w->options->index_bits};
-    schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, rows, supposed);
-    if (s) take_conditions(w, s, &facts);
-    return s && add(w, s, &facts);
+    version_facts facts;
+    return add_rows(w, c, rows, supposed, &facts) != NULL;
 }
 
 static void add_tiled(versioning *w, const plan_class *c) {
@@ -193,15 +206,14 @@ static void add_default(versioning *w) {
         for (plan_rows rows = ROWS_FEW_POINTS;
              rows <= ROWS_MANY_POINTS && !i && !supposed.rows && w->machine->gpu; rows++)
             add_made(w, c, rows, &other);
-        if (!fused && (!i || !supposed.rows) && !add(w, s, &facts)) return;
+        if (!fused && (!i || !supposed.rows) && !(s = add_rows(w, c, ROWS_EVEN, &other, &facts))) return;
         if (supposed.rows) {
-            facts = (version_facts){.index_bits = w->options->index_bits};
-            s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
+            plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
             bool cut = other.cut && w->machine->gpu && !i;
             if (cut) add_made(w, c, ROWS_FEWER, &other);
             if (cut) add_made(w, c, ROWS_FEW, &other);
             if (cut) add_made(w, c, ROWS_BRIEF, &other);
-            if (!add(w, s, &facts)) return;
+            if (!(s = add_rows(w, c, ROWS_SKEWED, &other, &facts))) return;
         }
         if (supposed.extents) continue;
         if (has_vectors(s) || facts.together)

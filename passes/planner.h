@@ -175,10 +175,13 @@ typedef struct {   // a sum that `mma` is about
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
 bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule says `mma` of what it reduces
 void plan_matrix_check(planner *p);   // refuses sums of which rewriting left one factor
+bool plan_matrix_sums(const planner *p, const tensor_stage *st);   // it adds in f32, which a matrix operation can do
+// The expression mentions v, but for what it reads by the map of that name (NULL: none), whose value is given.
+bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *given);
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
-// Of an index of the sum, or of a stage that reads it point by point.
 void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k);   // what all its matrices take of shared memory
 int64_t plan_matrix_room(const planner *p, const loop_kernel *k);   // bytes of shared memory that its matrices leave
+// Of an index of the sum, or of a stage that reads it point by point.
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce);
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why);   // refuses it there

@@ -84,12 +84,13 @@ def bytes_moved(what, rows, types, size, K, Q):
 
 
 # ---- gnnc ----------------------------------------------------------------------------------------------------
-def ours(o, path, rows, types, what, dtype, K, Q):
+def ours(o, path, rows, types, what, dtype, K, Q, made):
+    """made: by the compiler, of f32 from no more than `mma`; else the schedule of this file."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "s.gnn")
-        text = schedule(what, dtype, K, Q, rows)
-        open(source, "w").write(open(os.path.join(HERE, "segments.gnn")).read() + "schedule %s s { %s }\n" % (what, text))
-        command = [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, "--schedule=s", "--param=type=@row", "-D", "R=%d" % types, "-D", "K=%d" % K,
+        text = schedule(what, dtype, K, Q, rows) if not made else "mma %s tf32;" % {"fwd": "k", "dx": "q", "dw": "e"}[what] if dtype == "f32" else ""
+        open(source, "w").write(open(os.path.join(HERE, "segments.gnn")).read() + ("schedule %s s { %s }\n" % (what, text) if text else ""))
+        command = [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, *(["--schedule=s"] if text else []), "--param=type=@row", "-D", "R=%d" % types, "-D", "K=%d" % K,
                    "-D", "Q=%d" % Q, "-D", "T=" + dtype, "--target=" + o.target, "--check-budget=3000000"]
         command += ["--json", "--flush", "--seconds=1", "--repeat=%d" % o.repeat] if o.verb == "bench" else ["--check"]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -187,7 +188,7 @@ def table(rows):
         cases.setdefault(tuple(r[k] for k in KEY[:-1]), {})[r["who"]] = r
     for case, by in cases.items():
         mine = by.get("gnnc", {})
-        other = min((r for w, r in by.items() if w != "gnnc" and r.get("verdict") == "right"), key=lambda r: r["cold_ms"], default=None)
+        other = min((r for w, r in by.items() if not w.startswith("gnnc") and r.get("verdict") == "right"), key=lambda r: r["cold_ms"], default=None)
         floor = next(iter(by.values()))["bytes"] / 4.2e12 * 1e6
         us = 1e3 * mine["cold_ms"] if "cold_ms" in mine else math.nan
         print("| %s | %s | %s | %d × %d | %.1f | %s | %.2f | %s | %s |" % (*case, floor, "%.1f" % us if us == us else mine.get("reason", "–"), us / floor,
@@ -205,7 +206,7 @@ def main():
     p.add_argument("--sizes", default="32x32,64x64,128x128")
     p.add_argument("--dtypes", default="f32,f16")
     p.add_argument("--passes", default=",".join(PASSES))
-    p.add_argument("--only", default="ours,peers")
+    p.add_argument("--only", default="ours,peers", help="default: what the compiler makes without a schedule, of f32 from `mma k tf32`")
     p.add_argument("--out", default="segments.jsonl")
     p.add_argument("--gnnc", default=os.path.join(ROOT, "build", "bin", "gnnc"))
     p.add_argument("--target", default="cuda")
@@ -237,8 +238,9 @@ def main():
                         print(" ".join(str(row.get(k, "")) for k in KEY + ("cold_ms", "hot_ms", "verdict", "plan", "reason")), flush=True)
                     if time.time() > end:
                         return print("out of time")
-                    if "ours" in o.only and (name, what, dtype, K, Q, "gnnc") not in known:
-                        add("gnnc", ours(o, path, int(ptr[-1]), len(ptr) - 1, what, dtype, K, Q))
+                    for who, asked in (("gnnc", "ours"), ("gnnc default", "default")):
+                        if asked in o.only and (name, what, dtype, K, Q, who) not in known:
+                            add(who, ours(o, path, int(ptr[-1]), len(ptr) - 1, what, dtype, K, Q, asked == "default"))
                     if "peers" in o.only and (name, what, dtype, K, Q, "triton grouped") not in known:
                         for who, row in peers(o, torch, clock, ptr, dtype, K, Q, what):
                             add(who, row)
