@@ -56,6 +56,7 @@ static uint32_t place_of(const simt_func *f, simt_region r, simt_instr i) {
 // It, or what it holds, may change memory or see that another thread did.
 static bool shares(const simt_func *f, simt_instr i) {
     const simt_instr_info *x = &f->instrs.data[i];
+    if (is_shuffle(x->op)) return false;
     if (!x->nregions)
         return x->op == SIMT_LD ? !x->mem.invariant
                                 : simt_op_table(x->op)->flags & (SIMT_READS | SIMT_WRITES);

@@ -28,6 +28,7 @@ er:7:40,types=3 --layout=strided
 batch:3:4:0.5,types=3 --edges=mixed
 hubs:300:900,types=3
 star:600,types=3
+star:5000,types=3
 er:2:2400,types=3
 batch:2:300:0.01,types=3
 er:900:3000,types=3""".split("\n")]
