@@ -62,10 +62,18 @@ static bool mentions(dealing *d, tensor_expr e) {
     return false;
 }
 
+// What is reduced for each point that is reduced has states of its own, which nobody deals.
+static bool reduces_inside(const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++)
+        if (body->data[i]->kind == LOOP_REDUCE || reduces_inside(&body->data[i]->body)) return true;
+    return false;
+}
+
 static loop_dealt_fault check_reduced(dealing *d, const loop_body *body, uint32_t i) {
     uint32_t first = i;
     for (; i < body->len && body->data[i]->kind == LOOP_REDUCE; i++) {
         loop_digit lanes;
+        if (reduces_inside(&body->data[i]->body)) return LOOP_DEALT_OTHERS;
         if (!loop_reducing_lanes(body->data[i], &lanes)) return LOOP_DEALT_LANES;
         if (i > first && (lanes.unit != d->unit || lanes.extent != d->lanes)) return LOOP_DEALT_LANES;
         d->lanes = lanes.extent;

@@ -239,6 +239,20 @@ static const char *check_group(loop_verifier *v, const loop_matrix *m, const loo
     return NULL;
 }
 
+// The operation has all lanes: none is left for other points, and all go through it.
+static const char *check_lanes(loop_verifier *v, const loop_node *rows, const loop_node *columns) {
+    for (uint32_t k = 0; k < v->path.len; k++) {
+        const loop_node *n = v->path.data[k];
+        if (n->kind == LOOP_FOR && n->unroll > 1 && n->masked)
+            return WRONG(v, "a matrix operation stands in masked steps of '%s'", v->op->vars.data[n->var].name);
+        for (uint32_t d = 0; n->kind == LOOP_FOR && n != rows && n != columns && d < n->ndigits; d++)
+            if (n->digits[d].place == LOOP_LANE_PLACE && n->digits[d].extent > 1)
+                return WRONG(v, "'%s' is dealt out to lanes around a matrix operation, which has them all",
+                             v->op->vars.data[n->var].name);
+    }
+    return NULL;
+}
+
 const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     const loop_matrix *m = n->matrix;
     const tensor_stage *s = &v->op->stages.data[n->stages[0]];
@@ -257,6 +271,7 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
         return WRONG(v, "no loop around is over the rows and columns of a matrix operation");
     if (v->launch->lanes != 32)
         return WRONG(v, "a matrix operation is of 32 lanes, not %u", (unsigned)v->launch->lanes);
+    TRY(check_lanes(v, rows, columns));
     if (rows) TRY(check_layout(v, rows, rows_of(rows), "the rows"));
     TRY(check_layout(v, columns, columns_of(columns), "the columns"));
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_together(v, m, v->path.data[k]));

@@ -125,6 +125,19 @@ bool plan_matrix_sums(const planner *p, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && is_sum(p, &p->op->reducers.data[st->reducer]) && !st->nelse;
 }
 
+// All rows and columns of an operation sum the same points.
+static bool check_keys(planner *p, const tensor_stage *st, const schedule_cell *c, const plan_matrix *m) {
+    for (uint32_t i = 0; i < st->nkeys; i++) {
+        tensor_var of[] = {m->columns, m->rows};
+        for (uint32_t k = 0; k < (m->rows == LOOP_NO_ROWS ? 1 : 2); k++)
+            if (plan_mentions(p, st->keys[i].lhs, of[k]) || plan_mentions(p, st->keys[i].rhs, of[k]))
+                return REFUSE(p, c, "leave 'mma' out: lanes and vectors are for such a sum",
+                              "'%s' sums other points for each '%s', and a matrix operation sums the same for all its %s",
+                              st->name, plan_index_text(p, of[k]), k ? "rows" : "columns");
+    }
+    return true;
+}
+
 static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth,
                        bool windows) {
     const char *out = "leave 'mma' out: lanes and vectors are for such a sum",
@@ -151,7 +164,7 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
                 : out,
             "all points of '%s' are contracted, and '%s' sums those that a condition or another index leaves",
             name, st->name);
-    if (find_roles(p, st, &m)) return true;
+    if (find_roles(p, st, &m)) return check_keys(p, st, c, &m);
     return REFUSE(p, c, out,
                   "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",
                   st->name, st->name);
@@ -376,9 +389,38 @@ bool plan_matrix_apart(planner *p, const index_cut *c, const index_cut *o) {
         apart, name, held->stage->name);
 }
 
+// Operations are of all lanes, at steps that all of them are there for.
+static bool check_steps(planner *p, const tensor_stage *st, const plan_matrix *m) {
+    for (uint32_t i = 0; i < st->nleft; i++) {
+        const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_UNROLL,
+                                               p->op->vars.data[st->left[i]].name);
+        if (!c || !schedule_value_of(c, "masked")) continue;
+        diagnostic *d = plan_refuse(p, E0572, c->at, "a matrix operation of '%s' has no masked steps of '%s'",
+                                    st->name, plan_index_text(p, st->left[i]));
+        if (d) diag_note(d, m->cell->at, "by this statement");
+        if (d) diag_help(d, "leave `masked` out");
+        return false;
+    }
+    return true;
+}
+
 void plan_matrix_lanes(planner *p, const tensor_stage *st, uint32_t lanes) {
     plan_matrix m;
-    if (p->failed || lanes == p->machine->lanes || !plan_matrix_of(p, st, &m)) return;
+    if (p->failed || !plan_matrix_of(p, st, &m) || !check_steps(p, st, &m)) return;
+    for (uint32_t i = 0; i < st->nleft; i++) {
+        const char *name = plan_index_text(p, st->left[i]);
+        const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_LANES,
+                                               p->op->vars.data[st->left[i]].name);
+        bool own = st->left[i] == m.columns || st->left[i] == m.rows;
+        if (!c || own || schedule_number(c, NULL) <= 1) continue;
+        diagnostic *d = plan_refuse(p, E0572, c->at,
+                                    "'lanes %s' deals out lanes that a matrix operation of '%s' needs", name,
+                                    st->name);
+        if (d) diag_note(d, m.cell->at, "by this statement");
+        if (d) diag_help(d, "take groups: `groups %s %lld`", name, (long long)schedule_number(c, NULL));
+        return;
+    }
+    if (lanes == p->machine->lanes) return;
     REFUSE(p, m.cell, "leave lanes along other indices out, and take groups",
            "a matrix operation of '%s' takes the %u lanes of a warp, and its kernel has %u", st->name,
            p->machine->lanes, lanes);

@@ -155,3 +155,15 @@ void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part
                  arena_printf(p->arena, "where '%s' walks other points than '%s'", st->name, first->name),
                  "leave it out for one of them");
 }
+
+// Which way a warp goes it asks all its lanes, who must be there: those of another tile may have no point.
+void plan_whole_lanes(const plan_nest *n, uint32_t lanes) {
+    planner *p = n->p;
+    if (p->failed || !p->within || !n->tiles || !has_digit(n->tiles, LOOP_GROUP_PLACE) ||
+        lanes >= p->machine->lanes)
+        return;
+    diagnostic *d = plan_refuse(
+        p, E0530, p->within_cell->at,
+        "'whole' has no pass in this version where a warp has several tiles, some of which may have no point");
+    if (d) diag_help(d, "leave it out, or take one tile a block, or %u lanes for each", p->machine->lanes);
+}

@@ -368,6 +368,7 @@ void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node
 // Rows that are taken whole (plan_whole.c): where the deepest stages of the nest stand; the loops that walk their rows.
 loop_body *plan_whole_open(plan_nest *n, loop_body *at);
 void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n);
+void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: refuses those that could not ask one another
 // What the schedule says of the launch of a kernel whose loops are made (plan_cache.c, plan_persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
