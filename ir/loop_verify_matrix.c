@@ -244,7 +244,8 @@ static const char *check_lanes(loop_verifier *v, const loop_node *rows, const lo
     for (uint32_t k = 0; k < v->path.len; k++) {
         const loop_node *n = v->path.data[k];
         if (n->kind == LOOP_FOR && n->unroll > 1 && n->masked)
-            return WRONG(v, "a matrix operation stands in masked steps of '%s'", v->op->vars.data[n->var].name);
+            return WRONG(v, "a matrix operation stands in masked steps of '%s'",
+                         v->op->vars.data[n->var].name);
         for (uint32_t d = 0; n->kind == LOOP_FOR && n != rows && n != columns && d < n->ndigits; d++)
             if (n->digits[d].place == LOOP_LANE_PLACE && n->digits[d].extent > 1)
                 return WRONG(v, "'%s' is dealt out to lanes around a matrix operation, which has them all",

@@ -131,9 +131,10 @@ static bool check_keys(planner *p, const tensor_stage *st, const schedule_cell *
         tensor_var of[] = {m->columns, m->rows};
         for (uint32_t k = 0; k < (m->rows == LOOP_NO_ROWS ? 1 : 2); k++)
             if (plan_mentions(p, st->keys[i].lhs, of[k]) || plan_mentions(p, st->keys[i].rhs, of[k]))
-                return REFUSE(p, c, "leave 'mma' out: lanes and vectors are for such a sum",
-                              "'%s' sums other points for each '%s', and a matrix operation sums the same for all its %s",
-                              st->name, plan_index_text(p, of[k]), k ? "rows" : "columns");
+                return REFUSE(
+                    p, c, "leave 'mma' out: lanes and vectors are for such a sum",
+                    "'%s' sums other points for each '%s', and a matrix operation sums the same for all its %s",
+                    st->name, plan_index_text(p, of[k]), k ? "rows" : "columns");
     }
     return true;
 }
