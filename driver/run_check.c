@@ -209,8 +209,9 @@ static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expe
     if (c.wrong) tell_wrong(o, v, expected, &c);
 }
 
-static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op) {
-    const tensor_eval_input input = {.sizes = o->b->sizes, .inputs = o->b->arrays, .one_in = o->one_in};
+static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const uint32_t *every) {
+    const tensor_eval_input input = {
+        .sizes = o->b->sizes, .inputs = o->b->arrays, .one_in = o->one_in, .every = every};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;
@@ -220,11 +221,11 @@ static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op) {
 
 // ---- In the types of a schedule --------------------------------------------------------------------------
 
-// The op in the types the version at hand computes in; NULL: in its own.
-static const tensor_op *typed_op(const run_op *o) {
+// What the version at hand was planned as; NULL: nothing was.
+static const loop_plan *plan_taken(const run_op *o) {
     const program *p = o->op->program;
     for (uint32_t i = 0; o->taken && p && i < p->versions.len && i < o->op->plans.len; i++)
-        if (!strcmp(p->versions.data[i].name, o->taken)) return o->op->plans.data[i]->typed;
+        if (!strcmp(p->versions.data[i].name, o->taken)) return o->op->plans.data[i];
     return NULL;
 }
 
@@ -273,9 +274,11 @@ static void tell_beyond(run_op *o, tensor_val v, int64_t beyond, int64_t of) {
 }
 
 const tensor_evaluated *run_expected(run_op *o) {
-    const tensor_op *op = o->op->op, *typed = typed_op(o);
-    if (!o->expected) o->expected = evaluate(o, op);   // once, however many versions are compared
-    const tensor_evaluated *by = o->expected && typed ? evaluate(o, typed) : NULL;
+    const tensor_op *op = o->op->op;
+    const loop_plan *plan = plan_taken(o);
+    const tensor_op *typed = plan ? plan->typed : NULL;      // in the types its schedule asks for
+    if (!o->expected) o->expected = evaluate(o, op, NULL);   // once, however many versions are compared
+    const tensor_evaluated *by = o->expected && typed ? evaluate(o, typed, plan->every) : NULL;
     if (!by) return typed ? NULL : o->expected;
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     for (tensor_val v = 0, n = 0; v < op->nparams; v++) {

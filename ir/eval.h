@@ -116,6 +116,7 @@ typedef struct {
     tensor_space space;          // INDEX, NONE, index-valued
     int64_t size;                // INDEX: of its space
     const eval_precision *precision;
+    double most;                 // a product whose second factor is larger may overflow; 0: as precision says
 } eval_node;
 
 typedef struct {

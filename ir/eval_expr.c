@@ -188,6 +188,7 @@ static eval_value arith(eval_program *p, const eval_node *n) {
     if (!n->is_float) return eval_int_arith((tensor_opcode)n->op, x, y);
     eval_value r = eval_arith((tensor_opcode)n->op, n->precision, x, y);
     bool overflowed = n->contracts && n->op == TENSOR_MUL_OP && isinf(r.v) && isfinite(x.v) && isfinite(y.v);
+    overflowed |= n->most > 0 && !(fabs(y.v) + y.bound <= n->most) && isfinite(y.v);
     return overflowed ? eval_float(r.v, (double)INFINITY) : r;
 }
 

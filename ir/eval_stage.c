@@ -67,6 +67,15 @@ static void enter_variables(stage_run *r) {
     for (uint32_t i = 0; i < s->nbound; i++) r->bound[i] = variable(r, s->bound[i], r->nleft + 1 + i);
 }
 
+// Terms that are added before a factor is applied to their sum: it stays in range where each is small enough.
+static void limit_terms(stage_run *r) {
+    const uint32_t *every = r->ev->in->every;
+    uint32_t terms = every ? every[r->s - r->ev->op->stages.data] : 0;
+    eval_node *product = &r->p->nodes.data[r->body[0]];
+    if (terms < 2 || product->op != TENSOR_MUL_OP) return;
+    product->most = eval_precision_of(r->reducer->state_types[0].type)->limit / terms;
+}
+
 static void prepare_reduction(stage_run *r) {
     evaluator *ev = r->ev;
     const tensor_reducer *reducer = r->reducer = &ev->op->reducers.data[r->s->reducer];
@@ -77,6 +86,7 @@ static void prepare_reduction(stage_run *r) {
     if (!r->tallied) r->states = eval_states_new(ev, reducer);
     else r->precision = eval_precision_of(reducer->state_types[0].type);
     for (uint32_t i = 0; i < r->s->nbody && !ev->why; i++) r->p->nodes.data[r->body[i]].contracts = true;
+    if (!ev->why) limit_terms(r);
 }
 
 static void prepare(stage_run *r) {

@@ -195,6 +195,7 @@ typedef struct loop_plan {
     VEC(loop_prepared) prepared;
     VEC(loop_step) steps;
     const tensor_op *typed;    // the op as it came, in the types its schedule asks for; NULL: in its own
+    const uint32_t *every;     // of typed, as tensor_eval_input has it
 } loop_plan;
 
 loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps

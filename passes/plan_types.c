@@ -231,4 +231,8 @@ void plan_types(planner *p) {
         i += i + 1 < p->op->stages.len && plan_divides(p, i);   // by a factor, in the type of what it stores
     }
     p->plan->typed = tensor_op_copy(p->arena, p->op);   // before anything else is done to it
+    uint32_t *every = ARENA_ARRAY(p->arena, uint32_t, p->op->stages.len + 1);
+    for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++)
+        every[i] = plan_every(p, &p->op->stages.data[i]);
+    p->plan->every = every;
 }
