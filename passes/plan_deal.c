@@ -52,9 +52,9 @@ static void deal_like_walk(const nest *n, uint32_t levels, const loop_list *walk
 void plan_deal(plan_nest *n, uint32_t stage, uint32_t levels, const loop_list *walk) {
     const tensor_stage *st = &n->p->op->stages.data[stage];
     plan_matrix m;
-    bool takes_up = plan_part_of(n->p, stage) && !n->p->leaving,   // states of parts, which are no products
-        matrix = !takes_up && plan_matrix_of(n->p, st, &m);        // its lanes are dealt out already
-    dealing d = {.stage = stage, .shuffles = !matrix && plan_shuffles(walk)};
+    bool takes_up = plan_takes_up(n->p, st),
+         matrix = !takes_up && plan_matrix_of(n->p, st, &m);   // its lanes are dealt out already
+    dealing d = {.stage = stage, .takes_up = takes_up, .shuffles = !matrix && plan_shuffles(walk)};
     bool last = levels == n->depth && levels;
     if (n->tiles && n->rows->tile) plan_check_meeting(n->p, n->rows->tile, st, walk);
     if (n->rows->around) VEC_PUSH(n->p->arena, &d.outer, n->rows->around);
@@ -194,6 +194,7 @@ void plan_settle(plan_nest *n) {
     }
     check_threads(n, lanes, groups);
     for (uint32_t i = 0; i < n->dealings.len; i++) {
+        if (n->dealings.data[i].takes_up) continue;
         plan_matrix_lanes(n->p, dealt(n, &n->dealings.data[i]), lanes);
         plan_matrix_units(n->p, dealt(n, &n->dealings.data[i]), &n->levels);
     }

@@ -458,6 +458,36 @@ void plan_leave_state(planner *p, loop_body *to, uint32_t stage) {
 }
 
 // ---- The kernel that takes them up -----------------------------------------------------------------------
+bool plan_takes_up(const planner *p, const tensor_stage *st) {
+    return !p->leaving && plan_part_of(p, (uint32_t)(st - p->op->stages.data));
+}
+
+// Sums of a matrix operation are numbers in memory then: lanes have neighbouring columns, and a block one row
+// of them, so that many blocks read what there may be few rows of (the weights of 90 types, each of many
+// parts).
+index_cut plan_taken_sums(const planner *p, index_cut c) {
+    const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[c.var].space];
+    int64_t lanes = p->machine->lanes, vector = plan_or_one(c.vector);
+    while (s->kind == SPACE_CONST && lanes > 1 && lanes / 2 * vector >= s->size) lanes /= 2;
+    bool columns = c.matrix == MATRIX_COLUMNS, blocks = c.block > 0 || !columns;
+    c.matrix = MATRIX_NONE;
+    c.groups = c.registers = c.tile = c.unroll = c.matrix_run = 0;
+    c.lanes = columns ? lanes : 0;
+    c.block = !blocks ? 0 : columns ? lanes * vector : 1;
+    return c;
+}
+
+// And groups have its parts, several of which they load at once.
+static void deal_states(const planner *p, const tensor_stage *st, index_cut *c) {
+    enum { GROUPS = 8, AT_ONCE = 4 };
+    if (c->matrix == MATRIX_NONE) return;
+    c->matrix = MATRIX_NONE;
+    c->lanes = c->matrix_run = 0;
+    c->groups = p->op->reducers.data[st->reducer].commutative ? GROUPS : 0;
+    c->unroll = AT_ONCE;
+    c->masked = true;
+}
+
 // Parts are dealt out to the groups and lanes that had points.
 void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made) {
     const plan_part *first = plan_part_of(p, stages[0]);
@@ -468,8 +498,8 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     }
     index_cut c = plan_cut(p, st, first->var, true);
     c.block = c.tile = c.registers = c.vector = 0;
-    if (c.matrix) c.matrix = MATRIX_NONE, c.lanes = 0;   // states are no products
     if (first->kind == PART_ROW) plan_taken_parts(p, st, &c);
+    deal_states(p, st, &c);
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, st->at);
     walk->var = first->part;
     walk->lo = first->first;

@@ -303,6 +303,7 @@ typedef struct {
     loop_list contracted;     // by a matrix operation, whose lanes are no concern of the others: their groups are
     bool shuffles;
     bool before;   // lanes along what is reduced are neighbours, not those along the left-hand index
+    bool takes_up;   // states of parts, which are numbers like others, also those of a matrix operation
 } plan_dealing;
 typedef struct {   // a kernel in the making: loops of one group, or of several one after the other
     planner *p;
@@ -385,6 +386,8 @@ void plan_parts(planner *p, const stage_group *g, const row_class *rows,
 const plan_part *plan_part_of(const planner *p, uint32_t stage);
 void plan_leave_state(planner *p, loop_body *to, uint32_t stage);
 void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made);
+bool plan_takes_up(const planner *p, const tensor_stage *st);   // the kernel in the making combines what parts of it left
+index_cut plan_taken_sums(const planner *p, index_cut c);   // how rows and columns of a matrix operation are dealt out there
 void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c,
                         bool runs);   // they walk runs
 void plan_check_part(planner *p, const tensor_stage *st, tensor_var v,
