@@ -133,13 +133,40 @@ uint32_t loop_fetch_rows(const loop_node *n) {
     return rows;
 }
 
-uint32_t loop_fetch_bytes(const tensor_op *op, const loop_fetch *f) {
+static bool mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool found = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+    for (uint32_t i = 0; i < n->nargs && !found; i++) found = mentions(op, n->args[i], v);
+    return found;
+}
+
+// A copy is of what lies side by side in memory and in shared memory.
+static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_t columns) {
     const tensor_val_info *v = &op->vals.data[f->val];
-    const tensor_space_info *s = &op->spaces.data[v->axes[1]];
-    int64_t bytes = ir_dtype_bytes(v->type), row = s->kind == SPACE_CONST ? s->size * bytes : 0;
+    const tensor_space_info *s = &op->spaces.data[v->axes[v->rank - 1]];
+    int64_t bytes = ir_dtype_bytes(v->type),
+            all = s->kind == SPACE_CONST ? s->size | columns | f->pitch | f->skew : 0;
     for (uint32_t at_once = 16; at_once >= 4; at_once /= 2)
-        if (row && row % at_once == 0 && f->pitch * bytes % at_once == 0) return at_once;
+        if (all && all * bytes % at_once == 0) return at_once;
     return 0;
+}
+
+loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f,
+                          const loop_node *beside) {
+    const tensor_val_info *v = &op->vals.data[f->val];
+    loop_tile t = {.rows = loop_fetch_rows(n)};
+    if (beside) {
+        t.along = mentions(op, f->index[v->rank - 1], n->var);
+        t.columns = t.along ? t.rows : loop_fetch_rows(beside);
+        if (t.along) t.rows = loop_fetch_rows(beside);
+        while (t.row_axis + 1 < v->rank && !mentions(op, f->index[t.row_axis], t.along ? f->beside : n->var))
+            t.row_axis++;
+    } else {
+        t.columns = (uint32_t)op->spaces.data[v->axes[1]].size;
+    }
+    t.bytes = copied_at_once(op, f, t.columns);
+    t.elements = t.rows * f->pitch + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
+    return t;
 }
 
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {

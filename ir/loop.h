@@ -80,11 +80,16 @@ typedef struct {
     tensor_var rows, columns, depth;   // of the loops over what stands on the left, on the right, and is reduced
 } loop_matrix;
 
-// Rows of an input, one for each point of a round of a loop, which a block has in shared memory while it is at them.
+// What a block has of an input in shared memory in a round of a loop: rows, one for each point of the round; or a tile, of the points
+// of the round and of those that the block has at once of another loop, on two axes, of which one is the last.
+#define LOOP_NO_BESIDE ((tensor_var)UINT32_MAX)
 typedef struct {
-    tensor_val val;    // of two axes
-    tensor_expr row;   // index on the first one
-    uint32_t pitch;    // elements from one row to the next
+    tensor_val val;
+    const tensor_expr *index;   // of each axis; of rows, of two axes, the first one's alone
+    uint32_t nindex;
+    tensor_var beside;          // of the other loop; LOOP_NO_BESIDE: rows
+    uint32_t pitch;             // elements from one row to the next
+    uint32_t skew, every;       // and so many more from each so many of them to the next; 0: none
 } loop_fetch;
 
 typedef struct loop_node loop_node;
@@ -214,7 +219,14 @@ tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one
-uint32_t loop_fetch_bytes(const tensor_op *op, const loop_fetch *f);   // that are copied at once, 4, 8 or 16; 0: rows are not made of such
+typedef struct {   // in shared memory
+    uint32_t row_axis;        // whose index tells the row
+    bool along;               // a tile's last axis is that of the round
+    uint32_t rows, columns;   // of one buffer
+    uint32_t bytes;           // that are copied at once, 4, 8 or 16; 0: rows are not made of such
+    uint32_t elements;        // of one buffer, with what lies between rows
+} loop_tile;
+loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside);   // beside: its loop, NULL: rows
 
 const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
 uint32_t loop_matrix_held(simt_mma kind);   // points of the depth that a lane has of an operation

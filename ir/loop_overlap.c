@@ -60,7 +60,7 @@ static void use_node(use_walk *w, const loop_node *n) {
     for (uint32_t i = 0; i < exprs.len; i++) reads(w, exprs.data[i]);
     for (uint32_t i = 0; i < n->nheld; i++) reads(w, n->held[i]);
     for (uint32_t i = 0; i < n->nfetched; i++) {
-        reads(w, n->fetched[i].row);
+        for (uint32_t k = 0; k < n->fetched[i].nindex; k++) reads(w, n->fetched[i].index[k]);
         w->uses->reads[n->fetched[i].val] = true;
     }
     for (uint32_t s = 0; loop_node_table(n->kind)->stages && s < n->nstages; s++) {

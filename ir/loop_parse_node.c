@@ -91,16 +91,35 @@ static void read_held(plan_parser *p, loop_node *n) {
     loop_parse_number(p, &n->held_by);
 }
 
+// What is no tile of an input is refused when it is verified: as many indices as it has axes are there then.
+static loop_fetch read_fetch(plan_parser *p) {
+    enum { MOST = 8 };
+    loop_fetch f = {.val = loop_parse_val(p), .beside = LOOP_NO_BESIDE};
+    tensor_expr *index = ARENA_ARRAY(p->text.arena, tensor_expr, MOST);
+    uint32_t n = 0;
+    tensor_lex_expect(&p->text, "[");
+    do {
+        index[n++] = tensor_parse_expr(&p->text);
+    } while (n < MOST && !p->text.failed && tensor_lex_accept(&p->text, ","));
+    tensor_lex_expect(&p->text, "]");
+    if (tensor_lex_accept(&p->text, "beside")) f.beside = loop_parse_var(p);
+    tensor_lex_expect(&p->text, "pitch");
+    loop_parse_number(p, &f.pitch);
+    if (tensor_lex_accept(&p->text, "skew")) {
+        loop_parse_number(p, &f.skew);
+        tensor_lex_expect(&p->text, "every");
+        loop_parse_number(p, &f.every);
+    }
+    f.index = index;
+    f.nindex = n;
+    return f;
+}
+
 static void read_fetched(plan_parser *p, loop_node *n) {
     VEC(loop_fetch) fetched = {0};
     loop_parse_number(p, &n->buffers);
     do {
-        loop_fetch f = {.val = loop_parse_val(p)};
-        tensor_lex_expect(&p->text, "[");
-        f.row = tensor_parse_expr(&p->text);
-        tensor_lex_expect(&p->text, "]");
-        tensor_lex_expect(&p->text, "pitch");
-        loop_parse_number(p, &f.pitch);
+        loop_fetch f = read_fetch(p);
         VEC_PUSH(p->text.arena, &fetched, f);
     } while (!p->text.failed && tensor_lex_accept(&p->text, ","));
     n->nfetched = fetched.len;

@@ -49,8 +49,14 @@ static void print_fetched(plan_printer *p, const loop_node *n) {
         if (i) OUT(p, ", ");
         else OUT(p, " fetch %u ", (unsigned)n->buffers);
         OUT(p, "%s[", p->text.vals[f->val]);
-        print_expr(p, f->row);
-        OUT(p, "] pitch %u", (unsigned)f->pitch);
+        for (uint32_t k = 0; k < f->nindex; k++) {
+            if (k) OUT(p, ", ");
+            print_expr(p, f->index[k]);
+        }
+        OUT(p, "]");
+        if (f->beside != LOOP_NO_BESIDE) OUT(p, " beside %s", p->names.vars[f->beside]);
+        OUT(p, " pitch %u", (unsigned)f->pitch);
+        if (f->every) OUT(p, " skew %u every %u", (unsigned)f->skew, (unsigned)f->every);
     }
 }
 

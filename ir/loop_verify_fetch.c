@@ -1,5 +1,5 @@
 // Rows of inputs that a block copies into shared memory round by round: as many as a round has positions, the
-// same for all threads, which go round together.
+// same for all threads, which go round together; or tiles, of those and of what the block has of a loop around.
 #include "loop_verify.h"
 
 static const char *name_of(const loop_verifier *v, const loop_node *n) {
@@ -31,9 +31,11 @@ static const char *check_rounds(loop_verifier *v, const loop_node *n) {
 }
 
 // The same for all threads, and copies, around.
-static const char *check_alike(loop_verifier *v, const loop_node *n, tensor_expr e, const char *what) {
+static const char *check_alike(loop_verifier *v, const loop_node *n, tensor_expr e, const char *what,
+                               tensor_var but) {
     for (uint32_t k = 0; e && k + 1 < v->path.len; k++) {
         const loop_node *m = v->path.data[k];
+        if (m->kind == LOOP_FOR && m->var == but) continue;
         bool apart = m->unroll > 1;
         for (uint32_t i = 0; m->kind == LOOP_FOR && i < m->ndigits; i++)
             apart |= m->digits[i].place != LOOP_SERIAL_PLACE && m->digits[i].extent > 1;
@@ -63,44 +65,109 @@ static bool overwritten(const loop_verifier *v, tensor_val val) {
 static const char *check_input(loop_verifier *v, const loop_fetch *f) {
     if (f->val >= v->op->vals.len) return WRONG(v, "what is fetched does not exist");
     const tensor_val_info *val = &v->op->vals.data[f->val];
-    const tensor_space_info *last = val->rank == 2 ? &v->op->spaces.data[val->axes[1]] : NULL;
+    bool rows = f->beside == LOOP_NO_BESIDE;
     if (val->role != VAL_TENSOR || overwritten(v, f->val) || !ir_dtype_is_float(val->type))
         return WRONG(v, "rows of '%s' are fetched, which is no tensor of floats that stays as it is",
                      val->name);
-    if (!last || last->kind != SPACE_CONST)
+    if (f->nindex != (rows ? 1 : val->rank) || (rows && val->rank != 2) ||
+        v->op->spaces.data[val->axes[val->rank - 1]].kind != SPACE_CONST)
         return WRONG(v, "rows of '%s' are fetched, and are not one axis of a size that is known", val->name);
-    if (f->pitch < last->size || f->pitch > LOOP_MAX_POINTS)
-        return WRONG(v, "a row of '%s' has %lld elements, and room for %u", val->name, (long long)last->size,
+    for (uint32_t i = 0; i < f->nindex; i++) {
+        TRY(loop_check_expr(v, f->index[i], UINT32_MAX));
+        if (!tensor_type_equal(tensor_typeof(v->op, f->index[i]), (tensor_type){DT_INDEX, val->axes[i]}))
+            return WRONG(v, "a row of '%s' is at something that is no index of it", val->name);
+    }
+    return NULL;
+}
+
+static const char *check_room(loop_verifier *v, const loop_fetch *f, const loop_tile *t) {
+    const char *name = v->op->vals.data[f->val].name;
+    if (f->pitch < t->columns || f->pitch > LOOP_MAX_POINTS || f->skew > LOOP_MAX_POINTS ||
+        (uint64_t)t->rows * f->pitch > LOOP_MAX_POINTS || !f->skew != !f->every)
+        return WRONG(v, "a row of '%s' has %u elements, and room for %u", name, (unsigned)t->columns,
                      (unsigned)f->pitch);
-    return loop_fetch_bytes(v->op, f)
-               ? NULL
-               : WRONG(v, "rows of '%s' are not made of 4, 8 or 16 bytes, which are copied at once",
-                       val->name);
+    return t->bytes ? NULL
+                    : WRONG(v, "rows of '%s' are not made of 4, 8 or 16 bytes, which are copied at once", name);
+}
+
+// at: of an axis; var: whose points it has, which is the same for all threads but for that.
+static const char *check_index(loop_verifier *v, const loop_node *n, const loop_fetch *f, tensor_expr e,
+                               tensor_var var) {
+    const char *name = v->op->vals.data[f->val].name;
+    if (!loop_depends(v, e, var))
+        return WRONG(v, "a row of '%s' is the same in all rounds of '%s'", name, v->op->vars.data[var].name);
+    const tensor_node *at = tensor_node_at(v->op, e);
+    bool none = at->op == TENSOR_LOAD_OP && v->op->vals.data[at->imm.i].facts & FACT_PARTIAL;
+    if (none || (at->op != TENSOR_VAR_OP && at->op != TENSOR_LOAD_OP))
+        return WRONG(v, "a row of '%s' is fetched at what may be none, or at no index that is read", name);
+    return check_alike(v, n, e, "rows", var);
 }
 
 static const char *check_row(loop_verifier *v, const loop_node *n, const loop_fetch *f) {
+    loop_tile t = loop_fetch_tile(v->op, n, f, NULL);
+    TRY(check_room(v, f, &t));
+    return check_index(v, n, f, f->index[0], n->var);
+}
+
+// ---- Tiles -----------------------------------------------------------------------------------------------
+static const loop_node *loop_around(const loop_verifier *v, tensor_var var) {
+    for (uint32_t k = 0; k + 1 < v->path.len; k++)
+        if (v->path.data[k]->kind == LOOP_FOR && v->path.data[k]->var == var) return v->path.data[k];
+    return NULL;
+}
+
+// Points of the other loop that a block has at once follow each other.
+static const char *check_beside(loop_verifier *v, const loop_node *n, const loop_node *m) {
+    if (!m || m == n) return WRONG(v, "a tile is fetched beside a loop that is not around '%s'", name_of(v, n));
+    bool apart = m->rest == LOOP_UNROLL_PLACE || m->unroll > 1 || m->dealt || m->pad || m->nheld || m->step > 1;
+    for (uint32_t i = 0; i < m->ndigits; i++)
+        apart |= m->digits[i].place == LOOP_UNROLL_PLACE ||
+                 (m->digits[i].place == LOOP_SERIAL_PLACE && i + 1 < m->ndigits);
+    return apart ? WRONG(v, "a tile is fetched beside '%s', of which a block has points here and there",
+                         name_of(v, m))
+                 : NULL;
+}
+
+static const char *check_tile(loop_verifier *v, const loop_node *n, const loop_fetch *f) {
     const tensor_val_info *val = &v->op->vals.data[f->val];
-    TRY(loop_check_expr(v, f->row, UINT32_MAX));
-    if (!tensor_type_equal(tensor_typeof(v->op, f->row), (tensor_type){DT_INDEX, val->axes[0]}))
-        return WRONG(v, "a row of '%s' is at something that is no index of it", val->name);
-    if (!loop_depends(v, f->row, n->var))
-        return WRONG(v, "a row of '%s' is the same in all rounds of '%s'", val->name, name_of(v, n));
-    const tensor_node *at = tensor_node_at(v->op, f->row);
-    bool none = at->op == TENSOR_LOAD_OP && v->op->vals.data[at->imm.i].facts & FACT_PARTIAL;
-    if (none || (at->op != TENSOR_VAR_OP && at->op != TENSOR_LOAD_OP))
-        return WRONG(v, "a row of '%s' is fetched at what may be none, or at no index that is read",
-                     val->name);
-    return check_alike(v, n, f->row, "rows");
+    const loop_node *m = loop_around(v, f->beside);
+    TRY(check_beside(v, n, m));
+    loop_tile t = loop_fetch_tile(v->op, n, f, m);
+    const tensor_node *last = tensor_node_at(v->op, f->index[val->rank - 1]);
+    if (t.row_axis + 1 >= val->rank || last->op != TENSOR_VAR_OP ||
+        (tensor_var)last->imm.i != (t.along ? n->var : m->var))
+        return WRONG(v, "a tile of '%s' has its rows and columns along no points of '%s' and '%s'", val->name,
+                     name_of(v, n), name_of(v, m));
+    TRY(check_room(v, f, &t));
+    int64_t first;
+    if (!loop_constant(v->op, (t.along ? n : m)->lo, &first) || first)
+        return WRONG(v, "a tile of '%s' has columns from where '%s' begins, which is not 0", val->name,
+                     name_of(v, t.along ? n : m));
+    for (uint32_t i = 0; i < val->rank; i++) {
+        tensor_expr at = v->given[f->index[i]] ? v->given[f->index[i]] : f->index[i];
+        bool moves = i == t.row_axis || i + 1 == val->rank;
+        tensor_var of = (i == t.row_axis) == t.along ? m->var : n->var;
+        if (moves) TRY(check_index(v, n, f, f->index[i], of));
+        else TRY(check_alike(v, n, at, "tiles", LOOP_NO_BESIDE));
+        for (uint32_t k = 0; k < 2; k++) {
+            tensor_var other = k ? m->var : n->var;
+            if ((!moves || other != of) && loop_depends(v, at, other))
+                return WRONG(v, "a tile of '%s' has several indices that '%s' moves", val->name,
+                             v->op->vars.data[other].name);
+        }
+    }
+    return NULL;
 }
 
 const char *loop_check_fetched(loop_verifier *v, const loop_node *n) {
     TRY(check_rounds(v, n));
     TRY(check_around(v));
-    TRY(check_alike(v, n, n->lo, "the bounds"));
-    TRY(check_alike(v, n, n->hi, "the bounds"));
+    TRY(check_alike(v, n, n->lo, "the bounds", LOOP_NO_BESIDE));
+    TRY(check_alike(v, n, n->hi, "the bounds", LOOP_NO_BESIDE));
     for (uint32_t i = 0; i < n->nfetched; i++) {
         TRY(check_input(v, &n->fetched[i]));
-        TRY(check_row(v, n, &n->fetched[i]));
+        bool rows = n->fetched[i].beside == LOOP_NO_BESIDE;
+        TRY((rows ? check_row : check_tile)(v, n, &n->fetched[i]));
         for (uint32_t k = 0; k < i; k++)
             if (n->fetched[k].val == n->fetched[i].val)
                 return WRONG(v, "rows of '%s' are fetched twice", v->op->vals.data[n->fetched[i].val].name);

@@ -72,6 +72,7 @@ typedef struct {
     bool along;          // LOOP: one of its digits is the vector
     uint32_t pad;        // LOOP: positions go on to a multiple; 0: to the end of the space
     simt_value last;     // where pad is: the last position of the space
+    simt_value base, end;   // LOOP: the first position that the block has at once, and the end of all
     tensor_expr value;   // LET
     position given;      // GIVEN
 } binding;
@@ -125,9 +126,11 @@ typedef struct {   // of a loop over the columns of matrix operations, those tha
     binding at;
 } matrix_columns;
 
-typedef struct {   // rows that lie in shared memory in a round of a loop in scope: see lower_fetch.c
+typedef struct {   // rows or a tile that lie in shared memory in a round of a loop in scope: see lower_fetch.c
     const loop_node *node;
     const loop_fetch *rows;
+    const loop_node *beside;   // of a tile; NULL: rows
+    loop_tile tile;
     uint32_t at;        // bytes: of the first buffer
     simt_value buffer;  // i32: bytes from there to the round's
     simt_value base, hi;   // of the round

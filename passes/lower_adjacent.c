@@ -167,17 +167,28 @@ bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
     return true;
 }
 
+// Of a tile in shared memory along whose columns the loop goes round: the buffer has all of a round's points.
+static simt_value load_of_tile(const fetched_rows *f, kernel *k, simt_builder *b, tensor_expr load) {
+    uint32_t here, most = MOST_BYTES / (simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->rows->val].type)) / 8);
+    run r = run_of(k, f->node, most);
+    if (!f->tile.along || r.n <= 1 || (r.n & (r.n - 1)) || !stands_at(&r, &here)) return 0;
+    lw_stand_at(&r, 0);
+    simt_value all = lw_load_fetched(k, b, f, (position){0}, r.n);
+    return remember_all(&r, b, load, all, 1, here);
+}
+
 static simt_value load_together(kernel *k, simt_builder *b, tensor_expr load) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
     tensor_val v = (tensor_val)n->imm.i;
     uint32_t here, lanes;
     position first[8];
     run r;
+    const fetched_rows *f = lw_fetched(k, n);
+    if (f && f->beside) return load_of_tile(f, k, b, load);
     if (!lw_unchanged(k, v) || !find_together(k, v, n->args, n->nargs, &r, &lanes) || !stands_at(&r, &here))
         return 0;
     bool plain = true;
     lw_stand_at(&r, 0);
-    const fetched_rows *f = lw_fetched(k, n);
     for (uint32_t i = f ? n->nargs - 1 : 0; i < n->nargs; i++) {
         bool vector = lanes > 1 && i + 1 == n->nargs;
         first[i] = lw_position(k, b, n->args[i]);

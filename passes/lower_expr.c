@@ -307,7 +307,7 @@ static simt_value fetched_load(kernel *k, simt_builder *b, tensor_expr e, const 
                                const fetched_rows *f) {
     simt_value adjacent = lw_load_adjacent(k, b, e);
     if (adjacent) return adjacent;
-    position last = lw_position(k, b, n->args[1]);
+    position last = lw_position(k, b, n->args[n->nargs - 1]);
     return lw_load_fetched(k, b, f, last, last.shape == POSITION_ONE ? 1 : lw_lanes(k));
 }
 

@@ -13,18 +13,24 @@ static uint32_t element_bytes(const kernel *k, const loop_fetch *f) {
     return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;
 }
 
-static uint32_t buffer_bytes(const kernel *k, const loop_node *n, const loop_fetch *f) {
-    return loop_fetch_rows(n) * f->pitch * element_bytes(k, f);
+static uint32_t buffer_bytes(const kernel *k, const fetched_rows *f) {
+    return f->tile.elements * element_bytes(k, f->rows);
 }
 
 // ---- Who copies ------------------------------------------------------------------------------------------
+static bool has_tiles(const loop_node *n) {
+    bool tiles = false;
+    for (uint32_t i = 0; i < n->nfetched; i++) tiles |= n->fetched[i].beside != LOOP_NO_BESIDE;
+    return tiles;
+}
+
 // Whether each group is a warp that reads the rows of its own digit alone, which follow one another.
 static bool by_warps(const kernel *k, const loop_node *n) {
     uint32_t d = n->ndigits;
     while (d && n->digits[d - 1].place == LOOP_SERIAL_PLACE) d--;
     const loop_digit *last = d ? &n->digits[d - 1] : NULL;
-    return last && k->plan->lanes == LOWER_WARP && last->place == LOOP_GROUP_PLACE && last->unit <= 1 &&
-           last->extent == k->plan->threads / LOWER_WARP;
+    return last && !has_tiles(n) && k->plan->lanes == LOWER_WARP && last->place == LOOP_GROUP_PLACE &&
+           last->unit <= 1 && last->extent == k->plan->threads / LOWER_WARP;
 }
 
 static void meet(kernel *k, simt_builder *b, const loop_node *n) {
@@ -33,30 +39,47 @@ static void meet(kernel *k, simt_builder *b, const loop_node *n) {
 }
 
 // ---- Copying ---------------------------------------------------------------------------------------------
+typedef struct {   // positions that a buffer has along an axis
+    tensor_var var;
+    simt_value base, hi;
+} side;
+
 typedef struct {
-    const loop_node *node;
     const fetched_rows *to;
+    side row, column;   // base 0 of a column: the axis is there as a whole
     simt_value number,
         first;   // i32: of the thread among those that copy; row of the round that is their first one
-    uint32_t threads, rows;    // that copy; that they do
-    simt_value base, hi;       // of the round
-    simt_value buffer;         // i32, bytes
-    uint32_t at_once, a_row;   // bytes of a copy; copies of a row
+    uint32_t threads, rows;   // that copy; that they do
+    simt_value buffer;        // i32, bytes
+    uint32_t a_row;           // copies of a row
+    const simt_value *index;   // of axes that are the same for all; 0: of the others
 } filling;
 
 // The pointer to an element of the row of a position. What else it is made of is known for this use alone.
 static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_value at, simt_value column) {
     const loop_fetch *f = x->to->rows;
+    uint32_t rank = k->l->op->vals.data[f->val].rank, log = k->log.len;
     memo_cell *memo = k->memo;
-    uint32_t log = k->log.len;
-    binding var = k->var[x->node->var];
+    simt_value index[8];
+    binding var = k->var[x->row.var];
     k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[x->node->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
-    simt_value index[] = {lw_position(k, b, f->row).at, column};
-    k->var[x->node->var] = var;
+    k->var[x->row.var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
+    for (uint32_t i = 0; i + 1 < rank; i++)
+        index[i] = i == x->to->tile.row_axis ? lw_position(k, b, f->index[i]).at : x->index[i];
+    index[rank - 1] = column;
+    k->var[x->row.var] = var;
     k->log.len = log;
     k->memo = memo;
     return lw_address(k, b, f->val, index);
+}
+
+// Bytes from the first row to another, without the pitch of `plus` rows more.
+static simt_value rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus,
+                             uint32_t bytes) {
+    simt_value at = simt_build_with(b, SIMT_MUL, row, (int64_t)f->pitch * bytes);
+    if (!f->every) return at;
+    simt_value skewed = simt_build_with(b, SIMT_UDIV, simt_build_with(b, SIMT_ADD, row, plus), f->every);
+    return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
 }
 
 // row + more: of the buffer; part: of the row, in copies. Constants come last, so that addresses differ by
@@ -64,22 +87,28 @@ static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_valu
 static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more,
                       simt_value part) {
     const loop_fetch *f = x->to->rows;
-    uint32_t bytes = element_bytes(k, f), pitch = f->pitch * bytes;
-    bool itself = tensor_node_at(k->l->op, f->row)->op == TENSOR_VAR_OP;
-    simt_value at = simt_build_with(b, SIMT_ADD, simt_build_binary(b, SIMT_ADD, x->base, lw_to_ix(k, b, row)),
-                                    more),
-               there = simt_build_cmp(b, SIMT_LT, at, x->hi);
+    uint32_t bytes = element_bytes(k, f), at_once = x->to->tile.bytes;
+    bool itself = tensor_node_at(k->l->op, f->index[x->to->tile.row_axis])->op == TENSOR_VAR_OP;
+    if (f->every && more % f->every) row = simt_build_with(b, SIMT_ADD, row, more), more = 0;
+    int64_t later = ((int64_t)more * f->pitch + (f->every ? more / f->every * f->skew : 0)) * bytes;
+    simt_value at = simt_build_with(
+                   b, SIMT_ADD, simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more),
+               there = simt_build_cmp(b, SIMT_LT, at, x->row.hi);
     if (!itself)
         at = simt_build_binary(b, SIMT_MIN, at,
-                               simt_build_with(b, SIMT_SUB, x->hi, 1));   // an index is read there
-    simt_value column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, part, x->at_once / bytes)),
-               from = source(k, b, x, at, column),
-               offset = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, row, pitch),
-                                          simt_build_with(b, SIMT_MUL, part, x->at_once)),
+                               simt_build_with(b, SIMT_SUB, x->row.hi, 1));   // an index is read there
+    simt_value column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, part, at_once / bytes));
+    if (x->column.base) {
+        column = simt_build_binary(b, SIMT_ADD, x->column.base, column);
+        there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
+    }
+    simt_value from = source(k, b, x, at, column),
+               offset = simt_build_binary(b, SIMT_ADD, rows_apart(b, f, row, 0, bytes),
+                                          simt_build_with(b, SIMT_MUL, part, at_once)),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
-    simt_value args[] = {simt_build_addr(b, to, offset, 1, (int64_t)more * pitch), from, there};
+    simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
     simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
-    k->f->instrs.data[copy].imm.i = x->at_once;
+    k->f->instrs.data[copy].imm.i = at_once;
 }
 
 static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first) {
@@ -106,22 +135,32 @@ static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
     }
 }
 
+// Of the axes that do not move.
+static simt_value *same_index(kernel *k, simt_builder *b, const fetched_rows *f) {
+    uint32_t rank = k->l->op->vals.data[f->rows->val].rank;
+    simt_value *index = ARENA_ARRAY(k->l->arena, simt_value, rank);
+    for (uint32_t i = 0; i + 1 < rank; i++)
+        if (i != f->tile.row_axis) index[i] = lw_position(k, b, f->rows->index[i]).at;
+    return index;
+}
+
 // slot: which of the buffers, i32.
 static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
                  simt_value hi, simt_value slot) {
     for (uint32_t i = 0; i < n->nfetched; i++) {
-        const loop_fetch *f = &n->fetched[i];
-        int64_t row = k->l->op->spaces.data[k->l->op->vals.data[f->val].axes[1]].size * element_bytes(k, f);
-        filling x = {.node = n,
-                     .to = &k->fetched.data[first + i],
+        const fetched_rows *f = &k->fetched.data[first + i];
+        side round = {n->var, base, hi}, beside = {0};
+        if (f->beside)
+            beside = (side){f->beside->var, k->var[f->beside->var].base, k->var[f->beside->var].end};
+        filling x = {.to = f,
+                     .row = f->tile.along ? beside : round,
+                     .column = f->tile.along ? round : beside,
                      .number = k->thread,
                      .threads = k->plan->threads,
-                     .rows = loop_fetch_rows(n),
-                     .base = base,
-                     .hi = hi,
-                     .buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, n, f)),
-                     .at_once = loop_fetch_bytes(k->l->op, f)};
-        x.a_row = (uint32_t)row / x.at_once;
+                     .rows = f->tile.rows,
+                     .buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, f)),
+                     .a_row = f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes,
+                     .index = same_index(k, b, f)};
         if (by_warps(k, n)) {
             x.rows /= x.threads / LOWER_WARP;
             x.threads = LOWER_WARP;
@@ -159,13 +198,21 @@ static bool comes_again(const kernel *k) {
     return again;
 }
 
+static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
+    for (uint32_t i = k->masks.len; f->beside != LOOP_NO_BESIDE && i-- > 0;)
+        if (k->masks.data[i].node->var == f->beside) return k->masks.data[i].node;
+    return NULL;
+}
+
 static uint32_t begin(kernel *k, const loop_node *n) {
     uint32_t first = k->fetched.len;
     for (uint32_t i = 0; i < n->nfetched; i++) {
-        const loop_fetch *f = &n->fetched[i];
-        uint32_t *at = &k->fetched_at[f->val];
-        if (!*at) *at = lw_shared_take(k, n->buffers * buffer_bytes(k, n, f)) + 1;
-        VEC_PUSH(k->l->arena, &k->fetched, ((fetched_rows){.node = n, .rows = f, .at = *at - 1}));
+        fetched_rows f = {.node = n, .rows = &n->fetched[i], .beside = loop_beside(k, &n->fetched[i])};
+        f.tile = loop_fetch_tile(k->l->op, n, f.rows, f.beside);
+        uint32_t *at = &k->fetched_at[f.rows->val];
+        if (!*at) *at = lw_shared_take(k, n->buffers * buffer_bytes(k, &f)) + 1;
+        f.at = *at - 1;
+        VEC_PUSH(k->l->arena, &k->fetched, f);
     }
     return first;
 }
@@ -221,7 +268,7 @@ static uint32_t loads_of_op(const tensor_op *op, tensor_val val) {
 static bool comes_late(const kernel *k, const loop_node *n) {
     const tensor_op *op = k->l->op;
     const loop_node *group = n->buffers == 1 ? group_in(&n->body) : NULL;
-    bool late = group != NULL;
+    bool late = group != NULL && !has_tiles(n);
     for (uint32_t i = 0; late && i < n->nfetched; i++) {
         const tensor_node *product = tensor_node_at(op, op->stages.data[group->stages[0]].body[0]);
         tensor_val val = n->fetched[i].val;
@@ -267,7 +314,7 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
     for (uint32_t i = 0; i < n->nfetched; i++)
         k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, slot,
-                                                            buffer_bytes(k, n, &n->fetched[i]));
+                                                            buffer_bytes(k, &k->fetched.data[first + i]));
 }
 
 // ---- Reading ---------------------------------------------------------------------------------------------
@@ -289,7 +336,10 @@ static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) {
     for (uint32_t i = k->fetched.len; i-- > 0;) {
         const fetched_rows *f = &k->fetched.data[i];
-        if (f->rows->val == (tensor_val)load->imm.i && same_row(k, f->rows->row, load->args[0])) return f;
+        bool same = f->rows->val == (tensor_val)load->imm.i;
+        for (uint32_t x = 0; same && x < f->rows->nindex; x++)
+            same = same_row(k, f->rows->index[x], load->args[x]);
+        if (same) return f;
     }
     return NULL;
 }
@@ -304,23 +354,41 @@ bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
     return f != NULL;
 }
 
-// Bytes of the thread's row from the first of the round, and what its copies add.
-static simt_value row_offset(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
-    uint32_t pitch = f->rows->pitch * element_bytes(k, f->rows);
+// Positions from the first of the round, of the thread's digits, and what its copies add.
+static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
     const binding *v = &k->var[f->node->var];
     *plus = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight * pitch;
-    simt_value row = lw_thread_position(k, b, f->node, lw_ix(k, b, 0));
-    return simt_build_with(b, SIMT_MUL, simt_build_cvt(b, SIMT_T(I32), row), pitch);
+        if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight;
+    return simt_build_cvt(b, SIMT_T(I32), lw_thread_position(k, b, f->node, lw_ix(k, b, 0)));
+}
+
+// Of the loop beside, the positions that the block has at once.
+static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
+    simt_value at = lw_var_position(k, b, f->beside->var).at;
+    return simt_build_cvt(b, SIMT_T(I32),
+                          simt_build_binary(b, SIMT_SUB, at, k->var[f->beside->var].base));
+}
+
+static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t lanes) {
+    uint32_t bytes = element_bytes(k, f->rows);
+    int64_t plus, more = 0;
+    simt_value round = in_round(k, b, f, &plus), beside = in_tile(k, b, f);
+    simt_value row = f->tile.along ? beside : round, column = f->tile.along ? round : beside;
+    more = plus * (f->tile.along ? 1 : f->rows->pitch) * bytes;
+    simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
+    to = simt_build_addr(b, to, rows_apart(b, f->rows, row, f->tile.along ? 0 : plus, bytes), 1, 0);
+    to = simt_build_addr(b, to, column, bytes, more);
+    return lw_load_shared(k, b, f->rows->val, to, lanes, bytes * lanes);
 }
 
 simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes) {
+    if (f->beside) return load_tile(k, b, f, lanes);
     uint32_t bytes = element_bytes(k, f->rows);
     int64_t plus;
-    simt_value row = row_offset(k, b, f, &plus),
+    simt_value row = in_round(k, b, f, &plus),
                to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
-    to = simt_build_addr(b, to, row, 1, plus);
+    to = simt_build_addr(b, to, rows_apart(b, f->rows, row, plus, bytes), 1, plus * f->rows->pitch * bytes);
     if (last.shape == POSITION_ANY) {
         simt_value x[16];
         for (uint32_t i = 0; i < lanes; i++)

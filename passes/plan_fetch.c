@@ -1,7 +1,8 @@
 // Rows of inputs that a block copies into shared memory, round by round of a loop, some rounds ahead of the
-// one it is at.
-//     keep x shared … pipeline e 3  →  for e … [lane 8 unit 4, register 2, serial 8, whole] fetch 3 x[e]
-//     pitch 96
+// one it is at; along what a matrix operation sums, tiles of its factors, as CUTLASS's main loop has them.
+//     keep x shared … pipeline e 3     →  for e … [lane 8 unit 4, register 2, serial 8, whole] fetch 3 x[e] pitch 96
+//     keep x, w shared … pipeline k 3  →  for k … [register 8, lane 4, serial]
+//                                           fetch 3 x[e, k] beside e pitch 32, w[k, q] beside q pitch 72
 #include "planner.h"
 
 #include <string.h>
@@ -125,44 +126,46 @@ static bool check_alike(planner *p, const schedule_cell *c, const loop_kernel *k
         c->subject, c->subject);
 }
 
-// ---- Rows ------------------------------------------------------------------------------------------------
+// ---- What is read ----------------------------------------------------------------------------------------
 typedef struct {
     planner *p;
     const tensor_stage *st;
     tensor_val v;
-    tensor_var at;     // whose rounds they are copied for
-    tensor_expr row;   // 0: none met
-    bool other;        // read elsewhere, too
+    tensor_var at;              // whose rounds it is copied for
+    const tensor_node *load;    // NULL: none met
+    bool other;                 // read elsewhere, too
 } reading;
+
+static bool same_index(const tensor_node *x, const tensor_node *y) {
+    bool same = x->nargs == y->nargs;
+    for (uint32_t i = 0; same && i < x->nargs; i++) same = x->args[i] == y->args[i];
+    return same;
+}
+
+static bool mentions_at(const reading *r, const tensor_node *load) {
+    bool any = false;
+    for (uint32_t i = 0; i < load->nargs; i++) any |= plan_mentions(r->p, load->args[i], r->at);
+    return any;
+}
 
 static bool meet(void *user, const tensor_node *load) {
     reading *r = user;
     if ((tensor_val)load->imm.i != r->v) return true;
-    bool mine = load->nargs == 2 && plan_mentions(r->p, load->args[0], r->at);
-    r->other |= !mine || (r->row && r->row != load->args[0]);
-    if (mine) r->row = load->args[0];
+    bool mine = mentions_at(r, load);
+    r->other |= !mine || (r->load && !same_index(r->load, load));
+    if (mine) r->load = load;
     return true;
 }
 
-static bool check_row(planner *p, const reading *r, const schedule_cell *keep) {
-    const tensor_val_info *i = &p->op->vals.data[r->v];
-    if (r->other)
-        return REFUSE(p, E0550, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-                      "'%s' reads '%s' at other rows than those of '%s'", r->st->name, i->name,
-                      plan_index_text(p, r->at));
-    const tensor_node *at = tensor_node_at(p->op, r->row);
+static bool is_read_at(const planner *p, tensor_expr e) {
+    const tensor_node *at = tensor_node_at(p->op, e);
     bool none = at->op == TENSOR_LOAD_OP && p->op->vals.data[at->imm.i].facts & FACT_PARTIAL;
-    if (none || (at->op != TENSOR_VAR_OP && at->op != TENSOR_LOAD_OP))
-        return REFUSE(
-            p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-            "rows of '%s' at an index that is computed, or may be none, have no pass in this version",
-            i->name);
-    return true;
+    return !none && (at->op == TENSOR_VAR_OP || at->op == TENSOR_LOAD_OP);
 }
 
-static bool check_shape(planner *p, const loop_fetch *f, const schedule_cell *keep) {
-    const tensor_val_info *i = &p->op->vals.data[f->val];
-    const tensor_space_info *s = i->rank == 2 ? &p->op->spaces.data[i->axes[1]] : NULL;
+static bool check_shape(planner *p, tensor_val v, const schedule_cell *keep) {
+    const tensor_val_info *i = &p->op->vals.data[v];
+    const tensor_space_info *s = i->rank >= 2 ? &p->op->spaces.data[i->axes[i->rank - 1]] : NULL;
     if (!s || i->role != VAL_TENSOR || !ir_dtype_is_float(i->type))
         return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
                       "copies of '%s', which is no matrix of floats, have no pass in this version", i->name);
@@ -172,11 +175,49 @@ static bool check_shape(planner *p, const loop_fetch *f, const schedule_cell *ke
             arena_printf(p->arena, "give the size, -D %s=64, or leave '%s' in memory", s->name, i->name),
             "the extent of '%s' is not known, so nothing bounds rows of '%s' in shared memory", s->name,
             i->name);
-    if (s->size * ir_dtype_bytes(i->type) % 4)
-        return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-                      "rows of '%s' have %lld bytes, and copies are of 4, 8 or 16", i->name,
-                      (long long)(s->size * ir_dtype_bytes(i->type)));
     return true;
+}
+
+static bool check_reading(planner *p, const reading *r, const schedule_cell *keep) {
+    const tensor_val_info *i = &p->op->vals.data[r->v];
+    if (r->other)
+        return REFUSE(p, E0550, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+                      "'%s' reads '%s' at other rows than those of '%s'", r->st->name, i->name,
+                      plan_index_text(p, r->at));
+    bool there = true;
+    for (uint32_t a = 0; a < r->load->nargs; a++) there = there && is_read_at(p, r->load->args[a]);
+    if (there) return true;
+    return REFUSE(
+        p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+        "rows of '%s' at an index that is computed, or may be none, have no pass in this version", i->name);
+}
+
+// ---- Rows and tiles --------------------------------------------------------------------------------------
+// Of a load's two axes that move: whose points the rows and the columns are.
+typedef struct {
+    uint32_t row_axis;
+    tensor_var row, column;
+} moving;
+
+static const char *given_map(const planner *p, const plan_matrix *m) {
+    const schedule_value *by = plan_tiled(
+        schedule_find(p->s, m->stage->name, SCHEDULE_BLOCK, p->op->vars.data[m->rows].name));
+    return by ? by->text : NULL;
+}
+
+// false: the axes move otherwise.
+static bool find_moving(const planner *p, const plan_matrix *m, const tensor_node *load, moving *w) {
+    const tensor_var vars[] = {m->rows, m->columns, m->depth};
+    uint32_t found = 0, last = load->nargs - 1;
+    for (uint32_t i = 0; i <= last; i++)
+        for (uint32_t k = 0; k < 3; k++) {
+            if (!plan_depends(p, load->args[i], vars[k], given_map(p, m))) continue;
+            bool itself = tensor_node_at(p->op, load->args[i])->op == TENSOR_VAR_OP;
+            if (++found > 2 || (i == last && !itself)) return false;
+            if (i == last) w->column = vars[k];
+            else w->row = vars[k], w->row_axis = i;
+        }
+    return found == 2;
 }
 
 // ---- Pitch -----------------------------------------------------------------------------------------------
@@ -185,16 +226,17 @@ enum { ACCESS = 16 };   // bytes that a lane reads at once
 // Lanes that take turns at the banks should ask for all of them, 128 bytes. Of rows of a matrix four lanes
 // read neighbouring vectors of one row each: the next row begins as far behind a multiple of twice that. Of
 // its depth a lane reads one in each of four rows: a vector behind a multiple of four.
-static uint32_t pitch_of(planner *p, const tensor_stage *st, const loop_fetch *f, tensor_var at) {
-    const tensor_val_info *i = &p->op->vals.data[f->val];
-    int64_t bytes = ir_dtype_bytes(i->type), row = p->op->spaces.data[i->axes[1]].size * bytes,
-            first = ACCESS, each = 4 * ACCESS;
-    plan_matrix m;
-    matrix_role role = plan_matrix_role(p, st, at, &m);
+static int64_t access_bytes(planner *p, const plan_matrix *m, int64_t bytes) {
+    index_cut c = plan_cut(p, m->stage, m->depth, true);
+    return (c.matrix_run ? c.matrix_run : c.vector ? c.vector : 1) * bytes;
+}
+
+// row: bytes of one.
+static uint32_t pitch_of(planner *p, const plan_matrix *m, int64_t row, int64_t bytes, bool along_depth) {
+    int64_t first = ACCESS, each = 4 * ACCESS;
     if (row % ACCESS) return (uint32_t)(row / bytes);   // no vectors
-    if (role == MATRIX_ROWS || role == MATRIX_COLUMNS) {
-        index_cut c = plan_cut(p, m.stage, m.depth, true);
-        int64_t vector = (c.matrix_run ? c.matrix_run : c.vector ? c.vector : 1) * bytes;
+    if (along_depth) {
+        int64_t vector = access_bytes(p, m, bytes);
         first = vector >= ACCESS ? 4 * ACCESS : vector >= 4 ? 4 * vector : ACCESS;
         each = 2 * first;
     }
@@ -202,60 +244,157 @@ static uint32_t pitch_of(planner *p, const tensor_stage *st, const loop_fetch *f
     return (uint32_t)((apart < row ? apart + each : apart) / bytes);
 }
 
+// Four lanes that read a vector each of rows that are several apart, as many as a lane has of the depth, would
+// ask for the same banks: from as many rows to the next there are two vectors more, where rows are whole lines.
+static void skew(planner *p, const plan_matrix *m, int64_t bytes, loop_fetch *f) {
+    index_cut c = plan_cut(p, m->stage, m->depth, true);
+    if (c.matrix_run <= 1 || f->pitch * bytes % ACCESS) return;
+    f->every = (uint32_t)c.matrix_run;
+    f->skew = (uint32_t)(2 * ACCESS / bytes);
+}
+
 // ---- All of them -----------------------------------------------------------------------------------------
 static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n,
                        const loop_fetch *fetched, uint32_t count) {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < count; i++)
-        bytes += (uint64_t)fetched[i].pitch * ir_dtype_bytes(p->op->vals.data[fetched[i].val].type);
-    uint64_t all = bytes * loop_fetch_rows(n) * n->buffers;
+    for (uint32_t i = 0; i < count; i++) {
+        const loop_node *beside = fetched[i].beside == LOOP_NO_BESIDE ? NULL : loop_over_var(&k->body, fetched[i].beside);
+        bytes += (uint64_t)loop_fetch_tile(p->op, n, &fetched[i], beside).elements *
+                 ir_dtype_bytes(p->op->vals.data[fetched[i].val].type);
+    }
     int64_t room = plan_matrix_room(p, k);
-    if ((int64_t)all <= room) return true;
+    if ((int64_t)(bytes * n->buffers) <= room) return true;
     return REFUSE(p, E0545, c, "take fewer buffers, or fewer points at once",
                   "%u buffers of %u rows take %llu bytes of shared memory, and a block has %lld for them",
-                  (unsigned)n->buffers, (unsigned)loop_fetch_rows(n), (unsigned long long)all,
-                  (long long)room);
+                  (unsigned)n->buffers, (unsigned)loop_fetch_rows(n),
+                  (unsigned long long)(bytes * n->buffers), (long long)room);
 }
 
-// value: what `at` is in the loop.
-static void fetch(planner *p, const tensor_stage *st, schedule_cell *c, tensor_var at, tensor_expr value,
-                  const loop_kernel *k, loop_node *n) {
+typedef struct {
+    planner *p;
+    const tensor_stage *st;
+    schedule_cell *cell;
+    plan_matrix m;
+    const loop_kernel *kernel;
+    tensor_var at;       // of the stage
+    loop_node *node;     // its loop
+    tensor_expr *vars;   // what variables of the stage are in the kernel's loops
+} fetching;
+
+static bool check_copies(const fetching *x, const schedule_cell *keep, const loop_fetch *f, const loop_node *beside) {
+    planner *p = x->p;
+    const tensor_val_info *i = &p->op->vals.data[f->val];
+    loop_tile t = loop_fetch_tile(p->op, x->node, f, beside);
+    int64_t bytes = ir_dtype_bytes(i->type), all = p->op->spaces.data[i->axes[i->rank - 1]].size * bytes;
+    if (!t.bytes)
+        return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+                      "rows of '%s' have %lld bytes, and copies are of 4, 8 or 16", i->name,
+                      (long long)(all % 4 ? all : t.columns * bytes));
+    plan_copy_guards(p, f->val, t.bytes);
+    return true;
+}
+
+// A block has one tile: what does not move in it is the same for all groups and copies.
+static bool check_same(const fetching *x, const schedule_cell *keep, const reading *r, const moving *w) {
+    planner *p = x->p;
+    bool *apart = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1), same = true;
+    find_apart(p, &x->kernel->body, x->node, apart);
+    for (tensor_var v = 0; v < p->op->vars.len; v++)
+        for (uint32_t i = 0; apart[v] && i < r->load->nargs; i++)
+            same = same && (v == w->row || v == w->column ||
+                            !plan_depends(p, r->load->args[i], v, given_map(p, &x->m)));
+    const char *name = p->op->vals.data[r->v].name;
+    if (same) return true;
+    return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", name),
+                  "a block has points of several matrices of '%s' at once, and no pass in this version copies those", name);
+}
+
+// Whole rows: where the sum is inside the rounds, or the block has all columns at once.
+static bool has_whole_rows(const fetching *x, const reading *r, const moving *w) {
+    const tensor_val_info *i = &x->p->op->vals.data[r->v];
+    tensor_expr value;
+    if (x->at != x->m.depth) return true;
+    const loop_node *columns = loop_behind(x->p, x->kernel, w->column, &value);
+    return i->rank == 2 && w->row == x->at &&
+           (!columns || loop_fetch_rows(columns) >= x->p->op->spaces.data[i->axes[1]].size);
+}
+
+static bool fetch_rows(const fetching *x, const schedule_cell *keep, const reading *r, loop_fetch *f) {
+    planner *p = x->p;
+    const tensor_val_info *i = &p->op->vals.data[f->val];
+    int64_t bytes = ir_dtype_bytes(i->type);
+    matrix_role role = plan_matrix_role(p, x->st, x->at, &(plan_matrix){0});
+    f->pitch = pitch_of(p, &x->m, p->op->spaces.data[i->axes[1]].size * bytes, bytes, role != MATRIX_DEPTH);
+    f->index = plan_substitute(p, r->load->args, 1, x->vars);
+    f->nindex = 1;
+    if (x->at == x->m.depth) skew(p, &x->m, bytes, f);
+    return check_copies(x, keep, f, NULL);
+}
+
+static bool fetch_tile(const fetching *x, const schedule_cell *keep, const reading *r, const moving *w, loop_fetch *f) {
+    planner *p = x->p;
+    int64_t bytes = ir_dtype_bytes(p->op->vals.data[f->val].type);
+    bool along = w->column == x->at;
+    tensor_expr value;
+    const loop_node *beside = loop_behind(p, x->kernel, along ? w->row : w->column, &value);
+    if (!beside || !check_same(x, keep, r, w)) return false;
+    x->vars[along ? w->row : w->column] = value;
+    f->beside = beside->var;
+    f->nindex = r->load->nargs;
+    f->index = plan_substitute(p, r->load->args, f->nindex, x->vars);
+    uint32_t columns = loop_fetch_rows(along ? x->node : beside);
+    f->pitch = pitch_of(p, &x->m, columns * bytes, bytes, w->column == x->m.depth);
+    if (w->row == x->m.depth) skew(p, &x->m, bytes, f);
+    return check_copies(x, keep, f, beside);
+}
+
+static bool fetch_input(const fetching *x, const schedule_cell *keep, const reading *r, loop_fetch *f) {
+    planner *p = x->p;
+    const tensor_val_info *i = &p->op->vals.data[r->v];
+    moving w = {0};
+    *f = (loop_fetch){.val = r->v, .beside = LOOP_NO_BESIDE};
+    if (!check_shape(p, r->v, keep) || !check_reading(p, r, keep)) return false;
+    bool moves = find_moving(p, &x->m, r->load, &w) && (w.row == x->at || w.column == x->at);
+    if (!moves || (x->at != x->m.depth && (w.column == x->at || i->rank != 2)))
+        return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+                      "what '%s' reads of '%s' is no matrix along '%s', and nothing else is copied in this version",
+                      x->st->name, i->name, plan_index_text(p, x->at));
+    return has_whole_rows(x, r, &w) ? fetch_rows(x, keep, r, f) : fetch_tile(x, keep, r, &w, f);
+}
+
+static void fetch(const fetching *x) {
+    planner *p = x->p;
+    const schedule_cell *c = x->cell;
     VEC(loop_fetch) fetched = {0};
-    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
-    vars[at] = value;
     int64_t buffers = schedule_number(c, NULL);
-    c->consumed = true;
-    if (!check_loop(p, st, c, n) || !check_alike(p, c, k, n)) return;
+    x->cell->consumed = true;
+    if (!check_loop(p, x->st, c, x->node) || !check_alike(p, c, x->kernel, x->node)) return;
     if (buffers > LOOP_MAX_BUFFERS) {
         REFUSE(p, E0543, c, "two to four hide what memory takes", "at most %d buffers are possible, not %lld",
                (int)LOOP_MAX_BUFFERS, (long long)buffers);
         return;
     }
     for (tensor_val v = 0; v < p->op->nparams; v++) {
-        schedule_cell *keep = schedule_find(p->s, st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
-        reading r = {.p = p, .st = st, .v = v, .at = at};
-        plan_loads(p, st, meet, &r);
-        if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared") || (!r.row && !r.other)) continue;
+        schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
+        reading r = {.p = p, .st = x->st, .v = v, .at = x->at};
+        loop_fetch f;
+        plan_loads(p, x->st, meet, &r);
+        if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared") || (!r.load && !r.other)) continue;
         keep->consumed = true;
-        loop_fetch f = {.val = v, .row = r.row};
-        if (!check_shape(p, &f, keep) || !check_row(p, &r, keep)) return;
-        f.pitch = pitch_of(p, st, &f, at);
-        f.row = *plan_substitute(p, &r.row, 1, vars);
+        if (!fetch_input(x, keep, &r, &f)) return;
         VEC_PUSH(p->arena, &fetched, f);
     }
     if (!fetched.len) {
         REFUSE(
             p, E0540, c, arena_printf(p->arena, "say which: `keep … shared;`, or leave it out"),
             "'pipeline %s' has nothing to do here: of nothing that '%s' reads at '%s' it is said that it lives in shared memory",
-            c->subject, st->name, c->subject);
+            c->subject, x->st->name, c->subject);
         return;
     }
-    n->buffers = (uint32_t)buffers;
-    if (!check_room(p, c, k, n, fetched.data, fetched.len)) return;
-    for (uint32_t i = 0; i < fetched.len; i++)
-        plan_copy_guards(p, fetched.data[i].val, loop_fetch_bytes(p->op, &fetched.data[i]));
-    n->fetched = fetched.data;
-    n->nfetched = fetched.len;
+    x->node->buffers = (uint32_t)buffers;
+    if (!check_room(p, c, x->kernel, x->node, fetched.data, fetched.len)) return;
+    x->node->fetched = fetched.data;
+    x->node->nfetched = fetched.len;
 }
 
 void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
@@ -272,8 +411,9 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
                 st->name);
             return;
         }
-        tensor_expr value;
-        loop_node *n = loop_behind(p, k, at, &value);
-        if (n && !n->nfetched) fetch(p, st, c, at, value, k, n);
+        fetching x = {.p = p, .st = st, .cell = c, .m = m, .kernel = k, .at = at};
+        x.vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
+        x.node = loop_behind(p, k, at, &x.vars[at]);
+        if (x.node && !x.node->nfetched) fetch(&x);
     }
 }
