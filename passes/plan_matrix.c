@@ -571,8 +571,7 @@ void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k) {
 }
 
 int64_t plan_matrix_room(const planner *p, const loop_kernel *k) {
-    int64_t taken = groups_bytes(&k->body, &k->body);
-    return taken ? (int64_t)p->machine->group_shared_bytes - taken : p->machine->shared_bytes;
+    return (int64_t)p->machine->group_shared_bytes - groups_bytes(&k->body, &k->body);
 }
 
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
