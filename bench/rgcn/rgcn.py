@@ -41,6 +41,9 @@ def schedules(dtype, K, Q):
     row = "block v 8;  groups v 8;  " + wide
     return {
         "default": "",
+        "cut": "schedule rgcn cut for sm_90 { %s%ssplit e %d;  order v by degree(dst, v) desc;  overlap; }" % (fused, row, 32 if K >= 32 else 64),
+        "cut 128": "schedule rgcn cut_128 for sm_90 { %s%ssplit e 128;  order v by degree(dst, v) desc;  overlap; }" % (fused, row),
+        "cut 2": "schedule rgcn cut_2 for sm_90 { %s%ssplit e 64;  unroll e 2 masked;  order v by degree(dst, v) desc;  overlap; }" % (fused, row),
         "walk": "schedule rgcn walk { %s%s }" % (fused, row),
         "classes": "schedule rgcn classes for sm_90 { %sbucket v by degree(dst, v) at 32, 256 use few, more, many;  overlap; }\n" % fused +
                    "schedule rgcn few for sm_90 { %s }\n" % row +
