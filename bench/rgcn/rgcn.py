@@ -41,6 +41,7 @@ def schedules(dtype, K, Q):
     row = "block v 8;  groups v 8;  " + wide
     return {
         "default": "",
+        "staged": "schedule rgcn staged for sm_90 { }",
         "cut": "schedule rgcn cut for sm_90 { %s%ssplit e %d;  order v by degree(dst, v) desc;  overlap; }" % (fused, row, 32 if K >= 32 else 64),
         "cut 128": "schedule rgcn cut_128 for sm_90 { %s%ssplit e 128;  order v by degree(dst, v) desc;  overlap; }" % (fused, row),
         "cut 2": "schedule rgcn cut_2 for sm_90 { %s%ssplit e 64;  unroll e 2 masked;  order v by degree(dst, v) desc;  overlap; }" % (fused, row),
