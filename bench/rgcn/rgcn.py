@@ -35,14 +35,14 @@ def lanes(dtype, K, Q, index):
 
 
 def schedules(dtype, K, Q):
-    """Schedules of the library's op by name. walk: a kernel, in which a group walks the edges of a row; classes: long rows have a block each, with as many groups as
+    """Schedules of the library's op by name. default: its own; staged: the compiler's, with messages in memory; cut 128, cut 2: the library's in parts of 128 edges, or two
+    edges at a time; walk: a kernel, in which a group walks the edges of a row; classes: long rows have a block each, with as many groups as
     a block may have."""
     fused, wide = "fuse y.sum, y.sum.2, y.sum.3, y at e;  ", lanes(dtype, K, Q, "e")
     row = "block v 8;  groups v 8;  " + wide
     return {
         "default": "",
         "staged": "schedule rgcn staged for sm_90 { }",
-        "cut": "schedule rgcn cut for sm_90 { %s%ssplit e %d;  order v by degree(dst, v) desc;  overlap; }" % (fused, row, 32 if K >= 32 else 64),
         "cut 128": "schedule rgcn cut_128 for sm_90 { %s%ssplit e 128;  order v by degree(dst, v) desc;  overlap; }" % (fused, row),
         "cut 2": "schedule rgcn cut_2 for sm_90 { %s%ssplit e 64;  unroll e 2 masked;  order v by degree(dst, v) desc;  overlap; }" % (fused, row),
         "walk": "schedule rgcn walk { %s%s }" % (fused, row),
@@ -125,7 +125,7 @@ def command(o, g, dtype, K, Q, source, name, of_pairs):
          "-D", "K=%d" % K, "-D", "Q=%d" % Q, "-D", "R=%d" % g.types, "--target=" + o.target, "--check-budget=%d" % o.budget]
     c += ["--schedule=" + name] if name else []
     c += ["--param=%s=%s" % (key, g.file(key)) for key in ("pair", "row", "kind")] if of_pairs else []
-    return c + (["--json", "--flush", "--seconds=1", "--repeat=%d" % o.repeat] if o.verb == "bench" else ["--check"])
+    return c + (["--json", "--flush", "--seconds=1", "--bandwidth=4200", "--repeat=%d" % o.repeat] if o.verb == "bench" else ["--check"])
 
 
 def ours(o, g, dtype, K, Q, who, text, of_pairs):
