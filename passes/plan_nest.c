@@ -382,10 +382,7 @@ static void before_last(planner *p) {
     last[-1] = clear;
 }
 
-static void build(planner *p, const row_class *rows, uint32_t number, void *user) {
-    const stage_group *g = user;
-    plan_parts(p, g, rows, number);
-    if (p->failed) return;
+void plan_take_up(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
     nest n = plan_nest_start(p, plan_deepest(p, g), number);
     plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
     row_class of = part && part->kind == PART_ROW ? plan_taken_rows(p, part, rows) : *rows;
@@ -396,6 +393,12 @@ static void build(planner *p, const row_class *rows, uint32_t number, void *user
     plan_matrix_fit(p, g, n.kernel);
     plan_fetch(p, g, n.kernel);
     if (part && part->atomic) before_last(p);
+}
+
+static void build(planner *p, const row_class *rows, uint32_t number, void *user) {
+    const stage_group *g = user;
+    plan_parts(p, g, rows, number);
+    if (!p->failed) plan_take_up(p, g, rows, number);
 }
 
 void plan_kernel(planner *p, stage_group *g) {

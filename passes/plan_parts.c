@@ -439,6 +439,25 @@ void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_
     }
 }
 
+// Of a walk that stages are fused at, whose first stages sum: what an edge's stage computes belongs to one part.
+bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows) {
+    stage_group run = {0};
+    plan_part *part = ARENA_NEW(p->arena, plan_part);
+    const tensor_stage *st = &p->op->stages.data[g->data[0]];
+    for (uint32_t i = 0; i < sums; i++) VEC_PUSH(p->arena, &run, g->data[i]);
+    p->parts.len = 0;
+    if (!part_new(p, g, g->data[0], part, rows)) return false;
+    rows->at = &part->part;
+    if (part->kind == PART_ROW && plan_run_end(p, g, 0) == sums) return add_states(p, &run, *part);
+    const char *name = plan_index_text(p, part->var);
+    diagnostic *d = plan_refuse(p, E0530, split_cell(p, st, part->var)->at,
+                                "'split' along '%s' has no pass in this version: the kernel has other sums, or "
+                                "what leads to its rows is no parameter",
+                                name);
+    if (d) diag_help(d, "fuse the sums over '%s' and what is computed from them alone, or leave 'split' out", name);
+    return false;
+}
+
 loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part) {
     loop_node *n = loop_node_new(p->plan, kind, p->op->stages.data[part->stage].at);
     uint32_t *stage = ARENA_NEW(p->arena, uint32_t);

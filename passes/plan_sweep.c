@@ -421,7 +421,8 @@ static void hold(sweep *s, uint32_t level, loop_node *n) {
     if (d) diag_help(d, "leave it out");
 }
 
-static void emit_walk(sweep *s, loop_body *at) {
+// What is computed from the sums goes where it returns: of rows that are cut, where they are not.
+static loop_body *emit_walk(sweep *s, loop_body *at) {
     planner *p = s->p;
     const uint32_t *stages = s->rows.data + s->first;
     uint32_t n = s->end - s->first;
@@ -437,11 +438,16 @@ static void emit_walk(sweep *s, loop_body *at) {
     loop_append(p->plan, at, reduce);
     s->made = (loop_list){0};
     plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s, &s->edges});
-    if (p->failed) return;
+    if (p->failed) return at;
     for (uint32_t i = 0; i < n; i++) {
-        plan_store(p, at, &stages[i]);
+        if (!p->leaving) plan_store(p, at, &stages[i]);
         deal(s, stages[i], s->depth, true, &s->made);
     }
+    if (!p->leaving) return at;
+    const plan_part *part = plan_part_of(p, stages[0]);
+    at = plan_leave_or_store(p, part, stages, n, at);
+    for (uint32_t i = s->end; i < s->rows.len; i++) plan_know_degree(p, part, row_at(s, i), at);
+    return at;
 }
 
 static void emit_alone(sweep *s, uint32_t i, loop_body *at) {
@@ -450,16 +456,18 @@ static void emit_alone(sweep *s, uint32_t i, loop_body *at) {
     deal(s, s->rows.data[i], row_at(s, i)->nleft, false, &walk);
 }
 
-static void emit_level(sweep *s, uint32_t level, loop_body *at) {
+static loop_body *emit_level(sweep *s, uint32_t level, loop_body *at) {
+    if (level == s->depth && s->p->leaving) at = emit_walk(s, at);
     for (uint32_t i = 0; i < s->first; i++)
         if (row_at(s, i)->nleft == level) emit_alone(s, i, at);
-    if (level == s->depth) emit_walk(s, at);
+    if (level == s->depth && !s->p->leaving) at = emit_walk(s, at);
     for (uint32_t i = s->end; i < s->rows.len && !s->p->failed; i++)
         if (row_at(s, i)->nleft == level) emit_alone(s, i, at);
+    return at;
 }
 
-static void emit(planner *p, const row_class *rows, uint32_t number, void *user) {
-    sweep *s = user;
+static void emit_kernel(sweep *s, const row_class *rows, uint32_t number) {
+    planner *p = s->p;
     plan_nest n = plan_nest_start(p, row_at(s, s->rows.len - 1), number);
     loop_body *at = &n.kernel->body;
     s->n = &n;
@@ -467,9 +475,38 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     for (uint32_t level = 0; level < n.depth && !p->failed; level++) {
         at = plan_nest_open(&n, level, at);
         if (level >= s->shared && level < s->depth) hold(s, level, n.levels.data[level]);
-        if (!p->failed) emit_level(s, level + 1, at);
+        if (!p->failed) at = emit_level(s, level + 1, at);
     }
     if (!p->failed) plan_nest_end(&n);
+}
+
+// What came before the walk stands behind it where rows are cut, so that it is computed once a row: a walk that
+// is cut reads nothing of it (plan_joins).
+static bool cut_rows(sweep *s, row_class *parts) {
+    stage_group walk = {0};
+    for (uint32_t i = s->first; i < s->rows.len; i++) VEC_PUSH(s->p->arena, &walk, s->rows.data[i]);
+    for (uint32_t i = 0; i < s->first; i++) {
+        if (row_at(s, i)->nleft == s->depth) continue;
+        diagnostic *d = plan_refuse(s->p, E0530, s->f->at,
+                                    "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk",
+                                    s->index, row_at(s, i)->name);
+        if (d) diag_help(d, "leave '%s' out of the kernel, or 'split'", row_at(s, i)->name);
+        return false;
+    }
+    return plan_cut_walk(s->p, &walk, s->end - s->first, parts);
+}
+
+// Parts of long rows leave states, which another kernel takes up: see plan_cut_rows.c.
+static void emit(planner *p, const row_class *rows, uint32_t number, void *user) {
+    sweep *s = user;
+    row_class parts = *rows;
+    bool cut = plan_part_points(p, row_at(s, s->first)) > 0;
+    if (cut && !cut_rows(s, &parts)) return;
+    p->leaving = cut;
+    emit_kernel(s, &parts, number);
+    p->leaving = false;
+    if (cut && !p->failed) plan_take_up(p, &s->rows, rows, number);
+    p->parts.len = 0;
 }
 
 void plan_sweep(fusion *f) {

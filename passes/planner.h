@@ -297,6 +297,8 @@ void plan_tile_range(planner *p, const plan_map *m, int64_t n, tensor_expr tile,
 
 // ---- Loops (plan_nest.c, plan_walk.c) --------------------------------------------------------------------
 void plan_kernel(planner *p, stage_group *g);
+void plan_take_up(planner *p, const stage_group *g, const row_class *rows,
+                  uint32_t number);   // the kernel after those that leave states
 typedef struct {
     uint32_t stage;
     loop_list outer, inner;   // outermost first; innermost first
@@ -381,6 +383,7 @@ void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span a
 
 // ---- Reductions across blocks (plan_parts.c) -------------------------------------------------------------
 int64_t plan_part_points(const planner *p, const tensor_stage *st);   // 0: it is not cut
+bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows);   // false: refused
 void plan_parts(planner *p, const stage_group *g, const row_class *rows,
                 uint32_t number);   // the kernels that leave states
 const plan_part *plan_part_of(const planner *p, uint32_t stage);
