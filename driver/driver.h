@@ -158,6 +158,9 @@ void phase(driver *d, const char *name);   // a phase begins, the one before end
 void phase_report(driver *d, FILE *out);   // --time-report
 pass_observer print_after(driver *d);   // --print-after
 void print_op_after(driver *d, const char *pass, const tensor_op *op);
+// --resource-usage: the kernels of a module, version by version where there is a program (resources.c).
+void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p, const cg_arch *arch,
+                   const char *log);
 void list_passes(FILE *out);
 void check_pass_names(driver *d);
 void print_help(driver *d, FILE *out);

@@ -193,6 +193,20 @@ bool run_fault_apply(run_op *o, bool again);   // again: after the second launch
 void run_metamorphic(run_op *o);                       // all changes on the graph at hand; nothing unless asked for
 void run_metamorphic_print(run_session *r, FILE *out);
 
+// ---- resources.c -----------------------------------------------------------------------------------------
+enum { RESOURCE_COLUMNS = 9 };
+typedef struct {
+    const simt_func *kernel;
+    bool known;   // whether the assembler said it
+    cg_usage usage;
+    cg_occupancy fits;
+} kernel_resources;
+kernel_resources resources_of(const cg_arch *arch, const simt_func *f, const char *log);
+void resources_title(const char **cell);   // of RESOURCE_COLUMNS, of which all but the first are numbers
+void resources_cells(arena *a, const kernel_resources *r, const char **cell);
+void resources_put_machine(textbuf *out, const cg_arch *a);
+void resources_put_rest(textbuf *out, const char *log);   // what the assembler says that no table does
+
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
@@ -205,6 +219,7 @@ typedef struct {
     uint32_t rows, columns, first_number, last_number;   // columns of numbers stand to the right
     const char *const *cells;
 } run_table;
+void run_put_table(textbuf *out, const run_table *t);
 void run_print_table(arena *a, const run_table *t, FILE *out);
 const char *run_time_text(arena *a, double ms);   // "1.573 ms"
 const char *run_sizes(const binding *b);     // "E=10556 N=2708"
