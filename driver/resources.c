@@ -57,7 +57,7 @@ void resources_put_rest(textbuf *out, const char *log) {
     }
 }
 
-void resources_put_machine(textbuf *out, const cg_arch *a) {
+static void put_machine(textbuf *out, const cg_arch *a) {
     textbuf_printf(out, "%s: a multiprocessor has %u registers, %u KiB of shared memory, and room for %u threads in %u blocks\n",
                    a->name, CG_REGISTERS, a->shared_bytes / 1024, a->threads, a->blocks);
 }
@@ -116,7 +116,7 @@ void resources_put(textbuf *out, const char *name, const simt_module *m, const p
     textbuf_printf(out, "%s", name);
     if (p) textbuf_printf(out, ", indices of %u bits", p->index_bits);
     textbuf_puts(out, ", ");
-    resources_put_machine(out, arch);
+    put_machine(out, arch);
     put_listing(out, &l);
     resources_put_rest(out, log);
 }

@@ -210,7 +210,6 @@ typedef struct {
 kernel_resources resources_of(const cg_arch *arch, const simt_func *f, const char *log);
 void resources_title(const char **cell);   // of RESOURCE_COLUMNS, of which all but the first are numbers
 void resources_cells(arena *a, const kernel_resources *r, const char **cell);
-void resources_put_machine(textbuf *out, const cg_arch *a);
 void resources_put_rest(textbuf *out, const char *log);   // what the assembler says that no table does
 
 // ---- run_estimate.c --------------------------------------------------------------------------------------
@@ -228,6 +227,7 @@ struct run_estimate {
     uint32_t sms;
     double bandwidth;            // bytes a second; 0: not known
     double bytes, flops;         // of the op, by its equations
+    const char *log;             // the assembler's
     VEC(run_launched) launched;  // in their order
 };
 bool run_estimate_open(run_session *r);   // nothing, like the next ones, unless it is asked for; false: diagnostics tell why

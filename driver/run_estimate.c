@@ -235,7 +235,8 @@ static bool estimate(run_op *o, gnn_plan *plan, run_estimate *out) {
                           .sms = (uint32_t)e->hook.device.sms,
                           .bandwidth = e->bandwidth,
                           .bytes = traffic.compulsory,
-                          .flops = traffic.flops};
+                          .flops = traffic.flops,
+                          .log = arena_strdup(a, o->estimated->log)};
     for (uint32_t i = 0; i < e->notes.len; i++)
         VEC_PUSH(a, &out->launched, launched(o, traffic.moved, &e->notes.data[i]));
     return true;
@@ -306,6 +307,9 @@ void run_estimate_print(run_session *r, const run_row *row) {
     if (e->bandwidth > 0) fprintf(r->notes, ", %.0f GB/s", e->bandwidth / 1e9);
     fprintf(r->notes, "), version '%s', %s\n", e->version, row->sizes);
     print_launched(a, e, r->notes);
+    textbuf rest = textbuf_new(a);
+    resources_put_rest(&rest, e->log);
+    if (rest.len) fputs(rest.data, r->notes);
     fprintf(r->notes, "the op must move %.3f MB and take %.3f MFLOP", e->bytes / 1e6, e->flops / 1e6);
     if (e->bandwidth > 0) fprintf(r->notes, "; the memory needs %s", time_text(a, e, e->bytes));
     fputs("\n\n", r->notes);

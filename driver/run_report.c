@@ -74,7 +74,7 @@ void run_put_table(textbuf *out, const run_table *t) {
 void run_print_table(arena *a, const run_table *t, FILE *out) {
     textbuf text = textbuf_new(a);
     run_put_table(&text, t);
-    fputs(text.data, out);
+    fprintf(out, "%.*s", (int)text.len, text.data);
 }
 
 void run_print(const run_session *r, const run_rows *rows, FILE *out) {
