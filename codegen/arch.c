@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const cg_arch archs[] = {
-#define CG_ARCH(name, sm, ptx, threads, blocks) {name, sm, "+ptx" #ptx, ptx, threads, blocks},
+#define CG_ARCH(name, sm, ptx, threads, blocks, shared_kib) \
+    {name, sm, "+ptx" #ptx, ptx, threads, blocks, 1024 * shared_kib},
 #include "targets.def"
 #undef CG_ARCH
 };

@@ -17,6 +17,7 @@ typedef struct {
     const char *features;  // LLVM features, "+ptx80"
     uint32_t ptx;          // PTX version × 10
     uint32_t threads, blocks;   // that a multiprocessor has room for
+    uint32_t shared_bytes;      // that it has
 } cg_arch;                 // rows of targets.def
 const cg_arch *cg_arch_find(const char *name);          // NULL if there is none
 const cg_arch *cg_arch_at(uint32_t index);              // NULL past the last: for --print-targets
@@ -49,6 +50,33 @@ typedef struct {
 // false: diagnostics tell why.
 bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form, const cg_options *o,
              cg_output *out);
+
+// What a kernel takes (usage.c): of a multiprocessor of any architecture so far,
+enum {
+    CG_REGISTERS = 65536, CG_QUARTERS = 4,   // each with its share of the registers,
+    CG_REGISTER_UNIT = 256,                  // so many of which a warp is given at a time
+    CG_SHARED_UNIT = 128,                    // bytes of shared memory, likewise a block
+    CG_SHARED_RESERVED = 1024                // that a block takes besides its own
+};
+typedef struct {
+    uint32_t registers, stack, spill_stores, spill_loads;   // of a thread; bytes but for registers
+} cg_usage;
+bool cg_usage_read(const char *log, const char *kernel, cg_usage *out);   // from cg_output.log; false: it does not say
+#define CG_LIMITS(X) X(THREADS, "threads") X(BLOCKS, "blocks") X(SHARED, "shared") X(REGISTERS, "registers")
+typedef enum {
+#define X(name, text) CG_BY_##name,
+    CG_LIMITS(X)
+#undef X
+    CG_LIMIT_COUNT
+} cg_limit;
+const char *cg_limit_text(cg_limit k);
+typedef struct {
+    uint32_t blocks;   // that a multiprocessor has room for; 0: none fits
+    cg_limit limit;    // the first of those that let no more in
+    double warps;      // of those it has room for, the share that is taken
+} cg_occupancy;
+cg_occupancy cg_occupancy_of(const cg_arch *a, uint32_t threads, uint32_t shared_bytes, uint32_t registers);
+
 // The assemblers found here, a line each, for `gnnc doctor`; and whether there is one.
 bool cg_assemblers(textbuf *out);
 

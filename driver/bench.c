@@ -78,6 +78,8 @@ static bool bench_steps(run_op *o, run_row *row) {
     run_alone_begin(o->r);
     bool good = bench_bandwidth((bench_session *)o->r) && measure(o, f);
     run_alone_end(o->r);
+    run_estimate_bandwidth(o->r, ((const bench_session *)o->r)->bandwidth);
+    good = good && run_estimate_op(o, row);
     if (good) row->figures = f;
     return good;
 }

@@ -11,6 +11,7 @@ typedef struct {
     double compulsory;   // bytes: each array in memory read once, each result written once
     double gathered;     // bytes: each array read anew wherever an equation reads it, each result written
     double flops;        // float operations: arithmetic, min, max and maths functions count one each
+    double *moved;       // in: NULL, or room for one a parameter; out: bytes of each that are read or written once
 } bench_traffic;
 bool bench_traffic_of(const run_op *o, bench_traffic *out);   // false: a diagnostic tells why
 

@@ -95,12 +95,40 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
     if (s->empty.replay > 0) json_object_set_new(o, "empty_replay_ms", json_real(s->empty.replay));
 }
 
+static json_t *json_of_launched(const run_launched *l) {
+    const kernel_resources *k = &l->resources;
+    json_t *o = json_pack("{ss sI sI si si sf sb}", "kernel", k->kernel->name, "launches", (json_int_t)l->launches, "blocks",
+                          (json_int_t)l->blocks, "threads", (int)k->kernel->block, "shared_bytes",
+                          (int)k->kernel->shared_bytes, "bytes", l->bytes, "bytes_are_most", (int)l->is_most);
+    if (!k->known) return o;
+    json_object_set_new(o, "registers", json_integer(k->usage.registers));
+    json_object_set_new(o, "stack_bytes", json_integer(k->usage.stack));
+    json_object_set_new(o, "spill_bytes", json_integer(k->usage.spill_stores + k->usage.spill_loads));
+    json_object_set_new(o, "resident_blocks", json_integer(k->fits.blocks));
+    json_object_set_new(o, "limit", json_string(cg_limit_text(k->fits.limit)));
+    json_object_set_new(o, "warps_share", json_real(k->fits.warps));
+    json_object_set_new(o, "waves", json_real(l->waves));
+    json_object_set_new(o, "efficiency", json_real(l->efficiency));
+    return o;
+}
+
+static json_t *json_of_estimate(const run_estimate *e) {
+    json_t *kernels = json_array();
+    for (uint32_t i = 0; i < e->launched.len; i++)
+        json_array_append_new(kernels, json_of_launched(&e->launched.data[i]));
+    json_t *o = json_pack("{ss ss ss si so}", "device", e->device, "arch", e->arch->name, "plan", e->version, "sms",
+                          (int)e->sms, "kernels", kernels);
+    if (e->bandwidth > 0) json_object_set_new(o, "bandwidth_bytes_per_s", json_real(e->bandwidth));
+    return o;
+}
+
 static void print_json(const run_session *r, const run_row *w, FILE *out) {
     json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
                           "plan", w->plan, "graph", r->graph->text, "sizes", w->sizes, "verdict", w->verdict,
                           "compared", (json_int_t)w->compared, "one_in", (json_int_t)w->one_in);
     if (!o) ICE("a row has no JSON");
     if (w->figures) add_figures(o, (const bench_session *)r, w->figures);
+    if (w->estimate) json_object_set_new(o, "estimate", json_of_estimate(w->estimate));
     json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputs("\n", out);
     json_decref(o);

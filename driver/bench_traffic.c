@@ -178,12 +178,15 @@ static void count_stage(counting *c, const tensor_stage *s) {
 
 // ---- Bytes -----------------------------------------------------------------------------------------------
 
+static double least(double x, double y) { return x < y ? x : y; }
+
 // Offsets say what a sorted map says, and may be fewer. What is read less than once is not read whole.
 static void add_bytes(const counting *c, tensor_val v, uint32_t index_bits, bench_traffic *out) {
     const tensor_val_info *info = &c->op->vals.data[v];
     double bytes = info->type == DT_INDEX ? index_bits / 8 : ir_dtype_bytes(info->type), elements = 1;
     if (info->role == VAL_SCALAR) return;
     for (uint32_t k = 0; k < info->rank; k++) elements *= (double)c->sizes[info->axes[k]];
+    if (out->moved) out->moved[v] = (info->role == VAL_RESULT ? elements : least(elements, c->uses[v])) * bytes;
     if (info->role == VAL_RESULT) {
         out->compulsory += elements * bytes;
         out->gathered += (elements + c->uses[v]) * bytes;
@@ -192,8 +195,7 @@ static void add_bytes(const counting *c, tensor_val v, uint32_t index_bits, benc
     if (info->facts & FACT_PREFIX) return;
     bool sorted = info->role == VAL_MAP && info->facts & FACT_SORTED && info->sorted_by == TENSOR_NO_VAL;
     double offsets = sorted ? (double)c->sizes[info->into] + 1 : elements;
-    elements = elements < offsets ? elements : offsets;
-    out->compulsory += (elements < c->uses[v] ? elements : c->uses[v]) * bytes;
+    out->compulsory += least(least(elements, offsets), c->uses[v]) * bytes;
     out->gathered += c->uses[v] * bytes;
 }
 
@@ -208,7 +210,7 @@ bool bench_traffic_of(const run_op *o, bench_traffic *out) {
     counting c = {.b = o->b, .op = op, .arena = scratch, .sizes = sizes};
     c.uses = ARENA_ARRAY(scratch, double, op->vals.len + 1);
     for (uint32_t i = 0; good && i < op->stages.len; i++) count_stage(&c, &op->stages.data[i]);
-    *out = (bench_traffic){.flops = c.flops};
+    *out = (bench_traffic){.flops = c.flops, .moved = out->moved};
     for (tensor_val v = 0; good && v < op->nparams; v++) add_bytes(&c, v, o->op->program->index_bits, out);
     arena_free(scratch);
     return good;

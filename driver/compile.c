@@ -156,7 +156,8 @@ static bool generate(job *j, const unit_op *o, const cg_target *t, cg_form form,
         return false;
     }
     textbuf_putn(out, result.data, result.size);
-    if (result.log && j->options.verbose_assembler) textbuf_puts(&j->log, result.log);
+    if (form == CG_CUBIN && j->options.verbose_assembler)
+        resources_put(&j->log, o->name, o->module, o->program, t->arch, result.log);
     return true;
 }
 

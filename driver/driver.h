@@ -85,7 +85,16 @@ frontend_options settings_frontend(driver *d);
 void settings_host_alone(driver *d);   // tells of options that only GPUs have
 pass_options settings_pass(const driver *d, const cg_target *t);   // NULL: whatever target
 cg_options settings_codegen(const driver *d);
-int device_number(const driver *d);   // --device
+int device_number(driver *d);   // --device; a name is 0
+typedef struct {
+    const char *name, *holds, *arch;   // what the driver's name of one holds
+    uint32_t sms;
+    double bandwidth;   // bytes a second
+    uint32_t l2_mib;
+} known_device;   // rows of devices.def
+const known_device *device_at(uint32_t index);         // NULL past the last
+const known_device *device_named(const driver *d);     // by --device; NULL: none
+const cg_arch *settings_simulated(driver *d);   // of a GPU that need not be here; NULL: a usage fault
 const cg_arch *settings_arch(driver *d, const char *name);   // NULL: a usage fault; "native" asks the driver
 
 // ---- Files (files.c) -------------------------------------------------------------------------------------
@@ -158,6 +167,9 @@ void phase(driver *d, const char *name);   // a phase begins, the one before end
 void phase_report(driver *d, FILE *out);   // --time-report
 pass_observer print_after(driver *d);   // --print-after
 void print_op_after(driver *d, const char *pass, const tensor_op *op);
+// --resource-usage: the kernels of a module, version by version where there is a program (resources.c).
+void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p, const cg_arch *arch,
+                   const char *log);
 void list_passes(FILE *out);
 void check_pass_names(driver *d);
 void print_help(driver *d, FILE *out);

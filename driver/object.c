@@ -19,7 +19,8 @@ static bool add_image(making *m, cg_build b, cg_form form) {
         must_tell(d, "code generation");
         return false;
     }
-    if (b.image.log && m->o->options->verbose_assembler) textbuf_puts(m->o->log, b.image.log);
+    if (form == CG_CUBIN && b.image.log && m->o->options->verbose_assembler)
+        resources_put(m->o->log, m->op->name, b.program->module, b.program, b.target.arch, b.image.log);
     VEC_PUSH(d->arena, &m->artefact->builds, b);
     return true;
 }

@@ -36,12 +36,13 @@ static bool open_device(run_session *r) {
     driver *d = r->d;
     bool named = option_given(d, OPT_TARGET), host = option_is(d, OPT_TARGET, "host");
     int device = device_number(d);
+    if (d->usage_fault) return false;
     if (d->values[OPT_TARGET].len > 1) {
         usage(d, E0812, "gnnc %s takes one target", verb_name(d->verb));
         return false;
     }
     if (option_is(d, OPT_TARGET, "sim") || r->pack) return run_sim_open(r);
-    if (host) settings_host_alone(d);
+    if (host && !option_given(d, OPT_RESOURCE_USAGE)) settings_host_alone(d);   // which estimates for a GPU
     gnn_status s = host ? GNN_NO_DEVICE
                         : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
     if (s && named && !host) {
@@ -127,7 +128,7 @@ static bool bind(run_op *o, run_row *row) {
 }
 
 static bool run_steps(run_op *o, run_row *row) {
-    return run_load(o) && run_prepare(o) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) &&
+    return run_load(o) && run_prepare(o) && run_estimate_op(o, row) && run_launches(o, row) && (!o->r->check || run_compare(o, row)) &&
            run_keep(o) && run_write(o);
 }
 
@@ -269,9 +270,10 @@ int run_every_op(run_session *r) {
         diag_help(usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]),
                   "gnnc run --target=sim runs its kernels");
     if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && load_graphs(r) && open_device(r) &&
-        run_check_far(r))
+        run_estimate_open(r) && run_check_far(r))
         run_unit(r, &u);
     phase(d, NULL);
+    run_estimate_close(r);
     gnn_context_free(r->context);
     for (uint32_t i = 0; i < r->graphs.len; i++) run_graph_free(&r->graphs.data[i]);
     return status_of(d);

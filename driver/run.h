@@ -42,12 +42,14 @@ struct run_session {
     struct run_simulator *simulator;   // --target=sim; NULL: none
     const char *out;        // folder for results; NULL: none
     struct run_pack *pack;  // --pack; NULL: none
+    struct run_estimator *estimator;   // --resource-usage; NULL: not asked for
     FILE *alone;            // --alone; NULL: no other process is waited for
     VEC(run_change) changes;   // --metamorphic
 };
 
 // What a row of the table says.
 typedef struct bench_figures bench_figures;
+typedef struct run_estimate run_estimate;
 struct run_row {
     const char *name, *target, *type, *plan, *sizes;
     const char *verdict;   // "right", "WRONG", "refused", "unfit", "same bits", "ran"
@@ -57,6 +59,7 @@ struct run_row {
     double worst_ratio;   // error over bound
     double median_ms, fastest_ms;
     bench_figures *figures;   // of gnnc bench; NULL: not measured
+    const run_estimate *estimate;   // NULL: not asked for
 };
 
 // What a version stored at a level of the code generator, to be compared with what it stores otherwise.
@@ -69,6 +72,7 @@ typedef struct {
 typedef struct {
     cg_jit *jit;
     gnn_program *program;
+    const char *log;   // the assembler's; NULL: none ran
 } run_code;
 
 // One op while it runs. Memory is the arena's, device memory what run_op_free gives back.
@@ -97,6 +101,7 @@ struct run_op {
     const tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
     const tensor_evaluated *bounds;     // what the version at hand was compared with
     uint64_t one_in;         // one result in so many is compared
+    struct run_estimated *estimated;   // for estimates; NULL: none so far
 };
 
 // ---- run.c -----------------------------------------------------------------------------------------------
@@ -164,6 +169,7 @@ bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by
 
 // ---- run_sim.c -------------------------------------------------------------------------------------------
 bool run_sim_open(run_session *r);    // the context
+gnn_device_info run_sim_device(const driver *d, const cg_arch *arch);   // what is played
 void run_sim_load(run_op *o);         // nothing, like the next two, without --target=sim
 sim_order run_sim_order(const driver *d);   // that is asked for
 void run_sim_begin(run_op *o, bool again);   // again: the second launch, in another order
@@ -193,6 +199,44 @@ bool run_fault_apply(run_op *o, bool again);   // again: after the second launch
 void run_metamorphic(run_op *o);                       // all changes on the graph at hand; nothing unless asked for
 void run_metamorphic_print(run_session *r, FILE *out);
 
+// ---- resources.c -----------------------------------------------------------------------------------------
+enum { RESOURCE_COLUMNS = 9 };
+typedef struct {
+    const simt_func *kernel;
+    bool known;   // whether the assembler said it
+    cg_usage usage;
+    cg_occupancy fits;
+} kernel_resources;
+kernel_resources resources_of(const cg_arch *arch, const simt_func *f, const char *log);
+void resources_title(const char **cell);   // of RESOURCE_COLUMNS, of which all but the first are numbers
+void resources_cells(arena *a, const kernel_resources *r, const char **cell);
+void resources_put_rest(textbuf *out, const char *log);   // what the assembler says that no table does
+
+// ---- run_estimate.c --------------------------------------------------------------------------------------
+// What the launches of a version come to on a GPU, which need not be here, by its machine code and the sizes at hand.
+typedef struct {
+    kernel_resources resources;
+    int64_t launches, blocks;    // blocks: of each
+    double waves, efficiency;    // of the blocks that run at once; the share of the last wave that is full, over all
+    double bytes;                // that a launch reads and writes, each array once
+    bool is_most;                // other launches write some of these arrays, too, and less may be its part
+} run_launched;
+struct run_estimate {
+    const char *version, *device;
+    const cg_arch *arch;
+    uint32_t sms;
+    double bandwidth;            // bytes a second; 0: not known
+    double bytes, flops;         // of the op, by its equations
+    const char *log;             // the assembler's
+    VEC(run_launched) launched;  // in their order
+};
+bool run_estimate_open(run_session *r);   // nothing, like the next ones, unless it is asked for; false: diagnostics tell why
+void run_estimate_bandwidth(run_session *r, double measured);   // of the GPU that is here
+bool run_estimate_op(run_op *o, run_row *row);
+void run_estimate_print(run_session *r, const run_row *row);
+void run_estimate_free(run_op *o);
+void run_estimate_close(run_session *r);
+
 // ---- run_check.c, run_report.c ---------------------------------------------------------------------------
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
@@ -205,6 +249,7 @@ typedef struct {
     uint32_t rows, columns, first_number, last_number;   // columns of numbers stand to the right
     const char *const *cells;
 } run_table;
+void run_put_table(textbuf *out, const run_table *t);
 void run_print_table(arena *a, const run_table *t, FILE *out);
 const char *run_time_text(arena *a, double ms);   // "1.573 ms"
 const char *run_sizes(const binding *b);     // "E=10556 N=2708"

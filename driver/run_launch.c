@@ -42,7 +42,7 @@ static bool cuda_code(run_op *o, const cg_options *options, gnn_code *code) {
     cg_output cubin = {0};
     if (!cg_emit(o->arena, o->r->d->ds, o->op->module, &o->r->target, CG_CUBIN, options, &cubin))
         return false;
-    if (options->verbose_assembler) fputs(cubin.log, stderr);
+    o->codes[o->level].log = cubin.log;
     code->image = cubin.data;
     code->size = cubin.size;
     return true;
@@ -315,6 +315,7 @@ void run_plan_free(run_op *o) {
 
 void run_op_free(run_op *o) {
     run_plan_free(o);
+    run_estimate_free(o);
     for (uint32_t i = 0; i < 2; i++) gnn_program_free(o->codes[i].program);
     run_sim_free(o->r);
     for (uint32_t i = 0; i < 2; i++) cg_jit_free(o->codes[i].jit);

@@ -57,8 +57,8 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
 }
 
 // Columns as wide as their longest cell.
-void run_print_table(arena *a, const run_table *t, FILE *out) {
-    int *width = ARENA_ARRAY(a, int, t->columns);
+void run_put_table(textbuf *out, const run_table *t) {
+    int *width = ARENA_ARRAY(out->arena, int, t->columns);
     for (uint32_t i = 0; i < t->rows * t->columns; i++) {
         int length = (int)strlen(t->cells[i]);
         if (length > width[i % t->columns]) width[i % t->columns] = length;
@@ -66,9 +66,15 @@ void run_print_table(arena *a, const run_table *t, FILE *out) {
     for (uint32_t i = 0; i < t->rows * t->columns; i++) {
         uint32_t k = i % t->columns;
         bool last = k + 1 == t->columns, right = k >= t->first_number && k <= t->last_number;
-        fprintf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last && !right ? 0 : width[k],
-                t->cells[i], last ? "\n" : "");
+        textbuf_printf(out, right ? "%s%*s%s" : "%s%-*s%s", k ? "  " : "", last && !right ? 0 : width[k],
+                       t->cells[i], last ? "\n" : "");
     }
+}
+
+void run_print_table(arena *a, const run_table *t, FILE *out) {
+    textbuf text = textbuf_new(a);
+    run_put_table(&text, t);
+    fprintf(out, "%.*s", (int)text.len, text.data);
 }
 
 void run_print(const run_session *r, const run_rows *rows, FILE *out) {

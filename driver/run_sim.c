@@ -24,27 +24,26 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     sim_launch(s->sim, kernel, args, blocks, early);
 }
 
-// As schedules see it: an H100's numbers, but for what the architecture decides.
-static gnn_device_info device_of(const cg_arch *arch) {
-    enum { SMS = 132, KIB = 1024 };
-    gnn_device_info d = {.devices = 1,
-                         .sm = (int)arch->sm,
-                         .sms = SMS,
-                         .memory = (int64_t)bind_memory(),
-                         .l2_bytes = 50 * KIB * KIB};
-    bool small = arch->sm == 86 || arch->sm == 89 || arch->sm >= 120;
-    d.shared_bytes = (small ? 99 : arch->sm < 90 ? 163 : 227) * KIB;
-    snprintf(d.name, sizeof d.name, "simulated %s", arch->name);
-    return d;
+// As schedules see it: the numbers of the one named, or of the first known, but for what the architecture decides.
+gnn_device_info run_sim_device(const driver *d, const cg_arch *arch) {
+    const known_device *as = device_named(d) ? device_named(d) : device_at(0);
+    gnn_device_info info = {.devices = 1,
+                            .sm = (int)arch->sm,
+                            .sms = (int)as->sms,
+                            .memory = (int64_t)bind_memory(),
+                            .shared_bytes = arch->shared_bytes - CG_SHARED_RESERVED,
+                            .l2_bytes = (int64_t)as->l2_mib << 20};
+    snprintf(info.name, sizeof info.name, "simulated %s", arch->name);
+    return info;
 }
 
 bool run_sim_open(run_session *r) {
     driver *d = r->d;
-    r->target = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, option_text(d, OPT_ARCH, "sm_90"))};
+    r->target = (cg_target){.kind = CG_CUDA, .arch = settings_simulated(d)};
     if (!r->target.arch) return false;
     r->simulator = ARENA_NEW(d->arena, run_simulator);
     r->simulator->hook = (gnn_simulator){
-        .device = device_of(r->target.arch), .launch = launch, .user = r->simulator};
+        .device = run_sim_device(d, r->target.arch), .launch = launch, .user = r->simulator};
     gnn_context_options o = {.device = GNN_HOST, .threads = 1, .simulator = &r->simulator->hook};
     gnn_status s = gnn_context_new(&o, &r->context);
     if (s) diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the simulator cannot be used: %s", gnn_status_text(s));

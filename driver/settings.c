@@ -49,10 +49,35 @@ void settings_apply(driver *d) {
     diag_configure(d->ds, o);
 }
 
+// ---- Devices ---------------------------------------------------------------------------------------------
+
+static const known_device devices[] = {
+#define DEVICE(name, holds, arch, sms, gb_per_s, l2_mib) {name, holds, arch, sms, 1e9 * (gb_per_s), l2_mib},
+#include "devices.def"
+};
+enum { DEVICE_COUNT = sizeof devices / sizeof *devices };
+
+const known_device *device_at(uint32_t index) { return index < DEVICE_COUNT ? &devices[index] : NULL; }
+
+const known_device *device_named(const driver *d) {
+    for (uint32_t i = 0; i < DEVICE_COUNT; i++)
+        if (option_is(d, OPT_DEVICE, devices[i].name)) return &devices[i];
+    return NULL;
+}
+
 // No machine has more than the largest int of devices.
-int device_number(const driver *d) {
-    int64_t n = option_number(d, OPT_DEVICE, 0);
-    return (int)(n < INT32_MAX ? n : INT32_MAX);
+int device_number(driver *d) {
+    const char *text = option_text(d, OPT_DEVICE, "0");
+    if (*text && !text[strspn(text, "0123456789")]) {
+        long long n = strtoll(text, NULL, 10);
+        return (int)(n < INT32_MAX ? n : INT32_MAX);
+    }
+    const char *names[DEVICE_COUNT];
+    for (uint32_t i = 0; i < DEVICE_COUNT; i++) names[i] = devices[i].name;
+    if (d->verb != VERB_DOCTOR && device_named(d)) return 0;
+    diagnostic *fault = usage(d, E0812, "--device takes the number of a GPU, not '%s'", text);
+    if (d->verb != VERB_DOCTOR) diag_suggest(fault, NO_SPAN, text, names, DEVICE_COUNT);
+    return 0;
 }
 
 // ---- Frontend, passes, code generation -------------------------------------------------------------------
@@ -137,6 +162,15 @@ static const cg_arch *native_arch(driver *d) {
     if (found && !best)
         usage(d, E0809, "--arch=native: the GPU has compute capability %d.%d", info.sm / 10, info.sm % 10);
     return best;
+}
+
+const cg_arch *settings_simulated(driver *d) {
+    const known_device *named = device_named(d);
+    const cg_arch *own = cg_arch_find(named ? named->arch : "sm_90"),
+                  *a = settings_arch(d, option_text(d, OPT_ARCH, own->name));
+    if (!named || !a || a->sm == own->sm) return a;
+    usage(d, E0812, "--device=%s is of %s, not of --arch=%s", named->name, own->name, a->name);
+    return NULL;
 }
 
 const cg_arch *settings_arch(driver *d, const char *name) {

@@ -402,18 +402,7 @@ sim_step sim_memory_step(simt_op op) {
     return NULL;
 }
 
-// ---- Which parameters are written ------------------------------------------------------------------------
-static bool writes_memory(const simt_instr_info *i) {
-    return i->op == SIMT_ST || i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS || i->op == SIMT_RED;
-}
-
-// The parameter a pointer is derived from by addition alone, or -1.
-static int64_t root_of(const simt_func *f, simt_value v) {
-    while (f->values.data[v].def && f->instrs.data[f->values.data[v].def].op == SIMT_ADDR)
-        v = f->instrs.data[f->values.data[v].def].args[0];
-    return f->values.data[v].def || f->values.data[v].region ? -1 : f->values.data[v].index;
-}
-
+// ---- What a kernel does ----------------------------------------------------------------------------------
 bool sim_overlaps(const simt_func *f) {
     for (uint32_t k = 1; k < f->instrs.len; k++)
         if (f->instrs.data[k].op == SIMT_LAUNCH_NEXT || f->instrs.data[k].op == SIMT_GRID_WAIT) return true;
@@ -422,11 +411,7 @@ bool sim_overlaps(const simt_func *f) {
 
 const bool *sim_written_params(arena *a, const simt_func *f) {
     bool *written = ARENA_ARRAY(a, bool, f->params.len + 1);
-    for (uint32_t k = 1; k < f->instrs.len; k++) {
-        const simt_instr_info *i = &f->instrs.data[k];
-        if (!writes_memory(i) || simt_typeof(f, i->args[0]).element == SIMT_PTR_SHARED) continue;
-        int64_t root = root_of(f, i->args[0]);
-        for (uint32_t p = 0; p < f->params.len; p++) written[p] |= root < 0 || root == p;
-    }
+    const uint8_t *accesses = simt_accesses_of(a, f);
+    for (uint32_t p = 0; p < f->params.len; p++) written[p] = accesses[p] & SIMT_PARAM_WRITTEN;
     return written;
 }
