@@ -210,6 +210,61 @@ static void fetch_rows(making *m, const contraction *c, int64_t depth, const sha
     default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->rows, few ? SHALLOW : DEEP, NULL);
 }
 
+// ---- Matrices that come in tiles -------------------------------------------------------------------------
+// The input that a factor is, whose last axis is the depth or columns, and is made of what is copied at once.
+static const tensor_node *tiled_load(const planner *p, const contraction *c, tensor_expr factor) {
+    enum { COPY = 4 };
+    const tensor_node *n = tensor_node_at(p->op, factor);
+    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP)
+        n = tensor_node_at(p->op, n->args[0]);
+    if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
+    const tensor_val_info *x = &p->op->vals.data[n->imm.i];
+    const tensor_space_info *last = &p->op->spaces.data[x->axes[n->nargs - 1]];
+    const tensor_node *at = tensor_node_at(p->op, n->args[n->nargs - 1]);
+    bool along = at->op == TENSOR_VAR_OP && ((tensor_var)at->imm.i == c->depth || (tensor_var)at->imm.i == c->columns);
+    for (uint32_t i = 0; along && i + 1 < n->nargs; i++) {
+        const tensor_node *index = tensor_node_at(p->op, n->args[i]);
+        along = index->op == TENSOR_VAR_OP ||
+                (index->op == TENSOR_LOAD_OP && !(p->op->vals.data[index->imm.i].facts & FACT_PARTIAL));
+    }
+    bool copied = last->kind == SPACE_CONST && last->size * ir_dtype_bytes(x->type) % COPY == 0;
+    return along && copied && x->role == VAL_TENSOR && ir_dtype_is_float(x->type) ? n : NULL;
+}
+
+// Two groups along 33 columns or more, of 32 or 64 each; a warp has 32 rows. Both factors are read from where
+// they came to, so neither asks for vectors of what is stored.
+static shape tiled(const contraction *c, int64_t columns) {
+    enum { ACCESS = 16, LANES = 4, REGISTERS = 4 };   // those of 32 rows
+    int64_t mine = columns > 2 * MINE ? 2 * MINE : MINE, groups = columns > MINE ? 2 : 1;
+    bool wide = columns > 2 * MINE, halves = c->bytes == 2;
+    int64_t rows = halves && !wide ? 2 * WARPS / groups : WARPS / groups;
+    int64_t vector = power_in(columns, halves ? mine / COLUMNS : ACCESS / 4), held = mine / LANES;
+    return (shape){.block = rows * 2 * ROWS,
+                   .groups = rows,
+                   .registers = REGISTERS,
+                   .column_block = groups * mine,
+                   .column_groups = groups,
+                   .column_vector = vector,
+                   .column_registers = held / vector > 2 ? held / vector : 1,
+                   .depth_groups = 1,
+                   .depth_vector = ACCESS / c->bytes,
+                   .depth_registers = halves ? 1 : 2};
+}
+
+static bool fill_tiles(making *m, const stage_group *g, const contraction *c, int64_t depth, int64_t columns) {
+    enum { HALVES = 4, WORDS = 3 };   // buffers
+    const planner *p = m->p;
+    const tensor_node *x = tiled_load(p, c, c->first), *w = tiled_load(p, c, c->second);
+    if (!depth || !columns || !x || (w && w->imm.i == x->imm.i)) return false;
+    if (schedule_find(p->s, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[x->imm.i].name)) return false;
+    shape s = tiled(c, columns);
+    fill_shape(m, g, c, &s);
+    fill_text(m, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[x->imm.i].name, "shared");
+    if (w) fill_text(m, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[w->imm.i].name, "shared");
+    default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->depth, c->bytes == 2 ? HALVES : WORDS, NULL);
+    return true;
+}
+
 // ---- Matrices that come in steps -------------------------------------------------------------------------
 // Vectors of the depth are of what both factors have along it. Of few rows a block has one piece, and its
 // warps share the depth.
@@ -253,7 +308,7 @@ bool default_matrix(making *m, const stage_group *g) {
     if (!few && held(&c, depth, columns, &s)) {
         fill_shape(m, g, &c, &s);
         fetch_rows(m, &c, depth, &s);
-    } else {
+    } else if (few || !fill_tiles(m, g, &c, depth, columns)) {
         s = stepped(m, &c, depth, columns);
         fill_shape(m, g, &c, &s);
     }
