@@ -109,6 +109,13 @@ static double evaluation_cost(const binding *b, double one_in, bool certain) {
     return cost;
 }
 
+static const tensor_stage *written_by(const tensor_op *op, tensor_val v) {
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t t = 0; t < op->stages.data[i].ntargets; t++)
+            if (op->stages.data[i].targets[t].val == v) return &op->stages.data[i];
+    return NULL;
+}
+
 // Bytes the evaluator keeps: value and bound of each element that a stage or the op defines, of a sample its
 // own alone.
 static double evaluation_bytes(const binding *b, double one_in) {
@@ -116,7 +123,8 @@ static double evaluation_bytes(const binding *b, double one_in) {
     for (tensor_val v = 0; v < b->op->vals.len; v++) {
         const tensor_val_info *info = &b->op->vals.data[v];
         double points = info->role == VAL_RESULT || info->role == VAL_STAGE ? 17 : 0;
-        if (tensor_is_sampled(b->op, v)) points /= one_in;
+        if (tensor_is_sampled(b->op, v) || (one_in > 1 && written_by(b->op, v) && waits(b->op, written_by(b->op, v))))
+            points /= one_in;   // of what is asked for then, about as many
         for (uint32_t k = 0; k < info->rank; k++) points *= (double)b->sizes[info->axes[k]];
         bytes += fabs(points);   // a space of classes has no size before it is counted
     }

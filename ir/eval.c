@@ -21,13 +21,22 @@ void eval_count_step(evaluator *ev) {
 
 // ---- Slots -----------------------------------------------------------------------------------------------
 
+// A stage computes its elements when they are read.
+static bool waits(const evaluator *ev, tensor_val v) {
+    for (uint32_t i = 0; ev->in->one_in > 1 && i < ev->op->stages.len; i++)
+        for (uint32_t t = 0; t < ev->op->stages.data[i].ntargets; t++)
+            if (ev->op->stages.data[i].targets[t].val == v) return tensor_may_wait(ev->op, &ev->op->stages.data[i]);
+    return false;
+}
+
 static void shape_slot(evaluator *ev, eval_slot *s, tensor_val v) {
     s->info = &ev->op->vals.data[v];
     s->rank = s->info->rank;
     s->is_float = ir_dtype_is_float(s->info->type);
     s->sampled = ev->in->one_in > 1 && tensor_is_sampled(ev->op, v);
     bool elsewhere = s->info->role == VAL_TENSOR || s->info->role == VAL_SCALAR || s->info->role == VAL_MAP;
-    int64_t most = s->sampled || elsewhere ? INT64_MAX : EVAL_MAX_POINTS;
+    s->asked = waits(ev, v);
+    int64_t most = s->sampled || s->asked || elsewhere ? INT64_MAX : EVAL_MAX_POINTS;
     s->points = 1;
     for (uint32_t k = s->rank; k-- > 0;) {
         s->shape[k] = eval_size(ev, s->info->axes[k]);
@@ -40,28 +49,51 @@ static void shape_slot(evaluator *ev, eval_slot *s, tensor_val v) {
     }
 }
 
-// Room for twice as many elements of a sample.
+static int64_t place_of(const eval_slot *s, int64_t at) {   // or the empty place where it would be
+    uint64_t x = (uint64_t)(at + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    int64_t i = (int64_t)(x >> 20) & (s->room - 1);
+    while (s->at[i] && s->at[i] != at + 1) i = (i + 1) & (s->room - 1);
+    return i;
+}
+
+int64_t eval_slot_asked(const eval_slot *s, int64_t at) {
+    int64_t i = place_of(s, at);
+    return s->at[i] ? i : -1;
+}
+
+static void copy_element(eval_slot *to, int64_t i, const eval_slot *from, int64_t k) {
+    to->at[i] = from->at[k];
+    if (to->is_float) to->value[i] = from->value[k], to->bound[i] = from->bound[k];
+    else to->integer[i] = from->integer[k], to->certain[i] = from->certain[k];
+}
+
+// Room for twice as many elements of a sample, or that are asked for.
 static void widen_slot(evaluator *ev, eval_slot *s) {
     enum { FIRST = 1024 };
     eval_slot old = *s;
-    size_t n = (size_t)s->kept;
+    arena *a = s->info->role == VAL_RESULT ? ev->results : ev->scratch;
     s->room = s->room ? 2 * s->room : FIRST;
-    s->at = ARENA_ARRAY(ev->results, int64_t, s->room);
-    if (n) memcpy(s->at, old.at, n * sizeof *s->at);
+    s->at = ARENA_ARRAY(a, int64_t, s->room);
     if (s->is_float) {
-        s->value = ARENA_ARRAY(ev->results, double, s->room);
-        s->bound = ARENA_ARRAY(ev->results, double, s->room);
-        if (n) memcpy(s->value, old.value, n * sizeof *s->value);
-        if (n) memcpy(s->bound, old.bound, n * sizeof *s->bound);
+        s->value = ARENA_ARRAY(a, double, s->room);
+        s->bound = ARENA_ARRAY(a, double, s->room);
     } else {
-        s->integer = ARENA_ARRAY(ev->results, int64_t, s->room);
-        s->certain = ARENA_ARRAY(ev->results, uint8_t, s->room);
-        if (n) memcpy(s->integer, old.integer, n * sizeof *s->integer);
-        if (n) memcpy(s->certain, old.certain, n);
+        s->integer = ARENA_ARRAY(a, int64_t, s->room);
+        s->certain = ARENA_ARRAY(a, uint8_t, s->room);
     }
+    for (int64_t k = 0; k < (s->asked ? old.room : s->kept); k++)
+        if (!s->asked) copy_element(s, k, &old, k);
+        else if (old.at[k]) copy_element(s, place_of(s, old.at[k] - 1), &old, k);
 }
 
 int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at) {
+    if (s->asked) {
+        if (2 * s->kept >= s->room) widen_slot(ev, s);
+        int64_t i = place_of(s, at);
+        s->kept += !s->at[i];
+        s->at[i] = at + 1;
+        return i;
+    }
     if (!s->sampled) {
         s->written[at] = 1;
         return at;
@@ -72,7 +104,7 @@ int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at) {
 }
 
 static void fill_slot(evaluator *ev, eval_slot *s) {
-    if (s->sampled) {
+    if (s->sampled || s->asked) {
         widen_slot(ev, s);
         return;
     }

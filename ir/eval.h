@@ -71,7 +71,8 @@ typedef struct {
     int64_t *integer;
     uint8_t *certain, *written;
     bool sampled;                // the first `kept` of value, bound … are those of the elements `at`
-    int64_t kept, room, *at;
+    bool asked;                  // elements that were asked for: value, bound … of the one that at[i] is one less than; 0: of none
+    int64_t kept, room, *at;     // asked: a table of room for a power of two
     struct eval_deferred *deferred;   // what computes an element when it is read; NULL: a stage does that in its turn
 } eval_slot;
 
@@ -151,6 +152,7 @@ eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE
 void eval_stage(evaluator *ev, const tensor_stage *s);
 // Where results are sampled, stages that only others read compute what these read, when they do.
 void eval_defer(evaluator *ev, const tensor_stage *s);
-void eval_demand(evaluator *ev, const eval_slot *slot, int64_t at);   // element `at`, which is written then
+void eval_demand(evaluator *ev, const eval_slot *slot, int64_t at);   // element `at`, which is there then
+int64_t eval_slot_asked(const eval_slot *s, int64_t at);   // where that element is; -1: it was not asked for
 
 #endif

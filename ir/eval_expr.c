@@ -105,7 +105,11 @@ static eval_value load(eval_program *p, const eval_node *n) {
         certain = certain && i.certain;
         at += i.i * s->stride[k];
     }
-    if (s->deferred && !s->written[at]) eval_demand(p->ev, s, at);
+    if (s->deferred) {
+        if (eval_slot_asked(s, at) < 0) eval_demand(p->ev, s, at);
+        at = eval_slot_asked(s, at);
+        if (at < 0) return eval_any(n->is_float);   // a fault was told
+    }
     if (s->written && !s->written[at]) {
         if (certain)
             eval_fault(p->ev, "%s: element %lld of '%s' is read before it is defined", p->what, (long long)at,
