@@ -24,8 +24,10 @@ typedef struct {
     double tiny;     // … absolute, near zero
     double normal;   // the smallest number that has all its bits
     double limit;    // what is beyond rounds to infinity
+    double room;     // of a sum: by so much of its absolute terms may what is added up on the way exceed them
 } eval_precision;
 const eval_precision *eval_precision_of(ir_dtype t);
+extern const eval_precision eval_by_parts;   // of a product of f32 by parts, tf32x3
 
 static inline eval_value eval_float(double v, double bound) { return (eval_value){.v = v, .bound = bound}; }
 static inline eval_value eval_int(int64_t i, bool certain) {
@@ -54,6 +56,7 @@ double eval_maths_ulps(tensor_opcode op, bool is_f64);
 
 eval_value eval_store(ir_dtype to, eval_value x);                  // what memory holds after storing x
 eval_value eval_tf32(eval_value x);
+eval_value eval_tf32x3(eval_value x);
 double eval_read_float(ir_dtype t, const void *data, int64_t at);
 int64_t eval_read_int(ir_dtype t, const void *data, int64_t at);
 

@@ -42,18 +42,20 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
                      .imm = n->imm.i,
                      .imm2 = n->imm2};
     out.is_float = tensor_type_is_float(n->type);
+    bool by_parts = false;
     uint32_t *args = ARENA_ARRAY(p->ev->temp, uint32_t, n->nargs);
     for (uint32_t i = 0; i < n->nargs; i++) {
         args[i] = p->local[n->args[i]] - 1;
         eval_node *arg = &p->nodes.data[args[i]];
         if (arg->level > out.level) out.level = arg->level;
         if (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP || n->op == TENSOR_NEG_OP) arg->contracts = true;
+        by_parts |= n->op == TENSOR_MUL_OP && arg->op == TENSOR_TF32X3_OP;
     }
     out.args = args;
     if (n->nargs) out.from = tensor_typeof(p->ev->op, n->args[0]).type;
     bool compares = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_COMPARE;
     out.contracts = n->op == TENSOR_MUL_OP && tensor_type_is_narrow(n->type);   // through a sum's lift, too
-    out.precision = eval_precision_of(compares ? out.from : n->type.type);
+    out.precision = by_parts ? &eval_by_parts : eval_precision_of(compares ? out.from : n->type.type);
     attach(p, n, &out);
     VEC_PUSH(p->ev->temp, &p->nodes, out);
     return p->nodes.len;
@@ -228,6 +230,7 @@ static eval_value other(eval_program *p, const eval_node *n) {
                             eval_node_value(p, n->args[0]));
     case TENSOR_ROUND_OP: return rounded(n, eval_node_value(p, n->args[0]));
     case TENSOR_TF32_OP: return eval_tf32(eval_node_value(p, n->args[0]));
+    case TENSOR_TF32X3_OP: return eval_tf32x3(eval_node_value(p, n->args[0]));
     case TENSOR_RAND_OP: return uniform(p, n);
     case TENSOR_STOP_OP: return eval_node_value(p, n->args[0]);
     case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_CUT_PARTS_OP: case TENSOR_SYMMETRIC_OP: return eval_statistic(p->ev, n);

@@ -10,11 +10,15 @@
 
 // ---- What is known of a component -----------------------------------------------------------------------
 
+// Products by parts are added up part by part, and A B may be (1 + 2^-11)^2 |a b|, with the others of the
+// other sign.
+static const double ROOM = 0x1p-8;
+
 static eval_component component(const tensor_op *op, const tensor_reducer *r, uint32_t i) {
     eval_component c = {.kind = COMPONENT_MIXED,
                         .is_float = tensor_type_is_float(r->state_types[i]),
                         .precision = *eval_precision_of(r->state_types[i].type)};
-    if (r->roundings) c.precision.u *= r->roundings;
+    if (r->roundings) c.precision.u *= r->roundings, c.precision.room = ROOM;
     if (r->kind != REDUCE_USER) c.kind = COMPONENT_ALONE;   // integers and conditions
     else if (tensor_combined_by(op, r, i, &c.by)) c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
     return c;

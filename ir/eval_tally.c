@@ -104,7 +104,7 @@ static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
         t->exact && (t->grain == INT_MAX || (t->abs <= ldexp(1, t->grain + p->bits) && reach < p->limit));
     if (t->terms == 0 || exact) return eval_float(r, 0);
     double rounding = (double)(t->terms - 1) * p->u * reach;
-    if (reach + rounding < p->limit) return eval_float(r, t->bound + rounding);
+    if (reach * (1 + p->room) + rounding < p->limit) return eval_float(r, t->bound + rounding);
     bool one_sign = fabs(r) >= t->abs * (1 - 0x1p-40), over = fabs(r) - t->bound - rounding > p->limit;
     if (p->type != DT_F64 && one_sign && over) return eval_float(copysign((double)INFINITY, r), 0);
     return eval_float(r, (double)INFINITY);

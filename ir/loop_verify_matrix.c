@@ -262,10 +262,12 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     if ((uint32_t)m->kind >= SIMT_MMA_COUNT) return WRONG(v, "there is no such matrix operation");
     bool sum = r->nstate == 1 && tensor_combined_by(v->op, r, 0, &by) && by == REDUCE_SUM &&
                tensor_reducer_neutral(v->op, r) && r->state_types[0].type == DT_F32;
-    if (n->nstages != 1 || !sum || r->roundings < 3 || s->nelse)
+    uint32_t roundings = simt_mma_table(m->kind)->roundings;
+    if (n->nstages != 1 || !sum || r->roundings < roundings || s->nelse)
         return WRONG(
             v,
-            "a matrix operation adds in f32 with roundings of its own: of one stage, a sum of three roundings");
+            "a matrix operation adds in f32 with roundings of its own: of one stage, a sum of %u roundings",
+            (unsigned)roundings);
     const bool alike = m->rows == LOOP_NO_ROWS;
     const loop_node *rows = alike ? NULL : around(v, m->rows), *columns = around(v, m->columns);
     if (!columns || (!rows && !alike))
@@ -324,6 +326,7 @@ static bool mentions(loop_verifier *v, tensor_expr e, tensor_var x) {
 
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     const tensor_node *n = tensor_node_at(p->op, e);
+    if (simt_mma_splits(kind)) return n->op == TENSOR_TF32X3_OP;
     ir_dtype want = simt_mma_table(kind)->element == SIMT_F16    ? DT_F16
                     : simt_mma_table(kind)->element == SIMT_BF16 ? DT_BF16
                                                                  : DT_COUNT;
@@ -354,7 +357,9 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
             s->name);
     for (uint32_t i = 0; i < 2; i++)
         if (!loop_matrix_holds(v->plan, body->args[i], m->kind))
-            return WRONG(v, "a factor of '%s' has more digits than %s: round it", s->name,
-                         simt_mma_table(m->kind)->operand);
+            return WRONG(v,
+                         simt_mma_splits(m->kind) ? "a factor of '%s' is not taken apart: say %s(…)"
+                                                  : "a factor of '%s' has more digits than %s: round it",
+                         s->name, simt_mma_table(m->kind)->operand);
     return NULL;
 }

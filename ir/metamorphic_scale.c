@@ -90,7 +90,8 @@ static int32_t degree_of(const degrees *d, const tensor_node *n) {
     case TENSOR_SELECT_OP: return invariant(x) == 0 ? joined(d, n, 1) : UNKNOWN;
     case TENSOR_CVT_OP:
     case TENSOR_ROUND_OP:
-    case TENSOR_TF32_OP: return converted(n, x);
+    case TENSOR_TF32_OP:
+    case TENSOR_TF32X3_OP: return converted(n, x);
     default: return all_invariant(d, n);
     }
 }

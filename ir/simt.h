@@ -107,13 +107,16 @@ typedef struct {
     uint8_t m, n, k;
     uint8_t element;   // of A and B
     uint8_t warps;     // that do it together
+    uint8_t roundings; // of a term of a sum by it
     uint16_t arch;
     uint8_t held[3];   // elements of each operand that a lane holds
+    uint8_t by;        // simt_mma that does it, in three where it is another: of factors that are taken apart
 } simt_mma_info;
 typedef struct {
     uint32_t row, column;
 } simt_mma_place;
 const simt_mma_info *simt_mma_table(simt_mma k);
+static inline bool simt_mma_splits(simt_mma k) { return simt_mma_table(k)->by != k; }
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a lane holds
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);
 // Of operations of several warps, bytes of shared memory that a piece of B takes: word w of what lane l holds of it lies at 128 w + 4 l.

@@ -135,7 +135,8 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_lane: return is_shuffle(i->op);
     case SIMT_FAULT_width: return is_shuffle(i->op) && i->imm.i > 2 && width_matters(f, i);
     case SIMT_FAULT_fragment:
-    case SIMT_FAULT_registers: return i->op == SIMT_MMA;
+    case SIMT_FAULT_registers:
+    case SIMT_FAULT_product: return i->op == SIMT_MMA;
     case SIMT_FAULT_element: return i->op == SIMT_EXTRACT;
     case SIMT_FAULT_round: return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
     case SIMT_FAULT_truncate: return is_cut(f, i);
@@ -382,6 +383,7 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_width: info(s)->imm.i /= 2; return;
     case SIMT_FAULT_fragment: change_argument(s, 0, of_next_lane); return;
     case SIMT_FAULT_registers: change_argument(s, 0, middle_exchanged); return;
+    case SIMT_FAULT_product: replace_result(s, info(s)->args[SIMT_MMA_C], s->f->instrs.len); return;
     case SIMT_FAULT_element: info(s)->imm.i ^= 1; return;
     case SIMT_FAULT_round: change_result(s, rounded); return;
     case SIMT_FAULT_truncate:

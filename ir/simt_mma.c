@@ -3,8 +3,9 @@
 
 const simt_mma_info *simt_mma_table(simt_mma k) {
     static const simt_mma_info table[SIMT_MMA_COUNT] = {
-#define MMA(id, shape, operand, m, n, k, element, a, b, arch, warps)                                         \
-    {shape "." operand, shape, operand, m, n, k, SIMT_##element, warps, arch, {a, b, 4}},
+#define MMA(id, shape, operand, m, n, k, element, a, b, arch, warps, by, roundings)                          \
+    {shape "." operand, shape, operand,   m,    n,         k,                                                \
+     SIMT_##element,    warps, roundings, arch, {a, b, 4}, SIMT_MMA_##by},
 #include "mma.def"
 #undef MMA
     };

@@ -50,6 +50,7 @@ static const char *mma_fault(const simt_func *f, const simt_instr_info *i) {
                                          "its third argument is not what a lane holds of C"};
     if (i->aux >= SIMT_MMA_COUNT) return "there is no such matrix operation";
     if (simt_mma_table((simt_mma)i->aux)->warps > 1) return "that is an operation of several warps: 'mma.group'";
+    if (simt_mma_splits((simt_mma)i->aux)) return "that is three operations of tf32, on factors taken apart";
     for (uint32_t k = SIMT_MMA_A; k <= SIMT_MMA_C; k++) {
         simt_type held = simt_mma_type((simt_mma)i->aux, (simt_mma_operand)k);
         if (!simt_type_equal(simt_typeof(f, i->args[k]), held)) return faults[k];

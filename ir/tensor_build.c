@@ -198,8 +198,8 @@ tensor_expr tensor_cvt(tensor_op *op, tensor_type to, tensor_expr x, span at) {
                            (tensor_node){.op = TENSOR_CVT_OP, .nargs = 1, .type = to, .args = &x, .at = at});
 }
 
-tensor_expr tensor_tf32(tensor_op *op, tensor_expr x, span at) {
-    return tensor_node_new(op, (tensor_node){.op = TENSOR_TF32_OP, .nargs = 1, .type = TENSOR_TYPE(F32), .args = &x, .at = at});
+tensor_expr tensor_tf32(tensor_op *op, tensor_opcode o, tensor_expr x, span at) {
+    return tensor_node_new(op, (tensor_node){.op = (uint16_t)o, .nargs = 1, .type = TENSOR_TYPE(F32), .args = &x, .at = at});
 }
 
 tensor_expr tensor_round(tensor_op *op, ir_dtype through, tensor_expr x, span at) {

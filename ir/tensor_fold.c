@@ -208,6 +208,6 @@ tensor_expr tensor_fold(tensor_op *op, const tensor_node *n) {
         const tensor_node *x = constant(op, n->args[0]);
         return x ? tensor_float(op, DT_F32, ir_tf32_round(x->imm.f)) : 0;
     }
-    default: return 0;   // loads, rand, stop and preconditions
+    default: return 0;   // loads, rand, stop, factors by parts and preconditions
     }
 }

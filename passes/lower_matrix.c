@@ -5,6 +5,8 @@
 //     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
 #include "lower_matrix.h"
 
+#include <math.h>
+
 // ---- Loops -----------------------------------------------------------------------------------------------
 static bool has_vector(const loop_node *n) { return n->digits[0].place == LOOP_VECTOR_PLACE; }
 
@@ -221,18 +223,41 @@ static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const
     }
 }
 
+// A number of f32 as two of tf32: the nearest one, and the nearest to what it leaves. The nearest to the
+// largest numbers would be infinite: they get the largest there is. What is infinite or NaN is in the rest: 0
+// times it would be NaN where the other factor leaves no rest. Of infinity the first part has but the sign,
+// so small that its product with a rest, of whichever sign, stays finite.
+static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {
+    static const double LARGEST = 0x1.ffcp127, SMALL = 0x1p-127;
+    simt_type t = simt_typeof(b->func, x);
+    simt_value most = simt_build_float(b, t, LARGEST), least = simt_build_float(b, t, -LARGEST),
+               within = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_MIN, x, most), least),
+               part = simt_build_unary(b, SIMT_CVT_TF32, within),
+               left = simt_build_binary(b, SIMT_SUB, x, part),
+               finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, left),
+                                       simt_build_float(b, t, (double)INFINITY)),
+               sign = simt_build_binary(b, SIMT_MUL, part, simt_build_float(b, t, SMALL));
+    *rest = simt_build_unary(b, SIMT_CVT_TF32, left);
+    return simt_build_select(b, finite, part, sign);
+}
+
 operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                      simt_mma_operand o, tensor_expr e) {
     axis_set depends = lw_depends(k, e);
     for (uint32_t i = 0; i < r->cells.len && o == SIMT_MMA_A; i++) depends |= lw_depends(k, r->cells.data[i]);
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
-    operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL};
-    x.of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, x.axes) * x.pieces);
+    operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
+    uint32_t n = lw_instances(k, x.axes) * x.pieces;
+    bool apart = simt_mma_splits(p->m->kind);
+    x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
+    if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     for (instance_walk w = lw_walk_begin(k, x.axes); lw_walk_next(&w);) {
-        simt_value *of = &x.of[lw_instance(k, x.axes) * x.pieces];
+        uint32_t at = lw_instance(k, x.axes) * x.pieces;
+        simt_value *of = &x.of[at];
         if (p->vector) vector_operand(k, b, r, p, o, e, of);
         for (uint32_t op = 0; op < p->deep && !p->vector; op++)
             operand(k, b, r, p, o, e, op, tiles, &of[op * tiles]);
+        for (uint32_t i = 0; i < x.pieces && apart; i++) of[i] = take_apart(b, of[i], &x.rest[at + i]);
     }
     return x;
 }
@@ -248,6 +273,18 @@ simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t ele
     return slot;
 }
 
+// C plus the product of one of the first and one of the second: of what is taken apart, the small products
+// first, without that of the rests.
+static simt_value multiply(simt_builder *b, const pieces *p, const operands *x, uint32_t i, const operands *y,
+                           uint32_t j, simt_value c) {
+    simt_mma by = (simt_mma)p->info->by;
+    if (simt_mma_splits(p->m->kind)) {
+        c = simt_build_mma(b, by, x->rest[i], y->of[j], c);
+        c = simt_build_mma(b, by, x->of[i], y->rest[j], c);
+    }
+    return simt_build_mma(b, by, x->of[i], y->of[j], c);
+}
+
 // Where all rows are alike, so are their sums: operations follow one another along the depth.
 static void add_row(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                     const operands *x, const operands *y) {
@@ -258,20 +295,21 @@ static void add_row(kernel *k, simt_builder *b, const reduction *r, const pieces
     simt_value d = lw_gather(b, c, n);
     for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
         for (uint32_t op = 0; op < x->pieces; op++)
-            d = simt_build_mma(b, p->m->kind, x->of[lw_instance(k, x->axes) * x->pieces + op],
-                               y->of[lw_instance(k, y->axes) * y->pieces + op], d);
+            d = multiply(b, p, x, lw_instance(k, x->axes) * x->pieces + op, y,
+                         lw_instance(k, y->axes) * y->pieces + op, d);
     for (uint32_t i = n; i-- > 0;) *lm_slot(k, r, p, i) = lw_pick(b, d, i);   // those of the first row last
 }
 
-// y: of each of the pieces that alternate.
-static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_value x,
-                         const simt_value *y) {
+// Of one operation of a step, and of each of the pieces that alternate.
+static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p, const operands *x,
+                         const operands *y, uint32_t op) {
     enum { MOST = 16 };
-    uint32_t n = p->info->held[SIMT_MMA_C];
+    uint32_t n = p->info->held[SIMT_MMA_C], row = lw_instance(k, x->axes) * x->pieces + op,
+             column = lw_instance(k, y->axes) * y->pieces + op * p->tiles;
     simt_value c[MOST], sum[MOST][MOST];   // element, piece
     for (uint32_t piece = 0; piece < p->tiles; piece++) {
         for (uint32_t i = 0; i < n; i++) c[i] = lw_pick(b, *lm_slot(k, r, p, i), piece);
-        simt_value d = simt_build_mma(b, p->m->kind, x, y[piece], lw_gather(b, c, n));
+        simt_value d = multiply(b, p, x, row, y, column + piece, lw_gather(b, c, n));
         for (uint32_t i = 0; i < n; i++) sum[i][piece] = lw_pick(b, d, i);
     }
     for (uint32_t i = 0; i < n; i++) *lm_slot(k, r, p, i) = lw_gather(b, sum[i], p->tiles);
@@ -297,6 +335,5 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     for (instance_walk s = lw_walk_begin(k, steps); !alike && lw_walk_next(&s);)
         for (uint32_t op = 0; op < p.deep; op++)
             for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
-                add_products(k, b, r, &p, x.of[lw_instance(k, x.axes) * x.pieces + op],
-                             &y.of[lw_instance(k, y.axes) * y.pieces + op * p.tiles]);
+                add_products(k, b, r, &p, &x, &y, op);
 }

@@ -17,11 +17,11 @@ typedef struct {
 } pieces;
 
 // Per instance of what the operand depends on, but for its pieces, operation and piece; steps: of the depth,
-// which decide whether it is there.
+// which decide whether it is there. rest: what is left of it beyond the digits of `of`, where it is taken apart.
 typedef struct {
     axis_set axes;
     uint32_t pieces;
-    simt_value *of;
+    simt_value *of, *rest;
 } operands;
 operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, simt_mma_operand o,
                      tensor_expr e);

@@ -32,6 +32,7 @@ typedef struct {
     const char *by;              // the map by whose value the second is chosen; NULL: none
     const char *operand;         // "f16"
     uint32_t bytes;              // of an element that is multiplied
+    uint32_t held;               // likewise, of what a lane holds of it
     const schedule_cell *said;   // the schedule's own `mma`; NULL: it has none
 } contraction;
 
@@ -68,18 +69,27 @@ static bool is_worth(const planner *p, const contraction *c) {
     return (!depth || depth >= LEAST) && (!columns || columns >= LEAST);
 }
 
+static void find_bytes(contraction *c) {
+    for (simt_mma k = 0; k < SIMT_MMA_COUNT && !c->bytes; k++) {
+        const simt_mma_info *i = simt_mma_table(k);
+        if (strcmp(i->operand, c->operand)) continue;
+        c->bytes = simt_element_bits(i->element) / 8;
+        c->held = simt_mma_splits(k) ? 2 * c->bytes : c->bytes;
+    }
+}
+
 // As the schedule says, or as both factors are stored.
 static bool find_operand(const planner *p, contraction *c) {
     c->said = schedule_find(p->s, c->sum->name, SCHEDULE_MMA, p->op->vars.data[c->depth].name);
     if (c->said) {
         c->operand = schedule_value_of(c->said, NULL)->text;
-        c->bytes = !strcmp(c->operand, "tf32") ? 4 : 2;
-        return !schedule_value_of(c->said, "shape");
+        find_bytes(c);
+        return c->bytes && !schedule_value_of(c->said, "shape");   // none: refused as any such `mma` is
     }
     ir_dtype t = default_narrow_type(p->op, c->first);
     if (t == DT_COUNT || t != default_narrow_type(p->op, c->second)) return false;
     c->operand = ir_dtype_text(t);
-    c->bytes = 2;
+    find_bytes(c);
     return true;
 }
 
@@ -169,7 +179,7 @@ static int64_t columns_each(int64_t depth, int64_t columns, uint32_t bytes) {
 static bool held(const contraction *c, int64_t depth, int64_t columns, shape *s) {
     enum { ACCESS = 16, LANES = 4 };
     int64_t steps = 32 / (int64_t)c->bytes,
-            mine = columns_each(depth, columns, c->bytes);   // steps: of an operation
+            mine = columns_each(depth, columns, c->held);   // steps: of an operation
     if (!depth || !columns || depth > WIDEST || columns > WIDEST || depth % steps || !mine) return false;
     int64_t groups = columns / mine;
     if (groups > MOST_GROUPS) groups = MOST_GROUPS;
@@ -190,7 +200,8 @@ static bool held(const contraction *c, int64_t depth, int64_t columns, shape *s)
 // The input whose rows the first factor is.
 static const char *fetched_rows(const planner *p, const contraction *c) {
     const tensor_node *n = tensor_node_at(p->op, c->first);
-    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP)
+    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP ||
+           n->op == TENSOR_TF32X3_OP)
         n = tensor_node_at(p->op, n->args[0]);
     if (n->op != TENSOR_LOAD_OP || n->nargs != 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
     const tensor_val_info *x = &p->op->vals.data[n->imm.i];

@@ -1,7 +1,7 @@
 // Contractions on tensor cores: a sum over one index of products of two factors, one with an index of its own
-// for rows, the other with one for columns. The factors are rounded to what the operation multiplies, the sum
-// gets the roundings it has, and the three indices are dealt out to the 32 lanes of a warp as the operation
-// holds its pieces.
+// for rows, the other with one for columns. The factors are rounded to what the operation multiplies, or
+// marked as what it takes apart, the sum gets the roundings it has, and the three indices are dealt out to
+// the 32 lanes of a warp as the operation holds its pieces.
 //     mma k f16   →  y[n, q] = sum.mma {k} (mul(x[n, k], w[k, q]))
 //                    for n … [lane 8 unit 4, register 2, …] { for q … [register 2, lane 4, …] {
 //                      reduce y by m16n8k16.f16 (n, q, k) { for k … [register 2, lane 4, register 2, …] { …
@@ -175,19 +175,18 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
 static tensor_expr as_operand(planner *p, tensor_expr e, simt_mma kind) {
     span at = tensor_node_at(p->op, e)->at;
     if (loop_matrix_holds(p->plan, e, kind)) return e;
-    if (simt_mma_table(kind)->element == SIMT_F32) return tensor_tf32(p->op, e, at);
+    if (simt_mma_splits(kind)) return tensor_tf32(p->op, TENSOR_TF32X3_OP, e, at);
+    if (simt_mma_table(kind)->element == SIMT_F32) return tensor_tf32(p->op, TENSOR_TF32_OP, e, at);
     return tensor_round(p->op, simt_mma_table(kind)->element == SIMT_F16 ? DT_F16 : DT_BF16, e, at);
 }
 
-enum { ROUNDINGS = 3 };   // SIMT.md says why
-
-static uint32_t rounded_sum(planner *p, uint32_t of) {
+static uint32_t rounded_sum(planner *p, uint32_t of, simt_mma kind) {
     tensor_reducer r = p->op->reducers.data[of];
-    r.name = arena_printf(p->arena, "%s.mma", r.name);
+    r.name = arena_printf(p->arena, "%s.mma%s", r.name, simt_mma_splits(kind) ? "3" : "");
     r.kind = REDUCE_USER;
-    r.roundings = ROUNDINGS;
+    r.roundings = simt_mma_table(kind)->roundings;
     for (uint32_t i = 0; i < p->op->reducers.len; i++)
-        if (p->op->reducers.data[i].roundings == ROUNDINGS && !strcmp(p->op->reducers.data[i].name, r.name))
+        if (p->op->reducers.data[i].roundings == r.roundings && !strcmp(p->op->reducers.data[i].name, r.name))
             return i;
     VEC_PUSH(p->arena, &p->op->reducers, r);
     return p->op->reducers.len - 1;
@@ -215,19 +214,22 @@ void plan_matrix_types(planner *p, uint32_t stage) {
     tensor_expr x = as_operand(p, first, m.kind), y = as_operand(p, second, m.kind);
     tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
     *body = tensor_binary(p->op, TENSOR_MUL_OP, x, y, product.at);
-    uint32_t reducer = rounded_sum(p, st->reducer);
+    uint32_t reducer = rounded_sum(p, st->reducer, m.kind);
     st = &p->op->stages.data[stage];
     st->body = body;
     st->reducer = reducer;
+}
+
+// As plan_matrix_types left it; nothing else makes such a reducer.
+static bool is_typed(const planner *p, const tensor_stage *st) {
+    return st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].roundings;
 }
 
 void plan_matrix_check(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         plan_matrix m;
-        bool rounded = st->reducer != TENSOR_NO_REDUCER &&
-                       p->op->reducers.data[st->reducer].roundings == ROUNDINGS;
-        if (rounded && !plan_matrix_of(p, st, &m))
+        if (is_typed(p, st) && !plan_matrix_of(p, st, &m))
             REFUSE(p, m.cell, "leave 'mma' out, or store the factor: `keep` what it reads `global`",
                    "a factor of '%s' is 1 everywhere, and gone once it is computed where it is read",
                    st->name);
@@ -237,8 +239,8 @@ void plan_matrix_check(planner *p) {
 // ---- Who plays which role --------------------------------------------------------------------------------
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m) {
     *m = (plan_matrix){0};
-    schedule_cell *c = st->reducer == TENSOR_NO_REDUCER ? NULL : cell_of(p, st, &m->depth);
-    if (!c || p->op->reducers.data[st->reducer].roundings != ROUNDINGS) return false;
+    schedule_cell *c = is_typed(p, st) ? cell_of(p, st, &m->depth) : NULL;
+    if (!c) return false;
     m->cell = c;
     m->stage = st;
     return kind_of(c, &m->kind) && find_roles(p, st, m);

@@ -37,7 +37,7 @@ MORE_RUNS = {"guard": ["er:7:40,types=3 --layout=uneven --seed=%d" % s for s in 
 SIZES = ["S=3", "F=72", "K=12", "Q=12", "H=4", "D=8", "J=8", "P=5", "M=4"]
 RACES = "barrier early atomic overlap thread pair block".split()
 KINDS = """room row_long row_short row_start stride mask mask_not choice edge swap operation identity lost narrow narrow16 address scale
-store fence lane width fragment registers element round truncate nan thread pair block grid launch sequence rounds guard map size temp temp_room""".split()
+store fence lane width fragment registers product element round truncate nan thread pair block grid launch sequence rounds guard map size temp temp_room""".split()
 HALVES = {"truncate": "f16 bf16".split()}   # kinds that have sites in these types alone
 SAID = re.compile(r"error\[(E07\d\d|E0823)\]")
 RACE = "E0723"

@@ -174,6 +174,58 @@ static void test_product(void) {
     arena_free(t->a);
 }
 
+// ---- Products by parts -----------------------------------------------------------------------------------
+static float bits_of_tf32(float x) { return (float)ir_tf32_round((double)x); }
+
+// Rounded to nearest, or cut as tensor cores do.
+static float f32_of(double x, bool is_cut) {
+    float y = (float)x;
+    return is_cut && fabs((double)y) > fabs(x) ? nextafterf(y, 0) : y;
+}
+
+// sum + x w; first: of a' B, A b' and A B, the first that is not left out.
+static float by_parts(float sum, float x, float w, int first, bool is_cut) {
+    float a = bits_of_tf32(x), b = bits_of_tf32(w), rests[] = {bits_of_tf32(x - a), bits_of_tf32(w - b)};
+    double products[] = {(double)rests[0] * (double)b, (double)a * (double)rests[1], (double)a * (double)b};
+    for (int i = first; i < 3; i++) sum = f32_of((double)sum + products[i], is_cut);
+    return sum;
+}
+
+static float scaled(int range) { return ldexpf(uniform(-1, 1), (int)(next() % 8) - range); }
+
+// range: powers of two that factors are about as large as, down to those whose rests, products or themselves
+// are subnormal.
+static void test_parts(int range, int64_t n) {
+    trial *t = trial_new(
+        "op parts { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] "
+        "reducer sum.mma3(f32) -> (f32) commutative roundings 10 { state (f32) identity (0f32) "
+        "lift (arg.0) combine (add(left.0, right.0)) finish (left.0) } "
+        "y[] = sum.mma3 {n:N} (mul(tf32x3(x[n]), tf32x3(w[n]))) }");
+    enum { MOST = 64, ROUNDS = 3000 };
+    float x[MOST], w[MOST];
+    double worst = 0;
+    int missed = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int64_t i = 0; i < n; i++) x[i] = scaled(range), w[i] = scaled(range > 100 ? 0 : range);
+        set_size(t, "N", n), set_input(t, "x", x), set_input(t, "w", w);
+        EXPECT_EVALUATED(t);
+        float y = 0, lost = 0;
+        for (int64_t i = 0; i < n; i++) {
+            y = by_parts(y, x[i], w[i], 0, round % 2);
+            lost = by_parts(lost, x[i], w[i], 1, round % 2);
+        }
+        double r = ratio_of(result(t, "y"), &y, DT_F32);
+        if (r > worst) worst = r;
+        tensor_array array = {.type = DT_F32, .shape = {1}, .data = &lost};
+        missed += tensor_compare(result(t, "y"), &array).wrong != 0;
+    }
+    printf("%lld products by parts about 2^-%d: bound is %.1f times the worst error\n", (long long)n, range,
+           1 / worst);
+    CHECK(worst > 0.001);
+    if (n == 1 && range == 0) CHECK(missed > ROUNDS * 9 / 10);   // as long as it left something
+    arena_free(t->a);
+}
+
 typedef struct {
     float n, m, q;
 } moments;
@@ -383,6 +435,10 @@ int main(void) {
     test_softmax();
     test_maths();
     test_product();
+    for (int64_t n = 1; n <= 64; n = 3 * n - 1) test_parts(0, n);
+    static const int ranges[] = {30, 60, 66, 70, 74, 110, 125, 133, 140, 147};
+    for (uint32_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        test_parts(ranges[i], 1), test_parts(ranges[i], 5);
     test_user_reducer(1);
     test_user_reducer(1e6f);
     test_mean_reducer();
