@@ -133,6 +133,14 @@ uint32_t loop_fetch_rows(const loop_node *n) {
     return rows;
 }
 
+const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e);
+    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP ||
+           n->op == TENSOR_TF32X3_OP)
+        n = tensor_node_at(op, n->args[0]);
+    return n;
+}
+
 static bool mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
     const tensor_node *n = tensor_node_at(op, e);
     bool found = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;

@@ -219,6 +219,7 @@ tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one
+const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e);   // what an operand of a matrix operation is made of, without what rounds or widens it
 typedef struct {   // in shared memory
     uint32_t row_axis;        // whose index tells the row
     bool along;               // a tile's last axis is that of the round

@@ -345,10 +345,7 @@ const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) {
 }
 
 bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
-    const tensor_node *n = tensor_node_at(k->l->op, e);
-    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP ||
-           n->op == TENSOR_TF32X3_OP)
-        n = tensor_node_at(k->l->op, n->args[0]);
+    const tensor_node *n = loop_matrix_factor(k->l->op, e);
     const fetched_rows *f = n->op == TENSOR_LOAD_OP ? lw_fetched(k, n) : NULL;
     for (uint32_t i = from; f && i < k->masks.len; i++)
         if (k->masks.data[i].of && k->masks.data[i].node != f->node) return false;

@@ -199,10 +199,7 @@ static bool held(const contraction *c, int64_t depth, int64_t columns, shape *s)
 
 // The input whose rows the first factor is.
 static const char *fetched_rows(const planner *p, const contraction *c) {
-    const tensor_node *n = tensor_node_at(p->op, c->first);
-    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP ||
-           n->op == TENSOR_TF32X3_OP)
-        n = tensor_node_at(p->op, n->args[0]);
+    const tensor_node *n = loop_matrix_factor(p->op, c->first);
     if (n->op != TENSOR_LOAD_OP || n->nargs != 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
     const tensor_val_info *x = &p->op->vals.data[n->imm.i];
     const tensor_node *row = tensor_node_at(p->op, n->args[0]), *at = tensor_node_at(p->op, n->args[1]);
@@ -225,9 +222,7 @@ static void fetch_rows(making *m, const contraction *c, int64_t depth, const sha
 // The input that a factor is, whose last axis is the depth or columns, and is made of what is copied at once.
 static const tensor_node *tiled_load(const planner *p, const contraction *c, tensor_expr factor) {
     enum { COPY = 4 };
-    const tensor_node *n = tensor_node_at(p->op, factor);
-    while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP)
-        n = tensor_node_at(p->op, n->args[0]);
+    const tensor_node *n = loop_matrix_factor(p->op, factor);
     if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
     const tensor_val_info *x = &p->op->vals.data[n->imm.i];
     const tensor_space_info *last = &p->op->spaces.data[x->axes[n->nargs - 1]];
