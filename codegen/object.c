@@ -113,6 +113,7 @@ static const struct {
 } calls[] = {{"load", "gnn_op_load", "pp"},
              {"plan", "gnn_op_plan", "pppp"},
              {"check", "gnn_op_check", "pp"},
+             {"workspace", "gnn_op_workspace", "ppp"},
              {"launch", "gnn_op_launch", "pppzp"}};
 enum { CALLS = sizeof calls / sizeof *calls, MOST_PARAMS = 5 };
 

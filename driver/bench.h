@@ -26,7 +26,7 @@ struct bench_figures {
     double fastest, first_quarter, median, third_quarter;   // ms
     bench_shares shares;
     double prepare;   // ms of another plan, its maps on the device
-    size_t workspace, prepared;   // bytes, of a plan of the version that was launched and no other
+    size_t workspace, prepared;   // bytes: that the launches use; that the plan holds, for every version it keeps
 };
 
 typedef struct {
@@ -55,7 +55,6 @@ bool bench_pause_open(bench_session *s, arena *a);   // likewise; false: a diagn
 void bench_pause_close(bench_session *s);
 // ---- bench_prepare.c -------------------------------------------------------------------------------------
 bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why
-bool bench_memory(run_op *o, size_t *workspace, size_t *prepared);   // likewise
 // ---- bench_report.c --------------------------------------------------------------------------------------
 void bench_print(const run_session *r, const run_rows *rows, FILE *out);
 

@@ -45,15 +45,3 @@ bool bench_prepare(run_op *o, double *ms) {
         if (maps[i].map.on_device) gnn_free(o->r->context, (void *)(uintptr_t)maps[i].map.index);
     return good;
 }
-
-// A plan may launch other versions for other arguments, and has room for the one that needs most.
-bool bench_memory(run_op *o, size_t *workspace, size_t *prepared) {
-    gnn_plan_options options = run_plan_options(o);
-    gnn_plan *plan = NULL;
-    options.version = o->taken;
-    bool good = !run_failed(o, gnn_plan_new(o->program, &options, &plan));
-    *workspace = gnn_plan_workspace(plan);
-    *prepared = gnn_plan_prepared_bytes(plan);
-    gnn_plan_free(plan);
-    return good;
-}

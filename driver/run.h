@@ -96,7 +96,7 @@ struct run_op {
     gnn_tensor *tensors;
     gnn_arg *args;
     void *workspace;
-    size_t workspace_bytes;
+    size_t workspace_bytes;   // of the version that launches
     tensor_array *results;   // per parameter: what the first launch stored, packed
     const tensor_evaluated *expected;   // of the results, by the evaluator; NULL: not evaluated yet
     const tensor_evaluated *bounds;     // what the version at hand was compared with

@@ -155,14 +155,15 @@ bool run_prepare(run_op *o) {
     if (!make_plan(o)) return false;
     for (tensor_val v = 0; v < n; v++)
         if (!make_argument(o, v) || !make_results(o, v)) return false;
-    o->workspace_bytes = gnn_plan_workspace(o->plan);
+    if (run_failed(o, gnn_plan_version(o->plan, o->args, n, &o->taken)) ||
+        run_failed(o, gnn_plan_workspace_for(o->plan, o->args, n, &o->workspace_bytes)))
+        return false;
     if (o->r->target.kind == CG_HOST && (double)o->workspace_bytes > bind_memory()) {
         diag(o->r->d->ds, E0819, o->op->op->at, "%s: these sizes need a workspace of %.1f GiB", o->op->name,
              (double)o->workspace_bytes / 1073741824.0);
         return false;
     }
-    return !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace)) &&
-           !run_failed(o, gnn_plan_version(o->plan, o->args, n, &o->taken));
+    return !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace));
 }
 
 // ---- Launching -------------------------------------------------------------------------------------------

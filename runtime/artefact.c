@@ -244,6 +244,13 @@ gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args)
     return s ? s : gnn_check(plan, plan->arguments->args, plan->p->nparams);
 }
 
+gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *args, size_t *bytes) {
+    if (!a || !plan || !args || !bytes) return GNN_BAD_ARGUMENT;
+    *bytes = 0;
+    gnn_status s = read_call(a, plan, args);
+    return s ? s : gnn_plan_workspace_for(plan, plan->arguments->args, plan->p->nparams, bytes);
+}
+
 gnn_status gnn_op_launch(const gnn_artefact *a, gnn_plan *plan, const void *args, void *workspace,
                          size_t workspace_bytes, gnn_stream stream) {
     if (!a || !plan || !args) return GNN_BAD_ARGUMENT;

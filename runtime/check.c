@@ -114,25 +114,31 @@ gnn_status rt_check_count(const gnn_plan *plan, const gnn_arg *args, size_t narg
                    p->nparams, p->name);
 }
 
-gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args, const void *workspace) {
+gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args) {
     const gnn_program *p = plan->p;
     gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < p->nparams && !s; i++) {
         const rt_param *q = &p->params[i];
         if (rt_is_tensor(q)) s = check_tensor(plan, i, args[i].tensor);
         else if (q->role == GNN_PARAM_SCALAR) s = check_scalar(plan, q, &args[i].scalar);
-        if (!s && rt_is_tensor(q) &&
-            touches(plan, i, args[i].tensor, workspace, workspace ? plan->workspace : 0) &&
-            rt_tensor_hits(args[i].tensor, workspace, plan->workspace))
-            s = rt_fail(plan->c, GNN_OVERLAP, "%.60s lies in the workspace", q->name);
     }
     for (uint32_t i = 0; i < p->nparams && !s; i++)
         if (p->params[i].role == GNN_PARAM_RESULT) s = check_apart(plan, i, args);
     return s;
 }
 
+gnn_status rt_check_outside(const gnn_plan *plan, const gnn_arg *args, const void *workspace, size_t bytes) {
+    for (uint32_t i = 0; i < plan->p->nparams; i++) {
+        const rt_param *q = &plan->p->params[i];
+        if (rt_is_tensor(q) && touches(plan, i, args[i].tensor, workspace, bytes) &&
+            rt_tensor_hits(args[i].tensor, workspace, bytes))
+            return rt_fail(plan->c, GNN_OVERLAP, "%.60s lies in the workspace", q->name);
+    }
+    return GNN_OK;
+}
+
 gnn_status gnn_check(gnn_plan *plan, const gnn_arg *args, size_t nargs) {
     if (!plan) return GNN_BAD_ARGUMENT;
     gnn_status s = rt_check_count(plan, args, nargs);
-    return s ? s : rt_check_args(plan, args, NULL);
+    return s ? s : rt_check_args(plan, args);
 }

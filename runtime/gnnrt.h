@@ -283,7 +283,8 @@ typedef struct {
 // device are checked and prepared there, by kernels on the stream given, which the driver compiles once a context.
 gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **out);
 void gnn_plan_free(gnn_plan *plan);
-size_t gnn_plan_workspace(const gnn_plan *plan);   // bytes; 256-byte aligned
+// Bytes enough for any launch of the plan, whatever its arguments: for the version it keeps that needs most.
+size_t gnn_plan_workspace(const gnn_plan *plan);
 gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out);   // refused where nothing counted it
 // Packed, data NULL: to allocate by.
 gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out);
@@ -293,9 +294,14 @@ size_t gnn_plan_prepared_bytes(const gnn_plan *plan);   // held by the plan, sha
 gnn_status gnn_check(gnn_plan *plan, const gnn_arg *args, size_t nargs);
 // The name of the version a launch with these arguments takes.
 gnn_status gnn_plan_version(gnn_plan *plan, const gnn_arg *args, size_t nargs, const char **out);
+// The bytes of workspace that version uses: gnn_plan_workspace's or fewer. Of arguments only addresses and strides choose it,
+// so it stays as long as these do. 0 where args do not fit (as gnn_check) or no version may run (NO_VERSION).
+gnn_status gnn_plan_workspace_for(gnn_plan *plan, const gnn_arg *args, size_t nargs, size_t *bytes);
 // Asynchronous on CUDA: allocates nothing, waits for nothing, reads nothing from the device and works on no stream but
 // the one given, so it may be captured into a CUDA graph: by gnn_capture_begin below, or by the caller. On the host it
-// returns when done.
+// returns when done. The workspace is memory of the context's device, aligned to 256 bytes, which no argument shares; NULL
+// where none is used. BAD_WORKSPACE, with the version's name and bytes: it is smaller than the version taken uses. What lies
+// behind those bytes is not touched.
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream s);
 
@@ -323,8 +329,8 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 
 // ---- Linked ops: what gnnc --emit=obj,header gives -------------------------------------------------------
 // An object holds an artefact for each op: its manifests and code. The header beside it declares a struct of
-// the op's arguments and the calls OP_load, OP_plan, OP_check and OP_launch, which are the calls below with
-// the artefact put in. Such a struct holds the sizes of the free spaces, then maps, tensors, scalars and
+// the op's arguments and the calls OP_load, OP_plan, OP_check, OP_workspace and OP_launch, which are the calls
+// below with the artefact put in. Such a struct holds the sizes of the free spaces, then maps, tensors, scalars and
 // results in the order of the op:
 // - Sizes are int64_t; -1: told by maps and tensors.
 // - A gnn_map may leave domain and codomain 0 where the sizes are given. Maps of 32 bits take the code of 32-bit
@@ -367,8 +373,9 @@ typedef struct {
 // Tensors may have no data yet. o may be NULL. The plan is freed by gnn_plan_free, before the op.
 gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, const gnn_op_options *o,
                        gnn_plan **out);
-// As gnn_check and gnn_launch. Maps and sizes must be those of the plan; maps may be left zero.
+// As gnn_check, gnn_plan_workspace_for and gnn_launch. Maps and sizes must be those of the plan; maps may be left zero.
 gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args);
+gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *args, size_t *bytes);
 gnn_status gnn_op_launch(const gnn_artefact *a, gnn_plan *plan, const void *args, void *workspace,
                          size_t workspace_bytes, gnn_stream s);
 

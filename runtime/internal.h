@@ -465,6 +465,7 @@ typedef struct {   // a step with all that doesn't change between launches in pl
 typedef struct {   // a version that launches may take
     const rt_version *version;
     bool guarded;             // some guard waits for the arguments
+    size_t workspace;         // bytes that its launches use
     rt_ready_step *steps;
 } rt_ready;
 struct gnn_plan {
@@ -485,7 +486,7 @@ struct gnn_plan {
     bool *wants_space, *wants_prepared;   // what is asked for so far
     rt_ready *ready;        // in the order of the program; the last is not guarded unless the caller chose it
     uint32_t nready;
-    size_t workspace;       // of the version that needs most
+    size_t workspace;       // bytes, of the version that needs most
     size_t *extents;        // by parameter: bytes of its tensor, while a launch is checked
     rt_arguments *arguments;   // of linked ops: room for a launch's
 };
@@ -517,7 +518,9 @@ gnn_status rt_simulate(gnn_plan *plan, const rt_step *step, const rt_ready_step 
 // ---- check.c: whether arguments fit ----------------------------------------------------------------------
 gnn_status rt_check_shape(const gnn_plan *plan, uint32_t param, const gnn_tensor *t);
 gnn_status rt_check_count(const gnn_plan *plan, const gnn_arg *args, size_t nargs);
-gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args, const void *workspace);
+gnn_status rt_check_args(const gnn_plan *plan, const gnn_arg *args);
+// Of arguments that were checked: whether they lie apart from the workspace.
+gnn_status rt_check_outside(const gnn_plan *plan, const gnn_arg *args, const void *workspace, size_t bytes);
 static inline bool rt_is_tensor(const rt_param *q) {
     return q->role == GNN_PARAM_TENSOR || q->role == GNN_PARAM_RESULT;
 }

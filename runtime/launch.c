@@ -119,16 +119,16 @@ static gnn_status run_steps(call *k, const rt_ready *r) {
     return s;
 }
 
-static gnn_status check_call(const gnn_plan *plan, const gnn_arg *args, size_t nargs, const void *workspace,
-                             size_t bytes) {
-    gnn_status s = rt_check_count(plan, args, nargs);
-    if (s) return s;
-    if (bytes < plan->workspace || (plan->workspace && !workspace))
-        return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace has %zu bytes; %.60s needs %zu",
-                       workspace ? bytes : 0, plan->p->name, plan->workspace);
-    if (plan->workspace && (uintptr_t)workspace % 256)
+// Against what the version taken uses: others of the plan may need more.
+static gnn_status check_workspace(const gnn_plan *plan, const rt_ready *r, const gnn_arg *args, const void *workspace,
+                                  size_t bytes) {
+    if (!r->workspace) return GNN_OK;
+    if (bytes < r->workspace || !workspace)
+        return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace has %zu bytes; version %.60s of %.60s needs %zu",
+                       workspace ? bytes : 0, r->version->name, plan->p->name, r->workspace);
+    if ((uintptr_t)workspace % 256)
         return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace is not aligned to 256 bytes");
-    return plan->flags & GNN_TRUSTED ? GNN_OK : rt_check_args(plan, args, workspace);
+    return plan->flags & GNN_TRUSTED ? GNN_OK : rt_check_outside(plan, args, workspace, r->workspace);
 }
 
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
@@ -136,10 +136,13 @@ gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *w
     if (!plan) return GNN_BAD_ARGUMENT;
     call k = {
         .c = plan->c, .plan = plan, .p = plan->p, .args = args, .workspace = workspace, .stream = stream};
-    gnn_status s = check_call(plan, args, nargs, workspace, workspace_bytes);
+    gnn_status s = rt_check_count(plan, args, nargs);
+    if (!s && !(plan->flags & GNN_TRUSTED)) s = rt_check_args(plan, args);
     if (s) return s;
     const rt_ready *version = rt_plan_choose(plan, args);
     if (!version) return GNN_NO_VERSION;
+    s = check_workspace(plan, version, args, workspace, workspace_bytes);
+    if (s) return s;
     bool pushed;
     s = rt_enter(plan->c, &pushed);
     if (s) return s;

@@ -18,9 +18,10 @@ static gnn_status place_temp(gnn_plan *plan, uint32_t temp, int64_t *top) {
     return GNN_OK;
 }
 
-// Those the version uses, in the order of the program. Versions use the same workspace.
-static gnn_status place_temps(gnn_plan *plan, const rt_version *v, int64_t *offsets) {
+// Those the version uses, in the order of the program. Each version has the workspace for itself.
+static gnn_status place_temps(gnn_plan *plan, rt_ready *r, int64_t *offsets) {
     const gnn_program *p = plan->p;
+    const rt_version *v = r->version;
     int64_t top = 0;
     gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < p->ntemps; i++) offsets[i] = -1;
@@ -32,7 +33,8 @@ static gnn_status place_temps(gnn_plan *plan, const rt_version *v, int64_t *offs
         offsets[i] = top;
         s = place_temp(plan, i, &top);
     }
-    plan->workspace = (size_t)top > plan->workspace ? (size_t)top : plan->workspace;
+    r->workspace = (size_t)top;
+    plan->workspace = r->workspace > plan->workspace ? r->workspace : plan->workspace;
     return s;
 }
 
@@ -133,7 +135,7 @@ gnn_status rt_plan_steps(gnn_plan *plan) {
     for (uint32_t k = 0; k < plan->nready && !s; k++) {
         rt_ready *r = &plan->ready[k];
         r->steps = rt_heap_alloc(&plan->heap, r->version->nsteps, sizeof *r->steps);
-        s = r->steps ? place_temps(plan, r->version, temps) : GNN_NO_MEMORY;
+        s = r->steps ? place_temps(plan, r, temps) : GNN_NO_MEMORY;
         for (uint32_t i = 0; i < r->version->nsteps && !s; i++)
             s = ready_step(plan, r->version, i, temps, r->steps);
     }

@@ -144,11 +144,27 @@ const rt_ready *rt_plan_choose(const gnn_plan *plan, const gnn_arg *args) {
     return NULL;
 }
 
+static gnn_status find_taken(gnn_plan *plan, const gnn_arg *args, size_t nargs, const rt_ready **out) {
+    gnn_status s = gnn_check(plan, args, nargs);
+    if (s) return s;
+    *out = rt_plan_choose(plan, args);
+    return *out ? GNN_OK : GNN_NO_VERSION;
+}
+
 gnn_status gnn_plan_version(gnn_plan *plan, const gnn_arg *args, size_t nargs, const char **out) {
     if (!plan || !out) return GNN_BAD_ARGUMENT;
     *out = NULL;
-    gnn_status s = gnn_check(plan, args, nargs);
-    const rt_ready *r = s ? NULL : rt_plan_choose(plan, args);
-    if (r) *out = r->version->name;
-    return s || r ? s : GNN_NO_VERSION;
+    const rt_ready *r;
+    gnn_status s = find_taken(plan, args, nargs, &r);
+    if (!s) *out = r->version->name;
+    return s;
+}
+
+gnn_status gnn_plan_workspace_for(gnn_plan *plan, const gnn_arg *args, size_t nargs, size_t *bytes) {
+    if (!plan || !bytes) return GNN_BAD_ARGUMENT;
+    *bytes = 0;
+    const rt_ready *r;
+    gnn_status s = find_taken(plan, args, nargs, &r);
+    if (!s) *bytes = r->workspace;
+    return s;
 }

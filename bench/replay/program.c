@@ -170,7 +170,8 @@ static bool read_result(replay *r, launch_data *l, uint32_t i, const json_t *res
 }
 
 static bool make_workspace(replay *r, launch_data *l) {
-    const size_t bytes = gnn_plan_workspace(l->plan);
+    size_t bytes;
+    if (replay_failed(r, gnn_plan_workspace_for(l->plan, l->args, l->n, &bytes))) return false;
     const gnn_tensor like = {.dtype = GNN_BOOL, .rank = 1, .shape = {(int64_t)bytes}, .strides = {1}};
     return !bytes || !replay_failed(r, region_new(r->context, &like, 0, 0, &l->workspace));
 }

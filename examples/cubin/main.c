@@ -64,7 +64,8 @@ static void run(gnn_program *p, const gnn_graph *g, const float *x, float *y) {
     gnn_tensor tx = tensor_of(plan, xi, x), ty = tensor_of(plan, yi, NULL);
     args[xi].tensor = &tx;
     args[yi].tensor = &ty;
-    size_t bytes = gnn_plan_workspace(plan);
+    size_t bytes;
+    must(gnn_plan_workspace_for(plan, args, 4, &bytes));
     void *workspace;
     must(gnn_alloc(context, bytes, &workspace));
     must(gnn_launch(plan, args, 4, workspace, bytes, NULL));

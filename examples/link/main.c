@@ -49,7 +49,8 @@ static void run(const gnn_graph *g, const float *x, float *y) {
     gnn_plan *plan;
     must(neighbour_mean_f32_load(context, &op));
     must(neighbour_mean_f32_plan(op, &args, NULL, &plan));
-    size_t workspace_bytes = gnn_plan_workspace(plan);
+    size_t workspace_bytes;
+    must(neighbour_mean_f32_workspace(plan, &args, &workspace_bytes));
     void *workspace = on_device(NULL, workspace_bytes);
     must(neighbour_mean_f32_launch(plan, &args, workspace, workspace_bytes, NULL));
     must(gnn_copy_out(context, y, args.y.data, y_bytes, NULL));

@@ -34,7 +34,6 @@ class Library:
         self.c = ctypes.CDLL(path)
         self.context = c_void_p()
         self.c.gnn_context_error.restype = c_char_p
-        self.c.gnn_plan_workspace.restype = c_size_t
 
     def must(self, status):
         if status:
@@ -47,9 +46,10 @@ class Library:
         return op
 
     def plan(self, op, args):
-        plan = c_void_p()
+        plan, size = c_void_p(), c_size_t()
         self.must(self.c.neighbour_mean_f32_plan(op, byref(args), None, byref(plan)))
-        return plan, self.c.gnn_plan_workspace(plan)
+        self.must(self.c.neighbour_mean_f32_workspace(plan, byref(args), byref(size)))
+        return plan, size.value
 
     def launch(self, plan, args, workspace, size, stream):
         self.must(self.c.neighbour_mean_f32_launch(plan, byref(args), c_void_p(workspace), c_size_t(size), c_void_p(stream)))

@@ -101,13 +101,14 @@ static bool short_loops(const gnn_plan *plan) {
 }
 
 static void launch(binding *b, gnn_plan *plan) {
-    size_t bytes = gnn_plan_workspace(plan);
+    size_t bytes;
     const char *version;
-    if (bytes > WORKSPACE || !small_spaces(b, plan) || !short_loops(plan) || !bind_tensors(b, plan)) return;
-    void *workspace = aligned_alloc(256, (bytes + 256) / 256 * 256);
-    if (!workspace) return;
+    if (gnn_plan_workspace(plan) > WORKSPACE || !small_spaces(b, plan) || !short_loops(plan) || !bind_tensors(b, plan)) return;
     uint32_t n = gnn_program_params(b->p);
     gnn_plan_version(plan, b->args, n, &version);
+    gnn_plan_workspace_for(plan, b->args, n, &bytes);   // 0 where the launch will be refused
+    void *workspace = aligned_alloc(256, (bytes + 256) / 256 * 256);
+    if (!workspace) return;
     gnn_launch(plan, b->args, n, workspace, bytes, NULL);
     free(workspace);
 }

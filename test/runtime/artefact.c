@@ -58,9 +58,12 @@ static spmm_args arguments(bool wide) {
 
 static void launch(gnn_context *c, const gnn_artefact *a, gnn_plan *plan, const spmm_args *args) {
     _Alignas(256) char workspace[256];
+    size_t bytes = 0;
     memset(y, 0x55, sizeof y);
     GOOD(c, gnn_op_check(a, plan, args));
-    GOOD(c, gnn_op_launch(a, plan, args, workspace, sizeof workspace, NULL));
+    GOOD(c, gnn_op_workspace(a, plan, args, &bytes));
+    CHECK(bytes == sizeof workspace);
+    GOOD(c, gnn_op_launch(a, plan, args, workspace, bytes, NULL));
     CHECK(!memcmp(y, wanted, sizeof y));
 }
 
@@ -145,10 +148,15 @@ static void refused(gnn_context *c) {
     other.y.data = x;
     EXPECT(c, gnn_op_check(&both, plan, &other), OVERLAP, "y shares memory with x");
     other = args;
-    other.x.data = NULL;
     EXPECT(c, gnn_op_launch(&both, plan, &other, NULL, 0, NULL), BAD_WORKSPACE,
-           "the workspace has 0 bytes; spmm needs 256");
+           "the workspace has 0 bytes; version naive of spmm needs 256");
+    other.x.data = NULL;
     EXPECT(c, gnn_op_check(&both, plan, &other), MISSING, "x has no data");
+    size_t bytes = 1;
+    EXPECT(c, gnn_op_workspace(&both, plan, &other, &bytes), MISSING, "x has no data");
+    CHECK(!bytes && gnn_op_workspace(&both, plan, &args, NULL) == GNN_BAD_ARGUMENT);
+    EXPECT(c, gnn_op_workspace(&narrow, plan, &args, &bytes), BAD_ARGUMENT,
+           "narrow is given a plan of spmm that its call did not make");
     memset(&args.src, 0, sizeof args.src);
     memset(&args.dst, 0, sizeof args.dst);
     launch(c, &both, plan, &args);   // maps are the plan's

@@ -62,9 +62,12 @@ static int64_t ran(gnn_plan *plan, const gnn_tensor *x, const char *name) {
     const gnn_tensor y = {.data = &value, .dtype = GNN_I64};
     const gnn_arg args[4] = {[1] = {.tensor = x}, [3] = {.tensor = &y}};
     const char *told = NULL;
+    size_t bytes = 0;
     GOOD(c, gnn_plan_version(plan, args, 4, &told));
     CHECK(told && !strcmp(told, name));
-    GOOD(c, gnn_launch(plan, args, 4, workspace, gnn_plan_workspace(plan), NULL));
+    GOOD(c, gnn_plan_workspace_for(plan, args, 4, &bytes));
+    CHECK(bytes && bytes <= gnn_plan_workspace(plan));
+    GOOD(c, gnn_launch(plan, args, 4, workspace, bytes, NULL));
     return value;
 }
 
@@ -140,6 +143,103 @@ static void at_the_launch(void) {
     CHECK(ran(plan, &x, "wide") == 1);
     gnn_plan_free(plan);
     gnn_program_free(p);
+}
+
+// ---- Workspace: of the version taken, not of the one that needs most -------------------------------------
+_Alignas(256) static char memory[1 << 15];
+static int64_t stored;
+
+static gnn_status launch(gnn_plan *plan, const gnn_tensor *x, void *workspace, size_t bytes) {
+    const gnn_tensor y = {.data = &stored, .dtype = GNN_I64};
+    const gnn_arg args[4] = {[1] = {.tensor = x}, [3] = {.tensor = &y}};
+    stored = 0;
+    return gnn_launch(plan, args, 4, workspace, bytes, NULL);
+}
+
+static size_t needed(gnn_plan *plan, const gnn_tensor *x) {
+    const gnn_tensor y = {.data = &stored, .dtype = GNN_I64};
+    const gnn_arg args[4] = {[1] = {.tensor = x}, [3] = {.tensor = &y}};
+    size_t bytes = 1;
+    GOOD(c, gnn_plan_workspace_for(plan, args, 4, &bytes));
+    return bytes;
+}
+
+static void sizes_refused(gnn_plan *plan, const gnn_tensor *x, const gnn_tensor *misaligned) {
+    CHECK(gnn_plan_workspace(plan) == 16128 && needed(plan, x) == 512 && needed(plan, misaligned) == 16128);
+    EXPECT(c, launch(plan, x, memory, 511), BAD_WORKSPACE, "the workspace has 511 bytes; version wide of op needs 512");
+    EXPECT(c, launch(plan, x, NULL, 512), BAD_WORKSPACE, "the workspace has 0 bytes; version wide of op needs 512");
+    EXPECT(c, launch(plan, x, memory + 128, 512), BAD_WORKSPACE, "the workspace is not aligned to 256 bytes");
+    GOOD(c, launch(plan, x, memory, 512));
+    CHECK(stored == 1);
+    EXPECT(c, launch(plan, misaligned, memory, 512), BAD_WORKSPACE,
+           "the workspace has 512 bytes; version naive of op needs 16128");
+    CHECK(stored == 0);
+    GOOD(c, launch(plan, misaligned, memory, 16128));
+    CHECK(stored == 3);
+}
+
+// What lies behind the bytes that the version uses is the caller's.
+static void behind(gnn_plan *plan) {
+    gnn_tensor x = tensor((float *)(void *)(memory + 512 - 16), 2, 4, 1);
+    EXPECT(c, launch(plan, &x, memory, sizeof memory), OVERLAP, "x lies in the workspace");
+    x = tensor((float *)(void *)(memory + 512), 2, 4, 1);
+    GOOD(c, launch(plan, &x, memory, sizeof memory));
+    CHECK(stored == 1);
+    x = tensor((float *)(void *)(memory + 512 + 4), 2, 4, 1);   // naive uses more
+    EXPECT(c, launch(plan, &x, memory, sizeof memory), OVERLAP, "x lies in the workspace");
+    x = tensor((float *)(void *)(memory + 16128 + 4), 2, 4, 1);
+    GOOD(c, launch(plan, &x, memory, sizeof memory));
+    CHECK(stored == 3);
+}
+
+static void questions_refused(gnn_plan *plan, const gnn_tensor *x) {
+    const gnn_tensor y = {.data = &stored, .dtype = GNN_I64};
+    gnn_arg args[4] = {[1] = {.tensor = x}, [3] = {.tensor = &y}};
+    size_t bytes = 1;
+    CHECK(gnn_plan_workspace_for(NULL, args, 4, &bytes) == GNN_BAD_ARGUMENT);
+    CHECK(gnn_plan_workspace_for(plan, args, 4, NULL) == GNN_BAD_ARGUMENT);
+    EXPECT(c, gnn_plan_workspace_for(plan, args, 3, &bytes), BAD_ARGUMENT, "3 arguments for the 4 parameters of op");
+    args[1].tensor = NULL;
+    bytes = 1;
+    EXPECT(c, gnn_plan_workspace_for(plan, args, 4, &bytes), MISSING, "x is not given");
+    CHECK(!bytes);
+}
+
+#define BARE(guards) VERSION("bare", guards, "\"steps\": [{\"launch\": \"second\", \"blocks\": \"1\", \"args\": [{\"data\": \"y\"},"     \
+                             "{\"prepared\": \"degrees(m)\"}, {\"data\": \"x\"}, {\"number\": \"0\"}]}]")
+
+// Others of the plan use some.
+static void none_used(void) {
+    gnn_program *p = load(OP(BARE(ARRAYS) "," LAST));
+    _Alignas(16) static float data[64];
+    gnn_plan *plan = NULL;
+    const gnn_tensor x = tensor(data, 2, 4, 1);
+    GOOD(c, plan_of(p, 2, NULL, &plan));
+    CHECK(gnn_plan_workspace(plan) == 16128 && needed(plan, &x) == 0);
+    GOOD(c, launch(plan, &x, NULL, 0));
+    GOOD(c, launch(plan, &x, memory + 1, 1));
+    CHECK(stored == 2);
+    gnn_plan_free(plan);
+    gnn_program_free(p);
+}
+
+static void workspaces(void) {
+    gnn_program *p = load(OP(WIDE(ARRAYS) "," LAST));
+    _Alignas(16) static float data[64];
+    const gnn_tensor x = tensor(data, 2, 4, 1), misaligned = tensor(data + 1, 2, 4, 1);
+    gnn_plan *plan = NULL;
+    GOOD(c, plan_of(p, 2, NULL, &plan));
+    sizes_refused(plan, &x, &misaligned);
+    behind(plan);
+    questions_refused(plan, &x);
+    plan->flags = GNN_TRUSTED;   // checks no arguments, but the room they need
+    sizes_refused(plan, &x, &misaligned);
+    gnn_plan_free(plan);
+    GOOD(c, plan_of(p, 2, "naive", &plan));
+    CHECK(needed(plan, &x) == 16128);
+    gnn_plan_free(plan);
+    gnn_program_free(p);
+    none_used();
 }
 
 static void refused(const char *guard, const gnn_tensor *x, const char *error, int line) {
@@ -228,6 +328,7 @@ int main(void) {
     c = new_context(&l, 2);
     at_the_plan();
     at_the_launch();
+    workspaces();
     one_alone();
     undecided();
     of_maps();

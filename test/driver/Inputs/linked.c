@@ -73,8 +73,10 @@ static void run(gnn_op *op, int wide) {
     gnn_plan *plan;
     struct awkward_args a = arguments(wide, wide ? (void *)wide_best : (void *)narrow_best, y);
     GOOD(awkward_plan(op, &a, NULL, &plan));
-    size_t bytes = gnn_plan_workspace(plan);
+    size_t bytes = 1;
     void *workspace;
+    GOOD(awkward_workspace(plan, &a, &bytes));
+    CHECK(bytes <= gnn_plan_workspace(plan));
     GOOD(gnn_alloc(c, bytes, &workspace));
     memset(narrow_best, 0x55, sizeof narrow_best);
     GOOD(awkward_check(plan, &a));
