@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Times products of rows by the matrix of their type, forward and both gradients, by gnnc and by others. Each time is a line of JSON that is added to
---out; --table prints what is there beside the bytes that must move. Data: NAME.npz with `ptr` in --data, or uniformN: 1,000,000 rows of N types."""
+--out; --table prints what is there beside the bytes that must move. Data: NAME.npz with `ptr` in --data, uniformN: 1,000,000 rows of N types, or rowsN: N rows of
+one type, for the pass `dense`."""
 import argparse
 import json
 import math
@@ -47,23 +48,23 @@ def rows_schedule(what, dtype, K, Q, rows):
             "mma %s %s;  keep %s shared;  pipeline e %d;" % (d, OPERAND[dtype], x, buffers))
 
 
-def split(rows):
+def split(rows, K, Q):
     """Parts enough to fill the device, and no more: each leaves a matrix."""
-    return min(8192, max(512, 2 ** math.ceil(math.log2(max(rows, 1) / 396))))
+    return min(8192, max(256, 2 ** math.ceil(math.log2(max(rows, 1) / (512 if max(K, Q) < 128 else 256)))))
 
 
 def weights_schedule(dtype, K, Q, rows):
     size = BYTES[dtype]
     low = 4 if size == 2 else 2
     if K % 16 or Q % 16:
-        return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows), OPERAND[dtype])
+        return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows, K, Q), OPERAND[dtype])
     gk, gq, ge, vk, vq, e, buffers = {
         16: (1, 1, 4, 1, 2, 1, 3), 32: (1, 1, 4, 2, 4, 1, 3), 64: (1, 2, 2, 4, 4, 1, 3) if size == 2 else (4, 2, 1, 1, 4, 2, 3),
         128: (2, 4, 1, 4, 4, 1, 4) if size == 2 else (2, 4, 1, 4, 4, 2, 4),
         256: (2, 4, 1, 4, 8, 1, 3) if size == 2 else (2, 4, 1, 4, 8, 1, 2)}[max(K, Q)]
     cut = "block k 128;  " if max(K, Q) == 256 else ""
     return ("block r 1;  %s%s%s%s%svector q %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e %d;"
-            % (cut, some("groups", "k", gk), some("groups", "q", gq), some("groups", "e", ge), some("vector", "k", vk), vq, split(rows), low * e, OPERAND[dtype], buffers))
+            % (cut, some("groups", "k", gk), some("groups", "q", gq), some("groups", "e", ge), some("vector", "k", vk), vq, split(rows, K, Q), low * e, OPERAND[dtype], buffers))
 
 
 def schedule(what, dtype, K, Q, rows):
@@ -73,6 +74,8 @@ def schedule(what, dtype, K, Q, rows):
 # ---- Data ----------------------------------------------------------------------------------------------------
 def pointers(name, data):
     import numpy as np
+    if name.startswith("rows"):
+        return np.array([0, int(name[4:])], np.int64)
     if name.startswith("uniform"):
         return np.linspace(0, 1000000, int(name[7:]) + 1).astype(np.int64)
     with np.load(os.path.join(data, name + ".npz")) as z:
@@ -88,10 +91,11 @@ def ours(o, path, rows, types, what, dtype, K, Q, made):
     """made: by the compiler, of f32 from no more than `mma`; else the schedule of this file."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "s.gnn")
-        text = schedule(what, dtype, K, Q, rows) if not made else "mma %s tf32;" % {"fwd": "k", "dx": "q", "dw": "e"}[what] if dtype == "f32" else ""
+        text = schedule(what, dtype, K, Q, rows) if not made else "mma %s tf32;" % {"fwd": "k", "dx": "q", "dw": "e", "dense": "k"}[what] if dtype == "f32" else ""
         open(source, "w").write(open(os.path.join(HERE, "segments.gnn")).read() + ("schedule %s s { %s }\n" % (what, text) if text else ""))
-        command = [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, *(["--schedule=s"] if text else []), "--param=type=@row", "-D", "R=%d" % types, "-D", "K=%d" % K,
-                   "-D", "Q=%d" % Q, "-D", "T=" + dtype, "--target=" + o.target, "--check-budget=3000000"]
+        maps = ["--param=type=@row", "-D", "R=%d" % types] if what != "dense" else ["--size=E=%d" % rows]
+        command = [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, *(["--schedule=s"] if text else []), *maps, "-D", "K=%d" % K,
+                   "-D", "Q=%d" % Q, "-D", "T=" + dtype, "--target=" + o.target, "--check-budget=%d" % o.budget]
         command += ["--json", "--flush", "--seconds=1", "--repeat=%d" % o.repeat] if o.verb == "bench" else ["--check"]
         done = subprocess.run(command, capture_output=True, text=True)
     results = [json.loads(line) for line in done.stdout.splitlines()] if o.verb == "bench" else []
@@ -113,7 +117,7 @@ def problem(torch, ptr, dtype, K, Q):
 def reference(torch, ptr, x, g, w, what, t):
     a, b = int(ptr[t]), int(ptr[t + 1])
     x, g, w = x[a:b].double(), g[a:b].double(), w[t].double()
-    return x @ w if what == "fwd" else g @ w.t() if what == "dx" else x.t() @ g
+    return x @ w if what in ("fwd", "dense") else g @ w.t() if what == "dx" else x.t() @ g
 
 
 def is_right(torch, ptr, x, g, w, what, y):
@@ -127,11 +131,11 @@ def is_right(torch, ptr, x, g, w, what, y):
 
 def loop_of_mm(torch, ptr, x, g, w, what):
     cuts = [slice(int(a), int(b)) for a, b in zip(ptr[:-1], ptr[1:])]
-    y = torch.empty_like(g if what == "fwd" else x if what == "dx" else w)
+    y = torch.empty_like(g if what in ("fwd", "dense") else x if what == "dx" else w)
 
     def call():
         for t, s in enumerate(cuts):
-            if what == "fwd":
+            if what in ("fwd", "dense"):
                 torch.mm(x[s], w[t], out=y[s])
             elif what == "dx":
                 torch.mm(g[s], w[t].t(), out=y[s])
@@ -154,8 +158,8 @@ def peers(o, torch, clock, ptr, dtype, K, Q, what):
     x, g, w = problem(torch, ptr, dtype, K, Q)
     types = len(ptr) - 1
     import grouped
-    makers = {"triton grouped": lambda: list(grouped.variants(what, ptr.tolist(), x, g, w, K, Q))}
-    if dtype == "bf16":
+    makers = {"triton grouped": lambda: list(grouped.variants(what, ptr.tolist(), x, g, w, K, Q))} if what != "dense" else {}
+    if dtype == "bf16" and what != "dense":
         makers["torch grouped_mm"] = lambda: [grouped_mm(torch, ptr, x, g, w, what)]
     if types <= 300:
         makers["loop of mm"] = lambda: [loop_of_mm(torch, ptr, x, g, w, what)]
@@ -211,6 +215,7 @@ def main():
     p.add_argument("--gnnc", default=os.path.join(ROOT, "build", "bin", "gnnc"))
     p.add_argument("--target", default="cuda")
     p.add_argument("--verb", default="bench", help="run: checks alone")
+    p.add_argument("--budget", type=int, default=3000000, help="expressions of the check")
     p.add_argument("--repeat", type=int, default=15)
     p.add_argument("--seconds", type=float, default=540)
     p.add_argument("--table", action="store_true")
@@ -241,7 +246,7 @@ def main():
                     for who, asked in (("gnnc", "ours"), ("gnnc default", "default")):
                         if asked in o.only and (name, what, dtype, K, Q, who) not in known:
                             add(who, ours(o, path, int(ptr[-1]), len(ptr) - 1, what, dtype, K, Q, asked == "default"))
-                    if "peers" in o.only and (name, what, dtype, K, Q, "triton grouped") not in known:
+                    if "peers" in o.only and (name, what, dtype, K, Q, "triton grouped" if what != "dense" else "loop of mm") not in known:
                         for who, row in peers(o, torch, clock, ptr, dtype, K, Q, what):
                             add(who, row)
                         torch.cuda.empty_cache()
