@@ -344,6 +344,21 @@ static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
         put_number(m, s, "vector", st->indices[st->nleft - 1].name, test_chance(m->rng, 50) ? 8 : 2, NULL);
 }
 
+// Inputs of a contraction that come ahead of their use, along what is summed or along rows.
+static void fetch(test_maker *m, test_schedule *s, const test_stage *st) {
+    const tensor_op *op = m->op->op;
+    textbuf list = textbuf_new(m->arena);
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const tensor_val_info *i = &op->vals.data[v];
+        if (i->role == VAL_TENSOR && i->rank > 1 && ir_dtype_is_float(i->type) && test_chance(m->rng, 70))
+            textbuf_printf(&list, "%s%s", list.len ? ", " : "", i->name);
+    }
+    if (!list.len) return;
+    uint32_t along = test_chance(m->rng, 65) ? st->nleft : (uint32_t)test_draw(m->rng, st->nleft);
+    put_text(m, s, "keep", list.data, "shared", NULL);
+    put_number(m, s, "pipeline", st->indices[along].name, 1 + (int64_t)test_draw(m->rng, 4), NULL);
+}
+
 // A sum that tensor cores may contract: its indices have no other lanes, and pieces of a warp's.
 static void multiply(test_maker *m, test_schedule *s) {
     static const char *const taken[] = {"lanes", "vector", "pad",  "registers",  "groups",
@@ -368,7 +383,9 @@ static void multiply(test_maker *m, test_schedule *s) {
         if (i + 1 < st->nleft || test_chance(r, left ? 70 : 15))
             put_number(m, s, "block", name, 16 * times * by, NULL);
     }
-    if (m->op->sparse[st->indices[st->nleft].space] && test_chance(r, 80)) put_window(m, s, st);
+    bool sparse = m->op->sparse[st->indices[st->nleft].space];
+    if (test_verb_usable(m, "pipeline") && test_chance(r, sparse ? 20 : 45)) fetch(m, s, st);
+    else if (sparse && test_chance(r, 80)) put_window(m, s, st);
 }
 
 // Plans of several kernels, or likely so.

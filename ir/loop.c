@@ -148,12 +148,19 @@ static bool mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
     return found;
 }
 
-// A copy is of what lies side by side in memory and in shared memory.
-static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_t columns) {
+// What a position is a multiple of: of parts of so many points, such as mul(part, 128); 0: of anything.
+static int64_t multiple_of(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e), *by = n->op == TENSOR_MUL_OP ? tensor_node_at(op, n->args[1]) : n;
+    return by->op == TENSOR_CONST_OP ? by->imm.i : 1;
+}
+
+// A copy is of what lies side by side in memory and in shared memory. lo: where columns begin; 0: at 0.
+static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_t columns, tensor_expr lo) {
     const tensor_val_info *v = &op->vals.data[f->val];
     const tensor_space_info *s = &op->spaces.data[v->axes[v->rank - 1]];
     int64_t bytes = ir_dtype_bytes(v->type),
             all = s->kind == SPACE_CONST ? s->size | columns | f->pitch | f->skew : 0;
+    if (lo) all |= multiple_of(op, lo);
     for (uint32_t at_once = 16; at_once >= 4; at_once /= 2)
         if (all && all * bytes % at_once == 0) return at_once;
     return 0;
@@ -172,7 +179,7 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
     } else {
         t.columns = (uint32_t)op->spaces.data[v->axes[1]].size;
     }
-    t.bytes = copied_at_once(op, f, t.columns);
+    t.bytes = copied_at_once(op, f, t.columns, beside ? (t.along ? n : beside)->lo : 0);
     t.elements = t.rows * f->pitch + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
     return t;
 }

@@ -139,10 +139,6 @@ static const char *check_tile(loop_verifier *v, const loop_node *n, const loop_f
         return WRONG(v, "a tile of '%s' has its rows and columns along no points of '%s' and '%s'", val->name,
                      name_of(v, n), name_of(v, m));
     TRY(check_room(v, f, &t));
-    int64_t first;
-    if (!loop_constant(v->op, (t.along ? n : m)->lo, &first) || first)
-        return WRONG(v, "a tile of '%s' has columns from where '%s' begins, which is not 0", val->name,
-                     name_of(v, t.along ? n : m));
     for (uint32_t i = 0; i < val->rank; i++) {
         tensor_expr at = v->given[f->index[i]] ? v->given[f->index[i]] : f->index[i];
         bool moves = i == t.row_axis || i + 1 == val->rank;

@@ -331,13 +331,26 @@ static bool fetch_rows(const fetching *x, const schedule_cell *keep, const readi
     return check_copies(x, keep, f, NULL);
 }
 
+// What a block has at once of the loop beside follows each other.
+static bool check_beside(const fetching *x, tensor_var v, const loop_node *n) {
+    planner *p = x->p;
+    bool apart = n->rest == LOOP_UNROLL_PLACE || n->unroll > 1 || n->dealt || n->pad || n->nheld || n->step > 1;
+    for (uint32_t d = 0; d < n->ndigits; d++)
+        apart |= n->digits[d].place == LOOP_UNROLL_PLACE || (n->digits[d].place == LOOP_SERIAL_PLACE && d + 1 < n->ndigits);
+    const char *name = plan_index_text(p, v);
+    if (!apart) return true;
+    return REFUSE(p, E0540, x->cell, arena_printf(p->arena, "leave `unroll %s` and `pad %s` out", name, name),
+                  "tiles along '%s' are of neighbouring points of '%s', of which a block has some here and there",
+                  x->cell->subject, name);
+}
+
 static bool fetch_tile(const fetching *x, const schedule_cell *keep, const reading *r, const moving *w, loop_fetch *f) {
     planner *p = x->p;
     int64_t bytes = ir_dtype_bytes(p->op->vals.data[f->val].type);
     bool along = w->column == x->at;
     tensor_expr value;
     const loop_node *beside = loop_behind(p, x->kernel, along ? w->row : w->column, &value);
-    if (!beside || !check_same(x, keep, r, w)) return false;
+    if (!beside || !check_beside(x, along ? w->row : w->column, beside) || !check_same(x, keep, r, w)) return false;
     x->vars[along ? w->row : w->column] = value;
     f->beside = beside->var;
     f->nindex = r->load->nargs;

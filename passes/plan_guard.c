@@ -74,11 +74,11 @@ void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes) {
     tensor_val_info *i = &p->op->vals.data[val];
     uint32_t element = ir_dtype_bytes(i->type);
     if (i->facts & FACT_STRIDED)
-        add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = 1, .value = 1});
+        add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = i->rank - 1, .value = 1});
     i->facts &= ~(uint32_t)FACT_STRIDED;
     add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});
-    if (!(i->facts & FACT_PACKED) && bytes > element)
-        add(p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = 0, .value = bytes / element});
+    for (uint32_t a = 0; !(i->facts & FACT_PACKED) && bytes > element && a + 1 < i->rank; a++)
+        add(p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = a, .value = bytes / element});
 }
 
 // ---- Packed arrays ---------------------------------------------------------------------------------------

@@ -32,10 +32,11 @@ def rows_schedule(what, dtype, K, Q, rows):
         keep = "keep %s shared;  pipeline e 3;" % x if depth * size % 4 == 0 else ""
         return "block e 64 by type;  groups %s 4;  mma %s %s;  %s" % (c, d, OPERAND[dtype], keep)
     largest = max(depth, columns) * size
-    if depth == 256 and columns == 256:   # four warps share the matrix, or half of it, in shared memory; of f32 no rows fit beside it
-        mine, ahead = (256, "  keep %s shared;  pipeline e 1;" % x) if size == 2 else (128, "")
-        return ("block e %d by type;  %sgroups e 8;  vector %s %d;  registers %s 8;  vector %s %d;  registers %s %d;  mma %s %s m64k%d;%s"
-                % (512 if size == 2 and rows < 300000 else 1024, "block %s %d;  " % (c, mine) if mine < columns else "", c, wide, c, d, wide, d, depth // 4 // wide, d, OPERAND[dtype], 32 // size, ahead))
+    if depth == 256 and columns == 256:   # four warps share the matrix, or half of it, in shared memory; of f32 rows of four warps fit beside it
+        mine, few = 256 if size == 2 else 128, rows < 300000
+        ahead = "  keep %s shared;  pipeline e 1;" % x if size == 2 or few else ""
+        return ("block e %d by type;  %sgroups e %d;  vector %s %d;  registers %s 8;  vector %s %d;  registers %s %d;  mma %s %s m64k%d;%s"
+                % (512 if size == 2 and few else 1024, "block %s %d;  " % (c, mine) if mine < columns else "", 4 if size == 4 and few else 8, c, wide, c, d, wide, d, depth // 4 // wide, d, OPERAND[dtype], 32 // size, ahead))
     groups, more, e, buffers, block = {32: (1, 4, 1, 3, 512), 64: (1, 4, 1, 4, 512), 128: (2, 2, 1, 4, 256) if size == 2 else (1, 4, 1, 4, 512),
                                        256: (4, 1, 2, 4, 256) if size == 2 else (2, 2, 1, 4, 256),
                                        512: (8, 1, 2, 3, 512) if size == 2 else (4, 1, 1, 4, 512), 1024: (8, 1, 1, 3, 512)}[largest]
@@ -121,7 +122,7 @@ def reference(torch, ptr, x, g, w, what, t):
 
 
 def is_right(torch, ptr, x, g, w, what, y):
-    for t in sorted({0, len(ptr) // 2, len(ptr) - 2, int((ptr[1:] - ptr[:-1]).argmax())}):
+    for t in sorted({0, (len(ptr) - 1) // 2, len(ptr) - 2, int((ptr[1:] - ptr[:-1]).argmax())}):
         want = reference(torch, ptr, x, g, w, what, t)
         got = (y[t] if what == "dw" else y[int(ptr[t]):int(ptr[t + 1])]).double()
         if want.numel() and (got - want).abs().max() > 2e-2 * max(1.0, float(want.abs().max())):

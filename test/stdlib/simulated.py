@@ -34,7 +34,8 @@ ODD = dict(F=5, K=3, Q=7, H=3, D=5, J=5, P=5, M=5)          # the last one
 # Of one node and thirty edges: all maps ascend, and have many points a value.
 TILED = dict(WIDE, N=1, B=30, L=1, R=1)
 # For plans that were right in none of those.
-LARGER = [TILED, dict(MULTIPLES, H=8), dict(WIDE, K=72, H=72), dict(MULTIPLES, P=5), dict(WIDE, K=72, P=5)]   # cheb: P == S + 2
+LARGER = [TILED, dict(MULTIPLES, H=8), dict(WIDE, K=72, H=72), dict(MULTIPLES, P=5), dict(WIDE, K=72, P=5),   # cheb: P == S + 2
+          *(dict(MULTIPLES, K=n, Q=n) for n in (16, 32, 64))]   # rgcn
 
 
 
