@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const cg_arch archs[] = {
-#define CG_ARCH(name, sm, ptx, threads, blocks, shared_kib) \
+#define CG_ARCH(name, sm, ptx, threads, blocks, shared_kib)                                                  \
     {name, sm, "+ptx" #ptx, ptx, threads, blocks, 1024 * shared_kib},
 #include "targets.def"
 #undef CG_ARCH

@@ -49,7 +49,8 @@ static uint32_t round_up(uint32_t x, uint32_t unit) { return (x + unit - 1) / un
 // Registers are dealt out to warps, of which each quarter of a multiprocessor has its own.
 static uint32_t by_registers(uint32_t warps, uint32_t registers) {
     if (!registers) return UINT32_MAX;
-    uint32_t each = round_up(registers * LANES, CG_REGISTER_UNIT), quarter = CG_REGISTERS / CG_QUARTERS / each;
+    uint32_t each = round_up(registers * LANES, CG_REGISTER_UNIT),
+             quarter = CG_REGISTERS / CG_QUARTERS / each;
     return quarter * CG_QUARTERS / warps;
 }
 

@@ -97,9 +97,10 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
 
 static json_t *json_of_launched(const run_launched *l) {
     const kernel_resources *k = &l->resources;
-    json_t *o = json_pack("{ss sI sI si si sf sb}", "kernel", k->kernel->name, "launches", (json_int_t)l->launches, "blocks",
-                          (json_int_t)l->blocks, "threads", (int)k->kernel->block, "shared_bytes",
-                          (int)k->kernel->shared_bytes, "bytes", l->bytes, "bytes_are_most", (int)l->is_most);
+    json_t *o = json_pack("{ss sI sI si si sf sb}", "kernel", k->kernel->name, "launches",
+                          (json_int_t)l->launches, "blocks", (json_int_t)l->blocks, "threads",
+                          (int)k->kernel->block, "shared_bytes", (int)k->kernel->shared_bytes, "bytes",
+                          l->bytes, "bytes_are_most", (int)l->is_most);
     if (!k->known) return o;
     json_object_set_new(o, "registers", json_integer(k->usage.registers));
     json_object_set_new(o, "stack_bytes", json_integer(k->usage.stack));
@@ -116,8 +117,8 @@ static json_t *json_of_estimate(const run_estimate *e) {
     json_t *kernels = json_array();
     for (uint32_t i = 0; i < e->launched.len; i++)
         json_array_append_new(kernels, json_of_launched(&e->launched.data[i]));
-    json_t *o = json_pack("{ss ss ss si so}", "device", e->device, "arch", e->arch->name, "plan", e->version, "sms",
-                          (int)e->sms, "kernels", kernels);
+    json_t *o = json_pack("{ss ss ss si so}", "device", e->device, "arch", e->arch->name, "plan", e->version,
+                          "sms", (int)e->sms, "kernels", kernels);
     if (e->bandwidth > 0) json_object_set_new(o, "bandwidth_bytes_per_s", json_real(e->bandwidth));
     return o;
 }

@@ -186,7 +186,8 @@ static void add_bytes(const counting *c, tensor_val v, uint32_t index_bits, benc
     double bytes = info->type == DT_INDEX ? index_bits / 8 : ir_dtype_bytes(info->type), elements = 1;
     if (info->role == VAL_SCALAR) return;
     for (uint32_t k = 0; k < info->rank; k++) elements *= (double)c->sizes[info->axes[k]];
-    if (out->moved) out->moved[v] = (info->role == VAL_RESULT ? elements : least(elements, c->uses[v])) * bytes;
+    if (out->moved)
+        out->moved[v] = (info->role == VAL_RESULT ? elements : least(elements, c->uses[v])) * bytes;
     if (info->role == VAL_RESULT) {
         out->compulsory += elements * bytes;
         out->gathered += (elements + c->uses[v]) * bytes;

@@ -20,29 +20,30 @@ void resources_title(const char **cell) {
 
 // Of spills, bytes stored and loaded.
 static const char *spills_text(arena *a, const cg_usage *u) {
-    return u->spill_stores || u->spill_loads ? arena_printf(a, "%u+%u", u->spill_stores, u->spill_loads) : "0";
+    return u->spill_stores || u->spill_loads ? arena_printf(a, "%u+%u", u->spill_stores, u->spill_loads)
+                                             : "0";
 }
 
 void resources_cells(arena *a, const kernel_resources *r, const char **cell) {
     const cg_usage *u = &r->usage;
-    const char *row[RESOURCE_COLUMNS] = {
-        r->kernel->name,
-        arena_printf(a, "%u", r->kernel->block),
-        r->known ? arena_printf(a, "%u", u->registers) : "?",
-        r->known ? spills_text(a, u) : "?",
-        r->known ? arena_printf(a, "%u", u->stack) : "?",
-        arena_printf(a, "%u", r->kernel->shared_bytes),
-        r->known ? arena_printf(a, "%u", r->fits.blocks) : "?",
-        r->known ? cg_limit_text(r->fits.limit) : "?",
-        r->known ? arena_printf(a, "%.1f%%", 100 * r->fits.warps) : "?"};
+    const char *row[RESOURCE_COLUMNS] = {r->kernel->name,
+                                         arena_printf(a, "%u", r->kernel->block),
+                                         r->known ? arena_printf(a, "%u", u->registers) : "?",
+                                         r->known ? spills_text(a, u) : "?",
+                                         r->known ? arena_printf(a, "%u", u->stack) : "?",
+                                         arena_printf(a, "%u", r->kernel->shared_bytes),
+                                         r->known ? arena_printf(a, "%u", r->fits.blocks) : "?",
+                                         r->known ? cg_limit_text(r->fits.limit) : "?",
+                                         r->known ? arena_printf(a, "%.1f%%", 100 * r->fits.warps) : "?"};
     memcpy(cell, row, sizeof row);
 }
 
 // ---- What the assembler says besides ---------------------------------------------------------------------
 
 static bool is_in_table(const char *line, size_t n) {
-    static const char *const texts[] = {"bytes gmem",         "Compiling entry function", "Function properties for",
-                                        "bytes stack frame,", "Used ",                    "Compile time"};
+    static const char *const texts[] = {
+        "bytes gmem",  "Compiling entry function", "Function properties for", "bytes stack frame,", "Used ",
+        "Compile time"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (size_t at = 0; at + strlen(texts[i]) <= n; at++)
             if (!memcmp(line + at, texts[i], strlen(texts[i]))) return true;
@@ -58,8 +59,10 @@ void resources_put_rest(textbuf *out, const char *log) {
 }
 
 static void put_machine(textbuf *out, const cg_arch *a) {
-    textbuf_printf(out, "%s: a multiprocessor has %u registers, %u KiB of shared memory, and room for %u threads in %u blocks\n",
-                   a->name, CG_REGISTERS, a->shared_bytes / 1024, a->threads, a->blocks);
+    textbuf_printf(
+        out,
+        "%s: a multiprocessor has %u registers, %u KiB of shared memory, and room for %u threads in %u blocks\n",
+        a->name, CG_REGISTERS, a->shared_bytes / 1024, a->threads, a->blocks);
 }
 
 // ---- All kernels of what is compiled ---------------------------------------------------------------------
@@ -85,7 +88,8 @@ static void add_row(listing *l, const char *version, const simt_func *f) {
 
 static bool launched_before(const program_version *v, uint32_t step) {
     for (uint32_t i = 0; i < step; i++)
-        if (v->steps.data[i].kind == STEP_LAUNCH && !strcmp(v->steps.data[i].kernel, v->steps.data[step].kernel))
+        if (v->steps.data[i].kind == STEP_LAUNCH &&
+            !strcmp(v->steps.data[i].kernel, v->steps.data[step].kernel))
             return true;
     return false;
 }
@@ -106,8 +110,8 @@ static void put_listing(textbuf *out, listing *l) {
                                     .cells = l->cells.data});
 }
 
-void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p, const cg_arch *arch,
-                   const char *log) {
+void resources_put(textbuf *out, const char *name, const simt_module *m, const program *p,
+                   const cg_arch *arch, const char *log) {
     listing l = {.arena = out->arena, .arch = arch, .module = m, .log = log, .versions = p != NULL};
     add_row(&l, "version", NULL);
     for (uint32_t i = 0; p && i < p->versions.len; i++) add_version(&l, &p->versions.data[i]);

@@ -123,7 +123,8 @@ static double evaluation_bytes(const binding *b, double one_in) {
     for (tensor_val v = 0; v < b->op->vals.len; v++) {
         const tensor_val_info *info = &b->op->vals.data[v];
         double points = info->role == VAL_RESULT || info->role == VAL_STAGE ? 17 : 0;
-        if (tensor_is_sampled(b->op, v) || (one_in > 1 && written_by(b->op, v) && waits(b->op, written_by(b->op, v))))
+        if (tensor_is_sampled(b->op, v) ||
+            (one_in > 1 && written_by(b->op, v) && waits(b->op, written_by(b->op, v))))
             points /= one_in;   // of what is asked for then, about as many
         for (uint32_t k = 0; k < info->rank; k++) points *= (double)b->sizes[info->axes[k]];
         bytes += fabs(points);   // a space of classes has no size before it is counted

@@ -1,6 +1,6 @@
-// --resource-usage of gnnc run and gnnc bench: the launches of the version that the graph selects, on a GPU that need not be
-// here. A plan for it is made of the same maps, sizes and arguments, and its launches are taken down in place of being run;
-// registers are the assembler's.
+// --resource-usage of gnnc run and gnnc bench: the launches of the version that the graph selects, on a GPU
+// that need not be here. A plan for it is made of the same maps, sizes and arguments, and its launches are
+// taken down in place of being run; registers are the assembler's.
 #include "bench.h"
 
 #include <math.h>
@@ -14,13 +14,13 @@ typedef struct {
 } launch_note;
 typedef struct run_estimator {
     cg_target target;
-    bool own;            // the program is not the one that runs
-    bool here;           // it is the GPU that runs
+    bool own;    // the program is not the one that runs
+    bool here;   // it is the GPU that runs
     gnn_simulator hook;
     gnn_context *context;
     const char *device;
-    double bandwidth;    // 0: not known
-    arena *arena;        // of the op at hand
+    double bandwidth;   // 0: not known
+    arena *arena;       // of the op at hand
     const simt_module *module;
     VEC(launch_note) notes;
 } run_estimator;
@@ -45,8 +45,8 @@ static const known_device *known_of(const cg_arch *arch) {
 }
 
 // Launches in a loop differ by nothing that counts here.
-static void note_launch(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents, uint32_t blocks,
-                        bool early) {
+static void note_launch(void *user, const char *kernel, const uint64_t *slots, const gnn_extent *extents,
+                        uint32_t blocks, bool early) {
     (void)slots, (void)early;
     run_estimator *e = user;
     for (uint32_t i = 0; i < e->notes.len; i++) {
@@ -79,7 +79,8 @@ bool run_estimate_open(run_session *r) {
     driver *d = r->d;
     const known_device *named = device_named(d);
     if (!option_given(d, OPT_RESOURCE_USAGE))
-        return !named || r->simulator || has_no_effect(d, "device=NAME", "without --target=sim or --resource-usage");
+        return !named || r->simulator ||
+               has_no_effect(d, "device=NAME", "without --target=sim or --resource-usage");
     if (r->pack) return has_no_effect(d, "resource-usage", "with --pack");
     bool runs = r->target.kind == CG_CUDA && !r->simulator;
     run_estimator *e = ARENA_NEW(d->arena, run_estimator);
@@ -94,7 +95,8 @@ bool run_estimate_open(run_session *r) {
     r->estimator = e;
     gnn_context_options o = {.device = GNN_HOST, .threads = 1, .simulator = &e->hook};
     gnn_status s = gnn_context_new(&o, &e->context);
-    if (s) diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "nothing can be estimated: %s", gnn_status_text(s));
+    if (s)
+        diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "nothing can be estimated: %s", gnn_status_text(s));
     return !s;
 }
 
@@ -111,8 +113,9 @@ void run_estimate_close(run_session *r) {
 static bool failed(run_op *o, gnn_status s) {
     gnn_context *c = o->r->estimator->context;
     if (!s) return false;
-    diag(o->r->d->ds, runtime_code((int)s, E0822), o->op->op->at, "%s: its launches on %s cannot be estimated: %s", o->op->name,
-         o->r->estimator->device, *gnn_context_error(c) ? gnn_context_error(c) : gnn_status_text(s));
+    diag(o->r->d->ds, runtime_code((int)s, E0822), o->op->op->at,
+         "%s: its launches on %s cannot be estimated: %s", o->op->name, o->r->estimator->device,
+         *gnn_context_error(c) ? gnn_context_error(c) : gnn_status_text(s));
     gnn_context_clear_error(c);
     return true;
 }
@@ -135,7 +138,8 @@ static bool load(run_op *o) {
     if (o->estimated) return o->estimated->program != NULL;
     run_estimated *x = o->estimated = ARENA_NEW(o->arena, run_estimated);
     x->op = *o->op;
-    if (e->own && (!unit_schedule(&x->op, &e->target) || !unit_program(o->r->d, &x->op, &e->target))) return false;
+    if (e->own && (!unit_schedule(&x->op, &e->target) || !unit_program(o->r->d, &x->op, &e->target)))
+        return false;
     textbuf manifest = textbuf_new(o->arena);
     cg_manifest(&manifest, x->op.program, &e->target);
     return assemble(o, x) &&
@@ -166,7 +170,8 @@ static bool note_launches(run_op *o, gnn_plan *plan, const char **version) {
     e->module = o->estimated->op.module;
     e->notes.len = 0;
     return !failed(o, gnn_plan_version(plan, o->args, n, version)) &&
-           !failed(o, gnn_launch(plan, o->args, n, (void *)(uintptr_t)NOWHERE, gnn_plan_workspace(plan), NULL));
+           !failed(o,
+                   gnn_launch(plan, o->args, n, (void *)(uintptr_t)NOWHERE, gnn_plan_workspace(plan), NULL));
 }
 
 // ---- What they come to -----------------------------------------------------------------------------------

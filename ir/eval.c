@@ -25,7 +25,8 @@ void eval_count_step(evaluator *ev) {
 static bool waits(const evaluator *ev, tensor_val v) {
     for (uint32_t i = 0; ev->in->one_in > 1 && i < ev->op->stages.len; i++)
         for (uint32_t t = 0; t < ev->op->stages.data[i].ntargets; t++)
-            if (ev->op->stages.data[i].targets[t].val == v) return tensor_may_wait(ev->op, &ev->op->stages.data[i]);
+            if (ev->op->stages.data[i].targets[t].val == v)
+                return tensor_may_wait(ev->op, &ev->op->stages.data[i]);
     return false;
 }
 

@@ -150,7 +150,8 @@ static bool mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
 
 // What a position is a multiple of: of parts of so many points, such as mul(part, 128); 0: of anything.
 static int64_t multiple_of(const tensor_op *op, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(op, e), *by = n->op == TENSOR_MUL_OP ? tensor_node_at(op, n->args[1]) : n;
+    const tensor_node *n = tensor_node_at(op, e),
+                      *by = n->op == TENSOR_MUL_OP ? tensor_node_at(op, n->args[1]) : n;
     return by->op == TENSOR_CONST_OP ? by->imm.i : 1;
 }
 

@@ -1,5 +1,6 @@
 // Rows of inputs that a block copies into shared memory round by round: as many as a round has positions, the
-// same for all threads, which go round together; or tiles, of those and of what the block has of a loop around.
+// same for all threads, which go round together; or tiles, of those and of what the block has of a loop
+// around.
 #include "loop_verify.h"
 
 static const char *name_of(const loop_verifier *v, const loop_node *n) {
@@ -86,8 +87,9 @@ static const char *check_room(loop_verifier *v, const loop_fetch *f, const loop_
         (uint64_t)t->rows * f->pitch > LOOP_MAX_POINTS || !f->skew != !f->every)
         return WRONG(v, "a row of '%s' has %u elements, and room for %u", name, (unsigned)t->columns,
                      (unsigned)f->pitch);
-    return t->bytes ? NULL
-                    : WRONG(v, "rows of '%s' are not made of 4, 8 or 16 bytes, which are copied at once", name);
+    return t->bytes
+               ? NULL
+               : WRONG(v, "rows of '%s' are not made of 4, 8 or 16 bytes, which are copied at once", name);
 }
 
 // at: of an axis; var: whose points it has, which is the same for all threads but for that.
@@ -118,8 +120,10 @@ static const loop_node *loop_around(const loop_verifier *v, tensor_var var) {
 
 // Points of the other loop that a block has at once follow each other.
 static const char *check_beside(loop_verifier *v, const loop_node *n, const loop_node *m) {
-    if (!m || m == n) return WRONG(v, "a tile is fetched beside a loop that is not around '%s'", name_of(v, n));
-    bool apart = m->rest == LOOP_UNROLL_PLACE || m->unroll > 1 || m->dealt || m->pad || m->nheld || m->step > 1;
+    if (!m || m == n)
+        return WRONG(v, "a tile is fetched beside a loop that is not around '%s'", name_of(v, n));
+    bool apart = m->rest == LOOP_UNROLL_PLACE || m->unroll > 1 || m->dealt || m->pad || m->nheld ||
+                 m->step > 1;
     for (uint32_t i = 0; i < m->ndigits; i++)
         apart |= m->digits[i].place == LOOP_UNROLL_PLACE ||
                  (m->digits[i].place == LOOP_SERIAL_PLACE && i + 1 < m->ndigits);

@@ -169,7 +169,9 @@ bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r) {
 
 // Of a tile in shared memory along whose columns the loop goes round: the buffer has all of a round's points.
 static simt_value load_of_tile(const fetched_rows *f, kernel *k, simt_builder *b, tensor_expr load) {
-    uint32_t here, most = MOST_BYTES / (simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->rows->val].type)) / 8);
+    uint32_t here,
+        most = MOST_BYTES /
+               (simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->rows->val].type)) / 8);
     run r = run_of(k, f->node, most);
     if (!f->tile.along || r.n <= 1 || (r.n & (r.n - 1)) || !stands_at(&r, &here)) return 0;
     lw_stand_at(&r, 0);

@@ -49,9 +49,9 @@ typedef struct {
     side row, column;   // base 0 of a column: the axis is there as a whole
     simt_value number,
         first;   // i32: of the thread among those that copy; row of the round that is their first one
-    uint32_t threads, rows;   // that copy; that they do
-    simt_value buffer;        // i32, bytes
-    uint32_t a_row;           // copies of a row
+    uint32_t threads, rows;    // that copy; that they do
+    simt_value buffer;         // i32, bytes
+    uint32_t a_row;            // copies of a row
     const simt_value *index;   // of axes that are the same for all; 0: of the others
 } filling;
 
@@ -91,8 +91,8 @@ static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value r
     bool itself = tensor_node_at(k->l->op, f->index[x->to->tile.row_axis])->op == TENSOR_VAR_OP;
     if (f->every && more % f->every) row = simt_build_with(b, SIMT_ADD, row, more), more = 0;
     int64_t later = ((int64_t)more * f->pitch + (f->every ? more / f->every * f->skew : 0)) * bytes;
-    simt_value at = simt_build_with(
-                   b, SIMT_ADD, simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more),
+    simt_value at = simt_build_with(b, SIMT_ADD,
+                                    simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more),
                there = simt_build_cmp(b, SIMT_LT, at, x->row.hi);
     if (!itself)
         at = simt_build_binary(b, SIMT_MIN, at,
@@ -364,8 +364,7 @@ static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, in
 // Of the loop beside, the positions that the block has at once.
 static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
     simt_value at = lw_var_position(k, b, f->beside->var).at;
-    return simt_build_cvt(b, SIMT_T(I32),
-                          simt_build_binary(b, SIMT_SUB, at, k->var[f->beside->var].base));
+    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, at, k->var[f->beside->var].base));
 }
 
 static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t lanes) {

@@ -156,7 +156,8 @@ void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round
     axis_set bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
     bool along = k->vector != LOWER_NO_AXIS && own & AXIS(k->vector);
     axis_set copies = lw_written_out(k, own);
-    *v = (binding){.kind = BOUND_LOOP, .axes = own | bounds, .own = copies, .along = along, .base = r.base, .end = r.hi};
+    *v = (binding){
+        .kind = BOUND_LOOP, .axes = own | bounds, .own = copies, .along = along, .base = r.base, .end = r.hi};
     v->of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
     if (loop_has_padding(k->l->op, n)) {
         v->pad = n->pad;

@@ -180,8 +180,10 @@ static bool held(const contraction *c, int64_t depth, int64_t columns, shape *s)
     enum { ACCESS = 16, LANES = 4 };
     int64_t steps = 32 / (int64_t)c->bytes,
             mine = columns_each(depth, columns, c->held);   // steps: of an operation
-    bool thin = mine < 2 * COLUMNS && depth > WIDEST / 2;   // tiles are faster: 169,343 × 256 × 40 in f16 41 µs, not 45
-    if (!depth || !columns || depth > WIDEST || columns > WIDEST || depth % steps || !mine || thin) return false;
+    bool thin = mine < 2 * COLUMNS &&
+                depth > WIDEST / 2;   // tiles are faster: 169,343 × 256 × 40 in f16 41 µs, not 45
+    if (!depth || !columns || depth > WIDEST || columns > WIDEST || depth % steps || !mine || thin)
+        return false;
     int64_t groups = columns / mine;
     if (groups > MOST_GROUPS) groups = MOST_GROUPS;
     bool small = groups > 1 && groups * c->bytes < 16;
@@ -228,7 +230,8 @@ static const tensor_node *tiled_load(const planner *p, const contraction *c, ten
     const tensor_val_info *x = &p->op->vals.data[n->imm.i];
     const tensor_space_info *last = &p->op->spaces.data[x->axes[n->nargs - 1]];
     const tensor_node *at = tensor_node_at(p->op, n->args[n->nargs - 1]);
-    bool along = at->op == TENSOR_VAR_OP && ((tensor_var)at->imm.i == c->depth || (tensor_var)at->imm.i == c->columns);
+    bool along = at->op == TENSOR_VAR_OP &&
+                 ((tensor_var)at->imm.i == c->depth || (tensor_var)at->imm.i == c->columns);
     for (uint32_t i = 0; along && i + 1 < n->nargs; i++) {
         const tensor_node *index = tensor_node_at(p->op, n->args[i]);
         along = index->op == TENSOR_VAR_OP ||
@@ -258,7 +261,8 @@ static shape tiled(const contraction *c, int64_t columns) {
                    .depth_registers = halves ? 1 : 2};
 }
 
-static bool fill_tiles(making *m, const stage_group *g, const contraction *c, int64_t depth, int64_t columns) {
+static bool fill_tiles(making *m, const stage_group *g, const contraction *c, int64_t depth,
+                       int64_t columns) {
     enum { HALVES = 4, WORDS = 3 };   // buffers
     const planner *p = m->p;
     const tensor_node *x = tiled_load(p, c, c->first), *w = tiled_load(p, c, c->second);

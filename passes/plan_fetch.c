@@ -1,7 +1,7 @@
 // Rows of inputs that a block copies into shared memory, round by round of a loop, some rounds ahead of the
 // one it is at; along what a matrix operation sums, tiles of its factors, as CUTLASS's main loop has them.
-//     keep x shared … pipeline e 3     →  for e … [lane 8 unit 4, register 2, serial 8, whole] fetch 3 x[e] pitch 96
-//     keep x, w shared … pipeline k 3  →  for k … [register 8, lane 4, serial]
+//     keep x shared … pipeline e 3     →  for e … [lane 8 unit 4, register 2, serial 8, whole] fetch 3 x[e]
+//     pitch 96 keep x, w shared … pipeline k 3  →  for k … [register 8, lane 4, serial]
 //                                           fetch 3 x[e, k] beside e pitch 32, w[k, q] beside q pitch 72
 #include "planner.h"
 
@@ -131,9 +131,9 @@ typedef struct {
     planner *p;
     const tensor_stage *st;
     tensor_val v;
-    tensor_var at;              // whose rounds it is copied for
-    const tensor_node *load;    // NULL: none met
-    bool other;                 // read elsewhere, too
+    tensor_var at;             // whose rounds it is copied for
+    const tensor_node *load;   // NULL: none met
+    bool other;                // read elsewhere, too
 } reading;
 
 static bool same_index(const tensor_node *x, const tensor_node *y) {
@@ -187,9 +187,9 @@ static bool check_reading(planner *p, const reading *r, const schedule_cell *kee
     bool there = true;
     for (uint32_t a = 0; a < r->load->nargs; a++) there = there && is_read_at(p, r->load->args[a]);
     if (there) return true;
-    return REFUSE(
-        p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-        "rows of '%s' at an index that is computed, or may be none, have no pass in this version", i->name);
+    return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+                  "rows of '%s' at an index that is computed, or may be none, have no pass in this version",
+                  i->name);
 }
 
 // ---- Rows and tiles --------------------------------------------------------------------------------------
@@ -244,8 +244,9 @@ static uint32_t pitch_of(planner *p, const plan_matrix *m, int64_t row, int64_t 
     return (uint32_t)((apart < row ? apart + each : apart) / bytes);
 }
 
-// Four lanes that read a vector each of rows that are several apart, as many as a lane has of the depth, would
-// ask for the same banks: from as many rows to the next there are two vectors more, where rows are whole lines.
+// Four lanes that read a vector each of rows that are several apart, as many as a lane has of the depth,
+// would ask for the same banks: from as many rows to the next there are two vectors more, where rows are
+// whole lines.
 static void skew(planner *p, const plan_matrix *m, int64_t bytes, loop_fetch *f) {
     index_cut c = plan_cut(p, m->stage, m->depth, true);
     if (c.matrix_run <= 1 || f->pitch * bytes % ACCESS) return;
@@ -258,7 +259,9 @@ static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k,
                        const loop_fetch *fetched, uint32_t count) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const loop_node *beside = fetched[i].beside == LOOP_NO_BESIDE ? NULL : loop_over_var(&k->body, fetched[i].beside);
+        const loop_node *beside = fetched[i].beside == LOOP_NO_BESIDE
+                                      ? NULL
+                                      : loop_over_var(&k->body, fetched[i].beside);
         bytes += (uint64_t)loop_fetch_tile(p->op, n, &fetched[i], beside).elements *
                  ir_dtype_bytes(p->op->vals.data[fetched[i].val].type);
     }
@@ -281,7 +284,8 @@ typedef struct {
     tensor_expr *vars;   // what variables of the stage are in the kernel's loops
 } fetching;
 
-static bool check_copies(const fetching *x, const schedule_cell *keep, const loop_fetch *f, const loop_node *beside) {
+static bool check_copies(const fetching *x, const schedule_cell *keep, const loop_fetch *f,
+                         const loop_node *beside) {
     planner *p = x->p;
     const tensor_val_info *i = &p->op->vals.data[f->val];
     loop_tile t = loop_fetch_tile(p->op, x->node, f, beside);
@@ -305,8 +309,10 @@ static bool check_same(const fetching *x, const schedule_cell *keep, const readi
                             !plan_depends(p, r->load->args[i], v, given_map(p, &x->m)));
     const char *name = p->op->vals.data[r->v].name;
     if (same) return true;
-    return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", name),
-                  "a block has points of several matrices of '%s' at once, and no pass in this version copies those", name);
+    return REFUSE(
+        p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", name),
+        "a block has points of several matrices of '%s' at once, and no pass in this version copies those",
+        name);
 }
 
 // Whole rows: where the sum is inside the rounds, or the block has all columns at once.
@@ -334,23 +340,28 @@ static bool fetch_rows(const fetching *x, const schedule_cell *keep, const readi
 // What a block has at once of the loop beside follows each other.
 static bool check_beside(const fetching *x, tensor_var v, const loop_node *n) {
     planner *p = x->p;
-    bool apart = n->rest == LOOP_UNROLL_PLACE || n->unroll > 1 || n->dealt || n->pad || n->nheld || n->step > 1;
+    bool apart = n->rest == LOOP_UNROLL_PLACE || n->unroll > 1 || n->dealt || n->pad || n->nheld ||
+                 n->step > 1;
     for (uint32_t d = 0; d < n->ndigits; d++)
-        apart |= n->digits[d].place == LOOP_UNROLL_PLACE || (n->digits[d].place == LOOP_SERIAL_PLACE && d + 1 < n->ndigits);
+        apart |= n->digits[d].place == LOOP_UNROLL_PLACE ||
+                 (n->digits[d].place == LOOP_SERIAL_PLACE && d + 1 < n->ndigits);
     const char *name = plan_index_text(p, v);
     if (!apart) return true;
-    return REFUSE(p, E0540, x->cell, arena_printf(p->arena, "leave `unroll %s` and `pad %s` out", name, name),
-                  "tiles along '%s' are of neighbouring points of '%s', of which a block has some here and there",
-                  x->cell->subject, name);
+    return REFUSE(
+        p, E0540, x->cell, arena_printf(p->arena, "leave `unroll %s` and `pad %s` out", name, name),
+        "tiles along '%s' are of neighbouring points of '%s', of which a block has some here and there",
+        x->cell->subject, name);
 }
 
-static bool fetch_tile(const fetching *x, const schedule_cell *keep, const reading *r, const moving *w, loop_fetch *f) {
+static bool fetch_tile(const fetching *x, const schedule_cell *keep, const reading *r, const moving *w,
+                       loop_fetch *f) {
     planner *p = x->p;
     int64_t bytes = ir_dtype_bytes(p->op->vals.data[f->val].type);
     bool along = w->column == x->at;
     tensor_expr value;
     const loop_node *beside = loop_behind(p, x->kernel, along ? w->row : w->column, &value);
-    if (!beside || !check_beside(x, along ? w->row : w->column, beside) || !check_same(x, keep, r, w)) return false;
+    if (!beside || !check_beside(x, along ? w->row : w->column, beside) || !check_same(x, keep, r, w))
+        return false;
     x->vars[along ? w->row : w->column] = value;
     f->beside = beside->var;
     f->nindex = r->load->nargs;
@@ -369,9 +380,10 @@ static bool fetch_input(const fetching *x, const schedule_cell *keep, const read
     if (!check_shape(p, r->v, keep) || !check_reading(p, r, keep)) return false;
     bool moves = find_moving(p, &x->m, r->load, &w) && (w.row == x->at || w.column == x->at);
     if (!moves || (x->at != x->m.depth && (w.column == x->at || i->rank != 2)))
-        return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-                      "what '%s' reads of '%s' is no matrix along '%s', and nothing else is copied in this version",
-                      x->st->name, i->name, plan_index_text(p, x->at));
+        return REFUSE(
+            p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
+            "what '%s' reads of '%s' is no matrix along '%s', and nothing else is copied in this version",
+            x->st->name, i->name, plan_index_text(p, x->at));
     return has_whole_rows(x, r, &w) ? fetch_rows(x, keep, r, f) : fetch_tile(x, keep, r, &w, f);
 }
 

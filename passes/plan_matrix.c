@@ -365,7 +365,8 @@ void plan_matrix_cut(planner *p, index_cut *c) {
     tensor_var of = c->matrix == MATRIX_ROWS ? m.rows : c->matrix == MATRIX_COLUMNS ? m.columns : m.depth;
     tensor_var rounds[] = {of, m.depth};   // the points that a block has at once follow each other
     for (uint32_t i = 0; i < 2; i++)
-        c->fetches |= schedule_find(p->s, m.stage->name, SCHEDULE_PIPELINE, p->op->vars.data[rounds[i]].name) != NULL;
+        c->fetches |= schedule_find(p->s, m.stage->name, SCHEDULE_PIPELINE,
+                                    p->op->vars.data[rounds[i]].name) != NULL;
     refuse_others(p, c, &m);
     check_vector(p, c, &m);
     if (!may_have_vector(c, &m)) c->vector = 0;

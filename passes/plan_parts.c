@@ -439,7 +439,8 @@ void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_
     }
 }
 
-// Of a walk that stages are fused at, whose first stages sum: what an edge's stage computes belongs to one part.
+// Of a walk that stages are fused at, whose first stages sum: what an edge's stage computes belongs to one
+// part.
 bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows) {
     stage_group run = {0};
     plan_part *part = ARENA_NEW(p->arena, plan_part);
@@ -450,11 +451,14 @@ bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *r
     rows->at = &part->part;
     if (part->kind == PART_ROW && plan_run_end(p, g, 0) == sums) return add_states(p, &run, *part);
     const char *name = plan_index_text(p, part->var);
-    diagnostic *d = plan_refuse(p, E0530, split_cell(p, st, part->var)->at,
-                                "'split' along '%s' has no pass in this version: the kernel has other sums, or "
-                                "what leads to its rows is no parameter",
-                                name);
-    if (d) diag_help(d, "fuse the sums over '%s' and what is computed from them alone, or leave 'split' out", name);
+    diagnostic *d = plan_refuse(
+        p, E0530, split_cell(p, st, part->var)->at,
+        "'split' along '%s' has no pass in this version: the kernel has other sums, or "
+        "what leads to its rows is no parameter",
+        name);
+    if (d)
+        diag_help(d, "fuse the sums over '%s' and what is computed from them alone, or leave 'split' out",
+                  name);
     return false;
 }
 

@@ -480,16 +480,17 @@ static void emit_kernel(sweep *s, const row_class *rows, uint32_t number) {
     if (!p->failed) plan_nest_end(&n);
 }
 
-// What came before the walk stands behind it where rows are cut, so that it is computed once a row: a walk that
-// is cut reads nothing of it (plan_joins).
+// What came before the walk stands behind it where rows are cut, so that it is computed once a row: a walk
+// that is cut reads nothing of it (plan_joins).
 static bool cut_rows(sweep *s, row_class *parts) {
     stage_group walk = {0};
     for (uint32_t i = s->first; i < s->rows.len; i++) VEC_PUSH(s->p->arena, &walk, s->rows.data[i]);
     for (uint32_t i = 0; i < s->first; i++) {
         if (row_at(s, i)->nleft == s->depth) continue;
-        diagnostic *d = plan_refuse(s->p, E0530, s->f->at,
-                                    "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk",
-                                    s->index, row_at(s, i)->name);
+        diagnostic *d = plan_refuse(
+            s->p, E0530, s->f->at,
+            "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk", s->index,
+            row_at(s, i)->name);
         if (d) diag_help(d, "leave '%s' out of the kernel, or 'split'", row_at(s, i)->name);
         return false;
     }

@@ -120,12 +120,13 @@ static gnn_status run_steps(call *k, const rt_ready *r) {
 }
 
 // Against what the version taken uses: others of the plan may need more.
-static gnn_status check_workspace(const gnn_plan *plan, const rt_ready *r, const gnn_arg *args, const void *workspace,
-                                  size_t bytes) {
+static gnn_status check_workspace(const gnn_plan *plan, const rt_ready *r, const gnn_arg *args,
+                                  const void *workspace, size_t bytes) {
     if (!r->workspace) return GNN_OK;
     if (bytes < r->workspace || !workspace)
-        return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace has %zu bytes; version %.60s of %.60s needs %zu",
-                       workspace ? bytes : 0, r->version->name, plan->p->name, r->workspace);
+        return rt_fail(plan->c, GNN_BAD_WORKSPACE,
+                       "the workspace has %zu bytes; version %.60s of %.60s needs %zu", workspace ? bytes : 0,
+                       r->version->name, plan->p->name, r->workspace);
     if ((uintptr_t)workspace % 256)
         return rt_fail(plan->c, GNN_BAD_WORKSPACE, "the workspace is not aligned to 256 bytes");
     return plan->flags & GNN_TRUSTED ? GNN_OK : rt_check_outside(plan, args, workspace, r->workspace);

@@ -26,7 +26,8 @@ static bool set_up(replay *r, launch_data *l, uint8_t poison) {
 
 static bool launch(replay *r, launch_data *l) {
     machine_begin();
-    gnn_status s = gnn_launch(l->plan, l->args, l->n, l->workspace.tensor.data, (size_t)l->workspace.count, NULL);
+    gnn_status s = gnn_launch(l->plan, l->args, l->n, l->workspace.tensor.data, (size_t)l->workspace.count,
+                              NULL);
     if (!s) s = gnn_sync(r->context, NULL);
     const uint32_t faults = machine_end();
     if (faults) replay_wrong(r, "%u faults in kernels", faults);
