@@ -254,6 +254,13 @@ static simt_value serial_steps(kernel *k, simt_builder *b, const loop_node *n, u
     return simt_build_binary(b, SIMT_MIN, steps, simt_build_binary(b, SIMT_UDIV, up, lw_ix(k, b, weight)));
 }
 
+// Where the rounds of a serial digit end, for which rows are copied: those after it are another block's.
+static simt_value end_of_rounds(simt_builder *b, const loop_node *n, const loop_round *r) {
+    if (n->rest != LOOP_BLOCK_PLACE) return r->round.hi;
+    simt_value mine = simt_build_with(b, SIMT_ADD, r->round.base, lw_step(n));
+    return simt_build_binary(b, SIMT_MIN, r->round.hi, mine);
+}
+
 // Digits taken one after the other are loops around the body, the outermost first.
 static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32_t digits, loop_round r) {
     uint32_t d = digits, weight = 1;
@@ -266,7 +273,8 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     slot_list slots = lw_slots(k, &n->body);
     uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
     simt_value steps = serial_steps(k, b, n, d - 1, weight, &r);
-    if (n->nfetched) lw_fetch_first(k, b, n, r.round.base, r.round.hi);
+    simt_value end = n->nfetched ? end_of_rounds(b, n, &r) : 0;
+    if (n->nfetched) lw_fetch_first(k, b, n, r.round.base, end);
     simt_instr loop;
     simt_builder in = simt_build_for(b, lw_ix(k, b, 0), steps, lw_ix(k, b, 1),
                                      with_held(k, &slots, r.held, turns), count, &loop);
@@ -282,7 +290,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
     if (n->nfetched)
         lw_fetch_round(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
-                       r.round.hi);
+                       end);
     serial_digits(k, &in, n, d - 1, r);
     k->fetched.len = fetched;
     k->rounds.len = rounds;
