@@ -136,6 +136,11 @@ typedef struct {   // rows or a tile that lie in shared memory in a round of a l
     simt_value base, hi;   // of the round
 } fetched_rows;
 
+typedef struct {   // where the first buffer of what a loop fetches lies, bytes
+    const loop_fetch *of;
+    uint32_t at;
+} fetched_room;
+
 typedef struct {   // the round at hand of a loop in scope: of the index, which starts there
     const loop_node *node;
     simt_value index, start;
@@ -161,7 +166,7 @@ typedef struct {
     double **elsewhere;                   // per value: what masked steps past the end take for it; NULL: nobody asked
     simt_value owner;   // 0, or: only where it holds is memory loaded that the kernel overwrites in place
     uint32_t *shared_at;                  // per value: byte offset + 1
-    uint32_t *fetched_at;                 // per value: of its first buffer, likewise
+    VEC(fetched_room) fetched_at;         // of what loops fetch, each met
     uint32_t scratch_at, scratch_bytes;   // of the states that groups exchange
     simt_value lane, group, thread;       // i32; of blocks of more than one thread
     VEC(loop_axes) loops;

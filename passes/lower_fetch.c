@@ -204,14 +204,22 @@ static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
     return NULL;
 }
 
+// A loop may be met several times, and has the same buffers then; others have buffers of their own, as some
+// thread may still read the last of those.
+static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
+    for (uint32_t i = 0; i < k->fetched_at.len; i++)
+        if (k->fetched_at.data[i].of == f->rows) return k->fetched_at.data[i].at;
+    fetched_room r = {f->rows, lw_shared_take(k, n->buffers * buffer_bytes(k, f))};
+    VEC_PUSH(k->l->arena, &k->fetched_at, r);
+    return r.at;
+}
+
 static uint32_t begin(kernel *k, const loop_node *n) {
     uint32_t first = k->fetched.len;
     for (uint32_t i = 0; i < n->nfetched; i++) {
         fetched_rows f = {.node = n, .rows = &n->fetched[i], .beside = loop_beside(k, &n->fetched[i])};
         f.tile = loop_fetch_tile(k->l->op, n, f.rows, f.beside);
-        uint32_t *at = &k->fetched_at[f.rows->val];
-        if (!*at) *at = lw_shared_take(k, n->buffers * buffer_bytes(k, &f)) + 1;
-        f.at = *at - 1;
+        f.at = room_of(k, n, &f);
         VEC_PUSH(k->l->arena, &k->fetched, f);
     }
     return first;

@@ -275,7 +275,6 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     k.vector = LOWER_NO_AXIS;
     k.written = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
     k.held = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
-    k.fetched_at = ARENA_ARRAY(a, uint32_t, l->op->vals.len + 1);
     k.shared_at = ARENA_ARRAY(a, uint32_t, l->op->vals.len + 1);
     k.var = ARENA_ARRAY(a, binding, l->op->vars.len + 1);
     k.memo = ARENA_ARRAY(a, memo_cell, l->op->exprs.len + 1);
