@@ -368,11 +368,15 @@ static bool fetch_tile(const fetching *x, const schedule_cell *keep, const readi
     planner *p = x->p;
     int64_t bytes = ir_dtype_bytes(p->op->vals.data[f->val].type);
     bool along = w->column == x->at;
+    tensor_var other = along ? w->row : w->column;
     tensor_expr value;
-    const loop_node *beside = loop_behind(p, x->kernel, along ? w->row : w->column, &value);
-    if (!beside || !check_beside(x, along ? w->row : w->column, beside) || !check_same(x, keep, r, w))
-        return false;
-    x->vars[along ? w->row : w->column] = value;
+    const loop_node *beside = loop_behind(p, x->kernel, other, &value);
+    if (!beside)
+        return REFUSE(p, E0530, x->cell, "leave out what makes one index of several",
+                      "tiles along '%s' have no pass in this version where no loop is over '%s'",
+                      x->cell->subject, plan_index_text(p, other));
+    if (!check_beside(x, other, beside) || !check_same(x, keep, r, w)) return false;
+    x->vars[other] = value;
     f->beside = beside->var;
     f->nindex = r->load->nargs;
     f->index = plan_substitute(p, r->load->args, f->nindex, x->vars);
