@@ -267,7 +267,9 @@ static bool fill_tiles(making *m, const stage_group *g, const contraction *c, in
     const planner *p = m->p;
     const tensor_node *x = tiled_load(p, c, c->first), *w = tiled_load(p, c, c->second);
     if (!depth || !columns || !x || (w && w->imm.i == x->imm.i)) return false;
-    if (schedule_find(p->s, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[x->imm.i].name)) return false;
+    if (schedule_find(p->s, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[x->imm.i].name) ||
+        schedule_find(p->s, c->sum->name, SCHEDULE_PIPELINE, p->op->vars.data[c->depth].name))
+        return false;   // it says itself what comes ahead
     shape s = tiled(c, columns);
     fill_shape(m, g, c, &s);
     fill_text(m, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[x->imm.i].name, "shared");
