@@ -113,10 +113,24 @@ static void copy_at_once(cg_emitter *e, const cg_value *x, cg_value bytes) {
     LLVMBuildMemCpy(e->b, x[0], 1, x[1], 1, some);
 }
 
+// No operation copies two bytes while the thread goes on. Loads of several copies may all come before the first
+// store, as what is copied from does not change in the kernel.
+static void copy_through_register(cg_emitter *e, const cg_value *x) {
+    cg_value args[] = {x[1], LLVMBuildZExt(e->b, x[2], LLVMInt32TypeInContext(e->context), "")};
+    cg_value two = cg_asm(e, LLVMInt16TypeInContext(e->context),
+                          "{ .reg .pred p; setp.ne.b32 p, $2, 0; mov.b16 $0, 0; @p ld.global.b16 $0, [$1]; }",
+                          "=h,l,r", false, args, 2);
+    LLVMSetAlignment(LLVMBuildStore(e->b, two, x[0]), 2);
+}
+
 void cg_emit_copy(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
     cg_value bytes = cg_i32(e, (uint32_t)i->imm.i);
     if (e->host) {
         copy_at_once(e, x, LLVMConstInt(LLVMInt64TypeInContext(e->context), (uint64_t)i->imm.i, false));
+        return;
+    }
+    if (i->imm.i == 2) {
+        copy_through_register(e, x);
         return;
     }
     cg_value some = LLVMBuildSelect(e->b, x[2], bytes, cg_i32(e, 0), "");

@@ -162,7 +162,7 @@ static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_
     int64_t bytes = ir_dtype_bytes(v->type),
             all = s->kind == SPACE_CONST ? s->size | columns | f->pitch | f->skew : 0;
     if (lo) all |= multiple_of(op, lo);
-    for (uint32_t at_once = 16; at_once >= 4; at_once /= 2)
+    for (uint32_t at_once = 16; at_once >= 2; at_once /= 2)
         if (all && all * bytes % at_once == 0) return at_once;
     return 0;
 }

@@ -224,7 +224,7 @@ typedef struct {   // in shared memory
     uint32_t row_axis;        // whose index tells the row
     bool along;               // a tile's last axis is that of the round
     uint32_t rows, columns;   // of one buffer
-    uint32_t bytes;           // that are copied at once, 4, 8 or 16; 0: rows are not made of such
+    uint32_t bytes;           // that are copied at once, 2, 4, 8 or 16; 0: rows are not made of such
     uint32_t elements;        // of one buffer, with what lies between rows
 } loop_tile;
 loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside);   // beside: its loop, NULL: rows

@@ -89,7 +89,7 @@ static const char *check_room(loop_verifier *v, const loop_fetch *f, const loop_
                      (unsigned)f->pitch);
     return t->bytes
                ? NULL
-               : WRONG(v, "rows of '%s' are not made of 4, 8 or 16 bytes, which are copied at once", name);
+               : WRONG(v, "rows of '%s' are not made of 2, 4, 8 or 16 bytes, which are copied at once", name);
 }
 
 // at: of an axis; var: whose points it has, which is the same for all threads but for that.

@@ -106,7 +106,9 @@ static const char *attribute_fault(const simt_func *f, const simt_instr_info *i)
     case SIMT_MMA: return mma_fault(f, i);
     case SIMT_MMA_GROUP: return group_fault(i, f->block);
     case SIMT_COPY:
-        return i->imm.i == 4 || i->imm.i == 8 || i->imm.i == 16 ? NULL : "4, 8 or 16 bytes are copied";
+        return i->imm.i == 2 || i->imm.i == 4 || i->imm.i == 8 || i->imm.i == 16
+                   ? NULL
+                   : "2, 4, 8 or 16 bytes are copied";
     case SIMT_COPY_WAIT: {
         enum { MOST = 64 };
         return i->imm.i >= 0 && i->imm.i < MOST ? NULL : "at most 63 groups are under way";

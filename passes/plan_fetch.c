@@ -294,18 +294,8 @@ typedef struct {
     tensor_expr *vars;   // what variables of the stage are in the kernel's loops
 } fetching;
 
-static bool check_copies(const fetching *x, const schedule_cell *keep, const loop_fetch *f,
-                         const loop_node *beside) {
-    planner *p = x->p;
-    const tensor_val_info *i = &p->op->vals.data[f->val];
-    loop_tile t = loop_fetch_tile(p->op, x->node, f, beside);
-    int64_t bytes = ir_dtype_bytes(i->type), all = p->op->spaces.data[i->axes[i->rank - 1]].size * bytes;
-    if (!t.bytes)
-        return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
-                      "rows of '%s' have %lld bytes, and copies are of 4, 8 or 16", i->name,
-                      (long long)(all % 4 ? all : t.columns * bytes));
-    plan_copy_guards(p, f->val, t.bytes);
-    return true;
+static void guard_copies(const fetching *x, const loop_fetch *f, const loop_node *beside) {
+    plan_copy_guards(x->p, f->val, loop_fetch_tile(x->p->op, x->node, f, beside).bytes);
 }
 
 // A block has one tile: what does not move in it is the same for all groups and copies.
@@ -335,7 +325,7 @@ static bool has_whole_rows(const fetching *x, const reading *r, const moving *w)
            (!columns || loop_fetch_rows(columns) >= x->p->op->spaces.data[i->axes[1]].size);
 }
 
-static bool fetch_rows(const fetching *x, const schedule_cell *keep, const reading *r, loop_fetch *f) {
+static void fetch_rows(const fetching *x, const reading *r, loop_fetch *f) {
     planner *p = x->p;
     const tensor_val_info *i = &p->op->vals.data[f->val];
     int64_t bytes = ir_dtype_bytes(i->type);
@@ -344,7 +334,7 @@ static bool fetch_rows(const fetching *x, const schedule_cell *keep, const readi
     f->index = plan_substitute(p, r->load->args, 1, x->vars);
     f->nindex = 1;
     if (x->at == x->m.depth) skew(p, &x->m, bytes, f);
-    return check_copies(x, keep, f, NULL);
+    guard_copies(x, f, NULL);
 }
 
 // What a block has at once of the loop beside follows each other.
@@ -383,7 +373,8 @@ static bool fetch_tile(const fetching *x, const schedule_cell *keep, const readi
     uint32_t columns = loop_fetch_rows(along ? x->node : beside);
     f->pitch = pitch_of(p, &x->m, columns * bytes, bytes, w->column == x->m.depth);
     if (w->row == x->m.depth) skew(p, &x->m, bytes, f);
-    return check_copies(x, keep, f, beside);
+    guard_copies(x, f, beside);
+    return true;
 }
 
 static bool fetch_input(const fetching *x, const schedule_cell *keep, const reading *r, loop_fetch *f) {
@@ -398,7 +389,9 @@ static bool fetch_input(const fetching *x, const schedule_cell *keep, const read
             p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
             "what '%s' reads of '%s' is no matrix along '%s', and nothing else is copied in this version",
             x->st->name, i->name, plan_index_text(p, x->at));
-    return has_whole_rows(x, r, &w) ? fetch_rows(x, keep, r, f) : fetch_tile(x, keep, r, &w, f);
+    if (!has_whole_rows(x, r, &w)) return fetch_tile(x, keep, r, &w, f);
+    fetch_rows(x, r, f);
+    return true;
 }
 
 static void fetch(const fetching *x) {

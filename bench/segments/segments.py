@@ -24,13 +24,42 @@ def some(verb, index, n):
     return "%s %s %d;  " % (verb, index, n) if n > 1 else ""
 
 
-def rows_schedule(what, dtype, K, Q, rows):
+def up(n, multiple):
+    return -(-n // multiple) * multiple
+
+
+def divisor(n, most):
+    """The largest power of two, `most` at most, that divides n."""
+    return next(v for v in (4, 2, 1) if v <= most and n % v == 0)
+
+
+def odd_rows_schedule(d, c, depth, columns, x, size, dtype):
+    """Extents that no whole operations cover: the rest is masked. Two groups have the columns, two the rows."""
+    if depth > 128 or columns > 128:
+        return "block e 64 by type;  groups %s 4;  mma %s %s;  keep %s shared;  pipeline e 3;" % (c, d, OPERAND[dtype], x)
+    vector, run, mine = divisor(columns, 4), 4 if depth % 4 == 0 else 1, up(columns, 16) // 2
+    mine = up(mine, 8 * (vector // 2 or 1))
+    return ("block e 512 by type;  groups %s 2;  groups e 2;  registers e %d;  %sregisters %s %d;  %sregisters %s %d;  mma %s %s;  keep %s shared;  pipeline e 3;"
+            % (c, 4 if vector > 1 and size == 2 else 2, some("vector", c, vector), c, mine // 4 // vector, some("vector", d, run), d, up(depth, 32 // size) // 4 // run,
+               d, OPERAND[dtype], x))
+
+
+def few_rows_schedule(d, c, depth, columns, dtype):
+    """Types of fewer rows than an operation has: a warp each, which reads the matrix once."""
+    wide = 16 // BYTES[dtype]
+    vector, run = min(wide, columns // 8), min(wide, depth // 4)
+    return ("block e 64 by type;  vector %s %d;  registers %s %d;  vector %s %d;  %smma %s %s;"
+            % (c, vector, c, columns // 4 // vector, d, run, some("registers", d, depth // 4 // run), d, OPERAND[dtype]))
+
+
+def rows_schedule(what, dtype, K, Q, rows, types):
     """Rows come some rounds ahead; the matrix of a tile's type is in registers, of which each group has some columns."""
     d, c, depth, columns, x = ("k", "q", K, Q, "x") if what == "fwd" else ("q", "k", Q, K, "g")
     wide, size = 16 // BYTES[dtype], BYTES[dtype]
     if depth % (4 * 2) or columns % 8 or depth * size % 16:
-        keep = "keep %s shared;  pipeline e 3;" % x if depth * size % 4 == 0 else ""
-        return "block e 64 by type;  groups %s 4;  mma %s %s;  %s" % (c, d, OPERAND[dtype], keep)
+        return odd_rows_schedule(d, c, depth, columns, x, size, dtype)
+    if rows < 32 * types and max(depth, columns) <= 64:
+        return few_rows_schedule(d, c, depth, columns, dtype)
     largest = max(depth, columns) * size
     if depth == 256 and columns == 256:   # four warps share the matrix, or half of it, in shared memory; of f32 rows of four warps fit beside it
         mine, few = 256 if size == 2 else 128, rows < 300000
@@ -58,7 +87,10 @@ def weights_schedule(dtype, K, Q, rows):
     size = BYTES[dtype]
     low = 4 if size == 2 else 2
     if K % 16 or Q % 16:
-        return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows, K, Q), OPERAND[dtype])
+        if max(K, Q) > 128:
+            return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows, K, Q), OPERAND[dtype])
+        return ("block r 1;  groups q 4;  registers q %d;  registers k %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e 3;"
+                % (up(Q, 32) // 16, up(K, 16) // 8, split(rows, K, Q), 16 if size == 2 else 4, OPERAND[dtype]))
     gk, gq, ge, vk, vq, e, buffers = {
         16: (1, 1, 4, 1, 2, 1, 3), 32: (1, 1, 4, 2, 4, 1, 3), 64: (1, 2, 2, 4, 4, 1, 3) if size == 2 else (4, 2, 1, 1, 4, 2, 3),
         128: (2, 4, 1, 4, 4, 1, 4) if size == 2 else (2, 4, 1, 4, 4, 2, 4),
@@ -68,8 +100,8 @@ def weights_schedule(dtype, K, Q, rows):
             % (cut, some("groups", "k", gk), some("groups", "q", gq), some("groups", "e", ge), some("vector", "k", vk), vq, split(rows, K, Q), low * e, OPERAND[dtype], buffers))
 
 
-def schedule(what, dtype, K, Q, rows):
-    return weights_schedule(dtype, K, Q, rows) if what == "dw" else rows_schedule(what, dtype, K, Q, rows)
+def schedule(what, dtype, K, Q, rows, types):
+    return weights_schedule(dtype, K, Q, rows) if what == "dw" else rows_schedule(what, dtype, K, Q, rows, types)
 
 
 # ---- Data ----------------------------------------------------------------------------------------------------
@@ -92,7 +124,7 @@ def ours(o, path, rows, types, what, dtype, K, Q, made):
     """made: by the compiler, of f32 from no more than `mma`; else the schedule of this file."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "s.gnn")
-        text = schedule(what, dtype, K, Q, rows) if not made else "mma %s tf32;" % {"fwd": "k", "dx": "q", "dw": "e", "dense": "k"}[what] if dtype == "f32" else ""
+        text = schedule(what, dtype, K, Q, rows, types) if not made else "mma %s tf32;" % {"fwd": "k", "dx": "q", "dw": "e", "dense": "k"}[what] if dtype == "f32" else ""
         open(source, "w").write(open(os.path.join(HERE, "segments.gnn")).read() + ("schedule %s s { %s }\n" % (what, text) if text else ""))
         maps = ["--param=type=@row", "-D", "R=%d" % types] if what != "dense" else ["--size=E=%d" % rows]
         command = [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, *(["--schedule=s"] if text else []), *maps, "-D", "K=%d" % K,

@@ -180,16 +180,19 @@ static sim_buffer *reach(const access *x, uint32_t lane, uint64_t pointer, size_
     return b;
 }
 
-enum { COPY_ELEMENT = 4 };   // the least that a copy has
+// Copies are checked for races word by word, or as a whole where they have less.
+static access copied(sim_warp *w, const sim_code *c, access_kind kind, uint32_t bytes) {
+    return (access){w, c, kind, bytes, bytes < 4 ? bytes : 4, bytes, false};
+}
 
 sim_buffer *sim_reach(sim_warp *w, const sim_code *c, bool writes, uint32_t bytes, uint32_t lane,
                       uint64_t pointer, size_t *offset) {
-    access x = {w, c, writes ? WRITE : READ, bytes, COPY_ELEMENT, bytes, false};
+    access x = copied(w, c, writes ? WRITE : READ, bytes);
     return reach(&x, lane, pointer, offset);
 }
 
 void sim_arrive(sim_warp *w, const sim_code *c, uint32_t bytes, uint32_t lane, size_t offset) {
-    access x = {w, c, WRITE, bytes, COPY_ELEMENT, bytes, false};
+    access x = copied(w, c, WRITE, bytes);
     check_order(&x, lane, &w->block->sim->buffers.data[SIM_SHARED], offset);
 }
 
