@@ -29,7 +29,6 @@ static bool wanted(const driver *d, const char *name) {
 
 typedef struct {
     VEC(const char *) all, generic;   // names an op of the file has; those without a concrete form
-    const frontend_unit *frontend;    // of a .gnn file
 } op_names;
 
 static bool among(const char *name, const char *const *names, uint32_t n) {
@@ -38,22 +37,11 @@ static bool among(const char *name, const char *const *names, uint32_t n) {
     return false;
 }
 
-static bool is_gradient(driver *d, const frontend_unit *u, const char *name) {
-    span at;
-    if (!frontend_is_gradient(u, name, &at)) return false;
-    diagnostic *fault = diag(d->ds, E0611, NO_SPAN, "'%s' is a gradient, and this version derives none", name);
-    diag_note(fault, at, "it is asked for here");
-    diag_help(fault, "the forward op compiles; its gradient can be written as an op of its own");
-    return true;
-}
-
 static bool check_op_names(driver *d, const char *path, const op_names *names) {
     bool good = true;
     for (uint32_t i = 0; i < d->values[OPT_OP].len; i++) {
         const char *name = d->values[OPT_OP].data[i];
-        if (names->frontend && is_gradient(d, names->frontend, name)) {
-            good = false;
-        } else if (among(name, names->generic.data, names->generic.len)) {
+        if (among(name, names->generic.data, names->generic.len)) {
             diagnostic *fault = diag(d->ds, E0806, NO_SPAN, "op '%s' of '%s' has no concrete form", name,
                                      path);
             diag_help(fault,
@@ -160,7 +148,7 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     frontend_options options = settings_frontend(d);
     u->frontend = frontend_load(d->arena, d->ds, u->path, text, length, &options);
     if (!u->frontend || diag_raised(d->ds) != before) return false;
-    op_names names = {.frontend = u->frontend};
+    op_names names = {0};
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
         VEC_PUSH(d->arena, &names.all, op->name);

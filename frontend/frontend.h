@@ -30,7 +30,8 @@ typedef struct {
 
 typedef struct {
     const char *name;       // "spmm"; "spmm.grad"
-    const ast_item *item;
+    const ast_item *item;   // of a gradient: the op that it is of
+    const ast_item *grad;   // where a gradient is asked for; NULL: it is none
     bool imported;          // from another file or the prelude
     bool generic_left;      // a fn, reducer or size generic is still unbound: a template, compiled only through aliases or calls
 } frontend_op;
@@ -60,7 +61,6 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
 bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s);
 // The names of -D that nothing asked for so far: call with *at = 0 until it gives NULL.
 const char *frontend_unused_define(const frontend_unit *u, uint32_t *at);
-bool frontend_is_gradient(const frontend_unit *u, const char *name, span *at);   // "spmm.grad": where it is asked for
 
 // The library's files by name ("attention", "prelude"), embedded in the binary; NULL past the last.
 const char *frontend_library_name(uint32_t i);

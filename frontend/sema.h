@@ -32,6 +32,13 @@ typedef struct sema {
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
 // Of several items of that name the one nearest to the file where it is used: its own, then those it imports, then the
 // prelude's. So what a file declares changes nothing in the files it imports. NO_SPAN: as seen from the main file.
+// Gradients (sema_gradient.c): what one is called, by which name it is found, the op that it is of in the end.
+const char *gradient_path(struct sema *s, const ast_item *grad);
+const ast_item *gradient_find(struct sema *s, const char *path);
+const ast_item *gradient_source(struct sema *s, const ast_path *path, uint32_t depth);
+void gradient_check(struct sema *s, const ast_item *grad);
+tensor_op *gradient_lower(struct sema *s, const ast_item *grad, tensor_op *(*forward)(struct sema *, const ast_item *, const char *),
+                          const char *source);
 const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use);
 const char *sema_define(const sema *s, const char *name);   // the value of -D NAME, or NULL
 bool sema_size(const char *text, int64_t *out);             // decimal digits that fit
@@ -73,7 +80,7 @@ typedef struct key_list {      // "by (m, n)" or "over d", passed through functi
 
 typedef enum {
     ENT_SPACE, ENT_VALUE, ENT_IDENTITY, ENT_INDEX, ENT_CLOSURE, ENT_KEYS, ENT_DTYPE, ENT_FN, ENT_REDUCER,
-    ENT_ARG, ENT_STATE,  // inside a reducer
+    ENT_ARG, ENT_STATE, ENT_OUTCOME,  // inside a reducer; OUTCOME: in its grad, a result or the adjoint of one
     ENT_ERROR            // its declaration was refused: uses are not reported again
 } entity_kind;
 typedef struct entity {

@@ -385,6 +385,7 @@ static value lower_name(lowering *L, const scope *s, const ast_expr *e) {
     case ENT_ERROR: return value_bad(L);
     case ENT_ARG: return lower_state(L, n, TENSOR_ARG_OP, e->at);
     case ENT_STATE: return lower_state(L, n, TENSOR_LEFT_OP, e->at);
+    case ENT_OUTCOME: return lower_state(L, n, TENSOR_RIGHT_OP, e->at);
     case ENT_VALUE:
         if (L->op->vals.data[n->val].role == VAL_SCALAR) return lower_value_ref(L, s, e, n->val);
         return not_a_value(L, n, e->at);

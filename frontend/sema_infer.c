@@ -36,7 +36,7 @@ static inferred infer_name(lowering *L, const scope *s, const ast_expr *e) {
     if (!n) return nothing;
     if (n->kind == ENT_INDEX) return (inferred){n->index, n->index->space};
     if (n->kind == ENT_CLOSURE) return infer_closure(L, n->closure);
-    if (n->kind == ENT_ARG || n->kind == ENT_STATE) return (inferred){NULL, n->type.space};
+    if (n->kind == ENT_ARG || n->kind == ENT_STATE || n->kind == ENT_OUTCOME) return (inferred){NULL, n->type.space};
     return nothing;
 }
 

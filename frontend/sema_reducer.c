@@ -83,7 +83,8 @@ static bool sections_ok(lowering *L, const ast_item *item) {
     if (!ok) return false;
     for (const ast_expr *e = state->exprs; e; e = e->next)
         if (e->kind != AST_NAME) return diag(L->ds, E0411, e->at, "'state' lists names"), false;
-    return section_ok(L, item, "identity", n) & section_ok(L, item, "lift", n) &
+    bool grad = !section(item, "grad") || section_ok(L, item, "grad", count_names(item->names));
+    return grad & section_ok(L, item, "identity", n) & section_ok(L, item, "lift", n) &
            section_ok(L, item, "combine", n) & section_ok(L, item, "finish", count_names(item->outputs));
 }
 
@@ -191,6 +192,26 @@ static bool fact_commutative(const ast_item *item) {
     return false;
 }
 
+// Results are called as they are declared, their adjoints with a d before it.
+static void add_outcomes(lowering *L, scope *s, const ast_item *item, const tensor_type *types, uint32_t n) {
+    uint32_t k = 0;
+    for (const ast_names *r = item->outputs; r; r = r->next, k++)
+        for (int adjoint = 0; adjoint < 2; adjoint++)
+            scope_add(L->arena, s,
+                      (entity){.kind = ENT_OUTCOME,
+                               .name = adjoint ? intern(L->s->names, arena_printf(L->arena, "d%s", r->name.text)) : r->name.text,
+                               .at = r->name.at,
+                               .number = adjoint ? n + k : k,
+                               .type = types[k]});
+}
+
+static const tensor_expr *user_gradient(lowering *L, const ast_item *item, scope *s, const tensor_reducer *r) {
+    if (!section(item, "grad")) return NULL;
+    add_states(L, s, item, r->state_types, false);
+    add_outcomes(L, s, item, r->result_types, r->nresults);
+    return section_as(L, s, item, "grad", r->arg_types, r->nargs);
+}
+
 static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *types, uint32_t nargs) {
     const ast_item *item = e->item;
     for (uint32_t i = 0; i < L->op->reducers.len; i++)
@@ -225,6 +246,7 @@ static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *t
     r.lift = section_as(L, &args, item, "lift", st, n);
     r.combine = section_as(L, &state, item, "combine", st, n);
     r.finish = section_as(L, &finish, item, "finish", rt, nresults);
+    r.grad = user_gradient(L, item, &args, &r);
     VEC_PUSH(L->arena, &L->op->reducers, r);
     return L->op->reducers.len - 1;
 }

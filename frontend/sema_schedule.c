@@ -27,24 +27,6 @@ span schedule_path_span(const ast_path *p) {
 }
 
 // ---- The op it is for -----------------------------------------------------------------------------------
-static const char *gradient_name(sema *s, const ast_item *grad) {
-    if (grad->as.text) return grad->as.text;
-    return intern(s->names, arena_printf(s->arena, "%s.grad", schedule_path_text(s, grad->path)));
-}
-
-static const ast_item *gradient_find(sema *s, const char *path) {
-    for (uint32_t i = s->grads.len; i-- > 0;)
-        if (s->grads.data[i]->path && gradient_name(s, s->grads.data[i]) == path) return s->grads.data[i];
-    return NULL;
-}
-
-// The op that a path starts from, through gradients of gradients.
-static const ast_item *differentiated(sema *s, const ast_path *path, uint32_t depth) {
-    const ast_item *op = sema_find(s->ops.data, s->ops.len, path->name.text),
-                   *grad = op || depth > 8 ? NULL : gradient_find(s, path->name.text);
-    return grad ? differentiated(s, grad->path, depth + 1) : op;
-}
-
 static void report_no_op(sema *s, const ast_item *item, const char *path) {
     span at = schedule_path_span(item->path);
     size_t n = strlen(path);
@@ -66,7 +48,7 @@ static schedule_op *op_new(sema *s, const ast_item *item, const char *path) {
     o->item = grad;
     if (!o->item) {
         grad = gradient_find(s, path);
-        o->item = grad ? differentiated(s, grad->path, 0) : NULL;
+        o->item = grad ? gradient_source(s, grad->path, 0) : NULL;
         o->gradient = true;
     }
     if (!o->item) return NULL;
@@ -338,10 +320,4 @@ bool schedules_check(sema *s) {
     for (uint32_t i = 0; i < s->schedules.len; i++) schedule_check(s, s->schedules.data[i]);
     s->schedules_faulty = diag_errors(s->ds) != errors;
     return !s->schedules_faulty;
-}
-
-bool frontend_is_gradient(const frontend_unit *u, const char *name, span *at) {
-    const ast_item *grad = gradient_find(u->sema, intern(u->names, name));
-    if (grad) *at = grad->at;
-    return grad != NULL;
 }

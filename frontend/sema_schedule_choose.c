@@ -16,10 +16,11 @@ static void add_schedules(frontend_unit *u, const char *path, item_list *list) {
 
 // An alias takes its own schedules first, then those of the op it is a form of. The main file's go before
 // imported ones.
-static item_list schedules_of(frontend_unit *u, const ast_item *op) {
+static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
     item_list list = {0};
-    add_schedules(u, op->name.text, &list);
-    if (op->kind == AST_OP_ALIAS) add_schedules(u, op->target.text, &list);
+    const ast_item *op = f->item;
+    add_schedules(u, f->name, &list);
+    if (op->kind == AST_OP_ALIAS && !f->grad) add_schedules(u, op->target.text, &list);
     return list;
 }
 
@@ -132,16 +133,16 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
     *out = (schedule_list){0};
     if (!schedules_check(s)) return false;
     if (s->options.no_schedule) return true;
-    item_list list = schedules_of(u, item);
+    item_list list = schedules_of(u, &u->ops.data[op]);
     if (s->options.schedule) {
-        const ast_item *named = find_named(u, item->name.text, &list, target);
+        const ast_item *named = find_named(u, u->ops.data[op].name, &list, target);
         if (!named) return false;
         list.data[0] = named;
         list.len = 1;
     }
     const ast_item *body = item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text)
                                                       : item;
-    schedule_op compiled = {.item = item, .body = body, .op = lowered};
+    schedule_op compiled = {.path = u->ops.data[op].name, .item = item, .body = body, .op = lowered};
     schedule_resolver r = {.place = {.s = s, .op = &compiled, .target = target}, .unit = u};
     uint32_t errors = diag_raised(u->ds);
     for (uint32_t i = 0; i < list.len; i++) add_schedule(&r, list.data[i], out);

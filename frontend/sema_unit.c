@@ -198,6 +198,18 @@ static void list_ops(frontend_unit *u) {
         }
 }
 
+// Those of imported files are there by name.
+static void list_gradients(frontend_unit *u) {
+    sema *s = u->sema;
+    for (uint32_t i = 0; i < s->grads.len; i++) {
+        const ast_item *g = s->grads.data[i], *item = g->path ? gradient_source(s, g->path, 0) : NULL;
+        bool elsewhere = source_map_file(diag_sources(s->ds), g->at.lo) != u->main;
+        if (!item) continue;
+        frontend_op op = {.name = gradient_path(s, g), .item = item, .grad = g, .imported = elsewhere, .generic_left = generic_left(s, item, true)};
+        VEC_PUSH(u->arena, &u->ops, op);
+    }
+}
+
 // ---- Declarations that name ops -------------------------------------------------------------------------
 static void check_alias(sema *s, const ast_item *item) {
     const ast_item *op = op_body(s, item);
@@ -208,38 +220,11 @@ static void check_alias(sema *s, const ast_item *item) {
         diag_help(d, "an alias names an op and binds its generics: op name = op<…>;");
 }
 
-static const ast_param *find_param(const ast_item *op, const char *name) {
-    for (const ast_param *p = op->params; p; p = p->next)
-        if (p->name.text == name) return p;
-    return NULL;
-}
-
-static void check_grad(sema *s, const ast_item *g) {
-    const ast_item *op = g->path ? sema_visible(s, s->ops.data, s->ops.len, g->path->name.text, g->at) : NULL;
-    const ast_item *body = op ? op_body(s, op) : NULL;
-    if (!body || body->kind != AST_OP) {
-        diag(s->ds, E0204, g->at, "there is no op '%s' to differentiate", g->path ? g->path->name.text : "");
-        return;
-    }
-    for (const ast_names *n = g->names; n; n = n->next) {
-        const ast_param *p = find_param(body, n->name.text);
-        ir_dtype t;
-        bool is_float = p && p->type->kind == AST_TENSOR &&
-                        (!sema_dtype(p->type->element.text, &t) || ir_dtype_is_float(t));
-        if (is_float) continue;
-        diagnostic *d = diag(s->ds, E0610, n->name.at,
-                             p ? "'%s' is no float tensor: it has no gradient"
-                               : "'%s' is no parameter of that op",
-                             n->name.text);
-        diag_note(d, (p ? p->name : body->name).at, "'%s' is declared here", (p ? p->name : body->name).text);
-    }
-}
-
 static void check_declarations(frontend_unit *u) {
     sema *s = u->sema;
     for (uint32_t i = 0; i < s->ops.len; i++)
         if (s->ops.data[i]->kind == AST_OP_ALIAS) check_alias(s, s->ops.data[i]);
-    for (uint32_t i = 0; i < s->grads.len; i++) check_grad(s, s->grads.data[i]);
+    for (uint32_t i = 0; i < s->grads.len; i++) gradient_check(s, s->grads.data[i]);
 }
 
 frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const char *text, size_t length,
@@ -258,7 +243,9 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     if (prelude) load_text(&l, "<library>/prelude.gnn", prelude, n, false);
     load_text(&l, path, text, length, true);
     if (diag_raised(ds) == s->raised) check_declarations(u);
-    if (diag_raised(ds) == s->raised) list_ops(u);
+    if (diag_raised(ds) != s->raised) return u;
+    list_ops(u);
+    list_gradients(u);
     return u;
 }
 
@@ -296,9 +283,14 @@ static const ast_names *alias_names(const ast_item *item) {
     return item->kind == AST_OP_ALIAS ? item->names : NULL;
 }
 
+static tensor_op *lower_forward(sema *s, const ast_item *item, const char *source) {
+    return lower(s, item, alias_names(item), false, source);
+}
+
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
-    const ast_item *item = u->ops.data[op].item;
-    return lower(u->sema, item, alias_names(item), false, u->main->path);
+    const frontend_op *o = &u->ops.data[op];
+    return o->grad ? gradient_lower(u->sema, o->grad, lower_forward, u->main->path)
+                   : lower_forward(u->sema, o->item, u->main->path);
 }
 
 // ---- Any form of an op: for the names in it -------------------------------------------------------------

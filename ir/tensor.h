@@ -122,6 +122,9 @@ typedef struct {
     uint32_t nargs, nstate, nresults;
     const tensor_type *arg_types, *state_types, *result_types;
     const tensor_expr *identity, *lift, *combine, *finish;   // nstate, nstate, nstate, nresults
+    // What a user says of the adjoint of each argument of one point, 0: none; NULL: nothing is said. It sees ARG, LEFT, the state of
+    // the whole, and RIGHT, its results and then their adjoints. No part of the text: gradients are derived before there is one.
+    const tensor_expr *grad;
     span at;
 } tensor_reducer;
 

@@ -1,0 +1,98 @@
+// Gradients that a file asks for: ops made of other ops, by name.
+//     grad spmm wrt (w, x);           → spmm.grad
+//     grad spmm.grad wrt (x) as hvp;  → hvp
+#include "gradient.h"
+#include "sema.h"
+#include "sema_schedule.h"
+
+#include <string.h>
+
+const char *gradient_path(sema *s, const ast_item *grad) {
+    if (grad->as.text) return grad->as.text;
+    return intern(s->names, arena_printf(s->arena, "%s.grad", schedule_path_text(s, grad->path)));
+}
+
+const ast_item *gradient_find(sema *s, const char *path) {
+    for (uint32_t i = s->grads.len; i-- > 0;)
+        if (s->grads.data[i]->path && gradient_path(s, s->grads.data[i]) == path) return s->grads.data[i];
+    return NULL;
+}
+
+// The op that a path starts from, through gradients of gradients.
+const ast_item *gradient_source(sema *s, const ast_path *path, uint32_t depth) {
+    const ast_item *op = sema_find(s->ops.data, s->ops.len, path->name.text),
+                   *grad = op || depth > 8 ? NULL : gradient_find(s, path->name.text);
+    return grad ? gradient_source(s, grad->path, depth + 1) : op;
+}
+
+// ---- Checks ----------------------------------------------------------------------------------------------
+static const ast_param *find_param(const ast_item *op, const char *name) {
+    for (const ast_param *p = op->params; p; p = p->next)
+        if (p->name.text == name) return p;
+    return NULL;
+}
+
+static void check_names(sema *s, const ast_item *g, const ast_item *body) {
+    for (const ast_names *n = g->names; n; n = n->next) {
+        const ast_param *p = find_param(body, n->name.text);
+        ir_dtype t;
+        bool is_float = p && p->type->kind == AST_TENSOR &&
+                        (!sema_dtype(p->type->element.text, &t) || ir_dtype_is_float(t));
+        if (is_float) continue;
+        diagnostic *d = diag(s->ds, E0610, n->name.at,
+                             p ? "'%s' is no float tensor: it has no gradient"
+                               : "'%s' is no parameter of that op",
+                             n->name.text);
+        diag_note(d, (p ? p->name : body->name).at, "'%s' is declared here", (p ? p->name : body->name).text);
+    }
+}
+
+// What a gradient of a gradient is asked for is known when the first one is there.
+void gradient_check(sema *s, const ast_item *g) {
+    const ast_item *op = g->path ? gradient_source(s, g->path, 0) : NULL,
+                   *body = op && op->kind == AST_OP_ALIAS ? sema_visible(s, s->ops.data, s->ops.len, op->target.text, op->target.at) : op;
+    const char *path = g->path ? schedule_path_text(s, g->path) : "";
+    bool first = op && op->name.text == path;
+    if (!body || body->kind != AST_OP || !(first || gradient_find(s, path)))
+        diag(s->ds, E0204, g->at, "there is no op '%s' to differentiate", path);
+    else if (first) check_names(s, g, body);
+}
+
+// ---- Deriving --------------------------------------------------------------------------------------------
+static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *wrt, uint32_t *n) {
+    for (const ast_names *x = g->names; x; x = x->next) {
+        tensor_val v = 0;
+        while (v < op->nparams && strcmp(op->vals.data[v].name, x->name.text)) v++;
+        bool good = v < op->nparams && op->vals.data[v].role == VAL_TENSOR && ir_dtype_is_float(op->vals.data[v].type);
+        if (good) wrt[(*n)++] = v;
+        else diag(s->ds, E0610, x->name.at, "'%s' is no float tensor among the parameters of '%s'", x->name.text, op->name);
+        if (!good) return false;
+    }
+    return true;
+}
+
+// In C a point is an underscore; types stand behind the name, as those of the op do.
+static const char *name_of(sema *s, const ast_item *g, const ast_item *source, const tensor_op *op) {
+    char *name = arena_printf(s->arena, "%s", gradient_path(s, g));
+    for (char *c = name; *c; c++)
+        if (*c == '.') *c = '_';
+    size_t given = strlen(source->name.text);
+    const char *types = op->name + given;
+    for (const char *t = op->name; (t = strstr(t, "_grad")); t++) types = t + strlen("_grad");
+    return arena_printf(s->arena, "%s%s", name, types);
+}
+
+tensor_op *gradient_lower(sema *s, const ast_item *g, tensor_op *(*forward)(sema *, const ast_item *, const char *),
+                          const char *source) {
+    const ast_item *op = gradient_source(s, g->path, 0), *before = gradient_find(s, schedule_path_text(s, g->path));
+    tensor_op *f = before ? gradient_lower(s, before, forward, source) : forward(s, op, source);
+    if (!f) return NULL;
+    tensor_val *wrt = ARENA_ARRAY(s->arena, tensor_val, f->nparams + 1);
+    uint32_t n = 0;
+    if (!wanted(s, g, f, wrt, &n)) return NULL;
+    gradient_request r = {name_of(s, g, op, f), wrt, n, g->at};
+    tensor_op *made = tensor_gradient(s->arena, s->ds, f, &r);
+    const char *fault = made ? tensor_verify(s->arena, made) : NULL;
+    if (fault) ICE("%s: the gradient does not verify: %s", made->name, fault);
+    return made;
+}

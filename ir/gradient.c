@@ -1,0 +1,245 @@
+// Reverse mode, stage by stage from the last to the first: when a stage is met, all that read what it wrote have
+// said what they add to its adjoint. An adjoint is the sum of those terms.
+#include "gradient_internal.h"
+
+#include <string.h>
+
+// ---- What depends on what is asked for -------------------------------------------------------------------
+static bool reads_active(const gradient *g, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(g->op, e);
+    if (seen[e]) return false;
+    seen[e] = 1;
+    if (n->op == TENSOR_STOP_OP) return false;
+    bool active = n->op == TENSOR_LOAD_OP && g->active[n->imm.i];
+    for (uint32_t i = 0; i < n->nargs && n->op != TENSOR_LOAD_OP && !active; i++)
+        active = reads_active(g, n->args[i], seen);
+    return active;
+}
+
+static bool any_active(const gradient *g, const tensor_expr *e, uint32_t n) {
+    uint8_t *seen = arena_alloc(g->arena, g->op->exprs.len);
+    bool active = false;
+    for (uint32_t i = 0; i < n; i++) active |= reads_active(g, e[i], seen);
+    return active;
+}
+
+static bool is_float(const gradient *g, tensor_val v) { return ir_dtype_is_float(g->op->vals.data[v].type); }
+
+// Stages are in order, but those of a loop, which read what a later one left.
+static void find_active(gradient *g) {
+    bool more = true;
+    while (more) {
+        more = false;
+        for (uint32_t i = 0; i < g->nstages; i++) {
+            const tensor_stage *s = &g->op->stages.data[i];
+            bool active = any_active(g, s->body, s->nbody) || any_active(g, s->orelse, s->nelse);
+            for (uint32_t t = 0; active && t < s->ntargets; t++) {
+                tensor_val v = s->targets[t].val;
+                if (!is_float(g, v) || g->active[v]) continue;
+                g->active[v] = more = true;
+            }
+        }
+    }
+}
+
+// ---- Adjoints --------------------------------------------------------------------------------------------
+static tensor_expr at_point(gradient *g, const gradient_term *t, const tensor_var *vars, uint32_t rank) {
+    tensor_expr *as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len);
+    for (uint32_t i = 0; i < rank; i++) as[t->vars[i]] = tensor_var_expr(g->op, vars[i], NO_SPAN);
+    return gradient_replace(g, t->value, as);
+}
+
+static const tensor_expr *index_of(gradient *g, const tensor_var *vars, uint32_t n) {
+    tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) index[i] = tensor_var_expr(g->op, vars[i], NO_SPAN);
+    return index;
+}
+
+// to = the sum of what is there; variables of the first term are called as there.
+static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val before) {
+    const gradient_of *x = &g->of[of];
+    uint32_t rank = g->op->vals.data[of].rank;
+    const tensor_var *vars = x->terms.data[0].vars;
+    const tensor_expr *index = index_of(g, vars, rank);
+    tensor_expr sum = before == TENSOR_NO_VAL ? 0 : tensor_load(g->op, before, index, rank, NO_SPAN);
+    for (uint32_t i = 0; i < x->terms.len; i++) sum = gradient_add(g->op, sum, at_point(g, &x->terms.data[i], vars, rank));
+    tensor_target t = {to, rank, index};
+    gradient_push(g, (tensor_stage){.name = g->op->vals.data[to].name,
+                                    .ntargets = 1,
+                                    .targets = &t,
+                                    .nleft = rank,
+                                    .left = vars,
+                                    .reducer = TENSOR_NO_REDUCER,
+                                    .nbody = 1,
+                                    .body = &sum});
+}
+
+// A term that is all of a value needs no other one.
+static tensor_val alone(const gradient *g, tensor_val of) {
+    const gradient_of *x = &g->of[of];
+    const gradient_term *t = &x->terms.data[0];
+    const tensor_node *n = x->terms.len == 1 && x->adjoint == TENSOR_NO_VAL ? tensor_node_at(g->op, t->value) : NULL;
+    bool same = n && n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i >= g->nvals && n->nargs == g->op->vals.data[of].rank;
+    for (uint32_t i = 0; same && i < n->nargs; i++) {
+        const tensor_node *at = tensor_node_at(g->op, n->args[i]);
+        same = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == t->vars[i];
+    }
+    return same ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
+}
+
+static tensor_val add_value(gradient *g, tensor_val of, const char *name, tensor_role role, ir_dtype type) {
+    const tensor_val_info *v = &g->op->vals.data[of];
+    return tensor_add_val(g->op, (tensor_val_info){.name = name,
+                                                   .role = role,
+                                                   .type = type,
+                                                   .into = TENSOR_NO_SPACE,
+                                                   .sorted_by = TENSOR_NO_VAL,
+                                                   .inplace = TENSOR_NO_VAL,
+                                                   .rank = v->rank,
+                                                   .axes = v->axes,
+                                                   .at = v->at});
+}
+
+static tensor_val adjoint_of(gradient *g, tensor_val of) {
+    gradient_of *x = &g->of[of];
+    if (!x->terms.len) return x->adjoint;
+    tensor_val one = alone(g, of), before = x->adjoint;
+    if (one == TENSOR_NO_VAL) {
+        const tensor_val_info *v = &g->op->vals.data[of];
+        tensor_type t = tensor_type_of_storage(v->type, v->into);
+        one = add_value(g, of, gradient_name(g, arena_printf(g->arena, "d%s", v->name), NULL), VAL_STAGE, t.type);
+        push_sum(g, of, one, before);
+    }
+    x = &g->of[of];
+    x->adjoint = one;
+    x->terms.len = 0;
+    return one;
+}
+
+// ---- One stage -------------------------------------------------------------------------------------------
+static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr *adjoint, uint32_t all, bool of_else) {
+    for (tensor_expr e = 1; e < all; e++) {
+        const tensor_node n = *tensor_node_at(g->op, e);
+        if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i]) gradient_contribute(g, s, &n, adjoint[e], of_else);
+    }
+}
+
+// The adjoints of what the stage wrote, at the point it wrote it; false: all are 0.
+static bool targets_of(gradient *g, const tensor_stage *s, tensor_expr *out) {
+    bool any = false;
+    for (uint32_t t = 0; t < s->ntargets; t++) {
+        tensor_val v = s->targets[t].val, d = g->active[v] ? adjoint_of(g, v) : TENSOR_NO_VAL;
+        out[t] = d == TENSOR_NO_VAL ? 0 : tensor_load(g->op, d, s->targets[t].index, s->targets[t].rank, NO_SPAN);
+        any |= out[t] != 0;
+    }
+    return any;
+}
+
+static void through_else(gradient *g, const tensor_stage *s, const tensor_expr *targets) {
+    tensor_expr *seeds = ARENA_ARRAY(g->arena, tensor_expr, s->nelse + 1);
+    if (!any_active(g, s->orelse, s->nelse)) return;
+    for (uint32_t t = 0; t < s->nelse; t++) seeds[t] = targets[t] ? gradient_of_else(g, s, targets[t]) : 0;
+    uint32_t all = g->op->exprs.len;
+    contribute_all(g, s, gradient_below(g, s->orelse, seeds, s->nelse), all, true);
+}
+
+static bool refuse_loop(gradient *g, const tensor_stage *s) {
+    diagnostic *d = diag(g->ds, E0612, s->at, "'%s' is computed step by step, and a loop has no gradient in this version", s->name);
+    diag_note(d, g->at, "asked for here");
+    diag_help(d, "write the steps out, or differentiate one of them");
+    return false;
+}
+
+static bool through(gradient *g, uint32_t stage) {
+    const tensor_stage s = g->op->stages.data[stage];
+    tensor_expr *targets = ARENA_ARRAY(g->arena, tensor_expr, s.ntargets + 1),
+                *seeds = ARENA_ARRAY(g->arena, tensor_expr, s.nbody + 1);
+    if (!targets_of(g, &s, targets)) return true;
+    if (s.loop != TENSOR_NO_LOOP) return refuse_loop(g, &s);
+    if (s.reducer == TENSOR_NO_REDUCER) memcpy(seeds, targets, s.ntargets * sizeof *seeds);
+    else if (any_active(g, s.body, s.nbody) && !gradient_of_reduction(g, &s, targets, seeds)) return false;
+    uint32_t all = g->op->exprs.len;
+    contribute_all(g, &s, gradient_below(g, s.body, seeds, s.nbody), all, false);
+    through_else(g, &s, targets);
+    return true;
+}
+
+// ---- The op ----------------------------------------------------------------------------------------------
+static bool is_free(gradient *g, const char *name, tensor_val of) {
+    for (tensor_val v = 0; v < g->op->nparams; v++) {
+        if (strcmp(g->op->vals.data[v].name, name) || g->op->vals.data[v].role == VAL_RESULT) continue;
+        diagnostic *d = diag(g->ds, E0613, g->at, "the gradient of '%s' would be called '%s', which is a parameter already",
+                             g->op->vals.data[of].name, name);
+        diag_help(d, "call the parameter otherwise");
+        return false;
+    }
+    return true;
+}
+
+// dy of each float result, which is where adjoints begin.
+static bool give(gradient *g, tensor_val *given, uint32_t *ngiven) {
+    for (tensor_val v = 0; v < g->op->nparams; v++) {
+        const tensor_val_info i = g->op->vals.data[v];
+        const char *name = arena_printf(g->arena, "d%s", i.name);
+        if (i.role != VAL_RESULT || !ir_dtype_is_float(i.type)) continue;
+        if (!is_free(g, name, v)) return false;
+        tensor_val d = add_value(g, v, name, VAL_TENSOR, i.type);
+        given[(*ngiven)++] = d;
+        g->of[v].adjoint = d;
+    }
+    return true;
+}
+
+// A stage that alone makes the adjoint writes the result.
+static void retarget(gradient *g, tensor_val from, tensor_val to) {
+    for (uint32_t i = g->nstages; i < g->op->stages.len; i++) {
+        tensor_stage *s = &g->op->stages.data[i];
+        if (s->targets[0].val != from) continue;
+        tensor_target *t = ARENA_NEW(g->arena, tensor_target);
+        *t = s->targets[0];
+        t->val = to;
+        s->targets = t;
+        s->name = g->op->vals.data[to].name;
+    }
+}
+
+// What nothing depends on has zeros.
+static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
+    const tensor_val_info v = g->op->vals.data[of];
+    tensor_var *vars = ARENA_ARRAY(g->arena, tensor_var, v.rank + 1);
+    for (uint32_t i = 0; i < v.rank; i++)
+        vars[i] = tensor_add_var(g->op, arena_printf(g->arena, "i%u", (unsigned)i), v.axes[i]);
+    gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0), vars};
+    VEC_PUSH(g->arena, &g->of[of].terms, zero);
+    push_sum(g, of, to, TENSOR_NO_VAL);
+}
+
+static bool finish(gradient *g, tensor_val of, tensor_val *out) {
+    const char *name = arena_printf(g->arena, "d%s", g->op->vals.data[of].name);
+    if (!is_free(g, name, of)) return false;
+    tensor_val one = g->of[of].terms.len ? alone(g, of) : TENSOR_NO_VAL;
+    for (tensor_val v = 0; v < g->op->vals.len; v++)   // no parameter: what is computed on the way gives way
+        if (!strcmp(g->op->vals.data[v].name, name)) g->op->vals.data[v].name = gradient_name(g, name, "of");
+    *out = add_value(g, of, name, VAL_RESULT, g->op->vals.data[of].type);
+    if (one != TENSOR_NO_VAL) retarget(g, one, *out);
+    else if (g->of[of].terms.len) push_sum(g, of, *out, TENSOR_NO_VAL);
+    else push_zeros(g, of, *out);
+    return true;
+}
+
+tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gradient_request *r) {
+    gradient g = {.arena = a, .ds = ds, .at = r->at, .op = tensor_op_copy(a, op), .nvals = op->vals.len, .nstages = op->stages.len};
+    tensor_val *given = ARENA_ARRAY(a, tensor_val, op->nparams + 1), *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
+    uint32_t ngiven = 0;
+    g.active = ARENA_ARRAY(a, bool, op->vals.len);
+    g.of = ARENA_ARRAY(a, gradient_of, op->vals.len);
+    for (tensor_val v = 0; v < op->vals.len; v++) g.of[v].adjoint = TENSOR_NO_VAL;
+    for (uint32_t i = 0; i < r->nwrt; i++) g.active[r->wrt[i]] = true;
+    find_active(&g);
+    if (!give(&g, given, &ngiven)) return NULL;
+    for (uint32_t s = op->stages.len; s-- > 0;)
+        if (!through(&g, s)) return NULL;
+    for (uint32_t i = 0; i < r->nwrt; i++)
+        if (!finish(&g, r->wrt[i], &results[i])) return NULL;
+    return gradient_keep(&g, r, given, ngiven, results, r->nwrt);
+}

@@ -1,0 +1,169 @@
+// Derivatives of scalar expressions.
+#include "gradient_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+bool gradient_mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool found = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+    for (uint32_t i = 0; i < n->nargs && !found; i++) found = gradient_mentions(op, n->args[i], v);
+    return found;
+}
+
+// ---- Replacing variables ---------------------------------------------------------------------------------
+static tensor_expr replace(gradient *g, tensor_expr e, const tensor_expr *as, tensor_expr *memo) {
+    if (memo[e]) return memo[e];
+    tensor_node n = *tensor_node_at(g->op, e);
+    tensor_expr *args = ARENA_ARRAY(g->arena, tensor_expr, n.nargs);
+    bool same = true;
+    if (n.op == TENSOR_VAR_OP && as[n.imm.i]) return memo[e] = as[n.imm.i];
+    for (uint32_t i = 0; i < n.nargs; i++) {
+        args[i] = replace(g, n.args[i], as, memo);
+        same &= args[i] == n.args[i];
+    }
+    n.args = args;
+    return memo[e] = same ? e : tensor_node_new(g->op, n);
+}
+
+tensor_expr gradient_replace(gradient *g, tensor_expr e, const tensor_expr *as) {
+    return replace(g, e, as, ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len));
+}
+
+// ---- Small sums and products -----------------------------------------------------------------------------
+static bool is_constant(const tensor_op *op, tensor_expr e, double x) {
+    const tensor_node *n = tensor_node_at(op, e);
+    return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) && n->imm.f == x;
+}
+
+static tensor_expr constant(tensor_op *op, tensor_expr like, double x) {
+    return tensor_float(op, tensor_typeof(op, like).type, x);
+}
+
+tensor_expr gradient_zero(tensor_op *op, tensor_expr like) { return constant(op, like, 0); }
+
+tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y) {
+    if (!x || !y) return x ? x : y;
+    return tensor_binary(op, TENSOR_ADD_OP, x, y, NO_SPAN);
+}
+
+tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y) {
+    if (is_constant(op, x, 1)) return y;
+    if (is_constant(op, y, 1)) return x;
+    return tensor_binary(op, TENSOR_MUL_OP, x, y, NO_SPAN);
+}
+
+tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y) {
+    if (!x || !y) return x ? x : y;
+    return tensor_binary(op, TENSOR_AND_OP, x, y, NO_SPAN);
+}
+
+static tensor_expr un(tensor_op *op, tensor_opcode o, tensor_expr x) { return tensor_unary(op, o, x, NO_SPAN); }
+static tensor_expr bin(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_expr y) {
+    return tensor_binary(op, o, x, y, NO_SPAN);
+}
+
+static tensor_expr div_by(tensor_op *op, tensor_expr x, tensor_expr y) { return bin(op, TENSOR_DIV_OP, x, y); }
+
+// ---- One operation ---------------------------------------------------------------------------------------
+// Where a base is 0, its logarithm is infinite: the power is constant there but for exponents below 0.
+static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b, tensor_expr s, tensor_expr out[2]) {
+    tensor_expr zero = constant(op, a, 0), less = bin(op, TENSOR_SUB_OP, b, constant(op, b, 1)),
+                slope = gradient_mul(op, b, bin(op, TENSOR_POW_OP, a, less));
+    if (tensor_node_at(op, b)->op != TENSOR_CONST_OP)
+        slope = tensor_select(op, bin(op, TENSOR_EQ_OP, b, zero), zero, slope, NO_SPAN);
+    out[0] = gradient_mul(op, s, slope);
+    tensor_expr root = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, a, zero), bin(op, TENSOR_GE_OP, b, zero)),
+                by = bin(op, TENSOR_MUL_OP, e, un(op, TENSOR_LOG_OP, a));
+    out[1] = gradient_mul(op, s, tensor_select(op, root, zero, by, NO_SPAN));
+}
+
+// Of two that are equal the first is taken.
+static void of_chosen(tensor_op *op, tensor_opcode first, tensor_expr a, tensor_expr b, tensor_expr s,
+                      tensor_expr out[2]) {
+    tensor_expr c = bin(op, first, a, b), zero = constant(op, s, 0);
+    out[0] = tensor_select(op, c, s, zero, NO_SPAN);
+    out[1] = tensor_select(op, c, zero, s, NO_SPAN);
+}
+
+// The derivative of a function of one number, of which e is the value; 0: it is 0.
+static tensor_expr slope(tensor_op *op, tensor_opcode o, tensor_expr e, tensor_expr a) {
+    static const double TWO_BY_ROOT_PI = 1.1283791670955126;
+    tensor_expr one = constant(op, e, 1);
+    switch (o) {
+    case TENSOR_SQRT_OP: return div_by(op, constant(op, e, 0.5), e);
+    case TENSOR_EXP_OP: return e;
+    case TENSOR_LOG_OP: return div_by(op, one, a);
+    case TENSOR_TANH_OP: return bin(op, TENSOR_SUB_OP, one, bin(op, TENSOR_MUL_OP, e, e));
+    case TENSOR_SIN_OP: return un(op, TENSOR_COS_OP, a);
+    case TENSOR_COS_OP: return un(op, TENSOR_NEG_OP, un(op, TENSOR_SIN_OP, a));
+    case TENSOR_ERF_OP:
+        return bin(op, TENSOR_MUL_OP, constant(op, e, TWO_BY_ROOT_PI),
+                   un(op, TENSOR_EXP_OP, un(op, TENSOR_NEG_OP, bin(op, TENSOR_MUL_OP, a, a))));
+    case TENSOR_EXPM1_OP: return bin(op, TENSOR_ADD_OP, e, one);
+    case TENSOR_LOG1P_OP: return div_by(op, one, bin(op, TENSOR_ADD_OP, one, a));
+    default: return 0;   // floor, ceil, stop, what is counted or drawn
+    }
+}
+
+// The adjoints of the arguments of e, which has s.
+static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_expr out[3]) {
+    const tensor_node n = *tensor_node_at(op, e);
+    tensor_expr a = n.nargs > 0 ? n.args[0] : 0, b = n.nargs > 1 ? n.args[1] : 0, zero = constant(op, s, 0);
+    switch ((tensor_opcode)n.op) {
+    case TENSOR_ADD_OP: out[0] = out[1] = s; return;
+    case TENSOR_SUB_OP: out[0] = s, out[1] = un(op, TENSOR_NEG_OP, s); return;
+    case TENSOR_MUL_OP: out[0] = gradient_mul(op, s, b), out[1] = gradient_mul(op, s, a); return;
+    case TENSOR_DIV_OP:
+        out[0] = div_by(op, s, b);
+        out[1] = un(op, TENSOR_NEG_OP, gradient_mul(op, s, div_by(op, e, b)));
+        return;
+    case TENSOR_MIN_OP: of_chosen(op, TENSOR_LE_OP, a, b, s, out); return;
+    case TENSOR_MAX_OP: of_chosen(op, TENSOR_GE_OP, a, b, s, out); return;
+    case TENSOR_POW_OP: of_power(op, e, a, b, s, out); return;
+    case TENSOR_SELECT_OP:
+        out[1] = tensor_select(op, a, s, zero, NO_SPAN);
+        out[2] = tensor_select(op, a, zero, s, NO_SPAN);
+        return;
+    case TENSOR_CVT_OP:
+        if (tensor_type_is_float(tensor_typeof(op, a))) out[0] = tensor_cvt(op, tensor_typeof(op, a), s, NO_SPAN);
+        return;
+    case TENSOR_ROUND_OP: out[0] = s; return;   // as though it kept every number
+    case TENSOR_NEG_OP: out[0] = un(op, TENSOR_NEG_OP, s); return;
+    case TENSOR_LOAD_OP: return;   // its indices are no floats
+    default: break;
+    }
+    tensor_expr by = n.nargs == 1 ? slope(op, (tensor_opcode)n.op, e, a) : 0;
+    if (by) out[0] = gradient_mul(op, s, by);
+}
+
+// ---- All below some roots --------------------------------------------------------------------------------
+static void reach(const tensor_op *op, tensor_expr e, bool *reached) {
+    const tensor_node *n = tensor_node_at(op, e);
+    if (reached[e]) return;
+    reached[e] = true;
+    for (uint32_t i = 0; i < n->nargs; i++) reach(op, n->args[i], reached);
+}
+
+// Arguments come before who uses them, so that from the last on each has its whole adjoint when it is met.
+const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const tensor_expr *seeds, uint32_t n) {
+    tensor_op *op = g->op;
+    uint32_t all = op->exprs.len;
+    bool *reached = ARENA_ARRAY(g->arena, bool, all);
+    tensor_expr *adjoint = ARENA_ARRAY(g->arena, tensor_expr, all);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!seeds[i]) continue;
+        reach(op, roots[i], reached);
+        adjoint[roots[i]] = gradient_add(op, adjoint[roots[i]], seeds[i]);
+    }
+    for (tensor_expr e = all; e-- > 1;) {
+        tensor_expr out[3] = {0};
+        if (!reached[e] || !adjoint[e]) continue;
+        of_arguments(op, e, adjoint[e], out);
+        const tensor_node node = *tensor_node_at(op, e);
+        for (uint32_t i = 0; i < node.nargs && i < 3; i++)
+            if (out[i] && tensor_type_is_float(tensor_typeof(op, node.args[i])))
+                adjoint[node.args[i]] = gradient_add(op, adjoint[node.args[i]], out[i]);
+    }
+    return adjoint;
+}

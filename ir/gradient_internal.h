@@ -1,0 +1,61 @@
+// What the files of the gradient share.
+#ifndef GNNC_GRADIENT_INTERNAL_H
+#define GNNC_GRADIENT_INTERNAL_H
+
+#include "gradient.h"
+
+// A part of the adjoint of a value: at the point `vars` of its axes it is `value`.
+typedef struct {
+    tensor_expr value;
+    const tensor_var *vars;
+} gradient_term;
+
+typedef struct {
+    tensor_val adjoint;         // of the terms so far; TENSOR_NO_VAL: none
+    VEC(gradient_term) terms;   // that came after it
+} gradient_of;
+
+typedef struct {
+    arena *arena;
+    diag_set *ds;
+    span at;
+    tensor_op *op;             // a copy of the one that is differentiated, whose handles mean the same; it grows
+    uint32_t nvals, nstages;   // its own
+    bool *active;              // per value: it depends on what is asked for
+    gradient_of *of;           // per value
+    bool failed;
+} gradient;
+
+// ---- Expressions (gradient_expr.c) -----------------------------------------------------------------------
+bool gradient_mentions(const tensor_op *op, tensor_expr e, tensor_var v);
+// The expression with what stands for its variables: as[v], 0: v itself.
+tensor_expr gradient_replace(gradient *g, tensor_expr e, const tensor_expr *as);
+tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y);   // 0: nothing
+tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y);
+tensor_expr gradient_zero(tensor_op *op, tensor_expr like);
+tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y);   // bools; 0: nothing to hold
+// From the adjoints of roots (0: none) to those of all below them; per expression that there was, 0: none.
+const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const tensor_expr *seeds, uint32_t n);
+
+// ---- Reductions (gradient_reduce.c) ----------------------------------------------------------------------
+// The adjoint of each argument of a stage's reducer at one point, from those of its targets (0: none); false: refused.
+bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr *targets, tensor_expr *args);
+tensor_expr gradient_of_else(gradient *g, const tensor_stage *s, tensor_expr target);   // of what stands there for nothing
+
+// ---- Terms (gradient_term.c) -----------------------------------------------------------------------------
+// A load that a stage makes at each of its points, whose adjoint there is `value`. of_else: at those of its left-hand
+// variables alone.
+void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value, bool of_else);
+// Its variables are made anew; gives where the stage is.
+tensor_stage *gradient_push(gradient *g, tensor_stage s);
+const char *gradient_name(gradient *g, const char *of, const char *suffix);   // that no value has
+// A stage over the points of another, which gives one number for each of its left-hand variables.
+tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body, uint32_t nbody,
+                            const char *suffix);
+
+// ---- The op (gradient_keep.c) ----------------------------------------------------------------------------
+// What is needed for the results, parameters first; from: the value of each result.
+tensor_op *gradient_keep(gradient *g, const gradient_request *r, const tensor_val *given, uint32_t ngiven,
+                         const tensor_val *results, uint32_t nresults);
+
+#endif

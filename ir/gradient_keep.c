@@ -1,0 +1,181 @@
+// The op of a gradient: its parameters, and of all stages those that its results need, in the order they were made.
+#include "gradient_internal.h"
+
+#include <string.h>
+
+typedef struct {
+    gradient *g;
+    tensor_op *to;
+    bool *needed;        // per value
+    tensor_val *as;      // per value: where it went
+    tensor_expr *expr;   // per expression; 0: not yet
+} moving;
+
+// ---- What is needed --------------------------------------------------------------------------------------
+static void need(moving *m, tensor_expr e, bool *seen) {
+    const tensor_node *n = tensor_node_at(m->g->op, e);
+    if (seen[e]) return;
+    seen[e] = true;
+    if (n->op == TENSOR_LOAD_OP) m->needed[n->imm.i] = true;
+    for (uint32_t i = 0; i < n->nargs; i++) need(m, n->args[i], seen);
+}
+
+static void need_stage(moving *m, const tensor_stage *s, bool *seen) {
+    for (uint32_t t = 0; t < s->ntargets; t++) {
+        m->needed[s->targets[t].val] = true;   // one stage writes them all
+        for (uint32_t i = 0; i < s->targets[t].rank; i++) need(m, s->targets[t].index[i], seen);
+    }
+    for (uint32_t i = 0; i < s->nbody; i++) need(m, s->body[i], seen);
+    for (uint32_t i = 0; i < s->nfilters; i++) need(m, s->filters[i], seen);
+    for (uint32_t i = 0; i < s->nelse; i++) need(m, s->orelse[i], seen);
+    for (uint32_t i = 0; i < s->nkeys; i++) need(m, s->keys[i].lhs, seen), need(m, s->keys[i].rhs, seen);
+}
+
+static bool writes_needed(const moving *m, const tensor_stage *s) {
+    bool needed = false;
+    for (uint32_t t = 0; t < s->ntargets; t++) needed |= m->needed[s->targets[t].val];
+    return needed;
+}
+
+static void need_classes(moving *m) {
+    const tensor_op *op = m->g->op;
+    for (tensor_val v = 0; v < op->vals.len; v++) {
+        if (op->vals.data[v].role != VAL_CLASSES) continue;
+        m->needed[v] = true;
+        for (uint32_t k = 0; k < op->vals.data[v].nkeys; k++) m->needed[op->vals.data[v].keys[k]] = true;
+    }
+}
+
+static void find_needed(moving *m) {
+    const tensor_op *op = m->g->op;
+    bool *seen = ARENA_ARRAY(m->g->arena, bool, op->exprs.len), more = true;
+    need_classes(m);
+    while (more) {   // of loops, a stage may read what a later one wrote
+        more = false;
+        for (uint32_t i = op->stages.len; i-- > 0;) {
+            uint32_t before = 0, after = 0;
+            for (tensor_val v = 0; v < op->vals.len; v++) before += m->needed[v];
+            if (writes_needed(m, &op->stages.data[i])) need_stage(m, &op->stages.data[i], seen);
+            for (tensor_val v = 0; v < op->vals.len; v++) after += m->needed[v];
+            more |= after > before;
+        }
+    }
+}
+
+// ---- Moving ----------------------------------------------------------------------------------------------
+static tensor_expr move(moving *m, tensor_expr e) {
+    if (!e || m->expr[e]) return e ? m->expr[e] : 0;
+    tensor_node n = *tensor_node_at(m->g->op, e);
+    tensor_expr *args = ARENA_ARRAY(m->g->arena, tensor_expr, n.nargs + 1);
+    for (uint32_t i = 0; i < n.nargs; i++) args[i] = move(m, n.args[i]);
+    n.args = args;
+    bool of_value = n.op == TENSOR_LOAD_OP || n.op == TENSOR_PREIMAGE_OP || n.op == TENSOR_AT_LEAST_OP ||
+                    n.op == TENSOR_CUT_PARTS_OP || n.op == TENSOR_SYMMETRIC_OP;
+    if (of_value) n.imm.i = (int64_t)m->as[n.imm.i];
+    if (n.op == TENSOR_SYMMETRIC_OP) n.imm2 = (int64_t)m->as[n.imm2];
+    return m->expr[e] = tensor_node_new(m->to, n);
+}
+
+static const tensor_expr *moved(moving *m, const tensor_expr *e, uint32_t n) {
+    tensor_expr *out = ARENA_ARRAY(m->g->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = move(m, e[i]);
+    return out;
+}
+
+static void move_value(moving *m, tensor_val v, tensor_role role) {
+    tensor_val_info i = m->g->op->vals.data[v];
+    if (i.role == VAL_RESULT && role == VAL_STAGE) {   // what the op gave is computed on the way
+        i.type = tensor_type_of_storage(i.type, i.into).type;
+        i.facts = 0;
+        i.align = 0;
+    }
+    i.role = role;
+    i.inplace = TENSOR_NO_VAL;
+    m->as[v] = tensor_add_val(m->to, i);
+}
+
+static void move_facts(moving *m) {
+    for (tensor_val v = 0; v < m->g->op->vals.len; v++) {
+        tensor_val_info *i = m->as[v] == TENSOR_NO_VAL ? NULL : &m->to->vals.data[m->as[v]];
+        if (!i) continue;
+        if (i->sorted_by != TENSOR_NO_VAL) i->sorted_by = m->as[i->sorted_by];
+        tensor_val *keys = ARENA_ARRAY(m->g->arena, tensor_val, i->nkeys + 1);
+        for (uint32_t k = 0; k < i->nkeys; k++) keys[k] = m->as[i->keys[k]];
+        i->keys = keys;
+    }
+}
+
+static void move_reducers(moving *m) {
+    for (uint32_t k = 0; k < m->g->op->reducers.len; k++) {
+        tensor_reducer r = m->g->op->reducers.data[k];
+        r.identity = moved(m, r.identity, r.nstate);
+        r.lift = moved(m, r.lift, r.nstate);
+        r.combine = moved(m, r.combine, r.nstate);
+        r.finish = moved(m, r.finish, r.nresults);
+        if (r.grad) r.grad = moved(m, r.grad, r.nargs);
+        VEC_PUSH(m->to->arena, &m->to->reducers, r);
+    }
+}
+
+static void move_stage(moving *m, tensor_stage s) {
+    tensor_target *targets = ARENA_ARRAY(m->g->arena, tensor_target, s.ntargets);
+    tensor_key *keys = ARENA_ARRAY(m->g->arena, tensor_key, s.nkeys + 1);
+    for (uint32_t t = 0; t < s.ntargets; t++)
+        targets[t] = (tensor_target){m->as[s.targets[t].val], s.targets[t].rank,
+                                     moved(m, s.targets[t].index, s.targets[t].rank)};
+    for (uint32_t k = 0; k < s.nkeys; k++) keys[k] = (tensor_key){move(m, s.keys[k].lhs), move(m, s.keys[k].rhs)};
+    s.targets = targets;
+    s.keys = keys;
+    s.body = moved(m, s.body, s.nbody);
+    s.filters = moved(m, s.filters, s.nfilters);
+    s.orelse = moved(m, s.orelse, s.nelse);
+    VEC_PUSH(m->to->arena, &m->to->stages, s);
+}
+
+static void move_values(moving *m, const tensor_val *given, uint32_t ngiven, const tensor_val *results, uint32_t nresults) {
+    const tensor_op *op = m->g->op;
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (op->vals.data[v].role != VAL_RESULT) move_value(m, v, op->vals.data[v].role);
+    for (uint32_t i = 0; i < ngiven; i++) move_value(m, given[i], VAL_TENSOR);
+    for (uint32_t i = 0; i < nresults; i++) move_value(m, results[i], VAL_RESULT);
+    m->to->nparams = m->to->vals.len;
+    for (tensor_val v = 0; v < op->vals.len; v++)
+        if (m->as[v] == TENSOR_NO_VAL && m->needed[v])
+            move_value(m, v, op->vals.data[v].role == VAL_CLASSES ? VAL_CLASSES : VAL_STAGE);
+    move_facts(m);
+}
+
+// Spaces and variables stay as they are.
+static void move_spaces(moving *m) {
+    for (tensor_space s = 0; s < m->to->spaces.len; s++) {
+        tensor_space_info *i = &m->to->spaces.data[s];
+        if (i->kind == SPACE_EXPR) i->expr = move(m, i->expr);
+        if (i->kind == SPACE_COUNT_OF) i->classes = m->as[i->classes];
+    }
+}
+
+tensor_op *gradient_keep(gradient *g, const gradient_request *r, const tensor_val *given, uint32_t ngiven,
+                         const tensor_val *results, uint32_t nresults) {
+    moving m = {g, tensor_op_new(g->arena, r->name), ARENA_ARRAY(g->arena, bool, g->op->vals.len),
+                ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len), ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
+    tensor_op *to = m.to;
+    to->source = g->op->source;
+    to->at = r->at;
+    for (tensor_val v = 0; v < g->op->vals.len; v++) m.as[v] = TENSOR_NO_VAL;
+    for (uint32_t i = 0; i < nresults; i++) m.needed[results[i]] = true;
+    find_needed(&m);
+    for (uint32_t i = 0; i < g->op->spaces.len; i++) VEC_PUSH(to->arena, &to->spaces, g->op->spaces.data[i]);
+    for (uint32_t i = 0; i < g->op->vars.len; i++) VEC_PUSH(to->arena, &to->vars, g->op->vars.data[i]);
+    for (uint32_t i = 0; i < g->op->loops.len; i++) VEC_PUSH(to->arena, &to->loops, g->op->loops.data[i]);
+    move_values(&m, given, ngiven, results, nresults);
+    move_spaces(&m);
+    move_reducers(&m);
+    for (uint32_t i = 0; i < g->op->stages.len; i++)
+        if (writes_needed(&m, &g->op->stages.data[i])) move_stage(&m, g->op->stages.data[i]);
+    for (uint32_t i = 0; i < g->op->requires.len; i++) {
+        tensor_require q = g->op->requires.data[i];
+        q.holds = move(&m, q.holds);
+        VEC_PUSH(to->arena, &to->requires, q);
+    }
+    return to;
+}

@@ -1,0 +1,281 @@
+// What a load adds to the adjoint of what it loads: summed over all points that read the element.
+//     y[v, f] = sum {e : dst[e] == v} x[src[e], f]  →  dx[u, f] = sum {e : src[e] == u} dy[dst[e], f]
+// A key says which row a point belongs to, so the row's variable is what the key says. What is left of the variables
+// either is an index of the load, and then stands on the left, or is summed over.
+#include "gradient_internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// ---- Names -----------------------------------------------------------------------------------------------
+static bool is_taken(const gradient *g, const char *name) {
+    bool taken = false;
+    for (uint32_t i = 0; i < g->op->vals.len; i++) taken |= !strcmp(g->op->vals.data[i].name, name);
+    return taken;
+}
+
+const char *gradient_name(gradient *g, const char *of, const char *suffix) {
+    const char *name = arena_printf(g->arena, suffix ? "%s.%s" : "%s%s", of, suffix ? suffix : ""), *free = name;
+    for (uint32_t n = 2; is_taken(g, free); n++) free = arena_printf(g->arena, "%s.%u", name, (unsigned)n);
+    return free;
+}
+
+// ---- Stages ----------------------------------------------------------------------------------------------
+typedef struct {
+    gradient *g;
+    tensor_expr *as;
+} renaming;
+
+static tensor_var anew(renaming *r, const tensor_stage *s, tensor_var v) {
+    tensor_op *op = r->g->op;
+    const char *name = op->vars.data[v].name, *free = name;
+    bool clash = true;
+    for (uint32_t n = 2; clash; n++) {
+        clash = false;
+        for (uint32_t i = 0; i < s->nleft + s->nbound && !clash; i++) {
+            tensor_var w = i < s->nleft ? s->left[i] : s->bound[i - s->nleft];
+            const tensor_node *is = r->as[w] ? tensor_node_at(op, r->as[w]) : NULL;
+            clash = is && !strcmp(op->vars.data[is->imm.i].name, free);
+        }
+        if (clash) free = arena_printf(r->g->arena, "%s%u", name, (unsigned)n);
+    }
+    tensor_var made = tensor_add_var(op, free, op->vars.data[v].space);
+    r->as[v] = tensor_var_expr(op, made, NO_SPAN);
+    return made;
+}
+
+static const tensor_var *all_anew(renaming *r, const tensor_stage *s, const tensor_var *vars, uint32_t n) {
+    tensor_var *out = ARENA_ARRAY(r->g->arena, tensor_var, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = anew(r, s, vars[i]);
+    return out;
+}
+
+static const tensor_expr *replaced(renaming *r, const tensor_expr *e, uint32_t n) {
+    tensor_expr *out = ARENA_ARRAY(r->g->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = gradient_replace(r->g, e[i], r->as);
+    return out;
+}
+
+// No two stages share a variable.
+tensor_stage *gradient_push(gradient *g, tensor_stage s) {
+    renaming r = {g, ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len)};
+    tensor_stage made = s;
+    tensor_target *targets = ARENA_ARRAY(g->arena, tensor_target, s.ntargets);
+    tensor_key *keys = ARENA_ARRAY(g->arena, tensor_key, s.nkeys + 1);
+    made.left = all_anew(&r, &s, s.left, s.nleft);
+    made.bound = all_anew(&r, &s, s.bound, s.nbound);
+    for (uint32_t t = 0; t < s.ntargets; t++) {
+        targets[t] = s.targets[t];
+        targets[t].index = replaced(&r, s.targets[t].index, s.targets[t].rank);
+    }
+    for (uint32_t k = 0; k < s.nkeys; k++)
+        keys[k] = (tensor_key){gradient_replace(g, s.keys[k].lhs, r.as), gradient_replace(g, s.keys[k].rhs, r.as)};
+    made.targets = targets;
+    made.keys = keys;
+    made.body = replaced(&r, s.body, s.nbody);
+    made.filters = replaced(&r, s.filters, s.nfilters);
+    made.nelse = 0;
+    made.loop = TENSOR_NO_LOOP;
+    made.at = g->at;
+    VEC_PUSH(g->arena, &g->op->stages, made);
+    return &g->op->stages.data[g->op->stages.len - 1];
+}
+
+// A value over some variables, which a stage will write there; at: its index.
+static tensor_target target_over(gradient *g, const char *name, tensor_type t, const tensor_var *vars, uint32_t n) {
+    tensor_space *axes = ARENA_ARRAY(g->arena, tensor_space, n + 1);
+    tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        axes[i] = g->op->vars.data[vars[i]].space;
+        index[i] = tensor_var_expr(g->op, vars[i], NO_SPAN);
+    }
+    tensor_val v = tensor_add_val(g->op, (tensor_val_info){.name = name,
+                                                           .role = VAL_STAGE,
+                                                           .type = t.type,
+                                                           .into = TENSOR_NO_SPACE,
+                                                           .sorted_by = TENSOR_NO_VAL,
+                                                           .inplace = TENSOR_NO_VAL,
+                                                           .rank = n,
+                                                           .axes = axes,
+                                                           .at = g->at});
+    return (tensor_target){v, n, index};
+}
+
+static tensor_target *one_target(gradient *g, tensor_target t) {
+    tensor_target *out = ARENA_NEW(g->arena, tensor_target);
+    *out = t;
+    return out;
+}
+
+tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body, uint32_t nbody,
+                            const char *suffix) {
+    const char *name = gradient_name(g, s->name, suffix);
+    tensor_stage made = *s;
+    tensor_target t = target_over(g, name, g->op->reducers.data[reducer].result_types[0], s->left, s->nleft);
+    made.name = name;
+    made.ntargets = 1;
+    made.targets = one_target(g, t);
+    made.reducer = reducer;
+    made.nbody = nbody;
+    made.body = body;
+    gradient_push(g, made);
+    return tensor_load(g->op, t.val, t.index, t.rank, NO_SPAN);
+}
+
+// ---- The points that read an element ----------------------------------------------------------------------
+typedef struct {
+    gradient *g;
+    tensor_expr *as;           // per variable: what a key says it is; 0: itself
+    VEC(tensor_var) vars;      // the others, of the stage's points
+    VEC(tensor_key) keys;      // which row of the load a point reads
+    tensor_expr holds;         // what else must hold there; 0: nothing
+    VEC(tensor_var) left;      // of the adjoint
+    bool *on_left;             // per variable
+} points;
+
+static bool is_var(const tensor_op *op, tensor_expr e, tensor_var *v) {
+    const tensor_node *n = tensor_node_at(op, e);
+    *v = (tensor_var)n->imm.i;
+    return n->op == TENSOR_VAR_OP;
+}
+
+static bool is_partial(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e);
+    if (n->op == TENSOR_VAR_OP || n->op == TENSOR_INDEX_OP) return false;
+    const tensor_val_info *v = n->op == TENSOR_LOAD_OP ? &op->vals.data[n->imm.i] : NULL;
+    return !v || v->role != VAL_MAP || v->facts & FACT_PARTIAL;
+}
+
+static void must_hold(points *p, tensor_expr e) { p->holds = gradient_both(p->g->op, p->holds, e); }
+
+static tensor_expr is_some(gradient *g, tensor_expr index) {
+    tensor_expr none = tensor_node_new(g->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(g->op, index)});
+    return tensor_binary(g->op, TENSOR_NE_OP, index, none, NO_SPAN);
+}
+
+static tensor_expr here(points *p, tensor_expr e) { return gradient_replace(p->g, e, p->as); }
+
+static bool is_left(const tensor_stage *s, tensor_var v) {
+    bool left = false;
+    for (uint32_t i = 0; i < s->nleft; i++) left |= s->left[i] == v;
+    return left;
+}
+
+// A key whose row is a left-hand variable says what it is; another one is a condition.
+static void take_keys(points *p, const tensor_stage *s) {
+    tensor_op *op = p->g->op;
+    for (uint32_t k = 0; k < s->nkeys; k++) {
+        tensor_var row;
+        if (!is_var(op, s->keys[k].rhs, &row) || !is_left(s, row) || p->as[row]) continue;
+        p->as[row] = s->keys[k].lhs;
+        if (is_partial(op, s->keys[k].lhs)) must_hold(p, is_some(p->g, s->keys[k].lhs));
+    }
+    for (uint32_t k = 0; k < s->nkeys; k++) {
+        tensor_var row;
+        tensor_expr rhs = s->keys[k].rhs;
+        if (is_var(op, rhs, &row) && p->as[row] == s->keys[k].lhs) continue;
+        if (is_partial(op, s->keys[k].lhs)) must_hold(p, is_some(p->g, s->keys[k].lhs));
+        must_hold(p, tensor_binary(op, TENSOR_EQ_OP, s->keys[k].lhs, here(p, rhs), NO_SPAN));
+    }
+    for (uint32_t f = 0; f < s->nfilters; f++) must_hold(p, here(p, s->filters[f]));
+}
+
+static points points_of(gradient *g, const tensor_stage *s, bool of_else) {
+    points p = {.g = g,
+                .as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len),
+                .on_left = ARENA_ARRAY(g->arena, bool, g->op->vars.len)};
+    if (!of_else) take_keys(&p, s);
+    for (uint32_t i = 0; i < s->nleft; i++)
+        if (!p.as[s->left[i]]) VEC_PUSH(g->arena, &p.vars, s->left[i]);
+    for (uint32_t i = 0; i < s->nbound && !of_else; i++) VEC_PUSH(g->arena, &p.vars, s->bound[i]);
+    return p;
+}
+
+// The variable of an axis that no variable of the points is: its space in lower case.
+static tensor_var row_variable(gradient *g, tensor_space space) {
+    char *name = arena_printf(g->arena, "%s", g->op->spaces.data[space].name);
+    for (char *c = name; *c; c++) *c = (char)(*c == '.' ? '_' : tolower((unsigned char)*c));
+    return tensor_add_var(g->op, name, space);
+}
+
+// The axes of what is loaded: a variable that is an index stands on the left; of another index a key says what it is.
+static void take_axes(points *p, const tensor_node *load) {
+    gradient *g = p->g;
+    for (uint32_t i = 0; i < load->nargs; i++) {
+        tensor_expr at = here(p, load->args[i]);
+        tensor_var v;
+        if (is_var(g->op, at, &v) && !p->on_left[v]) {
+            p->on_left[v] = true;
+            VEC_PUSH(g->arena, &p->left, v);
+            continue;
+        }
+        tensor_var row = row_variable(g, g->op->vals.data[load->imm.i].axes[i]);
+        VEC_PUSH(g->arena, &p->left, row);
+        VEC_PUSH(g->arena, &p->keys, ((tensor_key){at, tensor_var_expr(g->op, row, NO_SPAN)}));
+    }
+}
+
+// A key is over what is summed alone.
+static bool is_key(const points *p, tensor_expr lhs, bool *any) {
+    bool good = true;
+    for (uint32_t i = 0; i < p->vars.len; i++) {
+        tensor_var v = p->vars.data[i];
+        if (!gradient_mentions(p->g->op, lhs, v)) continue;
+        *any = true;
+        good &= !p->on_left[v];
+    }
+    return good;
+}
+
+static void keep_keys(points *p) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < p->keys.len; k++) {
+        bool any = false;
+        tensor_key key = p->keys.data[k];
+        if (is_key(p, key.lhs, &any) && any) p->keys.data[kept++] = key;
+        else must_hold(p, tensor_binary(p->g->op, TENSOR_EQ_OP, key.lhs, key.rhs, NO_SPAN));
+    }
+    p->keys.len = kept;
+}
+
+// ---- Terms -----------------------------------------------------------------------------------------------
+static void add_term(gradient *g, tensor_val of, tensor_expr value, const tensor_var *vars) {
+    gradient_term t = {value, vars};
+    VEC_PUSH(g->arena, &g->of[of].terms, t);
+}
+
+static void add_sum(points *p, tensor_val of, tensor_expr value) {
+    gradient *g = p->g;
+    tensor_stage s = {.nleft = p->left.len, .left = p->left.data, .nkeys = p->keys.len, .keys = p->keys.data, .ntargets = 1};
+    VEC(tensor_var) bound = {0};
+    for (uint32_t i = 0; i < p->vars.len; i++)
+        if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
+    tensor_type t = tensor_typeof(g->op, value);
+    s.name = gradient_name(g, arena_printf(g->arena, "d%s", g->op->vals.data[of].name), "sum");
+    tensor_target to = target_over(g, s.name, t, s.left, s.nleft);
+    s.targets = one_target(g, to);
+    s.reducer = tensor_builtin_reducer(g->op, REDUCE_SUM, t);
+    s.bound = bound.data, s.nbound = bound.len;
+    s.body = &value, s.nbody = 1;
+    s.filters = &p->holds, s.nfilters = p->holds != 0;
+    gradient_push(g, s);
+    add_term(g, of, tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), s.left);
+}
+
+void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value, bool of_else) {
+    points p = points_of(g, s, of_else);
+    tensor_val of = (tensor_val)load->imm.i;
+    value = here(&p, value);
+    // row_variable grows the table of variables, which none of the points is among
+    p.on_left = ARENA_ARRAY(g->arena, bool, g->op->vars.len + load->nargs + 1);
+    take_axes(&p, load);
+    keep_keys(&p);
+    uint32_t summed = 0;
+    for (uint32_t i = 0; i < p.vars.len; i++) summed += !p.on_left[p.vars.data[i]];
+    if (summed) {
+        add_sum(&p, of, value);
+        return;
+    }
+    if (p.holds) value = tensor_select(g->op, p.holds, value, gradient_zero(g->op, value), NO_SPAN);
+    add_term(g, of, value, p.left.data);
+}
