@@ -148,6 +148,7 @@ bool unit_schedule(unit_op *o, const cg_target *target);
 program *unit_program(driver *d, unit_op *o, const cg_target *target);
 program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits);   // each time anew
 void unit_check(driver *d, const unit_op *o);   // by the naive plan, which asks for nothing but the op
+void check_gradients(driver *d, unit *u);   // beside finite differences (check_gradient.c)
 bool seed_fault(driver *d, program *p);   // of --seed-fault (seed_fault.c)
 
 // ---- Objects (object.c) ----------------------------------------------------------------------------------

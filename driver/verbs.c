@@ -28,6 +28,7 @@ static void check_file(driver *d, const char *path) {
     if (!unit_load(d, path, &u)) return;
     for (uint32_t i = 0; i < u.ops.len; i++)
         if (u.ops.data[i].op) unit_check(d, &u.ops.data[i]);
+    if (option_given(d, OPT_GRAD)) check_gradients(d, &u);
 }
 
 int drive_check(driver *d) {

@@ -52,6 +52,8 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
 bool frontend_check(frontend_unit *u);
 // One op in normal form, its generics bound by -D or their defaults (float: f32).
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op);
+// Of a gradient, the op that it is of, lowered likewise; of another op NULL.
+tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op);
 // The schedules that may apply to an op for a target ("host", "sm_90"), resolved against what it was lowered to: an alias's own
 // before those of the op it names, the main file's before imported ones, each in the order of its file; with --schedule that
 // one alone, with --no-schedule none. Where an open condition holds alternatives, a schedule stands there once for each. false:

@@ -37,6 +37,8 @@ const char *gradient_path(struct sema *s, const ast_item *grad);
 const ast_item *gradient_find(struct sema *s, const char *path);
 const ast_item *gradient_source(struct sema *s, const ast_path *path, uint32_t depth);
 void gradient_check(struct sema *s, const ast_item *grad);
+tensor_op *gradient_lower_source(struct sema *s, const ast_item *grad, tensor_op *(*forward)(struct sema *, const ast_item *, const char *),
+                                 const char *source);   // what it is of
 tensor_op *gradient_lower(struct sema *s, const ast_item *grad, tensor_op *(*forward)(struct sema *, const ast_item *, const char *),
                           const char *source);
 const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use);

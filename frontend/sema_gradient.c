@@ -82,10 +82,16 @@ static const char *name_of(sema *s, const ast_item *g, const ast_item *source, c
     return arena_printf(s->arena, "%s%s", name, types);
 }
 
+tensor_op *gradient_lower_source(sema *s, const ast_item *g, tensor_op *(*forward)(sema *, const ast_item *, const char *),
+                                 const char *source) {
+    const ast_item *before = gradient_find(s, schedule_path_text(s, g->path));
+    return before ? gradient_lower(s, before, forward, source) : forward(s, gradient_source(s, g->path, 0), source);
+}
+
 tensor_op *gradient_lower(sema *s, const ast_item *g, tensor_op *(*forward)(sema *, const ast_item *, const char *),
                           const char *source) {
-    const ast_item *op = gradient_source(s, g->path, 0), *before = gradient_find(s, schedule_path_text(s, g->path));
-    tensor_op *f = before ? gradient_lower(s, before, forward, source) : forward(s, op, source);
+    const ast_item *op = gradient_source(s, g->path, 0);
+    tensor_op *f = gradient_lower_source(s, g, forward, source);
     if (!f) return NULL;
     tensor_val *wrt = ARENA_ARRAY(s->arena, tensor_val, f->nparams + 1);
     uint32_t n = 0;

@@ -293,6 +293,11 @@ tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
                    : lower_forward(u->sema, o->item, u->main->path);
 }
 
+tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op) {
+    const frontend_op *o = &u->ops.data[op];
+    return o->grad ? gradient_lower_source(u->sema, o->grad, lower_forward, u->main->path) : NULL;
+}
+
 // ---- Any form of an op: for the names in it -------------------------------------------------------------
 static uint32_t count_exprs(const ast_expr *e) {
     uint32_t n = 0;

@@ -209,7 +209,7 @@ static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
     tensor_var *vars = ARENA_ARRAY(g->arena, tensor_var, v.rank + 1);
     for (uint32_t i = 0; i < v.rank; i++)
         vars[i] = tensor_add_var(g->op, arena_printf(g->arena, "i%u", (unsigned)i), v.axes[i]);
-    gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0), vars};
+    gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0), vars, false};
     VEC_PUSH(g->arena, &g->of[of].terms, zero);
     push_sum(g, of, to, TENSOR_NO_VAL);
 }
@@ -217,7 +217,7 @@ static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
 static bool finish(gradient *g, tensor_val of, tensor_val *out) {
     const char *name = arena_printf(g->arena, "d%s", g->op->vals.data[of].name);
     if (!is_free(g, name, of)) return false;
-    tensor_val one = g->of[of].terms.len ? alone(g, of) : TENSOR_NO_VAL;
+    tensor_val one = g->of[of].terms.len && g->of[of].terms.data[0].sum ? alone(g, of) : TENSOR_NO_VAL;
     for (tensor_val v = 0; v < g->op->vals.len; v++)   // no parameter: what is computed on the way gives way
         if (!strcmp(g->op->vals.data[v].name, name)) g->op->vals.data[v].name = gradient_name(g, name, "of");
     *out = add_value(g, of, name, VAL_RESULT, g->op->vals.data[of].type);

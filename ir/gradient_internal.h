@@ -8,6 +8,7 @@
 typedef struct {
     tensor_expr value;
     const tensor_var *vars;
+    bool sum;   // a load of a sum that a stage of its own makes
 } gradient_term;
 
 typedef struct {

@@ -239,8 +239,8 @@ static void keep_keys(points *p) {
 }
 
 // ---- Terms -----------------------------------------------------------------------------------------------
-static void add_term(gradient *g, tensor_val of, tensor_expr value, const tensor_var *vars) {
-    gradient_term t = {value, vars};
+static void add_term(gradient *g, tensor_val of, tensor_expr value, const tensor_var *vars, bool sum) {
+    gradient_term t = {value, vars, sum};
     VEC_PUSH(g->arena, &g->of[of].terms, t);
 }
 
@@ -259,7 +259,7 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     s.body = &value, s.nbody = 1;
     s.filters = &p->holds, s.nfilters = p->holds != 0;
     gradient_push(g, s);
-    add_term(g, of, tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), s.left);
+    add_term(g, of, tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), s.left, true);
 }
 
 void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value, bool of_else) {
@@ -277,5 +277,5 @@ void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *
         return;
     }
     if (p.holds) value = tensor_select(g->op, p.holds, value, gradient_zero(g->op, value), NO_SPAN);
-    add_term(g, of, value, p.left.data);
+    add_term(g, of, value, p.left.data, false);
 }

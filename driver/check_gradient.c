@@ -1,0 +1,194 @@
+// gnnc check --grad: gradients beside finite differences. The op and its gradient are evaluated in f64 on one input; with
+// y its results and dy what the gradient is given, L = sum(dy * y) is differentiated by the central difference
+// of each element, of two steps, as Richardson extrapolation has it: (16 D(h) - D(4 h)) / 15, whose error is of the
+// fourth order. Where the two are far apart the op has a kink nearby, and nothing is said of the element.
+#include "run.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 48 };   // elements of a tensor
+
+typedef struct {
+    driver *d;
+    const tensor_op *forward, *gradient;
+    binding *b;               // of the gradient, whose parameters are those of the op and more
+    tensor_array *inputs;     // of the op
+    const int64_t *sizes;
+    VEC(const char *) cells;
+    uint32_t rows;
+} checking;
+
+typedef struct {
+    int64_t elements, compared, kinks;
+    double worst;             // error over the largest element of the gradient
+    int64_t worst_at;
+} outcome;
+
+// ---- The op ----------------------------------------------------------------------------------------------
+static tensor_val named(const tensor_op *op, const char *name) {
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (!strcmp(op->vals.data[v].name, name)) return v;
+    return TENSOR_NO_VAL;
+}
+
+static int64_t elements(const tensor_array *x) {
+    int64_t n = 1;
+    for (uint32_t i = 0; i < x->rank; i++) n *= x->shape[i];
+    return n;
+}
+
+static bool evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a, tensor_evaluated *out) {
+    const char *why = "";
+    tensor_eval_input in = {.sizes = c->sizes, .inputs = inputs};
+    if (tensor_eval(a, op, &in, out, &why)) return true;
+    diag(c->d->ds, E0821, NO_SPAN, "op '%s' cannot be evaluated: %s", op->name, why);
+    return false;
+}
+
+// L, and whether it is a number.
+static bool loss(checking *c, double *out) {
+    arena *a = arena_new();
+    tensor_evaluated *y = ARENA_ARRAY(a, tensor_evaluated, c->forward->nparams + 1);
+    bool good = evaluate(c, c->forward, c->inputs, a, y);
+    *out = 0;
+    for (tensor_val v = 0, r = 0; v < c->forward->nparams && good; v++) {
+        const tensor_val_info *i = &c->forward->vals.data[v];
+        if (i->role != VAL_RESULT) continue;
+        const tensor_evaluated *of = &y[r++];
+        if (!ir_dtype_is_float(i->type)) continue;
+        tensor_val given = named(c->gradient, arena_printf(a, "d%s", i->name));
+        const tensor_array *dy = &c->b->arrays[given];
+        for (int64_t k = 0; k < elements(dy); k++) {
+            double w = bind_load(dy->type, dy->data, k);
+            if (w != 0) *out += w * of->value[k];
+        }
+    }
+    arena_free(a);
+    return good;
+}
+
+// ---- One element -----------------------------------------------------------------------------------------
+static bool difference(checking *c, tensor_array *x, int64_t at, double step, double *out) {
+    double was = bind_load(x->type, x->data, at), high, low;
+    bind_store(x->type, x->data, at, was + step);
+    double above = bind_load(x->type, x->data, at);
+    bool good = loss(c, &high);
+    bind_store(x->type, x->data, at, was - step);
+    double below = bind_load(x->type, x->data, at);
+    good = good && loss(c, &low);
+    bind_store(x->type, x->data, at, was);
+    if (good) *out = (high - low) / (above - below);
+    return good;
+}
+
+static bool check_element(checking *c, tensor_array *x, int64_t at, double given, double largest, outcome *o) {
+    const double H = 0x1p-14, NEAR = 1e-6;
+    double fine, coarse, scale = largest + 1e-6;
+    if (!difference(c, x, at, H, &fine) || !difference(c, x, at, 4 * H, &coarse)) return false;
+    if (!(fabs(fine - coarse) <= NEAR * scale + NEAR * fabs(fine))) {
+        o->kinks++;
+        return true;
+    }
+    double error = fabs((16 * fine - coarse) / 15 - given) / scale;
+    o->compared++;
+    if (!(error <= o->worst)) o->worst = error, o->worst_at = at;
+    return true;
+}
+
+// ---- Tensors ---------------------------------------------------------------------------------------------
+static void add_row(checking *c, tensor_val result, const outcome *o) {
+    enum { COLUMNS = 7 };
+    arena *a = c->d->arena;
+    bool right = o->worst <= 1e-6 && (o->compared || !o->elements);
+    const char *cells[COLUMNS] = {c->gradient->name,
+                                  c->gradient->vals.data[result].name,
+                                  arena_printf(a, "%lld", (long long)o->elements),
+                                  arena_printf(a, "%lld", (long long)o->compared),
+                                  arena_printf(a, "%lld", (long long)o->kinks),
+                                  arena_printf(a, "%.1e", o->worst),
+                                  right ? "right" : "WRONG"};
+    for (uint32_t i = 0; i < COLUMNS; i++) VEC_PUSH(a, &c->cells, cells[i]);
+    c->rows++;
+    if (right) return;
+    c->d->mismatch = true;
+    diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is not what finite differences give: off by %.1e of the largest",
+         c->gradient->name, (long long)o->worst_at, c->gradient->vals.data[result].name, o->worst);
+}
+
+static bool check_tensor(checking *c, tensor_val result, const tensor_evaluated *got) {
+    const char *name = c->gradient->vals.data[result].name + 1;
+    tensor_array *x = &c->inputs[named(c->forward, name)];
+    outcome o = {.elements = elements(x)};
+    double largest = 0;
+    for (int64_t k = 0; k < o.elements; k++) largest = fmax(largest, fabs(got->value[k]));
+    int64_t each = o.elements > MOST ? o.elements / MOST : 1;
+    for (int64_t k = 0; k < o.elements; k += each)
+        if (!check_element(c, x, k, got->value[k], largest, &o)) return false;
+    add_row(c, result, &o);
+    return true;
+}
+
+// Every float as f64, so that neither a step nor a result is rounded.
+static const tensor_op *in_f64(arena *a, const tensor_op *of) {
+    tensor_op *op = tensor_op_copy(a, of);
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (ir_dtype_is_float(op->vals.data[v].type)) op->vals.data[v].type = DT_F64;
+    return op;
+}
+
+static void widen(arena *a, tensor_array *x) {
+    int64_t n = elements(x);
+    if (!ir_dtype_is_float(x->type) || x->type == DT_F64) return;
+    double *wide = ARENA_ARRAY(a, double, (size_t)n + 1);
+    for (int64_t k = 0; k < n; k++) wide[k] = bind_load(x->type, x->data, k);
+    x->type = DT_F64;
+    x->data = wide;
+}
+
+// Parameters of the op are among those of its gradient, by name.
+static tensor_array *inputs_of(checking *c) {
+    tensor_array *in = ARENA_ARRAY(c->d->arena, tensor_array, c->forward->nparams + 1);
+    for (tensor_val v = 0; v < c->forward->nparams; v++) {
+        tensor_val same = named(c->gradient, c->forward->vals.data[v].name);
+        if (c->forward->vals.data[v].role != VAL_RESULT) in[v] = c->b->arrays[same];
+    }
+    return in;
+}
+
+static void check_op(checking *c, const run_graph *g, const bind_options *options) {
+    arena *a = c->d->arena;
+    if (!(c->b = bind_op(c->d, a, c->gradient, g, options))) return;
+    c->sizes = c->b->sizes;
+    for (tensor_val v = 0; v < c->gradient->nparams; v++)
+        if (c->gradient->vals.data[v].role != VAL_RESULT) widen(a, &c->b->arrays[v]);
+    c->forward = in_f64(a, c->forward);
+    c->gradient = in_f64(a, c->gradient);
+    c->inputs = inputs_of(c);
+    tensor_evaluated *got = ARENA_ARRAY(a, tensor_evaluated, c->gradient->nparams + 1);
+    bool good = evaluate(c, c->gradient, c->b->arrays, a, got);
+    for (tensor_val v = 0, r = 0; v < c->gradient->nparams && good; v++)
+        if (c->gradient->vals.data[v].role == VAL_RESULT) good = check_tensor(c, v, &got[r++]);
+    bind_free(c->b);
+}
+
+void check_gradients(driver *d, unit *u) {
+    const char *graph = option_text(d, OPT_GRAPH, "er:9:31,types=3");
+    const char *titles[] = {"gradient", "of", "elements", "compared", "kinks", "worst error", "verdict"};
+    bind_options options = {.seed = (uint64_t)option_number(d, OPT_SEED, 0)};
+    checking c = {.d = d};
+    run_graph g;
+    for (uint32_t i = 0; i < 7; i++) VEC_PUSH(d->arena, &c.cells, titles[i]);
+    if (!run_graph_load(d, graph, &g)) return;
+    for (uint32_t i = 0; i < u->ops.len; i++) {
+        const unit_op *o = &u->ops.data[i];
+        const tensor_op *forward = o->frontend ? frontend_differentiated(u->frontend, o->number) : NULL;
+        if (!forward) continue;
+        c.forward = forward;
+        c.gradient = o->op;
+        check_op(&c, &g, &options);
+    }
+    run_graph_free(&g);
+    run_table t = {.cells = c.cells.data, .rows = c.rows + 1, .columns = 7, .first_number = 2, .last_number = 5};
+    if (c.rows) run_print_table(d->arena, &t, stdout);
+}
