@@ -39,7 +39,8 @@ typedef struct {
     bool nondeterministic;     // what depends on time may be taken
     const pass_observer *after;
     bool no_matrices;          // contractions on tensor cores were refused
-    bool matrices;             // the default has some
+    bool no_groups;            // those of four warps were
+    bool matrices, groups;     // the default has some
     const char *refused;       // why a schedule that nobody wrote cannot be taken
     VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
 } version_facts;
@@ -68,7 +69,8 @@ typedef struct {
 // of sums of what is gathered, by rows of few entries on average: longer ones are cut. FEWER: one of sums of what lies in
 // the order of rows, of so few entries that a warp shares those of a row. BRIEF: one of sums of narrow rows of what lies there,
 // of few dozen entries on average: fewer lanes share one. GROUP_AT_ONCE: a kernel of sums of few rows, a group each,
-// that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone. MANY_POINTS: of dot
+// that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone. SOME_POINTS: of contractions
+// by operations of four warps, so few that blocks have smaller parts. MANY_POINTS: of dot
 // products, so many that threads take turns.
 typedef enum {
     ROWS_EVEN,
@@ -84,6 +86,7 @@ typedef enum {
     ROWS_BRIEF,
     ROWS_GROUP_AT_ONCE,
     ROWS_FEW_POINTS,
+    ROWS_SOME_POINTS,
     ROWS_MANY_POINTS,
     ROWS_TILED
 } plan_rows;

@@ -112,6 +112,18 @@ static const plan_class *any_class(const machine *on) {
     return plan_class_at(on, i);
 }
 
+// A matrix operation whose shape the schedule leaves open takes the place of the statement there.
+static void take(arena *a, schedule *whole, schedule_cell c) {
+    schedule_cell *said = c.verb == SCHEDULE_MMA ? schedule_find(whole, c.stage, c.verb, c.subject) : NULL;
+    if (!said) {
+        VEC_PUSH(a, &whole->cells, c);
+        return;
+    }
+    said->consumed = true;
+    c.at = said->at;
+    schedule_fill(a, whole, c);
+}
+
 schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *on,
                         version_facts *facts) {
     schedule *quiet = ARENA_NEW(a, schedule), *made = ARENA_NEW(a, schedule), *whole = ARENA_NEW(a, schedule);
@@ -135,7 +147,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
             continue;        // the schedule says more there
         c.consumed = true;   // nobody asked for it
         c.at = s->at;
-        VEC_PUSH(a, &whole->cells, c);
+        take(a, whole, c);
     }
     return whole;
 }

@@ -32,7 +32,7 @@ enum {
 
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option) {
-    if (n <= 1 && verb != SCHEDULE_BLOCK) return;
+    if (n <= 1 && verb != SCHEDULE_BLOCK && verb != SCHEDULE_PIPELINE) return;
     schedule_value *values = ARENA_ARRAY(m->p->arena, schedule_value, 2);
     values[0] = (schedule_value){.number = n, .var = UINT32_MAX};
     if (option) values[1] = (schedule_value){.keyword = option, .var = UINT32_MAX};
@@ -549,8 +549,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     static const char *const suffix[] = {
         "",         " skewed", " few",   " fused", " all at once",   " fused all at once", " shortest",
-        " short",   " thin",   " fewer", " brief", " group at once", " few points",        " many points",
-        " tiled by"};
+        " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
+        " many points", " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -577,9 +577,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
     else if (fused) return NULL;
     fill_kernels(&m);
-    bool points = rows == ROWS_FEW_POINTS || rows == ROWS_MANY_POINTS;
-    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_TILED && !points &&
-        (m.kernels != 1 || m.walks != 1 || m.unfit))
+    bool points = rows >= ROWS_FEW_POINTS && rows <= ROWS_MANY_POINTS;
+    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_FEW_POINTS && (m.kernels != 1 || m.walks != 1 || m.unfit))
         return NULL;
     if (points && (m.points == TENSOR_NO_SPACE || m.walked.len || m.unfit)) return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))

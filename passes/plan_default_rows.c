@@ -317,11 +317,13 @@ static void guard_few(making *m, tensor_val map, int most) {
     guard(m, s, true, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, most));
 }
 
-// Few points; or many, and many a value of each map that leads from them.
+// Few points, or some; or many, and many a value of each map that leads from them.
 static void guard_points(making *m) {
     const planner *p = m->p;
-    bool few = m->rows == ROWS_FEW_POINTS;
-    int limit = few ? DEFAULT_POINTS : DEFAULT_MANY_POINTS;
+    bool few = m->rows != ROWS_MANY_POINTS;
+    int limit = m->rows == ROWS_FEW_POINTS ? DEFAULT_POINTS
+                : few                      ? DEFAULT_SOME_POINTS
+                                           : DEFAULT_MANY_POINTS;
     const char *name = p->op->spaces.data[m->points].name;
     const size_token t[] = {{SZ_CONST, limit, 0}, {few ? SZ_LE : SZ_GE, 0, 0}};
     guard(m, m->points, true, t, 2, arena_printf(p->arena, "%s %s %d", name, few ? "<=" : ">=", limit));

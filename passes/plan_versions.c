@@ -107,6 +107,14 @@ static bool packs(const version_facts *f) {
     return false;
 }
 
+// Operations of four warps take whole matrices by vectors; those of one, whatever there is.
+static schedule_cell one_warp(schedule_cell c) {
+    const schedule_value *shape = schedule_value_of(&c, "shape");
+    for (simt_mma k = 0; shape && k < SIMT_MMA_COUNT; k++)
+        if (simt_mma_table(k)->warps > 1 && !strcmp(simt_mma_table(k)->shape, shape->text)) c.nvalues = 1;
+    return c;
+}
+
 // The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
 // is a fraction of the code of those that are written out for each size.
 static schedule *scalar_twin(versioning *w, const schedule *s) {
@@ -117,7 +125,8 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     t->cells.data = NULL;
     t->cells.len = t->cells.cap = 0;
     for (uint32_t i = 0; i < s->cells.len; i++)
-        if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
+        if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
+        else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));
     return t;
 }
@@ -162,14 +171,16 @@ enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a versio
 // facts: of what was added.
 static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed,
                           version_facts *facts) {
-    bool matrices = true;
+    bool matrices = true, groups = true;
     do {
-        *facts = (version_facts){.index_bits = w->options->index_bits, .no_matrices = !matrices};
+        *facts = (version_facts){
+            .index_bits = w->options->index_bits, .no_matrices = !matrices, .no_groups = !groups};
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
         if (!s) return NULL;
         take_conditions(w, s, facts);
         if (add(w, s, facts)) return s;
-        matrices = false;
+        matrices = facts->groups;
+        groups = false;
     } while (facts->matrices);
     return NULL;
 }
