@@ -71,7 +71,8 @@ typedef struct {
 // of few dozen entries on average: fewer lanes share one. GROUP_AT_ONCE: a kernel of sums of few rows, a group each,
 // that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone. SOME_POINTS: of contractions
 // by operations of four warps, so few that blocks have smaller parts. MANY_POINTS: of dot
-// products, so many that threads take turns.
+// products, so many that threads take turns. OUTER: sums of outer products by rows of many entries on average, on tensor cores;
+// OUTER_FEW, OUTER_MANY: of few entries in all, or many.
 typedef enum {
     ROWS_EVEN,
     ROWS_SKEWED,
@@ -88,6 +89,9 @@ typedef enum {
     ROWS_FEW_POINTS,
     ROWS_SOME_POINTS,
     ROWS_MANY_POINTS,
+    ROWS_OUTER_FEW,
+    ROWS_OUTER_MANY,
+    ROWS_OUTER,
     ROWS_TILED
 } plan_rows;
 // Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse, to tile, or no such kernel.

@@ -73,7 +73,7 @@ static void complete(making *m, stage_group *g) {
         said |= deals_out(m, st);
         matrix |= plan_asks_matrix(m->p, st);
     }
-    if (!said && matrix && default_matrix(m, g)) return;
+    if (!said && matrix && (default_matrix(m, g) || default_outer(m, g))) return;
     if (said || matrix) {
         give_blocks(m, g);
         return;

@@ -474,6 +474,7 @@ static void fill_kernel(making *m, const stage_group *g) {
         default_nones(m);
         return;
     }
+    if (default_is_outer(m->rows) && default_outer(m, g)) return;
     tensor_val map = m->p->machine->gpu ? default_row_map(m->p, g) : TENSOR_NO_VAL;
     bool known = map == TENSOR_NO_VAL;
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
@@ -550,7 +551,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     static const char *const suffix[] = {
         "",         " skewed", " few",   " fused", " all at once",   " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
-        " many points", " tiled by"};
+        " many points", " outer few", " outer many", " outer", " tiled by"};
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
@@ -580,6 +581,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     bool points = rows >= ROWS_FEW_POINTS && rows <= ROWS_MANY_POINTS;
     if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_FEW_POINTS && (m.kernels != 1 || m.walks != 1 || m.unfit))
         return NULL;
+    if (default_is_outer(rows) && (!m.outer.len || m.walked.len)) return NULL;
     if (points && (m.points == TENSOR_NO_SPACE || m.walked.len || m.unfit)) return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked

@@ -2,7 +2,7 @@
 // contractions on tensor cores, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
 // and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
-// plan_default_group.c those of four warps,
+// plan_default_group.c those of four warps, plan_default_outer.c sums of outer products,
 // plan_default_steps.c says how many steps are written out, plan_default_types.c what is held in 16 bits,
 // plan_default_cells.c what a stage does not inherit.
 #ifndef GNNC_PLAN_DEFAULT_H
@@ -35,6 +35,9 @@ enum {
     DEFAULT_TURNS = 4,               // of a block, then
     DEFAULT_SOME_POINTS = 1 << 18,   // that blocks of operations of four warps share in halves
     DEFAULT_WIDEST = 256,            // rows and columns of a matrix that blocks hold
+    DEFAULT_OUTER = 16,              // outer products of a sum on average, of those that tensor cores add up: what an operation has
+    DEFAULT_OUTER_FEW = 1 << 17,     // in all, of which parts are small
+    DEFAULT_OUTER_MANY = 1 << 21,    // or large
     DEFAULT_ROOM = 1536,      // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
     DEFAULT_STREAM_ROOM = 1024   // that rows of small entries do
 };
@@ -60,6 +63,7 @@ typedef struct {
     bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
+    VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;
 
@@ -115,6 +119,9 @@ const tensor_val_info *default_rows(const planner *p, tensor_expr factor, tensor
 bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x);
 // By operations of four warps; false: there are none, or they are no faster.
 bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns);
+static inline bool default_is_outer(plan_rows r) { return r >= ROWS_OUTER_FEW && r <= ROWS_OUTER; }
+// A sum of outer products over what a map takes to a row, on tensor cores; false: it is none, and nothing is filled.
+bool default_outer(making *m, const stage_group *g);
 
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);

@@ -208,6 +208,8 @@ static void add_default(versioning *w) {
         version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
         plan_supposed supposed = {0}, other;
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        for (plan_rows rows = ROWS_OUTER_FEW; rows <= ROWS_OUTER && !i && w->machine->gpu; rows++)
+            add_made(w, c, rows, &other);
         if (!i && w->machine->gpu) add_tiled(w, c);
         for (plan_rows rows = ROWS_SHORTEST; rows <= ROWS_THIN && !i && w->machine->gpu; rows++)
             add_made(w, c, rows, &other);
