@@ -98,8 +98,9 @@ typedef enum {
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *m, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed);
 
-// A schedule with the default's cells where it leaves kernels and blocks open; facts are only read.
-schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *m,
+// A schedule with the default's cells where it leaves kernels and blocks open. rows: EVEN, whatever the data; else what is
+// supposed of it, for which guards are added to *facts, and NULL where the default's cells would be those of EVEN.
+schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *m, plan_rows rows,
                         version_facts *facts);
 
 // Adds the plan's kernels to p->module, its prepared arrays and temporaries to p's tables, its steps to *v.

@@ -546,15 +546,19 @@ static void fill_overlaps(making *m) {
                           (schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = p->op->stages.data[i].name});
 }
 
-schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
-                       const plan_class *class, plan_rows rows, plan_supposed *supposed) {
+const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
         "",         " skewed", " few",   " fused", " all at once",   " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
+    return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
+}
+
+schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
+                       const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
-        .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
+        .name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
         .op = tensor_op_copy(a, op),
         .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};

@@ -67,6 +67,7 @@ typedef struct {
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;
 
+const char *default_rows_text(plan_rows rows);   // " few points", behind the name of a class or schedule
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option);
 void default_nones(making *m);                        // what a stage inside another one would inherit

@@ -154,9 +154,24 @@ static bool fits_all(const versioning *w, const schedule *s) {
     return !s->when.len;
 }
 
+// Where the default's cells are others for few rows, or for many, a version for those comes first.
+static bool add_sized(versioning *w, const schedule *given) {
+    static const plan_rows sizes[] = {ROWS_SOME_POINTS, ROWS_OUTER_FEW, ROWS_OUTER_MANY};
+    bool good = true;
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++) {
+        version_facts facts = {.index_bits = w->options->index_bits};
+        schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, sizes[i], &facts);
+        if (!s) continue;
+        take_conditions(w, s, &facts);
+        good = add(w, s, &facts);
+    }
+    return good;
+}
+
 static bool add_schedule(versioning *w, const schedule *given, bool *always) {
+    if (!add_sized(w, given)) return false;
     version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
-    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, &facts);
+    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_EVEN, &facts);
     take_conditions(w, s, &facts);
     take_conditions(w, s, &plain);
     if (!add(w, s, &facts)) return false;
@@ -246,7 +261,7 @@ static void remark_naive(const versioning *w) {
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
                          const pass_options *o) {
     version_facts facts = {.index_bits = o->index_bits};
-    return plan_complete(a, ds, op, s, machine_with(a, machine, o), &facts);
+    return plan_complete(a, ds, op, s, machine_with(a, machine, o), ROWS_EVEN, &facts);
 }
 
 program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
