@@ -80,7 +80,7 @@ cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x)
                  [SIMT_MMA_M16N8K8_TF32] = {"llvm.nvvm.mma.m16n8k8.row.col.tf32", false}};
     simt_mma kind = (simt_mma)i->aux;
     if (refused_on_host(e, i)) return x[SIMT_MMA_C];
-    if (e->target->arch->sm < simt_mma_table(kind)->arch)
+    if (!simt_mma_runs(kind, e->target->arch->sm, cg_arch_alone(e->target->arch)))
         cg_refuse(e, i, E0704, "the architecture is older than this shape");
     LLVMTypeRef pair = LLVMVectorType(e->types[SIMT_F16], 2), word = cg_int_type(e, 32, 1);
     cg_value args[CG_MAX_LANES], parts[CG_MAX_LANES];
@@ -168,10 +168,8 @@ static cg_value group_call(cg_emitter *e, const group_product *g, cg_value *args
 }
 
 static bool group_fits(cg_emitter *e, const simt_instr_info *i) {
-    const char *name = e->target->arch ? e->target->arch->name : "";
     if (refused_on_host(e, i)) return false;
-    if (e->target->arch->sm == simt_mma_table((simt_mma)i->aux)->arch && name[strlen(name) - 1] == 'a')
-        return true;
+    if (simt_mma_runs((simt_mma)i->aux, e->target->arch->sm, cg_arch_alone(e->target->arch))) return true;
     cg_refuse(e, i, E0704, "operations of four warps are those of sm_90a");
     return false;
 }

@@ -135,7 +135,8 @@ pass_options settings_pass(const driver *d, const cg_target *t) {
     return (pass_options){.index_bits = option_is(d, OPT_INDEX, "64") ? 64 : 32,
                           .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true),
                           .block_threads = gpu ? threads : 0,
-                          .sm = gpu ? t->arch->sm : 0};
+                          .sm = gpu ? t->arch->sm : 0,
+                          .own = gpu && cg_arch_alone(t->arch)};
 }
 
 // The naive plan is there to be right and soon at hand, not to be fast.

@@ -117,6 +117,7 @@ typedef struct {
 } simt_mma_place;
 const simt_mma_info *simt_mma_table(simt_mma k);
 static inline bool simt_mma_splits(simt_mma k) { return simt_mma_table(k)->by != k; }
+bool simt_mma_runs(simt_mma k, uint32_t sm, bool own);   // on sm_SM; own: on sm_SMa, which has what no later one does
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a lane holds
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);
 // Of operations of several warps, bytes of shared memory that a piece of B takes: word w of what lane l holds of it lies at 128 w + 4 l.

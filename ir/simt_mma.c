@@ -12,6 +12,11 @@ const simt_mma_info *simt_mma_table(simt_mma k) {
     return &table[k];
 }
 
+bool simt_mma_runs(simt_mma k, uint32_t sm, bool own) {
+    const simt_mma_info *m = simt_mma_table(k);
+    return m->warps > 1 ? own && sm == m->arch : sm >= m->arch;
+}
+
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o) {
     const simt_mma_info *m = simt_mma_table(k);
     return (simt_type){o == SIMT_MMA_C ? SIMT_F32 : m->element, m->held[o]};

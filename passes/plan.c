@@ -18,7 +18,8 @@ static const machine machines[] = {
      points,                                                                                                 \
      block_points,                                                                                           \
      block_threads,                                                                                          \
-     0},
+     0,                                                                                                      \
+     false},
 #include "machine.def"
 };
 
@@ -32,7 +33,7 @@ const machine *machine_with(arena *a, const char *name, const pass_options *o) {
     machine *m = ARENA_NEW(a, machine);
     *m = *machine_find(name);
     if (m->gpu && o->block_threads) m->block_threads = o->block_threads;
-    if (m->gpu) m->sm = o->sm;
+    if (m->gpu) m->sm = o->sm, m->own = o->own;
     return m;
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     uint32_t block_points;     // rows a block should own by default, on a GPU a lane and group
     uint32_t block_threads;    // threads of a block by default
     uint32_t sm;               // 90: it is sm_90 or later; 0: any
+    bool own;                  // it is sm_90a, not later, and has what that has alone
 } machine;
 const machine *machine_find(const char *name);
 const machine *machine_with(arena *a, const char *name, const pass_options *o);   // as the options have it
@@ -38,7 +39,8 @@ typedef struct {
     bool nondeterministic;     // what depends on time may be taken
     const pass_observer *after;
     bool no_matrices;          // contractions on tensor cores were refused
-    bool matrices;             // the default has some
+    bool no_groups;            // those of four warps were
+    bool matrices, groups;     // the default has some
     const char *refused;       // why a schedule that nobody wrote cannot be taken
     VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
 } version_facts;
@@ -67,8 +69,10 @@ typedef struct {
 // of sums of what is gathered, by rows of few entries on average: longer ones are cut. FEWER: one of sums of what lies in
 // the order of rows, of so few entries that a warp shares those of a row. BRIEF: one of sums of narrow rows of what lies there,
 // of few dozen entries on average: fewer lanes share one. GROUP_AT_ONCE: a kernel of sums of few rows, a group each,
-// that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone. MANY_POINTS: of dot
-// products, so many that threads take turns.
+// that has gone through them in a few rounds. FEW_POINTS: of kernels that walk no rows, so few points that each is a thread's alone. SOME_POINTS: of contractions
+// by operations of four warps, so few that blocks have smaller parts. MANY_POINTS: of dot
+// products, so many that threads take turns. OUTER: sums of outer products by rows of many entries on average, on tensor cores;
+// OUTER_FEW, OUTER_MANY: of few entries in all, or many.
 typedef enum {
     ROWS_EVEN,
     ROWS_SKEWED,
@@ -83,15 +87,20 @@ typedef enum {
     ROWS_BRIEF,
     ROWS_GROUP_AT_ONCE,
     ROWS_FEW_POINTS,
+    ROWS_SOME_POINTS,
     ROWS_MANY_POINTS,
+    ROWS_OUTER_FEW,
+    ROWS_OUTER_MANY,
+    ROWS_OUTER,
     ROWS_TILED
 } plan_rows;
 // Its cells; guards for what it supposed are added to *facts. NULL: there is nothing to fuse, to tile, or no such kernel.
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *m, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed);
 
-// A schedule with the default's cells where it leaves kernels and blocks open; facts are only read.
-schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *m,
+// A schedule with the default's cells where it leaves kernels and blocks open. rows: EVEN, whatever the data; else what is
+// supposed of it, for which guards are added to *facts, and NULL where the default's cells would be those of EVEN.
+schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *m, plan_rows rows,
                         version_facts *facts);
 
 // Adds the plan's kernels to p->module, its prepared arrays and temporaries to p's tables, its steps to *v.

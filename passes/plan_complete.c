@@ -73,7 +73,7 @@ static void complete(making *m, stage_group *g) {
         said |= deals_out(m, st);
         matrix |= plan_asks_matrix(m->p, st);
     }
-    if (!said && matrix && default_matrix(m, g)) return;
+    if (!said && matrix && (default_matrix(m, g) || default_outer(m, g))) return;
     if (said || matrix) {
         give_blocks(m, g);
         return;
@@ -112,8 +112,20 @@ static const plan_class *any_class(const machine *on) {
     return plan_class_at(on, i);
 }
 
+// A matrix operation whose shape the schedule leaves open takes the place of the statement there.
+static void take(arena *a, schedule *whole, schedule_cell c) {
+    schedule_cell *said = c.verb == SCHEDULE_MMA ? schedule_find(whole, c.stage, c.verb, c.subject) : NULL;
+    if (!said) {
+        VEC_PUSH(a, &whole->cells, c);
+        return;
+    }
+    said->consumed = true;
+    c.at = said->at;
+    schedule_fill(a, whole, c);
+}
+
 schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *on,
-                        version_facts *facts) {
+                        plan_rows rows, version_facts *facts) {
     schedule *quiet = ARENA_NEW(a, schedule), *made = ARENA_NEW(a, schedule), *whole = ARENA_NEW(a, schedule);
     *quiet = *whole = *s;
     *made = (schedule){.name = s->name, .automatic = true};
@@ -125,9 +137,20 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
         VEC_PUSH(a, &whole->cells, s->cells.data[i]);
     }
     planner p = plan_new(a, ds, op, quiet, on, facts);
-    if (!plan_equations(&p, false)) return whole;
-    making m = {.p = &p, .s = made, .class = any_class(on), .rows = ROWS_EVEN, .groups = default_groups(&p), .tiled = TENSOR_NO_VAL};
+    if (!plan_equations(&p, false)) return rows == ROWS_EVEN ? whole : NULL;
+    making m = {.p = &p,
+                .s = made,
+                .class = any_class(on),
+                .rows = rows,
+                .groups = default_groups(&p),
+                .tiled = TENSOR_NO_VAL,
+                .points = TENSOR_NO_SPACE};
     complete_kernels(&m);
+    if (rows != ROWS_EVEN) {
+        if (m.unfit || (default_is_outer(rows) ? !m.outer.len : m.points == TENSOR_NO_SPACE)) return NULL;
+        whole->name = arena_printf(a, "%s%s", s->name, default_rows_text(rows));
+        default_guards(&m);
+    }
     default_nones(&m);
     for (uint32_t i = 0; i < made->cells.len; i++) {
         schedule_cell c = made->cells.data[i];
@@ -135,7 +158,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
             continue;        // the schedule says more there
         c.consumed = true;   // nobody asked for it
         c.at = s->at;
-        VEC_PUSH(a, &whole->cells, c);
+        take(a, whole, c);
     }
     return whole;
 }

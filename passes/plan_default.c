@@ -32,7 +32,7 @@ enum {
 
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option) {
-    if (n <= 1 && verb != SCHEDULE_BLOCK) return;
+    if (n <= 1 && verb != SCHEDULE_BLOCK && verb != SCHEDULE_PIPELINE) return;
     schedule_value *values = ARENA_ARRAY(m->p->arena, schedule_value, 2);
     values[0] = (schedule_value){.number = n, .var = UINT32_MAX};
     if (option) values[1] = (schedule_value){.keyword = option, .var = UINT32_MAX};
@@ -474,6 +474,7 @@ static void fill_kernel(making *m, const stage_group *g) {
         default_nones(m);
         return;
     }
+    if (default_is_outer(m->rows) && default_outer(m, g)) return;
     tensor_val map = m->p->machine->gpu ? default_row_map(m->p, g) : TENSOR_NO_VAL;
     bool known = map == TENSOR_NO_VAL;
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
@@ -545,15 +546,19 @@ static void fill_overlaps(making *m) {
                           (schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = p->op->stages.data[i].name});
 }
 
-schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
-                       const plan_class *class, plan_rows rows, plan_supposed *supposed) {
+const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
         "",         " skewed", " few",   " fused", " all at once",   " fused all at once", " shortest",
-        " short",   " thin",   " fewer", " brief", " group at once", " few points",        " many points",
-        " tiled by"};
+        " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
+        " many points", " outer few", " outer many", " outer", " tiled by"};
+    return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
+}
+
+schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
+                       const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
-        .name = arena_printf(a, "%s%s", class->name, suffix[rows < ROWS_TILED ? rows : ROWS_TILED]),
+        .name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
         .op = tensor_op_copy(a, op),
         .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
@@ -577,10 +582,10 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
     else if (fused) return NULL;
     fill_kernels(&m);
-    bool points = rows == ROWS_FEW_POINTS || rows == ROWS_MANY_POINTS;
-    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_TILED && !points &&
-        (m.kernels != 1 || m.walks != 1 || m.unfit))
+    bool points = rows >= ROWS_FEW_POINTS && rows <= ROWS_MANY_POINTS;
+    if (rows >= ROWS_ALL_AT_ONCE && rows < ROWS_FEW_POINTS && (m.kernels != 1 || m.walks != 1 || m.unfit))
         return NULL;
+    if (default_is_outer(rows) && (!m.outer.len || m.walked.len)) return NULL;
     if (points && (m.points == TENSOR_NO_SPACE || m.walked.len || m.unfit)) return NULL;
     if (rows >= ROWS_TILED && (m.tiled == TENSOR_NO_VAL || m.walked.len))
         return NULL;   // long rows are cut, where they are walked

@@ -2,6 +2,7 @@
 // contractions on tensor cores, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
 // and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
+// plan_default_group.c those of four warps, plan_default_outer.c sums of outer products,
 // plan_default_steps.c says how many steps are written out, plan_default_types.c what is held in 16 bits,
 // plan_default_cells.c what a stage does not inherit.
 #ifndef GNNC_PLAN_DEFAULT_H
@@ -32,6 +33,11 @@ enum {
     DEFAULT_MANY_POINTS = 1 << 22,   // from which on threads take turns
     DEFAULT_EACH = 8,                // of them a value of each map has on average, then
     DEFAULT_TURNS = 4,               // of a block, then
+    DEFAULT_SOME_POINTS = 1 << 18,   // that blocks of operations of four warps share in halves
+    DEFAULT_WIDEST = 256,            // rows and columns of a matrix that blocks hold
+    DEFAULT_OUTER = 16,              // outer products of a sum on average, of those that tensor cores add up: what an operation has
+    DEFAULT_OUTER_FEW = 1 << 17,     // in all, of which parts are small
+    DEFAULT_OUTER_MANY = 1 << 21,    // or large
     DEFAULT_ROOM = 1536,      // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
     DEFAULT_STREAM_ROOM = 1024   // that rows of small entries do
 };
@@ -57,9 +63,11 @@ typedef struct {
     bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
+    VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;
 
+const char *default_rows_text(plan_rows rows);   // " few points", behind the name of a class or schedule
 void default_fill(making *m, const char *stage, schedule_verb verb, tensor_var v, int64_t n,
                   const char *option);
 void default_nones(making *m);                        // what a stage inside another one would inherit
@@ -82,6 +90,39 @@ ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e);
 bool default_contracts(const making *m, const stage_group *g);   // default_matrix would take it
 // A kernel of a contraction on tensor cores, as `mma` says or of numbers of 16 bits; false: it is none, and nothing is filled.
 bool default_matrix(making *m, const stage_group *g);
+
+
+// Contractions (plan_default_matrix.c).
+typedef struct {
+    const tensor_stage *sum;
+    tensor_var rows, columns, depth;
+    tensor_expr first, second;   // the factor of rows, of columns
+    const char *by;              // the map by whose value the second is chosen; NULL: none
+    const char *operand;         // "f16"
+    const char *shape;           // "m64k16"; NULL: the first of those of the operand
+    uint32_t bytes;              // of an element that is multiplied
+    uint32_t held;               // likewise, of what a lane holds of it
+    const schedule_cell *said;   // the schedule's own `mma`; NULL: it has none
+} contraction;
+typedef struct {                        // of rows, columns and depth: 1: nothing
+    int64_t block, groups, registers;   // rows
+    int64_t column_block, column_groups, column_vector, column_registers;
+    int64_t depth_groups, depth_vector, depth_registers;
+} matrix_shape;
+bool default_operand(const planner *p, contraction *c);   // false: it is not for tensor cores
+void default_matrix_cells(making *m, const stage_group *g, const contraction *c, const matrix_shape *s);
+void default_multiply(making *m, const contraction *c);   // `mma`, where more is to be said of it than is
+void default_share(making *m, const contraction *c, const char *input);   // it comes to shared memory
+int64_t default_power_in(int64_t n, int64_t most);   // the largest power of two that divides n
+// The input whose rows, at an index or what a map says of it, are a factor; `along` is its last index. NULL: it is no such.
+const tensor_val_info *default_rows(const planner *p, tensor_expr factor, tensor_var along);
+// The schedule itself says what of x (NULL: nothing) comes ahead, or of which rounds.
+bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x);
+// By operations of four warps; false: there are none, or they are no faster.
+bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns);
+static inline bool default_is_outer(plan_rows r) { return r >= ROWS_OUTER_FEW && r <= ROWS_OUTER; }
+// A sum of outer products over what a map takes to a row, on tensor cores; false: it is none, and nothing is filled.
+bool default_outer(making *m, const stage_group *g);
 
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
@@ -128,6 +169,7 @@ void default_level_rounds(making *m, const stage_group *g);
 void default_room(making *m, const tensor_stage *st, int64_t threads);   // what a walk by warps, or loads by maps, leave room for
 // What 16-bit points of a tile, so many steps of them written out, leave room for.
 void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *left, uint32_t n, int64_t steps);
+void default_note_points(making *m, tensor_var point);   // those the version is for
 // Leaves m->unfit behind where a version for few points, or for many, has other kernels, or none.
 void default_steps(making *m, const stage_group *g, const tensor_stage *st, const tensor_var *left, uint32_t n);
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);

@@ -1,7 +1,8 @@
 // The default schedule of contractions on tensor cores: sums over a dense index of products of two factors,
 // one with rows of its own, the other with columns, whose numbers have 16 bits, so that their products are
 // exact; or what a schedule says `mma` of. Where its extents are known, each warp has a part of the matrix in
-// registers for all rows of a block, which come ahead of their use (FASTEN's tiles by type, its registers).
+// registers for all rows of a block, which come ahead of their use (FASTEN's tiles by type, its registers). Larger
+// matrices are for operations of four warps, where there are such (plan_default_group.c).
 //     y[e, q] = sum{k} x[e, k] * w[type[e], k, q]   →  block e 256 by type;  groups q 2;  …  mma k f16;
 //                                                      keep x shared;  pipeline e 4;
 #include "plan_default.h"
@@ -17,24 +18,13 @@ enum {
     WARPS = 4,     // of a block at least
     MOST_GROUPS = 8,
     HELD = 128,     // registers of a lane for its part of the matrix
-    WIDEST = 256,   // rows and columns of a matrix that blocks hold
+    WIDEST = DEFAULT_WIDEST,
     BLOCK = 512,
     SMALL_BLOCK = 256,   // rows
     LEAST = 8,           // columns, and points of the depth, of one that is worth it
     STEP_ROWS = 64,
     STEP_COLUMNS = 64   // of a block whose matrix comes in steps
 };
-
-typedef struct {
-    const tensor_stage *sum;
-    tensor_var rows, columns, depth;
-    tensor_expr first, second;   // the factor of rows, of columns
-    const char *by;              // the map by whose value the second is chosen; NULL: none
-    const char *operand;         // "f16"
-    uint32_t bytes;              // of an element that is multiplied
-    uint32_t held;               // likewise, of what a lane holds of it
-    const schedule_cell *said;   // the schedule's own `mma`; NULL: it has none
-} contraction;
 
 // ---- What is one -----------------------------------------------------------------------------------------
 static uint32_t factors_with(const planner *p, const tensor_node *product, tensor_var v, const char *given) {
@@ -79,7 +69,7 @@ static void find_bytes(contraction *c) {
 }
 
 // As the schedule says, or as both factors are stored.
-static bool find_operand(const planner *p, contraction *c) {
+bool default_operand(const planner *p, contraction *c) {
     c->said = schedule_find(p->s, c->sum->name, SCHEDULE_MMA, p->op->vars.data[c->depth].name);
     if (c->said) {
         c->operand = schedule_value_of(c->said, NULL)->text;
@@ -107,17 +97,31 @@ static bool find(const making *m, const stage_group *g, contraction *c) {
             return false;
     }
     return plan_matrix_sums(p, st) && default_reduces_dense(p, st) && !st->nkeys && !st->nfilters &&
-           st->loop == TENSOR_NO_LOOP && find_roles(p, c) && is_worth(p, c) && find_operand(p, c);
+           st->loop == TENSOR_NO_LOOP && find_roles(p, c) && is_worth(p, c) && default_operand(p, c);
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
-static void fill_text(making *m, const char *stage, schedule_verb verb, const char *subject,
-                      const char *text) {
-    schedule_value *v = ARENA_NEW(m->p->arena, schedule_value);
-    *v = (schedule_value){.text = text, .var = UINT32_MAX};
-    schedule_fill(
-        m->p->arena, m->s,
-        (schedule_cell){.verb = verb, .stage = stage, .subject = subject, .nvalues = 1, .values = v});
+// shape: of a matrix operation; NULL: none.
+static void fill_words(making *m, const char *stage, schedule_verb verb, const char *subject,
+                       const char *text, const char *shape) {
+    schedule_value *v = ARENA_ARRAY(m->p->arena, schedule_value, 2);
+    v[0] = (schedule_value){.text = text, .var = UINT32_MAX};
+    v[1] = (schedule_value){.keyword = "shape", .text = shape, .var = UINT32_MAX};
+    schedule_fill(m->p->arena, m->s,
+                  (schedule_cell){.verb = verb,
+                                  .stage = stage,
+                                  .subject = subject,
+                                  .nvalues = shape ? 2 : 1,
+                                  .values = v});
+}
+
+void default_share(making *m, const contraction *c, const char *input) {
+    fill_words(m, c->sum->name, SCHEDULE_KEEP, input, "shared", NULL);
+}
+
+void default_multiply(making *m, const contraction *c) {
+    if (!c->said || c->shape)
+        fill_words(m, c->sum->name, SCHEDULE_MMA, m->p->op->vars.data[c->depth].name, c->operand, c->shape);
 }
 
 static void fill_block(making *m, const contraction *c, const tensor_stage *st, tensor_var rows, int64_t n) {
@@ -132,13 +136,7 @@ static void fill_block(making *m, const contraction *c, const tensor_stage *st, 
                                   .values = v});
 }
 
-typedef struct {                        // of rows, columns and depth: 1: nothing
-    int64_t block, groups, registers;   // rows
-    int64_t column_block, column_groups, column_vector, column_registers;
-    int64_t depth_groups, depth_vector, depth_registers;
-} shape;
-
-static void fill_shape(making *m, const stage_group *g, const contraction *c, const shape *s) {
+void default_matrix_cells(making *m, const stage_group *g, const contraction *c, const matrix_shape *s) {
     const planner *p = m->p;
     tensor_var left[2];
     for (uint32_t i = 0; i < g->len; i++) {
@@ -155,11 +153,11 @@ static void fill_shape(making *m, const stage_group *g, const contraction *c, co
     default_fill(m, c->sum->name, SCHEDULE_GROUPS, c->depth, s->depth_groups, NULL);
     default_fill(m, c->sum->name, SCHEDULE_VECTOR, c->depth, s->depth_vector, NULL);
     default_fill(m, c->sum->name, SCHEDULE_REGISTERS, c->depth, s->depth_registers, NULL);
-    if (!c->said) fill_text(m, c->sum->name, SCHEDULE_MMA, p->op->vars.data[c->depth].name, c->operand);
+    default_multiply(m, c);
 }
 
 // ---- Matrices that blocks hold ---------------------------------------------------------------------------
-static int64_t power_in(int64_t n, int64_t most) {   // the largest power of two that divides n
+int64_t default_power_in(int64_t n, int64_t most) {
     int64_t v = 1;
     while (v < most && n % (2 * v) == 0) v *= 2;
     return v;
@@ -176,7 +174,7 @@ static int64_t columns_each(int64_t depth, int64_t columns, uint32_t bytes) {
     return 0;
 }
 
-static bool held(const contraction *c, int64_t depth, int64_t columns, shape *s) {
+static bool held(const contraction *c, int64_t depth, int64_t columns, matrix_shape *s) {
     enum { ACCESS = 16, LANES = 4 };
     int64_t steps = 32 / (int64_t)c->bytes,
             mine = columns_each(depth, columns, c->held);   // steps: of an operation
@@ -187,37 +185,44 @@ static bool held(const contraction *c, int64_t depth, int64_t columns, shape *s)
     int64_t groups = columns / mine;
     if (groups > MOST_GROUPS) groups = MOST_GROUPS;
     bool small = groups > 1 && groups * c->bytes < 16;
-    *s = (shape){.block = small ? SMALL_BLOCK : BLOCK,
+    *s = (matrix_shape){.block = small ? SMALL_BLOCK : BLOCK,
                  .groups = groups < WARPS ? WARPS / groups : 1,
                  .registers = c->bytes == 2 && groups >= WARPS ? 4 : 1,
                  .column_block = mine * groups < columns ? mine * groups : 0,
                  .column_groups = groups,
-                 .column_vector = power_in(mine / COLUMNS, ACCESS / c->bytes),
-                 .depth_vector = power_in(depth / LANES, ACCESS / c->bytes)};
+                 .column_vector = default_power_in(mine / COLUMNS, ACCESS / c->bytes),
+                 .depth_vector = default_power_in(depth / LANES, ACCESS / c->bytes)};
     s->column_registers = mine / LANES / s->column_vector;
     s->depth_registers = depth / LANES / s->depth_vector;
     if (s->column_registers <= 2) s->column_registers = 1;   // a piece, which is taken anyway
     return true;
 }
 
-// The input whose rows the first factor is.
-static const char *fetched_rows(const planner *p, const contraction *c) {
-    const tensor_node *n = loop_matrix_factor(p->op, c->first);
+const tensor_val_info *default_rows(const planner *p, tensor_expr factor, tensor_var along) {
+    const tensor_node *n = loop_matrix_factor(p->op, factor);
     if (n->op != TENSOR_LOAD_OP || n->nargs != 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
     const tensor_val_info *x = &p->op->vals.data[n->imm.i];
     const tensor_node *row = tensor_node_at(p->op, n->args[0]), *at = tensor_node_at(p->op, n->args[1]);
     bool there = row->op == TENSOR_VAR_OP ||
                  (row->op == TENSOR_LOAD_OP && !(p->op->vals.data[row->imm.i].facts & FACT_PARTIAL));
-    bool whole = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == c->depth;
-    return there && whole && x->role == VAL_TENSOR ? x->name : NULL;
+    bool whole = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == along;
+    return there && whole && x->role == VAL_TENSOR ? x : NULL;
 }
 
-static void fetch_rows(making *m, const contraction *c, int64_t depth, const shape *s) {
+bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x) {
+    const char *stage = c->sum->name, *rows = p->op->vars.data[c->rows].name,
+               *depth = p->op->vars.data[c->depth].name;
+    return (x && schedule_find(p->s, stage, SCHEDULE_KEEP, x->name)) ||
+           schedule_find(p->s, stage, SCHEDULE_PIPELINE, rows) ||
+           schedule_find(p->s, stage, SCHEDULE_PIPELINE, depth);
+}
+
+static void fetch_rows(making *m, const contraction *c, int64_t depth, const matrix_shape *s) {
     enum { DEEP = 4, SHALLOW = 3, NARROW = 32 };
-    const char *x = fetched_rows(m->p, c);
+    const tensor_val_info *x = default_rows(m->p, c->first, c->depth);
     bool few = depth * c->bytes <= NARROW || s->column_groups >= MOST_GROUPS;
-    if (!x || schedule_find(m->p->s, c->sum->name, SCHEDULE_KEEP, x)) return;
-    fill_text(m, c->sum->name, SCHEDULE_KEEP, x, "shared");
+    if (!x || schedule_find(m->p->s, c->sum->name, SCHEDULE_KEEP, x->name)) return;
+    default_share(m, c, x->name);
     default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->rows, few ? SHALLOW : DEEP, NULL);
 }
 
@@ -243,13 +248,13 @@ static const tensor_node *tiled_load(const planner *p, const contraction *c, ten
 
 // Two groups along 33 columns or more, of 32 or 64 each; a warp has 32 rows. Both factors are read from where
 // they came to, so neither asks for vectors of what is stored.
-static shape tiled(const contraction *c, int64_t columns) {
+static matrix_shape tiled(const contraction *c, int64_t columns) {
     enum { ACCESS = 16, LANES = 4, REGISTERS = 4 };   // those of 32 rows
     int64_t mine = columns > 2 * MINE ? 2 * MINE : MINE, groups = columns > MINE ? 2 : 1;
     bool wide = columns > 2 * MINE, halves = c->bytes == 2;
     int64_t rows = halves && !wide ? 2 * WARPS / groups : WARPS / groups;
-    int64_t vector = power_in(columns, halves ? mine / COLUMNS : ACCESS / 4), held = mine / LANES;
-    return (shape){.block = rows * 2 * ROWS,
+    int64_t vector = default_power_in(columns, halves ? mine / COLUMNS : ACCESS / 4), held = mine / LANES;
+    return (matrix_shape){.block = rows * 2 * ROWS,
                    .groups = rows,
                    .registers = REGISTERS,
                    .column_block = groups * mine,
@@ -267,13 +272,11 @@ static bool fill_tiles(making *m, const stage_group *g, const contraction *c, in
     const planner *p = m->p;
     const tensor_node *x = tiled_load(p, c, c->first), *w = tiled_load(p, c, c->second);
     if (!depth || !columns || !x || (w && w->imm.i == x->imm.i)) return false;
-    if (schedule_find(p->s, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[x->imm.i].name) ||
-        schedule_find(p->s, c->sum->name, SCHEDULE_PIPELINE, p->op->vars.data[c->depth].name))
-        return false;   // it says itself what comes ahead
-    shape s = tiled(c, columns);
-    fill_shape(m, g, c, &s);
-    fill_text(m, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[x->imm.i].name, "shared");
-    if (w) fill_text(m, c->sum->name, SCHEDULE_KEEP, p->op->vals.data[w->imm.i].name, "shared");
+    if (default_says_ahead(p, c, &p->op->vals.data[x->imm.i])) return false;
+    matrix_shape s = tiled(c, columns);
+    default_matrix_cells(m, g, c, &s);
+    default_share(m, c, p->op->vals.data[x->imm.i].name);
+    if (w) default_share(m, c, p->op->vals.data[w->imm.i].name);
     default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->depth, c->bytes == 2 ? HALVES : WORDS, NULL);
     return true;
 }
@@ -281,7 +284,7 @@ static bool fill_tiles(making *m, const stage_group *g, const contraction *c, in
 // ---- Matrices that come in steps -------------------------------------------------------------------------
 // Vectors of the depth are of what both factors have along it. Of few rows a block has one piece, and its
 // warps share the depth.
-static shape stepped(making *m, const contraction *c, int64_t depth, int64_t columns) {
+static matrix_shape stepped(making *m, const contraction *c, int64_t depth, int64_t columns) {
     enum { ACCESS = 16, LANES = 4 };
     const planner *p = m->p;
     if (!depth) default_suppose(m, p->op->vars.data[c->depth].space);
@@ -289,12 +292,12 @@ static shape stepped(making *m, const contraction *c, int64_t depth, int64_t col
     int64_t mine = MINE, low = 4 / (int64_t)c->bytes, piece = 2 * low;   // low: points that share a register
     while (columns && mine / 2 >= columns && mine > COLUMNS) mine /= 2;
     bool few = m->rows == ROWS_FEW_POINTS;
-    int64_t deep = power_in(depth ? depth : m->class->multiple, ACCESS / c->bytes),
-            wide = power_in(columns ? columns : m->class->multiple, mine / COLUMNS),
+    int64_t deep = default_power_in(depth ? depth : m->class->multiple, ACCESS / c->bytes),
+            wide = default_power_in(columns ? columns : m->class->multiple, mine / COLUMNS),
             groups = few || (columns && columns <= mine) ? 1 : 2, warps = few ? 1 : WARPS / groups;
     bool vectors = deep >= piece && wide > 1;
     if (!vectors) wide = 1;
-    return (shape){.block = few ? ROWS : STEP_ROWS,
+    return (matrix_shape){.block = few ? ROWS : STEP_ROWS,
                    .groups = warps,
                    .registers = few ? 1 : 2 * STEP_ROWS / ROWS / warps,
                    .column_block = groups * mine,
@@ -314,16 +317,18 @@ bool default_contracts(const making *m, const stage_group *g) {
 bool default_matrix(making *m, const stage_group *g) {
     const planner *p = m->p;
     contraction c;
-    shape s;
+    matrix_shape s;
     if (!g->len || !find(m, g, &c)) return false;
     int64_t depth = default_extent(p, c.depth), columns = default_extent(p, c.columns);
     bool few = m->rows == ROWS_FEW_POINTS;
-    if (!few && held(&c, depth, columns, &s)) {
-        fill_shape(m, g, &c, &s);
+    if (!few && default_group(m, g, &c, depth, columns)) {
+        p->facts->groups = true;
+    } else if (!few && held(&c, depth, columns, &s)) {
+        default_matrix_cells(m, g, &c, &s);
         fetch_rows(m, &c, depth, &s);
     } else if (few || !fill_tiles(m, g, &c, depth, columns)) {
         s = stepped(m, &c, depth, columns);
-        fill_shape(m, g, &c, &s);
+        default_matrix_cells(m, g, &c, &s);
     }
     if (few) m->points = p->op->vars.data[c.rows].space;
     p->facts->matrices = true;

@@ -310,18 +310,21 @@ static void guard_rows(making *m, tensor_val map) {
     VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
 }
 
-// Few entries.
-static void guard_few(making *m, tensor_val map, int most) {
-    const size_token few[] = {{SZ_CONST, most, 0}, {SZ_LE, 0, 0}};
+// Few entries, or many.
+static void guard_entries(making *m, tensor_val map, bool most, int n) {
+    const size_token all[] = {{SZ_CONST, n, 0}, {most ? SZ_LE : SZ_GE, 0, 0}};
     tensor_space s = m->p->op->vals.data[map].axes[0];
-    guard(m, s, true, few, 2, arena_printf(m->p->arena, "%s <= %d", m->p->op->spaces.data[s].name, most));
+    guard(m, s, true, all, 2,
+          arena_printf(m->p->arena, "%s %s %d", m->p->op->spaces.data[s].name, most ? "<=" : ">=", n));
 }
 
-// Few points; or many, and many a value of each map that leads from them.
+// Few points, or some; or many, and many a value of each map that leads from them.
 static void guard_points(making *m) {
     const planner *p = m->p;
-    bool few = m->rows == ROWS_FEW_POINTS;
-    int limit = few ? DEFAULT_POINTS : DEFAULT_MANY_POINTS;
+    bool few = m->rows != ROWS_MANY_POINTS;
+    int limit = m->rows == ROWS_FEW_POINTS ? DEFAULT_POINTS
+                : few                      ? DEFAULT_SOME_POINTS
+                                           : DEFAULT_MANY_POINTS;
     const char *name = p->op->spaces.data[m->points].name;
     const size_token t[] = {{SZ_CONST, limit, 0}, {few ? SZ_LE : SZ_GE, 0, 0}};
     guard(m, m->points, true, t, 2, arena_printf(p->arena, "%s %s %d", name, few ? "<=" : ">=", limit));
@@ -335,13 +338,14 @@ static void guard_points(making *m) {
     }
 }
 
-// So few entries a row, on average.
-static void guard_average(making *m, tensor_val map, int most) {
+// So few entries a row, or so many, on average.
+static void guard_average(making *m, tensor_val map, bool most, int n) {
     const planner *p = m->p;
     tensor_space entries = p->op->vals.data[map].axes[0], rows = p->op->vals.data[map].into;
-    const size_token thin[] = {{SZ_SPACE, rows, 0}, {SZ_CONST, most, 0}, {SZ_MUL, 0, 0}, {SZ_LE, 0, 0}};
-    guard(m, entries, true, thin, 4,
-          arena_printf(p->arena, "%s <= %d * %s", p->op->spaces.data[entries].name, most,
+    const size_token average[] = {
+        {SZ_SPACE, rows, 0}, {SZ_CONST, n, 0}, {SZ_MUL, 0, 0}, {most ? SZ_LE : SZ_GE, 0, 0}};
+    guard(m, entries, true, average, 4,
+          arena_printf(p->arena, "%s %s %d * %s", p->op->spaces.data[entries].name, most ? "<=" : ">=", n,
                        p->op->spaces.data[rows].name));
 }
 
@@ -354,6 +358,12 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
           arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
 }
 
+static void guard_outer(making *m, tensor_val map) {
+    guard_average(m, map, false, DEFAULT_OUTER);
+    if (m->rows == ROWS_OUTER_FEW) guard_entries(m, map, true, DEFAULT_OUTER_FEW);
+    if (m->rows == ROWS_OUTER_MANY) guard_entries(m, map, false, DEFAULT_OUTER_MANY);
+}
+
 void default_guards(making *m) {
     bool group = m->rows == ROWS_GROUP_AT_ONCE,
          at_once = m->rows == ROWS_ALL_AT_ONCE || m->rows == ROWS_FUSED_AT_ONCE || group;
@@ -362,9 +372,10 @@ void default_guards(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (at_once || thin || m->rows == ROWS_SHORT) guard_blocks(m, map, at_once);
-        if (few || fewer) guard_few(m, map, few ? DEFAULT_FEW : DEFAULT_FEWER);
-        if (thin || brief) guard_average(m, map, thin ? DEFAULT_THIN : DEFAULT_BRIEF);
+        if (few || fewer) guard_entries(m, map, true, few ? DEFAULT_FEW : DEFAULT_FEWER);
+        if (thin || brief) guard_average(m, map, true, thin ? DEFAULT_THIN : DEFAULT_BRIEF);
     }
+    for (uint32_t i = 0; i < m->outer.len; i++) guard_outer(m, m->outer.data[i]);
     for (uint32_t i = 0; i < m->supposed.len; i++) guard_class(m, m->supposed.data[i]);
     bool any = m->rows == ROWS_SKEWED || few || fewer || brief || group ||
                m->entries;   // as long as they are

@@ -193,7 +193,7 @@ void default_tile_room(making *m, const tensor_stage *dot, const tensor_var *lef
 }
 
 // A version of few points, or of many: all of them are of one space.
-static void note_points(making *m, tensor_var point) {
+void default_note_points(making *m, tensor_var point) {
     tensor_space s = m->p->op->vars.data[point].space;
     m->unfit |= m->points != TENSOR_NO_SPACE && m->points != s;
     m->points = s;
@@ -205,12 +205,12 @@ void default_steps(making *m, const stage_group *g, const tensor_stage *st, cons
     bool points = default_is_dot(m->p, g) || gathers(m, g);
     if (m->rows == ROWS_FEW_POINTS) {
         m->unfit |= !points || default_streams(m, g);
-        note_points(m, left[0]);
+        default_note_points(m, left[0]);
         return;
     }
     if (m->rows == ROWS_MANY_POINTS) {   // what stores a row each is held up by its turns
         m->unfit |= !default_is_dot(m->p, g) || default_streams(m, g);
-        note_points(m, left[0]);
+        default_note_points(m, left[0]);
     }
     if (default_is_dot(m->p, g)) {
         fill_steps(m, g, st, left, n);

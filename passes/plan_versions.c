@@ -107,6 +107,14 @@ static bool packs(const version_facts *f) {
     return false;
 }
 
+// Operations of four warps take whole matrices by vectors; those of one, whatever there is.
+static schedule_cell one_warp(schedule_cell c) {
+    const schedule_value *shape = schedule_value_of(&c, "shape");
+    for (simt_mma k = 0; shape && k < SIMT_MMA_COUNT; k++)
+        if (simt_mma_table(k)->warps > 1 && !strcmp(simt_mma_table(k)->shape, shape->text)) c.nvalues = 1;
+    return c;
+}
+
 // The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
 // is a fraction of the code of those that are written out for each size.
 static schedule *scalar_twin(versioning *w, const schedule *s) {
@@ -117,7 +125,8 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     t->cells.data = NULL;
     t->cells.len = t->cells.cap = 0;
     for (uint32_t i = 0; i < s->cells.len; i++)
-        if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
+        if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
+        else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));
     return t;
 }
@@ -145,9 +154,24 @@ static bool fits_all(const versioning *w, const schedule *s) {
     return !s->when.len;
 }
 
+// Where the default's cells are others for few rows, or for many, a version for those comes first.
+static bool add_sized(versioning *w, const schedule *given) {
+    static const plan_rows sizes[] = {ROWS_SOME_POINTS, ROWS_OUTER_FEW, ROWS_OUTER_MANY};
+    bool good = true;
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++) {
+        version_facts facts = {.index_bits = w->options->index_bits};
+        schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, sizes[i], &facts);
+        if (!s) continue;
+        take_conditions(w, s, &facts);
+        good = add(w, s, &facts);
+    }
+    return good;
+}
+
 static bool add_schedule(versioning *w, const schedule *given, bool *always) {
+    if (!add_sized(w, given)) return false;
     version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
-    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, &facts);
+    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_EVEN, &facts);
     take_conditions(w, s, &facts);
     take_conditions(w, s, &plain);
     if (!add(w, s, &facts)) return false;
@@ -162,14 +186,16 @@ enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a versio
 // facts: of what was added.
 static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed,
                           version_facts *facts) {
-    bool matrices = true;
+    bool matrices = true, groups = true;
     do {
-        *facts = (version_facts){.index_bits = w->options->index_bits, .no_matrices = !matrices};
+        *facts = (version_facts){
+            .index_bits = w->options->index_bits, .no_matrices = !matrices, .no_groups = !groups};
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
         if (!s) return NULL;
         take_conditions(w, s, facts);
         if (add(w, s, facts)) return s;
-        matrices = false;
+        matrices = facts->groups;
+        groups = false;
     } while (facts->matrices);
     return NULL;
 }
@@ -197,6 +223,8 @@ static void add_default(versioning *w) {
         version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
         plan_supposed supposed = {0}, other;
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        for (plan_rows rows = ROWS_OUTER_FEW; rows <= ROWS_OUTER && !i && w->machine->gpu; rows++)
+            add_made(w, c, rows, &other);
         if (!i && w->machine->gpu) add_tiled(w, c);
         for (plan_rows rows = ROWS_SHORTEST; rows <= ROWS_THIN && !i && w->machine->gpu; rows++)
             add_made(w, c, rows, &other);
@@ -233,7 +261,7 @@ static void remark_naive(const versioning *w) {
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
                          const pass_options *o) {
     version_facts facts = {.index_bits = o->index_bits};
-    return plan_complete(a, ds, op, s, machine_with(a, machine, o), &facts);
+    return plan_complete(a, ds, op, s, machine_with(a, machine, o), ROWS_EVEN, &facts);
 }
 
 program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
