@@ -375,6 +375,14 @@ static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
     return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, at, k->var[f->beside->var].base));
 }
 
+// What a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes read 16 bytes at once,
+// so no more is asked for.
+static uint32_t column_align(const fetched_rows *f, uint32_t lanes, uint32_t bytes) {
+    uint32_t align = bytes * lanes;
+    while (align > 16 || f->rows->pitch * bytes % align) align /= 2;
+    return align;
+}
+
 static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t lanes) {
     uint32_t bytes = element_bytes(k, f->rows);
     int64_t plus, more = 0;
@@ -384,7 +392,7 @@ static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, u
     simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
     to = simt_build_addr(b, to, rows_apart(b, f->rows, row, f->tile.along ? 0 : plus, bytes), 1, 0);
     to = simt_build_addr(b, to, column, bytes, more);
-    return lw_load_shared(k, b, f->rows->val, to, lanes, bytes * lanes);
+    return lw_load_shared(k, b, f->rows->val, to, lanes, column_align(f, lanes, bytes));
 }
 
 simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes) {
@@ -401,7 +409,6 @@ simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, po
                                   simt_build_addr(b, to, lw_pick(b, last.at, i), bytes, 0), 1, bytes);
         return lw_gather(b, x, lanes);
     }
-    bool aligned = last.shape != POSITION_SHIFTED && f->rows->pitch % lanes == 0;
     return lw_load_shared(k, b, f->rows->val, simt_build_addr(b, to, last.at, bytes, 0), lanes,
-                          aligned ? bytes * lanes : bytes);
+                          last.shape == POSITION_SHIFTED ? bytes : column_align(f, lanes, bytes));
 }
