@@ -181,6 +181,54 @@ static void tile_lists(gnn_context *c, const map *m, int64_t extent, bool wide) 
     rt_free(c, v.values.data);
 }
 
+// As kernels read the lists: an entry that has a class is in one tile, and in a tile of its class.
+static void tiles_cover(gnn_context *c, const map *m, int64_t extent, bool wide) {
+    rt_map_view v = view(c, m, wide);
+    rt_ints begins, values, offsets, order;
+    int64_t times[MOST] = {0};
+    GOOD(c, rt_build_tile_begins(c, &v, extent, wide, &begins));
+    GOOD(c, rt_build_tile_values(c, &v, extent, wide, &values));
+    GOOD(c, rt_build_offsets(c, &v, wide, &offsets));
+    GOOD(c, rt_build_order(c, &v, wide, &order));
+    for (int64_t t = 0; t < values.count; t++) {
+        int64_t k = rt_get(&values, t), first = rt_get(&offsets, k) + (t - rt_get(&begins, k)) * extent;
+        for (int64_t e = first; e < first + extent && e < rt_get(&offsets, k + 1); e++) {
+            times[rt_get(&order, e)]++;
+            CHECK(m->at[rt_get(&order, e)] == k);
+        }
+    }
+    for (int64_t e = 0; e < m->n; e++) CHECK(times[e] == (m->at[e] >= 0));
+    rt_free(c, order.data);
+    rt_free(c, offsets.data);
+    rt_free(c, values.data);
+    rt_free(c, begins.data);
+    rt_free(c, v.values.data);
+}
+
+// Likewise the entries of rows that are cut in parts, each of one row.
+static void parts_cover(gnn_context *c, const map *m, int64_t extent, bool wide) {
+    rt_map_view v = view(c, m, wide);
+    rt_ints rows, begins, ends, order;
+    int64_t times[MOST] = {0};
+    GOOD(c, rt_build_parts(c, RT_PART_ROWS, &v, NULL, extent, wide, &rows));
+    GOOD(c, rt_build_parts(c, RT_PART_BEGINS, &v, NULL, extent, wide, &begins));
+    GOOD(c, rt_build_parts(c, RT_PART_ENDS, &v, NULL, extent, wide, &ends));
+    GOOD(c, rt_build_order(c, &v, wide, &order));
+    for (int64_t part = 0; part < rows.count; part++) {
+        CHECK(rt_get(&ends, part) - rt_get(&begins, part) <= extent);
+        for (int64_t e = rt_get(&begins, part); e < rt_get(&ends, part); e++) {
+            times[rt_get(&order, e)]++;
+            CHECK(m->at[rt_get(&order, e)] == rt_get(&rows, part));
+        }
+    }
+    for (int64_t e = 0; e < m->n; e++) CHECK(times[e] == (m->at[e] >= 0));
+    rt_free(c, order.data);
+    rt_free(c, ends.data);
+    rt_free(c, begins.data);
+    rt_free(c, rows.data);
+    rt_free(c, v.values.data);
+}
+
 // Of rows in an order, or of their numbers: parts of those that are cut, then the others.
 static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, bool ordered) {
     rt_map_view v = view(c, m, wide), d = {.codomain = m->n + 1}, o = {.codomain = m->into};
@@ -392,6 +440,8 @@ static void round_of(gnn_context *c, uint64_t *r) {
     tile_lists(c, maps, 1 + random_below(r, 9), wide);
     part_lists(c, maps, 1 + random_below(r, 9), wide, random_below(r, 2));
     tile_lists(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
+    tiles_cover(c, maps, 1 + random_below(r, 20), wide);
+    parts_cover(c, maps, 1 + random_below(r, 20), wide);
     windows(c, &maps[0], &maps[1], 1 + random_below(r, 9), wide);
     statistics(c, maps);
     map small = random_map(r, random_below(r, 5), 2), other = random_map(r, small.n, 2);
