@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,8 +53,9 @@ def few_rows_schedule(d, c, depth, columns, dtype):
             % (c, vector, c, columns // 4 // vector, d, run, some("registers", d, depth // 4 // run), d, OPERAND[dtype]))
 
 
-def rows_schedule(what, dtype, K, Q, rows, types):
-    """Rows come some rounds ahead; the matrix of a tile's type is in registers, of which each group has some columns."""
+def rows_schedule(what, dtype, K, Q, rows, types, four=True):
+    """Rows come some rounds ahead; the matrix of a tile's type is in registers, of which each group has some columns. four: where it does
+    not fit, four warps share it."""
     d, c, depth, columns, x = ("k", "q", K, Q, "x") if what == "fwd" else ("q", "k", Q, K, "g")
     wide, size = 16 // BYTES[dtype], BYTES[dtype]
     if depth % (4 * 2) or columns % 8 or depth * size % 16:
@@ -61,7 +63,7 @@ def rows_schedule(what, dtype, K, Q, rows, types):
     if rows < 32 * types and max(depth, columns) <= 64:
         return few_rows_schedule(d, c, depth, columns, dtype)
     largest = max(depth, columns) * size
-    if depth == 256 and columns == 256:   # four warps share the matrix, or half of it, in shared memory; of f32 rows of four warps fit beside it
+    if four and depth == 256 and columns == 256:   # four warps share the matrix, or half of it, in shared memory; of f32 rows of four warps fit beside it
         mine, few = 256 if size == 2 else 128, rows < 300000
         ahead = "  keep %s shared;  pipeline e 1;" % x if size == 2 or few else ""
         return ("block e %d by type;  %sgroups e %d;  vector %s %d;  registers %s 8;  vector %s %d;  registers %s %d;  mma %s %s m64k%d;%s"
@@ -120,23 +122,50 @@ def bytes_moved(what, rows, types, size, K, Q):
 
 
 # ---- gnnc ----------------------------------------------------------------------------------------------------
-def ours(o, path, rows, types, what, dtype, K, Q, made):
-    """made: by the compiler, of f32 from no more than `mma`; else the schedule of this file."""
+def made_by_compiler(what, dtype):
+    """Of f32 no more than `mma`, which asks for tf32; of 16 bits no schedule at all."""
+    return "mma %s tf32;" % {"fwd": "k", "dx": "q", "dw": "e", "dense": "k"}[what] if dtype == "f32" else ""
+
+
+def command(o, source, path, rows, types, what, dtype, K, Q, text):
+    known = ["-D", "K=%d" % K, "-D", "Q=%d" % Q, "-D", "T=" + dtype, *(["--arch=" + o.arch] if o.arch else []), *(["--schedule=s"] if text else [])]
+    known += ["-D", "R=%d" % types] if what != "dense" else []
+    if o.verb == "compile":
+        return [o.gnnc, "compile", source, "--op=" + what, *known, "-c", "--resource-usage", "-o", os.path.join(os.path.dirname(source), "s.cubin")]
+    maps = ["--param=type=@row"] if what != "dense" else ["--size=E=%d" % rows]
+    return [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, *known, *maps, "--target=" + o.target, "--check-budget=%d" % o.budget,
+            *(["--json", "--flush", "--seconds=1", "--repeat=%d" % o.repeat] if o.verb == "bench" else ["--check"])]
+
+
+def registers(listing):
+    """The most registers of a thread, and spilled bytes, of all versions' kernels."""
+    rows = [r for r in (re.match(r"\S.*? {2,}\S+ +\d+ +(\d+) +(\d+(?:\+\d+)?) ", line) for line in listing.splitlines()) if r]
+    return dict(registers=max(int(r[1]) for r in rows), spills=sum(sum(map(int, r[2].split("+"))) for r in rows))
+
+
+def outcome(o, done):
+    results = [json.loads(line) for line in done.stdout.splitlines()] if o.verb == "bench" else []
+    if results and "median_ms" in results[0]:
+        row = results[0]
+        return dict(cold_ms=row["median_ms"], hot_ms=row["hot_ms"], prepare_ms=row["prepare_ms"], verdict=row["verdict"], plan=row["plan"])
+    if o.verb == "compile" and not done.returncode:
+        return dict(verdict="compiled", **registers(done.stderr))
+    checked = re.search(r"^\S+ +%s +\S+ +(\S.*?)  .* right$" % o.target, done.stdout, re.M) if o.verb == "run" and not done.returncode else None
+    if checked:
+        return dict(verdict="right", plan=checked[1])
+    fault = next((line for line in done.stderr.splitlines() if "error" in line), "exit status %d" % done.returncode)
+    refused = re.search(r"error\[E05", fault)
+    return dict(verdict=results[0]["verdict"] if results else "refused" if refused else "failed", reason=re.sub(r"^.*?: error", "error", fault)[:200])
+
+
+def ours(o, path, rows, types, what, dtype, K, Q, text):
+    """By the schedule of that text; none: what the compiler makes."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "s.gnn")
-        text = schedule(what, dtype, K, Q, rows, types) if not made else "mma %s tf32;" % {"fwd": "k", "dx": "q", "dw": "e", "dense": "k"}[what] if dtype == "f32" else ""
-        open(source, "w").write(open(os.path.join(HERE, "segments.gnn")).read() + ("schedule %s s { %s }\n" % (what, text) if text else ""))
-        maps = ["--param=type=@row", "-D", "R=%d" % types] if what != "dense" else ["--size=E=%d" % rows]
-        command = [o.gnnc, o.verb, source, "--graph=" + path, "--op=" + what, *(["--schedule=s"] if text else []), *maps, "-D", "K=%d" % K,
-                   "-D", "Q=%d" % Q, "-D", "T=" + dtype, "--target=" + o.target, "--check-budget=%d" % o.budget]
-        command += ["--json", "--flush", "--seconds=1", "--repeat=%d" % o.repeat] if o.verb == "bench" else ["--check"]
-        done = subprocess.run(command, capture_output=True, text=True)
-    results = [json.loads(line) for line in done.stdout.splitlines()] if o.verb == "bench" else []
-    row = results[0] if results else {"verdict": "right" if o.verb != "bench" and not done.returncode and " right" in done.stdout else "failed"}
-    fault = next((line for line in done.stderr.splitlines() if "error" in line), "exit status %d" % done.returncode)
-    if "median_ms" not in row:
-        return dict(verdict=row["verdict"], schedule=text, **({} if row["verdict"] == "right" else {"reason": fault[:200]}))
-    return dict(cold_ms=row["median_ms"], hot_ms=row["hot_ms"], prepare_ms=row["prepare_ms"], verdict=row["verdict"], plan=row["plan"], schedule=text)
+        with open(os.path.join(HERE, "segments.gnn")) as ops, open(source, "w") as out:
+            out.write(ops.read() + ("schedule %s s { %s }\n" % (what, text) if text else ""))
+        done = subprocess.run(command(o, source, path, rows, types, what, dtype, K, Q, text), capture_output=True, text=True)
+    return dict(outcome(o, done), schedule=text)
 
 
 # ---- Others --------------------------------------------------------------------------------------------------
@@ -218,42 +247,72 @@ def peers(o, torch, clock, ptr, dtype, K, Q, what):
 KEY = ("data", "pass", "dtype", "K", "Q", "who")
 
 
+def best_other(by):
+    return min((r for w, r in by.items() if not w.startswith("gnnc") and r.get("verdict") == "right"), key=lambda r: r["cold_ms"], default=None)
+
+
+def plan_cells(mine, other):
+    """What a plan takes, and the launches after which it is paid for by what each is faster."""
+    if "prepare_ms" not in mine:
+        return "– | –"
+    gain = other["cold_ms"] - mine["cold_ms"] if other else 0
+    return "%.2f | %s" % (mine["prepare_ms"], "%d" % math.ceil(mine["prepare_ms"] / gain) if gain > 0 else "–")
+
+
 def table(rows):
-    print("| data | pass | type | K × Q | bytes, µs | gnnc | × | best other | × gnnc |\n|---|---|---|---|--:|--:|--:|---|--:|")
+    print("| data | pass | type | K × Q | bytes, µs | gnnc | × | best other | × gnnc | plan, ms | paid after |\n|---|---|---|--:|--:|--:|--:|---|--:|--:|--:|")
     cases, ratios = {}, {}
     for r in rows:
         cases.setdefault(tuple(r[k] for k in KEY[:-1]), {})[r["who"]] = r
     for case, by in cases.items():
-        mine = by.get("gnnc", {})
-        other = min((r for w, r in by.items() if not w.startswith("gnnc") and r.get("verdict") == "right"), key=lambda r: r["cold_ms"], default=None)
+        mine, other = by.get("gnnc", {}), best_other(by)
         floor = next(iter(by.values()))["bytes"] / 4.2e12 * 1e6
         us = 1e3 * mine["cold_ms"] if "cold_ms" in mine else math.nan
-        print("| %s | %s | %s | %d × %d | %.1f | %s | %.2f | %s | %s |" % (*case, floor, "%.1f" % us if us == us else mine.get("reason", "–"), us / floor,
-              "%s %.1f" % (other["who"], 1e3 * other["cold_ms"]) if other else "–", "%.2f" % (1e3 * other["cold_ms"] / us) if other and us == us else "–"))
+        print("| %s | %s | %s | %d × %d | %.1f | %s | %.2f | %s | %s | %s |" % (*case, floor, "%.1f" % us if us == us else mine.get("reason", "–"), us / floor,
+              "%s %.1f" % (other["who"], 1e3 * other["cold_ms"]) if other else "–", "%.2f" % (1e3 * other["cold_ms"] / us) if other and us == us else "–",
+              plan_cells(mine, other)))
         if other and us == us:
             ratios.setdefault((case[1], case[2]), []).append(1e3 * other["cold_ms"] / us)
     for key, x in sorted(ratios.items()):
         print("\n%s %s: %.2f × the best other, geometric mean of %d; least %.2f" % (*key, math.exp(sum(map(math.log, x)) / len(x)), len(x), min(x)))
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def lines(path):
+    """Those of a file of JSON lines; of none, none."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as f:
+        return [json.loads(line) for line in f]
+
+
+def append(path, row):
+    with open(path, "a") as f:
+        f.write(json.dumps(row) + "\n")
+
+
+def options(p):
     p.add_argument("--data", default=".")
     p.add_argument("--names", default="uniform1000,uniform100")
     p.add_argument("--sizes", default="32x32,64x64,128x128")
     p.add_argument("--dtypes", default="f32,f16")
     p.add_argument("--passes", default=",".join(PASSES))
-    p.add_argument("--only", default="ours,peers", help="default: what the compiler makes without a schedule, of f32 from `mma k tf32`")
     p.add_argument("--out", default="segments.jsonl")
     p.add_argument("--gnnc", default=os.path.join(ROOT, "build", "bin", "gnnc"))
     p.add_argument("--target", default="cuda")
-    p.add_argument("--verb", default="bench", help="run: checks alone")
+    p.add_argument("--arch", help="architecture that is compiled for, where no GPU says it: sm_90a has operations of four warps")
+    p.add_argument("--verb", default="bench", choices=("bench", "run", "compile"), help="run: checks alone; compile: registers and spills alone")
     p.add_argument("--budget", type=int, default=3000000, help="expressions of the check")
     p.add_argument("--repeat", type=int, default=15)
     p.add_argument("--seconds", type=float, default=540)
-    p.add_argument("--table", action="store_true")
+    p.add_argument("--table", action="store_true", help="print what is in --out, and run nothing")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options(p)
+    p.add_argument("--only", default="ours,peers", help="default: what the compiler makes without a schedule, of f32 from `mma k tf32`")
     o = p.parse_args()
-    rows = [json.loads(line) for line in open(o.out)] if os.path.exists(o.out) else []
+    rows = lines(o.out)
     if o.table:
         return table(rows)
     import numpy as np
@@ -272,13 +331,14 @@ def main():
                 for what in o.passes.split(","):
                     def add(who, row):
                         row = {**dict(zip(KEY, (name, what, dtype, K, Q, who))), "bytes": bytes_moved(what, int(ptr[-1]), len(ptr) - 1, BYTES[dtype], K, Q), **row}
-                        open(o.out, "a").write(json.dumps(row) + "\n")
-                        print(" ".join(str(row.get(k, "")) for k in KEY + ("cold_ms", "hot_ms", "verdict", "plan", "reason")), flush=True)
+                        append(o.out, row)
+                        print(" ".join(str(row[k]) for k in KEY + ("cold_ms", "hot_ms", "registers", "spills", "verdict", "plan", "reason") if k in row), flush=True)
                     if time.time() > end:
                         return print("out of time")
                     for who, asked in (("gnnc", "ours"), ("gnnc default", "default")):
                         if asked in o.only and (name, what, dtype, K, Q, who) not in known:
-                            add(who, ours(o, path, int(ptr[-1]), len(ptr) - 1, what, dtype, K, Q, asked == "default"))
+                            text = schedule(what, dtype, K, Q, int(ptr[-1]), len(ptr) - 1) if asked == "ours" else made_by_compiler(what, dtype)
+                            add(who, ours(o, path, int(ptr[-1]), len(ptr) - 1, what, dtype, K, Q, text))
                     if "peers" in o.only and (name, what, dtype, K, Q, "triton grouped" if what != "dense" else "loop of mm") not in known:
                         for who, row in peers(o, torch, clock, ptr, dtype, K, Q, what):
                             add(who, row)
