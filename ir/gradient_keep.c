@@ -9,6 +9,7 @@ typedef struct {
     bool *needed;        // per value
     tensor_val *as;      // per value: where it went
     tensor_expr *expr;   // per expression; 0: not yet
+    uint32_t *reducer;   // per reducer: where it went
 } moving;
 
 // ---- What is needed --------------------------------------------------------------------------------------
@@ -105,9 +106,19 @@ static void move_facts(moving *m) {
     }
 }
 
+static bool uses(const moving *m, uint32_t reducer) {
+    bool used = false;
+    for (uint32_t i = 0; i < m->g->op->stages.len; i++)
+        used |= m->g->op->stages.data[i].reducer == reducer && writes_needed(m, &m->g->op->stages.data[i]);
+    return used;
+}
+
 static void move_reducers(moving *m) {
+    m->reducer = ARENA_ARRAY(m->g->arena, uint32_t, m->g->op->reducers.len + 1);
     for (uint32_t k = 0; k < m->g->op->reducers.len; k++) {
         tensor_reducer r = m->g->op->reducers.data[k];
+        if (!uses(m, k)) continue;
+        m->reducer[k] = m->to->reducers.len;
         r.identity = moved(m, r.identity, r.nstate);
         r.lift = moved(m, r.lift, r.nstate);
         r.combine = moved(m, r.combine, r.nstate);
@@ -124,6 +135,7 @@ static void move_stage(moving *m, tensor_stage s) {
         targets[t] = (tensor_target){m->as[s.targets[t].val], s.targets[t].rank,
                                      moved(m, s.targets[t].index, s.targets[t].rank)};
     for (uint32_t k = 0; k < s.nkeys; k++) keys[k] = (tensor_key){move(m, s.keys[k].lhs), move(m, s.keys[k].rhs)};
+    if (s.reducer != TENSOR_NO_REDUCER) s.reducer = m->reducer[s.reducer];
     s.targets = targets;
     s.keys = keys;
     s.body = moved(m, s.body, s.nbody);
@@ -157,7 +169,7 @@ static void move_spaces(moving *m) {
 tensor_op *gradient_keep(gradient *g, const gradient_request *r, const tensor_val *given, uint32_t ngiven,
                          const tensor_val *results, uint32_t nresults) {
     moving m = {g, tensor_op_new(g->arena, r->name), ARENA_ARRAY(g->arena, bool, g->op->vals.len),
-                ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len), ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
+                ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len), ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len), NULL};
     tensor_op *to = m.to;
     to->source = g->op->source;
     to->at = r->at;

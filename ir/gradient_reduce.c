@@ -149,13 +149,21 @@ static uint32_t state_reducer(gradient *g, const tensor_reducer *of, uint32_t i)
     return g->op->reducers.len - 1;
 }
 
+static tensor_expr stand_in(leaves *x, tensor_expr e);
+
+// A part that is a sum by itself, or the like, is one of what is lifted; others need the whole reducer.
 static tensor_expr whole_state(leaves *x, uint32_t i) {
     gradient *g = x->g;
-    if (x->states[i]) return x->states[i];
+    tensor_reduce_kind kind;
     tensor_reducer of = *x->r;
     const char *suffix = arena_printf(g->arena, "state%u", (unsigned)i);
-    x->states[i] = gradient_beside(g, x->s, state_reducer(g, &of, i), x->s->body, x->s->nbody, suffix);
-    return x->states[i];
+    if (x->states[i]) return x->states[i];
+    if (tensor_combined_by(g->op, &of, i, &kind)) {
+        tensor_expr lifted = stand_in(x, of.lift[i]);
+        uint32_t by = tensor_builtin_reducer(g->op, kind, of.state_types[i]);
+        return x->states[i] = gradient_beside(g, x->s, by, &lifted, 1, suffix);
+    }
+    return x->states[i] = gradient_beside(g, x->s, state_reducer(g, &of, i), x->s->body, x->s->nbody, suffix);
 }
 
 static tensor_expr stand_in(leaves *x, tensor_expr e) {
