@@ -12,6 +12,7 @@ enum { MOST = 48 };   // elements of a tensor
 typedef struct {
     driver *d;
     const tensor_op *forward, *gradient;
+    const ast_names *wrt;
     binding *b;               // of the gradient, whose parameters are those of the op and more
     tensor_array *inputs;     // of the op
     const int64_t *sizes;
@@ -46,19 +47,25 @@ static bool evaluate(checking *c, const tensor_op *op, const tensor_array *input
     return false;
 }
 
-// L, and whether it is a number.
+// Where the gradient is given dy of the first float result: behind the parameters that are the op's.
+static tensor_val first_given(const checking *c) {
+    tensor_val n = 0;
+    for (tensor_val v = 0; v < c->forward->nparams; v++) n += c->forward->vals.data[v].role != VAL_RESULT;
+    return n;
+}
+
 static bool loss(checking *c, double *out) {
     arena *a = arena_new();
     tensor_evaluated *y = ARENA_ARRAY(a, tensor_evaluated, c->forward->nparams + 1);
     bool good = evaluate(c, c->forward, c->inputs, a, y);
+    tensor_val given = first_given(c);
     *out = 0;
     for (tensor_val v = 0, r = 0; v < c->forward->nparams && good; v++) {
         const tensor_val_info *i = &c->forward->vals.data[v];
         if (i->role != VAL_RESULT) continue;
         const tensor_evaluated *of = &y[r++];
         if (!ir_dtype_is_float(i->type)) continue;
-        tensor_val given = named(c->gradient, arena_printf(a, "d%s", i->name));
-        const tensor_array *dy = &c->b->arrays[given];
+        const tensor_array *dy = &c->b->arrays[given++];
         for (int64_t k = 0; k < elements(dy); k++) {
             double w = bind_load(dy->type, dy->data, k);
             if (w != 0) *out += w * of->value[k];
@@ -116,9 +123,8 @@ static void add_row(checking *c, tensor_val result, const outcome *o) {
          c->gradient->name, (long long)o->worst_at, c->gradient->vals.data[result].name, o->worst);
 }
 
-static bool check_tensor(checking *c, tensor_val result, const tensor_evaluated *got) {
-    const char *name = c->gradient->vals.data[result].name + 1;
-    tensor_array *x = &c->inputs[named(c->forward, name)];
+static bool check_tensor(checking *c, tensor_val result, const char *of, const tensor_evaluated *got) {
+    tensor_array *x = &c->inputs[named(c->forward, of)];
     outcome o = {.elements = elements(x)};
     double largest = 0;
     for (int64_t k = 0; k < o.elements; k++) largest = fmax(largest, fabs(got->value[k]));
@@ -167,8 +173,12 @@ static void check_op(checking *c, const run_graph *g, const bind_options *option
     c->inputs = inputs_of(c);
     tensor_evaluated *got = ARENA_ARRAY(a, tensor_evaluated, c->gradient->nparams + 1);
     bool good = evaluate(c, c->gradient, c->b->arrays, a, got);
-    for (tensor_val v = 0, r = 0; v < c->gradient->nparams && good; v++)
-        if (c->gradient->vals.data[v].role == VAL_RESULT) good = check_tensor(c, v, &got[r++]);
+    const ast_names *of = c->wrt;
+    for (tensor_val v = 0, r = 0; v < c->gradient->nparams && good; v++) {
+        if (c->gradient->vals.data[v].role != VAL_RESULT) continue;
+        good = check_tensor(c, v, of->name.text, &got[r++]);
+        of = of->next;
+    }
     bind_free(c->b);
 }
 
@@ -185,6 +195,7 @@ void check_gradients(driver *d, unit *u) {
         const tensor_op *forward = o->frontend ? frontend_differentiated(u->frontend, o->number) : NULL;
         if (!forward) continue;
         c.forward = forward;
+        c.wrt = u->frontend->ops.data[o->number].grad->names;
         c.gradient = o->op;
         check_op(&c, &g, &options);
     }

@@ -71,15 +71,18 @@ static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *
     return true;
 }
 
-// In C a point is an underscore; types stand behind the name, as those of the op do.
-static const char *name_of(sema *s, const ast_item *g, const ast_item *source, const tensor_op *op) {
-    char *name = arena_printf(s->arena, "%s", gradient_path(s, g));
+static const char *in_c(sema *s, const char *path) {   // a point is an underscore
+    char *name = arena_printf(s->arena, "%s", path);
     for (char *c = name; *c; c++)
         if (*c == '.') *c = '_';
-    size_t given = strlen(source->name.text);
-    const char *types = op->name + given;
-    for (const char *t = op->name; (t = strstr(t, "_grad")); t++) types = t + strlen("_grad");
-    return arena_printf(s->arena, "%s%s", name, types);
+    return name;
+}
+
+// Types stand behind the name, as those of the op do.
+static const char *name_of(sema *s, const ast_item *g, const tensor_op *op) {
+    const ast_item *before = gradient_find(s, schedule_path_text(s, g->path));
+    const char *of = before ? in_c(s, gradient_path(s, before)) : gradient_source(s, g->path, 0)->name.text;
+    return arena_printf(s->arena, "%s%s", in_c(s, gradient_path(s, g)), op->name + strlen(of));
 }
 
 tensor_op *gradient_lower_source(sema *s, const ast_item *g, tensor_op *(*forward)(sema *, const ast_item *, const char *),
@@ -90,13 +93,12 @@ tensor_op *gradient_lower_source(sema *s, const ast_item *g, tensor_op *(*forwar
 
 tensor_op *gradient_lower(sema *s, const ast_item *g, tensor_op *(*forward)(sema *, const ast_item *, const char *),
                           const char *source) {
-    const ast_item *op = gradient_source(s, g->path, 0);
     tensor_op *f = gradient_lower_source(s, g, forward, source);
     if (!f) return NULL;
     tensor_val *wrt = ARENA_ARRAY(s->arena, tensor_val, f->nparams + 1);
     uint32_t n = 0;
     if (!wanted(s, g, f, wrt, &n)) return NULL;
-    gradient_request r = {name_of(s, g, op, f), wrt, n, g->at};
+    gradient_request r = {name_of(s, g, f), wrt, n, g->at};
     tensor_op *made = tensor_gradient(s->arena, s->ds, f, &r);
     const char *fault = made ? tensor_verify(s->arena, made) : NULL;
     if (fault) ICE("%s: the gradient does not verify: %s", made->name, fault);

@@ -143,19 +143,11 @@ static void through_else(gradient *g, const tensor_stage *s, const tensor_expr *
     contribute_all(g, s, gradient_below(g, s->orelse, seeds, s->nelse), all, true);
 }
 
-static bool refuse_loop(gradient *g, const tensor_stage *s) {
-    diagnostic *d = diag(g->ds, E0612, s->at, "'%s' is computed step by step, and a loop has no gradient in this version", s->name);
-    diag_note(d, g->at, "asked for here");
-    diag_help(d, "write the steps out, or differentiate one of them");
-    return false;
-}
-
 static bool through(gradient *g, uint32_t stage) {
     const tensor_stage s = g->op->stages.data[stage];
     tensor_expr *targets = ARENA_ARRAY(g->arena, tensor_expr, s.ntargets + 1),
                 *seeds = ARENA_ARRAY(g->arena, tensor_expr, s.nbody + 1);
     if (!targets_of(g, &s, targets)) return true;
-    if (s.loop != TENSOR_NO_LOOP) return refuse_loop(g, &s);
     if (s.reducer == TENSOR_NO_REDUCER) memcpy(seeds, targets, s.ntargets * sizeof *seeds);
     else if (any_active(g, s.body, s.nbody) && !gradient_of_reduction(g, &s, targets, seeds)) return false;
     uint32_t all = g->op->exprs.len;
@@ -165,29 +157,28 @@ static bool through(gradient *g, uint32_t stage) {
 }
 
 // ---- The op ----------------------------------------------------------------------------------------------
-static bool is_free(gradient *g, const char *name, tensor_val of) {
-    for (tensor_val v = 0; v < g->op->nparams; v++) {
-        if (strcmp(g->op->vals.data[v].name, name) || g->op->vals.data[v].role == VAL_RESULT) continue;
-        diagnostic *d = diag(g->ds, E0613, g->at, "the gradient of '%s' would be called '%s', which is a parameter already",
-                             g->op->vals.data[of].name, name);
-        diag_help(d, "call the parameter otherwise");
-        return false;
+// A d before the name, and as many underscores behind it as no parameter has.
+static const char *adjoint_name(gradient *g, tensor_val of, uint32_t given) {
+    const char *name = arena_printf(g->arena, "d%s", g->op->vals.data[of].name);
+    for (tensor_val v = 0; v < g->op->vals.len; v++) {
+        const tensor_val_info *i = &g->op->vals.data[v];
+        bool there = (v < g->op->nparams && i->role != VAL_RESULT) || (v >= g->nvals && v < g->nvals + given);
+        if (!there || strcmp(i->name, name)) continue;
+        name = arena_printf(g->arena, "%s_", name);
+        v = UINT32_MAX;   // from the first
     }
-    return true;
+    return name;
 }
 
 // dy of each float result, which is where adjoints begin.
-static bool give(gradient *g, tensor_val *given, uint32_t *ngiven) {
+static void give(gradient *g, tensor_val *given, uint32_t *ngiven) {
     for (tensor_val v = 0; v < g->op->nparams; v++) {
         const tensor_val_info i = g->op->vals.data[v];
-        const char *name = arena_printf(g->arena, "d%s", i.name);
         if (i.role != VAL_RESULT || !ir_dtype_is_float(i.type)) continue;
-        if (!is_free(g, name, v)) return false;
-        tensor_val d = add_value(g, v, name, VAL_TENSOR, i.type);
+        tensor_val d = add_value(g, v, adjoint_name(g, v, *ngiven), VAL_TENSOR, i.type);
         given[(*ngiven)++] = d;
         g->of[v].adjoint = d;
     }
-    return true;
 }
 
 // A stage that alone makes the adjoint writes the result.
@@ -214,32 +205,37 @@ static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
     push_sum(g, of, to, TENSOR_NO_VAL);
 }
 
-static bool finish(gradient *g, tensor_val of, tensor_val *out) {
-    const char *name = arena_printf(g->arena, "d%s", g->op->vals.data[of].name);
-    if (!is_free(g, name, of)) return false;
+static tensor_val finish(gradient *g, tensor_val of, uint32_t given) {
+    const char *name = adjoint_name(g, of, given);
     tensor_val one = g->of[of].terms.len && g->of[of].terms.data[0].sum ? alone(g, of) : TENSOR_NO_VAL;
-    for (tensor_val v = 0; v < g->op->vals.len; v++)   // no parameter: what is computed on the way gives way
+    for (tensor_val v = 0; v < g->op->vals.len; v++)   // what is computed on the way gives way
         if (!strcmp(g->op->vals.data[v].name, name)) g->op->vals.data[v].name = gradient_name(g, name, "of");
-    *out = add_value(g, of, name, VAL_RESULT, g->op->vals.data[of].type);
-    if (one != TENSOR_NO_VAL) retarget(g, one, *out);
-    else if (g->of[of].terms.len) push_sum(g, of, *out, TENSOR_NO_VAL);
-    else push_zeros(g, of, *out);
-    return true;
+    tensor_val out = add_value(g, of, name, VAL_RESULT, g->op->vals.data[of].type);
+    if (one != TENSOR_NO_VAL) retarget(g, one, out);
+    else if (g->of[of].terms.len) push_sum(g, of, out, TENSOR_NO_VAL);
+    else push_zeros(g, of, out);
+    return out;
+}
+
+static void begin(gradient *g, const gradient_request *r) {
+    g->nvals = g->op->vals.len;
+    g->nstages = g->op->stages.len;
+    g->active = ARENA_ARRAY(g->arena, bool, g->nvals);
+    g->of = ARENA_ARRAY(g->arena, gradient_of, g->nvals);
+    for (tensor_val v = 0; v < g->nvals; v++) g->of[v].adjoint = TENSOR_NO_VAL;
+    for (uint32_t i = 0; i < r->nwrt; i++) g->active[r->wrt[i]] = true;
+    find_active(g);
 }
 
 tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gradient_request *r) {
-    gradient g = {.arena = a, .ds = ds, .at = r->at, .op = tensor_op_copy(a, op), .nvals = op->vals.len, .nstages = op->stages.len};
+    gradient g = {.arena = a, .ds = ds, .at = r->at, .op = tensor_op_copy(a, op)};
     tensor_val *given = ARENA_ARRAY(a, tensor_val, op->nparams + 1), *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
     uint32_t ngiven = 0;
-    g.active = ARENA_ARRAY(a, bool, op->vals.len);
-    g.of = ARENA_ARRAY(a, gradient_of, op->vals.len);
-    for (tensor_val v = 0; v < op->vals.len; v++) g.of[v].adjoint = TENSOR_NO_VAL;
-    for (uint32_t i = 0; i < r->nwrt; i++) g.active[r->wrt[i]] = true;
-    find_active(&g);
-    if (!give(&g, given, &ngiven)) return NULL;
-    for (uint32_t s = op->stages.len; s-- > 0;)
+    if (!gradient_write_steps(&g)) return NULL;
+    begin(&g, r);
+    give(&g, given, &ngiven);
+    for (uint32_t s = g.nstages; s-- > 0;)
         if (!through(&g, s)) return NULL;
-    for (uint32_t i = 0; i < r->nwrt; i++)
-        if (!finish(&g, r->wrt[i], &results[i])) return NULL;
+    for (uint32_t i = 0; i < r->nwrt; i++) results[i] = finish(&g, r->wrt[i], ngiven);
     return gradient_keep(&g, r, given, ngiven, results, r->nwrt);
 }

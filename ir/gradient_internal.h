@@ -27,6 +27,9 @@ typedef struct {
     bool failed;
 } gradient;
 
+// ---- Steps (gradient_steps.c) ----------------------------------------------------------------------------
+bool gradient_write_steps(gradient *g);   // before anything else; false: refused
+
 // ---- Expressions (gradient_expr.c) -----------------------------------------------------------------------
 bool gradient_mentions(const tensor_op *op, tensor_expr e, tensor_var v);
 // The expression with what stands for its variables: as[v], 0: v itself.
