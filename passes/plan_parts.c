@@ -493,7 +493,7 @@ bool plan_takes_up(const planner *p, const tensor_stage *st) {
 // of them, so that many blocks read what there may be few rows of (the weights of 90 types, each of many
 // parts). Of ranges there are many, of which few have more than two parts of a row: threads have some rows.
 index_cut plan_taken_sums(const planner *p, index_cut c) {
-    enum { ROWS_OF_SPANS = 4 };
+    enum { ROWS_OF_SPANS = 8 };
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[c.var].space];
     const plan_part *part = plan_part_of(p, (uint32_t)(c.stage - p->op->stages.data));
     int64_t lanes = p->machine->lanes, vector = plan_or_one(c.vector),
