@@ -41,8 +41,8 @@ static LLVMMetadataRef loop_property(cg_emitter *e, const char *text) {
     return LLVMMDNodeInContext2(e->context, &name, 1);
 }
 
-// Tells LLVM and, through it, the assembler not to unroll the loop whose back edge this is; of a long one, that
-// what its rounds compute alike stays in them.
+// Tells LLVM and, through it, the assembler not to unroll the loop whose back edge this is; of a long one,
+// that what its rounds compute alike stays in them.
 static void keep_rolled(cg_emitter *e, cg_value back_edge, bool is_long) {
     static const char loop[] = "llvm.loop";
     LLVMMetadataRef parts[] = {LLVMTemporaryMDNode(e->context, NULL, 0),

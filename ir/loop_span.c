@@ -73,15 +73,18 @@ tensor_expr loop_span_hi(tensor_op *op, const loop_span *s) {
 // The row of a position, which is there where `some` holds.
 static tensor_expr row_at(const spanning *x, tensor_expr some, tensor_expr position) {
     tensor_expr at = tensor_index(x->op, x->points, position, NO_SPAN),
-                none = tensor_node_new(x->op, (tensor_node){.op = TENSOR_NONE_OP,
-                                                            .type = {DT_INDEX, x->points}});
+                none = tensor_node_new(x->op,
+                                       (tensor_node){.op = TENSOR_NONE_OP, .type = {DT_INDEX, x->points}});
     at = tensor_select(x->op, some, at, none, NO_SPAN);
     return wide(x, tensor_load(x->op, x->s->map, &at, 1, NO_SPAN));
 }
 
-static tensor_expr behind(const spanning *x, tensor_expr row) { return two(x, TENSOR_ADD_OP, row, number(x, 1)); }
+static tensor_expr behind(const spanning *x, tensor_expr row) {
+    return two(x, TENSOR_ADD_OP, row, number(x, 1));
+}
 
-// The row of the first position; or where others begin behind that of the position before, the first of those.
+// The row of the first position; or where others begin behind that of the position before, the first of
+// those.
 tensor_expr loop_span_first(tensor_op *op, const loop_span *s) {
     spanning x = of(op, s);
     tensor_expr begin = range_begin(&x), some = two(&x, TENSOR_GT_OP, begin, number(&x, 0)),

@@ -355,7 +355,9 @@ static bool has_matrix(const loop_body *body) {
 }
 
 // Rows that a block goes through, each of which has all of a warp's registers.
-static bool has_long_rounds(const loop_node *n) { return !n->ndigits && !n->nfetched && has_matrix(&n->body); }
+static bool has_long_rounds(const loop_node *n) {
+    return !n->ndigits && !n->nfetched && has_matrix(&n->body);
+}
 
 static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               uint32_t step, loop_round *r) {
@@ -365,8 +367,8 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
     for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];
     simt_builder in = simt_build_for(b, lo, hi, lw_ix(k, b, step), init, slots.len, &loop);
-    k->f->instrs.data[loop].aux =
-        has_long_rounds(n) ? SIMT_LOOP_LONG : SIMT_LOOP_ROLLED;   // unrolling is the plan's
+    k->f->instrs.data[loop].aux = has_long_rounds(n) ? SIMT_LOOP_LONG
+                                                     : SIMT_LOOP_ROLLED;   // unrolling is the plan's
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
     region_mark m = lw_enter(k);
     r->round.base = simt_for_index(k->f, loop);

@@ -194,7 +194,8 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     loop_node *node = loop_node_new(p->plan, LOOP_FOR, deepest->at);
     tensor_var v = n->vars[level];
     bool rows = level == n->rows->level,
-         ordered = rows && (n->rows->order != TENSOR_NO_VAL || n->rows->point), within = rows && n->rows->place != ROWS_OF_GRID;
+         ordered = rows && (n->rows->order != TENSOR_NO_VAL || n->rows->point),
+         within = rows && n->rows->place != ROWS_OF_GRID;
     if (rows && n->rows->tile) {
         n->tiles = plan_open_tiles(p, n->rows->tile, to);
         n->tiled = n->levels.len;

@@ -397,7 +397,8 @@ static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
     loop_node *over = loop_node_new(p->plan, LOOP_FOR, n->kernel->at);
     over->var = part->part;
     over->lo = part->kind == PART_SPAN ? tensor_int(p->op, 0) : part->first;
-    over->hi = part->kind == PART_SPAN ? tensor_size(p->op, p->op->vars.data[part->part].space, NO_SPAN) : part->end;
+    over->hi = part->kind == PART_SPAN ? tensor_size(p->op, p->op->vars.data[part->part].space, NO_SPAN)
+                                       : part->end;
     over->rest = LOOP_BLOCK_PLACE;
     if (part->kind == PART_RUNS && part->groups > 1)
         over->digits[over->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)part->groups, 1};

@@ -1,14 +1,15 @@
 // Sums by matrix operations in blocks that own equal ranges of positions, sorted by their rows: a block goes
 // through the rows of its range, one after the other, as matrix operations add up the products of one. A row
-// that lies inside the range is stored at once; one that is cut leaves its sum there, and a second kernel adds
-// those up, at the first of the beginnings of ranges that it lies across. So blocks have equally much to do,
-// however uneven the rows are, and nothing depends on time.
+// that lies inside the range is stored at once; one that is cut leaves its sum there, and a second kernel
+// adds those up, at the first of the beginnings of ranges that it lies across. So blocks have equally much to
+// do, however uneven the rows are, and nothing depends on time.
 //     w[r, k, q] = sum {e : type[e] == r} x[e, k] * g[e, q]    block e 2048
 //  →  for e.part in 0 .. size(E.spans2048) [block] { for r in … [serial] { for k … { for q … {
-//       reduce w by … { for e in max(e.part * 2048, offsets[r]) .. min(…) { contribute w } }
-//       if (inside) { store w }  if (not) { store_state w (…[max(2 e.part, 2 (offsets[r] / 2048) + 1), k, q]) }
-//     for r.cut in 1 .. size(E.spans2048) [block] { let r = type[r.cut * 2048]  for k … { for q … { if (its first) {
-//       reduce w { for e.part … { contribute w (…) } }  store w
+//       reduce w by … { for e in max(e.part * 2048, offsets[r]) .. … { contribute w } }
+//       if inside { store w }
+//       if not { store_state w (…[max(e.part * 2, offsets[r] / 2048 * 2 + 1), k, q]) } }
+//     for r.cut in 1 .. size(E.spans2048) [block] { let r = type[r.cut * 2048]  for k … { for q … {
+//       if first { reduce w { for e.part … { contribute w (…) } }  store w } }
 #include "planner.h"
 
 static bool refuse(planner *p, span at, const char *help, const char *words) {
@@ -59,7 +60,8 @@ static bool check_alone(planner *p, const stage_group *g, uint32_t first, const 
     if (!plan_in_order(p, st, block, rows)) return false;
     if (plan_atomic(p, st))
         return REFUSE(
-            p, block->at, arena_printf(p->arena, "'combine %s staged' gives the same bits every time", block->subject),
+            p, block->at,
+            arena_printf(p->arena, "'combine %s staged' gives the same bits every time", block->subject),
             "sums of '%s' by matrix operations in blocks of positions have no pass in this version that combines them by 'atomic'",
             st->name);
     if (!m->sorted)
@@ -68,9 +70,10 @@ static bool check_alone(planner *p, const stage_group *g, uint32_t first, const 
             "'block' along '%s' with 'mma' has no pass in this version but for rows of a sorted map, and '%s' is none",
             block->subject, p->op->vals.data[m->map].name);
     if (!plan_cuts_rows(p, g, first, m, rows))
-        return REFUSE(p, block->at, instead,
-                      "'block' along '%s' with 'mma' has no pass in this version where a kernel has other sums",
-                      block->subject);
+        return REFUSE(
+            p, block->at, instead,
+            "'block' along '%s' with 'mma' has no pass in this version where a kernel has other sums",
+            block->subject);
     return true;
 }
 
@@ -94,7 +97,8 @@ bool plan_span(planner *p, const stage_group *g, uint32_t first, plan_part *part
         !check_points(p, st, part->var))
         return false;
     loop_span *s = &part->span;
-    *s = (loop_span){.map = m->map, .offsets = plan_offsets(p, m), .points = schedule_number(block, NULL), .row = row};
+    *s = (loop_span){
+        .map = m->map, .offsets = plan_offsets(p, m), .points = schedule_number(block, NULL), .row = row};
     const tensor_space parts = parts_of(p, s, s->points);
     s->part = part->part = position(p, "part", index, parts);
     s->head = part->head = position(p, "cut", p->op->vars.data[row].name, parts);
