@@ -95,6 +95,21 @@ cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x)
     return cg_pack(e, parts, held);
 }
 
+cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
+    static const char *const names[2][2] = {{"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.b16",
+                                             "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16"},
+                                            {"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16",
+                                             "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"}};
+    if (refused_on_host(e, i)) return LLVMGetPoison(cg_type(e, t));
+    LLVMTypeRef space = LLVMTypeOf(pointer);
+    uint32_t words = t.lanes / 2;
+    cg_value all = cg_intrinsic(e, names[i->op == SIMT_LDMATRIX_TRANS][words == 4], &space, 1, &pointer, 1),
+             parts[4];
+    mark_convergent(e, all);
+    for (uint32_t k = 0; k < words; k++) parts[k] = LLVMBuildExtractValue(e->b, all, k, "");
+    return LLVMBuildBitCast(e->b, cg_pack(e, parts, words), cg_type(e, t), "");
+}
+
 // ---- Matrices of four warps ------------------------------------------------------------------------------
 // wgmma, in one piece of text, as nothing may touch its registers from the first step to the wait. B lies in
 // shared memory in pieces of eight columns by 16 bytes of the depth, "core matrices", two a piece.
