@@ -119,6 +119,7 @@ cg_value cg_emit_atomic_cas(cg_emitter *e, cg_value pointer, cg_value expected, 
 // ---- llvm_warp.c -----------------------------------------------------------------------------------------
 cg_value cg_emit_shuffle(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v, cg_value lane);
 cg_value cg_emit_vote(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value v);
+cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer);
 cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x);   // x: A, B, C
 void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i);   // binds its results
 void cg_emit_sync(cg_emitter *e, const simt_instr_info *i);

@@ -256,6 +256,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
         return cg_emit_shuffle(e, i, t, x[0], x[1]);
     case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_MATCH_ANY:
         return cg_emit_vote(e, i, t, x[0]);
+    case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return cg_emit_ldmatrix(e, i, r, x[0]);
     case SIMT_MMA: return cg_emit_mma(e, i, x);
     case SIMT_ST: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: case SIMT_CALL:
     case SIMT_MMA_GROUP:

@@ -95,6 +95,35 @@ cg_value cg_emit_mma(cg_emitter *e, const simt_instr_info *i, const cg_value *x)
     return cg_pack(e, parts, held);
 }
 
+// The constant that an address ends with, and what it is added to.
+static int64_t constant_end(cg_value *pointer) {
+    cg_value p = *pointer, by = LLVMIsAGetElementPtrInst(p) ? LLVMGetOperand(p, 1) : NULL;
+    bool bytes = by && LLVMGetNumIndices(p) == 1 && LLVMIsAConstantInt(by) &&
+                 LLVMGetTypeKind(LLVMGetGEPSourceElementType(p)) == LLVMIntegerTypeKind;
+    if (!bytes) return 0;
+    *pointer = LLVMGetOperand(p, 0);
+    return LLVMConstIntGetSExtValue(by);
+}
+
+// As text, with the constant in it: LLVM takes the address of an intrinsic for a number like others, and would
+// keep one for each piece in a register all through a loop.
+cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer) {
+    if (refused_on_host(e, i)) return LLVMGetPoison(cg_type(e, t));
+    bool four = t.lanes == 8;
+    uint32_t words = t.lanes / 2;
+    int64_t plus = constant_end(&pointer);
+    const char *text = arena_printf(e->arena, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, [$%u%+lld];", words,
+                                    i->op == SIMT_LDMATRIX_TRANS ? ".trans" : "",
+                                    four ? "$0, $1, $2, $3" : "$0, $1", words, (long long)plus);
+    LLVMTypeRef i32 = cg_int_type(e, 32, 1), held[] = {i32, i32, i32, i32};
+    cg_value at = LLVMBuildPtrToInt(e->b, pointer, i32, ""), parts[4],
+             all = cg_asm(e, LLVMStructTypeInContext(e->context, held, words, false), text,
+                          four ? "=r,=r,=r,=r,r,~{memory}" : "=r,=r,r,~{memory}", true, &at, 1);
+    mark_convergent(e, all);
+    for (uint32_t k = 0; k < words; k++) parts[k] = LLVMBuildExtractValue(e->b, all, k, "");
+    return LLVMBuildBitCast(e->b, cg_pack(e, parts, words), cg_type(e, t), "");
+}
+
 // ---- Matrices of four warps ------------------------------------------------------------------------------
 // wgmma, in one piece of text, as nothing may touch its registers from the first step to the wait. B lies in
 // shared memory in pieces of eight columns by 16 bytes of the depth, "core matrices", two a piece.

@@ -60,7 +60,7 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return DATA;
     case SIMT_CMP: case SIMT_SELECT: return ANY;
-    case SIMT_SHARED: case SIMT_ADDR: case SIMT_COPY: return POINTER;
+    case SIMT_SHARED: case SIMT_ADDR: case SIMT_COPY: case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return POINTER;
     case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_IF: return PRED;
     case SIMT_FOR: return INT;
     case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
@@ -79,6 +79,14 @@ static bool shared_memory(simt_type p) {
     return p.element == SIMT_PTR_GLOBAL || p.element == SIMT_PTR_SHARED;
 }
 static uint32_t total_bits(simt_type t) { return simt_element_bits(t.element) * t.lanes; }
+
+static const char *matrices_fault(simt_type pointer, simt_type r) {
+    bool halves = r.element == SIMT_F16 || r.element == SIMT_BF16;
+    if (pointer.element != SIMT_PTR_SHARED) return "it loads from shared memory";
+    return halves && (r.lanes == 4 || r.lanes == 8)
+               ? NULL
+               : "it gives pairs of two or four matrices: 4 or 8 elements of 16 bits";
+}
 
 // t[0] … t[2]: the arguments; r: the result, {0, 0} where there is none.
 static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
@@ -121,6 +129,7 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
         if (t[0].element != SIMT_PTR_SHARED || t[1].element != SIMT_PTR_GLOBAL)
             return "it copies to shared memory from global memory";
         return simt_type_equal(t[2], SIMT_T(PRED)) ? NULL : "the third argument must be a pred";
+    case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return matrices_fault(t[0], r);
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return is_i32(t[1]) ? NULL : "the lane must be an i32";
     case SIMT_BALLOT:

@@ -140,7 +140,7 @@ static uint8_t of_load(const analysis *s, const simt_instr_info *i) {
 
 // What lanes exchange is equal where they put in the same, else where all read one lane.
 static uint8_t of_exchange(const analysis *s, const simt_instr_info *i) {
-    if (i->op == SIMT_MMA || i->op == SIMT_MMA_GROUP) return UNIFORM_LANE;
+    if (i->op == SIMT_MMA) return UNIFORM_LANE;
     uint8_t value = s->of[i->args[0]];
     if (value <= UNIFORM_WARP) return value;
     bool one_lane = i->op == SIMT_SHFL_IDX && i->imm.i == 32 && s->of[i->args[1]] <= UNIFORM_WARP;
@@ -152,8 +152,8 @@ static uint8_t of_plain(const analysis *s, const simt_instr_info *i) {
     if (i->op == SIMT_SREG) return of_sreg(i->aux);
     if (i->op == SIMT_LD) return of_load(s, i);
     uint8_t flags = simt_op_table(i->op)->flags;
-    if (flags & SIMT_CONVERGENT) return of_exchange(s, i);
     if (flags & SIMT_READS) return UNIFORM_LANE;
+    if (flags & SIMT_CONVERGENT) return of_exchange(s, i);
     uint8_t u = UNIFORM_GRID;
     for (uint32_t k = 0; k < i->nargs; k++) u = worse(u, s->of[i->args[k]]);
     return u > UNIFORM_WARP && drops_the_lane(s, i) ? UNIFORM_WARP : u;

@@ -223,6 +223,40 @@ static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const
     }
 }
 
+// What is there of a piece, else zeros.
+static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
+                        tensor_expr e, simt_value x) {
+    simt_type t = simt_mma_type(p->m->kind, o);
+    uint32_t w = 32 / simt_element_bits(t.element);
+    simt_value of[16], there = 0;
+    for (uint32_t i = 0; i < t.lanes && (!i || there); i++) {
+        simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
+        stand_at_depth(k, p, o == SIMT_MMA_A ? at.column : at.row, w, 0);
+        there = is_there(k, b, r, o, e);
+        if (there)
+            of[i] = simt_build_select(b, there, lw_pick(b, x, i),
+                                      simt_build_float(b, (simt_type){t.element, 1}, 0));
+    }
+    set(k, p->low, -1);
+    set(k, p->high, -1);
+    return there ? lw_gather(b, of, t.lanes) : x;
+}
+
+// Of two pieces the first brings both.
+static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
+                        tensor_expr e, const lm_pieces *x, operands *out) {
+    uint32_t pair = lm_pair(x), lanes = simt_mma_type(p->m->kind, o).lanes;
+    bool two = pair != LOWER_NO_AXIS;
+    if (two && k->at[pair] % 2) return;
+    simt_value all = lm_load_pieces(k, b, x);
+    for (uint32_t i = 0; i < 1u + two; i++) {
+        if (two) k->at[pair] += (int32_t)i;
+        out->of[lw_instance(k, out->axes)] = piece(k, b, r, p, o, e,
+                                                   two ? lw_slice(b, all, i * lanes, lanes) : all);
+    }
+    if (two) k->at[pair]--;
+}
+
 // A number of f32 as two of tf32: the nearest one, and the nearest to what it leaves. The nearest to the
 // largest numbers would be infinite: they get the largest there is. What is infinite or NaN is in the rest: 0
 // times it would be NaN where the other factor leaves no rest. Of infinity the first part has but the sign,
@@ -251,7 +285,10 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
     bool apart = simt_mma_splits(p->m->kind);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
-    for (instance_walk w = lw_walk_begin(k, x.axes); lw_walk_next(&w);) {
+    const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);
+    for (instance_walk w = lw_walk_begin(k, x.axes); whole && lw_walk_next(&w);)
+        take_pieces(k, b, r, p, o, e, whole, &x);
+    for (instance_walk w = lw_walk_begin(k, x.axes); !whole && lw_walk_next(&w);) {
         uint32_t at = lw_instance(k, x.axes) * x.pieces;
         simt_value *of = &x.of[at];
         if (p->vector) vector_operand(k, b, r, p, o, e, of);

@@ -1,4 +1,4 @@
-// What the lowerings of matrix operations share: lower_matrix.c, of a warp; lower_group.c, of four.
+// What the lowerings of matrix operations share: lower_matrix.c, of a warp; lower_group.c, of four; lower_pieces.c, operands in shared memory.
 #ifndef GNNC_LOWER_MATRIX_H
 #define GNNC_LOWER_MATRIX_H
 
@@ -36,6 +36,13 @@ typedef struct {
 outside lm_enter(kernel *k, tensor_var v, binding as);
 outside lm_enter_columns(kernel *k, const pieces *p);
 void lm_leave(kernel *k, outside o);
+
+// Operands that lie in shared memory as the operation has them (lower_pieces.c); NULL: they do not. axes: of the instances that are asked for.
+typedef struct lm_pieces lm_pieces;
+lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o, tensor_expr e,
+                        axis_set axes);
+uint32_t lm_pair(const lm_pieces *x);   // the axis that two instances at once are along, an even one and the next; LOWER_NO_AXIS: one at a time
+simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x);   // of the instance at hand, or those two
 
 // Of an element of C, in the instance at hand.
 simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t element);

@@ -12,6 +12,7 @@ typedef enum {
     COUNT_SHUFFLE,
     COUNT_BARRIER,
     COUNT_COPY,
+    COUNT_ROWS,
     COUNT_CALL
 } count_kind;
 struct sim_counted_step {
@@ -65,6 +66,8 @@ static sim_counted_step counted_step(const sim_code *c) {
     case SIMT_SHFL_UP:
     case SIMT_SHFL_DOWN:
     case SIMT_SHFL_BFLY: return counted(c, COUNT_SHUFFLE, ceil_div(bytes_of(c->to), 4));
+    case SIMT_LDMATRIX:
+    case SIMT_LDMATRIX_TRANS: return counted(c, COUNT_ROWS, 1);
     case SIMT_MMA: return counted(c, COUNT_ISSUE, 1);
     case SIMT_MMA_GROUP: return counted(c, COUNT_ISSUE, (uint32_t)c->imm);
     case SIMT_BARRIER: return counted(c, COUNT_BARRIER, 1);
@@ -146,6 +149,17 @@ static void count_copy(sim_warp *w, const sim_code *c, sim_tally *t) {
     sim_request_stride(&t->stride, &from);
 }
 
+// Rows of matrices, a wavefront for the eight of one.
+static void count_rows(sim_warp *w, const sim_code *c, sim_tally *t) {
+    enum { ROW = 2 * SIM_MATRIX };
+    sim_request q = request_at(w, c->a, w->mask & sim_matrix_lanes(c->to), 0, ROW);
+    if (!q.lanes) return;
+    t->buffer = SIM_SHARED;
+    t->bytes = ROW;
+    sim_request_shared(t, &q);
+    sim_request_stride(&t->stride, &q);
+}
+
 // ---- Counting --------------------------------------------------------------------------------------------
 // The step of the kernel that this one counts for.
 static uint32_t charged(const sim_warp *w, const sim_code *c, count_kind kind) {
@@ -162,6 +176,7 @@ static void count(sim_warp *w, const sim_code *c, const sim_counted_step *x) {
     t->n[SIM_COUNT_ACTIVE] += x->issued * (uint32_t)__builtin_popcount(w->mask);
     if (x->kind == COUNT_ACCESS) count_access(w, c, t);
     if (x->kind == COUNT_COPY) count_copy(w, c, t);
+    if (x->kind == COUNT_ROWS) count_rows(w, c, t);
     if (x->kind == COUNT_SHUFFLE) t->n[SIM_COUNT_SHUFFLES] += x->issued;
     if (x->kind == COUNT_BARRIER) t->n[SIM_COUNT_BARRIERS]++;
 }

@@ -10,6 +10,7 @@
 
 enum {
     SIM_LANES = 32,
+    SIM_MATRIX = 8,   // rows and columns that LDMATRIX has of one
     SIM_MAX_BLOCK = 1024,
     SIM_SHARED = 1
 };   // SIM_SHARED: the number of shared memory among buffers
@@ -139,6 +140,10 @@ struct sim_warp {
 
 static inline void *sim_at(const sim_warp *w, sim_place p) { return w->frame + p; }
 static inline bool sim_lane(sim_mask m, uint32_t lane) { return m >> lane & 1; }
+// Those that say where LDMATRIX finds what is of type t: eight for each matrix, of which a lane gets a pair.
+static inline sim_mask sim_matrix_lanes(simt_type t) {
+    return (sim_mask)((UINT64_C(1) << SIM_MATRIX * t.lanes / 2) - 1);
+}
 static inline uint32_t sim_element_bytes(simt_type t) {
     return t.element == SIMT_PRED ? 1 : simt_element_bits(t.element) / 8;
 }
@@ -180,6 +185,7 @@ sim_step sim_warp_step(simt_op op);
 sim_step sim_copy_step(simt_op op);   // COPY, COPY_END, COPY_WAIT
 void sim_need_whole_warp(sim_warp *w, const sim_code *c);   // a fault where a lane does not take part
 void sim_mma(sim_warp *w, const sim_code *c);               // MMA
+void sim_ldmatrix(sim_warp *w, const sim_code *c);          // LDMATRIX, LDMATRIX_TRANS
 void sim_mma_group(sim_warp *w, const sim_code *c);         // MMA_GROUP
 void sim_fence_mma(sim_warp *w, const sim_code *c);         // FENCE_MMA
 void sim_wrote_shared(sim_warp *w, size_t offset, uint32_t bytes);   // which MMA_GROUP does not see until the warp's next fence

@@ -94,6 +94,46 @@ void sim_mma(sim_warp *w, const sim_code *c) {
     deal_out(w, kind, &x, c->r);
 }
 
+// ---- Loading pieces --------------------------------------------------------------------------------------
+// Rows that lanes gave the addresses of, in their order.
+typedef struct {
+    uint16_t at[SIM_LANES][SIM_MATRIX];
+    bool undefined[SIM_LANES][SIM_MATRIX];
+} matrix_rows;
+
+static void read_rows(sim_warp *w, const sim_code *c, sim_mask lanes, matrix_rows *x) {
+    const uint64_t *pointers = sim_at(w, c->a);
+    sim_mask bad = *sim_undefined(w, c->a, SIMT_T(PTR_SHARED)) & lanes;
+    if (bad) sim_fault_at(w, c, E0722, bad, 0, "an address comes from memory that nobody wrote");
+    for (uint32_t i = 0; i < SIM_LANES; i++) {
+        size_t at;
+        const sim_buffer *b = sim_lane(lanes & ~bad, i)
+                                  ? sim_reach(w, c, false, sizeof x->at[i], i, pointers[i], &at)
+                                  : NULL;
+        if (b) memcpy(x->at[i], b->data + at, sizeof x->at[i]);
+        for (uint32_t k = 0; b && k < SIM_MATRIX; k++)
+            x->undefined[i][k] = b->defined && memchr(b->defined + at + 2 * k, 0, 2);
+    }
+}
+
+// A lane's element of a matrix, in its pair: of a row or, transposed, of a column.
+void sim_ldmatrix(sim_warp *w, const sim_code *c) {
+    bool transposed = c->func->instrs.data[c->instr].op == SIMT_LDMATRIX_TRANS;
+    uint16_t *r = sim_at(w, c->r);
+    uint32_t *undefined = sim_undefined(w, c->r, c->to);
+    matrix_rows x = {0};
+    sim_need_whole_warp(w, c);
+    read_rows(w, c, w->mask & sim_matrix_lanes(c->to), &x);
+    memset(undefined, 0, 4u * c->to.lanes);
+    for (uint32_t i = 0; i < c->to.lanes * SIM_LANES; i++) {
+        uint32_t element = i / SIM_LANES, lane = i % SIM_LANES, along = lane / 4,
+                 pair = 2 * (lane % 4) + element % 2, first = element / 2 * SIM_MATRIX,
+                 row = first + (transposed ? pair : along), column = transposed ? along : pair;
+        r[i] = x.at[row][column];
+        undefined[element] |= (uint32_t)x.undefined[row][column] << lane;
+    }
+}
+
 // ---- Of several warps ------------------------------------------------------------------------------------
 enum {
     UNFENCED_WARP = 26

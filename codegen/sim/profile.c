@@ -76,7 +76,9 @@ typedef VEC(site) sites;
 
 static const char *verb_of(const sim_code *c) {
     switch ((int)c->func->instrs.data[c->instr].op) {
-    case SIMT_LD: return "read";
+    case SIMT_LD:
+    case SIMT_LDMATRIX:
+    case SIMT_LDMATRIX_TRANS: return "read";
     case SIMT_ST: return "write";
     }
     return "update";

@@ -141,6 +141,8 @@ sim_step sim_warp_step(simt_op op) {
     case SIMT_VOTE_ANY:
     case SIMT_VOTE_ALL: return vote;
     case SIMT_MATCH_ANY: return match;
+    case SIMT_LDMATRIX:
+    case SIMT_LDMATRIX_TRANS: return sim_ldmatrix;
     case SIMT_MMA: return sim_mma;
     case SIMT_MMA_GROUP: return sim_mma_group;
     case SIMT_FENCE_MMA: return sim_fence_mma;

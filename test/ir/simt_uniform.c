@@ -5,7 +5,7 @@
 
 static const char *const text =
     "module unit\n"
-    "kernel k(%x: ptr.global readonly noalias, %y: ptr.global, %n: i32) block 64 {\n"
+    "kernel k(%x: ptr.global readonly noalias, %y: ptr.global, %n: i32) block 64 shared 64 {\n"
     "  %grid = add i32 %n, %n\n"
     "  %c = sreg ctaid\n"
     "  %block = add i32 %c, %n\n"
@@ -38,6 +38,8 @@ static const char *const text =
     "  %block_shuffle = shfl.up i32 %c, %one\n"
     "  %x4 = const f32x4 1\n"
     "  %y2 = const f32x2 1\n"
+    "  %s = shared 0\n"
+    "  %lane_pairs_of_rows = ldmatrix f16x4 %s\n"
     "  %lane_product = mma m16n8k8.tf32 %x4, %y2, %x4\n"
     "  %p = cmp lt i32 %t, %n\n"
     "  %warp_ballot = ballot %p\n"
