@@ -112,9 +112,10 @@ cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, 
     bool four = t.lanes == 8;
     uint32_t words = t.lanes / 2;
     int64_t plus = constant_end(&pointer);
-    const char *text = arena_printf(e->arena, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, [$%u%+lld];", words,
-                                    i->op == SIMT_LDMATRIX_TRANS ? ".trans" : "",
-                                    four ? "$0, $1, $2, $3" : "$0, $1", words, (long long)plus);
+    const char *trans = i->op == SIMT_LDMATRIX_TRANS ? ".trans" : "",
+               *to = four ? "$0, $1, $2, $3" : "$0, $1",
+               *text = arena_printf(e->arena, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, [$%u%+lld];",
+                                    words, trans, to, words, (long long)plus);
     LLVMTypeRef i32 = cg_int_type(e, 32, 1), held[] = {i32, i32, i32, i32};
     cg_value at = LLVMBuildPtrToInt(e->b, pointer, i32, ""), parts[4],
              all = cg_asm(e, LLVMStructTypeInContext(e->context, held, words, false), text,
