@@ -231,20 +231,11 @@ static int64_t access_bytes(planner *p, const plan_matrix *m, int64_t bytes) {
     return (c.matrix_run ? c.matrix_run : c.vector ? c.vector : 1) * bytes;
 }
 
-// Operands that lanes have as the operation holds them are loaded by matrices, whose rows are vectors.
-static bool loads_matrices(planner *p, const plan_matrix *m, int64_t bytes) {
-    index_cut c = plan_cut(p, m->stage, m->depth, true);
-    return bytes == 2 && simt_element_bits(simt_mma_table(m->kind)->element) == 16 && c.matrix_run <= 1 &&
-           c.vector <= 1;
-}
-
 // row: bytes of one.
 static uint32_t pitch_of(planner *p, const plan_matrix *m, int64_t row, int64_t bytes, bool along_depth) {
     int64_t first = ACCESS, each = 4 * ACCESS;
-    bool whole = row % ACCESS == 0;
-    if (!whole && !loads_matrices(p, m, bytes)) return (uint32_t)(row / bytes);   // no vectors
-    if (!whole) each = 2 * ACCESS;
-    if (whole && along_depth) {
+    if (row % ACCESS) return (uint32_t)(row / bytes);   // no vectors
+    if (along_depth) {
         int64_t vector = access_bytes(p, m, bytes);
         first = vector >= ACCESS ? 4 * ACCESS : vector >= 4 ? 4 * vector : ACCESS;
         each = 2 * first;
