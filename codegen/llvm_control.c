@@ -1,8 +1,6 @@
 // Structured control to basic blocks: carried values and results become phis.
 #include "internal.h"
 
-#include <string.h>
-
 static LLVMBasicBlockRef new_block(cg_emitter *e) {
     return LLVMAppendBasicBlockInContext(e->context, e->function, "");
 }
@@ -36,19 +34,13 @@ static cg_value last_round(cg_emitter *e, cg_value hi, cg_value step) {
     return cg_intrinsic2(e, "llvm.ssub.sat", hi, step);
 }
 
-static LLVMMetadataRef loop_property(cg_emitter *e, const char *text) {
-    LLVMMetadataRef name = LLVMMDStringInContext2(e->context, text, strlen(text));
-    return LLVMMDNodeInContext2(e->context, &name, 1);
-}
-
-// Tells LLVM and, through it, the assembler not to unroll the loop whose back edge this is; of a long one,
-// that what its rounds compute alike stays in them.
-static void keep_rolled(cg_emitter *e, cg_value back_edge, bool is_long) {
-    static const char loop[] = "llvm.loop";
+// Tells LLVM and, through it, the assembler not to unroll the loop whose back edge this is.
+static void keep_rolled(cg_emitter *e, cg_value back_edge) {
+    static const char loop[] = "llvm.loop", off[] = "llvm.loop.unroll.disable";
+    LLVMMetadataRef name = LLVMMDStringInContext2(e->context, off, sizeof off - 1);
     LLVMMetadataRef parts[] = {LLVMTemporaryMDNode(e->context, NULL, 0),
-                               loop_property(e, "llvm.loop.unroll.disable"),
-                               loop_property(e, "llvm.licm.disable")};
-    LLVMMetadataRef id = LLVMMDNodeInContext2(e->context, parts, is_long ? 3 : 2);
+                               LLVMMDNodeInContext2(e->context, &name, 1)};
+    LLVMMetadataRef id = LLVMMDNodeInContext2(e->context, parts, 2);
     LLVMMetadataReplaceAllUsesWith(parts[0], id);   // a loop's identity names itself
     LLVMSetMetadata(back_edge, LLVMGetMDKindIDInContext(e->context, loop, sizeof loop - 1),
                     LLVMMetadataAsValue(e->context, id));
@@ -80,7 +72,7 @@ void cg_emit_for(cg_emitter *e, const simt_instr_info *i) {
     feed(e, params[0], LLVMBuildNSWAdd(e->b, index, step, ""), latch);
     feed_all(e, params + 1, yielded, n, latch);
     cg_value back = LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, index, last, ""), loop, exit);
-    if (i->aux != SIMT_LOOP_FREE) keep_rolled(e, back, i->aux == SIMT_LOOP_LONG);
+    if (i->aux == SIMT_LOOP_ROLLED) keep_rolled(e, back);
 
     LLVMPositionBuilderAtEnd(e->b, exit);
     phis(e, i->results, n);

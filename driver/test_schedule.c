@@ -359,9 +359,7 @@ static void fetch(test_maker *m, test_schedule *s, const test_stage *st) {
     put_number(m, s, "pipeline", st->indices[along].name, 1 + (int64_t)test_draw(m->rng, 4), NULL);
 }
 
-// A sum that tensor cores may contract: its indices have no other lanes, and pieces of a warp's. Of entries of
-// a map, blocks own equal ranges now and
-// then, and nothing else is dealt out to blocks.
+// A sum that tensor cores may contract: its indices have no other lanes, and pieces of a warp's.
 static void multiply(test_maker *m, test_schedule *s) {
     static const char *const taken[] = {"lanes", "vector", "pad",  "registers",  "groups",
                                         "tile",  "block",  "flat", "accumulate", "compute"};
@@ -376,18 +374,18 @@ static void multiply(test_maker *m, test_schedule *s) {
     test_word words[] = {test_text(st->indices[st->nleft].name), test_text(op->operand),
                          test_text(op->shape)};
     test_put(m, s, "mma", words, test_chance(r, 30) ? 3 : 2, test_chance(r, 20) ? st->name : NULL);
-    bool sparse = m->op->sparse[st->indices[st->nleft].space], ranges = sparse && test_chance(r, 30);
-    for (uint32_t i = ranges; i < st->nindices; i++) {
+    for (uint32_t i = 0; i < st->nindices; i++) {
         bool left = i < st->nleft;
-        int64_t times = TEST_PICK(r, pieces), by = left || ranges ? TEST_PICK(r, groups) : 1;
+        int64_t times = TEST_PICK(r, pieces), by = left ? TEST_PICK(r, groups) : 1;
         const char *name = st->indices[i].name;
         if (times > 1) put_number(m, s, "registers", name, times * (left ? 2 : 4), NULL);
         if (by > 1) put_number(m, s, "groups", name, by, NULL);
-        if (ranges ? !left : i + 1 < st->nleft || test_chance(r, left ? 70 : 15))
+        if (i + 1 < st->nleft || test_chance(r, left ? 70 : 15))
             put_number(m, s, "block", name, 16 * times * by, NULL);
     }
-    if (test_verb_usable(m, "pipeline") && test_chance(r, sparse && !ranges ? 20 : 45)) fetch(m, s, st);
-    else if (sparse && !ranges && test_chance(r, 80)) put_window(m, s, st);
+    bool sparse = m->op->sparse[st->indices[st->nleft].space];
+    if (test_verb_usable(m, "pipeline") && test_chance(r, sparse ? 20 : 45)) fetch(m, s, st);
+    else if (sparse && test_chance(r, 80)) put_window(m, s, st);
 }
 
 // Plans of several kernels, or likely so.

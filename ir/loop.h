@@ -217,26 +217,6 @@ tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space int
 // Windows of so many rows; the most slots that those of the values of a map have, a block of them with others at its end.
 tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
-// Equal ranges of the positions that a sorted map takes to rows, of which a block has one each (loop_span.c).
-typedef struct {
-    tensor_val map, offsets;
-    int64_t points;    // of a range
-    tensor_var part;   // the range
-    tensor_var row;
-    tensor_var head;   // a range that may begin inside a row
-} loop_span;
-tensor_expr loop_span_parts(tensor_op *op, const loop_span *s);      // how many there are, at least one
-tensor_expr loop_span_first(tensor_op *op, const loop_span *s);      // its rows are those from there
-tensor_expr loop_span_end(tensor_op *op, const loop_span *s);        // to there
-tensor_expr loop_span_lo(tensor_op *op, const loop_span *s);         // positions of the row in it
-tensor_expr loop_span_hi(tensor_op *op, const loop_span *s);
-tensor_expr loop_span_whole(tensor_op *op, const loop_span *s);      // all positions of the row are in it
-tensor_expr loop_span_slots(tensor_op *op, const loop_span *s);      // places for sums of rows that are cut
-tensor_expr loop_span_slot(tensor_op *op, const loop_span *s);       // that of the row in the range
-tensor_expr loop_span_cut_row(tensor_op *op, const loop_span *s);    // the row at the beginning of the range `head`
-tensor_expr loop_span_cut_here(tensor_op *op, const loop_span *s);   // that is where the row is cut first
-tensor_expr loop_span_taken(tensor_op *op, const loop_span *s);      // ranges that have positions of such a row
-tensor_expr loop_span_taken_end(tensor_op *op, const loop_span *s);
 uint32_t loop_digits_product(const loop_node *n);
 uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one
 const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e);   // what an operand of a matrix operation is made of, without what rounds or widens it

@@ -97,9 +97,7 @@ typedef enum {
 typedef enum { SIMT_CACHE_DEFAULT, SIMT_CACHE_STREAM, SIMT_CACHE_REUSE, SIMT_CACHE_BYPASS } simt_cache;
 const char *simt_cache_text(simt_cache c);   // NULL past the last
 
-// FOR: may the assembler unroll it? LONG: neither does anything leave it that its rounds compute alike: they are long, and
-// need the registers.
-typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED, SIMT_LOOP_LONG } simt_loop;
+typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED } simt_loop;   // FOR: may the assembler unroll it?
 typedef enum { SIMT_IF_NEEDED, SIMT_IF_MASK } simt_mask;   // IF: MASK: what it loads as invariant may be loaded without it
 
 // ---- Matrix operations of a warp (mma.def) ---------------------------------------------------------------

@@ -221,14 +221,12 @@ static void parse_for(simt_parser *p, simt_region r, statement *s) {
         if (before[k]) simt_lex_need_word(&p->lex, before[k]);
         VEC_PUSH(p->lex.arena, &s->args, simt_parse_value(p));
     }
-    simt_loop kind = simt_lex_take_word(&p->lex, "rolled") ? SIMT_LOOP_ROLLED
-                     : simt_lex_take_word(&p->lex, "long") ? SIMT_LOOP_LONG
-                                                           : SIMT_LOOP_FREE;
+    bool rolled = simt_lex_take_word(&p->lex, "rolled");
     if (simt_lex_take_word(&p->lex, "carry")) parse_carried(p, &c, s);
     s->types = c.types;
     simt_instr i = add_instr(p, r, s);
     if (p->lex.failed) return;
-    p->func->instrs.data[i].aux = kind;
+    p->func->instrs.data[i].aux = rolled ? SIMT_LOOP_ROLLED : SIMT_LOOP_FREE;
     simt_region body = simt_instr_regions(p->func, i, 1)[0];
     simt_parse_bind(p, index, simt_region_param(p->func, body, simt_typeof(p->func, s->args.data[0])));
     bind_carried(p, body, &c);

@@ -151,7 +151,7 @@ static void print_for(printer *p, const simt_instr_info *i) {
         textbuf_puts(p->out, before[k]);
         print_value(p, i->args[k]);
     }
-    if (i->aux != SIMT_LOOP_FREE) textbuf_puts(p->out, i->aux == SIMT_LOOP_LONG ? " long" : " rolled");
+    if (i->aux == SIMT_LOOP_ROLLED) textbuf_puts(p->out, " rolled");
     textbuf_puts(p->out, i->nresults ? " carry " : " ");
     if (i->nresults) print_carried(p, body->params.data + 1, i->args + 3, i->nresults);
     print_region(p, i->regions[0]);

@@ -347,18 +347,6 @@ static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_v
     return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
 }
 
-static bool has_matrix(const loop_body *body) {
-    bool any = false;
-    for (uint32_t i = 0; i < body->len && !any; i++)
-        any = body->data[i]->matrix || has_matrix(&body->data[i]->body);
-    return any;
-}
-
-// Rows that a block goes through, each of which has all of a warp's registers.
-static bool has_long_rounds(const loop_node *n) {
-    return !n->ndigits && !n->nfetched && has_matrix(&n->body);
-}
-
 static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
@@ -367,8 +355,7 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
     for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];
     simt_builder in = simt_build_for(b, lo, hi, lw_ix(k, b, step), init, slots.len, &loop);
-    k->f->instrs.data[loop].aux = has_long_rounds(n) ? SIMT_LOOP_LONG
-                                                     : SIMT_LOOP_ROLLED;   // unrolling is the plan's
+    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;   // unrolling is the plan's
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_for_carried(k->f, loop, i);
     region_mark m = lw_enter(k);
     r->round.base = simt_for_index(k->f, loop);

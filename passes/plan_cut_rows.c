@@ -12,8 +12,6 @@
 //       store y }
 #include "planner.h"
 
-bool plan_stores_rows(const plan_part *part) { return part->kind == PART_ROW || part->kind == PART_SPAN; }
-
 // Rows are counted when the plan is made, for maps that are parameters; what comes after the sum is computed
 // by threads that part with one another, so nothing of it is combined between them.
 bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m,
@@ -65,24 +63,14 @@ void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor
 }
 
 // ---- The kernel that walks parts -------------------------------------------------------------------------
-// Parts of rows that are cut come first; a range may have the end of one and the beginning of another.
-static tensor_expr is_whole(planner *p, const plan_part *part) {
-    if (part->kind == PART_SPAN) return loop_span_whole(p->op, &part->span);
+static loop_body *test(planner *p, const plan_part *part, tensor_opcode op, loop_body *to) {
     tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
-    return tensor_binary(p->op, TENSOR_GE_OP, at, part->cut, NO_SPAN);
-}
-
-static tensor_expr is_cut(planner *p, const plan_part *part) {
-    if (part->kind == PART_SPAN)
-        return tensor_unary(p->op, TENSOR_NOT_OP, loop_span_whole(p->op, &part->span), NO_SPAN);
-    tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
-    return tensor_binary(p->op, TENSOR_LT_OP, at, part->cut, NO_SPAN);
+    return plan_test_part(p, to, part, tensor_binary(p->op, op, at, part->cut, NO_SPAN));
 }
 
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n,
                                loop_body *to) {
-    loop_body *cut = plan_test_part(p, to, part, is_cut(p, part)),
-              *whole = plan_test_part(p, to, part, is_whole(p, part));
+    loop_body *cut = test(p, part, TENSOR_LT_OP, to), *whole = test(p, part, TENSOR_GE_OP, to);
     for (uint32_t i = 0; i < n; i++) {
         plan_leave_state(p, cut, stages[i]);
         plan_store(p, whole, &stages[i]);

@@ -84,14 +84,6 @@ static span blocks_at(const nest *n, const index_cut *c) {
 static void check_blocks(nest *n, const index_cut *c, bool blocks) {
     bool grid = n->rows->place == ROWS_OF_GRID || n->rows->place == ROWS_OF_TILE ||
                 n->rows->place == ROWS_OF_WINDOW;
-    if (blocks && n->rows->place == ROWS_OF_SPAN) {
-        const char *name = plan_index_text(n->p, c->var);
-        diagnostic *d = plan_refuse(
-            n->p, E0554, blocks_at(n, c),
-            "'%s' is dealt out to blocks, and a block of its kernel has rows one after the other", name);
-        if (d) diag_help(d, "leave '%s' to the threads of a block, or cut rows: `split`", name);
-        return;
-    }
     if (blocks && !grid) {
         const char *name = plan_index_text(n->p, c->var);
         diagnostic *d = plan_refuse(
@@ -179,22 +171,12 @@ static void refuse_vector(planner *p, index_cut *c, tensor_var v, bool ordered, 
     c->vector = 0;
 }
 
-// The point at a position of the order in which rows are visited.
-static tensor_expr point_at(nest *n, tensor_var position) {
-    planner *p = n->p;
-    tensor_expr at = tensor_var_expr(p->op, position, NO_SPAN);
-    if (n->rows->point) return n->rows->point;
-    if (n->rows->by) at = tensor_load(p->op, *n->rows->by, &at, 1, NO_SPAN);
-    return tensor_load(p->op, n->rows->order, &at, 1, NO_SPAN);
-}
-
 loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     planner *p = n->p;
     const tensor_stage *deepest = plan_deepest(p, n->group);
     loop_node *node = loop_node_new(p->plan, LOOP_FOR, deepest->at);
     tensor_var v = n->vars[level];
-    bool rows = level == n->rows->level,
-         ordered = rows && (n->rows->order != TENSOR_NO_VAL || n->rows->point),
+    bool rows = level == n->rows->level, ordered = rows && n->rows->order != TENSOR_NO_VAL,
          within = rows && n->rows->place != ROWS_OF_GRID;
     if (rows && n->rows->tile) {
         n->tiles = plan_open_tiles(p, n->rows->tile, to);
@@ -208,7 +190,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     node->lo = rows && n->rows->lo ? n->rows->lo : tensor_int(p->op, 0);
     node->hi = rows && n->rows->hi ? n->rows->hi : tensor_size(p->op, p->op->vars.data[v].space, NO_SPAN);
     const index_cut said = plan_cut(p, deepest, v, false);
-    index_cut c = rows && (n->rows->by || n->rows->point) ? plan_taken_cut(said) : said;
+    index_cut c = rows && n->rows->by ? plan_taken_cut(said) : said;
     if (said.matrix && plan_takes_up(p, deepest)) c = plan_taken_sums(p, c);
     if (rows && n->rows->window) {   // the groups have windows, each of which is one piece of rows
         n->tiles = plan_open_windows(p, n->rows->window, &said, to);
@@ -240,7 +222,14 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     check_blocks(n, &c, node->rest == LOOP_BLOCK_PLACE || (rows && (n->rows->tile || n->rows->window)));
     VEC_PUSH(p->arena, &n->levels, node);
     loop_append(p->plan, to, node);
-    if (ordered) plan_let(p, &node->body, v, point_at(n, node->var), deepest->at);
+    if (ordered) {
+        loop_node *let = loop_node_new(p->plan, LOOP_LET, deepest->at);
+        tensor_expr at = tensor_var_expr(p->op, node->var, NO_SPAN);
+        let->var = v;
+        if (n->rows->by) at = tensor_load(p->op, *n->rows->by, &at, 1, NO_SPAN);
+        let->value = tensor_load(p->op, n->rows->order, &at, 1, NO_SPAN);
+        loop_append(p->plan, &node->body, let);
+    }
     if (rows && n->rows->tile) plan_given(p, n->rows->tile, v, &node->body);
     share_level(n, level, &said, (uint32_t)c.vector, rows ? n->rows->tile : NULL, node);
     return &node->body;
@@ -280,8 +269,6 @@ loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at
     const plan_part *part = plan_part_of(p, stages[0]);
     bool runs = part && part->kind == PART_RUNS;
     if (runs && !p->leaving) at = plan_cut_rows(p, part, at);
-    if (part && part->kind == PART_SPAN && !p->leaving)
-        at = plan_test_part(p, at, part, loop_span_cut_here(p->op, &part->span));
     if (part && part->atomic && !p->leaving) {
         loop_append(p->plan, at, plan_states(p, LOOP_CLEAR, part));
         return at;
@@ -297,10 +284,9 @@ loop_body *plan_nest_run(plan_nest *n, uint32_t from, uint32_t to, loop_body *at
         plan_walk(p, stages, to - from, reduce, walk, NULL);
         if (!part || p->leaving) plan_matrix_reduce(p, st, &n->levels, reduce);
     }
-    if (part && plan_stores_rows(part) && p->leaving) {
+    if (part && part->kind == PART_ROW && p->leaving) {
         at = plan_leave_or_store(p, part, stages, to - from, at);
-        for (uint32_t i = to; part->kind == PART_ROW && i < n->group->len; i++)
-            plan_know_degree(p, part, stage_at(n, i), at);
+        for (uint32_t i = to; i < n->group->len; i++) plan_know_degree(p, part, stage_at(n, i), at);
         return at;
     }
     for (uint32_t i = 0; i < to - from; i++)
@@ -399,11 +385,9 @@ static void before_last(planner *p) {
 void plan_take_up(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
     nest n = plan_nest_start(p, plan_deepest(p, g), number);
     plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
-    row_class of = part && part->kind == PART_ROW    ? plan_taken_rows(p, part, rows)
-                   : part && part->kind == PART_SPAN ? plan_span_rows(p, part, rows)
-                                                     : *rows;
+    row_class of = part && part->kind == PART_ROW ? plan_taken_rows(p, part, rows) : *rows;
     if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
-    if (of.by || of.point) n.kernel->name = arena_printf(p->arena, "%s_cut", n.kernel->name);
+    if (of.by) n.kernel->name = arena_printf(p->arena, "%s_cut", n.kernel->name);
     plan_nest_group(&n, g, &of, &n.kernel->body);
     plan_nest_end(&n);
     plan_matrix_fit(p, g, n.kernel);

@@ -176,7 +176,7 @@ static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const 
                                       const char *of) {
     const tensor_reducer r = p->op->reducers.data[st->reducer];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    bool tiles = part->kind == PART_TILE || plan_stores_rows(part);
+    bool tiles = part->kind == PART_TILE || part->kind == PART_ROW;
     uint32_t rank = plan_left(p, st, left) + !tiles;
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, rank);
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, rank),
@@ -187,7 +187,6 @@ static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const 
         index[i] = tensor_var_expr(p->op, v, NO_SPAN);
     }
     if (part->kind == PART_ROW) plan_cut_slot(p, part, &axes[0], &index[0]);
-    if (part->kind == PART_SPAN) plan_span_slot(p, part, &axes[0], &index[0]);
     for (uint32_t c = 0; c < r.nstate; c++) {
         const char *parts = arena_printf(p->arena, "%s%s", p->op->spaces.data[axes[0]].name, of);
         tensor_val_info info = {.name = unused_name(p, st->name, parts, c),
@@ -306,7 +305,7 @@ static bool map_of_rows(planner *p, const tensor_stage *st, tensor_var row, plan
 }
 
 // false: refused, as something else than the outermost index leads to the points.
-static bool outermost_rows(planner *p, const tensor_stage *st, const schedule_cell *cell,
+static bool outermost_rows(planner *p, const tensor_stage *st, const schedule_cell *split,
                            const tensor_var *left, uint32_t nleft, plan_map *m) {
     uint32_t n = 0;
     while (n < nleft && !map_of_rows(p, st, left[n], m)) n++;
@@ -314,9 +313,9 @@ static bool outermost_rows(planner *p, const tensor_stage *st, const schedule_ce
     if (n == nleft) return plan_check_part(p, st, part_variable(p, st), false), false;
     const char *name = p->op->vars.data[left[n]].name;
     diagnostic *d = plan_refuse(
-        p, E0530, cell->at,
-        "'%s' along '%s' has no pass in this version: '%s', whose points it cuts, is not the outermost index of '%s'",
-        schedule_verb_text(cell->verb), cell->subject, name, st->name);
+        p, E0530, split->at,
+        "'split' along '%s' has no pass in this version: '%s', whose points it cuts, is not the outermost index of '%s'",
+        split->subject, name, st->name);
     if (d)
         diag_help(d, "let '%s' be the outermost: `loops %s, %s`", name, name, p->op->vars.data[left[0]].name);
     return false;
@@ -343,16 +342,13 @@ static bool part_new(planner *p, const stage_group *g, uint32_t first, plan_part
     int64_t n = plan_part_points(p, st);
     *part = (plan_part){.var = part_variable(p, st)};
     schedule_cell *split = split_cell(p, st, part->var);
-    bool spans = !split && plan_spans(p, st);
-    if (!split && !spans && plan_carries(p, st)) return plan_runs(p, st, part, rows);
-    if (!split && !spans) return part_range(p, part, n), true;
+    if (!split && plan_carries(p, st)) return plan_runs(p, st, part, rows);
+    if (!split) return part_range(p, part, n), true;
     plan_map m;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    schedule_cell *cell = part_cell(p, st, part->var);
-    cell->consumed = true;
+    split->consumed = true;
     uint32_t nleft = plan_left(p, st, left);
-    if (!outermost_rows(p, st, cell, left, nleft, &m)) return false;
-    if (spans) return plan_span(p, g, first, part, left[0], &m, rows);
+    if (!outermost_rows(p, st, split, left, nleft, &m)) return false;
     if (!plan_atomic(p, st) && plan_cuts_rows(p, g, first, &m, rows))
         return plan_part_row(p, part, left[0], &m, n, rows), true;
     if (rows->order != TENSOR_NO_VAL || rows->lo || rows->hi) {
@@ -396,9 +392,8 @@ static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
         return &n->kernel->body;   // they take the place of rows
     loop_node *over = loop_node_new(p->plan, LOOP_FOR, n->kernel->at);
     over->var = part->part;
-    over->lo = part->kind == PART_SPAN ? tensor_int(p->op, 0) : part->first;
-    over->hi = part->kind == PART_SPAN ? tensor_size(p->op, p->op->vars.data[part->part].space, NO_SPAN)
-                                       : part->end;
+    over->lo = part->first;
+    over->hi = part->end;
     over->rest = LOOP_BLOCK_PLACE;
     if (part->kind == PART_RUNS && part->groups > 1)
         over->digits[over->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)part->groups, 1};
@@ -414,10 +409,10 @@ static void leave(planner *p, const stage_group *g, const stage_group *run, row_
     if (part.atomic && !may_be_atomic(p, st, &part, &rows)) return;
     if (part.kind == PART_RUNS) p->carried = &part.row;
     if (part.kind == PART_TILE || part.kind == PART_ROW) rows.at = &part.part;
-    const stage_group *walks = plan_stores_rows(&part) ? g : run;
+    const stage_group *walks = part.kind == PART_ROW ? g : run;
     if (add_states(p, run, part)) {
         plan_nest n = plan_nest_start(p, plan_deepest(p, walks), number);
-        if (!part.atomic && !plan_stores_rows(&part))
+        if (!part.atomic && part.kind != PART_ROW)
             n.kernel->name = arena_printf(p->arena, "%s_parts", n.kernel->name);
         p->leaving = true;
         loop_body *at = open_parts(p, &n, &part);
@@ -492,20 +487,16 @@ bool plan_takes_up(const planner *p, const tensor_stage *st) {
 
 // Sums of a matrix operation are numbers in memory then: lanes have neighbouring columns, and a block one row
 // of them, so that many blocks read what there may be few rows of (the weights of 90 types, each of many
-// parts). Of ranges there are many, of which few have more than two parts of a row: threads have some rows.
+// parts).
 index_cut plan_taken_sums(const planner *p, index_cut c) {
-    enum { ROWS_OF_SPANS = 8 };
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[c.var].space];
-    const plan_part *part = plan_part_of(p, (uint32_t)(c.stage - p->op->stages.data));
-    int64_t lanes = p->machine->lanes, vector = plan_or_one(c.vector),
-            rows = part && part->kind == PART_SPAN ? ROWS_OF_SPANS : 1;
+    int64_t lanes = p->machine->lanes, vector = plan_or_one(c.vector);
     while (s->kind == SPACE_CONST && lanes > 1 && lanes / 2 * vector >= s->size) lanes /= 2;
     bool columns = c.matrix == MATRIX_COLUMNS, blocks = c.block > 0 || !columns;
     c.matrix = MATRIX_NONE;
     c.groups = c.registers = c.tile = c.unroll = c.matrix_run = 0;
     c.lanes = columns ? lanes : 0;
-    c.registers = columns ? 0 : rows;
-    c.block = !blocks ? 0 : columns ? lanes * vector : rows;
+    c.block = !blocks ? 0 : columns ? lanes * vector : 1;
     return c;
 }
 

@@ -48,7 +48,8 @@ bool plan_carries(planner *p, const tensor_stage *st) {
 }
 
 // ---- Participants ----------------------------------------------------------------------------------------
-bool plan_in_order(planner *p, const tensor_stage *st, const schedule_cell *block, const row_class *rows) {
+static bool check_rows(planner *p, const tensor_stage *st, const schedule_cell *block,
+                       const row_class *rows) {
     if (rows->order == TENSOR_NO_VAL && !rows->lo && !rows->hi) return true;
     diagnostic *d = plan_refuse(
         p, E0530, block->at,
@@ -71,7 +72,8 @@ bool plan_runs(planner *p, const tensor_stage *st, plan_part *part, const row_cl
     loop_node whole = {0};
     c.unroll = 0;
     plan_digits(p, &c, &whole);   // whether its parts make up a block
-    if (p->failed || !plan_in_order(p, st, block, rows)) return false;
+    plan_matrix_alone(p, st, "where blocks own positions: `split` cuts rows");
+    if (p->failed || !check_rows(p, st, block, rows)) return false;
     key_of_runs(p, st, part->var, part);
     part->kind = PART_RUNS;
     part->groups = c.groups ? c.groups : 1;

@@ -4,8 +4,8 @@
 // fuses and how, plan_keep.c where values live, plan_nest.c builds its loops, plan_cut.c deals an index out by
 // the schedule's cells, plan_pad.c rounds extents up, plan_flat.c takes indices as one, plan_tiles.c gives
 // blocks tiles of a map, plan_window.c gives warps windows of rows, plan_walk.c walks what a reduction reduces,
-// plan_held.c says what lanes hold for it, plan_prepared.c names prepared arrays, plan_parts.c, plan_cut_rows.c,
-// plan_spans.c and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
+// plan_held.c says what lanes hold for it, plan_prepared.c names prepared arrays, plan_parts.c, plan_cut_rows.c
+// and plan_runs.c cut reductions across blocks, plan_guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 
@@ -22,8 +22,7 @@ typedef enum {
     PART_RANGE,   // of all points
     PART_TILE,    // of a row, by a prepared table
     PART_ROW,     // of a row that is cut, or all of one that is not, by a prepared table: see plan_cut_rows.c
-    PART_RUNS,    // a range of positions sorted by their rows: runs of rows
-    PART_SPAN     // such a range, row by row: see plan_spans.c
+    PART_RUNS     // a range of positions sorted by their rows: runs of rows
 } part_kind;
 typedef struct {   // of a reduction across blocks: see plan_parts.c
     uint32_t stage;
@@ -41,14 +40,13 @@ typedef struct {   // of a reduction across blocks: see plan_parts.c
     tensor_val row_of;   // of each part
     tensor_val heads;    // the first part of each row that is cut
     tensor_expr cut;     // how many parts belong to those
-    tensor_var head;     // which of those rows; of SPAN too: where it is cut
+    tensor_var head;     // which of those rows
     // RUNS: see plan_runs.c
     uint32_t key;                         // of the stage: that says which row, by `map`
     tensor_var row, row_begin, row_end;   // its positions
     int64_t points, groups;               // of a participant; participants of a block
     int64_t rows;                         // groups of the second kernel's rows
     const tensor_expr *last;              // loads: the run cut at its end; states: at its begin
-    loop_span span;                       // SPAN
 } plan_part;
 
 typedef struct {   // made of one the op has; two of those may bear one name
@@ -242,7 +240,7 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
 void plan_pads(planner *p);   // of values, when all loops are made
 
 // ---- Order (plan_order.c) --------------------------------------------------------------------------------
-typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, ROWS_OF_WINDOW, ROWS_OF_SPAN, EDGES_OF_BLOCK } row_place;
+typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, ROWS_OF_WINDOW, EDGES_OF_BLOCK } row_place;
 typedef struct plan_window {   // of rows of a matrix operation: see plan_window.c
     const schedule_cell *cell;
     int64_t rows;
@@ -265,7 +263,6 @@ typedef struct {
     int64_t most;
     const tensor_var *at;   // the position; NULL: a new one
     const tensor_val *by;   // positions are what it says of others: the rows that are cut; NULL: they are not
-    tensor_expr point;      // at a position; 0: `order` says it
     schedule *schedule;     // that deals them out
     row_place place;
     int64_t points;          // ROWS_OF_BLOCK, ROWS_OF_TILE: that the digits cover
@@ -403,7 +400,6 @@ void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, 
 loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
 loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tensor_expr condition);   // the body of an IF
 // Rows that are cut, and those that are not (plan_cut_rows.c).
-bool plan_stores_rows(const plan_part *part);   // the kernel that leaves states stores the rows that are not cut
 bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m, const row_class *rows);
 void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n, row_class *rows);
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n, loop_body *at);
@@ -412,18 +408,10 @@ row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows);
 void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index);   // where a part leaves its state
 index_cut plan_taken_cut(index_cut row);   // how rows that are cut are dealt out
 void plan_taken_parts(planner *p, const tensor_stage *st, index_cut *parts);   // and their parts
-// Ranges of positions, row by row (plan_spans.c).
-bool plan_spans(planner *p, const tensor_stage *st);   // is it a sum that is cut so?
-bool plan_span(planner *p, const stage_group *g, uint32_t first, plan_part *part, tensor_var row, const plan_map *m,
-               row_class *rows);   // false: refused
-void plan_span_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index);   // where a range leaves its state
-row_class plan_span_rows(planner *p, const plan_part *part, const row_class *rows);   // that are cut
 // Runs of sorted keys (plan_runs.c).
 bool plan_carries(planner *p, const tensor_stage *st);   // is it cut along what a key takes to its rows?
 bool plan_runs(planner *p, const tensor_stage *st, plan_part *part,
                const row_class *rows);   // false: refused
-bool plan_in_order(planner *p, const tensor_stage *st, const schedule_cell *block,
-                   const row_class *rows);   // rows are in no order of their own; false: refused
 void plan_count_rows(planner *p,
                      const plan_nest *n);   // that groups of the kernel that left runs can take up
 loop_node *plan_carry(planner *p, const plan_part *part);

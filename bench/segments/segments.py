@@ -85,34 +85,25 @@ def split(rows, K, Q):
     return min(8192, max(256, 2 ** math.ceil(math.log2(max(rows, 1) / (512 if max(K, Q) < 128 else 256)))))
 
 
-def ranges(rows, K, Q):
-    """Ranges as the device has places for blocks, whatever the types."""
-    return up(-(-max(rows, 1) // (528 if max(K, Q) <= 64 else 264)), 64)
-
-
-def weights_schedule(dtype, K, Q, rows, even=False):
-    """even: blocks have equal ranges of rows, else parts of the rows of one type."""
+def weights_schedule(dtype, K, Q, rows):
     size = BYTES[dtype]
     low = 4 if size == 2 else 2
-    even = even and max(K, Q) <= 128
-    first, parts = ("", "block e %d" % ranges(rows, K, Q)) if even else ("block r 1;  ", "split e %d" % split(rows, K, Q))
     if K % 16 or Q % 16:
         if max(K, Q) > 128:
-            return "%s%s;  unroll e 2;  mma e %s;" % (first, parts, OPERAND[dtype])
-        return ("%sgroups q 4;  registers q %d;  registers k %d;  %s;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e 3;"
-                % (first, up(Q, 32) // 16, up(K, 16) // 8, parts, 16 if size == 2 else 4, OPERAND[dtype]))
+            return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows, K, Q), OPERAND[dtype])
+        return ("block r 1;  groups q 4;  registers q %d;  registers k %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e 3;"
+                % (up(Q, 32) // 16, up(K, 16) // 8, split(rows, K, Q), 16 if size == 2 else 4, OPERAND[dtype]))
     gk, gq, ge, vk, vq, e, buffers = {
         16: (1, 1, 4, 1, 2, 1, 3), 32: (1, 1, 4, 2, 4, 1, 3), 64: (1, 2, 2, 4, 4, 1, 3) if size == 2 else (4, 2, 1, 1, 4, 2, 3),
         128: (2, 4, 1, 4, 4, 1, 4) if size == 2 else (2, 4, 1, 4, 4, 2, 4),
         256: (2, 4, 1, 4, 8, 1, 3) if size == 2 else (2, 4, 1, 4, 8, 1, 2)}[max(K, Q)]
     cut = "block k 128;  " if max(K, Q) == 256 else ""
-    room = "  occupancy 512;" if even and (max(K, Q), size) in ((64, 2), (128, 4)) else ""   # a few registers more, and a block less would fit
-    return ("%s%s%s%s%s%svector q %d;  %s;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e %d;%s"
-            % (first, cut, some("groups", "k", gk), some("groups", "q", gq), some("groups", "e", ge), some("vector", "k", vk), vq, parts, low * e, OPERAND[dtype], buffers, room))
+    return ("block r 1;  %s%s%s%s%svector q %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e %d;"
+            % (cut, some("groups", "k", gk), some("groups", "q", gq), some("groups", "e", ge), some("vector", "k", vk), vq, split(rows, K, Q), low * e, OPERAND[dtype], buffers))
 
 
-def schedule(what, dtype, K, Q, rows, types, even=False):
-    return weights_schedule(dtype, K, Q, rows, even) if what == "dw" else rows_schedule(what, dtype, K, Q, rows, types)
+def schedule(what, dtype, K, Q, rows, types):
+    return weights_schedule(dtype, K, Q, rows) if what == "dw" else rows_schedule(what, dtype, K, Q, rows, types)
 
 
 # ---- Data ----------------------------------------------------------------------------------------------------
@@ -319,7 +310,7 @@ def options(p):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options(p)
-    p.add_argument("--only", default="ours,peers", help="default: what the compiler makes without a schedule, of f32 from `mma k tf32`; ranges: dw in blocks of equal ranges of rows")
+    p.add_argument("--only", default="ours,peers", help="default: what the compiler makes without a schedule, of f32 from `mma k tf32`")
     o = p.parse_args()
     rows = lines(o.out)
     if o.table:
@@ -344,9 +335,9 @@ def main():
                         print(" ".join(str(row[k]) for k in KEY + ("cold_ms", "hot_ms", "registers", "spills", "verdict", "plan", "reason") if k in row), flush=True)
                     if time.time() > end:
                         return print("out of time")
-                    for who, asked in (("gnnc", "ours"), ("gnnc default", "default"), ("gnnc ranges", "ranges")):
-                        if asked in o.only and (asked != "ranges" or what == "dw") and (name, what, dtype, K, Q, who) not in known:
-                            text = made_by_compiler(what, dtype) if asked == "default" else schedule(what, dtype, K, Q, int(ptr[-1]), len(ptr) - 1, asked == "ranges")
+                    for who, asked in (("gnnc", "ours"), ("gnnc default", "default")):
+                        if asked in o.only and (name, what, dtype, K, Q, who) not in known:
+                            text = schedule(what, dtype, K, Q, int(ptr[-1]), len(ptr) - 1) if asked == "ours" else made_by_compiler(what, dtype)
                             add(who, ours(o, path, int(ptr[-1]), len(ptr) - 1, what, dtype, K, Q, text))
                     if "peers" in o.only and (name, what, dtype, K, Q, "triton grouped" if what != "dense" else "loop of mm") not in known:
                         for who, row in peers(o, torch, clock, ptr, dtype, K, Q, what):
