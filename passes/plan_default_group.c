@@ -15,7 +15,7 @@ enum {
     COLUMNS = 8,   // of a piece
     WARPS = 8,
     HELD = 192,     // registers of a lane for its sums and what it has of its rows
-    SMALL = 128,    // rows or columns of a matrix that warps had better hold
+    SMALL = 128,    // a matrix of no more columns, or fewer rows, warps had better hold
     BLOCK = 1024,   // rows, for which a matrix is brought once
     SMALL_BLOCK = 512,
     APART = 64   // bytes at most that rows lie further apart in shared memory
@@ -81,7 +81,7 @@ static void fill(making *m, const stage_group *g, const contraction *c, matrix_s
 bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns) {
     const planner *p = m->p;
     const simt_mma_info *i = p->facts->no_groups ? NULL : operation(p, c);
-    if (!i || depth <= SMALL || depth > DEFAULT_WIDEST || columns <= SMALL || columns > DEFAULT_WIDEST ||
+    if (!i || depth < SMALL || depth > DEFAULT_WIDEST || columns <= SMALL || columns > DEFAULT_WIDEST ||
         depth % i->k || default_says_ahead(p, c, default_rows(p, c->first, c->depth)))
         return false;
     int64_t mine = columns_of_block(p, c, depth, columns);

@@ -91,8 +91,8 @@ def weights_schedule(dtype, K, Q, rows):
     if K % 16 or Q % 16:
         if max(K, Q) > 128:
             return "block r 1;  split e %d;  unroll e 2;  mma e %s;" % (split(rows, K, Q), OPERAND[dtype])
-        return ("block r 1;  groups q 4;  registers q %d;  registers k %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e 3;"
-                % (up(Q, 32) // 16, up(K, 16) // 8, split(rows, K, Q), 16 if size == 2 else 4, OPERAND[dtype]))
+        return ("block r 1;  groups q 4;  registers q %d;  registers k %d;  split e %d;  registers e %d;  mma e %s;  keep x, g shared;  pipeline e %d;"
+                % (up(Q, 32) // 16, up(K, 16) // 8, split(rows, K, Q), 32 if size == 2 else 4, OPERAND[dtype], 2 if size == 2 else 3))
     gk, gq, ge, vk, vq, e, buffers = {
         16: (1, 1, 4, 1, 2, 1, 3), 32: (1, 1, 4, 2, 4, 1, 3), 64: (1, 2, 2, 4, 4, 1, 3) if size == 2 else (4, 2, 1, 1, 4, 2, 3),
         128: (2, 4, 1, 4, 4, 1, 4) if size == 2 else (2, 4, 1, 4, 4, 2, 4),
