@@ -198,6 +198,27 @@ static bool held(const contraction *c, int64_t depth, int64_t columns, matrix_sh
     return true;
 }
 
+// Extents that no whole operations cover, whose rest is masked. Two groups have the columns, and two the rows.
+static bool odd(const contraction *c, int64_t depth, int64_t columns, matrix_shape *s) {
+    enum { LANES = 4, HALVES = 2, ODD_BLOCK = 512, LIMIT = 128 };
+    int64_t steps = 32 / (int64_t)c->bytes, vector = default_power_in(columns, LANES),
+            piece = vector > 2 ? COLUMNS * vector / 2 : COLUMNS;
+    bool halves = c->bytes == 2, wide = depth > LIMIT || columns > LIMIT;
+    if (!depth || !columns || wide || (depth % steps == 0 && columns % COLUMNS == 0)) return false;
+    int64_t mine = (columns + HALVES * piece - 1) / (HALVES * piece) * piece,
+            run = halves && depth % LANES == 0 ? LANES : 1;
+    *s = (matrix_shape){.block = ODD_BLOCK,
+                        .groups = HALVES,
+                        .registers = halves && vector > 1 ? 4 : 1,
+                        .column_groups = HALVES,
+                        .column_vector = vector,
+                        .column_registers = mine / LANES / vector,
+                        .depth_vector = run,
+                        .depth_registers = (depth + steps - 1) / steps * steps / LANES / run};
+    if (s->column_registers <= 2 && vector == 1) s->column_registers = 1;
+    return true;
+}
+
 const tensor_val_info *default_rows(const planner *p, tensor_expr factor, tensor_var along) {
     const tensor_node *n = loop_matrix_factor(p->op, factor);
     if (n->op != TENSOR_LOAD_OP || n->nargs != 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
@@ -323,7 +344,7 @@ bool default_matrix(making *m, const stage_group *g) {
     bool few = m->rows == ROWS_FEW_POINTS;
     if (!few && default_group(m, g, &c, depth, columns)) {
         p->facts->groups = true;
-    } else if (!few && held(&c, depth, columns, &s)) {
+    } else if (!few && (held(&c, depth, columns, &s) || odd(&c, depth, columns, &s))) {
         default_matrix_cells(m, g, &c, &s);
         fetch_rows(m, &c, depth, &s);
     } else if (few || !fill_tiles(m, g, &c, depth, columns)) {

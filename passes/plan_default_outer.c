@@ -128,6 +128,24 @@ static void fill_ahead(making *m, const contraction *c, int64_t buffers) {
     default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->depth, buffers, NULL);
 }
 
+// Extents that no whole pieces cover, whose rest is masked: lanes have no vectors, and rounds are longer, as few
+// bytes are copied at once.
+static void fill_odd(making *m, const contraction *c, int64_t rows, int64_t columns) {
+    enum { LANES = 8, GROUPS = 4, WIDEST = 128 };
+    const char *stage = c->sum->name;
+    bool halves = c->bytes == 2;
+    int64_t mine = (columns + GROUPS * COLUMNS - 1) / (GROUPS * COLUMNS) * COLUMNS;
+    if (rows > WIDEST || columns > WIDEST) {
+        default_fill(m, stage, SCHEDULE_UNROLL, c->depth, 2, NULL);
+        return;
+    }
+    default_fill(m, stage, SCHEDULE_GROUPS, c->columns, GROUPS, NULL);
+    default_fill(m, stage, SCHEDULE_REGISTERS, c->columns, 2 * mine / COLUMNS, NULL);
+    default_fill(m, stage, SCHEDULE_REGISTERS, c->rows, (rows + ROWS - 1) / ROWS * ROWS / LANES, NULL);
+    default_fill(m, stage, SCHEDULE_REGISTERS, c->depth, halves ? 32 : 4, NULL);
+    fill_ahead(m, c, halves ? 2 : 3);
+}
+
 bool default_outer(making *m, const stage_group *g) {
     const planner *p = m->p;
     contraction c;
@@ -140,7 +158,7 @@ bool default_outer(making *m, const stage_group *g) {
     default_fill(m, c.sum->name, SCHEDULE_SPLIT, c.depth, part_of(m, rows, columns), NULL);
     default_multiply(m, &c);
     if (rows % ROWS || columns % ROWS) {
-        default_fill(m, c.sum->name, SCHEDULE_UNROLL, c.depth, 2, NULL);
+        fill_odd(m, &c, rows, columns);
     } else {
         fill_shape(m, &c, &s, rows);
         fill_ahead(m, &c, s.buffers);

@@ -38,7 +38,7 @@ def odd_rows_schedule(d, c, depth, columns, x, size, dtype):
     """Extents that no whole operations cover: the rest is masked. Two groups have the columns, two the rows."""
     if depth > 128 or columns > 128:
         return "block e 64 by type;  groups %s 4;  mma %s %s;  keep %s shared;  pipeline e 3;" % (c, d, OPERAND[dtype], x)
-    vector, run, mine = divisor(columns, 4), 4 if depth % 4 == 0 else 1, up(columns, 16) // 2
+    vector, run, mine = divisor(columns, 4), 4 if size == 2 and depth % 4 == 0 else 1, up(columns, 16) // 2
     mine = up(mine, 8 * (vector // 2 or 1))
     return ("block e 512 by type;  groups %s 2;  groups e 2;  registers e %d;  %sregisters %s %d;  %sregisters %s %d;  mma %s %s;  keep %s shared;  pipeline e 3;"
             % (c, 4 if vector > 1 and size == 2 else 2, some("vector", c, vector), c, mine // 4 // vector, some("vector", d, run), d, up(depth, 32 // size) // 4 // run,
