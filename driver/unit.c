@@ -21,9 +21,15 @@ static bool kind_of(driver *d, const char *path, input_kind *kind) {
 
 // ---- Which ops -------------------------------------------------------------------------------------------
 
+// By its name here, gat.grad, or in C, gat_grad.
+static bool is_called(const char *name, const char *given) {
+    while (*name && (*name == *given || (*name == '.' && *given == '_'))) name++, given++;
+    return !*name && !*given;
+}
+
 static bool wanted(const driver *d, const char *name) {
     for (uint32_t i = 0; i < d->values[OPT_OP].len; i++)
-        if (!strcmp(name, d->values[OPT_OP].data[i])) return true;
+        if (is_called(name, d->values[OPT_OP].data[i])) return true;
     return false;
 }
 
@@ -33,7 +39,7 @@ typedef struct {
 
 static bool among(const char *name, const char *const *names, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        if (!strcmp(name, names[i])) return true;
+        if (is_called(names[i], name)) return true;
     return false;
 }
 

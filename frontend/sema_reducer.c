@@ -209,7 +209,14 @@ static const tensor_expr *user_gradient(lowering *L, const ast_item *item, scope
     if (!section(item, "grad")) return NULL;
     add_states(L, s, item, r->state_types, false);
     add_outcomes(L, s, item, r->result_types, r->nresults);
-    return section_as(L, s, item, "grad", r->arg_types, r->nargs);
+    tensor_expr *x = ARENA_ARRAY(L->arena, tensor_expr, r->nargs);
+    for (uint32_t k = 0; k < r->nargs; k++) {   // integers have none
+        span at;
+        if (!tensor_type_is_float(r->arg_types[k])) continue;
+        value v = section_value(L, s, item, "grad", k, &at);
+        x[k] = value_as(L, v, r->arg_types[k], at);
+    }
+    return x;
 }
 
 static uint32_t user_instance(lowering *L, const entity *e, const tensor_type *types, uint32_t nargs) {

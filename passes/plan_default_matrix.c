@@ -239,9 +239,9 @@ bool default_says_ahead(const planner *p, const contraction *c, const tensor_val
 }
 
 static void fetch_rows(making *m, const contraction *c, int64_t depth, const matrix_shape *s) {
-    enum { DEEP = 4, SHALLOW = 3, NARROW = 32 };
+    enum { DEEP = 4, SHALLOW = 3, NARROW = 32, COPY = 16 };   // bytes
     const tensor_val_info *x = default_rows(m->p, c->first, c->depth);
-    bool few = depth * c->bytes <= NARROW || s->column_groups >= MOST_GROUPS;
+    bool few = depth * c->bytes <= NARROW || depth * c->bytes % COPY || s->column_groups >= MOST_GROUPS;
     if (!x || schedule_find(m->p->s, c->sum->name, SCHEDULE_KEEP, x->name)) return;
     default_share(m, c, x->name);
     default_fill(m, c->sum->name, SCHEDULE_PIPELINE, c->rows, few ? SHALLOW : DEEP, NULL);

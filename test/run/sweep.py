@@ -100,10 +100,15 @@ def all_pairs(rng):
     return cases
 
 
+def gradient(op):
+    """Those have tests of their own: test/gradient."""
+    return re.search(r"_grad(_|$)", op)
+
+
 def with_schedules(gnnc, path, folder):
     """The file of schedules for a file of the library, and options that name the latter's ops."""
     done = subprocess.run([gnnc, path, "-D", "S=3", "-Wno-unused-option", "--emit=tensor", "-o", "-"], capture_output=True, text=True, check=True)
-    ops = [re.sub(r"_f32$", "", op) for op in re.findall(r"^op (\w+)", done.stdout, re.M)]
+    ops = [re.sub(r"_f32$", "", op) for op in re.findall(r"^op (\w+)", done.stdout, re.M) if not gradient(op)]
     return os.path.join(folder, "for_" + os.path.basename(path)), ["-Wno-unused-option"] + ["--op=" + op for op in ops]
 
 
