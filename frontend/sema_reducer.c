@@ -214,7 +214,9 @@ static const tensor_expr *user_gradient(lowering *L, const ast_item *item, scope
         span at;
         if (!tensor_type_is_float(r->arg_types[k])) continue;
         value v = section_value(L, s, item, "grad", k, &at);
-        x[k] = value_as(L, v, r->arg_types[k], at);
+        tensor_type t = value_type(L, v);   // of a state that is wider than what is given
+        x[k] = tensor_type_is_float(t) ? tensor_cvt(L->op, r->arg_types[k], value_as(L, v, t, at), at)
+                                       : value_as(L, v, r->arg_types[k], at);
     }
     return x;
 }
