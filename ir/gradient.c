@@ -55,11 +55,11 @@ static const tensor_expr *index_of(gradient *g, const tensor_var *vars, uint32_t
     return index;
 }
 
-// to = the sum of what is there; variables of the first term are called as there.
+// to = the sum of what is there.
 static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val before) {
     const gradient_of *x = &g->of[of];
     uint32_t rank = g->op->vals.data[of].rank;
-    const tensor_var *vars = x->terms.data[0].vars;
+    const tensor_var *vars = gradient_axes(g, of);
     const tensor_expr *index = index_of(g, vars, rank);
     tensor_expr sum = before == TENSOR_NO_VAL ? 0 : tensor_load(g->op, before, index, rank, NO_SPAN);
     for (uint32_t i = 0; i < x->terms.len; i++) sum = gradient_add(g->op, sum, at_point(g, &x->terms.data[i], vars, rank));
@@ -107,7 +107,7 @@ static tensor_val adjoint_of(gradient *g, tensor_val of) {
     if (one == TENSOR_NO_VAL) {
         const tensor_val_info *v = &g->op->vals.data[of];
         tensor_type t = tensor_type_of_storage(v->type, v->into);
-        one = add_value(g, of, gradient_name(g, arena_printf(g->arena, "d%s", v->name), NULL), VAL_STAGE, t.type);
+        one = add_value(g, of, gradient_name(g, gradient_adjoint(g, of), NULL), VAL_STAGE, t.type);
         push_sum(g, of, one, before);
     }
     x = &g->of[of];
@@ -197,10 +197,7 @@ static void retarget(gradient *g, tensor_val from, tensor_val to) {
 // What nothing depends on has zeros.
 static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
     const tensor_val_info v = g->op->vals.data[of];
-    tensor_var *vars = ARENA_ARRAY(g->arena, tensor_var, v.rank + 1);
-    for (uint32_t i = 0; i < v.rank; i++)
-        vars[i] = tensor_add_var(g->op, arena_printf(g->arena, "i%u", (unsigned)i), v.axes[i]);
-    gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0), vars, false};
+    gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0), gradient_axes(g, of), false};
     VEC_PUSH(g->arena, &g->of[of].terms, zero);
     push_sum(g, of, to, TENSOR_NO_VAL);
 }

@@ -53,6 +53,10 @@ void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *
 // Its variables are made anew; gives where the stage is.
 tensor_stage *gradient_push(gradient *g, tensor_stage s);
 const char *gradient_name(gradient *g, const char *of, const char *suffix);   // that no value has
+const char *gradient_adjoint(gradient *g, tensor_val of);   // "dz_g" of z.g: what a schedule says of dz is not said of it
+// Variables over the axes of a value, called as where it is written, or first read: what is said of an adjoint is said of the sums
+// that are parts of it by the same names.
+tensor_var *gradient_axes(gradient *g, tensor_val of);
 // A stage over the points of another, which gives one number for each of its left-hand variables.
 tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body, uint32_t nbody,
                             const char *suffix);

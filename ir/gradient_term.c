@@ -20,6 +20,42 @@ const char *gradient_name(gradient *g, const char *of, const char *suffix) {
     return free;
 }
 
+const char *gradient_adjoint(gradient *g, tensor_val of) {
+    char *name = arena_printf(g->arena, "d%s", g->op->vals.data[of].name);
+    for (char *c = name; *c; c++)
+        if (*c == '.') *c = '_';
+    return name;
+}
+
+static const char *name_at(const tensor_op *op, const tensor_expr *index, uint32_t axis) {
+    const tensor_node *n = tensor_node_at(op, index[axis]);
+    return n->op == TENSOR_VAR_OP ? op->vars.data[n->imm.i].name : NULL;
+}
+
+// Loads of the op itself come before those that the gradient adds.
+static const char *axis_name(gradient *g, tensor_val of, uint32_t axis) {
+    const tensor_op *op = g->op;
+    const char *name = NULL;
+    for (uint32_t i = 0; i < g->nstages && !name; i++)
+        for (uint32_t t = 0; t < op->stages.data[i].ntargets && !name; t++)
+            if (op->stages.data[i].targets[t].val == of) name = name_at(op, op->stages.data[i].targets[t].index, axis);
+    for (tensor_expr e = 1; e < op->exprs.len && !name; e++) {
+        const tensor_node *n = tensor_node_at(op, e);
+        if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == of) name = name_at(op, n->args, axis);
+    }
+    if (name) return name;
+    char *space = arena_printf(g->arena, "%s", op->spaces.data[op->vals.data[of].axes[axis]].name);
+    for (char *c = space; *c; c++) *c = (char)(*c == '.' ? '_' : tolower((unsigned char)*c));
+    return space;
+}
+
+tensor_var *gradient_axes(gradient *g, tensor_val of) {
+    const tensor_val_info v = g->op->vals.data[of];
+    tensor_var *vars = ARENA_ARRAY(g->arena, tensor_var, v.rank + 1);
+    for (uint32_t i = 0; i < v.rank; i++) vars[i] = tensor_add_var(g->op, axis_name(g, of, i), v.axes[i]);
+    return vars;
+}
+
 // ---- Stages ----------------------------------------------------------------------------------------------
 typedef struct {
     gradient *g;
@@ -181,21 +217,12 @@ static void take_keys(points *p, const tensor_stage *s) {
 }
 
 static points points_of(gradient *g, const tensor_stage *s, bool of_else) {
-    points p = {.g = g,
-                .as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len),
-                .on_left = ARENA_ARRAY(g->arena, bool, g->op->vars.len)};
+    points p = {.g = g, .as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len)};
     if (!of_else) take_keys(&p, s);
     for (uint32_t i = 0; i < s->nleft; i++)
         if (!p.as[s->left[i]]) VEC_PUSH(g->arena, &p.vars, s->left[i]);
     for (uint32_t i = 0; i < s->nbound && !of_else; i++) VEC_PUSH(g->arena, &p.vars, s->bound[i]);
     return p;
-}
-
-// The variable of an axis that no variable of the points is: its space in lower case.
-static tensor_var row_variable(gradient *g, tensor_space space) {
-    char *name = arena_printf(g->arena, "%s", g->op->spaces.data[space].name);
-    for (char *c = name; *c; c++) *c = (char)(*c == '.' ? '_' : tolower((unsigned char)*c));
-    return tensor_add_var(g->op, name, space);
 }
 
 // The axes of what is loaded: a variable that is an index stands on the left; of another index a key says what it is.
@@ -209,7 +236,7 @@ static void take_axes(points *p, const tensor_node *load) {
             VEC_PUSH(g->arena, &p->left, v);
             continue;
         }
-        tensor_var row = row_variable(g, g->op->vals.data[load->imm.i].axes[i]);
+        tensor_var row = tensor_add_var(g->op, "row", g->op->vals.data[load->imm.i].axes[i]);   // it gets a name later
         VEC_PUSH(g->arena, &p->left, row);
         VEC_PUSH(g->arena, &p->keys, ((tensor_key){at, tensor_var_expr(g->op, row, NO_SPAN)}));
     }
@@ -244,14 +271,26 @@ static void add_term(gradient *g, tensor_val of, tensor_expr value, const tensor
     VEC_PUSH(g->arena, &g->of[of].terms, t);
 }
 
+// What stands on the left is called as the axes of the value are.
+static const tensor_var *named_left(points *p, tensor_val of, tensor_expr *value) {
+    gradient *g = p->g;
+    const tensor_var *named = gradient_axes(g, of);
+    tensor_expr *as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len);
+    for (uint32_t i = 0; i < p->left.len; i++) as[p->left.data[i]] = tensor_var_expr(g->op, named[i], NO_SPAN);
+    *value = gradient_replace(g, *value, as);
+    if (p->holds) p->holds = gradient_replace(g, p->holds, as);
+    for (uint32_t k = 0; k < p->keys.len; k++) p->keys.data[k].rhs = gradient_replace(g, p->keys.data[k].rhs, as);
+    return named;
+}
+
 static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient *g = p->g;
-    tensor_stage s = {.nleft = p->left.len, .left = p->left.data, .nkeys = p->keys.len, .keys = p->keys.data, .ntargets = 1};
+    tensor_stage s = {.nleft = p->left.len, .left = named_left(p, of, &value), .nkeys = p->keys.len, .keys = p->keys.data, .ntargets = 1};
     VEC(tensor_var) bound = {0};
     for (uint32_t i = 0; i < p->vars.len; i++)
         if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
     tensor_type t = tensor_typeof(g->op, value);
-    s.name = gradient_name(g, arena_printf(g->arena, "d%s", g->op->vals.data[of].name), "sum");
+    s.name = gradient_name(g, gradient_adjoint(g, of), "sum");
     tensor_target to = target_over(g, s.name, t, s.left, s.nleft);
     s.targets = one_target(g, to);
     s.reducer = tensor_builtin_reducer(g->op, REDUCE_SUM, t);
@@ -266,8 +305,7 @@ void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *
     points p = points_of(g, s, of_else);
     tensor_val of = (tensor_val)load->imm.i;
     value = here(&p, value);
-    // row_variable grows the table of variables, which none of the points is among
-    p.on_left = ARENA_ARRAY(g->arena, bool, g->op->vars.len + load->nargs + 1);
+    p.on_left = ARENA_ARRAY(g->arena, bool, g->op->vars.len);
     take_axes(&p, load);
     keep_keys(&p);
     uint32_t summed = 0;
