@@ -47,6 +47,28 @@ static void check_names(sema *s, const ast_item *g, const ast_item *body) {
     }
 }
 
+static const char *in_c(sema *s, const char *path) {   // a point is an underscore
+    char *name = arena_printf(s->arena, "%s", path);
+    for (char *c = name; *c; c++)
+        if (*c == '.') *c = '_';
+    return name;
+}
+
+// Names that are one in C are one. Of files, the main one's gradient takes the place of an imported one.
+static void check_name(sema *s, const ast_item *g) {
+    const char *name = in_c(s, gradient_path(s, g));
+    const source_file *file = source_map_file(diag_sources(s->ds), g->at.lo);
+    span first = NO_SPAN;
+    for (uint32_t i = 0; i < s->ops.len; i++)
+        if (!strcmp(s->ops.data[i]->name.text, name)) first = s->ops.data[i]->name.at;
+    for (uint32_t i = 0; i < s->grads.len && s->grads.data[i] != g; i++)
+        if (s->grads.data[i]->path && !strcmp(in_c(s, gradient_path(s, s->grads.data[i])), name)) first = s->grads.data[i]->at;
+    if (first.lo == NO_SPAN.lo || source_map_file(diag_sources(s->ds), first.lo) != file) return;
+    diagnostic *d = diag(s->ds, E0202, g->at, "'%s', in C '%s', is declared twice", gradient_path(s, g), name);
+    diag_note(d, first, "first here");
+    diag_help(d, "give it another name: `grad %s wrt (…) as NAME;`", schedule_path_text(s, g->path));
+}
+
 // What a gradient of a gradient is asked for is known when the first one is there.
 void gradient_check(sema *s, const ast_item *g) {
     const ast_item *op = g->path ? gradient_source(s, g->path, 0) : NULL,
@@ -56,6 +78,7 @@ void gradient_check(sema *s, const ast_item *g) {
     if (!body || body->kind != AST_OP || !(first || gradient_find(s, path)))
         diag(s->ds, E0204, g->at, "there is no op '%s' to differentiate", path);
     else if (first) check_names(s, g, body);
+    if (body) check_name(s, g);
 }
 
 // ---- Deriving --------------------------------------------------------------------------------------------
@@ -69,13 +92,6 @@ static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *
         if (!good) return false;
     }
     return true;
-}
-
-static const char *in_c(sema *s, const char *path) {   // a point is an underscore
-    char *name = arena_printf(s->arena, "%s", path);
-    for (char *c = name; *c; c++)
-        if (*c == '.') *c = '_';
-    return name;
 }
 
 // Types stand behind the name, as those of the op do.

@@ -204,7 +204,7 @@ static void list_gradients(frontend_unit *u) {
     for (uint32_t i = 0; i < s->grads.len; i++) {
         const ast_item *g = s->grads.data[i], *item = g->path ? gradient_source(s, g->path, 0) : NULL;
         bool elsewhere = source_map_file(diag_sources(s->ds), g->at.lo) != u->main;
-        if (!item) continue;
+        if (!item || gradient_find(s, gradient_path(s, g)) != g) continue;
         frontend_op op = {.name = gradient_path(s, g), .item = item, .grad = g, .imported = elsewhere, .generic_left = generic_left(s, item, true)};
         VEC_PUSH(u->arena, &u->ops, op);
     }

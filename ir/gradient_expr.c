@@ -4,30 +4,51 @@
 #include <math.h>
 #include <string.h>
 
-bool gradient_mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
-    const tensor_node *n = tensor_node_at(op, e);
-    bool found = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
-    for (uint32_t i = 0; i < n->nargs && !found; i++) found = gradient_mentions(op, n->args[i], v);
-    return found;
+// ---- Rewriting -------------------------------------------------------------------------------------------
+gradient_rewriting gradient_rewriting_new(gradient *g, tensor_op *to,
+                                          tensor_expr (*put)(gradient_rewriting *, const tensor_node *), void *user) {
+    return (gradient_rewriting){g, to, put, user, ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
 }
 
-// ---- Replacing variables ---------------------------------------------------------------------------------
-static tensor_expr replace(gradient *g, tensor_expr e, const tensor_expr *as, tensor_expr *memo) {
-    if (memo[e]) return memo[e];
-    tensor_node n = *tensor_node_at(g->op, e);
-    tensor_expr *args = ARENA_ARRAY(g->arena, tensor_expr, n.nargs);
-    bool same = true;
-    if (n.op == TENSOR_VAR_OP && as[n.imm.i]) return memo[e] = as[n.imm.i];
-    for (uint32_t i = 0; i < n.nargs; i++) {
-        args[i] = replace(g, n.args[i], as, memo);
-        same &= args[i] == n.args[i];
+tensor_expr gradient_rewrite(gradient_rewriting *r, tensor_expr e) {
+    if (!e || r->memo[e]) return e ? r->memo[e] : 0;
+    tensor_node n = *tensor_node_at(r->g->op, e);
+    n.args = gradient_rewrite_all(r, n.args, n.nargs);
+    tensor_expr other = r->put(r, &n);
+    return r->memo[e] = other ? other : tensor_node_new(r->to, n);
+}
+
+const tensor_expr *gradient_rewrite_all(gradient_rewriting *r, const tensor_expr *e, uint32_t n) {
+    tensor_expr *out = ARENA_ARRAY(r->g->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = gradient_rewrite(r, e[i]);
+    return out;
+}
+
+tensor_stage gradient_rewrite_stage(gradient_rewriting *r, tensor_stage s) {
+    tensor_target *targets = ARENA_ARRAY(r->g->arena, tensor_target, s.ntargets);
+    tensor_key *keys = ARENA_ARRAY(r->g->arena, tensor_key, s.nkeys + 1);
+    for (uint32_t t = 0; t < s.ntargets; t++) {
+        targets[t] = s.targets[t];
+        targets[t].index = gradient_rewrite_all(r, targets[t].index, targets[t].rank);
     }
-    n.args = args;
-    return memo[e] = same ? e : tensor_node_new(g->op, n);
+    for (uint32_t k = 0; k < s.nkeys; k++)
+        keys[k] = (tensor_key){gradient_rewrite(r, s.keys[k].lhs), gradient_rewrite(r, s.keys[k].rhs)};
+    s.targets = targets;
+    s.keys = keys;
+    s.body = gradient_rewrite_all(r, s.body, s.nbody);
+    s.filters = gradient_rewrite_all(r, s.filters, s.nfilters);
+    s.orelse = gradient_rewrite_all(r, s.orelse, s.nelse);
+    return s;
 }
 
-tensor_expr gradient_replace(gradient *g, tensor_expr e, const tensor_expr *as) {
-    return replace(g, e, as, ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len));
+tensor_expr gradient_put_variable(gradient_rewriting *r, const tensor_node *n) {
+    const tensor_expr *as = r->user;
+    return n->op == TENSOR_VAR_OP ? as[n->imm.i] : 0;
+}
+
+tensor_expr gradient_replace(gradient *g, tensor_expr e, tensor_expr *as) {
+    gradient_rewriting r = gradient_rewriting_new(g, g->op, gradient_put_variable, as);
+    return gradient_rewrite(&r, e);
 }
 
 // ---- Small sums and products -----------------------------------------------------------------------------

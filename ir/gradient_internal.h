@@ -31,9 +31,24 @@ typedef struct {
 bool gradient_write_steps(gradient *g);   // before anything else; false: refused
 
 // ---- Expressions (gradient_expr.c) -----------------------------------------------------------------------
-bool gradient_mentions(const tensor_op *op, tensor_expr e, tensor_var v);
+// Expressions of g->op, made anew in `to` (the same op, or another one) from their arguments on, but where `put` has something
+// else for a node, whose arguments are of `to` by then; 0: nothing else.
+typedef struct gradient_rewriting gradient_rewriting;
+struct gradient_rewriting {
+    gradient *g;
+    tensor_op *to;
+    tensor_expr (*put)(gradient_rewriting *r, const tensor_node *n);
+    void *user;
+    tensor_expr *memo;   // per expression there was; 0: not yet
+};
+gradient_rewriting gradient_rewriting_new(gradient *g, tensor_op *to, tensor_expr (*put)(gradient_rewriting *, const tensor_node *),
+                                          void *user);
+tensor_expr gradient_rewrite(gradient_rewriting *r, tensor_expr e);
+const tensor_expr *gradient_rewrite_all(gradient_rewriting *r, const tensor_expr *e, uint32_t n);
+tensor_stage gradient_rewrite_stage(gradient_rewriting *r, tensor_stage s);   // all that it computes, and where it writes it
 // The expression with what stands for its variables: as[v], 0: v itself.
-tensor_expr gradient_replace(gradient *g, tensor_expr e, const tensor_expr *as);
+tensor_expr gradient_replace(gradient *g, tensor_expr e, tensor_expr *as);
+tensor_expr gradient_put_variable(gradient_rewriting *r, const tensor_node *n);   // `put` of that: user is `as`
 tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y);   // 0: nothing
 tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y);
 tensor_expr gradient_zero(tensor_op *op, tensor_expr like);

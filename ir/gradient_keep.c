@@ -8,7 +8,7 @@ typedef struct {
     tensor_op *to;
     bool *needed;        // per value
     tensor_val *as;      // per value: where it went
-    tensor_expr *expr;   // per expression; 0: not yet
+    gradient_rewriting rewriting;
     uint32_t *reducer;   // per reducer: where it went
 } moving;
 
@@ -64,23 +64,15 @@ static void find_needed(moving *m) {
 }
 
 // ---- Moving ----------------------------------------------------------------------------------------------
-static tensor_expr move(moving *m, tensor_expr e) {
-    if (!e || m->expr[e]) return e ? m->expr[e] : 0;
-    tensor_node n = *tensor_node_at(m->g->op, e);
-    tensor_expr *args = ARENA_ARRAY(m->g->arena, tensor_expr, n.nargs + 1);
-    for (uint32_t i = 0; i < n.nargs; i++) args[i] = move(m, n.args[i]);
-    n.args = args;
+static tensor_expr put_value(gradient_rewriting *r, const tensor_node *of) {
+    const moving *m = r->user;
+    tensor_node n = *of;
     bool of_value = n.op == TENSOR_LOAD_OP || n.op == TENSOR_PREIMAGE_OP || n.op == TENSOR_AT_LEAST_OP ||
                     n.op == TENSOR_CUT_PARTS_OP || n.op == TENSOR_SYMMETRIC_OP;
-    if (of_value) n.imm.i = (int64_t)m->as[n.imm.i];
+    if (!of_value) return 0;
+    n.imm.i = (int64_t)m->as[n.imm.i];
     if (n.op == TENSOR_SYMMETRIC_OP) n.imm2 = (int64_t)m->as[n.imm2];
-    return m->expr[e] = tensor_node_new(m->to, n);
-}
-
-static const tensor_expr *moved(moving *m, const tensor_expr *e, uint32_t n) {
-    tensor_expr *out = ARENA_ARRAY(m->g->arena, tensor_expr, n + 1);
-    for (uint32_t i = 0; i < n; i++) out[i] = move(m, e[i]);
-    return out;
+    return tensor_node_new(m->to, n);
 }
 
 static void move_value(moving *m, tensor_val v, tensor_role role) {
@@ -119,29 +111,25 @@ static void move_reducers(moving *m) {
         tensor_reducer r = m->g->op->reducers.data[k];
         if (!uses(m, k)) continue;
         m->reducer[k] = m->to->reducers.len;
-        r.identity = moved(m, r.identity, r.nstate);
-        r.lift = moved(m, r.lift, r.nstate);
-        r.combine = moved(m, r.combine, r.nstate);
-        r.finish = moved(m, r.finish, r.nresults);
-        if (r.grad) r.grad = moved(m, r.grad, r.nargs);
+        r.identity = gradient_rewrite_all(&m->rewriting, r.identity, r.nstate);
+        r.lift = gradient_rewrite_all(&m->rewriting, r.lift, r.nstate);
+        r.combine = gradient_rewrite_all(&m->rewriting, r.combine, r.nstate);
+        r.finish = gradient_rewrite_all(&m->rewriting, r.finish, r.nresults);
+        if (r.grad) r.grad = gradient_rewrite_all(&m->rewriting, r.grad, r.nargs);
         VEC_PUSH(m->to->arena, &m->to->reducers, r);
     }
 }
 
 static void move_stage(moving *m, tensor_stage s) {
+    tensor_stage made = gradient_rewrite_stage(&m->rewriting, s);
     tensor_target *targets = ARENA_ARRAY(m->g->arena, tensor_target, s.ntargets);
-    tensor_key *keys = ARENA_ARRAY(m->g->arena, tensor_key, s.nkeys + 1);
-    for (uint32_t t = 0; t < s.ntargets; t++)
-        targets[t] = (tensor_target){m->as[s.targets[t].val], s.targets[t].rank,
-                                     moved(m, s.targets[t].index, s.targets[t].rank)};
-    for (uint32_t k = 0; k < s.nkeys; k++) keys[k] = (tensor_key){move(m, s.keys[k].lhs), move(m, s.keys[k].rhs)};
-    if (s.reducer != TENSOR_NO_REDUCER) s.reducer = m->reducer[s.reducer];
-    s.targets = targets;
-    s.keys = keys;
-    s.body = moved(m, s.body, s.nbody);
-    s.filters = moved(m, s.filters, s.nfilters);
-    s.orelse = moved(m, s.orelse, s.nelse);
-    VEC_PUSH(m->to->arena, &m->to->stages, s);
+    for (uint32_t t = 0; t < s.ntargets; t++) {
+        targets[t] = made.targets[t];
+        targets[t].val = m->as[targets[t].val];
+    }
+    made.targets = targets;
+    if (s.reducer != TENSOR_NO_REDUCER) made.reducer = m->reducer[s.reducer];
+    VEC_PUSH(m->to->arena, &m->to->stages, made);
 }
 
 static void move_values(moving *m, const tensor_val *given, uint32_t ngiven, const tensor_val *results, uint32_t nresults) {
@@ -161,15 +149,18 @@ static void move_values(moving *m, const tensor_val *given, uint32_t ngiven, con
 static void move_spaces(moving *m) {
     for (tensor_space s = 0; s < m->to->spaces.len; s++) {
         tensor_space_info *i = &m->to->spaces.data[s];
-        if (i->kind == SPACE_EXPR) i->expr = move(m, i->expr);
+        if (i->kind == SPACE_EXPR) i->expr = gradient_rewrite(&m->rewriting, i->expr);
         if (i->kind == SPACE_COUNT_OF) i->classes = m->as[i->classes];
     }
 }
 
 tensor_op *gradient_keep(gradient *g, const gradient_request *r, const tensor_val *given, uint32_t ngiven,
                          const tensor_val *results, uint32_t nresults) {
-    moving m = {g, tensor_op_new(g->arena, r->name), ARENA_ARRAY(g->arena, bool, g->op->vals.len),
-                ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len), ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len), NULL};
+    moving m = {.g = g,
+                .to = tensor_op_new(g->arena, r->name),
+                .needed = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
+                .as = ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len)};
+    m.rewriting = gradient_rewriting_new(g, m.to, put_value, &m);
     tensor_op *to = m.to;
     to->source = g->op->source;
     to->at = r->at;
@@ -186,7 +177,7 @@ tensor_op *gradient_keep(gradient *g, const gradient_request *r, const tensor_va
         if (writes_needed(&m, &g->op->stages.data[i])) move_stage(&m, g->op->stages.data[i]);
     for (uint32_t i = 0; i < g->op->requires.len; i++) {
         tensor_require q = g->op->requires.data[i];
-        q.holds = move(&m, q.holds);
+        q.holds = gradient_rewrite(&m.rewriting, q.holds);
         VEC_PUSH(to->arena, &to->requires, q);
     }
     return to;

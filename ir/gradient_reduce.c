@@ -166,18 +166,19 @@ static tensor_expr whole_state(leaves *x, uint32_t i) {
     return x->states[i] = gradient_beside(g, x->s, state_reducer(g, &of, i), x->s->body, x->s->nbody, suffix);
 }
 
+static tensor_expr put_leaf(gradient_rewriting *r, const tensor_node *n) {
+    leaves *x = r->user;
+    uint32_t i = (uint32_t)n->imm.i, results = x->r->nresults;
+    if (n->op == TENSOR_ARG_OP) return x->s->body[i];
+    if (n->op == TENSOR_LEFT_OP) return whole_state(x, i);
+    if (n->op != TENSOR_RIGHT_OP) return 0;
+    if (i < results) return result(x->g, x->s, i);
+    return x->targets[i - results] ? x->targets[i - results] : number(x->g->op, n->type, 0);
+}
+
 static tensor_expr stand_in(leaves *x, tensor_expr e) {
-    tensor_node n = *tensor_node_at(x->g->op, e);
-    uint32_t i = (uint32_t)n.imm.i, results = x->r->nresults;
-    if (n.op == TENSOR_ARG_OP) return x->s->body[i];
-    if (n.op == TENSOR_LEFT_OP) return whole_state(x, i);
-    if (n.op == TENSOR_RIGHT_OP && i < results) return result(x->g, x->s, i);
-    if (n.op == TENSOR_RIGHT_OP)
-        return x->targets[i - results] ? x->targets[i - results] : number(x->g->op, n.type, 0);
-    tensor_expr *args = ARENA_ARRAY(x->g->arena, tensor_expr, n.nargs);
-    for (uint32_t k = 0; k < n.nargs; k++) args[k] = stand_in(x, n.args[k]);
-    n.args = args;
-    return n.nargs ? tensor_node_new(x->g->op, n) : e;
+    gradient_rewriting r = gradient_rewriting_new(x->g, x->g->op, put_leaf, x);
+    return gradient_rewrite(&r, e);
 }
 
 static tensor_expr *leaves_of(gradient *g, tensor_opcode o, const tensor_type *types, uint32_t n) {

@@ -9,14 +9,6 @@
 enum { MOST_STEPS = 256 };
 
 // ---- Expressions -----------------------------------------------------------------------------------------
-// What is put for variables and for values, whose indices stay.
-typedef struct {
-    gradient *g;
-    const tensor_expr *as;     // per variable; 0: itself
-    const tensor_val *value;   // per value
-    tensor_expr *memo;
-} rewriting;
-
 static bool literal(const tensor_op *op, tensor_expr e, int64_t *x) {
     const tensor_node n = *tensor_node_at(op, e);
     int64_t a = 0, b = 0;
@@ -28,24 +20,22 @@ static bool literal(const tensor_op *op, tensor_expr e, int64_t *x) {
     return *x = n.op == TENSOR_ADD_OP ? a + b : a - b, true;
 }
 
-static tensor_expr rewrite(rewriting *r, tensor_expr e) {
-    gradient *g = r->g;
-    tensor_node n = *tensor_node_at(g->op, e);
-    if (r->memo[e]) return r->memo[e];
-    if (n.op == TENSOR_VAR_OP && r->as[n.imm.i]) return r->memo[e] = r->as[n.imm.i];
-    tensor_expr *args = ARENA_ARRAY(g->arena, tensor_expr, n.nargs + 1);
-    for (uint32_t i = 0; i < n.nargs; i++) args[i] = rewrite(r, n.args[i]);
-    int64_t x;
-    n.args = args;
-    if (n.op == TENSOR_LOAD_OP) n.imm.i = r->value[n.imm.i];
-    if (n.op == TENSOR_INDEX_OP && literal(g->op, args[0], &x)) return r->memo[e] = tensor_index(g->op, n.type.space, tensor_int(g->op, x), n.at);
-    return r->memo[e] = tensor_node_new(g->op, n);
-}
+// What is put for variables and for values, whose indices stay.
+typedef struct {
+    const tensor_expr *as;     // per variable; 0: itself
+    const tensor_val *value;   // per value
+} putting;
 
-static const tensor_expr *rewritten(rewriting *r, const tensor_expr *e, uint32_t n) {
-    tensor_expr *out = ARENA_ARRAY(r->g->arena, tensor_expr, n + 1);
-    for (uint32_t i = 0; i < n; i++) out[i] = rewrite(r, e[i]);
-    return out;
+static tensor_expr put(gradient_rewriting *r, const tensor_node *of) {
+    const putting *p = r->user;
+    tensor_node n = *of;
+    int64_t x;
+    if (n.op == TENSOR_VAR_OP) return p->as[n.imm.i];
+    if (n.op == TENSOR_INDEX_OP && literal(r->to, n.args[0], &x))
+        return tensor_index(r->to, n.type.space, tensor_int(r->to, x), n.at);
+    if (n.op != TENSOR_LOAD_OP) return 0;
+    n.imm.i = p->value[n.imm.i];
+    return tensor_node_new(r->to, n);
 }
 
 // ---- Steps -----------------------------------------------------------------------------------------------
@@ -81,60 +71,36 @@ static const tensor_var *without(gradient *g, const tensor_var *vars, uint32_t *
     return out;
 }
 
-static tensor_target target_at(writing *w, rewriting *r, const tensor_target *of, tensor_var step, int64_t t) {
-    tensor_op *op = w->g->op;
-    tensor_target made = {of->val, of->rank, NULL};
-    tensor_expr *index = ARENA_ARRAY(w->g->arena, tensor_expr, of->rank + 1);
-    for (uint32_t i = 0; i < of->rank; i++) {
-        tensor_at at = tensor_target_at(op, of->index[i]);
-        bool moves = (at.kind == TENSOR_AT_STEP || at.kind == TENSOR_AT_VAR) && at.var == step;
-        tensor_space axis = op->vals.data[of->val].axes[i];
-        index[i] = moves ? tensor_index(op, axis, tensor_int(op, t + (at.kind == TENSOR_AT_STEP ? at.offset : 0)), NO_SPAN)
-                         : rewrite(r, of->index[i]);
-    }
-    made.index = index;
-    return made;
-}
-
 // A value that does not mention the step is another one in each round.
 static void write_round(writing *w, uint32_t first, uint32_t end, const tensor_loop *l, int64_t t) {
     gradient *g = w->g;
     for (uint32_t i = first; i < end; i++) {
-        tensor_stage s = g->op->stages.data[i];
+        const tensor_stage s = g->op->stages.data[i];
         tensor_expr *as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len + 1);
         as[l->step] = tensor_index(g->op, l->space, tensor_int(g->op, t), NO_SPAN);
-        rewriting r = {g, as, w->now, ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
+        putting p = {as, w->now};
+        gradient_rewriting r = gradient_rewriting_new(g, g->op, put, &p);
+        tensor_stage made = gradient_rewrite_stage(&r, s);
         tensor_target *targets = ARENA_ARRAY(g->arena, tensor_target, s.ntargets);
-        tensor_key *keys = ARENA_ARRAY(g->arena, tensor_key, s.nkeys + 1);
-        s.body = rewritten(&r, s.body, s.nbody);
-        s.filters = rewritten(&r, s.filters, s.nfilters);
-        s.orelse = rewritten(&r, s.orelse, s.nelse);
-        for (uint32_t k = 0; k < s.nkeys; k++) keys[k] = (tensor_key){rewrite(&r, s.keys[k].lhs), rewrite(&r, s.keys[k].rhs)};
-        s.keys = keys;
         for (uint32_t k = 0; k < s.ntargets; k++) {
             tensor_val v = s.targets[k].val;
-            bool moves = mentions_step(g->op, &s.targets[k], l->step);
-            targets[k] = target_at(w, &r, &s.targets[k], l->step, t);
-            if (!moves) targets[k].val = w->now[v] = written(w, v, t > 0);
+            targets[k] = made.targets[k];
+            if (!mentions_step(g->op, &s.targets[k], l->step)) targets[k].val = w->now[v] = written(w, v, t > 0);
         }
-        s.left = without(g, s.left, &s.nleft, l->step);
-        s.targets = targets;
-        s.name = g->op->vals.data[targets[0].val].name;
-        s.loop = TENSOR_NO_LOOP;
-        VEC_PUSH(g->arena, &w->stages, s);
+        made.left = without(g, s.left, &made.nleft, l->step);
+        made.targets = targets;
+        made.name = g->op->vals.data[targets[0].val].name;
+        made.loop = TENSOR_NO_LOOP;
+        VEC_PUSH(g->arena, &w->stages, made);
     }
 }
 
+// Reads what was written last.
 static void write_after(writing *w, tensor_stage s) {
     gradient *g = w->g;
-    rewriting r = {g, ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len + 1), w->now, ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
-    tensor_key *keys = ARENA_ARRAY(g->arena, tensor_key, s.nkeys + 1);
-    s.body = rewritten(&r, s.body, s.nbody);
-    s.filters = rewritten(&r, s.filters, s.nfilters);
-    s.orelse = rewritten(&r, s.orelse, s.nelse);
-    for (uint32_t k = 0; k < s.nkeys; k++) keys[k] = (tensor_key){rewrite(&r, s.keys[k].lhs), rewrite(&r, s.keys[k].rhs)};
-    s.keys = keys;
-    VEC_PUSH(g->arena, &w->stages, s);
+    putting p = {ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len + 1), w->now};
+    gradient_rewriting r = gradient_rewriting_new(g, g->op, put, &p);
+    VEC_PUSH(g->arena, &w->stages, gradient_rewrite_stage(&r, s));
 }
 
 static bool known_steps(gradient *g, const tensor_stage *s, const tensor_space_info *steps) {
@@ -185,7 +151,6 @@ typedef struct {
     uint32_t axis;
     VEC(int64_t) at;
     VEC(tensor_val) is;
-    tensor_expr *memo;
 } splitting;
 
 static tensor_val part(splitting *x, int64_t at) {
@@ -215,53 +180,39 @@ static uint32_t drop(splitting *x, const tensor_expr *index, uint32_t n, tensor_
     return kept;
 }
 
-static tensor_expr split(splitting *x, tensor_expr e) {
-    gradient *g = x->g;
-    tensor_node n = *tensor_node_at(g->op, e);
-    if (x->memo[e]) return x->memo[e];
-    tensor_expr *args = ARENA_ARRAY(g->arena, tensor_expr, n.nargs + 1);
-    for (uint32_t i = 0; i < n.nargs; i++) args[i] = split(x, n.args[i]);
-    n.args = args;
-    if (n.op == TENSOR_LOAD_OP && (tensor_val)n.imm.i == x->of) {
-        tensor_val v;
-        uint32_t rank = drop(x, args, n.nargs, args, &v);
-        return x->memo[e] = tensor_load(g->op, v, args, rank, n.at);
-    }
-    return x->memo[e] = tensor_node_new(g->op, n);
+static tensor_expr put_part(gradient_rewriting *r, const tensor_node *n) {
+    splitting *x = r->user;
+    tensor_expr *index = ARENA_ARRAY(x->g->arena, tensor_expr, n->nargs + 1);
+    tensor_val v;
+    if (n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != x->of) return 0;
+    uint32_t rank = drop(x, n->args, n->nargs, index, &v);
+    return tensor_load(r->to, v, index, rank, n->at);
 }
 
-static const tensor_expr *all_split(splitting *x, const tensor_expr *e, uint32_t n) {
-    tensor_expr *out = ARENA_ARRAY(x->g->arena, tensor_expr, n + 1);
-    for (uint32_t i = 0; i < n; i++) out[i] = split(x, e[i]);
-    return out;
-}
-
-static void split_stage(splitting *x, tensor_stage *s) {
+static tensor_stage split_stage(splitting *x, gradient_rewriting *r, tensor_stage s) {
     gradient *g = x->g;
-    tensor_target *targets = ARENA_ARRAY(g->arena, tensor_target, s->ntargets);
-    tensor_key *keys = ARENA_ARRAY(g->arena, tensor_key, s->nkeys + 1);
-    for (uint32_t t = 0; t < s->ntargets; t++) {
-        tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, s->targets[t].rank + 1);
-        targets[t] = s->targets[t];
+    tensor_stage made = gradient_rewrite_stage(r, s);
+    tensor_target *targets = ARENA_ARRAY(g->arena, tensor_target, s.ntargets);
+    for (uint32_t t = 0; t < s.ntargets; t++) {
+        tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, s.targets[t].rank + 1);
+        targets[t] = made.targets[t];
         if (targets[t].val != x->of) continue;
-        targets[t].rank = drop(x, s->targets[t].index, s->targets[t].rank, index, &targets[t].val);
+        targets[t].rank = drop(x, made.targets[t].index, s.targets[t].rank, index, &targets[t].val);
         targets[t].index = index;
-        if (!t) s->name = g->op->vals.data[targets[t].val].name;
+        if (!t) made.name = g->op->vals.data[targets[t].val].name;
     }
-    for (uint32_t k = 0; k < s->nkeys; k++) keys[k] = (tensor_key){split(x, s->keys[k].lhs), split(x, s->keys[k].rhs)};
-    s->targets = targets;
-    s->keys = keys;
-    s->body = all_split(x, s->body, s->nbody);
-    s->filters = all_split(x, s->filters, s->nfilters);
-    s->orelse = all_split(x, s->orelse, s->nelse);
+    made.targets = targets;
+    return made;
 }
 
 static void split_values(gradient *g) {
     for (tensor_val v = 0; v < g->op->vals.len; v++)
         for (uint32_t a = 0; a < g->op->vals.data[v].rank; a++) {
             if (g->op->vals.data[v].role != VAL_STAGE || !is_fixed(g, v, a)) continue;
-            splitting x = {.g = g, .of = v, .axis = a, .memo = ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
-            for (uint32_t i = 0; i < g->op->stages.len; i++) split_stage(&x, &g->op->stages.data[i]);
+            splitting x = {.g = g, .of = v, .axis = a};
+            gradient_rewriting r = gradient_rewriting_new(g, g->op, put_part, &x);
+            for (uint32_t i = 0; i < g->op->stages.len; i++)
+                g->op->stages.data[i] = split_stage(&x, &r, g->op->stages.data[i]);
             break;   // its parts come later
         }
 }

@@ -86,31 +86,15 @@ static const tensor_var *all_anew(renaming *r, const tensor_stage *s, const tens
     return out;
 }
 
-static const tensor_expr *replaced(renaming *r, const tensor_expr *e, uint32_t n) {
-    tensor_expr *out = ARENA_ARRAY(r->g->arena, tensor_expr, n + 1);
-    for (uint32_t i = 0; i < n; i++) out[i] = gradient_replace(r->g, e[i], r->as);
-    return out;
-}
-
 // No two stages share a variable.
 tensor_stage *gradient_push(gradient *g, tensor_stage s) {
-    renaming r = {g, ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len)};
-    tensor_stage made = s;
-    tensor_target *targets = ARENA_ARRAY(g->arena, tensor_target, s.ntargets);
-    tensor_key *keys = ARENA_ARRAY(g->arena, tensor_key, s.nkeys + 1);
-    made.left = all_anew(&r, &s, s.left, s.nleft);
-    made.bound = all_anew(&r, &s, s.bound, s.nbound);
-    for (uint32_t t = 0; t < s.ntargets; t++) {
-        targets[t] = s.targets[t];
-        targets[t].index = replaced(&r, s.targets[t].index, s.targets[t].rank);
-    }
-    for (uint32_t k = 0; k < s.nkeys; k++)
-        keys[k] = (tensor_key){gradient_replace(g, s.keys[k].lhs, r.as), gradient_replace(g, s.keys[k].rhs, r.as)};
-    made.targets = targets;
-    made.keys = keys;
-    made.body = replaced(&r, s.body, s.nbody);
-    made.filters = replaced(&r, s.filters, s.nfilters);
-    made.nelse = 0;
+    renaming names = {g, ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len)};
+    const tensor_var *left = all_anew(&names, &s, s.left, s.nleft), *bound = all_anew(&names, &s, s.bound, s.nbound);
+    gradient_rewriting r = gradient_rewriting_new(g, g->op, gradient_put_variable, names.as);
+    s.nelse = 0;
+    tensor_stage made = gradient_rewrite_stage(&r, s);
+    made.left = left;
+    made.bound = bound;
     made.loop = TENSOR_NO_LOOP;
     made.at = g->at;
     VEC_PUSH(g->arena, &g->op->stages, made);
@@ -247,7 +231,7 @@ static bool is_key(const points *p, tensor_expr lhs, bool *any) {
     bool good = true;
     for (uint32_t i = 0; i < p->vars.len; i++) {
         tensor_var v = p->vars.data[i];
-        if (!gradient_mentions(p->g->op, lhs, v)) continue;
+        if (!tensor_mentions(p->g->op, lhs, v)) continue;
         *any = true;
         good &= !p->on_left[v];
     }

@@ -141,13 +141,6 @@ const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e) {
     return n;
 }
 
-static bool mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
-    const tensor_node *n = tensor_node_at(op, e);
-    bool found = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
-    for (uint32_t i = 0; i < n->nargs && !found; i++) found = mentions(op, n->args[i], v);
-    return found;
-}
-
 // What a position is a multiple of: of parts of so many points, such as mul(part, 128); 0: of anything.
 static int64_t multiple_of(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e),
@@ -172,10 +165,10 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
     const tensor_val_info *v = &op->vals.data[f->val];
     loop_tile t = {.rows = loop_fetch_rows(n)};
     if (beside) {
-        t.along = mentions(op, f->index[v->rank - 1], n->var);
+        t.along = tensor_mentions(op, f->index[v->rank - 1], n->var);
         t.columns = t.along ? t.rows : loop_fetch_rows(beside);
         if (t.along) t.rows = loop_fetch_rows(beside);
-        while (t.row_axis + 1 < v->rank && !mentions(op, f->index[t.row_axis], t.along ? f->beside : n->var))
+        while (t.row_axis + 1 < v->rank && !tensor_mentions(op, f->index[t.row_axis], t.along ? f->beside : n->var))
             t.row_axis++;
     } else {
         t.columns = (uint32_t)op->spaces.data[v->axes[1]].size;

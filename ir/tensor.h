@@ -206,6 +206,7 @@ tensor_expr tensor_float(tensor_op *op, ir_dtype type, double x);
 tensor_expr tensor_var_expr(tensor_op *op, tensor_var v, span at);
 tensor_expr tensor_size(tensor_op *op, tensor_space s, span at);
 tensor_expr tensor_load(tensor_op *op, tensor_val v, const tensor_expr *index, uint32_t n, span at);
+bool tensor_mentions(const tensor_op *op, tensor_expr e, tensor_var v);
 bool tensor_counted(const tensor_op *op, tensor_expr e);   // does it hold how many entries of maps something has?
 tensor_expr tensor_index(tensor_op *op, tensor_space s, tensor_expr x, span at);
 tensor_expr tensor_unary(tensor_op *op, tensor_opcode o, tensor_expr x, span at);

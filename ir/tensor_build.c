@@ -300,6 +300,13 @@ uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_t
     return op->reducers.len - 1;
 }
 
+bool tensor_mentions(const tensor_op *op, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(op, e);
+    bool found = n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+    for (uint32_t i = 0; i < n->nargs && !found; i++) found = tensor_mentions(op, n->args[i], v);
+    return found;
+}
+
 bool tensor_counted(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e);
     bool any = e && (n->op == TENSOR_PREIMAGE_OP || n->op == TENSOR_AT_LEAST_OP || n->op == TENSOR_CUT_PARTS_OP);
