@@ -1,7 +1,8 @@
-// gnnc check --grad: gradients beside finite differences. The op and its gradient are evaluated in f64 on one input; with
-// y its results and dy what the gradient is given, L = sum(dy * y) is differentiated by the central difference
-// of each element, of two steps, as Richardson extrapolation has it: (16 D(h) - D(4 h)) / 15, whose error is of the
-// fourth order. Where the two are far apart the op has a kink nearby, and nothing is said of the element.
+// gnnc check --grad: gradients beside finite differences. The op and its gradient are evaluated in f64 on one
+// input; with y its results and dy what the gradient is given, L = sum(dy * y) is differentiated by the
+// central difference of each element, of two steps, as Richardson extrapolation has it: (16 D(h) - D(4 h)) /
+// 15, whose error is of the fourth order. Where the two are far apart the op has a kink nearby, and nothing
+// is said of the element.
 #include "run.h"
 
 #include <math.h>
@@ -13,8 +14,8 @@ typedef struct {
     driver *d;
     const tensor_op *forward, *gradient;
     const ast_names *wrt;
-    binding *b;               // of the gradient, whose parameters are those of the op and more
-    tensor_array *inputs;     // of the op
+    binding *b;             // of the gradient, whose parameters are those of the op and more
+    tensor_array *inputs;   // of the op
     const int64_t *sizes;
     VEC(const char *) cells;
     uint32_t rows;
@@ -22,7 +23,7 @@ typedef struct {
 
 typedef struct {
     int64_t elements, compared, kinks;
-    double worst;             // error over the largest element of the gradient
+    double worst;   // error over the largest element of the gradient
     int64_t worst_at;
 } outcome;
 
@@ -39,7 +40,8 @@ static int64_t elements(const tensor_array *x) {
     return n;
 }
 
-static bool evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a, tensor_evaluated *out) {
+static bool evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a,
+                     tensor_evaluated *out) {
     const char *why = "";
     tensor_eval_input in = {.sizes = c->sizes, .inputs = inputs};
     if (tensor_eval(a, op, &in, out, &why)) return true;
@@ -89,7 +91,8 @@ static bool difference(checking *c, tensor_array *x, int64_t at, double step, do
     return good;
 }
 
-static bool check_element(checking *c, tensor_array *x, int64_t at, double given, double largest, outcome *o) {
+static bool check_element(checking *c, tensor_array *x, int64_t at, double given, double largest,
+                          outcome *o) {
     const double H = 0x1p-14, NEAR = 1e-6;
     double fine, coarse, scale = largest + 1e-6;
     if (!difference(c, x, at, H, &fine) || !difference(c, x, at, 4 * H, &coarse)) return false;
@@ -119,7 +122,8 @@ static void add_row(checking *c, tensor_val result, const outcome *o) {
     c->rows++;
     if (right) return;
     c->d->mismatch = true;
-    diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is not what finite differences give: off by %.1e of the largest",
+    diag(c->d->ds, E0826, NO_SPAN,
+         "%s: element %lld of '%s' is not what finite differences give: off by %.1e of the largest",
          c->gradient->name, (long long)o->worst_at, c->gradient->vals.data[result].name, o->worst);
 }
 
@@ -200,6 +204,7 @@ void check_gradients(driver *d, unit *u) {
         check_op(&c, &g, &options);
     }
     run_graph_free(&g);
-    run_table t = {.cells = c.cells.data, .rows = c.rows + 1, .columns = 7, .first_number = 2, .last_number = 5};
+    run_table t = {
+        .cells = c.cells.data, .rows = c.rows + 1, .columns = 7, .first_number = 2, .last_number = 5};
     if (c.rows) run_print_table(d->arena, &t, stdout);
 }

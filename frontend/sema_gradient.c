@@ -62,9 +62,11 @@ static void check_name(sema *s, const ast_item *g) {
     for (uint32_t i = 0; i < s->ops.len; i++)
         if (!strcmp(s->ops.data[i]->name.text, name)) first = s->ops.data[i]->name.at;
     for (uint32_t i = 0; i < s->grads.len && s->grads.data[i] != g; i++)
-        if (s->grads.data[i]->path && !strcmp(in_c(s, gradient_path(s, s->grads.data[i])), name)) first = s->grads.data[i]->at;
+        if (s->grads.data[i]->path && !strcmp(in_c(s, gradient_path(s, s->grads.data[i])), name))
+            first = s->grads.data[i]->at;
     if (first.lo == NO_SPAN.lo || source_map_file(diag_sources(s->ds), first.lo) != file) return;
-    diagnostic *d = diag(s->ds, E0202, g->at, "'%s', in C '%s', is declared twice", gradient_path(s, g), name);
+    diagnostic *d = diag(s->ds, E0202, g->at, "'%s', in C '%s', is declared twice", gradient_path(s, g),
+                         name);
     diag_note(d, first, "first here");
     diag_help(d, "give it another name: `grad %s wrt (…) as NAME;`", schedule_path_text(s, g->path));
 }
@@ -72,7 +74,9 @@ static void check_name(sema *s, const ast_item *g) {
 // What a gradient of a gradient is asked for is known when the first one is there.
 void gradient_check(sema *s, const ast_item *g) {
     const ast_item *op = g->path ? gradient_source(s, g->path, 0) : NULL,
-                   *body = op && op->kind == AST_OP_ALIAS ? sema_visible(s, s->ops.data, s->ops.len, op->target.text, op->target.at) : op;
+                   *body = op && op->kind == AST_OP_ALIAS
+                               ? sema_visible(s, s->ops.data, s->ops.len, op->target.text, op->target.at)
+                               : op;
     const char *path = g->path ? schedule_path_text(s, g->path) : "";
     bool first = op && op->name.text == path;
     if (!body || body->kind != AST_OP || !(first || gradient_find(s, path)))
@@ -86,9 +90,12 @@ static bool wanted(sema *s, const ast_item *g, const tensor_op *op, tensor_val *
     for (const ast_names *x = g->names; x; x = x->next) {
         tensor_val v = 0;
         while (v < op->nparams && strcmp(op->vals.data[v].name, x->name.text)) v++;
-        bool good = v < op->nparams && op->vals.data[v].role == VAL_TENSOR && ir_dtype_is_float(op->vals.data[v].type);
+        bool good = v < op->nparams && op->vals.data[v].role == VAL_TENSOR &&
+                    ir_dtype_is_float(op->vals.data[v].type);
         if (good) wrt[(*n)++] = v;
-        else diag(s->ds, E0610, x->name.at, "'%s' is no float tensor among the parameters of '%s'", x->name.text, op->name);
+        else
+            diag(s->ds, E0610, x->name.at, "'%s' is no float tensor among the parameters of '%s'",
+                 x->name.text, op->name);
         if (!good) return false;
     }
     return true;
@@ -101,14 +108,16 @@ static const char *name_of(sema *s, const ast_item *g, const tensor_op *op) {
     return arena_printf(s->arena, "%s%s", in_c(s, gradient_path(s, g)), op->name + strlen(of));
 }
 
-tensor_op *gradient_lower_source(sema *s, const ast_item *g, tensor_op *(*forward)(sema *, const ast_item *, const char *),
+tensor_op *gradient_lower_source(sema *s, const ast_item *g,
+                                 tensor_op *(*forward)(sema *, const ast_item *, const char *),
                                  const char *source) {
     const ast_item *before = gradient_find(s, schedule_path_text(s, g->path));
-    return before ? gradient_lower(s, before, forward, source) : forward(s, gradient_source(s, g->path, 0), source);
+    return before ? gradient_lower(s, before, forward, source)
+                  : forward(s, gradient_source(s, g->path, 0), source);
 }
 
-tensor_op *gradient_lower(sema *s, const ast_item *g, tensor_op *(*forward)(sema *, const ast_item *, const char *),
-                          const char *source) {
+tensor_op *gradient_lower(sema *s, const ast_item *g,
+                          tensor_op *(*forward)(sema *, const ast_item *, const char *), const char *source) {
     tensor_op *f = gradient_lower_source(s, g, forward, source);
     if (!f) return NULL;
     tensor_val *wrt = ARENA_ARRAY(s->arena, tensor_val, f->nparams + 1);

@@ -1,5 +1,5 @@
-// Reverse mode, stage by stage from the last to the first: when a stage is met, all that read what it wrote have
-// said what they add to its adjoint. An adjoint is the sum of those terms.
+// Reverse mode, stage by stage from the last to the first: when a stage is met, all that read what it wrote
+// have said what they add to its adjoint. An adjoint is the sum of those terms.
 #include "gradient_internal.h"
 
 #include <string.h>
@@ -62,7 +62,8 @@ static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val befor
     const tensor_var *vars = gradient_axes(g, of);
     const tensor_expr *index = index_of(g, vars, rank);
     tensor_expr sum = before == TENSOR_NO_VAL ? 0 : tensor_load(g->op, before, index, rank, NO_SPAN);
-    for (uint32_t i = 0; i < x->terms.len; i++) sum = gradient_add(g->op, sum, at_point(g, &x->terms.data[i], vars, rank));
+    for (uint32_t i = 0; i < x->terms.len; i++)
+        sum = gradient_add(g->op, sum, at_point(g, &x->terms.data[i], vars, rank));
     tensor_target t = {to, rank, index};
     gradient_push(g, (tensor_stage){.name = g->op->vals.data[to].name,
                                     .ntargets = 1,
@@ -78,8 +79,10 @@ static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val befor
 static tensor_val alone(const gradient *g, tensor_val of) {
     const gradient_of *x = &g->of[of];
     const gradient_term *t = &x->terms.data[0];
-    const tensor_node *n = x->terms.len == 1 && x->adjoint == TENSOR_NO_VAL ? tensor_node_at(g->op, t->value) : NULL;
-    bool same = n && n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i >= g->nvals && n->nargs == g->op->vals.data[of].rank;
+    const tensor_node *n = x->terms.len == 1 && x->adjoint == TENSOR_NO_VAL ? tensor_node_at(g->op, t->value)
+                                                                            : NULL;
+    bool same = n && n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i >= g->nvals &&
+                n->nargs == g->op->vals.data[of].rank;
     for (uint32_t i = 0; same && i < n->nargs; i++) {
         const tensor_node *at = tensor_node_at(g->op, n->args[i]);
         same = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == t->vars[i];
@@ -117,10 +120,12 @@ static tensor_val adjoint_of(gradient *g, tensor_val of) {
 }
 
 // ---- One stage -------------------------------------------------------------------------------------------
-static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr *adjoint, uint32_t all, bool of_else) {
+static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr *adjoint, uint32_t all,
+                           bool of_else) {
     for (tensor_expr e = 1; e < all; e++) {
         const tensor_node n = *tensor_node_at(g->op, e);
-        if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i]) gradient_contribute(g, s, &n, adjoint[e], of_else);
+        if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i])
+            gradient_contribute(g, s, &n, adjoint[e], of_else);
     }
 }
 
@@ -129,7 +134,8 @@ static bool targets_of(gradient *g, const tensor_stage *s, tensor_expr *out) {
     bool any = false;
     for (uint32_t t = 0; t < s->ntargets; t++) {
         tensor_val v = s->targets[t].val, d = g->active[v] ? adjoint_of(g, v) : TENSOR_NO_VAL;
-        out[t] = d == TENSOR_NO_VAL ? 0 : tensor_load(g->op, d, s->targets[t].index, s->targets[t].rank, NO_SPAN);
+        out[t] = d == TENSOR_NO_VAL ? 0
+                                    : tensor_load(g->op, d, s->targets[t].index, s->targets[t].rank, NO_SPAN);
         any |= out[t] != 0;
     }
     return any;
@@ -197,7 +203,8 @@ static void retarget(gradient *g, tensor_val from, tensor_val to) {
 // What nothing depends on has zeros.
 static void push_zeros(gradient *g, tensor_val of, tensor_val to) {
     const tensor_val_info v = g->op->vals.data[of];
-    gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0), gradient_axes(g, of), false};
+    gradient_term zero = {tensor_float(g->op, tensor_type_of_storage(v.type, v.into).type, 0),
+                          gradient_axes(g, of), false};
     VEC_PUSH(g->arena, &g->of[of].terms, zero);
     push_sum(g, of, to, TENSOR_NO_VAL);
 }
@@ -226,7 +233,8 @@ static void begin(gradient *g, const gradient_request *r) {
 
 tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gradient_request *r) {
     gradient g = {.arena = a, .ds = ds, .at = r->at, .op = tensor_op_copy(a, op)};
-    tensor_val *given = ARENA_ARRAY(a, tensor_val, op->nparams + 1), *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
+    tensor_val *given = ARENA_ARRAY(a, tensor_val, op->nparams + 1),
+               *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
     uint32_t ngiven = 0;
     if (!gradient_write_steps(&g)) return NULL;
     begin(&g, r);

@@ -6,7 +6,8 @@
 
 // ---- Rewriting -------------------------------------------------------------------------------------------
 gradient_rewriting gradient_rewriting_new(gradient *g, tensor_op *to,
-                                          tensor_expr (*put)(gradient_rewriting *, const tensor_node *), void *user) {
+                                          tensor_expr (*put)(gradient_rewriting *, const tensor_node *),
+                                          void *user) {
     return (gradient_rewriting){g, to, put, user, ARENA_ARRAY(g->arena, tensor_expr, g->op->exprs.len)};
 }
 
@@ -79,16 +80,21 @@ tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y) {
     return tensor_binary(op, TENSOR_AND_OP, x, y, NO_SPAN);
 }
 
-static tensor_expr un(tensor_op *op, tensor_opcode o, tensor_expr x) { return tensor_unary(op, o, x, NO_SPAN); }
+static tensor_expr un(tensor_op *op, tensor_opcode o, tensor_expr x) {
+    return tensor_unary(op, o, x, NO_SPAN);
+}
 static tensor_expr bin(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_expr y) {
     return tensor_binary(op, o, x, y, NO_SPAN);
 }
 
-static tensor_expr div_by(tensor_op *op, tensor_expr x, tensor_expr y) { return bin(op, TENSOR_DIV_OP, x, y); }
+static tensor_expr div_by(tensor_op *op, tensor_expr x, tensor_expr y) {
+    return bin(op, TENSOR_DIV_OP, x, y);
+}
 
 // ---- One operation ---------------------------------------------------------------------------------------
 // Where a base is 0, its logarithm is infinite: the power is constant there but for exponents below 0.
-static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b, tensor_expr s, tensor_expr out[2]) {
+static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b, tensor_expr s,
+                     tensor_expr out[2]) {
     tensor_expr zero = constant(op, a, 0), less = bin(op, TENSOR_SUB_OP, b, constant(op, b, 1)),
                 slope = gradient_mul(op, b, bin(op, TENSOR_POW_OP, a, less));
     if (tensor_node_at(op, b)->op != TENSOR_CONST_OP)
@@ -147,7 +153,8 @@ static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_exp
         out[2] = tensor_select(op, a, zero, s, NO_SPAN);
         return;
     case TENSOR_CVT_OP:
-        if (tensor_type_is_float(tensor_typeof(op, a))) out[0] = tensor_cvt(op, tensor_typeof(op, a), s, NO_SPAN);
+        if (tensor_type_is_float(tensor_typeof(op, a)))
+            out[0] = tensor_cvt(op, tensor_typeof(op, a), s, NO_SPAN);
         return;
     case TENSOR_ROUND_OP: out[0] = s; return;   // as though it kept every number
     case TENSOR_NEG_OP: out[0] = un(op, TENSOR_NEG_OP, s); return;
@@ -167,7 +174,8 @@ static void reach(const tensor_op *op, tensor_expr e, bool *reached) {
 }
 
 // Arguments come before who uses them, so that from the last on each has its whole adjoint when it is met.
-const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const tensor_expr *seeds, uint32_t n) {
+const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const tensor_expr *seeds,
+                                  uint32_t n) {
     tensor_op *op = g->op;
     uint32_t all = op->exprs.len;
     bool *reached = ARENA_ARRAY(g->arena, bool, all);

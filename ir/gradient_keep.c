@@ -1,4 +1,5 @@
-// The op of a gradient: its parameters, and of all stages those that its results need, in the order they were made.
+// The op of a gradient: its parameters, and of all stages those that its results need, in the order they were
+// made.
 #include "gradient_internal.h"
 
 #include <string.h>
@@ -6,8 +7,8 @@
 typedef struct {
     gradient *g;
     tensor_op *to;
-    bool *needed;        // per value
-    tensor_val *as;      // per value: where it went
+    bool *needed;     // per value
+    tensor_val *as;   // per value: where it went
     gradient_rewriting rewriting;
     uint32_t *reducer;   // per reducer: where it went
 } moving;
@@ -132,7 +133,8 @@ static void move_stage(moving *m, tensor_stage s) {
     VEC_PUSH(m->to->arena, &m->to->stages, made);
 }
 
-static void move_values(moving *m, const tensor_val *given, uint32_t ngiven, const tensor_val *results, uint32_t nresults) {
+static void move_values(moving *m, const tensor_val *given, uint32_t ngiven, const tensor_val *results,
+                        uint32_t nresults) {
     const tensor_op *op = m->g->op;
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role != VAL_RESULT) move_value(m, v, op->vals.data[v].role);

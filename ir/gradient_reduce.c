@@ -1,8 +1,9 @@
 // The adjoints of what is reduced, of one point, from those of the whole: by what combines the points.
 //     sum      that of the whole
-//     prod     times the product of the others, told by that of all that are not 0 and the number of those that are
-//     max, min that of the whole where the point is the one chosen: the first of equals, a share, or each ('ties')
-//     others   by their section `grad`; or, where parts of the state are sums, by what finishes them
+//     prod     times the product of the others, told by that of all that are not 0 and the number of those
+//     that are max, min that of the whole where the point is the one chosen: the first of equals, a share, or
+//     each ('ties') others   by their section `grad`; or, where parts of the state are sums, by what finishes
+//     them
 #include "gradient_internal.h"
 
 #include <string.h>
@@ -32,8 +33,10 @@ static tensor_expr of_product(gradient *g, const tensor_stage *s, tensor_expr ta
     tensor_expr zero = number(op, t, 0), one = number(op, t, 1), is_zero = bin(op, TENSOR_EQ_OP, x, zero),
                 other = tensor_select(op, is_zero, one, x, NO_SPAN),
                 counted = tensor_select(op, is_zero, tensor_int(op, 1), tensor_int(op, 0), NO_SPAN);
-    tensor_expr product = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_PROD, t), &other, 1, "others"),
-                zeros = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)), &counted, 1, "zeros");
+    tensor_expr product = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_PROD, t), &other, 1,
+                                          "others"),
+                zeros = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)),
+                                        &counted, 1, "zeros");
     tensor_expr alone = bin(op, TENSOR_AND_OP, is_zero, bin(op, TENSOR_EQ_OP, zeros, tensor_int(op, 1))),
                 none = bin(op, TENSOR_EQ_OP, zeros, tensor_int(op, 0)),
                 by = tensor_select(op, none, bin(op, TENSOR_DIV_OP, product, other),
@@ -63,7 +66,8 @@ static tensor_expr beats(tensor_op *op, tensor_opcode better, tensor_expr x, ten
 // (x, place) → the place of the largest x, the first one of equals; -1 of nothing.
 static uint32_t chosen_reducer(gradient *g, tensor_reduce_kind kind, tensor_type t) {
     tensor_op *op = g->op;
-    const char *name = arena_printf(g->arena, "%s.at.%s", kind == REDUCE_MAX ? "max" : "min", ir_dtype_text(t.type));
+    const char *name = arena_printf(g->arena, "%s.at.%s", kind == REDUCE_MAX ? "max" : "min",
+                                    ir_dtype_text(t.type));
     for (uint32_t i = 0; i < op->reducers.len; i++)
         if (!strcmp(op->reducers.data[i].name, name)) return i;
     tensor_opcode better = kind == REDUCE_MAX ? TENSOR_GT_OP : TENSOR_LT_OP;
@@ -76,8 +80,10 @@ static uint32_t chosen_reducer(gradient *g, tensor_reduce_kind kind, tensor_type
                 first = beats(op, better, x, y), second = beats(op, better, y, x);
     // Of equals that of the first place, whichever is left.
     tensor_expr left = bin(op, TENSOR_OR_OP, first,
-                           bin(op, TENSOR_AND_OP, tensor_unary(op, TENSOR_NOT_OP, second, NO_SPAN), bin(op, TENSOR_LT_OP, i, k))),
-                takes = bin(op, TENSOR_AND_OP, tensor_unary(op, TENSOR_NOT_OP, no_x, NO_SPAN), bin(op, TENSOR_OR_OP, no_y, left));
+                           bin(op, TENSOR_AND_OP, tensor_unary(op, TENSOR_NOT_OP, second, NO_SPAN),
+                               bin(op, TENSOR_LT_OP, i, k))),
+                takes = bin(op, TENSOR_AND_OP, tensor_unary(op, TENSOR_NOT_OP, no_x, NO_SPAN),
+                            bin(op, TENSOR_OR_OP, no_y, left));
     e[0] = number(op, t, 0), e[1] = minus;
     e[2] = leaf(op, TENSOR_ARG_OP, t, 0), e[3] = leaf(op, TENSOR_ARG_OP, types[1], 1);
     e[4] = tensor_select(op, takes, x, y, NO_SPAN), e[5] = tensor_select(op, takes, i, k, NO_SPAN);
@@ -102,11 +108,13 @@ static uint32_t chosen_reducer(gradient *g, tensor_reduce_kind kind, tensor_type
 static tensor_expr is_first(gradient *g, const tensor_stage *s, tensor_reduce_kind kind) {
     tensor_op *op = g->op;
     tensor_expr body[] = {s->body[0], place(g, s)},
-                at = gradient_beside(g, s, chosen_reducer(g, kind, tensor_typeof(op, s->body[0])), body, 2, "at");
+                at = gradient_beside(g, s, chosen_reducer(g, kind, tensor_typeof(op, s->body[0])), body, 2,
+                                     "at");
     return bin(op, TENSOR_EQ_OP, body[1], at);
 }
 
-static tensor_expr of_extreme(gradient *g, const tensor_stage *s, tensor_reduce_kind kind, tensor_expr target) {
+static tensor_expr of_extreme(gradient *g, const tensor_stage *s, tensor_reduce_kind kind,
+                              tensor_expr target) {
     tensor_op *op = g->op;
     tensor_expr x = s->body[0], y = result(g, s, 0), zero = gradient_zero(op, target);
     if (s->ties == TIES_FIRST) return tensor_select(op, is_first(g, s, kind), target, zero, NO_SPAN);
@@ -209,17 +217,18 @@ static bool by_parts(leaves *x, tensor_expr *args) {
 static bool of_user(gradient *g, const tensor_stage *s, const tensor_reducer *r, const tensor_expr *targets,
                     tensor_expr *args) {
     leaves x = {g, s, r, targets, ARENA_ARRAY(g->arena, tensor_expr, r->nstate)};
-    for (uint32_t a = 0; r->grad && a < r->nargs; a++)
-        args[a] = r->grad[a] ? stand_in(&x, r->grad[a]) : 0;
+    for (uint32_t a = 0; r->grad && a < r->nargs; a++) args[a] = r->grad[a] ? stand_in(&x, r->grad[a]) : 0;
     if (r->grad || by_parts(&x, args)) return true;
-    diagnostic *d = diag(g->ds, E0611, s->at, "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum",
+    diagnostic *d = diag(g->ds, E0611, s->at,
+                         "'%s' has no gradient: reducer '%s' does not say one, and its state is no sum",
                          s->name, r->name);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the reducer a section `grad (…)`, or stop the gradient: `stop(…)`");
     return false;
 }
 
-bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr *targets, tensor_expr *args) {
+bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr *targets,
+                           tensor_expr *args) {
     const tensor_reducer r = g->op->reducers.data[s->reducer];
     if (r.kind == REDUCE_USER) return of_user(g, s, &r, targets, args);
     if (r.kind == REDUCE_SUM) args[0] = targets[0];
@@ -231,6 +240,8 @@ bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr
 tensor_expr gradient_of_else(gradient *g, const tensor_stage *s, tensor_expr target) {
     tensor_op *op = g->op;
     tensor_expr one = tensor_int(op, 1),
-                n = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)), &one, 1, "count");
-    return tensor_select(op, bin(op, TENSOR_EQ_OP, n, tensor_int(op, 0)), target, gradient_zero(op, target), NO_SPAN);
+                n = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)), &one, 1,
+                                    "count");
+    return tensor_select(op, bin(op, TENSOR_EQ_OP, n, tensor_int(op, 0)), target, gradient_zero(op, target),
+                         NO_SPAN);
 }

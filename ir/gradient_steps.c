@@ -1,5 +1,5 @@
-// Recurrences are written out before they are differentiated, step by step, and a value that is only met at literals of an
-// axis is one value for each: so each step has an adjoint of its own.
+// Recurrences are written out before they are differentiated, step by step, and a value that is only met at
+// literals of an axis is one value for each: so each step has an adjoint of its own.
 //     loop t:S { z[t + 1, v] = f(z[index(S1, t), v]) }  →  z.1[v] = f(z.0[v])   z.2[v] = f(z.1[v])   …
 #include "gradient_internal.h"
 #include "tensor_internal.h"
@@ -13,10 +13,13 @@ static bool literal(const tensor_op *op, tensor_expr e, int64_t *x) {
     const tensor_node n = *tensor_node_at(op, e);
     int64_t a = 0, b = 0;
     if (n.op == TENSOR_CONST_OP && n.type.type == DT_I64) return *x = n.imm.i, true;
-    if (n.op == TENSOR_SIZE_OP && op->spaces.data[n.imm.i].kind == SPACE_CONST) return *x = op->spaces.data[n.imm.i].size, true;
-    bool through = n.op == TENSOR_INDEX_OP || (n.op == TENSOR_CVT_OP && n.type.type == DT_I64), two = n.op == TENSOR_ADD_OP || n.op == TENSOR_SUB_OP;
+    if (n.op == TENSOR_SIZE_OP && op->spaces.data[n.imm.i].kind == SPACE_CONST)
+        return *x = op->spaces.data[n.imm.i].size, true;
+    bool through = n.op == TENSOR_INDEX_OP || (n.op == TENSOR_CVT_OP && n.type.type == DT_I64),
+         two = n.op == TENSOR_ADD_OP || n.op == TENSOR_SUB_OP;
     if (through) return literal(op, n.args[0], x);
-    if (!two || n.type.type != DT_I64 || !literal(op, n.args[0], &a) || !literal(op, n.args[1], &b)) return false;
+    if (!two || n.type.type != DT_I64 || !literal(op, n.args[0], &a) || !literal(op, n.args[1], &b))
+        return false;
     return *x = n.op == TENSOR_ADD_OP ? a + b : a - b, true;
 }
 
@@ -41,8 +44,8 @@ static tensor_expr put(gradient_rewriting *r, const tensor_node *of) {
 // ---- Steps -----------------------------------------------------------------------------------------------
 typedef struct {
     gradient *g;
-    tensor_val *now;             // per value there was: where it was written last
-    VEC(tensor_stage) stages;    // in their new order
+    tensor_val *now;            // per value there was: where it was written last
+    VEC(tensor_stage) stages;   // in their new order
 } writing;
 
 static tensor_val written(writing *w, tensor_val v, bool again) {
@@ -85,7 +88,8 @@ static void write_round(writing *w, uint32_t first, uint32_t end, const tensor_l
         for (uint32_t k = 0; k < s.ntargets; k++) {
             tensor_val v = s.targets[k].val;
             targets[k] = made.targets[k];
-            if (!mentions_step(g->op, &s.targets[k], l->step)) targets[k].val = w->now[v] = written(w, v, t > 0);
+            if (!mentions_step(g->op, &s.targets[k], l->step))
+                targets[k].val = w->now[v] = written(w, v, t > 0);
         }
         made.left = without(g, s.left, &made.nleft, l->step);
         made.targets = targets;
@@ -105,7 +109,10 @@ static void write_after(writing *w, tensor_stage s) {
 
 static bool known_steps(gradient *g, const tensor_stage *s, const tensor_space_info *steps) {
     if (steps->kind == SPACE_CONST && steps->size <= MOST_STEPS) return true;
-    diagnostic *d = diag(g->ds, E0612, s->at, "'%s' is computed in steps, and gradients write out at most %d whose number is known", s->name, (int)MOST_STEPS);
+    diagnostic *d = diag(
+        g->ds, E0612, s->at,
+        "'%s' is computed in steps, and gradients write out at most %d whose number is known", s->name,
+        (int)MOST_STEPS);
     diag_note(d, g->at, "asked for here");
     diag_help(d, "give the number, -D %s=8, or differentiate one step", steps->name);
     return false;
@@ -116,14 +123,16 @@ static bool known_steps(gradient *g, const tensor_stage *s, const tensor_space_i
 static bool loads_at_literals(const tensor_op *op, tensor_expr e, tensor_val v, uint32_t axis, bool *seen) {
     const tensor_node *n = tensor_node_at(op, e);
     int64_t x;
-    bool good = seen[e] || n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != v || literal(op, n->args[axis], &x);
+    bool good = seen[e] || n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != v ||
+                literal(op, n->args[axis], &x);
     if (seen[e]) return true;
     seen[e] = true;
     for (uint32_t i = 0; i < n->nargs && good; i++) good = loads_at_literals(op, n->args[i], v, axis, seen);
     return good;
 }
 
-static bool all_at_literals(const tensor_op *op, const tensor_expr *e, uint32_t n, tensor_val v, uint32_t axis, bool *seen) {
+static bool all_at_literals(const tensor_op *op, const tensor_expr *e, uint32_t n, tensor_val v,
+                            uint32_t axis, bool *seen) {
     bool good = true;
     for (uint32_t i = 0; i < n && good; i++) good = loads_at_literals(op, e[i], v, axis, seen);
     return good;
@@ -137,10 +146,12 @@ static bool is_fixed(gradient *g, tensor_val v, uint32_t axis) {
         const tensor_stage *s = &op->stages.data[i];
         for (uint32_t t = 0; t < s->ntargets; t++)
             if (s->targets[t].val == v) good = good && literal(op, s->targets[t].index[axis], &x);
-        good = good && all_at_literals(op, s->body, s->nbody, v, axis, seen) && all_at_literals(op, s->filters, s->nfilters, v, axis, seen) &&
+        good = good && all_at_literals(op, s->body, s->nbody, v, axis, seen) &&
+               all_at_literals(op, s->filters, s->nfilters, v, axis, seen) &&
                all_at_literals(op, s->orelse, s->nelse, v, axis, seen);
         for (uint32_t k = 0; k < s->nkeys; k++)
-            good = good && loads_at_literals(op, s->keys[k].lhs, v, axis, seen) && loads_at_literals(op, s->keys[k].rhs, v, axis, seen);
+            good = good && loads_at_literals(op, s->keys[k].lhs, v, axis, seen) &&
+                   loads_at_literals(op, s->keys[k].rhs, v, axis, seen);
     }
     return good;
 }

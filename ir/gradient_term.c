@@ -1,7 +1,7 @@
 // What a load adds to the adjoint of what it loads: summed over all points that read the element.
 //     y[v, f] = sum {e : dst[e] == v} x[src[e], f]  →  dx[u, f] = sum {e : src[e] == u} dy[dst[e], f]
-// A key says which row a point belongs to, so the row's variable is what the key says. What is left of the variables
-// either is an index of the load, and then stands on the left, or is summed over.
+// A key says which row a point belongs to, so the row's variable is what the key says. What is left of the
+// variables either is an index of the load, and then stands on the left, or is summed over.
 #include "gradient_internal.h"
 
 #include <ctype.h>
@@ -15,7 +15,8 @@ static bool is_taken(const gradient *g, const char *name) {
 }
 
 const char *gradient_name(gradient *g, const char *of, const char *suffix) {
-    const char *name = arena_printf(g->arena, suffix ? "%s.%s" : "%s%s", of, suffix ? suffix : ""), *free = name;
+    const char *name = arena_printf(g->arena, suffix ? "%s.%s" : "%s%s", of, suffix ? suffix : ""),
+               *free = name;
     for (uint32_t n = 2; is_taken(g, free); n++) free = arena_printf(g->arena, "%s.%u", name, (unsigned)n);
     return free;
 }
@@ -38,7 +39,8 @@ static const char *axis_name(gradient *g, tensor_val of, uint32_t axis) {
     const char *name = NULL;
     for (uint32_t i = 0; i < g->nstages && !name; i++)
         for (uint32_t t = 0; t < op->stages.data[i].ntargets && !name; t++)
-            if (op->stages.data[i].targets[t].val == of) name = name_at(op, op->stages.data[i].targets[t].index, axis);
+            if (op->stages.data[i].targets[t].val == of)
+                name = name_at(op, op->stages.data[i].targets[t].index, axis);
     for (tensor_expr e = 1; e < op->exprs.len && !name; e++) {
         const tensor_node *n = tensor_node_at(op, e);
         if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == of) name = name_at(op, n->args, axis);
@@ -89,7 +91,8 @@ static const tensor_var *all_anew(renaming *r, const tensor_stage *s, const tens
 // No two stages share a variable.
 tensor_stage *gradient_push(gradient *g, tensor_stage s) {
     renaming names = {g, ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len)};
-    const tensor_var *left = all_anew(&names, &s, s.left, s.nleft), *bound = all_anew(&names, &s, s.bound, s.nbound);
+    const tensor_var *left = all_anew(&names, &s, s.left, s.nleft),
+                     *bound = all_anew(&names, &s, s.bound, s.nbound);
     gradient_rewriting r = gradient_rewriting_new(g, g->op, gradient_put_variable, names.as);
     s.nelse = 0;
     tensor_stage made = gradient_rewrite_stage(&r, s);
@@ -102,7 +105,8 @@ tensor_stage *gradient_push(gradient *g, tensor_stage s) {
 }
 
 // A value over some variables, which a stage will write there; at: its index.
-static tensor_target target_over(gradient *g, const char *name, tensor_type t, const tensor_var *vars, uint32_t n) {
+static tensor_target target_over(gradient *g, const char *name, tensor_type t, const tensor_var *vars,
+                                 uint32_t n) {
     tensor_space *axes = ARENA_ARRAY(g->arena, tensor_space, n + 1);
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, n + 1);
     for (uint32_t i = 0; i < n; i++) {
@@ -127,8 +131,8 @@ static tensor_target *one_target(gradient *g, tensor_target t) {
     return out;
 }
 
-tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body, uint32_t nbody,
-                            const char *suffix) {
+tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body,
+                            uint32_t nbody, const char *suffix) {
     const char *name = gradient_name(g, s->name, suffix);
     tensor_stage made = *s;
     tensor_target t = target_over(g, name, g->op->reducers.data[reducer].result_types[0], s->left, s->nleft);
@@ -145,12 +149,12 @@ tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer
 // ---- The points that read an element ----------------------------------------------------------------------
 typedef struct {
     gradient *g;
-    tensor_expr *as;           // per variable: what a key says it is; 0: itself
-    VEC(tensor_var) vars;      // the others, of the stage's points
-    VEC(tensor_key) keys;      // which row of the load a point reads
-    tensor_expr holds;         // what else must hold there; 0: nothing
-    VEC(tensor_var) left;      // of the adjoint
-    bool *on_left;             // per variable
+    tensor_expr *as;        // per variable: what a key says it is; 0: itself
+    VEC(tensor_var) vars;   // the others, of the stage's points
+    VEC(tensor_key) keys;   // which row of the load a point reads
+    tensor_expr holds;      // what else must hold there; 0: nothing
+    VEC(tensor_var) left;   // of the adjoint
+    bool *on_left;          // per variable
 } points;
 
 static bool is_var(const tensor_op *op, tensor_expr e, tensor_var *v) {
@@ -169,7 +173,8 @@ static bool is_partial(const tensor_op *op, tensor_expr e) {
 static void must_hold(points *p, tensor_expr e) { p->holds = gradient_both(p->g->op, p->holds, e); }
 
 static tensor_expr is_some(gradient *g, tensor_expr index) {
-    tensor_expr none = tensor_node_new(g->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(g->op, index)});
+    tensor_expr none = tensor_node_new(
+        g->op, (tensor_node){.op = TENSOR_NONE_OP, .type = tensor_typeof(g->op, index)});
     return tensor_binary(g->op, TENSOR_NE_OP, index, none, NO_SPAN);
 }
 
@@ -209,7 +214,8 @@ static points points_of(gradient *g, const tensor_stage *s, bool of_else) {
     return p;
 }
 
-// The axes of what is loaded: a variable that is an index stands on the left; of another index a key says what it is.
+// The axes of what is loaded: a variable that is an index stands on the left; of another index a key says
+// what it is.
 static void take_axes(points *p, const tensor_node *load) {
     gradient *g = p->g;
     for (uint32_t i = 0; i < load->nargs; i++) {
@@ -220,7 +226,8 @@ static void take_axes(points *p, const tensor_node *load) {
             VEC_PUSH(g->arena, &p->left, v);
             continue;
         }
-        tensor_var row = tensor_add_var(g->op, "row", g->op->vals.data[load->imm.i].axes[i]);   // it gets a name later
+        tensor_var row = tensor_add_var(g->op, "row",
+                                        g->op->vals.data[load->imm.i].axes[i]);   // it gets a name later
         VEC_PUSH(g->arena, &p->left, row);
         VEC_PUSH(g->arena, &p->keys, ((tensor_key){at, tensor_var_expr(g->op, row, NO_SPAN)}));
     }
@@ -260,16 +267,22 @@ static const tensor_var *named_left(points *p, tensor_val of, tensor_expr *value
     gradient *g = p->g;
     const tensor_var *named = gradient_axes(g, of);
     tensor_expr *as = ARENA_ARRAY(g->arena, tensor_expr, g->op->vars.len);
-    for (uint32_t i = 0; i < p->left.len; i++) as[p->left.data[i]] = tensor_var_expr(g->op, named[i], NO_SPAN);
+    for (uint32_t i = 0; i < p->left.len; i++)
+        as[p->left.data[i]] = tensor_var_expr(g->op, named[i], NO_SPAN);
     *value = gradient_replace(g, *value, as);
     if (p->holds) p->holds = gradient_replace(g, p->holds, as);
-    for (uint32_t k = 0; k < p->keys.len; k++) p->keys.data[k].rhs = gradient_replace(g, p->keys.data[k].rhs, as);
+    for (uint32_t k = 0; k < p->keys.len; k++)
+        p->keys.data[k].rhs = gradient_replace(g, p->keys.data[k].rhs, as);
     return named;
 }
 
 static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient *g = p->g;
-    tensor_stage s = {.nleft = p->left.len, .left = named_left(p, of, &value), .nkeys = p->keys.len, .keys = p->keys.data, .ntargets = 1};
+    tensor_stage s = {.nleft = p->left.len,
+                      .left = named_left(p, of, &value),
+                      .nkeys = p->keys.len,
+                      .keys = p->keys.data,
+                      .ntargets = 1};
     VEC(tensor_var) bound = {0};
     for (uint32_t i = 0; i < p->vars.len; i++)
         if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
@@ -285,7 +298,8 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     add_term(g, of, tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), s.left, true);
 }
 
-void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value, bool of_else) {
+void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value,
+                         bool of_else) {
     points p = points_of(g, s, of_else);
     tensor_val of = (tensor_val)load->imm.i;
     value = here(&p, value);

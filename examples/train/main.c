@@ -1,4 +1,5 @@
-// Trains a graph convolutional network: forward, loss, gradient and optimiser are ops of gcn.gnn, this is what is around them.
+// Trains a graph convolutional network: forward, loss, gradient and optimiser are ops of gcn.gnn, this is what is
+// around them.
 // Usage: gcn GRAPH [SEED [CURVE.svg]]
 #include "gcn.h"
 
@@ -119,9 +120,10 @@ static void draw(const char *path, const double *loss, int n) {
     double most = 0;
     if (!f) return;
     for (int i = 0; i < n; i++) most = fmax(most, loss[i]);
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 360\" font-family=\"sans-serif\" font-size=\"12\">\n"
-               "<path d=\"M40 20V330H620\" fill=\"none\" stroke=\"#888\"/><text x=\"40\" y=\"14\">loss, at most %.2f</text>"
-               "<text x=\"560\" y=\"350\">%d epochs</text>\n<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"",
+    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 360\" font-family=\"sans-serif\""
+               " font-size=\"12\">\n<path d=\"M40 20V330H620\" fill=\"none\" stroke=\"#888\"/>"
+               "<text x=\"40\" y=\"14\">loss, at most %.2f</text><text x=\"560\" y=\"350\">%d epochs</text>\n"
+               "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"",
             most, EPOCHS);
     for (int i = 0; i < n; i++) fprintf(f, "%.1f,%.1f ", 40 + 580.0 * i / (n - 1), 330 - 310 * loss[i] / most);
     fprintf(f, "\"/>\n</svg>\n");
@@ -130,9 +132,13 @@ static void draw(const char *path, const double *loss, int n) {
 
 // ---- Training --------------------------------------------------------------------------------------------
 #define GRAPH_OF(d)                                                                                         \
-    .Z = gnn_array_count(&(d)->word), .N = (d)->graph.nodes, .K = (d)->words, .E = (d)->graph.edges, .H = HIDDEN, .C = (d)->classes, \
-    .paper = {.offsets = (d)->at.data, .width = 32}, .word = {.index = (d)->word.data, .width = 32}, .val = (d)->val,                \
+    .Z = gnn_array_count(&(d)->word), .N = (d)->graph.nodes, .K = (d)->words, .E = (d)->graph.edges,        \
+    .H = HIDDEN, .C = (d)->classes, .paper = {.offsets = (d)->at.data, .width = 32},                        \
+    .word = {.index = (d)->word.data, .width = 32}, .val = (d)->val,                                        \
     .src = {.index = (d)->graph.col, .width = 64}, .dst = {.offsets = (d)->graph.rowptr, .width = 64}
+#define LABEL_OF(d) .label = {.index = (d)->labels, .width = 64}
+#define WEIGHTS_OF(w) .w1 = (w)[0].w, .b1 = (w)[1].w, .w2 = (w)[2].w, .b2 = (w)[3].w
+#define GRADIENTS_OF(w) .dw1 = (w)[0].g, .db1 = (w)[1].g, .dw2 = (w)[2].g, .db2 = (w)[3].g
 
 typedef struct {
     struct gcn_step_args step;
@@ -148,11 +154,11 @@ typedef struct {
 static void model_new(model *m, const data *d, weight *w) {
     float one = 1;
     size_t bytes[3];
-    m->step = (struct gcn_step_args){GRAPH_OF(d), .label = {.index = d->labels, .width = 64}, .w1 = w[0].w, .b1 = w[1].w, .w2 = w[2].w, .b2 = w[3].w,
-                                     .dw1 = w[0].g, .db1 = w[1].g, .dw2 = w[2].g, .db2 = w[3].g, .p = 0.5f, .decay = 5e-4f, .dloss = tensor(&one, sizeof one)};
-    m->logits = (struct gcn_args){GRAPH_OF(d), .w1 = w[0].w, .b1 = w[1].w, .w2 = w[2].w, .b2 = w[3].w,
+    m->step = (struct gcn_step_args){GRAPH_OF(d), LABEL_OF(d), WEIGHTS_OF(w), GRADIENTS_OF(w),
+                                     .p = 0.5f, .decay = 5e-4f, .dloss = tensor(&one, sizeof one)};
+    m->logits = (struct gcn_args){GRAPH_OF(d), WEIGHTS_OF(w),
                                   .z = tensor(NULL, (size_t)(d->graph.nodes * d->classes) * sizeof(float))};
-    m->loss = (struct gcn_loss_args){GRAPH_OF(d), .label = {.index = d->labels, .width = 64}, .w1 = w[0].w, .b1 = w[1].w, .w2 = w[2].w, .b2 = w[3].w,
+    m->loss = (struct gcn_loss_args){GRAPH_OF(d), LABEL_OF(d), WEIGHTS_OF(w),
                                      .decay = 5e-4f, .loss = tensor(NULL, sizeof(float))};
     must(gcn_step_load(context, &m->ops[0]));
     must(gcn_load(context, &m->ops[1]));
@@ -168,8 +174,10 @@ static void model_new(model *m, const data *d, weight *w) {
         if (bytes[i] > m->bytes) m->bytes = bytes[i];
     m->work = tensor(NULL, m->bytes);
     for (int i = 0; i < WEIGHTS; i++) {
-        m->update[i] = (struct update_f32_args){.N = w[i].rows, .F = w[i].columns, .w = w[i].w, .g = w[i].g, .m = w[i].m, .s = w[i].s, .w1 = w[i].w,
-                                                .m1 = w[i].m, .s1 = w[i].s, .h = w[i].h, .lr = 0.01f, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f};
+        m->update[i] = (struct update_f32_args){
+            .N = w[i].rows, .F = w[i].columns, .w = w[i].w, .g = w[i].g, .m = w[i].m, .s = w[i].s,
+            .w1 = w[i].w, .m1 = w[i].m, .s1 = w[i].s, .h = w[i].h,
+            .lr = 0.01f, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f};
         must(update_f32_plan(m->ops[3], &m->update[i], NULL, &m->update_plan[i]));
     }
 }
@@ -198,8 +206,8 @@ int main(int argc, char **argv) {
     static model m;
     must(gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &context));
     data d = data_read(argv[1]);
-    weight w[WEIGHTS] = {weight_new(d.words, HIDDEN, &state), weight_new(1, HIDDEN, &state), weight_new(HIDDEN, d.classes, &state),
-                         weight_new(1, d.classes, &state)};
+    weight w[WEIGHTS] = {weight_new(d.words, HIDDEN, &state), weight_new(1, HIDDEN, &state),
+                         weight_new(HIDDEN, d.classes, &state), weight_new(1, d.classes, &state)};
     model_new(&m, &d, w);
     begin = seconds();
     for (int epoch = 0; epoch < EPOCHS; epoch++) {
@@ -222,8 +230,9 @@ int main(int argc, char **argv) {
     must(gnn_sync(context, NULL));
     gnn_device_info device;
     must(gnn_device_query(context, &device));
-    printf("epoch %3d  loss %.4f\n%s: %d epochs in %.2f s; accuracy: validation %.1f, test %.1f\n", EPOCHS, curve[EPOCHS / EVERY], device.name, EPOCHS,
-           spent, accuracy(&d, z, &d.graph.val_idx), accuracy(&d, z, &d.graph.test_idx));
+    printf("epoch %3d  loss %.4f\n%s: %d epochs in %.2f s; accuracy: validation %.1f, test %.1f\n", EPOCHS,
+           curve[EPOCHS / EVERY], device.name, EPOCHS, spent, accuracy(&d, z, &d.graph.val_idx),
+           accuracy(&d, z, &d.graph.test_idx));
     if (argc > 3) draw(argv[3], curve, EPOCHS / EVERY + 1);
     return 0;
 }
