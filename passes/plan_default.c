@@ -18,6 +18,8 @@ enum {
     DOT_POINTS = 128,         // of a block
     PART_POINTS = 4096,       // of a reduction across blocks
     COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
+    OUTER_POINTS = 256,       // of a sum of matrices, likewise, whose parts are smaller than what they sum
+    OUTER_READS = 4,          // elements read, at least, for one that a part leaves
     HOST_PART_POINTS = 1 << 16,
     HELD = 32,        // points of several axes a thread holds
     ROOMY = 8,        // of a row that a warp has: with more an assembler would spill to leave room for others
@@ -65,6 +67,18 @@ bool default_dense(const planner *p, tensor_var v) {
         const tensor_val_info *i = &p->op->vals.data[x];
         if (i->type == DT_INDEX && i->role != VAL_PREPARED && (i->into == s || (i->rank && i->axes[0] == s)))
             return false;
+    }
+    return true;
+}
+
+// Fewer than the points of `of`: dense, or what maps lead to from those alone (classes of nodes).
+static bool default_few(const planner *p, tensor_var v, tensor_var of) {
+    tensor_space s = p->op->vars.data[v].space, from = p->op->vars.data[of].space;
+    for (tensor_val x = 0; x < p->op->vals.len; x++) {
+        const tensor_val_info *i = &p->op->vals.data[x];
+        if (i->type != DT_INDEX || i->role == VAL_PREPARED) continue;
+        if (i->rank && i->axes[0] == s) return false;
+        if (i->into == s && (i->rank != 1 || i->axes[0] != from || from == s)) return false;
     }
     return true;
 }
@@ -184,18 +198,30 @@ static bool loaded_along(const planner *p, const tensor_stage *st, tensor_var v)
     return w.last;
 }
 
+// Of all points of an index, whatever maps say of them, to a few results.
+static bool sums_all(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    if (default_one_by_one(p, st) || st->nbound != 1 || st->nkeys) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!default_few(p, left[i], st->bound[0])) return false;
+    return true;
+}
+
 // Sums of columns: memory runs along the one left-hand index, not along what is reduced.
 static bool sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    if (n != 1 || default_one_by_one(p, st) || st->nbound != 1 || st->nkeys || !default_dense(p, left[0]))
-        return false;
-    return plan_ends_on(p, st, left[0], st->bound[0]) > plan_ends_on(p, st, st->bound[0], left[0]);
+    return n == 1 && sums_all(p, st, left, n) &&
+           plan_ends_on(p, st, left[0], st->bound[0]) > plan_ends_on(p, st, st->bound[0], left[0]);
+}
+
+// Sums of matrices over the points of a graph, such as the gradient of a layer's weights.
+static bool sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    return n > 1 && sums_all(p, st, left, n) && !default_dense(p, st->bound[0]);
 }
 
 // The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and the
 // left-hand one is only stored along, memory runs along what is reduced.
 bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool deepest) {
-    if (sums_columns(p, st, left, n)) return true;
+    if (sums_columns(p, st, left, n) || sums_matrices(p, st, left, n)) return true;
     if (n < 2 || !deepest || !default_dense(p, left[n - 1])) return false;
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
 }
@@ -267,6 +293,7 @@ static bool reduces_across(const planner *p, const tensor_stage *st, const tenso
     if (default_one_by_one(p, st) || st->nkeys) return false;
     int64_t extent = default_extent(p, st->bound[0]);
     if (sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
+    if (sums_matrices(p, st, left, n)) return true;
     if (extent && extent <= PART_POINTS) return false;
     for (uint32_t i = 0; i < n; i++)
         if (!default_dense(p, left[i]) || (!default_extent(p, left[i]) && default_dense(p, st->bound[0])))
@@ -274,13 +301,41 @@ static bool reduces_across(const planner *p, const tensor_stage *st, const tenso
     return true;
 }
 
+static int64_t extent_or_typical(const making *m, tensor_var v) {
+    int64_t extent = default_extent(m->p, v);
+    return extent ? extent : m->class->typical;
+}
+
+// Of a sum of matrices: a part leaves a matrix, and reads a row and a column of it a point.
+static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n) {
+    int64_t columns = extent_or_typical(m, left[n - 1]), rows = 1;
+    for (uint32_t i = 0; i + 1 < n && rows < PART_POINTS; i++) rows *= extent_or_typical(m, left[i]);
+    int64_t points = power_above(OUTER_READS * rows * columns / (rows + columns) + 1);
+    return points < OUTER_POINTS ? OUTER_POINTS : points > PART_POINTS ? PART_POINTS : points;
+}
+
 static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     const machine *on = m->p->machine;
     if (!reduces_across(m->p, st, left, n)) return;
-    bool columns = sums_columns(m->p, st, left, n);
-    int64_t points = columns ? COLUMN_POINTS : PART_POINTS;
+    int64_t points = sums_columns(m->p, st, left, n)    ? COLUMN_POINTS
+                     : sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
+                                                        : PART_POINTS;
     default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
     if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
+}
+
+// The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all of them.
+static int64_t fill_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t lanes) {
+    index_cut columns = default_cut_of(m, st, left[n - 1], false);
+    int64_t room = HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)), rows = extent_or_typical(m, left[0]),
+            take = power_above(rows);
+    if (!default_extent(m->p, left[0])) default_suppose(m, m->p->op->vars.data[left[0]].space);
+    int64_t hold = take < room ? take : room;
+    if (take / hold < lanes && take / lanes > 0) hold = take / lanes;   // all lanes have some
+    int64_t shared = take / hold < lanes ? take / hold : lanes;
+    default_fill(m, st->name, SCHEDULE_LANES, left[0], shared, NULL);
+    default_fill(m, st->name, SCHEDULE_REGISTERS, left[0], hold, NULL);
+    return lanes / shared;
 }
 
 // A lane has all entries of its row; what walks a row several times, and holds them, has half.
@@ -301,7 +356,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     bool dots = default_reduces_dense(p, st) && !features;
     dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
     int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);
-    bool columns = sums_columns(p, st, left, n);
+    bool matrices = sums_matrices(p, st, left, n), columns = sums_columns(p, st, left, n) || matrices;
     fill_parts(m, st, left, n);
     if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], 4, NULL);
@@ -315,6 +370,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
+    if (matrices) lanes = fill_matrix_rows(m, st, left, n, lanes);
     if (rows) default_rounds(m, st, lanes);
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
@@ -326,7 +382,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
-    if (reduces && !dots && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare);
+    if (reduces && !dots && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare && n && !columns);
     return lanes;
 }
 
@@ -354,7 +410,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
-        if (!n || sums_columns(p, st, left, n)) continue;
+        if (!n || sums_columns(p, st, left, n) || sums_matrices(p, st, left, n)) continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
         default_steps(m, g, st, left, n);
     }
