@@ -226,6 +226,12 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
 }
 
+static bool stage_has_features(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                               bool deepest) {
+    bool along = m->along && n > 1 && deepest && default_dense(m->p, left[n - 1]);
+    return along || default_has_features(m->p, st, left, n, deepest);
+}
+
 // What a dense axis is reduced to for each of a few heads, whose values lie next to each other: lanes take
 // them, `each` or one at a time. An axis of which `most` lanes would have many vectors, or several rounds,
 // has more.
@@ -350,7 +356,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
-    bool vectors = false, features = default_has_features(p, st, left, n, deepest),
+    bool vectors = false, features = stage_has_features(m, st, left, n, deepest),
          reduces = !default_one_by_one(p, st);
     bool rows = st->reducer != TENSOR_NO_REDUCER && !default_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
@@ -393,15 +399,68 @@ bool default_is_dot(const planner *p, const stage_group *g) {
     return true;
 }
 
+// The stage of the kernel whose points reduce a dense axis, UINT32_MAX: there is none.
+static uint32_t dot_of(making *m, const stage_group *g, uint32_t depth) {
+    const planner *p = m->p;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        uint32_t n = plan_left(p, st, left);
+        if (n == depth && default_reduces_dense(p, st) && !stage_has_features(m, st, left, n, true))
+            return g->data[i];
+    }
+    return UINT32_MAX;
+}
+
+// A walk of rows in the kernel has lanes along its features, and so has what shares its loops.
+static bool walks_features(const planner *p, const stage_group *g, uint32_t depth) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        uint32_t n = plan_left(p, st, left);
+        if (n == depth && st->reducer != TENSOR_NO_REDUCER && !default_reduces_dense(p, st) &&
+            default_has_features(p, st, left, n, true))
+            return true;
+    }
+    return false;
+}
+
+// What only computes, beside a dot product, goes through the points as that does.
+static bool goes_along(const planner *p, uint32_t dot, const tensor_stage *st, uint32_t depth) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    return dot != UINT32_MAX && st->reducer == TENSOR_NO_REDUCER && plan_left(p, st, left) == depth;
+}
+
+static void fill_along(making *m, const tensor_stage *dot, const tensor_stage *st) {
+    static const schedule_verb verbs[] = {SCHEDULE_GROUPS, SCHEDULE_REGISTERS, SCHEDULE_LANES,
+                                          SCHEDULE_VECTOR, SCHEDULE_UNROLL};
+    const planner *p = m->p;
+    tensor_var *from = ARENA_ARRAY(p->arena, tensor_var, dot->nleft + 1),
+               *to = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, dot, from);
+    plan_left(p, st, to);
+    for (uint32_t i = 0; i < n * (sizeof verbs / sizeof *verbs); i++) {
+        const schedule_cell *c = schedule_find(m->s, dot->name, verbs[i / n],
+                                               p->op->vars.data[from[i % n]].name);
+        if (!c || c->empty) continue;
+        schedule_cell mine = *c;
+        mine.stage = st->name;
+        mine.subject = p->op->vars.data[to[i % n]].name;
+        schedule_fill(p->arena, m->s, mine);
+    }
+}
+
 // Rows of all stages of a kernel are dealt out alike: they get the lanes that every one of them can spare.
 static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    const uint32_t dot = dot_of(m, g, depth);
     int64_t rows = WARP;
     for (uint32_t pass = 0; pass < 2; pass++) {
         bool spare = m->owner == ROW_OF_LANES && rows > 1;
         for (uint32_t i = 0; i < g->len; i++) {
             const tensor_stage *st = &p->op->stages.data[g->data[i]];
+            if (goes_along(p, dot, st, depth)) continue;
             int64_t left_over = default_stage(m, st, plan_left(p, st, left) == depth, spare);
             if (!pass && left_over < rows) rows = left_over;
         }
@@ -410,9 +469,15 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
-        if (!n || sums_columns(p, st, left, n) || sums_matrices(p, st, left, n)) continue;
+        if (!n || sums_columns(p, st, left, n) || sums_matrices(p, st, left, n) ||
+            goes_along(p, dot, st, depth))
+            continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
         default_steps(m, g, st, left, n);
+    }
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (goes_along(p, dot, st, depth)) fill_along(m, &p->op->stages.data[dot], st);
     }
 }
 
@@ -421,11 +486,22 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
     fill_parts(m, st, left, n);
-    if (default_has_features(p, st, left, n, deepest))
+    if (stage_has_features(m, st, left, n, deepest))
         fill_share(m, st, left[n - 1], share_axis(m, st, left[n - 1], 1));
     else if (default_reduces_dense(p, st))
         default_fill(m, st->name, SCHEDULE_VECTOR, st->bound[0], share_axis(m, st, st->bound[0], 1).vector,
                      NULL);
+}
+
+static void fill_host_stages(making *m, const stage_group *g, uint32_t depth) {
+    const planner *p = m->p;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    const uint32_t dot = dot_of(m, g, depth);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (goes_along(p, dot, st, depth)) fill_along(m, &p->op->stages.data[dot], st);
+        else fill_host_stage(m, st, plan_left(p, st, left) == depth);
+    }
 }
 
 // ---- Blocks ----------------------------------------------------------------------------------------------
@@ -499,11 +575,10 @@ void default_stages(making *m, const stage_group *g) {
     }
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t depth = plan_left(p, &p->op->stages.data[g->data[g->len - 1]], left);
+    m->along = walks_features(p, g, depth);
     if (p->machine->gpu) fill_gpu_stages(m, g, depth);
-    for (uint32_t i = 0; i < g->len && !p->machine->gpu; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        fill_host_stage(m, st, plan_left(p, st, left) == depth);
-    }
+    else fill_host_stages(m, g, depth);
+    m->along = false;
     schedule *whole = p->s;
     default_nones(m);
     p->s = m->s;

@@ -54,6 +54,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
+    bool along;                   // at hand: all stages of a kernel have lanes along the features, as its walks of rows have
     int64_t entries;              // that a row has at most, of versions for short ones; 0: of others
     bool unfit;                   // the version is not worth it
     tensor_space points;          // of a version for few points, or for many; TENSOR_NO_SPACE: there are none yet
