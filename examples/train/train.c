@@ -1,0 +1,342 @@
+#include "train.h"
+
+#include "optimiser.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { EVERY = 20, POINTS = 1000 };   // epochs between two lines of progress; points of a curve
+
+void train_must(const train *t, gnn_status s) {
+    if (!s) return;
+    const char *why = t->context ? gnn_context_error(t->context) : "";
+    fprintf(stderr, "%s\n", *why ? why : gnn_status_text(s));
+    exit(1);
+}
+
+// ---- Memory ----------------------------------------------------------------------------------------------
+void *train_zeros(size_t count, size_t size) {
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
+gnn_tensor train_tensor(train *t, const void *host, size_t bytes) {
+    gnn_tensor x = {0};
+    train_must(t, gnn_alloc(t->context, bytes ? bytes : 1, &x.data));
+    train_must(t, host ? gnn_copy_in(t->context, x.data, host, bytes, t->stream)
+                       : gnn_fill(t->context, x.data, 0, bytes, t->stream));
+    train_must(t, gnn_sync(t->context, t->stream));
+    return x;
+}
+
+double train_uniform(train *t) {   // splitmix64
+    uint64_t z = t->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+// ---- The command line ------------------------------------------------------------------------------------
+static bool option(train *t, const char *text) {
+    if (!strcmp(text, "--no-capture")) return t->no_capture = true;
+    return !strncmp(text, "--epochs=", 9) && (t->epochs = strtoll(text + 9, NULL, 10)) > 0;
+}
+
+void train_begin(train *t, int argc, char **argv, bool reads) {
+    const char *words[3] = {NULL, "1", NULL};
+    int n = !reads;   // of them
+    bool good = true;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-') good &= option(t, argv[i]);
+        else if (n < 3) words[n++] = argv[i];
+        else good = false;
+    }
+    if (!good || (reads && !words[0])) {
+        fprintf(stderr, "usage: %s%s [SEED [CURVE.svg]] [--epochs=N] [--no-capture]\n", argv[0],
+                reads ? " GRAPH" : "");
+        exit(2);
+    }
+    t->file = words[0];
+    t->seed = strtoull(words[1], NULL, 10);
+    t->curve = words[2];
+    t->random = t->seed * 7919;
+    train_must(t, gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &t->context));
+    train_must(t, gnn_stream_new(t->context, &t->stream));
+    float one = 1;
+    t->step = train_tensor(t, NULL, sizeof(int64_t));
+    t->one = train_tensor(t, &one, sizeof one);
+    t->loss = train_tensor(t, NULL, sizeof(float));
+    t->hits = train_tensor(t, NULL, sizeof(int64_t));
+}
+
+// ---- Data ------------------------------------------------------------------------------------------------
+static int64_t int_at(const gnn_array *a, int64_t i) {
+    return a->dtype == GNN_I32 ? ((const int32_t *)a->data)[i] : ((const int64_t *)a->data)[i];
+}
+
+static gnn_map map_of(const gnn_array *a) {
+    return (gnn_map){.index = a->data, .width = a->dtype == GNN_I32 ? 32 : 64};
+}
+
+// A graph need not have features, or have them sparse.
+static void read_words(train *t) {
+    gnn_array at, word, wide;
+    if (gnn_array_read_npz(t->context, t->file, "x_indptr", &at)) {
+        gnn_context_clear_error(t->context);
+        return;
+    }
+    train_must(t, gnn_array_read_npz(t->context, t->file, "x_indices", &word));
+    train_must(t, gnn_array_read_npz(t->context, t->file, "x_dim", &wide));
+    t->entries = gnn_array_count(&word);
+    t->words = int_at(&wide, 0);
+    t->word = map_of(&word);
+    t->paper = (gnn_map){.offsets = at.data, .width = at.dtype == GNN_I32 ? 32 : 64};
+    float *val = train_zeros((size_t)t->entries, sizeof *val);
+    for (int64_t v = 0; v < t->graph.nodes; v++)
+        for (int64_t i = int_at(&at, v); i < int_at(&at, v + 1); i++)
+            val[i] = 1 / (float)(int_at(&at, v + 1) - int_at(&at, v));
+    t->val = train_tensor(t, val, (size_t)t->entries * sizeof *val);
+    free(val);
+    gnn_array_free(t->context, &wide);
+}
+
+static train_set read_set(const train *t, const gnn_array *nodes) {
+    int64_t *label = train_zeros((size_t)t->graph.nodes, sizeof *label);
+    int64_t count = nodes->rank ? gnn_array_count(nodes) : 0;
+    for (int64_t v = 0; v < t->graph.nodes; v++) label[v] = -1;
+    for (int64_t i = 0; i < count; i++) label[int_at(nodes, i)] = int_at(&t->graph.y, int_at(nodes, i));
+    return (train_set){.label = {.index = label, .width = 64}, .count = count};
+}
+
+void train_read(train *t) {
+    gnn_graph *g = &t->graph;
+    train_must(t, gnn_graph_read(t->context, t->file, g));
+    if (!g->y.rank || !g->train_idx.rank) {
+        fprintf(stderr, "%s: needs y and train_idx\n", t->file);
+        exit(1);
+    }
+    read_words(t);
+    t->src = (gnn_map){.index = g->col, .width = 64};
+    t->dst = (gnn_map){.offsets = g->rowptr, .width = 64};
+    for (int64_t v = 0; v < g->nodes; v++)
+        if (int_at(&g->y, v) >= t->classes) t->classes = int_at(&g->y, v) + 1;
+    t->set[TRAIN_FIT] = read_set(t, &g->train_idx);
+    t->set[TRAIN_VALIDATION] = read_set(t, &g->val_idx);
+    t->set[TRAIN_TEST] = read_set(t, &g->test_idx);
+}
+
+// ---- Weights ---------------------------------------------------------------------------------------------
+// Each begins on 256 bytes, as an array of its own would; the gap holds zeros, whose gradients are zeros.
+static int64_t padded(int64_t count) { return (count + 63) / 64 * 64; }
+
+void train_weights(train *t, const train_weight *table, int n) {
+    if (n > TRAIN_WEIGHTS) train_must(t, GNN_TOO_LARGE);
+    for (int i = 0; i < n; i++) t->numbers += padded(table[i].count);
+    size_t bytes = (size_t)t->numbers * sizeof(float);
+    float *all = train_zeros((size_t)t->numbers, sizeof *all), *w = all;
+    for (int i = 0; i < n; w += padded(table[i++].count)) {
+        double limit = table[i].fan ? sqrt(6 / (double)table[i].fan) : 0;
+        for (int64_t k = 0; k < table[i].count; k++)
+            w[k] = table[i].fan ? (float)(limit * (2 * train_uniform(t) - 1)) : table[i].value;
+    }
+    t->weights = train_tensor(t, all, bytes);
+    t->gradients = train_tensor(t, NULL, bytes);
+    for (int i = 0; i < 2; i++) t->moments[i] = train_tensor(t, NULL, bytes);
+    t->best = train_tensor(t, all, bytes);
+    int64_t at = 0;
+    for (int i = 0; i < n; at += padded(table[i++].count)) {
+        t->w[i].data = (float *)t->weights.data + at;
+        t->g[i].data = (float *)t->gradients.data + at;
+    }
+    free(all);
+}
+
+// ---- Launches --------------------------------------------------------------------------------------------
+typedef struct {
+    const gnn_artefact *op;
+    const void *args;
+    gnn_plan *plan;
+} launch;
+
+typedef struct {
+    train *t;
+    gnn_cache *cache;   // what plans prepare of the same graph
+    gnn_tensor work;    // one workspace for all launches, which run one after another
+    size_t bytes;
+    launch step[5];     // gradient, Adam, tick; where the best weights are kept, the validation set and that
+    int steps;
+    launch evaluate[TRAIN_SETS], restore;
+    struct adam_args adam;
+    struct tick_args tick;
+    struct keep_args keep;
+    struct restore_args restored;
+    gnn_replay *replay;   // of a step; NULL: it is launched
+} loop;
+
+static launch planned(loop *l, const gnn_artefact *op, const void *args) {
+    launch x = {op, args, NULL};
+    gnn_op_options options = {.stream = l->t->stream, .cache = l->cache};
+    gnn_op *loaded;
+    size_t bytes;
+    train_must(l->t, gnn_op_load(op, l->t->context, &loaded));
+    train_must(l->t, gnn_op_plan(op, loaded, args, &options, &x.plan));
+    train_must(l->t, gnn_op_workspace(op, x.plan, args, &bytes));
+    if (bytes > l->bytes) l->bytes = bytes;
+    return x;
+}
+
+// A plan of each set shares the arguments: a launch takes the plan's labels where these name none.
+static launch planned_for(loop *l, const train_op *o, int set) {
+    *o->label = l->t->set[set].label;
+    launch x = planned(l, o->op, o->args);
+    *o->label = (gnn_map){0};
+    return x;
+}
+
+static void launched(const loop *l, const launch *x) {
+    train_must(l->t, gnn_op_launch(x->op, x->plan, x->args, l->work.data, l->bytes, l->t->stream));
+}
+
+static void plan_all(loop *l, const train_model *m) {
+    train *t = l->t;
+    int64_t n = t->numbers;
+    float inf = INFINITY;
+    l->adam = (struct adam_args){
+        .N = n, .step = t->step, .w = t->weights, .g = t->gradients, .m = t->moments[0], .s = t->moments[1],
+        .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f,
+        .w1 = t->weights, .m1 = t->moments[0], .s1 = t->moments[1]};
+    l->tick = (struct tick_args){.step = t->step, .next = t->step};
+    for (int i = 0; i < TRAIN_SETS; i++) l->evaluate[i] = planned_for(l, &m->loss, i);
+    l->step[l->steps++] = planned_for(l, &m->step, TRAIN_FIT);
+    l->step[l->steps++] = planned(l, &adam_artefact, &l->adam);
+    l->step[l->steps++] = planned(l, &tick_artefact, &l->tick);
+    if (m->patience) {
+        gnn_tensor low = train_tensor(t, &inf, sizeof inf);
+        gnn_tensor high = train_tensor(t, NULL, sizeof(int64_t)), since = train_tensor(t, NULL, sizeof(int64_t));
+        l->keep = (struct keep_args){
+            .N = n, .w = t->weights, .loss = t->loss, .hits = t->hits, .patience = m->patience,
+            .best = t->best, .low = low, .high = high, .since = since,
+            .best1 = t->best, .low1 = low, .high1 = high, .since1 = since};
+        l->restored = (struct restore_args){.N = n, .best = t->best, .w = t->weights};
+        l->step[l->steps++] = l->evaluate[TRAIN_VALIDATION];
+        l->step[l->steps++] = planned(l, &keep_artefact, &l->keep);
+        l->restore = planned(l, &restore_artefact, &l->restored);
+    }
+    l->work = train_tensor(t, NULL, l->bytes);
+}
+
+// A step on a GPU is captured once and replayed: its launches one by one take this thread longer than the GPU.
+// The host and old drivers capture nothing.
+static void capture(loop *l) {
+    gnn_context *c = l->t->context;
+    gnn_status s = l->t->no_capture ? GNN_NO_CAPTURE : gnn_capture_begin(c, l->t->stream);
+    if (s == GNN_NO_CAPTURE) {
+        gnn_context_clear_error(c);
+        return;
+    }
+    train_must(l->t, s);
+    for (int i = 0; i < l->steps; i++) launched(l, &l->step[i]);
+    train_must(l->t, gnn_capture_end(c, l->t->stream, &l->replay));
+}
+
+static void step(const loop *l) {
+    if (l->replay) train_must(l->t, gnn_replay_launch(l->replay, l->t->stream));
+    else
+        for (int i = 0; i < l->steps; i++) launched(l, &l->step[i]);
+}
+
+static void read_back(const train *t, void *host, const gnn_tensor *x, size_t bytes) {
+    train_must(t, gnn_copy_out(t->context, host, x->data, bytes, t->stream));
+    train_must(t, gnn_sync(t->context, t->stream));
+}
+
+// The loss of a set; *right, where it is not NULL: how many percent are classified rightly.
+static double evaluated(const loop *l, int set, double *right) {
+    float loss;
+    int64_t hits;
+    launched(l, &l->evaluate[set]);
+    read_back(l->t, &loss, &l->t->loss, sizeof loss);
+    read_back(l->t, &hits, &l->t->hits, sizeof hits);
+    if (right) *right = l->t->set[set].count ? 100 * (double)hits / (double)l->t->set[set].count : 0;
+    return (double)loss;
+}
+
+// ---- What is told ----------------------------------------------------------------------------------------
+typedef struct {
+    int n;
+    double epoch[POINTS], loss[POINTS];
+} curve;
+
+static void progress(const loop *l, curve *c, int64_t epoch) {
+    double loss = evaluated(l, TRAIN_FIT, NULL);
+    printf("epoch %3lld  loss %.4f\n", (long long)epoch, loss);
+    if (c->n == POINTS) return;
+    c->epoch[c->n] = (double)epoch;
+    c->loss[c->n++] = loss;
+}
+
+static void draw(const curve *c, const char *path) {
+    FILE *f = fopen(path, "w");
+    double most = 0, last = c->epoch[c->n - 1];
+    if (!f) {
+        fprintf(stderr, "%s: cannot be written\n", path);
+        exit(1);
+    }
+    for (int i = 0; i < c->n; i++) most = fmax(most, c->loss[i]);
+    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 360\" font-family=\"sans-serif\""
+               " font-size=\"12\">\n<path d=\"M40 20V330H620\" fill=\"none\" stroke=\"#888\"/>"
+               "<text x=\"40\" y=\"14\">loss, at most %.2f</text><text x=\"560\" y=\"350\">%.0f epochs</text>\n"
+               "<polyline fill=\"none\" stroke=\"#1f77b4\" stroke-width=\"2\" points=\"",
+            most, last);
+    for (int i = 0; i < c->n; i++)
+        fprintf(f, "%.1f,%.1f ", 40 + 580 * c->epoch[i] / last, 330 - 310 * c->loss[i] / most);
+    fprintf(f, "\"/>\n</svg>\n");
+    fclose(f);
+}
+
+static double seconds(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool out_of_patience(const loop *l, const train_model *m) {
+    int64_t since = 0;
+    if (m->patience) read_back(l->t, &since, &l->keep.since, sizeof since);
+    return m->patience && since >= m->patience;
+}
+
+void train_run(train *t, const train_model *m) {
+    static curve told;
+    loop l = {.t = t};
+    int64_t epoch = 0, epochs = t->epochs ? t->epochs : m->epochs;
+    double begin, spent, validation, test;
+    gnn_device_info device;
+    train_must(t, gnn_device_query(t->context, &device));
+    train_must(t, gnn_cache_new(t->context, &l.cache));
+    plan_all(&l, m);
+    capture(&l);
+    begin = seconds();
+    for (; epoch < epochs; epoch++) {
+        if (epoch % EVERY == 0) {
+            progress(&l, &told, epoch);
+            if (out_of_patience(&l, m)) break;
+        }
+        step(&l);
+    }
+    if (epoch == epochs) progress(&l, &told, epoch);
+    spent = seconds() - begin;
+    if (m->patience) launched(&l, &l.restore);
+    evaluated(&l, TRAIN_VALIDATION, &validation);
+    evaluated(&l, TRAIN_TEST, &test);
+    printf("%s: %lld epochs in %.2f s; accuracy: validation %.1f, test %.1f\n", device.name, (long long)epoch,
+           spent, validation, test);
+    if (t->curve) draw(&told, t->curve);
+}

@@ -1,0 +1,86 @@
+// What the programs of this folder share: a graph with its split, weights, the training loop, and what is
+// told of it. A model is an op that gives the loss of labelled nodes and how many of them are classified
+// rightly, the gradient of that loss in the weights, and a table of the weights:
+//
+//     train t;
+//     train_begin(&t, argc, argv);
+//     train_read(&t);
+//     train_weights(&t, table, n);
+//     struct gcn_step_args step = {..., .w1 = t.w[0], .step = t.step, .dloss = t.one, .dw1 = t.g[0]};
+//     struct gcn_loss_args loss = {..., .w1 = t.w[0], .step = t.step, .loss = t.loss, .hits = t.hits};
+//     train_run(&t, &(train_model){.step = {&gcn_step_artefact, &step, &step.label},
+//                                  .loss = {&gcn_loss_artefact, &loss, &loss.label}});
+//
+// Nothing is freed: all of it is used until the program ends. What fails ends the program, with the reason.
+#ifndef TRAIN_H
+#define TRAIN_H
+
+#include <gnnrt.h>
+
+enum { TRAIN_WEIGHTS = 32 };   // at most
+enum { TRAIN_FIT, TRAIN_VALIDATION, TRAIN_TEST, TRAIN_SETS };
+
+typedef struct {
+    int64_t count;   // of its numbers
+    int64_t fan;     // inputs and outputs of what it weighs, for Glorot and Bengio's initial values; 0:
+    float value;     // all are this
+} train_weight;
+
+typedef struct {
+    gnn_map label;   // of each node, none (-1) outside the set
+    int64_t count;   // of labelled ones
+} train_set;
+
+typedef struct {
+    gnn_context *context;
+    gnn_stream stream;
+    // Of the command line.
+    const char *file, *curve;   // NULL: no curve
+    uint64_t seed;
+    int64_t epochs;   // 0: as many as the model says
+    bool no_capture;
+    // Of the data.
+    gnn_graph graph;
+    gnn_map src, dst;         // its edges
+    int64_t entries, words;   // of sparse features
+    gnn_map paper, word;      // the node of each entry, and which word of it is there
+    gnn_tensor val;           // 1 over the number of words of the node
+    int64_t classes;
+    train_set set[TRAIN_SETS];
+    // In the device's memory.
+    gnn_tensor w[TRAIN_WEIGHTS], g[TRAIN_WEIGHTS];   // weights, and where their gradients go
+    gnn_tensor step, one;    // how many steps were done; 1, the derivative of the loss by itself
+    gnn_tensor loss, hits;   // what evaluating a set gives
+    // All weights together: how many numbers, these, their gradients, Adam's moments, the best weights.
+    int64_t numbers;
+    gnn_tensor weights, gradients, moments[2], best;
+    uint64_t random;
+} train;
+
+typedef struct {   // an op, its arguments, and where among them the labels are, which each set has its own of
+    const gnn_artefact *op;
+    void *args;
+    gnn_map *label;
+} train_op;
+
+typedef struct {
+    train_op step;      // the gradient
+    train_op loss;      // the loss, without dropout and weight decay, and the hits
+    float rate;         // Adam's
+    int64_t epochs;     // where the command line does not say
+    int64_t patience;   // 0: the last weights count; else the best on the validation set, sought for so long
+} train_model;
+
+// NAME [GRAPH] [SEED [CURVE.svg]] [--epochs=N] [--no-capture], with GRAPH where `reads`.
+void train_begin(train *t, int argc, char **argv, bool reads);
+void train_read(train *t);   // fills the data from the file
+void train_weights(train *t, const train_weight *table, int n);
+void train_run(train *t, const train_model *m);
+
+// For models that make their data.
+void train_must(const train *t, gnn_status s);
+void *train_zeros(size_t count, size_t size);
+gnn_tensor train_tensor(train *t, const void *host, size_t bytes);   // host NULL: zeros
+double train_uniform(train *t);                                      // in [0, 1)
+
+#endif
