@@ -1,0 +1,106 @@
+// Trains the graph transformer of gt.gnn on graphs with planted clusters: nodes of one cluster are joined more often than others, and
+// one node of each cluster is known.
+#include "train.h"
+
+#include "gt.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { K = SIZE_K, H = SIZE_H, D = SIZE_D, J = SIZE_J, C = SIZE_C, M = SIZE_M };
+enum { GRAPHS = 96, FIT = 64, VALIDATION = 16, FEWEST = 6, MOST = 14 };   // nodes of a cluster
+enum { W0, WQ, WK, WV, WO, S1, T1, W1, C1, W2, C2, S2, T2, W3, WEIGHTS };
+static const double inside = 0.5, across = 0.1;   // how often two nodes are joined
+
+typedef struct {   // one graph; its nodes stand in the order of their clusters
+    int n, size[C], cluster[C * MOST];
+    bool joined[C * MOST][C * MOST];
+} small;
+
+static void draw_graph(train *t, small *g) {
+    g->n = 0;
+    for (int c = 0; c < C; c++) {
+        g->size[c] = FEWEST + (int)(train_uniform(t) * (MOST - FEWEST + 1));
+        for (int i = 0; i < g->size[c]; i++) g->cluster[g->n++] = c;
+    }
+    for (int v = 0; v < g->n; v++)
+        for (int u = 0; u <= v; u++)
+            g->joined[v][u] = g->joined[u][v] =
+                u < v && train_uniform(t) < (g->cluster[u] == g->cluster[v] ? inside : across);
+}
+
+// Whether the likeliest cluster of v is its own, for one who knows those of all the other nodes: none does better.
+static bool attainable(const small *g, int v) {
+    double best = -INFINITY;
+    int at = 0;
+    for (int c = 0; c < C; c++) {
+        int d = 0, others = g->size[c] - (g->cluster[v] == c);
+        for (int u = 0; u < g->n; u++) d += g->joined[v][u] && g->cluster[u] == c;
+        double likely = d * log(inside / across) + (others - d) * log((1 - inside) / (1 - across));
+        if (likely > best) best = likely, at = c;
+    }
+    return at == g->cluster[v];
+}
+
+typedef struct {
+    int64_t nodes, edges, *rowptr, *col, *hint, *label[TRAIN_SETS];
+    int64_t count[TRAIN_SETS], right;   // labelled nodes; those of the test that can be told
+} batch;
+
+static void add_node(batch *b, const small *g, int v, int set) {
+    int64_t first = b->nodes - v;
+    bool known = !v || g->cluster[v] != g->cluster[v - 1];
+    for (int u = 0; u < g->n; u++)
+        if (g->joined[v][u]) b->col[b->edges++] = first + u;
+    b->hint[b->nodes] = known ? g->cluster[v] : C;
+    for (int s = 0; s < TRAIN_SETS; s++) b->label[s][b->nodes] = s == set && !known ? g->cluster[v] : -1;
+    b->count[set] += !known;
+    b->right += set == TRAIN_TEST && !known && attainable(g, v);
+    b->rowptr[++b->nodes] = b->edges;
+}
+
+static batch draw_batch(train *t) {
+    static small g;
+    size_t nodes = (size_t)GRAPHS * C * MOST;
+    batch b = {.rowptr = train_zeros(nodes + 1, sizeof(int64_t)), .col = train_zeros(nodes * C * MOST, sizeof(int64_t)),
+               .hint = train_zeros(nodes, sizeof(int64_t))};
+    for (int s = 0; s < TRAIN_SETS; s++) b.label[s] = train_zeros(nodes, sizeof(int64_t));
+    for (int i = 0; i < GRAPHS; i++) {
+        int set = i < FIT ? TRAIN_FIT : i < FIT + VALIDATION ? TRAIN_VALIDATION : TRAIN_TEST;
+        draw_graph(t, &g);
+        for (int v = 0; v < g.n; v++) add_node(&b, &g, v, set);
+    }
+    for (int s = 0; s < TRAIN_SETS; s++) t->set[s] = (train_set){{.index = b.label[s], .width = 64}, b.count[s]};
+    return b;
+}
+
+int main(int argc, char **argv) {
+    static train t;
+    train_begin(&t, argc, argv, false);
+    batch b = draw_batch(&t);
+    printf("%lld nodes, %lld edges in %d graphs; accuracy by chance %.1f, at most %.1f\n", (long long)b.nodes,
+           (long long)b.edges, GRAPHS, 100.0 / C, 100 * (double)b.right / (double)b.count[TRAIN_TEST]);
+    const train_weight weights[WEIGHTS] = {
+        [W0] = {M * K, .fan = M + K}, [WQ] = {K * H * D, .fan = K + H * D}, [WK] = {K * H * D, .fan = K + H * D},
+        [WV] = {K * H * D, .fan = K + H * D}, [WO] = {H * D * K, .fan = H * D + K}, [S1] = {K, .value = 1}, [T1] = {K},
+        [W1] = {K * J, .fan = K + J}, [C1] = {J}, [W2] = {J * K, .fan = J + K}, [C2] = {K}, [S2] = {K, .value = 1}, [T2] = {K},
+        [W3] = {K * C, .fan = K + C}};
+    train_weights(&t, weights, WEIGHTS);
+    gnn_map src = {.index = b.col, .width = 64}, dst = {.offsets = b.rowptr, .width = 64};
+    gnn_map hint = {.index = b.hint, .width = 64};
+    struct gt_step_args step = {
+        .E = b.edges, .N = b.nodes, .src = src, .dst = dst, .hint = hint,
+        .w0 = t.w[W0], .wq = t.w[WQ], .wk = t.w[WK], .wv = t.w[WV], .wo = t.w[WO], .s1 = t.w[S1], .t1 = t.w[T1],
+        .w1 = t.w[W1], .c1 = t.w[C1], .w2 = t.w[W2], .c2 = t.w[C2], .s2 = t.w[S2], .t2 = t.w[T2], .w3 = t.w[W3],
+        .dloss = t.one,
+        .dw0 = t.g[W0], .dwq = t.g[WQ], .dwk = t.g[WK], .dwv = t.g[WV], .dwo = t.g[WO], .ds1 = t.g[S1], .dt1 = t.g[T1],
+        .dw1 = t.g[W1], .dc1 = t.g[C1], .dw2 = t.g[W2], .dc2 = t.g[C2], .ds2 = t.g[S2], .dt2 = t.g[T2], .dw3 = t.g[W3]};
+    struct gt_loss_args loss = {
+        .E = b.edges, .N = b.nodes, .src = src, .dst = dst, .hint = hint,
+        .w0 = t.w[W0], .wq = t.w[WQ], .wk = t.w[WK], .wv = t.w[WV], .wo = t.w[WO], .s1 = t.w[S1], .t1 = t.w[T1],
+        .w1 = t.w[W1], .c1 = t.w[C1], .w2 = t.w[W2], .c2 = t.w[C2], .s2 = t.w[S2], .t2 = t.w[T2], .w3 = t.w[W3],
+        .loss = t.loss, .hits = t.hits};
+    train_run(&t, &(train_model){.step = {&gt_step_artefact, &step, &step.label},
+                                 .loss = {&gt_loss_artefact, &loss, &loss.label}, .rate = 0.003f, .epochs = 100});
+    return 0;
+}
