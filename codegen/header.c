@@ -128,6 +128,10 @@ static void put_struct(header *h) {
     textbuf_printf(h->out, "struct %s_args {\n", h->p->name);
     for (uint32_t k = 0; k < h->p->spaces.len; k++) put_space(h, &h->p->spaces.data[k]);
     for (uint32_t k = 0; k < h->p->params.len; k++) put_param(h, &h->p->params.data[k]);
+    if (h->p->saved)
+        textbuf_printf(h->out,
+                       "    void *%s;   // of a plan made with GNN_SAVED: what the op hands to its gradient\n",
+                       member_name(h, "saved"));
     if (!h->members.len) textbuf_puts(h->out, "    char none;   // C has no empty struct\n");
     textbuf_puts(h->out, "};\n");
 }
@@ -231,7 +235,7 @@ void cg_header(textbuf *out, const char *name, const char *source, const cg_arte
     textbuf_puts(out, ". Link the object beside it and libgnnrt.\n"
                       "// Sizes count elements, strides too. Calls return 0 or a negative gnn_status;\n"
                       "// gnn_context_error has the text.\n");
-    textbuf_printf(out, "#ifndef %s\n#define %s\n\n#include <gnnrt.h>\n\n#if GNN_ABI != 1\n", guard, guard);
+    textbuf_printf(out, "#ifndef %s\n#define %s\n\n#include <gnnrt.h>\n\n#if GNN_ABI != 2\n", guard, guard);
     textbuf_puts(out, "#error \"this header and gnnrt.h come from different versions of gnnc\"\n#endif\n\n"
                       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     for (uint32_t k = 0; k < nops; k++) put_op(out, &ops[k]);

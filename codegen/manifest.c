@@ -71,7 +71,8 @@ static void facts_member(textbuf *out, const program *p, const program_param *x)
         uint32_t fact;
         const char *text;
     } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"}, {FACT_PARTIAL, "partial"},
-                 {FACT_PREFIX, "prefix"}, {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"}};
+                 {FACT_PREFIX, "prefix"}, {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},
+                 {FACT_SAVED, "saved"}};
     if (!x->facts) return;
     key(out, "facts");
     const char *between = "[";
@@ -272,6 +273,7 @@ void cg_manifest(textbuf *out, const program *p, const cg_target *t) {
     member(out, "target", t->kind == CG_CUDA ? t->arch->name : "host");
     const char *deterministic = p->deterministic ? "true" : "false";
     textbuf_printf(out, ", \"index_bits\": %u, \"deterministic\": %s", p->index_bits, deterministic);
+    if (p->saved) textbuf_puts(out, ", \"saved\": true");
     ROWS(out, p, 2, "spaces", p->spaces, space_row);
     ROWS(out, p, 2, "params", p->params, param_row);
     ROWS(out, p, 2, "requires", p->requires, require_row);

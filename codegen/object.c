@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { GNN_ABI = 1, IMAGE_ALIGN = 64 };   // GNN_ABI of gnnrt.h
+enum { GNN_ABI = 2, IMAGE_ALIGN = 64 };   // GNN_ABI of gnnrt.h
 
 typedef struct {
     arena *arena;
@@ -90,17 +90,23 @@ static bool build(object *o, const cg_build *b, LLVMValueRef *out) {
     return true;
 }
 
-// gnn_artefact, which the application sees as OP_artefact.
-static LLVMValueRef artefact(object *o, const cg_artefact *op) {
-    const char *name = op->builds.data[0].program->name;
+// gnn_artefact; the application sees that of an op, not that of its twin, as OP_artefact.
+static LLVMValueRef artefact_data(object *o, const cg_artefact *op, LLVMValueRef twin) {
     LLVMValueRef *builds = ARENA_ARRAY(o->arena, LLVMValueRef, op->builds.len);
     for (uint32_t k = 0; k < op->builds.len; k++)
         if (!build(o, &op->builds.data[k], &builds[k])) return NULL;
     LLVMValueRef table = hidden(o, LLVMConstArray2(LLVMTypeOf(builds[0]), builds, op->builds.len));
-    LLVMValueRef fields[] = {number32(o, GNN_ABI), number32(o, op->builds.len), string(o, name), table};
-    LLVMValueRef value = record(o, fields, sizeof fields / sizeof *fields);
+    LLVMValueRef fields[] = {number32(o, GNN_ABI), number32(o, op->builds.len),
+                             string(o, op->builds.data[0].program->name), table, twin};
+    return record(o, fields, sizeof fields / sizeof *fields);
+}
+
+static LLVMValueRef artefact(object *o, const cg_artefact *op) {
+    LLVMValueRef twin = op->twin ? artefact_data(o, op->twin, none(o)) : NULL,
+                 value = op->twin && !twin ? NULL : artefact_data(o, op, twin ? hidden(o, twin) : none(o));
+    if (!value) return NULL;
     LLVMValueRef g = LLVMAddGlobal(o->unit.llvm, LLVMTypeOf(value),
-                                   arena_printf(o->arena, "%s_artefact", name));
+                                   arena_printf(o->arena, "%s_artefact", op->builds.data[0].program->name));
     LLVMSetInitializer(g, value);
     LLVMSetGlobalConstant(g, true);
     return g;

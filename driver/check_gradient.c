@@ -2,7 +2,8 @@
 // input; with y its results and dy what the gradient is given, L = sum(dy * y) is differentiated by the
 // central difference of each element, of two steps, as Richardson extrapolation has it: (16 D(h) - D(4 h)) /
 // 15, whose error is of the fourth order. Where the two are far apart the op has a kink nearby, and nothing
-// is said of the element.
+// is said of the element. What an op saves for its gradient is evaluated by their twins, which must give the
+// same gradient.
 #include "run.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@ enum { MOST = 48 };   // elements of a tensor
 typedef struct {
     driver *d;
     const tensor_op *forward, *gradient;
+    const tensor_op *saving, *saved;   // their twins; NULL: nothing is saved
     const ast_names *wrt;
     binding *b;             // of the gradient, whose parameters are those of the op and more
     tensor_array *inputs;   // of the op
@@ -70,7 +72,7 @@ static bool loss(checking *c, double *out) {
         const tensor_array *dy = &c->b->arrays[given++];
         for (int64_t k = 0; k < elements(dy); k++) {
             double w = bind_load(dy->type, dy->data, k);
-            if (w != 0) *out += w * of->value[k];
+            if (w != 0 && isfinite(of->value[k])) *out += w * of->value[k];   // of an empty row, or a masked one
         }
     }
     arena_free(a);
@@ -107,11 +109,12 @@ static bool check_element(checking *c, tensor_array *x, int64_t at, double given
 }
 
 // ---- Tensors ---------------------------------------------------------------------------------------------
-static void add_row(checking *c, tensor_val result, const outcome *o) {
+// than: what gives something else.
+static void add_row(checking *c, const char *name, tensor_val result, const outcome *o, const char *than) {
     enum { COLUMNS = 7 };
     arena *a = c->d->arena;
     bool right = o->worst <= 1e-6 && (o->compared || !o->elements);
-    const char *cells[COLUMNS] = {c->gradient->name,
+    const char *cells[COLUMNS] = {name,
                                   c->gradient->vals.data[result].name,
                                   arena_printf(a, "%lld", (long long)o->elements),
                                   arena_printf(a, "%lld", (long long)o->compared),
@@ -123,8 +126,8 @@ static void add_row(checking *c, tensor_val result, const outcome *o) {
     if (right) return;
     c->d->mismatch = true;
     diag(c->d->ds, E0826, NO_SPAN,
-         "%s: element %lld of '%s' is not what finite differences give: off by %.1e of the largest",
-         c->gradient->name, (long long)o->worst_at, c->gradient->vals.data[result].name, o->worst);
+         "%s: element %lld of '%s' is not what %s: off by %.1e of the largest", name,
+         (long long)o->worst_at, c->gradient->vals.data[result].name, than, o->worst);
 }
 
 static bool check_tensor(checking *c, tensor_val result, const char *of, const tensor_evaluated *got) {
@@ -135,10 +138,59 @@ static bool check_tensor(checking *c, tensor_val result, const char *of, const t
     int64_t each = o.elements > MOST ? o.elements / MOST : 1;
     for (int64_t k = 0; k < o.elements; k += each)
         if (!check_element(c, x, k, got->value[k], largest, &o)) return false;
-    add_row(c, result, &o);
+    add_row(c, c->gradient->name, result, &o, "finite differences give");
     return true;
 }
 
+// ---- With what is saved ----------------------------------------------------------------------------------
+// What the op's twin gave behind the op's results.
+static void hand_over(checking *c, const tensor_evaluated *given, tensor_array *in) {
+    arena *a = c->d->arena;
+    tensor_val from = 0, to = 0;
+    for (uint32_t r = 0; from < c->saving->nparams; from++) {
+        const tensor_val_info *i = &c->saving->vals.data[from];
+        if (i->role != VAL_RESULT) continue;
+        const tensor_evaluated *of = &given[r++];
+        if (!(i->facts & FACT_SAVED)) continue;
+        while (!(c->saved->vals.data[to].facts & FACT_SAVED)) to++;
+        tensor_array x = {.type = i->type, .rank = i->rank};
+        for (uint32_t k = 0; k < i->rank; k++) x.shape[k] = c->sizes[i->axes[k]];
+        x.data = arena_alloc(a, (size_t)elements(&x) * sizeof(double) + 1);
+        for (int64_t k = 0; k < elements(&x); k++)
+            bind_store(x.type, (void *)x.data, k, of->value ? of->value[k] : (double)of->integer[k]);
+        in[to++] = x;
+    }
+}
+
+
+static void compare_saved(checking *c, tensor_val result, const tensor_evaluated *wanted, const tensor_evaluated *got) {
+    outcome o = {.elements = got->points};
+    double largest = 0;
+    for (int64_t k = 0; k < o.elements; k++) largest = fmax(largest, fabs(wanted->value[k]));
+    for (; o.compared < o.elements; o.compared++) {
+        double error = fabs(got->value[o.compared] - wanted->value[o.compared]) / (largest + 1e-6);
+        if (!(error <= o.worst)) o.worst = error, o.worst_at = o.compared;
+    }
+    add_row(c, c->saved->name, result, &o, "the gradient without what is saved gives");
+}
+
+// The two of them give what the gradient does.
+static bool check_saved(checking *c, const tensor_evaluated *wanted) {
+    arena *a = c->d->arena;
+    if (!c->saving || !c->saved) return true;
+    tensor_array *in = ARENA_ARRAY(a, tensor_array, c->saved->nparams + 1);
+    tensor_evaluated *forward = ARENA_ARRAY(a, tensor_evaluated, c->saving->nparams + 1),
+                     *got = ARENA_ARRAY(a, tensor_evaluated, c->saved->nparams + 1);
+    for (tensor_val v = 0; v < c->saved->nparams && c->gradient->vals.data[v].role != VAL_RESULT; v++) in[v] = c->b->arrays[v];
+    if (!evaluate(c, c->saving, c->inputs, a, forward)) return false;
+    hand_over(c, forward, in);
+    if (!evaluate(c, c->saved, in, a, got)) return false;
+    for (tensor_val v = 0, r = 0; v < c->gradient->nparams; v++)
+        if (c->gradient->vals.data[v].role == VAL_RESULT) compare_saved(c, v, &wanted[r], &got[r]), r++;
+    return true;
+}
+
+// ---- All -------------------------------------------------------------------------------------------------
 // Every float as f64, so that neither a step nor a result is rounded.
 static const tensor_op *in_f64(arena *a, const tensor_op *of) {
     tensor_op *op = tensor_op_copy(a, of);
@@ -174,6 +226,8 @@ static void check_op(checking *c, const run_graph *g, const bind_options *option
         if (c->gradient->vals.data[v].role != VAL_RESULT) widen(a, &c->b->arrays[v]);
     c->forward = in_f64(a, c->forward);
     c->gradient = in_f64(a, c->gradient);
+    if (c->saving) c->saving = in_f64(a, c->saving);
+    if (c->saved) c->saved = in_f64(a, c->saved);
     c->inputs = inputs_of(c);
     tensor_evaluated *got = ARENA_ARRAY(a, tensor_evaluated, c->gradient->nparams + 1);
     bool good = evaluate(c, c->gradient, c->b->arrays, a, got);
@@ -183,7 +237,23 @@ static void check_op(checking *c, const run_graph *g, const bind_options *option
         good = check_tensor(c, v, of->name.text, &got[r++]);
         of = of->next;
     }
+    if (good) check_saved(c, got);
     bind_free(c->b);
+}
+
+static const tensor_op *twin_of(unit *u, uint32_t op) {
+    uint32_t twin = frontend_twin_of(u->frontend, op);
+    return twin == UINT32_MAX ? NULL : frontend_lower(u->frontend, twin);
+}
+
+static void find_twins(checking *c, unit *u, uint32_t gradient) {
+    const ast_path *of = u->frontend->ops.data[gradient].grad->path;
+    c->saved = twin_of(u, gradient);
+    c->saving = NULL;
+    for (uint32_t i = 0; i < u->frontend->ops.len && c->saved; i++) {
+        const frontend_op *f = &u->frontend->ops.data[i];
+        if (!f->grad && !f->twin && f->name == of->name.text) c->saving = twin_of(u, i);
+    }
 }
 
 void check_gradients(driver *d, unit *u) {
@@ -201,6 +271,7 @@ void check_gradients(driver *d, unit *u) {
         c.forward = forward;
         c.wrt = u->frontend->ops.data[o->number].grad->names;
         c.gradient = o->op;
+        find_twins(&c, u, o->number);
         check_op(&c, &g, &options);
     }
     run_graph_free(&g);

@@ -189,7 +189,7 @@ static bool print_facts(driver *d, const unit_op *o, textbuf *out) {
 
 // Texts have the forms below them; the op of a loop text is that of its plan.
 static bool has_form(input_kind kind, form f) {
-    bool above_loop = f == FORM_TENSOR || f == FORM_SCHEDULE;
+    bool above_loop = f == FORM_TENSOR || f == FORM_SCHEDULE || f == FORM_SAVED;
     bool above_simt = above_loop || f == FORM_LOOP || f == FORM_FACTS || f == FORM_PLAN || f == FORM_MANIFEST;
     return kind == INPUT_SIMT ? !above_simt : kind != INPUT_LOOP || !above_loop;
 }
@@ -197,13 +197,14 @@ static bool has_form(input_kind kind, form f) {
 static bool make_form(job *j, const unit *u, unit_op *o, const cg_target *t, form f, textbuf *out) {
     driver *d = j->d;
     if (!has_form(u->kind, f)) return no_form(d, u, f);
-    bool above = f == FORM_TENSOR || f == FORM_SCHEDULE,
+    bool above = f == FORM_TENSOR || f == FORM_SCHEDULE || f == FORM_SAVED,
          read = u->kind == INPUT_SIMT || (u->kind == INPUT_LOOP && (f == FORM_LOOP || f == FORM_FACTS));
     bool planned = !above && !read;
     if (planned && (!unit_schedule(o, t) || !unit_program(d, o, t))) return false;
     switch (f) {
     case FORM_TENSOR: tensor_print(out, o->op); return true;
     case FORM_SCHEDULE: return print_schedules(d, o, t, out);
+    case FORM_SAVED: return print_saved(d, o, out);
     case FORM_LOOP: return print_loops(d, o, out);
     case FORM_FACTS: return print_facts(d, o, out);
     case FORM_PLAN: program_print(out, o->program); return true;

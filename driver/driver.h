@@ -141,11 +141,13 @@ void unit_tell_imported(driver *d, diagnostic *fault,
 void must_tell(const driver *d, const char *who);
 // Fills o->schedules for a target; false: diagnostics tell why.
 bool unit_schedules(unit_op *o, const cg_target *target);
+bool print_saved(driver *d, const unit_op *o, textbuf *out);   // --emit=saved (print_saved.c)
 bool print_schedules(driver *d, unit_op *o, const cg_target *t, textbuf *out);   // --emit=schedule (print_schedules.c)
 // The same, where the op is to be compiled: a schedule with a statement that no pass executes is refused.
 bool unit_schedule(unit_op *o, const cg_target *target);
 // Plans an op; NULL: diagnostics tell why.
 program *unit_program(driver *d, unit_op *o, const cg_target *target);
+bool unit_twin(driver *d, const unit_op *o, unit_op *out);   // that writes or reads what is saved; false: nothing is, or a fault was told
 program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t index_bits);   // each time anew
 void unit_check(driver *d, const unit_op *o);   // by the naive plan, which asks for nothing but the op
 void check_gradients(driver *d, unit *u);   // beside finite differences (check_gradient.c)

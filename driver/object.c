@@ -58,11 +58,22 @@ static bool add_op(making *m) {
     return true;
 }
 
+// What a caller takes who keeps what is saved; true without one: nothing is.
+static bool add_twin(making *m) {
+    driver *d = m->d;
+    unit_op twin;
+    if (!unit_twin(d, m->op, &twin)) return !diag_errors(d->ds);
+    cg_artefact *artefact = ARENA_NEW(d->arena, cg_artefact);
+    making t = {d, m->o, &twin, artefact};
+    m->artefact->twin = artefact;
+    return add_op(&t);
+}
+
 bool object_builds(driver *d, unit *u, const object_options *o, object_ops *out) {
     for (uint32_t i = 0; i < u->ops.len; i++) {
         cg_artefact artefact = {0};
         making m = {d, o, &u->ops.data[i], &artefact};
-        if (!add_op(&m)) return false;
+        if (!add_op(&m) || !add_twin(&m)) return false;
         VEC_PUSH(d->arena, out, artefact);
     }
     return true;

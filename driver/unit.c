@@ -127,15 +127,32 @@ static bool load_loop(driver *d, unit *u, const source_file *source) {
     return true;
 }
 
+// A twin is taken by its name, or with its op (unit_twin).
 static void lower_gnn(driver *d, unit *u) {
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
-        bool take = option_given(d, OPT_OP) ? wanted(d, op->name) : !op->imported && !op->generic_left;
+        bool take = option_given(d, OPT_OP) ? wanted(d, op->name) : !op->imported && !op->generic_left && !op->twin;
         tensor_op *lowered = take ? frontend_lower(u->frontend, i) : NULL;
         if (lowered)
             add_op(d, u, &(unit_op){.name = lowered->name, .op = lowered, .frontend = u->frontend, .number = i});
+        else if (take && op->twin && !diag_errors(d->ds))
+            diag_help(diag(d->ds, E0806, NO_SPAN, "there is no '%s': the gradients of that op save nothing of it", op->name),
+                      "`save STAGE;` in a schedule of a gradient keeps a stage for it");
         else if (take) must_tell(d, "lower");
     }
+}
+
+bool unit_twin(driver *d, const unit_op *o, unit_op *out) {
+    uint32_t i = o->frontend ? frontend_twin_of(o->frontend, o->number) : UINT32_MAX;
+    tensor_op *lowered = i == UINT32_MAX ? NULL : frontend_lower(o->frontend, i);
+    if (!lowered) return false;
+    *out = (unit_op){.name = lowered->name, .op = lowered, .frontend = o->frontend, .number = i};
+    print_op_after(d, "normalise", lowered);
+    return true;
+}
+
+static bool hands_over(const unit_op *o) {
+    return o->frontend && (o->frontend->ops.data[o->number].twin || frontend_twin_of(o->frontend, o->number) != UINT32_MAX);
 }
 
 static void unused_define(driver *d, const unit *u, const char *name) {
@@ -228,6 +245,7 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
         return NULL;
     }
     o->module = o->program->module;
+    o->program->saved = hands_over(o);
     if (option_given(d, OPT_SEED_FAULT)) return seed_fault(d, o->program) ? o->program : NULL;
     if (option_on(d, OPT_VERIFY, true)) {
         const char *wrong = simt_verify(d->arena, o->module);

@@ -28,8 +28,14 @@ typedef struct {
     uint32_t ntargets;
 } frontend_options;
 
+// Twins of an op and its gradient, taken where a caller keeps the forward pass's buffer: the one gives what the other is given. They
+// have their op's schedules.
+typedef enum { TWIN_NONE, TWIN_SAVING, TWIN_SAVED } frontend_twin;
+
 typedef struct {
-    const char *name;       // "spmm"; "spmm.grad"
+    const char *name;       // "spmm"; "spmm.grad"; "spmm.saving", "spmm.grad.saved"
+    const char *path;       // whose schedules it has: the name, but for twins
+    frontend_twin twin;
     const ast_item *item;   // of a gradient: the op that it is of
     const ast_item *grad;   // where a gradient is asked for; NULL: it is none
     bool imported;          // from another file or the prelude
@@ -50,10 +56,21 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
                              const frontend_options *o);
 // Checks every op of the main file: lowers it with its generics at each default, reporting everything. True: no errors.
 bool frontend_check(frontend_unit *u);
-// One op in normal form, its generics bound by -D or their defaults (float: f32).
+// One op in normal form, its generics bound by -D or their defaults (float: f32). NULL: ds tells why, or it is a twin and nothing
+// is saved.
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op);
+uint32_t frontend_twin_of(const frontend_unit *u, uint32_t op);   // UINT32_MAX: it has none
 // Of a gradient, the op that it is of, lowered likewise; of another op NULL.
 tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op);
+// What a gradient reads of the stages of its op, in its order, and how it comes by it.
+typedef struct {
+    const tensor_val_info *value;
+    ir_dtype type;   // it is stored in
+    bool saved;      // else computed again
+} frontend_kept;
+typedef VEC(frontend_kept) frontend_kept_list;
+// Gives the op; NULL: `op` is no gradient, or a fault was told.
+const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_list *out);
 // The schedules that may apply to an op for a target ("host", "sm_90"), resolved against what it was lowered to: an alias's own
 // before those of the op it names, the main file's before imported ones, each in the order of its file; with --schedule that
 // one alone, with --no-schedule none. Where an open condition holds alternatives, a schedule stands there once for each. false:

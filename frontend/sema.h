@@ -9,6 +9,7 @@
 
 #include "foreign.h"
 #include "frontend.h"
+#include "gradient.h"
 
 typedef struct {               // a file imports another, by their paths
     const char *from, *to;
@@ -41,6 +42,16 @@ tensor_op *gradient_lower_source(struct sema *s, const ast_item *grad, tensor_op
                                  const char *source);   // what it is of
 tensor_op *gradient_lower(struct sema *s, const ast_item *grad, tensor_op *(*forward)(struct sema *, const ast_item *, const char *),
                           const char *source);
+tensor_op *gradient_derive(struct sema *s, const ast_item *grad, const tensor_op *f, const gradient_saved *saved, uint32_t nsaved);
+// Of f, lowered from `item`: the op that gives what its gradients save, and such a gradient. NULL: nothing is saved, or a fault
+// was told.
+tensor_op *gradient_lower_saving(struct sema *s, const ast_item *item, tensor_op *f);
+tensor_op *gradient_lower_saved(struct sema *s, const ast_item *grad, tensor_op *f);
+// What is saved (sema_saved.c): stages of f, which the path names, in its order.
+typedef VEC(gradient_saved) saved_stages;
+saved_stages saved_of(struct sema *s, const char *path, const tensor_op *f);
+bool saved_list(struct sema *s, const ast_item *grad, const tensor_op *f, frontend_kept_list *out);   // of one of those gradients
+void saved_check(struct sema *s, const ast_item *grad, const tensor_op *f, const tensor_op *g);   // what schedules of the gradient g say
 const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use);
 const char *sema_define(const sema *s, const char *name);   // the value of -D NAME, or NULL
 bool sema_size(const char *text, int64_t *out);             // decimal digits that fit

@@ -1,7 +1,6 @@
 // Gradients that a file asks for: ops made of other ops, by name.
 //     grad spmm wrt (w, x);           → spmm.grad
 //     grad spmm.grad wrt (x) as hvp;  → hvp
-#include "gradient.h"
 #include "sema.h"
 #include "sema_schedule.h"
 
@@ -116,16 +115,44 @@ tensor_op *gradient_lower_source(sema *s, const ast_item *g,
                   : forward(s, gradient_source(s, g->path, 0), source);
 }
 
-tensor_op *gradient_lower(sema *s, const ast_item *g,
-                          tensor_op *(*forward)(sema *, const ast_item *, const char *), const char *source) {
-    tensor_op *f = gradient_lower_source(s, g, forward, source);
-    if (!f) return NULL;
+static tensor_op *verified(sema *s, tensor_op *made) {
+    const char *fault = made ? tensor_verify(s->arena, made) : NULL;
+    if (fault) ICE("%s: the gradient does not verify: %s", made->name, fault);
+    return made;
+}
+
+tensor_op *gradient_derive(sema *s, const ast_item *g, const tensor_op *f, const gradient_saved *saved,
+                           uint32_t nsaved) {
     tensor_val *wrt = ARENA_ARRAY(s->arena, tensor_val, f->nparams + 1);
     uint32_t n = 0;
     if (!wanted(s, g, f, wrt, &n)) return NULL;
-    gradient_request r = {name_of(s, g, f), wrt, n, g->at};
-    tensor_op *made = tensor_gradient(s->arena, s->ds, f, &r);
-    const char *fault = made ? tensor_verify(s->arena, made) : NULL;
-    if (fault) ICE("%s: the gradient does not verify: %s", made->name, fault);
+    gradient_request r = {name_of(s, g, f), wrt, n, saved, nsaved, g->at};
+    return verified(s, tensor_gradient(s->arena, s->ds, f, &r));
+}
+
+tensor_op *gradient_lower(sema *s, const ast_item *g,
+                          tensor_op *(*forward)(sema *, const ast_item *, const char *), const char *source) {
+    tensor_op *f = gradient_lower_source(s, g, forward, source);
+    return f ? gradient_derive(s, g, f, NULL, 0) : NULL;
+}
+
+// ---- With what is saved ----------------------------------------------------------------------------------
+static const char *twin_name(sema *s, const char *name, const char *base, const char *word) {
+    size_t n = strlen(base);   // the types stand behind it
+    return arena_printf(s->arena, "%.*s_%s%s", (int)n, name, word, name + n);
+}
+
+tensor_op *gradient_lower_saving(sema *s, const ast_item *item, tensor_op *f) {
+    saved_stages saved = f ? saved_of(s, item->name.text, f) : (saved_stages){0};
+    if (!saved.len) return NULL;
+    return verified(s, tensor_saving(s->arena, f, twin_name(s, f->name, item->name.text, "saving"), saved.data,
+                                     saved.len));
+}
+
+tensor_op *gradient_lower_saved(sema *s, const ast_item *g, tensor_op *f) {
+    const char *path = schedule_path_text(s, g->path);
+    saved_stages saved = f && !gradient_find(s, path) ? saved_of(s, path, f) : (saved_stages){0};
+    tensor_op *made = saved.len ? gradient_derive(s, g, f, saved.data, saved.len) : NULL;
+    if (made) made->name = twin_name(s, made->name, in_c(s, gradient_path(s, g)), "saved");
     return made;
 }

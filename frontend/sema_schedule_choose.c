@@ -19,7 +19,7 @@ static void add_schedules(frontend_unit *u, const char *path, item_list *list) {
 static item_list schedules_of(frontend_unit *u, const frontend_op *f) {
     item_list list = {0};
     const ast_item *op = f->item;
-    add_schedules(u, f->name, &list);
+    add_schedules(u, f->path, &list);
     if (op->kind == AST_OP_ALIAS && !f->grad) add_schedules(u, op->target.text, &list);
     return list;
 }
@@ -126,6 +126,51 @@ static bool add_schedule(schedule_resolver *r, const ast_item *item, schedule_li
     return true;
 }
 
+// ---- What is kept ----------------------------------------------------------------------------------------
+static bool has_index(const tensor_op *op, const tensor_stage *st, const char *name) {
+    size_t n = strlen(name);
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
+        const char *own = op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name;
+        if (!strncmp(own, name, n) && (!own[n] || own[n] == '\'')) return true;
+    }
+    return false;
+}
+
+static bool is_given(const tensor_op *twin, const char *stage) {
+    for (tensor_val v = 0; v < twin->nparams; v++)
+        if (twin->vals.data[v].facts & FACT_SAVED && !strcmp(twin->vals.data[v].name, stage)) return true;
+    return false;
+}
+
+// Whether it says how to compute a stage that the twin is given.
+static bool is_about_given(const tensor_op *whole, const tensor_op *twin, const schedule_cell *c) {
+    for (uint32_t i = 0; i < whole->stages.len; i++) {
+        const tensor_stage *st = &whole->stages.data[i];
+        bool about = (!c->stage || schedule_covers(c->stage, st->name)) &&
+                     (!c->subject || has_index(whole, st, c->subject) || !strcmp(c->subject, st->name));
+        if (about && is_given(twin, st->name)) return true;
+    }
+    return false;
+}
+
+static tensor_op *without_twin(frontend_unit *u, uint32_t op) {
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        if (!u->ops.data[i].twin && u->ops.data[i].path == u->ops.data[op].path) return frontend_lower(u, i);
+    return NULL;
+}
+
+// `save` and `recompute` have decided which stages there are. What says how to compute one has its meaning where it is
+// computed, and none is missed where it is given.
+static void consume_kept(frontend_unit *u, uint32_t op, const tensor_op *lowered, schedule_resolver *r) {
+    const tensor_op *whole = u->ops.data[op].twin == TWIN_SAVED && r->made.len ? without_twin(u, op) : NULL;
+    for (uint32_t i = 0; i < r->made.len; i++)
+        for (uint32_t k = 0; k < r->made.data[i]->cells.len; k++) {
+            schedule_cell *c = &r->made.data[i]->cells.data[k];
+            c->consumed |= c->verb == SCHEDULE_SAVE || c->verb == SCHEDULE_RECOMPUTE ||
+                           (whole && is_about_given(whole, lowered, c));
+        }
+}
+
 bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
                         schedule_list *out) {
     sema *s = u->sema;
@@ -142,10 +187,13 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
     }
     const ast_item *body = item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text)
                                                       : item;
-    schedule_op compiled = {.path = u->ops.data[op].name, .item = item, .body = body, .op = lowered};
+    schedule_op compiled = {.path = u->ops.data[op].path, .item = item, .body = body, .op = lowered};
     schedule_resolver r = {.place = {.s = s, .op = &compiled, .target = target}, .unit = u};
     uint32_t errors = diag_raised(u->ds);
     for (uint32_t i = 0; i < list.len; i++) add_schedule(&r, list.data[i], out);
     for (uint32_t i = 0; i < r.made.len; i++) r.made.data[i]->op = r.op ? r.op : lowered;
+    consume_kept(u, op, lowered, &r);
+    if (u->ops.data[op].grad && !u->ops.data[op].twin)
+        saved_check(s, u->ops.data[op].grad, frontend_differentiated(u, op), lowered);
     return diag_raised(u->ds) == errors;
 }

@@ -191,6 +191,7 @@ static void list_ops(frontend_unit *u) {
             bool elsewhere = source_map_file(diag_sources(s->ds), item->name.at.lo) != u->main;
             if (elsewhere != imported) continue;
             frontend_op op = {.name = item->name.text,
+                              .path = item->name.text,
                               .item = item,
                               .imported = elsewhere,
                               .generic_left = generic_left(s, item, true)};
@@ -205,8 +206,36 @@ static void list_gradients(frontend_unit *u) {
         const ast_item *g = s->grads.data[i], *item = g->path ? gradient_source(s, g->path, 0) : NULL;
         bool elsewhere = source_map_file(diag_sources(s->ds), g->at.lo) != u->main;
         if (!item || gradient_find(s, gradient_path(s, g)) != g) continue;
-        frontend_op op = {.name = gradient_path(s, g), .item = item, .grad = g, .imported = elsewhere, .generic_left = generic_left(s, item, true)};
+        const char *name = gradient_path(s, g);
+        frontend_op op = {.name = name, .path = name, .item = item, .grad = g, .imported = elsewhere, .generic_left = generic_left(s, item, true)};
         VEC_PUSH(u->arena, &u->ops, op);
+    }
+}
+
+uint32_t frontend_twin_of(const frontend_unit *u, uint32_t op) {
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        if (u->ops.data[i].twin && u->ops.data[i].path == u->ops.data[op].path && u->ops.data[op].twin == TWIN_NONE) return i;
+    return UINT32_MAX;
+}
+
+static void add_twin(frontend_unit *u, uint32_t of, frontend_twin twin, const char *word) {
+    if (frontend_twin_of(u, of) != UINT32_MAX) return;
+    frontend_op op = u->ops.data[of];
+    op.name = intern(u->names, arena_printf(u->arena, "%s.%s", op.name, word));
+    op.twin = twin;
+    VEC_PUSH(u->arena, &u->ops, op);
+}
+
+// Of a gradient of an op, not of one of a gradient, which computes all it needs.
+static void list_twins(frontend_unit *u) {
+    for (uint32_t g = 0, n = u->ops.len; g < n; g++) {
+        const ast_item *grad = u->ops.data[g].grad;
+        if (!grad || grad->path->next) continue;
+        for (uint32_t i = 0; i < n; i++) {
+            if (u->ops.data[i].grad || u->ops.data[i].item != u->ops.data[g].item) continue;
+            add_twin(u, i, TWIN_SAVING, "saving");
+            add_twin(u, g, TWIN_SAVED, "saved");
+        }
     }
 }
 
@@ -246,6 +275,7 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
     if (diag_raised(ds) != s->raised) return u;
     list_ops(u);
     list_gradients(u);
+    list_twins(u);
     return u;
 }
 
@@ -289,8 +319,17 @@ static tensor_op *lower_forward(sema *s, const ast_item *item, const char *sourc
 
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
     const frontend_op *o = &u->ops.data[op];
-    return o->grad ? gradient_lower(u->sema, o->grad, lower_forward, u->main->path)
-                   : lower_forward(u->sema, o->item, u->main->path);
+    const char *source = u->main->path;
+    if (o->twin == TWIN_SAVING) return gradient_lower_saving(u->sema, o->item, lower_forward(u->sema, o->item, source));
+    if (o->twin == TWIN_SAVED)
+        return gradient_lower_saved(u->sema, o->grad, gradient_lower_source(u->sema, o->grad, lower_forward, source));
+    return o->grad ? gradient_lower(u->sema, o->grad, lower_forward, source)
+                   : lower_forward(u->sema, o->item, source);
+}
+
+const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_list *out) {
+    const tensor_op *f = frontend_differentiated(u, op);
+    return f && saved_list(u->sema, u->ops.data[op].grad, f, out) ? f : NULL;
 }
 
 tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op) {
@@ -380,7 +419,7 @@ bool frontend_check(frontend_unit *u) {
     if (diag_raised(u->ds) != u->sema->raised) return false;
     for (uint32_t i = 0; i < u->ops.len; i++) {
         const ast_item *item = u->ops.data[i].item;
-        if (u->ops.data[i].imported || generic_left(u->sema, item, false)) continue;
+        if (u->ops.data[i].twin || u->ops.data[i].imported || generic_left(u->sema, item, false)) continue;
         lower(u->sema, item, alias_names(item), true, u->main->path);
     }
     schedules_check(u->sema);

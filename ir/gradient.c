@@ -242,5 +242,42 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     for (uint32_t s = g.nstages; s-- > 0;)
         if (!through(&g, s)) return NULL;
     for (uint32_t i = 0; i < r->nwrt; i++) results[i] = finish(&g, r->wrt[i], ngiven);
-    return gradient_keep(&g, r, given, ngiven, results, r->nwrt);
+    return gradient_keep(&g, &(gradient_kept){.name = r->name,
+                                              .given = given,
+                                              .results = results,
+                                              .ngiven = ngiven,
+                                              .nresults = r->nwrt,
+                                              .saved = r->saved,
+                                              .nsaved = r->nsaved});
+}
+
+// What is kept in another type is a copy: the op itself goes on with what it computed.
+static gradient_saved in_its_type(gradient *g, gradient_saved x) {
+    const tensor_val_info *v = &g->op->vals.data[x.val];
+    if (v->type == x.type) return x;
+    tensor_val copy = add_value(g, x.val, gradient_name(g, v->name, "saved"), VAL_STAGE, v->type);
+    const tensor_var *vars = gradient_axes(g, x.val);
+    uint32_t rank = g->op->vals.data[copy].rank;
+    gradient_term term = {tensor_load(g->op, x.val, index_of(g, vars, rank), rank, NO_SPAN), vars, false};
+    VEC_PUSH(g->arena, &g->of[x.val].terms, term);
+    push_sum(g, x.val, copy, TENSOR_NO_VAL);
+    return (gradient_saved){copy, x.type};
+}
+
+tensor_op *tensor_saving(arena *a, const tensor_op *op, const char *name, const gradient_saved *saved,
+                         uint32_t nsaved) {
+    gradient g = {.arena = a, .at = op->at, .op = tensor_op_copy(a, op)};
+    gradient_saved *as = ARENA_ARRAY(a, gradient_saved, nsaved + 1);
+    begin(&g, &(gradient_request){.name = name, .at = op->at});
+    for (uint32_t i = 0; i < nsaved; i++) as[i] = in_its_type(&g, saved[i]);
+    tensor_val *results = ARENA_ARRAY(a, tensor_val, op->nparams + 1);
+    uint32_t n = 0;
+    for (tensor_val v = 0; v < op->nparams; v++)
+        if (op->vals.data[v].role == VAL_RESULT) results[n++] = v;
+    return gradient_keep(&g, &(gradient_kept){.name = name,
+                                              .results = results,
+                                              .nresults = n,
+                                              .saved = as,
+                                              .nsaved = nsaved,
+                                              .saves = true});
 }

@@ -64,22 +64,6 @@ static tensor_expr constant(tensor_op *op, tensor_expr like, double x) {
 
 tensor_expr gradient_zero(tensor_op *op, tensor_expr like) { return constant(op, like, 0); }
 
-tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y) {
-    if (!x || !y) return x ? x : y;
-    return tensor_binary(op, TENSOR_ADD_OP, x, y, NO_SPAN);
-}
-
-tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y) {
-    if (is_constant(op, x, 1)) return y;
-    if (is_constant(op, y, 1)) return x;
-    return tensor_binary(op, TENSOR_MUL_OP, x, y, NO_SPAN);
-}
-
-tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y) {
-    if (!x || !y) return x ? x : y;
-    return tensor_binary(op, TENSOR_AND_OP, x, y, NO_SPAN);
-}
-
 static tensor_expr un(tensor_op *op, tensor_opcode o, tensor_expr x) {
     return tensor_unary(op, o, x, NO_SPAN);
 }
@@ -87,8 +71,67 @@ static tensor_expr bin(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_exp
     return tensor_binary(op, o, x, y, NO_SPAN);
 }
 
+// An adjoint that is 0 but where a condition holds stays so, whatever it is multiplied with: where a branch was not taken,
+// slopes are often infinite or NaN, as that of the root of a degree is at 0. So the choice stands outside.
+typedef struct {
+    tensor_expr condition, value;   // condition 0: it holds everywhere
+} masked;
+
+static masked masked_of(tensor_op *op, tensor_expr e) {
+    const tensor_node n = *tensor_node_at(op, e);
+    if (n.op != TENSOR_SELECT_OP || !tensor_type_is_float(n.type)) return (masked){0, e};
+    if (is_constant(op, n.args[2], 0)) return (masked){n.args[0], n.args[1]};
+    if (is_constant(op, n.args[1], 0)) return (masked){un(op, TENSOR_NOT_OP, n.args[0]), n.args[2]};
+    return (masked){0, e};
+}
+
+static tensor_expr under(tensor_op *op, tensor_expr condition, tensor_expr x) {
+    const tensor_node *n = condition ? tensor_node_at(op, condition) : NULL;
+    if (!n) return x;
+    if (n->op == TENSOR_NOT_OP) return tensor_select(op, n->args[0], constant(op, x, 0), x, NO_SPAN);
+    return tensor_select(op, condition, x, constant(op, x, 0), NO_SPAN);
+}
+
+static bool is_not(const tensor_op *op, tensor_expr e, tensor_expr of) {
+    const tensor_node *n = tensor_node_at(op, e);
+    return n->op == TENSOR_NOT_OP && n->args[0] == of;
+}
+
+tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y) {
+    if (!x || !y) return x ? x : y;
+    masked a = masked_of(op, x), b = masked_of(op, y);
+    if (!a.condition || !b.condition) return bin(op, TENSOR_ADD_OP, x, y);
+    if (is_not(op, b.condition, a.condition)) return tensor_select(op, a.condition, a.value, b.value, NO_SPAN);
+    if (is_not(op, a.condition, b.condition)) return tensor_select(op, b.condition, b.value, a.value, NO_SPAN);
+    if (a.condition == b.condition) return under(op, a.condition, gradient_add(op, a.value, b.value));
+    return under(op, bin(op, TENSOR_OR_OP, a.condition, b.condition), bin(op, TENSOR_ADD_OP, x, y));
+}
+
+tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y) {
+    masked a = masked_of(op, x);
+    if (is_constant(op, x, 1)) return y;
+    if (is_constant(op, y, 1)) return x;
+    return a.condition ? under(op, a.condition, gradient_mul(op, a.value, y)) : bin(op, TENSOR_MUL_OP, x, y);
+}
+
 static tensor_expr div_by(tensor_op *op, tensor_expr x, tensor_expr y) {
-    return bin(op, TENSOR_DIV_OP, x, y);
+    masked a = masked_of(op, x);
+    return a.condition ? under(op, a.condition, div_by(op, a.value, y)) : bin(op, TENSOR_DIV_OP, x, y);
+}
+
+static tensor_expr negated(tensor_op *op, tensor_expr x) {
+    masked a = masked_of(op, x);
+    return under(op, a.condition, un(op, TENSOR_NEG_OP, a.value));
+}
+
+static tensor_expr converted(tensor_op *op, tensor_type to, tensor_expr x) {
+    masked a = masked_of(op, x);
+    return under(op, a.condition, tensor_cvt(op, to, a.value, NO_SPAN));
+}
+
+tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y) {
+    if (!x || !y) return x ? x : y;
+    return tensor_binary(op, TENSOR_AND_OP, x, y, NO_SPAN);
 }
 
 // ---- One operation ---------------------------------------------------------------------------------------
@@ -139,11 +182,11 @@ static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_exp
     tensor_expr a = n.nargs > 0 ? n.args[0] : 0, b = n.nargs > 1 ? n.args[1] : 0, zero = constant(op, s, 0);
     switch ((tensor_opcode)n.op) {
     case TENSOR_ADD_OP: out[0] = out[1] = s; return;
-    case TENSOR_SUB_OP: out[0] = s, out[1] = un(op, TENSOR_NEG_OP, s); return;
+    case TENSOR_SUB_OP: out[0] = s, out[1] = negated(op, s); return;
     case TENSOR_MUL_OP: out[0] = gradient_mul(op, s, b), out[1] = gradient_mul(op, s, a); return;
     case TENSOR_DIV_OP:
         out[0] = div_by(op, s, b);
-        out[1] = un(op, TENSOR_NEG_OP, gradient_mul(op, s, div_by(op, e, b)));
+        out[1] = negated(op, gradient_mul(op, s, div_by(op, e, b)));
         return;
     case TENSOR_MIN_OP: of_chosen(op, TENSOR_LE_OP, a, b, s, out); return;
     case TENSOR_MAX_OP: of_chosen(op, TENSOR_GE_OP, a, b, s, out); return;
@@ -154,10 +197,10 @@ static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_exp
         return;
     case TENSOR_CVT_OP:
         if (tensor_type_is_float(tensor_typeof(op, a)))
-            out[0] = tensor_cvt(op, tensor_typeof(op, a), s, NO_SPAN);
+            out[0] = converted(op, tensor_typeof(op, a), s);
         return;
     case TENSOR_ROUND_OP: out[0] = s; return;   // as though it kept every number
-    case TENSOR_NEG_OP: out[0] = un(op, TENSOR_NEG_OP, s); return;
+    case TENSOR_NEG_OP: out[0] = negated(op, s); return;
     case TENSOR_LOAD_OP: return;   // its indices are no floats
     default: break;
     }

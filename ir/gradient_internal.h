@@ -77,8 +77,15 @@ tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer
                             const char *suffix);
 
 // ---- The op (gradient_keep.c) ----------------------------------------------------------------------------
-// What is needed for the results, parameters first; from: the value of each result.
-tensor_op *gradient_keep(gradient *g, const gradient_request *r, const tensor_val *given, uint32_t ngiven,
-                         const tensor_val *results, uint32_t nresults);
+typedef struct {
+    const char *name;
+    const tensor_val *given, *results;   // tensors behind the op's own; the value of each result
+    uint32_t ngiven, nresults;
+    const gradient_saved *saved;         // tensors behind those; or results behind the others
+    uint32_t nsaved;
+    bool saves;
+} gradient_kept;
+// What is needed for the results, parameters first.
+tensor_op *gradient_keep(gradient *g, const gradient_kept *k);
 
 #endif

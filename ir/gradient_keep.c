@@ -8,6 +8,7 @@ typedef struct {
     gradient *g;
     tensor_op *to;
     bool *needed;     // per value
+    bool *given;      // per value: the caller hands it over, nothing computes it
     tensor_val *as;   // per value: where it went
     gradient_rewriting rewriting;
     uint32_t *reducer;   // per reducer: where it went
@@ -35,7 +36,8 @@ static void need_stage(moving *m, const tensor_stage *s, bool *seen) {
 
 static bool writes_needed(const moving *m, const tensor_stage *s) {
     bool needed = false;
-    for (uint32_t t = 0; t < s->ntargets; t++) needed |= m->needed[s->targets[t].val];
+    for (uint32_t t = 0; t < s->ntargets; t++)
+        needed |= m->needed[s->targets[t].val] && !m->given[s->targets[t].val];
     return needed;
 }
 
@@ -84,8 +86,18 @@ static void move_value(moving *m, tensor_val v, tensor_role role) {
         i.align = 0;
     }
     i.role = role;
-    i.inplace = TENSOR_NO_VAL;
+    if (role != VAL_RESULT) i.inplace = TENSOR_NO_VAL;
     m->as[v] = tensor_add_val(m->to, i);
+}
+
+// In the buffer that a forward launch leaves for a backward one: packed, each part aligned.
+static void move_saved(moving *m, const gradient_saved *x, tensor_role role) {
+    enum { SAVED_ALIGN = 16 };
+    move_value(m, x->val, role);
+    tensor_val_info *i = &m->to->vals.data[m->as[x->val]];
+    i->type = x->type;
+    i->facts = FACT_SAVED | FACT_PACKED;
+    i->align = SAVED_ALIGN;
 }
 
 static void move_facts(moving *m) {
@@ -93,6 +105,7 @@ static void move_facts(moving *m) {
         tensor_val_info *i = m->as[v] == TENSOR_NO_VAL ? NULL : &m->to->vals.data[m->as[v]];
         if (!i) continue;
         if (i->sorted_by != TENSOR_NO_VAL) i->sorted_by = m->as[i->sorted_by];
+        if (i->inplace != TENSOR_NO_VAL) i->inplace = m->as[i->inplace];
         tensor_val *keys = ARENA_ARRAY(m->g->arena, tensor_val, i->nkeys + 1);
         for (uint32_t k = 0; k < i->nkeys; k++) keys[k] = m->as[i->keys[k]];
         i->keys = keys;
@@ -133,13 +146,14 @@ static void move_stage(moving *m, tensor_stage s) {
     VEC_PUSH(m->to->arena, &m->to->stages, made);
 }
 
-static void move_values(moving *m, const tensor_val *given, uint32_t ngiven, const tensor_val *results,
-                        uint32_t nresults) {
+static void move_values(moving *m, const gradient_kept *k) {
     const tensor_op *op = m->g->op;
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role != VAL_RESULT) move_value(m, v, op->vals.data[v].role);
-    for (uint32_t i = 0; i < ngiven; i++) move_value(m, given[i], VAL_TENSOR);
-    for (uint32_t i = 0; i < nresults; i++) move_value(m, results[i], VAL_RESULT);
+    for (uint32_t i = 0; i < k->ngiven; i++) move_value(m, k->given[i], VAL_TENSOR);
+    for (uint32_t i = 0; i < k->nsaved && !k->saves; i++) move_saved(m, &k->saved[i], VAL_TENSOR);
+    for (uint32_t i = 0; i < k->nresults; i++) move_value(m, k->results[i], VAL_RESULT);
+    for (uint32_t i = 0; i < k->nsaved && k->saves; i++) move_saved(m, &k->saved[i], VAL_RESULT);
     m->to->nparams = m->to->vals.len;
     for (tensor_val v = 0; v < op->vals.len; v++)
         if (m->as[v] == TENSOR_NO_VAL && m->needed[v])
@@ -156,23 +170,24 @@ static void move_spaces(moving *m) {
     }
 }
 
-tensor_op *gradient_keep(gradient *g, const gradient_request *r, const tensor_val *given, uint32_t ngiven,
-                         const tensor_val *results, uint32_t nresults) {
+tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
     moving m = {.g = g,
-                .to = tensor_op_new(g->arena, r->name),
+                .to = tensor_op_new(g->arena, k->name),
                 .needed = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
+                .given = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .as = ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len)};
     m.rewriting = gradient_rewriting_new(g, m.to, put_value, &m);
     tensor_op *to = m.to;
     to->source = g->op->source;
-    to->at = r->at;
+    to->at = g->at;
     for (tensor_val v = 0; v < g->op->vals.len; v++) m.as[v] = TENSOR_NO_VAL;
-    for (uint32_t i = 0; i < nresults; i++) m.needed[results[i]] = true;
+    for (uint32_t i = 0; i < k->nresults; i++) m.needed[k->results[i]] = true;
+    for (uint32_t i = 0; i < k->nsaved; i++) m.needed[k->saved[i].val] = k->saves, m.given[k->saved[i].val] = !k->saves;
     find_needed(&m);
     for (uint32_t i = 0; i < g->op->spaces.len; i++) VEC_PUSH(to->arena, &to->spaces, g->op->spaces.data[i]);
     for (uint32_t i = 0; i < g->op->vars.len; i++) VEC_PUSH(to->arena, &to->vars, g->op->vars.data[i]);
     for (uint32_t i = 0; i < g->op->loops.len; i++) VEC_PUSH(to->arena, &to->loops, g->op->loops.data[i]);
-    move_values(&m, given, ngiven, results, nresults);
+    move_values(&m, k);
     move_spaces(&m);
     move_reducers(&m);
     for (uint32_t i = 0; i < g->op->stages.len; i++)

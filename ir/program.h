@@ -72,7 +72,8 @@ typedef enum { PARAM_MAP, PARAM_TENSOR, PARAM_SCALAR, PARAM_RESULT } param_role;
 enum {   // facts of parameters
     FACT_SORTED = 1, FACT_UNIQUE = 2, FACT_PARTIAL = 4,
     FACT_PREFIX = 8,     // a map without an array: the identity into a space at least as large
-    FACT_STRIDED = 16, FACT_PACKED = 32
+    FACT_STRIDED = 16, FACT_PACKED = 32,
+    FACT_SAVED = 64      // it lies in the buffer that an op hands to its gradient
 };
 typedef struct {
     const char *name;
@@ -231,6 +232,7 @@ typedef struct {
     const char *source;       // path of the .gnn file
     uint32_t index_bits;      // 32 or 64
     bool deterministic;
+    bool saved;               // arguments end in the buffer that an op hands to its gradient, whether or not anything lies there
     simt_module *module;
     VEC(program_space) spaces;
     VEC(program_param) params;       // maps, tensors, scalars and results, in the order of the op

@@ -1,5 +1,5 @@
 // The struct of a linked op's arguments, read by the op's manifest: its members lie where C puts them, sizes
-// of free spaces first, then parameters. codegen/header.c declares the same members in the same order.
+// of free spaces first, then parameters, then what is saved, of which some are. codegen/header.c declares the same members in the same order.
 #include "internal.h"
 
 gnn_status rt_arguments_new(rt_heap *h, const gnn_program *p, rt_arguments **out) {
@@ -52,7 +52,10 @@ void rt_arguments_read(const gnn_program *p, const void *from, rt_arguments *to)
             break;
         case GNN_PARAM_SCALAR: to->args[i].scalar = read_scalar(q, &m); break;
         case GNN_PARAM_TENSOR:
-        case GNN_PARAM_RESULT: to->tensors[i] = NEXT(&m, gnn_tensor); to->args[i].tensor = &to->tensors[i];
+        case GNN_PARAM_RESULT:
+            to->tensors[i] = q->facts & RT_SAVED ? (gnn_tensor){0} : NEXT(&m, gnn_tensor);
+            to->args[i].tensor = &to->tensors[i];
         }
     }
+    to->saved = p->saved ? (void *)NEXT(&m, uintptr_t) : NULL;
 }

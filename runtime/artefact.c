@@ -9,6 +9,7 @@ enum { WIDTHS = 2 };   // 32 and 64 bits
 struct gnn_op {
     gnn_context *c;
     gnn_program *programs[WIDTHS];   // NULL: not compiled
+    gnn_op *twin;                    // for plans made with GNN_SAVED; NULL: nothing is saved
 };
 
 // ---- Which code ------------------------------------------------------------------------------------------
@@ -68,7 +69,8 @@ static gnn_status no_code(gnn_context *c, const gnn_artefact *a, int sm) {
 }
 
 // ---- Loading ---------------------------------------------------------------------------------------------
-static gnn_status load_builds(gnn_op *op, const gnn_artefact *a) {
+// Programs go by the artefact that the application sees.
+static gnn_status load_builds(gnn_op *op, const gnn_artefact *a, const gnn_artefact *seen) {
     gnn_device_info device = {0};
     gnn_status s = gnn_device_query(op->c, &device);
     bool any = false;
@@ -77,9 +79,16 @@ static gnn_status load_builds(gnn_op *op, const gnn_artefact *a) {
         if (!b) continue;
         any = true;
         s = gnn_program_load(op->c, b->manifest, b->manifest_size, &b->code, &op->programs[w]);
-        if (!s) op->programs[w]->artefact = a;
+        if (!s) op->programs[w]->artefact = seen;
     }
     return s || any ? s : no_code(op->c, a, device.sm);
+}
+
+static gnn_status load_twin(gnn_op *op, const gnn_artefact *a) {
+    op->twin = rt_alloc_zeroed(op->c, sizeof *op->twin);
+    if (!op->twin) return GNN_NO_MEMORY;
+    op->twin->c = op->c;
+    return load_builds(op->twin, a->twin, a);
 }
 
 gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out) {
@@ -95,7 +104,8 @@ gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out) {
     gnn_op *op = rt_alloc_zeroed(c, sizeof *op);
     if (!op) return GNN_NO_MEMORY;
     op->c = c;
-    gnn_status s = load_builds(op, a);
+    gnn_status s = load_builds(op, a, a);
+    if (!s && a->twin) s = load_twin(op, a);
     if (s) gnn_op_free(op);
     else *out = op;
     return s;
@@ -103,6 +113,7 @@ gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out) {
 
 void gnn_op_free(gnn_op *op) {
     if (!op) return;
+    gnn_op_free(op->twin);
     for (uint32_t w = 0; w < WIDTHS; w++) gnn_program_free(op->programs[w]);
     rt_free(op->c, op);
 }
@@ -184,20 +195,25 @@ gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, cons
     if (!a || !op || !args || !out) return GNN_BAD_ARGUMENT;
     *out = NULL;
     if (!o) o = &none;
-    gnn_program *p = op->programs[0] ? op->programs[0] : op->programs[1];
+    const bool keeps = o->flags & GNN_SAVED;
+    const gnn_op *used = keeps && op->twin ? op->twin : op;
+    gnn_program *p = used->programs[0] ? used->programs[0] : used->programs[1];
     if (p->artefact != a)
         return rt_fail(op->c, GNN_BAD_ARGUMENT, "%.60s_plan is given the op %.60s", a->name,
                        p->artefact->name);
+    if (keeps && !p->saved)
+        return rt_fail(op->c, GNN_BAD_ARGUMENT, "plan of %.60s: GNN_SAVED is for an op with a gradient, or a gradient", p->name);
     rt_heap heap = {op->c, NULL};
     rt_arguments *r;
     gnn_plan_options options = {
-        .flags = o->flags, .version = o->version, .stream = o->stream, .cache = o->cache};
+        .flags = o->flags & ~(uint32_t)GNN_SAVED, .version = o->version, .stream = o->stream, .cache = o->cache};
     gnn_status s = rt_arguments_new(&heap, p, &r);
     if (!s) {
         rt_arguments_read(p, args, r);
-        s = choose_width(op, r, o->index_bits, &p);
+        s = choose_width(used, r, o->index_bits, &p);
     }
     if (!s) s = plan_by(p, &heap, r, &options, out);
+    if (!s) (*out)->keeps = keeps;
     rt_heap_free(&heap);
     return s;
 }
@@ -220,6 +236,22 @@ static gnn_status check_same(const gnn_plan *plan, const rt_arguments *r) {
     return GNN_OK;
 }
 
+// Where each part of the buffer lies. A forward launch that was to leave it, but not asked to, is told.
+static gnn_status place_saved(gnn_plan *plan, rt_arguments *r) {
+    const size_t bytes = gnn_plan_saved(plan);
+    size_t at = 0;
+    if (r->saved && !plan->keeps)
+        return rt_fail(plan->c, GNN_BAD_ARGUMENT, "`saved` is given to a plan of %.60s that was made without GNN_SAVED", plan->p->name);
+    if (bytes && (!r->saved || (uintptr_t)r->saved % 256))
+        return rt_fail(plan->c, GNN_BAD_ARGUMENT, "`saved` of %.60s is %s: it has %zu bytes (gnn_plan_saved), aligned to 256", plan->p->name,
+                       r->saved ? "not aligned" : "NULL", bytes);
+    for (uint32_t i = 0; i < plan->p->nparams; i++) {
+        if (plan->p->params[i].facts & RT_SAVED) r->tensors[i].data = (char *)r->saved + at;
+        at += rt_saved_bytes(plan, i);
+    }
+    return GNN_OK;
+}
+
 static gnn_status read_call(const gnn_artefact *a, gnn_plan *plan, const void *args) {
     if (plan->p->artefact != a || !plan->arguments)
         return rt_fail(plan->c, GNN_BAD_ARGUMENT, "%.60s is given a plan of %.60s that its call did not make",
@@ -227,6 +259,7 @@ static gnn_status read_call(const gnn_artefact *a, gnn_plan *plan, const void *a
     rt_arguments *r = plan->arguments;
     rt_arguments_read(plan->p, args, r);
     gnn_status s = check_same(plan, r);
+    if (!s) s = place_saved(plan, r);
     for (uint32_t i = 0; i < plan->p->nparams && !s; i++) {
         gnn_tensor *t = &r->tensors[i], shaped;
         if (!r->args[i].tensor || t->rank) continue;

@@ -263,7 +263,10 @@ typedef struct {
     gnn_map map;        // the arrays stay unchanged while the plan lives
 } gnn_named_map;
 
-enum { GNN_TRUSTED = 1 };   // flags: maps and arguments are not checked; wrong ones are undefined behaviour
+enum {   // flags
+    GNN_TRUSTED = 1,   // maps and arguments are not checked; wrong ones are undefined behaviour
+    GNN_SAVED = 2      // of linked ops: launches leave in args->saved what the gradient's launches take from there
+};
 
 typedef struct {
     // Of free spaces; those that follow from maps or tensors may be left out, and must agree.
@@ -339,7 +342,10 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 // - A gnn_tensor of rank 0 gives data, and where has_strides is set strides; the op and the sizes tell type
 //   and shape.
 // - Scalars are double, float (f32, f16, bf16), int32_t, int64_t (i64, index) and bool.
-#define GNN_ABI 1   // of the types below: an object of another number is refused
+// - An op with a gradient, and the gradient, end in `void *saved`: memory on the context's device, aligned to 256 bytes, of
+//   gnn_plan_saved bytes, that a launch of the op fills and one of its gradient reads, both by plans made with GNN_SAVED. Without
+//   it the gradient computes again what it needs, and `saved` is NULL.
+#define GNN_ABI 2   // of the types below: an object of another number is refused
 
 typedef struct {   // one compilation of an op
     const char *manifest;
@@ -349,10 +355,11 @@ typedef struct {   // one compilation of an op
     uint32_t is_ptx;       // the image is PTX, which later GPUs take as well
     gnn_code code;
 } gnn_build;
-typedef struct {
+typedef struct gnn_artefact {
     uint32_t abi, nbuilds;
     const char *name;   // of the op
     const gnn_build *builds;
+    const struct gnn_artefact *twin;   // for plans made with GNN_SAVED; NULL: nothing is saved
 } gnn_artefact;
 
 typedef struct gnn_op gnn_op;   // an artefact's code, loaded
@@ -363,7 +370,7 @@ gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out);
 void gnn_op_free(gnn_op *op);   // after its plans
 
 typedef struct {
-    uint32_t flags;        // GNN_TRUSTED
+    uint32_t flags;        // GNN_TRUSTED, GNN_SAVED
     uint32_t index_bits;   // 32, 64: take that code; 0: by the maps
     const char *version;   // as gnn_plan_options, like what follows
     gnn_stream stream;
@@ -373,6 +380,7 @@ typedef struct {
 // Tensors may have no data yet. o may be NULL. The plan is freed by gnn_plan_free, before the op.
 gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, const gnn_op_options *o,
                        gnn_plan **out);
+size_t gnn_plan_saved(const gnn_plan *plan);   // bytes of `saved`; 0: it may be NULL
 // As gnn_check, gnn_plan_workspace_for and gnn_launch. Maps and sizes must be those of the plan; maps may be left zero.
 gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args);
 gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *args, size_t *bytes);

@@ -175,7 +175,7 @@ typedef struct {
     uint32_t prepared;   // COUNTED
 } rt_space;
 
-enum { RT_SORTED = 1, RT_UNIQUE = 2, RT_PARTIAL = 4, RT_PREFIX = 8, RT_STRIDED = 16, RT_PACKED = 32 };
+enum { RT_SORTED = 1, RT_UNIQUE = 2, RT_PARTIAL = 4, RT_PREFIX = 8, RT_STRIDED = 16, RT_PACKED = 32, RT_SAVED = 64 };
 typedef struct {
     const char *name;
     gnn_role role;
@@ -309,6 +309,7 @@ struct gnn_program {
     const char *name, *target;
     uint32_t index_bits;
     bool deterministic;
+    bool saved;     // its struct of arguments ends in that buffer
     uint32_t nspaces, nparams, nrequires, nprepared, ntemps, nkernels, nversions;
     rt_space *spaces;
     rt_param *params;
@@ -441,6 +442,7 @@ typedef struct {
     gnn_map *maps;         // by parameter
     gnn_tensor *tensors;   // by parameter
     gnn_arg *args;         // by parameter
+    void *saved;
 } rt_arguments;
 gnn_status rt_arguments_new(rt_heap *h, const gnn_program *p, rt_arguments **out);
 void rt_arguments_read(const gnn_program *p, const void *from, rt_arguments *to);
@@ -489,6 +491,7 @@ struct gnn_plan {
     size_t workspace;       // bytes, of the version that needs most
     size_t *extents;        // by parameter: bytes of its tensor, while a launch is checked
     rt_arguments *arguments;   // of linked ops: room for a launch's
+    bool keeps;                // of linked ops: made with GNN_SAVED
 };
 // Binds maps; all sizes but counted ones.
 gnn_status rt_plan_sizes(gnn_plan *plan, const gnn_plan_options *o);
@@ -498,6 +501,7 @@ gnn_status rt_plan_eval(gnn_plan *plan, const rt_expr *e, int64_t *out);
 void rt_plan_tell(gnn_plan *plan, const rt_expr *e, char *out, size_t size);
 // Product of the axes; false: overflow.
 bool rt_plan_domain(const gnn_plan *plan, uint32_t param, int64_t *out);
+size_t rt_saved_bytes(const gnn_plan *plan, uint32_t param);   // of `saved` that the parameter has; 0: it is not there
 gnn_status rt_plan_maps(gnn_plan *plan);   // checked, in the program's index width
 gnn_status rt_plan_map(gnn_plan *plan, uint32_t param, rt_structure **out);   // prefix maps are written out
 gnn_status rt_plan_requires(gnn_plan *plan);

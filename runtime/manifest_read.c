@@ -178,6 +178,7 @@ static gnn_status read_head(gnn_program *p, const json_t *root) {
     p->target = json_string_value(json_object_get(root, "target"));
     json_int_t bits = json_integer_value(json_object_get(root, "index_bits"));
     p->deterministic = json_is_true(json_object_get(root, "deterministic"));
+    p->saved = json_is_true(json_object_get(root, "saved"));
     if (!p->name || !p->target)
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: \"name\" and \"target\" must be texts");
     if (bits != 32 && bits != 64)

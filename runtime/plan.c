@@ -101,6 +101,20 @@ void gnn_plan_free(gnn_plan *plan) {
 }
 
 // ---- Questions -------------------------------------------------------------------------------------------
+// Each part begins at a multiple of 256 bytes.
+size_t rt_saved_bytes(const gnn_plan *plan, uint32_t param) {
+    const rt_param *q = &plan->p->params[param];
+    int64_t count = 0;
+    if (!(q->facts & RT_SAVED) || !rt_plan_domain(plan, param, &count)) return 0;
+    return ((size_t)count * gnn_dtype_bytes(q->dtype) + 255) / 256 * 256;
+}
+
+size_t gnn_plan_saved(const gnn_plan *plan) {
+    size_t bytes = 0;
+    for (uint32_t i = 0; plan && i < plan->p->nparams; i++) bytes += rt_saved_bytes(plan, i);
+    return bytes;
+}
+
 size_t gnn_plan_workspace(const gnn_plan *plan) { return plan ? plan->workspace : 0; }
 
 gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out) {

@@ -31,8 +31,8 @@ static const gnn_build host_builds[] = {
      .index_bits = 64,
      .code = {.kernels = wide_kernels, .nkernels = 2}},
 };
-static const gnn_artefact both = {GNN_ABI, 2, "spmm", host_builds},
-                          narrow = {GNN_ABI, 1, "narrow", host_builds};
+static const gnn_artefact both = {GNN_ABI, 2, "spmm", host_builds, NULL},
+                          narrow = {GNN_ABI, 1, "narrow", host_builds, NULL};
 
 // As a header would declare it.
 typedef struct {
@@ -123,8 +123,10 @@ static void refused(gnn_context *c) {
     GOOD(c, gnn_op_load(&both, c, &op));
     CHECK(gnn_op_load(NULL, c, &no) == GNN_BAD_ARGUMENT &&
           gnn_op_plan(&both, op, NULL, NULL, &not ) == GNN_BAD_ARGUMENT);
-    EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI + 1, 0, "f", NULL}, c, &no), BAD_CODE,
-           "the object was made for another libgnnrt: its interface is 2, not 1");
+    EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI + 1, 0, "f", NULL, NULL}, c, &no), BAD_CODE,
+           "the object was made for another libgnnrt: its interface is 3, not 2");
+    EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.flags = GNN_SAVED}, &not ), BAD_ARGUMENT,
+           "plan of spmm: GNN_SAVED is for an op with a gradient, or a gradient");
     EXPECT(c, gnn_op_plan(&narrow, op, &args, NULL, &not ), BAD_ARGUMENT, "narrow_plan is given the op spmm");
     EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.index_bits = 16}, &not ), BAD_ARGUMENT,
            "plan of spmm: indices have 32 or 64 bits, not 16");
@@ -204,7 +206,7 @@ static const char cuda32[] = SPMM("sm_90", "32");
 // The fake driver takes the right image alone.
 static void takes(gnn_context *c, const gnn_build *builds, uint32_t n, const char *error) {
     gnn_op *op = NULL;
-    gnn_status s = gnn_op_load(&(gnn_artefact){GNN_ABI, n, "spmm", builds}, c, &op);
+    gnn_status s = gnn_op_load(&(gnn_artefact){GNN_ABI, n, "spmm", builds, NULL}, c, &op);
     expect_error(c, s, *error ? GNN_BAD_CODE : GNN_OK, error, __LINE__);
     gnn_op_free(op);
 }
@@ -227,7 +229,7 @@ static void devices(void) {
 
 static void no_host_code(gnn_context *c) {
     gnn_op *op;
-    EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI, 1, "spmm", (gnn_build[]){BUILD("sm_90", 1, 0)}}, c, &op),
+    EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI, 1, "spmm", (gnn_build[]){BUILD("sm_90", 1, 0)}, NULL}, c, &op),
            BAD_CODE, "spmm holds no code for the host, only for sm_90");
 }
 

@@ -1,0 +1,199 @@
+// What an op hands to its gradients: stages that schedules of theirs save, and reductions no larger than a result unless one
+// recomputes them. One buffer serves them all, so it is one decision for all schedules.
+//     schedule gat.grad kept { save a f16;  recompute a.max; }
+#include "sema.h"
+#include "sema_schedule.h"
+
+#include <string.h>
+
+// ---- What schedules say ----------------------------------------------------------------------------------
+typedef struct {
+    const char *stage;
+    ir_dtype type;   // DT_COUNT: the stage's own
+    schedule_verb verb;
+    span at;
+} said;
+typedef VEC(said) said_list;
+
+static ir_dtype type_said(const schedule_checker *c, const written_cell *w) {
+    schedule_form f = schedule_form_read(w->what);
+    ir_dtype t = DT_COUNT;
+    for (uint32_t i = 0; i < w->words->len; i++) {
+        const fitted_word *x = &w->words->data[i];
+        if (!x->word || f.parts[x->part].kind != SCHEDULE_TYPE) continue;
+        const char *name = schedule_name_of(x->word->subjects);
+        const schedule_place p = {.s = c->s, .op = c->op};
+        const ast_generic *g = name ? schedule_generic_find(c->op, name) : NULL;
+        const char *bound = g ? schedule_generic_value(&p, g) : name;
+        if (!bound || !sema_dtype(bound, &t)) t = DT_COUNT;
+    }
+    return t;
+}
+
+static bool is_of_home(schedule_verb v) {   // says where a stage lives, or that it does not
+    return v == SCHEDULE_KEEP || v == SCHEDULE_INLINE || v == SCHEDULE_ONLINE;
+}
+
+// The cells of all schedules of that op that are about what is kept of a stage.
+static void read_schedules(sema *s, const char *path, said_list *out) {
+    sema quiet = *s;
+    quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
+    for (uint32_t i = 0; i < s->schedules.len; i++) {
+        if (!s->schedules.data[i]->path || !schedule_path_is(s->schedules.data[i]->path, path)) continue;
+        schedule_checker *c = ARENA_NEW(s->arena, schedule_checker);
+        if (!schedule_collect(c, &quiet, s->schedules.data[i])) continue;
+        for (uint32_t k = 0; k < c->cells.len; k++) {
+            const written_cell *w = &c->cells.data[k];
+            schedule_verb v = (schedule_verb)(w->what - schedule_statement_at(0));
+            bool about = v == SCHEDULE_SAVE || v == SCHEDULE_RECOMPUTE || is_of_home(v);
+            if (w->empty || !about || !w->subject || w->from != c->item) continue;
+            said x = {w->subject, v == SCHEDULE_SAVE ? type_said(c, w) : DT_COUNT, v, w->at};
+            VEC_PUSH(s->arena, out, x);
+        }
+    }
+}
+
+static const said *find_said(const said_list *all, const char *stage, schedule_verb v) {
+    for (uint32_t i = 0; i < all->len; i++)
+        if (all->data[i].verb == v && !strcmp(all->data[i].stage, stage)) return &all->data[i];
+    return NULL;
+}
+
+static bool home_said(const said_list *all, const char *stage) {
+    for (uint32_t i = 0; i < all->len; i++)
+        if (is_of_home(all->data[i].verb) && !strcmp(all->data[i].stage, stage)) return true;
+    return false;
+}
+
+// ---- Stages ----------------------------------------------------------------------------------------------
+// One value that can lie in memory, computed once.
+static bool can_be_kept(const tensor_op *f, const tensor_stage *st) {
+    const tensor_val_info *v = &f->vals.data[st->targets[0].val];
+    return st->ntargets == 1 && st->loop == TENSOR_NO_LOOP && v->role == VAL_STAGE && v->type != DT_INDEX;
+}
+
+static const tensor_stage *find_stage(const tensor_op *op, const char *name) {
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        if (!strcmp(op->stages.data[i].name, name)) return &op->stages.data[i];
+    return NULL;
+}
+
+static bool among_axes(const tensor_val_info *v, const tensor_val_info *result) {
+    for (uint32_t i = 0; i < v->rank; i++) {
+        uint32_t k = 0;
+        while (k < result->rank && result->axes[k] != v->axes[i]) k++;
+        if (k == result->rank) return false;
+    }
+    return true;
+}
+
+static bool no_larger_than_a_result(const tensor_op *f, const tensor_val_info *v) {
+    for (tensor_val r = 0; r < f->nparams; r++)
+        if (f->vals.data[r].role == VAL_RESULT && among_axes(v, &f->vals.data[r])) return true;
+    return false;
+}
+
+static bool loads(const tensor_op *op, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(op, e);
+    if (seen[e]) return false;
+    seen[e] = 1;
+    bool any = n->op == TENSOR_LOAD_OP;
+    for (uint32_t i = 0; i < n->nargs && !any; i++) any = loads(op, n->args[i], seen);
+    return any;
+}
+
+// Counting again costs no more than reading what was counted.
+static bool costs(const tensor_op *f, const tensor_stage *st) {
+    uint8_t *seen = ARENA_ARRAY(f->arena, uint8_t, f->exprs.len);
+    return st->reducer != TENSOR_NO_REDUCER && loads(f, st->body[0], seen);
+}
+
+// ---- The decision ----------------------------------------------------------------------------------------
+static bool is_of(sema *s, const ast_item *g, const char *path) {
+    return g->path && gradient_find(s, gradient_path(s, g)) == g && schedule_path_is(g->path, path);
+}
+
+// What the gradient would compute again.
+static tensor_op *derive_quietly(sema *s, const ast_item *g, const tensor_op *f) {
+    sema quiet = *s;
+    quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
+    return gradient_derive(&quiet, g, f, NULL, 0);
+}
+
+saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
+    saved_stages out = {0};
+    said_list all = {0};
+    VEC(tensor_op *) made = {0};
+    read_schedules(s, path, &all);
+    for (uint32_t i = 0; i < s->grads.len; i++) {
+        if (!is_of(s, s->grads.data[i], path)) continue;
+        read_schedules(s, gradient_path(s, s->grads.data[i]), &all);
+        tensor_op *g = derive_quietly(s, s->grads.data[i], f);
+        if (g) VEC_PUSH(s->arena, &made, g);
+    }
+    for (uint32_t i = 0; i < f->stages.len; i++) {
+        const tensor_stage *st = &f->stages.data[i];
+        const tensor_val_info *v = &f->vals.data[st->targets[0].val];
+        const said *save = find_said(&all, st->name, SCHEDULE_SAVE);
+        bool needed = false, kept = save || (costs(f, st) && no_larger_than_a_result(f, v) && !home_said(&all, st->name));
+        for (uint32_t k = 0; k < made.len; k++) needed |= find_stage(made.data[k], st->name) != NULL;
+        if (!needed || !kept || !can_be_kept(f, st) || find_said(&all, st->name, SCHEDULE_RECOMPUTE)) continue;
+        gradient_saved x = {st->targets[0].val, save && save->type != DT_COUNT ? save->type : v->type};
+        VEC_PUSH(s->arena, &out, x);
+    }
+    return out;
+}
+
+static const gradient_saved *find_saved(const saved_stages *all, tensor_val v) {
+    for (uint32_t i = 0; i < all->len; i++)
+        if (all->data[i].val == v) return &all->data[i];
+    return NULL;
+}
+
+bool saved_list(sema *s, const ast_item *grad, const tensor_op *f, frontend_kept_list *out) {
+    const char *path = schedule_path_text(s, grad->path);
+    saved_stages saved = gradient_find(s, path) ? (saved_stages){0} : saved_of(s, path, f);
+    const tensor_op *g = gradient_derive(s, grad, f, NULL, 0);
+    for (uint32_t i = 0; g && i < f->stages.len; i++) {
+        const tensor_stage *st = &f->stages.data[i];
+        if (!find_stage(g, st->name)) continue;
+        for (uint32_t t = 0; t < st->ntargets; t++) {
+            const gradient_saved *x = find_saved(&saved, st->targets[t].val);
+            const tensor_val_info *v = &f->vals.data[st->targets[t].val];
+            VEC_PUSH(s->arena, out, ((frontend_kept){v, x ? x->type : v->type, x != NULL}));
+        }
+    }
+    return g;
+}
+
+// ---- Faults ----------------------------------------------------------------------------------------------
+static diagnostic *refuse(sema *s, const said *x, const char *why, const char *help) {
+    diagnostic *d = diag(s->ds, E0546, x->at, "'%s' cannot be %s: %s", x->stage,
+                         x->verb == SCHEDULE_SAVE ? "saved" : "recomputed", why);
+    return diag_help(d, "%s", help);
+}
+
+static void check_one(sema *s, const said *x, const tensor_op *f, const tensor_op *g, const said_list *all) {
+    const tensor_stage *st = f ? find_stage(f, x->stage) : NULL;
+    const said *saved = x->verb == SCHEDULE_RECOMPUTE ? find_said(all, x->stage, SCHEDULE_SAVE) : NULL;
+    if (!f) refuse(s, x, "a gradient of a gradient computes all it needs", "leave it out");
+    else if (!st || !find_stage(g, x->stage))
+        refuse(s, x, "no stage of the op that this gradient reads has that name",
+               "--emit=tensor prints the gradient's stages: those of the op have its names");
+    else if (!can_be_kept(f, st))
+        refuse(s, x, "it is a result, an index, or computed together with others", "leave it out");
+    else if (x->type != DT_COUNT && !ir_dtype_is_float(f->vals.data[st->targets[0].val].type))
+        refuse(s, x, "its values are no floats", "leave the type out");
+    else if (saved)
+        diag_note(refuse(s, x, "another statement saves it, and what is kept is kept for all schedules",
+                         "leave one of them out"),
+                  saved->at, "saved here");
+}
+
+void saved_check(sema *s, const ast_item *grad, const tensor_op *f, const tensor_op *g) {
+    said_list all = {0};
+    bool nested = gradient_find(s, schedule_path_text(s, grad->path)) != NULL;
+    read_schedules(s, gradient_path(s, grad), &all);
+    for (uint32_t i = 0; i < all.len; i++)
+        if (!is_of_home(all.data[i].verb)) check_one(s, &all.data[i], nested ? NULL : f, g, &all);
+}
