@@ -262,8 +262,9 @@ static void declare_result(call *c, equations *q, const ast_param *r, const ast_
             c->ok = false;
             return;
         }
+    const char *name = target->name.text;   // of an op that is called twice, the same twice
     declared d = {.name = r->name.text,
-                  .target = target->name.text,
+                  .target = c->caller->prefix ? free_name(c->L, name) : name,
                   .val = TENSOR_NO_VAL,
                   .has_axes = true,
                   .rank = n,

@@ -73,19 +73,15 @@ static tensor_expr bin(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_exp
 
 // An adjoint that is 0 but where a condition holds stays so, whatever it is multiplied with: where a branch was not taken,
 // slopes are often infinite or NaN, as that of the root of a degree is at 0. So the choice stands outside.
-typedef struct {
-    tensor_expr condition, value;   // condition 0: it holds everywhere
-} masked;
-
-static masked masked_of(tensor_op *op, tensor_expr e) {
+gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e) {
     const tensor_node n = *tensor_node_at(op, e);
-    if (n.op != TENSOR_SELECT_OP || !tensor_type_is_float(n.type)) return (masked){0, e};
-    if (is_constant(op, n.args[2], 0)) return (masked){n.args[0], n.args[1]};
-    if (is_constant(op, n.args[1], 0)) return (masked){un(op, TENSOR_NOT_OP, n.args[0]), n.args[2]};
-    return (masked){0, e};
+    if (n.op != TENSOR_SELECT_OP || !tensor_type_is_float(n.type)) return (gradient_masked){0, e};
+    if (is_constant(op, n.args[2], 0)) return (gradient_masked){n.args[0], n.args[1]};
+    if (is_constant(op, n.args[1], 0)) return (gradient_masked){un(op, TENSOR_NOT_OP, n.args[0]), n.args[2]};
+    return (gradient_masked){0, e};
 }
 
-static tensor_expr under(tensor_op *op, tensor_expr condition, tensor_expr x) {
+tensor_expr gradient_under(tensor_op *op, tensor_expr condition, tensor_expr x) {
     const tensor_node *n = condition ? tensor_node_at(op, condition) : NULL;
     if (!n) return x;
     if (n->op == TENSOR_NOT_OP) return tensor_select(op, n->args[0], constant(op, x, 0), x, NO_SPAN);
@@ -99,34 +95,34 @@ static bool is_not(const tensor_op *op, tensor_expr e, tensor_expr of) {
 
 tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y) {
     if (!x || !y) return x ? x : y;
-    masked a = masked_of(op, x), b = masked_of(op, y);
+    gradient_masked a = gradient_masked_of(op, x), b = gradient_masked_of(op, y);
     if (!a.condition || !b.condition) return bin(op, TENSOR_ADD_OP, x, y);
     if (is_not(op, b.condition, a.condition)) return tensor_select(op, a.condition, a.value, b.value, NO_SPAN);
     if (is_not(op, a.condition, b.condition)) return tensor_select(op, b.condition, b.value, a.value, NO_SPAN);
-    if (a.condition == b.condition) return under(op, a.condition, gradient_add(op, a.value, b.value));
-    return under(op, bin(op, TENSOR_OR_OP, a.condition, b.condition), bin(op, TENSOR_ADD_OP, x, y));
+    if (a.condition == b.condition) return gradient_under(op, a.condition, gradient_add(op, a.value, b.value));
+    return gradient_under(op, bin(op, TENSOR_OR_OP, a.condition, b.condition), bin(op, TENSOR_ADD_OP, x, y));
 }
 
 tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y) {
-    masked a = masked_of(op, x);
+    gradient_masked a = gradient_masked_of(op, x);
     if (is_constant(op, x, 1)) return y;
     if (is_constant(op, y, 1)) return x;
-    return a.condition ? under(op, a.condition, gradient_mul(op, a.value, y)) : bin(op, TENSOR_MUL_OP, x, y);
+    return a.condition ? gradient_under(op, a.condition, gradient_mul(op, a.value, y)) : bin(op, TENSOR_MUL_OP, x, y);
 }
 
 static tensor_expr div_by(tensor_op *op, tensor_expr x, tensor_expr y) {
-    masked a = masked_of(op, x);
-    return a.condition ? under(op, a.condition, div_by(op, a.value, y)) : bin(op, TENSOR_DIV_OP, x, y);
+    gradient_masked a = gradient_masked_of(op, x);
+    return a.condition ? gradient_under(op, a.condition, div_by(op, a.value, y)) : bin(op, TENSOR_DIV_OP, x, y);
 }
 
 static tensor_expr negated(tensor_op *op, tensor_expr x) {
-    masked a = masked_of(op, x);
-    return under(op, a.condition, un(op, TENSOR_NEG_OP, a.value));
+    gradient_masked a = gradient_masked_of(op, x);
+    return gradient_under(op, a.condition, un(op, TENSOR_NEG_OP, a.value));
 }
 
 static tensor_expr converted(tensor_op *op, tensor_type to, tensor_expr x) {
-    masked a = masked_of(op, x);
-    return under(op, a.condition, tensor_cvt(op, to, a.value, NO_SPAN));
+    gradient_masked a = gradient_masked_of(op, x);
+    return gradient_under(op, a.condition, tensor_cvt(op, to, a.value, NO_SPAN));
 }
 
 tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y) {

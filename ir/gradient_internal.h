@@ -51,6 +51,11 @@ tensor_expr gradient_replace(gradient *g, tensor_expr e, tensor_expr *as);
 tensor_expr gradient_put_variable(gradient_rewriting *r, const tensor_node *n);   // `put` of that: user is `as`
 tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y);   // 0: nothing
 tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y);
+typedef struct {
+    tensor_expr condition, value;   // condition 0: it holds everywhere
+} gradient_masked;
+gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e);   // 0 but where the condition holds
+tensor_expr gradient_under(tensor_op *op, tensor_expr condition, tensor_expr x);   // likewise; 0: x
 tensor_expr gradient_zero(tensor_op *op, tensor_expr like);
 tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y);   // bools; 0: nothing to hold
 // From the adjoints of roots (0: none) to those of all below them; per expression that there was, 0: none.
@@ -60,6 +65,15 @@ const tensor_expr *gradient_below(gradient *g, const tensor_expr *roots, const t
 // The adjoint of each argument of a stage's reducer at one point, from those of its targets (0: none); false: refused.
 bool gradient_of_reduction(gradient *g, const tensor_stage *s, const tensor_expr *targets, tensor_expr *args);
 tensor_expr gradient_of_else(gradient *g, const tensor_stage *s, tensor_expr target);   // of what stands there for nothing
+
+// ---- Factors (gradient_factor.c) -------------------------------------------------------------------------
+typedef struct {
+    tensor_expr inside;               // what is left to be summed
+    tensor_expr by, under, holds;     // the sum times that, over that, where that holds; 0: nothing
+    bool negative;
+} gradient_factored;
+gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound, uint32_t nbound);
+tensor_expr gradient_outside(gradient *g, const gradient_factored *f, tensor_expr sum);
 
 // ---- Terms (gradient_term.c) -----------------------------------------------------------------------------
 // A load that a stage makes at each of its points, whose adjoint there is `value`. of_else: at those of its left-hand

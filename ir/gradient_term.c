@@ -276,6 +276,18 @@ static const tensor_var *named_left(points *p, tensor_val of, tensor_expr *value
     return named;
 }
 
+// What a key says is its row at every point that is summed, so it is read there once.
+static tensor_expr put_row(gradient_rewriting *r, const tensor_node *n) {
+    const points *p = r->user;
+    for (uint32_t k = 0; k < p->keys.len; k++) {
+        const tensor_node *lhs = tensor_node_at(p->g->op, p->keys.data[k].lhs);
+        bool same = n->op == TENSOR_LOAD_OP && lhs->op == TENSOR_LOAD_OP && n->imm.i == lhs->imm.i && n->nargs == lhs->nargs;
+        for (uint32_t i = 0; same && i < n->nargs; i++) same = n->args[i] == lhs->args[i];
+        if (same) return p->keys.data[k].rhs;
+    }
+    return 0;
+}
+
 static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient *g = p->g;
     tensor_stage s = {.nleft = p->left.len,
@@ -286,6 +298,9 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     VEC(tensor_var) bound = {0};
     for (uint32_t i = 0; i < p->vars.len; i++)
         if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
+    gradient_rewriting rows = gradient_rewriting_new(g, g->op, put_row, p);
+    gradient_factored f = gradient_factor(g, gradient_rewrite(&rows, value), bound.data, bound.len);
+    value = f.inside;
     tensor_type t = tensor_typeof(g->op, value);
     s.name = gradient_name(g, gradient_adjoint(g, of), "sum");
     tensor_target to = target_over(g, s.name, t, s.left, s.nleft);
@@ -295,7 +310,8 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     s.body = &value, s.nbody = 1;
     s.filters = &p->holds, s.nfilters = p->holds != 0;
     gradient_push(g, s);
-    add_term(g, of, tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), s.left, true);
+    tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), all = gradient_outside(g, &f, sum);
+    add_term(g, of, all, s.left, all == sum);
 }
 
 void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *load, tensor_expr value,

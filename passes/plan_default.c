@@ -71,8 +71,8 @@ bool default_dense(const planner *p, tensor_var v) {
     return true;
 }
 
-// Fewer than the points of `of`: dense, or what maps lead to from those alone (classes of nodes).
-static bool default_few(const planner *p, tensor_var v, tensor_var of) {
+// Fewer than the points of `of`: dense, or what maps lead to from those alone, as to classes of nodes.
+static bool few(const planner *p, tensor_var v, tensor_var of) {
     tensor_space s = p->op->vars.data[v].space, from = p->op->vars.data[of].space;
     for (tensor_val x = 0; x < p->op->vals.len; x++) {
         const tensor_val_info *i = &p->op->vals.data[x];
@@ -202,7 +202,7 @@ static bool loaded_along(const planner *p, const tensor_stage *st, tensor_var v)
 static bool sums_all(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     if (default_one_by_one(p, st) || st->nbound != 1 || st->nkeys) return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!default_few(p, left[i], st->bound[0])) return false;
+        if (!few(p, left[i], st->bound[0])) return false;
     return true;
 }
 
@@ -222,13 +222,13 @@ static bool sums_matrices(const planner *p, const tensor_stage *st, const tensor
 bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool deepest) {
     if (sums_columns(p, st, left, n) || sums_matrices(p, st, left, n)) return true;
-    if (n < 2 || !deepest || !default_dense(p, left[n - 1])) return false;
+    if (n < 2 || !deepest || !few(p, left[n - 1], left[0])) return false;
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
 }
 
 static bool stage_has_features(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                                bool deepest) {
-    bool along = m->along && n > 1 && deepest && default_dense(m->p, left[n - 1]);
+    bool along = m->along && n > 1 && deepest && few(m->p, left[n - 1], left[0]);
     return along || default_has_features(m->p, st, left, n, deepest);
 }
 
@@ -247,7 +247,7 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
     for (uint32_t i = n; i-- > 1;) {
         int64_t extent = default_extent(m->p, left[i]), hold = room < each || extent % each ? 1 : each,
                 take = lanes;
-        if (extent < 2 || extent > MANY_HEADS || !default_dense(m->p, left[i])) continue;
+        if (extent < 2 || extent > MANY_HEADS || !few(m->p, left[i], left[0])) continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
@@ -266,7 +266,7 @@ static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *l
                           bool features, int64_t lanes) {
     for (uint32_t i = 1; i + features < n; i++) {
         int64_t extent = default_extent(m->p, left[i]), take = power_above(extent ? extent : 1);
-        if (extent < 2 || extent > MANY_HEADS || take > lanes || !default_dense(m->p, left[i])) continue;
+        if (extent < 2 || extent > MANY_HEADS || take > lanes || !few(m->p, left[i], left[0])) continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         lanes /= take;
     }
@@ -542,7 +542,7 @@ static bool flattens(making *m, const stage_group *g) {
     }
     if (!p->machine->gpu || n < 2) return false;
     int64_t extent = default_extent(p, left[n - 1]);
-    if (!default_dense(p, left[n - 1])) return true;
+    if (!few(p, left[n - 1], left[0])) return true;
     if (!extent) return m->class->multiple == 1 || m->class->to;
     share s = share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1], WARP);
     return extent < WARP && s.lanes * s.vector != extent;
@@ -651,12 +651,26 @@ const plan_class *plan_class_at(const machine *m, uint32_t i) {
     return i < sizeof host / sizeof *host ? &host[i] : NULL;
 }
 
+static bool is_contraction(const making *m, uint32_t stage) {
+    stage_group alone = {0};
+    VEC_PUSH(m->p->arena, &alone, stage);
+    return default_contracts(m, &alone);
+}
+
+// As plan_joins, which finds contractions by cells that are not there yet.
+static bool contraction_joins(const making *m, const stage_group *g, uint32_t stage) {
+    bool is = is_contraction(m, stage), joins = true;
+    for (uint32_t i = 0; i < g->len; i++)
+        joins &= plan_matrix_joins(is_contraction(m, g->data[i]), &m->p->op->stages.data[stage], is);
+    return joins;
+}
+
 static void fill_kernels(making *m) {
     stage_group g = {0};
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
         bool apart = m->fused && m->fused[i];
         if (plan_inlined(m->p, i) && !apart) continue;
-        if (apart || !plan_joins(m->p, &g, i)) {
+        if (apart || !plan_joins(m->p, &g, i) || !contraction_joins(m, &g, i)) {
             if (g.len) fill_kernel(m, &g);
             g = (stage_group){0};
         }

@@ -284,18 +284,33 @@ static bool reads_at(const planner *p, const tensor_stage *st, const tensor_stag
     return r.any && r.found == v;
 }
 
-// What reads the sum point by point stands in its loops, and has its points where the pieces of the sum lie.
+// Whether a stage joins the kernel of a sum before it: none between them begins another.
+static bool stands_in_kernel(const planner *p, uint32_t sum, uint32_t stage) {
+    planner *asked = (planner *)(uintptr_t)p;   // plan_joins may note a map that sums by it have noted before
+    stage_group g = {0};
+    VEC_PUSH(p->arena, &g, sum);
+    for (uint32_t i = sum + 1; i <= stage; i++) {
+        if (plan_inlined(p, i)) continue;
+        if (!plan_joins(asked, &g, i)) return false;
+        VEC_PUSH(p->arena, &g, i);
+    }
+    return stage > sum;
+}
+
+// What reads the sum point by point in its kernel has its points where the pieces of the sum lie.
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m) {
     if (plan_matrix_of(p, st, m))
         return v == m->rows      ? MATRIX_ROWS
                : v == m->columns ? MATRIX_COLUMNS
                : v == m->depth   ? MATRIX_DEPTH
                                  : MATRIX_NONE;
-    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+    for (uint32_t i = 0; i < p->op->stages.len && st->reducer == TENSOR_NO_REDUCER; i++) {
         const tensor_stage *sum = &p->op->stages.data[i];
         if (sum == st || !plan_matrix_of(p, sum, m)) continue;
-        if (reads_at(p, st, sum, m->rows, v)) return MATRIX_ROWS;
-        if (reads_at(p, st, sum, m->columns, v)) return MATRIX_COLUMNS;
+        matrix_role role = reads_at(p, st, sum, m->rows, v)      ? MATRIX_ROWS
+                           : reads_at(p, st, sum, m->columns, v) ? MATRIX_COLUMNS
+                                                                 : MATRIX_NONE;
+        if (role != MATRIX_NONE && stands_in_kernel(p, i, (uint32_t)(st - p->op->stages.data))) return role;
     }
     return MATRIX_NONE;
 }

@@ -139,6 +139,8 @@ bool plan_index_is(const planner *p, const char *word,
 const char *plan_index_text(const planner *p, tensor_var v);   // as the source calls it, for messages
 
 // ---- Kernels (plan_group.c) ------------------------------------------------------------------------------
+// Whether a stage joins one before it in a kernel, of which either may be a sum by matrix operations.
+bool plan_matrix_joins(bool before_is, const tensor_stage *st, bool is);
 bool plan_joins(planner *p, const stage_group *g, uint32_t stage);
 // The place of a variable among a stage's loops; a recurrence's step stands for itself, outside of them. UINT32_MAX: it is none.
 uint32_t plan_place(const planner *p, const tensor_stage *st, tensor_var v);

@@ -3,7 +3,7 @@
 
 #include "gcn.h"
 
-enum { HIDDEN = 16 };
+enum { H = SIZE_H };   // hidden
 enum { W1, B1, W2, B2, WEIGHTS };
 
 int main(int argc, char **argv) {
@@ -12,17 +12,17 @@ int main(int argc, char **argv) {
     train_read(&t);
     int64_t k = t.words, c = t.classes;
     const train_weight weights[WEIGHTS] = {
-        [W1] = {k * HIDDEN, .fan = k + HIDDEN}, [B1] = {HIDDEN},
-        [W2] = {HIDDEN * c, .fan = HIDDEN + c}, [B2] = {c}};
+        [W1] = {k * H, .fan = k + H}, [B1] = {H},
+        [W2] = {H * c, .fan = H + c}, [B2] = {c}};
     train_weights(&t, weights, WEIGHTS);
     struct gcn_step_args step = {
-        .Z = t.entries, .N = t.graph.nodes, .K = k, .E = t.graph.edges, .H = HIDDEN, .C = c,
+        .Z = t.entries, .N = t.graph.nodes, .K = k, .E = t.graph.edges, .C = c,
         .paper = t.paper, .word = t.word, .val = t.val, .src = t.src, .dst = t.dst,
         .w1 = t.w[W1], .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2],
         .p = 0.5f, .decay = 5e-4f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.one,
         .dw1 = t.g[W1], .db1 = t.g[B1], .dw2 = t.g[W2], .db2 = t.g[B2]};
     struct gcn_loss_args loss = {
-        .Z = t.entries, .N = t.graph.nodes, .K = k, .E = t.graph.edges, .H = HIDDEN, .C = c,
+        .Z = t.entries, .N = t.graph.nodes, .K = k, .E = t.graph.edges, .C = c,
         .paper = t.paper, .word = t.word, .val = t.val, .src = t.src, .dst = t.dst,
         .w1 = t.w[W1], .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2],
         .step = t.step, .loss = t.loss, .hits = t.hits};

@@ -1,0 +1,68 @@
+// What does not depend on what is summed stands outside the sum: factors, and the choice of 0 where a condition does not hold.
+//     sum{c} select(p(v, f), 0, g(v, c) * w(f, c) / q)  →  select(p(v, f), 0, sum{c} g(v, c) * w(f, c)) / q
+// So a sum of products stays one, which tensor cores take, and what is costly, such as a random number, is made once.
+#include "gradient_internal.h"
+
+typedef VEC(tensor_expr) factors;
+
+typedef struct {
+    gradient *g;
+    const tensor_var *bound;
+    uint32_t nbound;
+    factors inside, outside, under;   // products; under: what is divided by
+    tensor_expr holds;                // 0: everywhere
+    bool negative;
+} splitting;
+
+static bool is_free(const splitting *x, tensor_expr e) {
+    for (uint32_t i = 0; i < x->nbound; i++)
+        if (tensor_mentions(x->g->op, e, x->bound[i])) return false;
+    return true;
+}
+
+static void split(splitting *x, tensor_expr e) {
+    tensor_op *op = x->g->op;
+    const tensor_node n = *tensor_node_at(op, e);
+    gradient_masked m = gradient_masked_of(op, e);
+    if (is_free(x, e)) VEC_PUSH(x->g->arena, &x->outside, e);
+    else if (m.condition && is_free(x, m.condition)) {
+        x->holds = gradient_both(op, x->holds, m.condition);
+        split(x, m.value);
+    } else if (n.op == TENSOR_MUL_OP) {
+        split(x, n.args[0]);
+        split(x, n.args[1]);
+    } else if (n.op == TENSOR_DIV_OP && is_free(x, n.args[1])) {
+        VEC_PUSH(x->g->arena, &x->under, n.args[1]);
+        split(x, n.args[0]);
+    } else if (n.op == TENSOR_NEG_OP) {
+        x->negative = !x->negative;
+        split(x, n.args[0]);
+    } else VEC_PUSH(x->g->arena, &x->inside, e);
+}
+
+static tensor_expr product(tensor_op *op, tensor_expr by, const factors *all) {
+    for (uint32_t i = 0; i < all->len; i++) by = by ? gradient_mul(op, by, all->data[i]) : all->data[i];
+    return by;
+}
+
+gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound, uint32_t nbound) {
+    splitting x = {.g = g, .bound = bound, .nbound = nbound};
+    gradient_factored out = {.inside = value};
+    split(&x, value);
+    bool any = x.outside.len || x.under.len || x.holds || x.negative;
+    if (!any || !x.inside.len) return out;   // a sum of what is the same at all points counts them
+    out.inside = product(g->op, 0, &x.inside);
+    out.by = product(g->op, 0, &x.outside);
+    out.under = product(g->op, 0, &x.under);
+    out.holds = x.holds;
+    out.negative = x.negative;
+    return out;
+}
+
+tensor_expr gradient_outside(gradient *g, const gradient_factored *f, tensor_expr sum) {
+    tensor_op *op = g->op;
+    if (f->by) sum = gradient_mul(op, f->by, sum);
+    if (f->under) sum = tensor_binary(op, TENSOR_DIV_OP, sum, f->under, NO_SPAN);
+    if (f->negative) sum = tensor_unary(op, TENSOR_NEG_OP, sum, NO_SPAN);
+    return f->holds ? gradient_under(op, f->holds, sum) : sum;
+}
