@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HIDDEN = 16, BASES = 30 };   // as CMakeLists.txt has them compiled
+enum { HIDDEN = SIZE_H, BASES = SIZE_B };
 
 // Takes an option of this program's own out of the command line.
 static bool taken(int *argc, char **argv, const char *option) {
