@@ -3,10 +3,11 @@
 
 #include "rgcn.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HIDDEN = 16, BASES = 30 };   // as CMakeLists.txt has them compiled
+enum { HIDDEN = SIZE_H, BASES = SIZE_B };
 
 // Takes an option of this program's own out of the command line.
 static bool taken(int *argc, char **argv, const char *option) {
@@ -84,7 +85,10 @@ int main(int argc, char **argv) {
     bool bases = taken(&argc, argv, "--bases");
     train_begin(&t, argc, argv, true);
     train_read(&t);
-    if (!t.graph.etype) train_must(&t, GNN_BAD_FILE);
+    if (!t.graph.etype) {
+        fprintf(stderr, "%s: needs etype\n", t.file);
+        return 1;
+    }
     if (bases) by_bases(&t);
     else plain(&t);
     return 0;
