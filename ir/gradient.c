@@ -120,13 +120,23 @@ static tensor_val adjoint_of(gradient *g, tensor_val of) {
 }
 
 // ---- One stage -------------------------------------------------------------------------------------------
+// Of the stage's variables, those that are indices of the load by themselves.
+static uint32_t plain_indices(const gradient *g, const tensor_node *load) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < load->nargs; i++) n += tensor_node_at(g->op, load->args[i])->op == TENSOR_VAR_OP;
+    return n;
+}
+
+// What is summed least comes first: what is summed more may go on from there.
 static void contribute_all(gradient *g, const tensor_stage *s, const tensor_expr *adjoint, uint32_t all,
                            bool of_else) {
-    for (tensor_expr e = 1; e < all; e++) {
-        const tensor_node n = *tensor_node_at(g->op, e);
-        if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i])
-            gradient_contribute(g, s, &n, adjoint[e], of_else);
-    }
+    g->partials.len = 0;
+    for (uint32_t left = s->nleft + s->nbound + 1; left-- > 0;)
+        for (tensor_expr e = 1; e < all; e++) {
+            const tensor_node n = *tensor_node_at(g->op, e);
+            if (n.op == TENSOR_LOAD_OP && adjoint[e] && g->active[n.imm.i] && plain_indices(g, &n) == left)
+                gradient_contribute(g, s, &n, adjoint[e], of_else);
+        }
 }
 
 // The adjoints of what the stage wrote, at the point it wrote it; false: all are 0.

@@ -11,6 +11,13 @@ typedef struct {
     bool sum;   // a load of a sum that a stage of its own makes
 } gradient_term;
 
+// A sum that a stage was given: of `value` over `bound`, all other variables as they are, it is `sum`.
+typedef struct {
+    tensor_expr value, sum;
+    const tensor_var *bound;
+    uint32_t nbound;
+} gradient_partial;
+
 typedef struct {
     tensor_val adjoint;         // of the terms so far; TENSOR_NO_VAL: none
     VEC(gradient_term) terms;   // that came after it
@@ -24,6 +31,7 @@ typedef struct {
     uint32_t nvals, nstages;   // its own
     bool *active;              // per value: it depends on what is asked for
     gradient_of *of;           // per value
+    VEC(gradient_partial) partials;   // of the stage at hand
     bool failed;
 } gradient;
 

@@ -288,8 +288,49 @@ static tensor_expr put_row(gradient_rewriting *r, const tensor_node *n) {
     return 0;
 }
 
+static bool sums_over(const points *p, const gradient_partial *x) {
+    bool all = true;
+    for (uint32_t b = 0; b < x->nbound && all; b++) {
+        all = !p->on_left[x->bound[b]];
+        bool mine = false;
+        for (uint32_t i = 0; i < p->vars.len; i++) mine |= p->vars.data[i] == x->bound[b];
+        all &= mine;
+    }
+    return all;
+}
+
+// Where a sum over some of these points is there already, as of the contraction before an activation when its bias is summed
+// over all rows, it goes on from there.
+static tensor_expr from_partial(points *p, tensor_expr value) {
+    for (uint32_t k = 0; k < p->g->partials.len && !p->keys.len && !p->holds; k++) {
+        const gradient_partial *x = &p->g->partials.data[k];
+        if (x->value != value || !sums_over(p, x)) continue;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < p->vars.len; i++) {
+            bool done = false;
+            for (uint32_t b = 0; b < x->nbound; b++) done |= p->vars.data[i] == x->bound[b];
+            if (!done) p->vars.data[kept++] = p->vars.data[i];
+        }
+        p->vars.len = kept;
+        return x->sum;
+    }
+    return value;
+}
+
+// In the variables of the stage, which the sum's own index has other names for.
+static void note_partial(const points *p, tensor_expr value, const gradient_factored *f, tensor_val sum, const tensor_var *bound, uint32_t n) {
+    gradient *g = p->g;
+    tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, p->left.len + 1);
+    if (p->keys.len || p->holds) return;
+    for (uint32_t i = 0; i < p->left.len; i++) index[i] = tensor_var_expr(g->op, p->left.data[i], NO_SPAN);
+    tensor_expr load = tensor_load(g->op, sum, index, p->left.len, NO_SPAN);
+    gradient_partial x = {value, gradient_outside(g, f, load), bound, n};
+    VEC_PUSH(g->arena, &g->partials, x);
+}
+
 static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient *g = p->g;
+    const tensor_expr whole = value;
     tensor_stage s = {.nleft = p->left.len,
                       .left = named_left(p, of, &value),
                       .nkeys = p->keys.len,
@@ -310,6 +351,8 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     s.body = &value, s.nbody = 1;
     s.filters = &p->holds, s.nfilters = p->holds != 0;
     gradient_push(g, s);
+    gradient_factored plain = gradient_factor(g, whole, bound.data, bound.len);   // in the stage's variables
+    note_partial(p, whole, &plain, to.val, bound.data, bound.len);
     tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), all = gradient_outside(g, &f, sum);
     add_term(g, of, all, s.left, all == sum);
 }
@@ -323,6 +366,7 @@ void gradient_contribute(gradient *g, const tensor_stage *s, const tensor_node *
     take_axes(&p, load);
     keep_keys(&p);
     uint32_t summed = 0;
+    value = from_partial(&p, value);
     for (uint32_t i = 0; i < p.vars.len; i++) summed += !p.on_left[p.vars.data[i]];
     if (summed) {
         add_sum(&p, of, value);
