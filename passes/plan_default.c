@@ -213,7 +213,7 @@ static bool sums_columns(const planner *p, const tensor_stage *st, const tensor_
 }
 
 // Sums of matrices over the points of a graph, such as the gradient of a layer's weights.
-static bool sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     return n > 1 && sums_all(p, st, left, n) && !default_dense(p, st->bound[0]);
 }
 
@@ -221,7 +221,7 @@ static bool sums_matrices(const planner *p, const tensor_stage *st, const tensor
 // left-hand one is only stored along, memory runs along what is reduced.
 bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool deepest) {
-    if (sums_columns(p, st, left, n) || sums_matrices(p, st, left, n)) return true;
+    if (sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
     if (n < 2 || !deepest || !few(p, left[n - 1], left[0])) return false;
     return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
 }
@@ -299,7 +299,7 @@ static bool reduces_across(const planner *p, const tensor_stage *st, const tenso
     if (default_one_by_one(p, st) || st->nkeys) return false;
     int64_t extent = default_extent(p, st->bound[0]);
     if (sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
-    if (sums_matrices(p, st, left, n)) return true;
+    if (default_sums_matrices(p, st, left, n)) return true;
     if (extent && extent <= PART_POINTS) return false;
     for (uint32_t i = 0; i < n; i++)
         if (!default_dense(p, left[i]) || (!default_extent(p, left[i]) && default_dense(p, st->bound[0])))
@@ -324,7 +324,7 @@ static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left
     const machine *on = m->p->machine;
     if (!reduces_across(m->p, st, left, n)) return;
     int64_t points = sums_columns(m->p, st, left, n)    ? COLUMN_POINTS
-                     : sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
+                     : default_sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
                                                         : PART_POINTS;
     default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
     if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
@@ -362,7 +362,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     bool dots = default_reduces_dense(p, st) && !features;
     dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
     int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);
-    bool matrices = sums_matrices(p, st, left, n), columns = sums_columns(p, st, left, n) || matrices;
+    bool matrices = default_sums_matrices(p, st, left, n), columns = sums_columns(p, st, left, n) || matrices;
     fill_parts(m, st, left, n);
     if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], 4, NULL);
@@ -469,7 +469,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
-        if (!n || sums_columns(p, st, left, n) || sums_matrices(p, st, left, n) ||
+        if (!n || sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n) ||
             goes_along(p, dot, st, depth))
             continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
@@ -568,7 +568,7 @@ static void fill_flat(making *m, const stage_group *g) {
 
 void default_stages(making *m, const stage_group *g) {
     planner *p = m->p;
-    if (default_matrix(m, g)) return;
+    if (default_matrix(m, g) || default_outer_all(m, g)) return;
     if (flattens(m, g)) {
         fill_flat(m, g);
         return;

@@ -124,6 +124,9 @@ bool default_group(making *m, const stage_group *g, contraction *c, int64_t dept
 static inline bool default_is_outer(plan_rows r) { return r >= ROWS_OUTER_FEW && r <= ROWS_OUTER; }
 // A sum of outer products over what a map takes to a row, on tensor cores; false: it is none, and nothing is filled.
 bool default_outer(making *m, const stage_group *g);
+bool default_outer_all(making *m, const stage_group *g);   // over all points, where there is no map
+// A sum of matrices over the points of a graph, such as the gradient of a layer's weights.
+bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n);
 
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);

@@ -1,4 +1,4 @@
-// The default schedule of sums of outer products over what a map takes to a row, on tensor cores: of two
+// The default schedule of sums of outer products over what a map takes to a row, or over all points, on tensor cores: of two
 // factors whose numbers have 16 bits, or of what a schedule says `mma`. Long rows are cut into parts, whose
 // sums a second kernel adds; a block has a part of one row, and what it multiplies comes into shared memory
 // ahead of its use.
@@ -41,12 +41,14 @@ static bool find(const making *m, const stage_group *g, contraction *c, tensor_v
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     if (!p->machine->gpu || p->facts->no_matrices || g->len != 1 || is_apart(p, st->name) ||
-        !plan_matrix_sums(p, st) || st->nbound != 1 || st->nkeys != 1 || st->nfilters ||
-        st->loop != TENSOR_NO_LOOP || plan_left(p, st, left) != 3)
+        !plan_matrix_sums(p, st) || st->nbound != 1 || st->nkeys > 1 || st->nfilters ||
+        st->loop != TENSOR_NO_LOOP || plan_left(p, st, left) != 2 + st->nkeys)
         return false;
-    *c = (contraction){.sum = st, .rows = left[1], .columns = left[2], .depth = st->bound[0]};
-    *map = key_map(p, st, left[0]);
-    return *map != TENSOR_NO_VAL && find_factors(p, c) && default_operand(p, c);
+    *c = (contraction){
+        .sum = st, .rows = left[st->nkeys], .columns = left[st->nkeys + 1], .depth = st->bound[0]};
+    *map = st->nkeys ? key_map(p, st, left[0]) : TENSOR_NO_VAL;
+    bool rows = st->nkeys ? *map != TENSOR_NO_VAL : default_sums_matrices(p, st, left, 2);
+    return rows && find_factors(p, c) && default_operand(p, c);
 }
 
 // ---- Shapes ----------------------------------------------------------------------------------------------
@@ -94,8 +96,9 @@ static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer
 }
 
 // Points of a part of a row: as many parts as fill a machine, and no more, for each leaves a matrix.
-static int64_t part_of(const making *m, int64_t rows, int64_t columns) {
-    enum { FEW = 256, PART = 2048, MANY = 8192, WIDE = 128 };
+static int64_t part_of(const making *m, bool keyed, int64_t rows, int64_t columns) {
+    enum { FEW = 256, ALL = 1024, PART = 2048, MANY = 8192, WIDE = 128 };
+    if (!keyed) return ALL;
     if (m->rows == ROWS_OUTER_FEW) return FEW;
     if (m->rows == ROWS_OUTER_MANY) return MANY;
     return rows < WIDE && columns < WIDE ? PART : 2 * PART;
@@ -154,8 +157,9 @@ bool default_outer(making *m, const stage_group *g) {
     if (!g->len || !find(m, g, &c, &map)) return false;
     int64_t rows = default_extent(p, c.rows), columns = default_extent(p, c.columns);
     if (rows < LEAST || columns < LEAST || !shape_for(&c, rows, columns, &s)) return false;
-    default_fill(m, c.sum->name, SCHEDULE_BLOCK, c.sum->left[0], 1, NULL);
-    default_fill(m, c.sum->name, SCHEDULE_SPLIT, c.depth, part_of(m, rows, columns), NULL);
+    const bool keyed = map != TENSOR_NO_VAL;
+    if (keyed) default_fill(m, c.sum->name, SCHEDULE_BLOCK, c.sum->left[0], 1, NULL);
+    default_fill(m, c.sum->name, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth, part_of(m, keyed, rows, columns), NULL);
     default_multiply(m, &c);
     if (rows % ROWS || columns % ROWS) {
         fill_odd(m, &c, rows, columns);
@@ -163,7 +167,12 @@ bool default_outer(making *m, const stage_group *g) {
         fill_shape(m, &c, &s, rows);
         fill_ahead(m, &c, s.buffers);
     }
-    VEC_PUSH(p->arena, &m->outer, map);
+    if (keyed) VEC_PUSH(p->arena, &m->outer, map);
     p->facts->matrices = true;
     return true;
+}
+
+// Of all points: the same for any number of them.
+bool default_outer_all(making *m, const stage_group *g) {
+    return !m->p->op->stages.data[g->data[0]].nkeys && default_outer(m, g);
 }

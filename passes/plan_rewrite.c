@@ -78,15 +78,16 @@ static bool covers(const char *path, const char *stage) {
     return !strncmp(path, stage, n) && (!stage[n] || stage[n] == '.');
 }
 
+// By its own name: what is said of the result of a called op, y, names not what that computes on the way, y.s.
 bool plan_named(const planner *p, const char *stage) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
         if (c->empty || c->verb == SCHEDULE_INLINE) continue;
-        if (c->stage && covers(c->stage, stage)) return true;
+        if (c->stage && !strcmp(c->stage, stage)) return true;
         for (uint32_t v = 0; v < c->nvalues; v++)
             for (uint32_t k = 0; k < c->values[v].nnames; k++)
-                if (c->verb == SCHEDULE_FUSE && covers(c->values[v].names[k], stage)) return true;
-        if (c->subject && (c->verb == SCHEDULE_KEEP || c->verb == SCHEDULE_FUSE) && covers(c->subject, stage))
+                if (c->verb == SCHEDULE_FUSE && !strcmp(c->values[v].names[k], stage)) return true;
+        if (c->subject && (c->verb == SCHEDULE_KEEP || c->verb == SCHEDULE_FUSE) && !strcmp(c->subject, stage))
             return true;
     }
     return false;

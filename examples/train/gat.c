@@ -28,7 +28,8 @@ int main(int argc, char **argv) {
     const train_weight weights[WEIGHTS] = {
         [W1] = {k * features, .fan = k + features}, [AL1] = {features, .fan = D + 1},
         [AR1] = {features, .fan = D + 1}, [B1] = {features},
-        [W2] = {features * c, .fan = features + c}, [AL2] = {c, .fan = c + 1}, [AR2] = {c, .fan = c + 1}, [B2] = {c}};
+        [W2] = {features * c, .fan = features + c}, [AL2] = {c, .fan = c + 1}, [AR2] = {c, .fan = c + 1},
+        [B2] = {c}};
     train_weights(&t, weights, WEIGHTS);
     struct gat_step_args step = {
         .Z = t.entries, .N = n, .K = k, .E = t.graph.edges + n, .C = c,

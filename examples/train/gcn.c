@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
         .w1 = t.w[W1], .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2],
         .step = t.step, .loss = t.loss, .hits = t.hits};
     train_run(&t, &(train_model){.step = {&gcn_step_artefact, &step, &step.label},
-                                 .loss = {&gcn_loss_artefact, &loss, &loss.label}, .rate = 0.01f, .epochs = 200});
+                                 .loss = {&gcn_loss_artefact, &loss, &loss.label},
+                                 .rate = 0.01f, .epochs = 200});
     return 0;
 }

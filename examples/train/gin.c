@@ -30,6 +30,7 @@ int main(int argc, char **argv) {
         .eps2 = t.w[EPS2], .w2 = t.w[W2], .b2 = t.w[B2], .v2 = t.w[V2], .c2 = t.w[C2],
         .step = t.step, .loss = t.loss, .hits = t.hits};
     train_run(&t, &(train_model){.step = {&gin_step_artefact, &step, &step.label},
-                                 .loss = {&gin_loss_artefact, &loss, &loss.label}, .rate = 0.002f, .epochs = 200, .patience = 50});
+                                 .loss = {&gin_loss_artefact, &loss, &loss.label},
+                                 .rate = 0.002f, .epochs = 200, .patience = 50});
     return 0;
 }

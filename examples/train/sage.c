@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
         .u1 = t.w[U1], .w1 = t.w[W1], .b1 = t.w[B1], .u2 = t.w[U2], .w2 = t.w[W2], .b2 = t.w[B2],
         .step = t.step, .loss = t.loss, .hits = t.hits};
     train_run(&t, &(train_model){.step = {&sage_step_artefact, &step, &step.label},
-                                 .loss = {&sage_loss_artefact, &loss, &loss.label}, .rate = 0.01f, .epochs = 200});
+                                 .loss = {&sage_loss_artefact, &loss, &loss.label},
+                                 .rate = 0.01f, .epochs = 200});
     return 0;
 }

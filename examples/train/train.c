@@ -29,6 +29,7 @@ void *train_zeros(size_t count, size_t size) {
 
 gnn_tensor train_tensor(train *t, const void *host, size_t bytes) {
     gnn_tensor x = {0};
+    t->bytes += bytes;
     train_must(t, gnn_alloc(t->context, bytes ? bytes : 1, &x.data));
     train_must(t, host ? gnn_copy_in(t->context, x.data, host, bytes, t->stream)
                        : gnn_fill(t->context, x.data, 0, bytes, t->stream));
@@ -336,7 +337,7 @@ void train_run(train *t, const train_model *m) {
     if (m->patience) launched(&l, &l.restore);
     evaluated(&l, TRAIN_VALIDATION, &validation);
     evaluated(&l, TRAIN_TEST, &test);
-    printf("%s: %lld epochs in %.2f s; accuracy: validation %.1f, test %.1f\n", device.name, (long long)epoch,
-           spent, validation, test);
+    printf("%s: %lld epochs in %.3f s, %.1f MB beside the graph; accuracy: validation %.1f, test %.1f\n", device.name,
+           (long long)epoch, spent, (double)t->bytes / 1e6, validation, test);
     if (t->curve) draw(&told, t->curve);
 }

@@ -48,6 +48,7 @@ typedef struct {
     int64_t classes;
     train_set set[TRAIN_SETS];
     // In the device's memory.
+    size_t bytes;   // of all that is there but for the graph
     gnn_tensor w[TRAIN_WEIGHTS], g[TRAIN_WEIGHTS];   // weights, and where their gradients go
     gnn_tensor step, one;    // how many steps were done; 1, the derivative of the loss by itself
     gnn_tensor loss, hits;   // what evaluating a set gives
