@@ -157,9 +157,17 @@ void default_suppose(making *m, tensor_space s) {
     VEC_PUSH(m->p->arena, &m->supposed, s);
 }
 
-// Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes.
+static bool is_last(const planner *p, const tensor_stage *st, tensor_var v) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, st, left);
+    return n && left[n - 1] == v;
+}
+
+// Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes. Stages that share a kernel
+// have the widest numbers of all of them along their last index, so that they share it alike.
 static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes) {
     widest w = widest_access(m->p, st, v);
+    if (w.last && w.bytes < m->widest && is_last(m->p, st, v)) w.bytes = m->widest;
     int64_t extent = default_extent(m->p, v),
             widest_vector = w.last ? m->p->machine->vector_bytes / w.bytes : 1;
     share s = {1, 1, 1};
@@ -188,7 +196,8 @@ bool default_one_by_one(const planner *p, const tensor_stage *st) {
 }
 
 bool default_reduces_dense(const planner *p, const tensor_stage *st) {
-    return !default_one_by_one(p, st) && st->nbound == 1 && default_dense(p, st->bound[0]);
+    if (default_one_by_one(p, st) || st->nbound != 1) return false;
+    return default_dense(p, st->bound[0]) || (st->nleft && few(p, st->bound[0], st->left[0]));
 }
 
 // Is v the last index of something the stage loads?
@@ -566,6 +575,19 @@ static void fill_flat(making *m, const stage_group *g) {
     }
 }
 
+// Bytes of an element along the last index of those stages that have all indices of the kernel.
+static uint32_t widest_of(const planner *p, const stage_group *g, uint32_t depth) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        uint32_t n = plan_left(p, st, left);
+        widest w = n && n == depth ? widest_access(p, st, left[n - 1]) : (widest){0};
+        if (w.last && w.bytes > bytes) bytes = w.bytes;
+    }
+    return bytes;
+}
+
 void default_stages(making *m, const stage_group *g) {
     planner *p = m->p;
     if (default_matrix(m, g) || default_outer_all(m, g)) return;
@@ -576,9 +598,11 @@ void default_stages(making *m, const stage_group *g) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t depth = plan_left(p, &p->op->stages.data[g->data[g->len - 1]], left);
     m->along = walks_features(p, g, depth);
+    m->widest = widest_of(p, g, depth);
     if (p->machine->gpu) fill_gpu_stages(m, g, depth);
     else fill_host_stages(m, g, depth);
     m->along = false;
+    m->widest = 0;
     schedule *whole = p->s;
     default_nones(m);
     p->s = m->s;

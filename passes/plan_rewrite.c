@@ -174,6 +174,38 @@ static const char *why_not_inline(planner *p, const tensor_stage *st) {
     return NULL;
 }
 
+typedef struct {
+    const planner *p;
+    const tensor_stage *reader;
+    tensor_val val;
+} rereading;
+
+static bool has_all(const rereading *r, const tensor_node *load, const tensor_var *vars, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < load->nargs && !has; k++) has = plan_mentions(r->p, load->args[k], vars[i]);
+        if (!has) return false;
+    }
+    return true;
+}
+
+static bool read_once_a_point(void *user, const tensor_node *load) {
+    const rereading *r = user;
+    return (tensor_val)load->imm.i != r->val || (has_all(r, load, r->reader->left, r->reader->nleft) &&
+                                                 has_all(r, load, r->reader->bound, r->reader->nbound));
+}
+
+// Whether a contraction reads it: as a factor, once for each of its columns. (What walks rows has lanes along features that
+// would idle.)
+static bool read_again(const planner *p, const tensor_stage *st) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        rereading r = {p, &p->op->stages.data[i], st->targets[0].val};
+        bool contracts = r.reader->reducer != TENSOR_NO_REDUCER && !r.reader->nkeys;
+        if (contracts && !plan_loads(p, r.reader, read_once_a_point, &r)) return true;
+    }
+    return false;
+}
+
 static bool inlines(planner *p, const tensor_stage *st) {
     schedule_cell *asked = inline_cell(p, st->name);
     const char *no = why_not_inline(p, st);
@@ -192,7 +224,8 @@ static bool inlines(planner *p, const tensor_stage *st) {
     if (plan_named(p, st->name)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
-    return plan_operations(p, st->body[0], UINT32_MAX, 1, seen) <= INLINE_COST;
+    int64_t cost = plan_operations(p, st->body[0], UINT32_MAX, 1, seen);
+    return cost <= INLINE_COST / 2 || (cost <= INLINE_COST && !read_again(p, st));
 }
 
 bool plan_inlined(const planner *p, uint32_t stage) {

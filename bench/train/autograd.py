@@ -230,7 +230,7 @@ def value(random, p, size):
     return np.sort(to) if "sorted" in facts else to
 
 
-def compute(tool, folder):
+def compute(tool, folder, target):
     for number, (file, op, wrt) in enumerate(gradients()):
         generics = ["-DT=f64"] + GENERICS.get(op, [])
         forward, grad = manifest(tool, file, op, generics), manifest(tool, file, op + ".grad", generics)
@@ -249,7 +249,7 @@ def compute(tool, folder):
             np.save(place + "/%s.npy" % p["name"], values[p["name"]])
             words.append("--param=%s=%s/%s.npy" % (p["name"], place, p["name"]))
         needed = ["--size=%s=%d" % known for known in free.items()]
-        gnnc(tool, "run", "--target=host", "--op=" + op + ".grad", *generics, *words, *needed, "--out=" + place, file)
+        gnnc(tool, "run", "--target=" + target, "--op=" + op + ".grad", *generics, *words, *needed, "--out=" + place, file)
         known = {p["name"] for p in forward["params"]}
         with open(place + "/case.json", "w", encoding="utf-8") as f:
             json.dump({"wrt": wrt, "size": size, "name": grad["name"],
@@ -296,12 +296,13 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--target", default="host", help="where gnnc computes: host, cuda, sim")
     a = parser.parse_args()
     missing = [op for _, op, _ in gradients() if op not in FORMULAS]
     if missing:
         sys.exit("no formula: " + ", ".join(missing))
     if not a.compare:
-        compute(a.gnnc, a.folder)
+        compute(a.gnnc, a.folder, a.target)
     if torch is None:
         sys.exit("no PyTorch here: copy the folder to where there is one" if not a.compare else "no PyTorch")
     wrong = compare(a.folder, a.device)
