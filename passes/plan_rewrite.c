@@ -206,6 +206,38 @@ static bool read_again(const planner *p, const tensor_stage *st) {
     return false;
 }
 
+// Rows of features that an expression reads, through stages that are computed where they are read.
+static uint32_t rows_read(const planner *p, tensor_expr e, uint32_t rank, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e]) return 0;
+    seen[e] = 1;
+    const loop_value *w = n->op == TENSOR_LOAD_OP ? &p->plan->values.data[n->imm.i] : NULL;
+    if (w && w->home == LOOP_INLINE) return rows_read(p, p->op->stages.data[w->stage].body[0], rank, seen);
+    uint32_t rows = w && n->nargs == rank;
+    for (uint32_t i = 0; i < n->nargs; i++) rows += rows_read(p, n->args[i], rank, seen);
+    return rows;
+}
+
+static bool read_in_place(void *user, const tensor_node *load) {
+    const rereading *r = user;
+    bool in_place = true;
+    for (uint32_t i = 0; i < load->nargs && (tensor_val)load->imm.i == r->val; i++)
+        in_place &= tensor_node_at(r->p->op, load->args[i])->op != TENSOR_LOAD_OP;
+    return in_place;
+}
+
+// Whether rows of it are gathered, and each would be several.
+static bool gathers_more(const planner *p, const tensor_stage *st) {
+    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
+    memset(seen, 0, p->op->exprs.len + 1);
+    if (st->nleft < 2 || rows_read(p, st->body[0], st->nleft, seen) < 2) return false;
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        rereading r = {p, &p->op->stages.data[i], st->targets[0].val};
+        if (!plan_loads(p, r.reader, read_in_place, &r)) return true;
+    }
+    return false;
+}
+
 static bool inlines(planner *p, const tensor_stage *st) {
     schedule_cell *asked = inline_cell(p, st->name);
     const char *no = why_not_inline(p, st);
@@ -225,7 +257,8 @@ static bool inlines(planner *p, const tensor_stage *st) {
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     int64_t cost = plan_operations(p, st->body[0], UINT32_MAX, 1, seen);
-    return cost <= INLINE_COST / 2 || (cost <= INLINE_COST && !read_again(p, st));
+    if (cost > INLINE_COST || gathers_more(p, st)) return false;
+    return cost <= INLINE_COST / 2 || !read_again(p, st);
 }
 
 bool plan_inlined(const planner *p, uint32_t stage) {
