@@ -129,9 +129,9 @@ static void put_struct(header *h) {
     for (uint32_t k = 0; k < h->p->spaces.len; k++) put_space(h, &h->p->spaces.data[k]);
     for (uint32_t k = 0; k < h->p->params.len; k++) put_param(h, &h->p->params.data[k]);
     if (h->p->saved)
-        textbuf_printf(h->out,
-                       "    void *%s;   // of a plan made with GNN_SAVED: what the op hands to its gradient\n",
-                       member_name(h, "saved"));
+        textbuf_printf(
+            h->out, "    void *%s;   // of a plan made with GNN_SAVED: what the op hands to its gradient\n",
+            member_name(h, "saved"));
     if (!h->members.len) textbuf_puts(h->out, "    char none;   // C has no empty struct\n");
     textbuf_puts(h->out, "};\n");
 }

@@ -70,7 +70,7 @@ static void facts_member(textbuf *out, const program *p, const program_param *x)
     static const struct {
         uint32_t fact;
         const char *text;
-    } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"}, {FACT_PARTIAL, "partial"},
+    } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"},   {FACT_PARTIAL, "partial"},
                  {FACT_PREFIX, "prefix"}, {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},
                  {FACT_SAVED, "saved"}};
     if (!x->facts) return;

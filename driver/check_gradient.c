@@ -72,7 +72,8 @@ static bool loss(checking *c, double *out) {
         const tensor_array *dy = &c->b->arrays[given++];
         for (int64_t k = 0; k < elements(dy); k++) {
             double w = bind_load(dy->type, dy->data, k);
-            if (w != 0 && isfinite(of->value[k])) *out += w * of->value[k];   // of an empty row, or a masked one
+            if (w != 0 && isfinite(of->value[k]))
+                *out += w * of->value[k];   // of an empty row, or a masked one
         }
     }
     arena_free(a);
@@ -125,9 +126,8 @@ static void add_row(checking *c, const char *name, tensor_val result, const outc
     c->rows++;
     if (right) return;
     c->d->mismatch = true;
-    diag(c->d->ds, E0826, NO_SPAN,
-         "%s: element %lld of '%s' is not what %s: off by %.1e of the largest", name,
-         (long long)o->worst_at, c->gradient->vals.data[result].name, than, o->worst);
+    diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is not what %s: off by %.1e of the largest",
+         name, (long long)o->worst_at, c->gradient->vals.data[result].name, than, o->worst);
 }
 
 static bool check_tensor(checking *c, tensor_val result, const char *of, const tensor_evaluated *got) {
@@ -162,8 +162,8 @@ static void hand_over(checking *c, const tensor_evaluated *given, tensor_array *
     }
 }
 
-
-static void compare_saved(checking *c, tensor_val result, const tensor_evaluated *wanted, const tensor_evaluated *got) {
+static void compare_saved(checking *c, tensor_val result, const tensor_evaluated *wanted,
+                          const tensor_evaluated *got) {
     outcome o = {.elements = got->points};
     double largest = 0;
     for (int64_t k = 0; k < o.elements; k++) largest = fmax(largest, fabs(wanted->value[k]));
@@ -181,7 +181,8 @@ static bool check_saved(checking *c, const tensor_evaluated *wanted) {
     tensor_array *in = ARENA_ARRAY(a, tensor_array, c->saved->nparams + 1);
     tensor_evaluated *forward = ARENA_ARRAY(a, tensor_evaluated, c->saving->nparams + 1),
                      *got = ARENA_ARRAY(a, tensor_evaluated, c->saved->nparams + 1);
-    for (tensor_val v = 0; v < c->saved->nparams && c->gradient->vals.data[v].role != VAL_RESULT; v++) in[v] = c->b->arrays[v];
+    for (tensor_val v = 0; v < c->saved->nparams && c->gradient->vals.data[v].role != VAL_RESULT; v++)
+        in[v] = c->b->arrays[v];
     if (!evaluate(c, c->saving, c->inputs, a, forward)) return false;
     hand_over(c, forward, in);
     if (!evaluate(c, c->saved, in, a, got)) return false;

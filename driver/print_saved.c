@@ -1,4 +1,5 @@
-// --emit=saved: what a gradient reads of its op's stages, the bytes of each, and whether the op hands it over or it is computed again.
+// --emit=saved: what a gradient reads of its op's stages, the bytes of each, and whether the op hands it over
+// or it is computed again.
 #include "driver.h"
 
 #include <string.h>
@@ -33,12 +34,13 @@ bool print_saved(driver *d, const unit_op *o, textbuf *out) {
         textbuf_printf(out, "// %s is no gradient\n", o->name);
         return !diag_errors(d->ds);
     }
-    textbuf_printf(out, "// what %s reads of the stages of %s:\n%-16s %-5s %-12s %-14s %s\n", o->name, f->name, "stage", "type", "shape", "bytes", "kept");
+    textbuf_printf(out, "// what %s reads of the stages of %s:\n%-16s %-5s %-12s %-14s %s\n", o->name,
+                   f->name, "stage", "type", "shape", "bytes", "kept");
     for (uint32_t i = 0; i < all.len; i++) {
         const frontend_kept *k = &all.data[i];
         const char *bytes = bytes_of(a, f, k->value, width(k));
-        textbuf_printf(out, "%-16s %-5s %-12s %-14s %s\n", k->value->name, ir_dtype_text(k->type), shape_of(a, f, k->value), bytes,
-                       k->saved ? "saved" : "computed again");
+        textbuf_printf(out, "%-16s %-5s %-12s %-14s %s\n", k->value->name, ir_dtype_text(k->type),
+                       shape_of(a, f, k->value), bytes, k->saved ? "saved" : "computed again");
         if (k->saved) total = arena_printf(a, "%s%s%s", total, *total ? " + " : "", bytes);
     }
     textbuf_printf(out, "// saved: %s bytes\n", *total ? total : "0");

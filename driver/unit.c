@@ -131,12 +131,14 @@ static bool load_loop(driver *d, unit *u, const source_file *source) {
 static void lower_gnn(driver *d, unit *u) {
     for (uint32_t i = 0; i < u->frontend->ops.len; i++) {
         const frontend_op *op = &u->frontend->ops.data[i];
-        bool take = option_given(d, OPT_OP) ? wanted(d, op->name) : !op->imported && !op->generic_left && !op->twin;
+        bool take = option_given(d, OPT_OP) ? wanted(d, op->name)
+                                            : !op->imported && !op->generic_left && !op->twin;
         tensor_op *lowered = take ? frontend_lower(u->frontend, i) : NULL;
         if (lowered)
             add_op(d, u, &(unit_op){.name = lowered->name, .op = lowered, .frontend = u->frontend, .number = i});
         else if (take && op->twin && !diag_errors(d->ds))
-            diag_help(diag(d->ds, E0806, NO_SPAN, "there is no '%s': the gradients of that op save nothing of it", op->name),
+            diag_help(diag(d->ds, E0806, NO_SPAN,
+                           "there is no '%s': the gradients of that op save nothing of it", op->name),
                       "`save STAGE;` in a schedule of a gradient keeps a stage for it");
         else if (take) must_tell(d, "lower");
     }
@@ -152,7 +154,8 @@ bool unit_twin(driver *d, const unit_op *o, unit_op *out) {
 }
 
 static bool hands_over(const unit_op *o) {
-    return o->frontend && (o->frontend->ops.data[o->number].twin || frontend_twin_of(o->frontend, o->number) != UINT32_MAX);
+    return o->frontend &&
+           (o->frontend->ops.data[o->number].twin || frontend_twin_of(o->frontend, o->number) != UINT32_MAX);
 }
 
 static void unused_define(driver *d, const unit *u, const char *name) {

@@ -145,8 +145,8 @@ static const char *twin_name(sema *s, const char *name, const char *base, const 
 tensor_op *gradient_lower_saving(sema *s, const ast_item *item, tensor_op *f) {
     saved_stages saved = f ? saved_of(s, item->name.text, f) : (saved_stages){0};
     if (!saved.len) return NULL;
-    return verified(s, tensor_saving(s->arena, f, twin_name(s, f->name, item->name.text, "saving"), saved.data,
-                                     saved.len));
+    return verified(s, tensor_saving(s->arena, f, twin_name(s, f->name, item->name.text, "saving"),
+                                     saved.data, saved.len));
 }
 
 tensor_op *gradient_lower_saved(sema *s, const ast_item *g, tensor_op *f) {

@@ -1,5 +1,5 @@
-// What an op hands to its gradients: stages that schedules of theirs save, and reductions no larger than a result unless one
-// recomputes them. One buffer serves them all, so it is one decision for all schedules.
+// What an op hands to its gradients: stages that schedules of theirs save, and reductions no larger than a
+// result unless one recomputes them. One buffer serves them all, so it is one decision for all schedules.
 //     schedule gat.grad kept { save a f16;  recompute a.max; }
 #include "sema.h"
 #include "sema_schedule.h"
@@ -135,9 +135,11 @@ saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
         const tensor_stage *st = &f->stages.data[i];
         const tensor_val_info *v = &f->vals.data[st->targets[0].val];
         const said *save = find_said(&all, st->name, SCHEDULE_SAVE);
-        bool needed = false, kept = save || (costs(f, st) && no_larger_than_a_result(f, v) && !home_said(&all, st->name));
+        bool needed = false,
+             kept = save || (costs(f, st) && no_larger_than_a_result(f, v) && !home_said(&all, st->name));
         for (uint32_t k = 0; k < made.len; k++) needed |= find_stage(made.data[k], st->name) != NULL;
-        if (!needed || !kept || !can_be_kept(f, st) || find_said(&all, st->name, SCHEDULE_RECOMPUTE)) continue;
+        if (!needed || !kept || !can_be_kept(f, st) || find_said(&all, st->name, SCHEDULE_RECOMPUTE))
+            continue;
         gradient_saved x = {st->targets[0].val, save && save->type != DT_COUNT ? save->type : v->type};
         VEC_PUSH(s->arena, &out, x);
     }

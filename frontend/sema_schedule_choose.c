@@ -159,8 +159,8 @@ static tensor_op *without_twin(frontend_unit *u, uint32_t op) {
     return NULL;
 }
 
-// `save` and `recompute` have decided which stages there are. What says how to compute one has its meaning where it is
-// computed, and none is missed where it is given.
+// `save` and `recompute` have decided which stages there are. What says how to compute one has its meaning
+// where it is computed, and none is missed where it is given.
 static void consume_kept(frontend_unit *u, uint32_t op, const tensor_op *lowered, schedule_resolver *r) {
     const tensor_op *whole = u->ops.data[op].twin == TWIN_SAVED && r->made.len ? without_twin(u, op) : NULL;
     for (uint32_t i = 0; i < r->made.len; i++)

@@ -207,14 +207,21 @@ static void list_gradients(frontend_unit *u) {
         bool elsewhere = source_map_file(diag_sources(s->ds), g->at.lo) != u->main;
         if (!item || gradient_find(s, gradient_path(s, g)) != g) continue;
         const char *name = gradient_path(s, g);
-        frontend_op op = {.name = name, .path = name, .item = item, .grad = g, .imported = elsewhere, .generic_left = generic_left(s, item, true)};
+        frontend_op op = {.name = name,
+                          .path = name,
+                          .item = item,
+                          .grad = g,
+                          .imported = elsewhere,
+                          .generic_left = generic_left(s, item, true)};
         VEC_PUSH(u->arena, &u->ops, op);
     }
 }
 
 uint32_t frontend_twin_of(const frontend_unit *u, uint32_t op) {
     for (uint32_t i = 0; i < u->ops.len; i++)
-        if (u->ops.data[i].twin && u->ops.data[i].path == u->ops.data[op].path && u->ops.data[op].twin == TWIN_NONE) return i;
+        if (u->ops.data[i].twin && u->ops.data[i].path == u->ops.data[op].path &&
+            u->ops.data[op].twin == TWIN_NONE)
+            return i;
     return UINT32_MAX;
 }
 
@@ -320,9 +327,11 @@ static tensor_op *lower_forward(sema *s, const ast_item *item, const char *sourc
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
     const frontend_op *o = &u->ops.data[op];
     const char *source = u->main->path;
-    if (o->twin == TWIN_SAVING) return gradient_lower_saving(u->sema, o->item, lower_forward(u->sema, o->item, source));
+    if (o->twin == TWIN_SAVING)
+        return gradient_lower_saving(u->sema, o->item, lower_forward(u->sema, o->item, source));
     if (o->twin == TWIN_SAVED)
-        return gradient_lower_saved(u->sema, o->grad, gradient_lower_source(u->sema, o->grad, lower_forward, source));
+        return gradient_lower_saved(u->sema, o->grad,
+                                    gradient_lower_source(u->sema, o->grad, lower_forward, source));
     return o->grad ? gradient_lower(u->sema, o->grad, lower_forward, source)
                    : lower_forward(u->sema, o->item, source);
 }

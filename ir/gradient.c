@@ -284,10 +284,8 @@ tensor_op *tensor_saving(arena *a, const tensor_op *op, const char *name, const 
     uint32_t n = 0;
     for (tensor_val v = 0; v < op->nparams; v++)
         if (op->vals.data[v].role == VAL_RESULT) results[n++] = v;
-    return gradient_keep(&g, &(gradient_kept){.name = name,
-                                              .results = results,
-                                              .nresults = n,
-                                              .saved = as,
-                                              .nsaved = nsaved,
-                                              .saves = true});
+    return gradient_keep(
+        &g,
+        &(gradient_kept){
+            .name = name, .results = results, .nresults = n, .saved = as, .nsaved = nsaved, .saves = true});
 }

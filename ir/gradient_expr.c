@@ -71,8 +71,9 @@ static tensor_expr bin(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_exp
     return tensor_binary(op, o, x, y, NO_SPAN);
 }
 
-// An adjoint that is 0 but where a condition holds stays so, whatever it is multiplied with: where a branch was not taken,
-// slopes are often infinite or NaN, as that of the root of a degree is at 0. So the choice stands outside.
+// An adjoint that is 0 but where a condition holds stays so, whatever it is multiplied with: where a branch
+// was not taken, slopes are often infinite or NaN, as that of the root of a degree is at 0. So the choice
+// stands outside.
 gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e) {
     const tensor_node n = *tensor_node_at(op, e);
     if (n.op != TENSOR_SELECT_OP || !tensor_type_is_float(n.type)) return (gradient_masked){0, e};
@@ -97,9 +98,12 @@ tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y) {
     if (!x || !y) return x ? x : y;
     gradient_masked a = gradient_masked_of(op, x), b = gradient_masked_of(op, y);
     if (!a.condition || !b.condition) return bin(op, TENSOR_ADD_OP, x, y);
-    if (is_not(op, b.condition, a.condition)) return tensor_select(op, a.condition, a.value, b.value, NO_SPAN);
-    if (is_not(op, a.condition, b.condition)) return tensor_select(op, b.condition, b.value, a.value, NO_SPAN);
-    if (a.condition == b.condition) return gradient_under(op, a.condition, gradient_add(op, a.value, b.value));
+    if (is_not(op, b.condition, a.condition))
+        return tensor_select(op, a.condition, a.value, b.value, NO_SPAN);
+    if (is_not(op, a.condition, b.condition))
+        return tensor_select(op, b.condition, b.value, a.value, NO_SPAN);
+    if (a.condition == b.condition)
+        return gradient_under(op, a.condition, gradient_add(op, a.value, b.value));
     return gradient_under(op, bin(op, TENSOR_OR_OP, a.condition, b.condition), bin(op, TENSOR_ADD_OP, x, y));
 }
 
@@ -107,12 +111,14 @@ tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y) {
     gradient_masked a = gradient_masked_of(op, x);
     if (is_constant(op, x, 1)) return y;
     if (is_constant(op, y, 1)) return x;
-    return a.condition ? gradient_under(op, a.condition, gradient_mul(op, a.value, y)) : bin(op, TENSOR_MUL_OP, x, y);
+    return a.condition ? gradient_under(op, a.condition, gradient_mul(op, a.value, y))
+                       : bin(op, TENSOR_MUL_OP, x, y);
 }
 
 static tensor_expr div_by(tensor_op *op, tensor_expr x, tensor_expr y) {
     gradient_masked a = gradient_masked_of(op, x);
-    return a.condition ? gradient_under(op, a.condition, div_by(op, a.value, y)) : bin(op, TENSOR_DIV_OP, x, y);
+    return a.condition ? gradient_under(op, a.condition, div_by(op, a.value, y))
+                       : bin(op, TENSOR_DIV_OP, x, y);
 }
 
 static tensor_expr negated(tensor_op *op, tensor_expr x) {
@@ -192,8 +198,7 @@ static void of_arguments(tensor_op *op, tensor_expr e, tensor_expr s, tensor_exp
         out[2] = tensor_select(op, a, zero, s, NO_SPAN);
         return;
     case TENSOR_CVT_OP:
-        if (tensor_type_is_float(tensor_typeof(op, a)))
-            out[0] = converted(op, tensor_typeof(op, a), s);
+        if (tensor_type_is_float(tensor_typeof(op, a))) out[0] = converted(op, tensor_typeof(op, a), s);
         return;
     case TENSOR_ROUND_OP: out[0] = s; return;   // as though it kept every number
     case TENSOR_NEG_OP: out[0] = negated(op, s); return;

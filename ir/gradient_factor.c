@@ -1,6 +1,8 @@
-// What does not depend on what is summed stands outside the sum: factors, and the choice of 0 where a condition does not hold.
+// What does not depend on what is summed stands outside the sum: factors, and the choice of 0 where a
+// condition does not hold.
 //     sum{c} select(p(v, f), 0, g(v, c) * w(f, c) / q)  →  select(p(v, f), 0, sum{c} g(v, c) * w(f, c)) / q
-// So a sum of products stays one, which tensor cores take, and what is costly, such as a random number, is made once.
+// So a sum of products stays one, which tensor cores take, and what is costly, such as a random number, is
+// made once.
 #include "gradient_internal.h"
 
 typedef VEC(tensor_expr) factors;

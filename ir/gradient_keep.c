@@ -182,7 +182,8 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
     to->at = g->at;
     for (tensor_val v = 0; v < g->op->vals.len; v++) m.as[v] = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < k->nresults; i++) m.needed[k->results[i]] = true;
-    for (uint32_t i = 0; i < k->nsaved; i++) m.needed[k->saved[i].val] = k->saves, m.given[k->saved[i].val] = !k->saves;
+    for (uint32_t i = 0; i < k->nsaved; i++)
+        m.needed[k->saved[i].val] = k->saves, m.given[k->saved[i].val] = !k->saves;
     find_needed(&m);
     for (uint32_t i = 0; i < g->op->spaces.len; i++) VEC_PUSH(to->arena, &to->spaces, g->op->spaces.data[i]);
     for (uint32_t i = 0; i < g->op->vars.len; i++) VEC_PUSH(to->arena, &to->vars, g->op->vars.data[i]);

@@ -281,7 +281,8 @@ static tensor_expr put_row(gradient_rewriting *r, const tensor_node *n) {
     const points *p = r->user;
     for (uint32_t k = 0; k < p->keys.len; k++) {
         const tensor_node *lhs = tensor_node_at(p->g->op, p->keys.data[k].lhs);
-        bool same = n->op == TENSOR_LOAD_OP && lhs->op == TENSOR_LOAD_OP && n->imm.i == lhs->imm.i && n->nargs == lhs->nargs;
+        bool same = n->op == TENSOR_LOAD_OP && lhs->op == TENSOR_LOAD_OP && n->imm.i == lhs->imm.i &&
+                    n->nargs == lhs->nargs;
         for (uint32_t i = 0; same && i < n->nargs; i++) same = n->args[i] == lhs->args[i];
         if (same) return p->keys.data[k].rhs;
     }
@@ -299,8 +300,8 @@ static bool sums_over(const points *p, const gradient_partial *x) {
     return all;
 }
 
-// Where a sum over some of these points is there already, as of the contraction before an activation when its bias is summed
-// over all rows, it goes on from there.
+// Where a sum over some of these points is there already, as of the contraction before an activation when its
+// bias is summed over all rows, it goes on from there.
 static tensor_expr from_partial(points *p, tensor_expr value) {
     for (uint32_t k = 0; k < p->g->partials.len && !p->keys.len && !p->holds; k++) {
         const gradient_partial *x = &p->g->partials.data[k];
@@ -318,7 +319,8 @@ static tensor_expr from_partial(points *p, tensor_expr value) {
 }
 
 // In the variables of the stage, which the sum's own index has other names for.
-static void note_partial(const points *p, tensor_expr value, const gradient_factored *f, tensor_val sum, const tensor_var *bound, uint32_t n) {
+static void note_partial(const points *p, tensor_expr value, const gradient_factored *f, tensor_val sum,
+                         const tensor_var *bound, uint32_t n) {
     gradient *g = p->g;
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, p->left.len + 1);
     if (p->keys.len || p->holds) return;
@@ -353,7 +355,8 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient_push(g, s);
     gradient_factored plain = gradient_factor(g, whole, bound.data, bound.len);   // in the stage's variables
     note_partial(p, whole, &plain, to.val, bound.data, bound.len);
-    tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN), all = gradient_outside(g, &f, sum);
+    tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN),
+                all = gradient_outside(g, &f, sum);
     add_term(g, of, all, s.left, all == sum);
 }
 

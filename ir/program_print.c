@@ -113,8 +113,8 @@ static void print_facts(textbuf *out, const program *p, const program_param *x) 
     static const struct {
         uint32_t fact;
         const char *text;
-    } facts[] = {{FACT_UNIQUE, "unique"}, {FACT_PARTIAL, "partial"}, {FACT_PREFIX, "prefix"},
-                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"}, {FACT_SAVED, "saved"}};
+    } facts[] = {{FACT_UNIQUE, "unique"},   {FACT_PARTIAL, "partial"}, {FACT_PREFIX, "prefix"},
+                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},   {FACT_SAVED, "saved"}};
     if (x->facts & FACT_SORTED) textbuf_puts(out, " sorted");
     if (x->facts & FACT_SORTED && x->sorted_by >= 0) {
         textbuf_puts(out, "(");

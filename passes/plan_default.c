@@ -163,8 +163,9 @@ static bool is_last(const planner *p, const tensor_stage *st, tensor_var v) {
     return n && left[n - 1] == v;
 }
 
-// Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes. Stages that share a kernel
-// have the widest numbers of all of them along their last index, so that they share it alike.
+// Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes. Stages
+// that share a kernel have the widest numbers of all of them along their last index, so that they share it
+// alike.
 static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes) {
     widest w = widest_access(m->p, st, v);
     if (w.last && w.bytes < m->widest && is_last(m->p, st, v)) w.bytes = m->widest;
@@ -332,18 +333,19 @@ static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n
 static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     const machine *on = m->p->machine;
     if (!reduces_across(m->p, st, left, n)) return;
-    int64_t points = sums_columns(m->p, st, left, n)    ? COLUMN_POINTS
+    int64_t points = sums_columns(m->p, st, left, n)            ? COLUMN_POINTS
                      : default_sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
-                                                        : PART_POINTS;
+                                                                : PART_POINTS;
     default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
     if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
 }
 
 // The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all of them.
-static int64_t fill_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t lanes) {
+static int64_t fill_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                                int64_t lanes) {
     index_cut columns = default_cut_of(m, st, left[n - 1], false);
-    int64_t room = HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)), rows = extent_or_typical(m, left[0]),
-            take = power_above(rows);
+    int64_t room = HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)),
+            rows = extent_or_typical(m, left[0]), take = power_above(rows);
     if (!default_extent(m->p, left[0])) default_suppose(m, m->p->op->vars.data[left[0]].space);
     int64_t hold = take < room ? take : room;
     if (take / hold < lanes && take / lanes > 0) hold = take / lanes;   // all lanes have some
@@ -397,7 +399,8 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], 2, NULL);
         return lanes / 2;
     }
-    if (reduces && !dots && lanes > 1 && !alike) lanes = fill_bound(m, st, lanes, vectors, spare && n && !columns);
+    if (reduces && !dots && lanes > 1 && !alike)
+        lanes = fill_bound(m, st, lanes, vectors, spare && n && !columns);
     return lanes;
 }
 

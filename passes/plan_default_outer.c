@@ -1,7 +1,7 @@
-// The default schedule of sums of outer products over what a map takes to a row, or over all points, on tensor cores: of two
-// factors whose numbers have 16 bits, or of what a schedule says `mma`. Long rows are cut into parts, whose
-// sums a second kernel adds; a block has a part of one row, and what it multiplies comes into shared memory
-// ahead of its use.
+// The default schedule of sums of outer products over what a map takes to a row, or over all points, on
+// tensor cores: of two factors whose numbers have 16 bits, or of what a schedule says `mma`. Long rows are
+// cut into parts, whose sums a second kernel adds; a block has a part of one row, and what it multiplies
+// comes into shared memory ahead of its use.
 //     w[r, k, q] = sum{e : type[e] == r} x[e, k] * g[e, q]   →  block r 1;  split e 2048;  groups q 2;  …
 //                                                               mma e f16;  keep x, g shared;  pipeline e 3;
 #include "plan_default.h"
@@ -159,7 +159,8 @@ bool default_outer(making *m, const stage_group *g) {
     if (rows < LEAST || columns < LEAST || !shape_for(&c, rows, columns, &s)) return false;
     const bool keyed = map != TENSOR_NO_VAL;
     if (keyed) default_fill(m, c.sum->name, SCHEDULE_BLOCK, c.sum->left[0], 1, NULL);
-    default_fill(m, c.sum->name, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth, part_of(m, keyed, rows, columns), NULL);
+    default_fill(m, c.sum->name, keyed ? SCHEDULE_SPLIT : SCHEDULE_BLOCK, c.depth,
+                 part_of(m, keyed, rows, columns), NULL);
     default_multiply(m, &c);
     if (rows % ROWS || columns % ROWS) {
         fill_odd(m, &c, rows, columns);

@@ -133,7 +133,8 @@ static bool by_matrices(const planner *p, const tensor_stage *st) {
     return plan_matrix_of(p, st, &m);
 }
 
-// Rows are dealt out by a matrix operation as suits it: what follows from its result goes along, another sum does not.
+// Rows are dealt out by a matrix operation as suits it: what follows from its result goes along, another sum
+// does not.
 bool plan_matrix_joins(bool before_is, const tensor_stage *st, bool is) {
     return before_is == is || (before_is && st->reducer == TENSOR_NO_REDUCER);
 }
@@ -144,7 +145,8 @@ bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
     if (g->len && (plan_carries(p, st) || plan_atomic(p, st))) return false;   // kernels of its own
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *w = &p->op->stages.data[g->data[i]];
-        if (plan_carries(p, w) || plan_atomic(p, w) || !plan_matrix_joins(by_matrices(p, w), st, matrix)) return false;
+        if (plan_carries(p, w) || plan_atomic(p, w) || !plan_matrix_joins(by_matrices(p, w), st, matrix))
+            return false;
         if (w->loop != st->loop || !prefix(p, w, st) || !reads_own(p, w, st) || !reads_own(p, st, w) ||
             !plan_owner_alone(p, w, st))
             return false;

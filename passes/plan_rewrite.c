@@ -78,7 +78,8 @@ static bool covers(const char *path, const char *stage) {
     return !strncmp(path, stage, n) && (!stage[n] || stage[n] == '.');
 }
 
-// By its own name: what is said of the result of a called op, y, names not what that computes on the way, y.s.
+// By its own name: what is said of the result of a called op, y, names not what that computes on the way,
+// y.s.
 bool plan_named(const planner *p, const char *stage) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
@@ -87,7 +88,8 @@ bool plan_named(const planner *p, const char *stage) {
         for (uint32_t v = 0; v < c->nvalues; v++)
             for (uint32_t k = 0; k < c->values[v].nnames; k++)
                 if (c->verb == SCHEDULE_FUSE && !strcmp(c->values[v].names[k], stage)) return true;
-        if (c->subject && (c->verb == SCHEDULE_KEEP || c->verb == SCHEDULE_FUSE) && !strcmp(c->subject, stage))
+        if (c->subject && (c->verb == SCHEDULE_KEEP || c->verb == SCHEDULE_FUSE) &&
+            !strcmp(c->subject, stage))
             return true;
     }
     return false;
@@ -195,8 +197,8 @@ static bool read_once_a_point(void *user, const tensor_node *load) {
                                                  has_all(r, load, r->reader->bound, r->reader->nbound));
 }
 
-// Whether a contraction reads it: as a factor, once for each of its columns. (What walks rows has lanes along features that
-// would idle.)
+// Whether a contraction reads it: as a factor, once for each of its columns. (What walks rows has lanes along
+// features that would idle.)
 static bool read_again(const planner *p, const tensor_stage *st) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         rereading r = {p, &p->op->stages.data[i], st->targets[0].val};

@@ -1,5 +1,6 @@
 // The struct of a linked op's arguments, read by the op's manifest: its members lie where C puts them, sizes
-// of free spaces first, then parameters, then what is saved, of which some are. codegen/header.c declares the same members in the same order.
+// of free spaces first, then parameters, then what is saved, of which some are. codegen/header.c declares the
+// same members in the same order.
 #include "internal.h"
 
 gnn_status rt_arguments_new(rt_heap *h, const gnn_program *p, rt_arguments **out) {

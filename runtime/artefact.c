@@ -202,11 +202,14 @@ gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, cons
         return rt_fail(op->c, GNN_BAD_ARGUMENT, "%.60s_plan is given the op %.60s", a->name,
                        p->artefact->name);
     if (keeps && !p->saved)
-        return rt_fail(op->c, GNN_BAD_ARGUMENT, "plan of %.60s: GNN_SAVED is for an op with a gradient, or a gradient", p->name);
+        return rt_fail(op->c, GNN_BAD_ARGUMENT,
+                       "plan of %.60s: GNN_SAVED is for an op with a gradient, or a gradient", p->name);
     rt_heap heap = {op->c, NULL};
     rt_arguments *r;
-    gnn_plan_options options = {
-        .flags = o->flags & ~(uint32_t)GNN_SAVED, .version = o->version, .stream = o->stream, .cache = o->cache};
+    gnn_plan_options options = {.flags = o->flags & ~(uint32_t)GNN_SAVED,
+                                .version = o->version,
+                                .stream = o->stream,
+                                .cache = o->cache};
     gnn_status s = rt_arguments_new(&heap, p, &r);
     if (!s) {
         rt_arguments_read(p, args, r);
@@ -241,10 +244,12 @@ static gnn_status place_saved(gnn_plan *plan, rt_arguments *r) {
     const size_t bytes = gnn_plan_saved(plan);
     size_t at = 0;
     if (r->saved && !plan->keeps)
-        return rt_fail(plan->c, GNN_BAD_ARGUMENT, "`saved` is given to a plan of %.60s that was made without GNN_SAVED", plan->p->name);
+        return rt_fail(plan->c, GNN_BAD_ARGUMENT,
+                       "`saved` is given to a plan of %.60s that was made without GNN_SAVED", plan->p->name);
     if (bytes && (!r->saved || (uintptr_t)r->saved % 256))
-        return rt_fail(plan->c, GNN_BAD_ARGUMENT, "`saved` of %.60s is %s: it has %zu bytes (gnn_plan_saved), aligned to 256", plan->p->name,
-                       r->saved ? "not aligned" : "NULL", bytes);
+        return rt_fail(plan->c, GNN_BAD_ARGUMENT,
+                       "`saved` of %.60s is %s: it has %zu bytes (gnn_plan_saved), aligned to 256",
+                       plan->p->name, r->saved ? "not aligned" : "NULL", bytes);
     for (uint32_t i = 0; i < plan->p->nparams; i++) {
         if (plan->p->params[i].facts & RT_SAVED) r->tensors[i].data = (char *)r->saved + at;
         at += rt_saved_bytes(plan, i);
