@@ -28,9 +28,9 @@ LIBRARY = os.path.join(os.path.dirname(os.path.dirname(HERE)), "stdlib")
 ALLOWED = {"E0820"}   # symmetric(src, dst) on a graph that is not
 BLOCKS = ["64", "256", "512"]
 ORDERS = ["forward", "reverse", "random"]
-MULTIPLES = dict(F=16, K=8, Q=8, H=4, D=8, J=8, P=8, M=8)   # what schedules with vectors are for, and a class of the default's extents
-WIDE = dict(F=72, K=8, Q=72, H=2, D=72, J=72, P=72, M=72)   # another class
-ODD = dict(F=5, K=3, Q=7, H=3, D=5, J=5, P=5, M=5)          # the last one
+MULTIPLES = dict(C=8, F=16, K=8, Q=8, H=4, D=8, J=8, P=8, M=8)   # what schedules with vectors are for, and a class of the default's extents
+WIDE = dict(C=72, F=72, K=8, Q=72, H=2, D=72, J=72, P=72, M=72)   # another class
+ODD = dict(C=5, F=5, K=3, Q=7, H=3, D=5, J=5, P=5, M=5)          # the last one
 # Of one node and thirty edges: all maps ascend, and have many points a value.
 TILED = dict(WIDE, N=1, B=30, L=1, R=1)
 # For plans that were right in none of those.
