@@ -100,6 +100,7 @@ static void put_scalar(header *h, const program_param *x) {
 }
 
 static void put_param(header *h, const program_param *x) {
+    if (x->facts & FACT_SAVED) return;   // a part of `saved`
     if (x->role == PARAM_MAP && x->facts & FACT_PREFIX) {
         textbuf_printf(h->out, "    // %s: ", x->name);
         put_map(h, x);

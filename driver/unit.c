@@ -248,7 +248,7 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
         return NULL;
     }
     o->module = o->program->module;
-    o->program->saved = hands_over(o);
+    o->program->saved |= hands_over(o);
     if (option_given(d, OPT_SEED_FAULT)) return seed_fault(d, o->program) ? o->program : NULL;
     if (option_on(d, OPT_VERIFY, true)) {
         const char *wrong = simt_verify(d->arena, o->module);

@@ -319,14 +319,15 @@ static tensor_expr from_partial(points *p, tensor_expr value) {
 }
 
 // In the variables of the stage, which the sum's own index has other names for.
-static void note_partial(const points *p, tensor_expr value, const gradient_factored *f, tensor_val sum,
-                         const tensor_var *bound, uint32_t n) {
+static void note_partial(const points *p, tensor_expr value, tensor_val sum, const tensor_var *bound,
+                         uint32_t n) {
     gradient *g = p->g;
     tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, p->left.len + 1);
     if (p->keys.len || p->holds) return;
     for (uint32_t i = 0; i < p->left.len; i++) index[i] = tensor_var_expr(g->op, p->left.data[i], NO_SPAN);
+    gradient_factored f = gradient_factor(g, value, bound, n);
     tensor_expr load = tensor_load(g->op, sum, index, p->left.len, NO_SPAN);
-    gradient_partial x = {value, gradient_outside(g, f, load), bound, n};
+    gradient_partial x = {value, gradient_outside(g, &f, load), bound, n};
     VEC_PUSH(g->arena, &g->partials, x);
 }
 
@@ -353,8 +354,7 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     s.body = &value, s.nbody = 1;
     s.filters = &p->holds, s.nfilters = p->holds != 0;
     gradient_push(g, s);
-    gradient_factored plain = gradient_factor(g, whole, bound.data, bound.len);   // in the stage's variables
-    note_partial(p, whole, &plain, to.val, bound.data, bound.len);
+    note_partial(p, whole, to.val, bound.data, bound.len);
     tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN),
                 all = gradient_outside(g, &f, sum);
     add_term(g, of, all, s.left, all == sum);

@@ -110,6 +110,7 @@ static void add_params(arena *a, program *p, const tensor_op *op) {
                            .into = v->into,
                            .sorted_by = v->sorted_by == TENSOR_NO_VAL ? -1 : (int32_t)v->sorted_by,
                            .inplace = v->inplace == TENSOR_NO_VAL ? -1 : (int32_t)v->inplace};
+        p->saved |= (v->facts & FACT_SAVED) != 0;
         VEC_PUSH(a, &p->params, x);
     }
 }
