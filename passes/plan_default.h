@@ -1,5 +1,5 @@
-// Inside the default schedule: plan_default.c deals out the stages of a kernel, plan_default_matrix.c
-// contractions on tensor cores, plan_default_rows.c gives
+// Inside the default schedule: plan_default.c orders its parts, plan_default_stage.c deals out the stages
+// of a kernel, plan_default_matrix.c contractions on tensor cores, plan_default_rows.c gives
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
 // and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
 // plan_default_group.c those of four warps, plan_default_outer.c sums of outer products,
