@@ -222,6 +222,8 @@ static void add_helps(const fault *f, diagnostic *d) {
         diag_fix(d, f->at, arena_printf(p->arena, "\"%s\"", text_of(p, f->at)), "write the name in quotes");
     else if (p->item == FN && (p->token.kind == BLOCK || p->token.kind == '{'))
         diag_help(d, "a function is one expression: fn f(x) = …;");
+    else if (p->item == SCHEDULE && (p->token.kind == BLOCK || p->token.kind == '{') && expects(f, "a name"))
+        diag_help(d, "a schedule says whose it is and has a name of its own: schedule OP NAME { … }");
     else if (p->item == REDUCER && f->n == 1 && expects(f, "'('") && in_block(p))
         diag_help(d, "what a section says stands in parentheses: state (s);");
     else if (p->previous.kind == ARROW && expects(f, "'('"))
