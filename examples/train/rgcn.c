@@ -55,7 +55,8 @@ static void plain(train *t) {
         .src = t->src, .dst = t->dst, .type = types(t), .row = row,
         .w1 = t->w[W1], .s1 = t->w[S1], .w2 = t->w[W2], .s2 = t->w[S2], .loss = t->loss, .hits = t->hits};
     train_run(t, &(train_model){.step = {&ARTEFACT(rgcn_step), &step, &step.label},
-                                .loss = {&ARTEFACT(rgcn_loss), &loss, &loss.label}, .rate = 0.01f, .epochs = 50});
+                                .loss = {&ARTEFACT(rgcn_loss), &loss, &loss.label},
+                                .rate = 0.01f, .epochs = 50});
 }
 
 static void by_bases(train *t) {

@@ -11,8 +11,8 @@
 enum { EVERY = 20, POINTS = 1000 };   // epochs between two lines of progress; points of a curve
 enum { OFTEN = 200 };                 // good steps in a row after which the scale of the loss doubles
 
-// The scale of the loss at first and at most. Gradients of f16 end at 65504, and what is below 2^-25 is 0; those of bf16
-// have the range of f32, but a step that diverges is skipped.
+// The scale of the loss at first and at most. Gradients of f16 end at 65504, and what is below 2^-25 is 0; those
+// of bf16 have the range of f32, but a step whose gradients are infinite is skipped.
 static const struct {
     float first, most;
 } scales[] = {[TRAIN_f32] = {0, 0}, [TRAIN_bf16] = {1, 1}, [TRAIN_f16] = {0x1p16f, 0x1p24f}};

@@ -11,7 +11,8 @@
 //     train_run(&t, &(train_model){.step = {&ARTEFACT(gcn_step), &step, &step.label},
 //                                  .loss = {&ARTEFACT(gcn_loss), &loss, &loss.label}});
 //
-// TYPE, which CMake says, is what the op's T is: f32, f16 or bf16. Nothing is freed: all of it is used until the program ends. What fails ends the program, with the reason.
+// TYPE, which CMake says, is what the op's T is: f32, f16 or bf16. Nothing is freed: all of it is used until
+// the program ends. What fails ends the program, with the reason.
 #ifndef TRAIN_H
 #define TRAIN_H
 
@@ -59,7 +60,7 @@ typedef struct {
     // In the device's memory.
     size_t bytes;   // of all that is there but for the graph
     gnn_tensor w[TRAIN_WEIGHTS], g[TRAIN_WEIGHTS];   // weights, and where their gradients go
-    gnn_tensor step, scale;   // how many steps were done; the scale, which is the derivative of the loss by itself
+    gnn_tensor step, scale;   // how many steps were made or skipped; the derivative of the loss by itself
     gnn_tensor loss, hits;    // what evaluating a set gives
     // All weights together: how many numbers, these, their gradients, Adam's moments, the best weights.
     int64_t numbers;
