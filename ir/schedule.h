@@ -51,6 +51,7 @@ typedef struct {
     bool empty;                  // `none`
     bool optional;               // `tune`: the tuner may leave it out
     bool consumed;               // by a pass
+    bool made;               // by the default, for what the schedule leaves open
 } schedule_cell;
 
 typedef struct {                 // let NAME = TEXT; of what is open

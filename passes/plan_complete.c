@@ -79,14 +79,15 @@ static void complete(making *m, stage_group *g) {
         return;
     }
     m->p->facts->no_matrices = true;   // unless they are asked for: nothing else would do if they were refused
-    default_stages(m, g);
+    if (m->rows == ROWS_SKEWED) default_kernel(m, g);
+    else default_stages(m, g);
     m->p->facts->no_matrices = false;
     for (uint32_t i = 0; i < g->len; i++) {
         const char *name = m->p->op->stages.data[g->data[i]].name;
         said |= schedule_find(m->p->s, name, SCHEDULE_COMPUTE, NULL) ||
                 schedule_find(m->p->s, name, SCHEDULE_ACCUMULATE, NULL);
     }
-    if (!said) default_extremes(m, g);
+    if (!said && m->rows != ROWS_SKEWED) default_extremes(m, g);
 }
 
 static void complete_kernels(making *m) {
@@ -145,8 +146,20 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
                 .groups = default_groups(&p),
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE};
+    if (rows == ROWS_SKEWED) {   // keys of the default are values beside the op's
+        made->op = whole->op = tensor_op_copy(a, s->op ? s->op : op);
+        made->stages = s->stages;
+    }
     complete_kernels(&m);
-    if (rows != ROWS_EVEN) {
+    if (rows == ROWS_SKEWED) {
+        bool walks = false;
+        for (uint32_t i = 0; i < m.walked.len; i++) walks |= m.walked.data[i] != TENSOR_NO_VAL;
+        if (!walks || m.unfit) return NULL;
+        whole->name = arena_printf(a, "%s%s", s->name, default_rows_text(rows));
+        whole->automatic = true;   // what is wrong is told of the version for other rows
+        whole->stages = made->stages;
+        default_suppose_long(&m);
+    } else if (rows != ROWS_EVEN) {
         if (m.unfit || (default_is_outer(rows) ? !m.outer.len : m.points == TENSOR_NO_SPACE)) return NULL;
         whole->name = arena_printf(a, "%s%s", s->name, default_rows_text(rows));
         default_guards(&m);
@@ -156,7 +169,7 @@ schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const sched
         schedule_cell c = made->cells.data[i];
         if (c.empty && schedule_find(s, c.stage, c.verb, c.subject))
             continue;        // the schedule says more there
-        c.consumed = true;   // nobody asked for it
+        c.consumed = c.made = true;   // nobody asked for it
         c.at = s->at;
         take(a, whole, c);
     }

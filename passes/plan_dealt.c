@@ -47,7 +47,7 @@ static void leave_out(const struct dealt_loop *d) {
 
 static void check(planner *p, const struct dealt_loop *d) {
     uint32_t lanes = 0;
-    if (!d->cell->at.hi && loop_check_dealt(p->arena, p->op, d->loop, &lanes) != LOOP_DEALT_WELL) {
+    if ((d->cell->made || !d->cell->at.hi) && loop_check_dealt(p->arena, p->op, d->loop, &lanes) != LOOP_DEALT_WELL) {
         leave_out(d);
         return;
     }

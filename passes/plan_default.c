@@ -45,7 +45,7 @@ static void fill_row_room(making *m, const stage_group *g) {
     }
 }
 
-static void fill_kernel(making *m, const stage_group *g) {
+void default_kernel(making *m, const stage_group *g) {
     default_extremes(m, g);
     if (m->rows >= ROWS_TILED && !default_contracts(m, g) && default_tile(m, g, m->rows - ROWS_TILED)) {
         default_nones(m);
@@ -117,12 +117,12 @@ static void fill_kernels(making *m) {
         bool apart = m->fused && m->fused[i];
         if (plan_inlined(m->p, i) && !apart) continue;
         if (apart || !plan_joins(m->p, &g, i) || !contraction_joins(m, &g, i)) {
-            if (g.len) fill_kernel(m, &g);
+            if (g.len) default_kernel(m, &g);
             g = (stage_group){0};
         }
         if (!apart) VEC_PUSH(m->p->arena, &g, i);
     }
-    if (g.len) fill_kernel(m, &g);
+    if (g.len) default_kernel(m, &g);
 }
 
 // Launches take their turn for about a microsecond each: the next kernel is there when one ends, and rows of

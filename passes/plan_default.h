@@ -86,9 +86,11 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
 // On a GPU: the lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare);
 void default_stages(making *m, const stage_group *g);
+void default_suppose_long(making *m);   // some row of what is walked is long
 void default_suppose(making *m, tensor_space s);   // the version is for the extents of its class
 // The type of 16 bits that an expression's values have; DT_COUNT: they have none.
 ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e);
+void default_kernel(making *m, const stage_group *g);   // all cells of a kernel of these stages, as `rows` says
 bool default_contracts(const making *m, const stage_group *g);   // default_matrix would take it
 // A kernel of a contraction on tensor cores, as `mma` says or of numbers of 16 bits; false: it is none, and nothing is filled.
 bool default_matrix(making *m, const stage_group *g);
@@ -117,7 +119,7 @@ void default_multiply(making *m, const contraction *c);   // `mma`, where more i
 void default_share(making *m, const contraction *c, const char *input);   // it comes to shared memory
 int64_t default_power_in(int64_t n, int64_t most);   // the largest power of two that divides n
 // The input whose rows, at an index or what a map says of it, are a factor; `along` is its last index. NULL: it is no such.
-const tensor_val_info *default_rows(const planner *p, tensor_expr factor, tensor_var along);
+const tensor_val_info *default_rows(const planner *p, const tensor_stage *sum, tensor_expr factor, tensor_var along);
 // The schedule itself says what of x (NULL: nothing) comes ahead, or of which rounds.
 bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x);
 // By operations of four warps; false: there are none, or they are no faster.

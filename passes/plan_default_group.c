@@ -65,7 +65,7 @@ static matrix_shape shape_of(const contraction *c, int64_t depth, int64_t column
 static void fill(making *m, const stage_group *g, const contraction *c, matrix_shape s, int64_t depth,
                  int64_t mine) {
     const planner *p = m->p;
-    const tensor_val_info *x = default_rows(p, c->first, c->depth);
+    const tensor_val_info *x = default_rows(p, c->sum, c->first, c->depth);
     if (m->rows == ROWS_SOME_POINTS) {
         bool half = x && fits(p, c, x, depth, mine, WARPS / 2) && !fits(p, c, x, depth, mine, WARPS);
         if (half) s.groups = WARPS / 2;
@@ -82,7 +82,7 @@ bool default_group(making *m, const stage_group *g, contraction *c, int64_t dept
     const planner *p = m->p;
     const simt_mma_info *i = p->facts->no_groups ? NULL : operation(p, c);
     if (!i || depth < SMALL || depth > DEFAULT_WIDEST || columns <= SMALL || columns > DEFAULT_WIDEST ||
-        depth % i->k || default_says_ahead(p, c, default_rows(p, c->first, c->depth)))
+        depth % i->k || default_says_ahead(p, c, default_rows(p, c->sum, c->first, c->depth)))
         return false;
     int64_t mine = columns_of_block(p, c, depth, columns);
     if (!mine) return false;

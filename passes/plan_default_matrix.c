@@ -219,15 +219,24 @@ static bool odd(const contraction *c, int64_t depth, int64_t columns, matrix_sha
     return true;
 }
 
-const tensor_val_info *default_rows(const planner *p, tensor_expr factor, tensor_var along) {
+// An input, or a stage that another kernel stored. (What is said of a stage by the name that the sum's begins is about
+// where that stage itself lives.)
+static bool is_stored(const planner *p, const tensor_stage *sum, tensor_val v) {
+    const tensor_val_info *x = &p->op->vals.data[v];
+    bool stage = x->role == VAL_STAGE && p->plan->values.data[v].home != LOOP_INLINE &&
+                 !schedule_covers(sum->name, x->name);
+    return (x->role == VAL_TENSOR || stage) && ir_dtype_is_float(x->type);
+}
+
+const tensor_val_info *default_rows(const planner *p, const tensor_stage *sum, tensor_expr factor, tensor_var along) {
     const tensor_node *n = loop_matrix_factor(p->op, factor);
-    if (n->op != TENSOR_LOAD_OP || n->nargs != 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
+    if (n->op != TENSOR_LOAD_OP || n->nargs != 2 || !is_stored(p, sum, (tensor_val)n->imm.i)) return NULL;
     const tensor_val_info *x = &p->op->vals.data[n->imm.i];
     const tensor_node *row = tensor_node_at(p->op, n->args[0]), *at = tensor_node_at(p->op, n->args[1]);
     bool there = row->op == TENSOR_VAR_OP ||
                  (row->op == TENSOR_LOAD_OP && !(p->op->vals.data[row->imm.i].facts & FACT_PARTIAL));
     bool whole = at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == along;
-    return there && whole && x->role == VAL_TENSOR ? x : NULL;
+    return there && whole ? x : NULL;
 }
 
 bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x) {
@@ -240,7 +249,7 @@ bool default_says_ahead(const planner *p, const contraction *c, const tensor_val
 
 static void fetch_rows(making *m, const contraction *c, int64_t depth, const matrix_shape *s) {
     enum { DEEP = 4, SHALLOW = 3, NARROW = 32, COPY = 16 };   // bytes
-    const tensor_val_info *x = default_rows(m->p, c->first, c->depth);
+    const tensor_val_info *x = default_rows(m->p, c->sum, c->first, c->depth);
     bool few = depth * c->bytes <= NARROW || depth * c->bytes % COPY || s->column_groups >= MOST_GROUPS;
     if (!x || schedule_find(m->p->s, c->sum->name, SCHEDULE_KEEP, x->name)) return;
     default_share(m, c, x->name);
@@ -252,7 +261,7 @@ static void fetch_rows(making *m, const contraction *c, int64_t depth, const mat
 static const tensor_node *tiled_load(const planner *p, const contraction *c, tensor_expr factor) {
     enum { COPY = 4 };
     const tensor_node *n = loop_matrix_factor(p->op, factor);
-    if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || (tensor_val)n->imm.i >= p->op->nparams) return NULL;
+    if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || !is_stored(p, c->sum, (tensor_val)n->imm.i)) return NULL;
     const tensor_val_info *x = &p->op->vals.data[n->imm.i];
     const tensor_space_info *last = &p->op->spaces.data[x->axes[n->nargs - 1]];
     const tensor_node *at = tensor_node_at(p->op, n->args[n->nargs - 1]);
@@ -264,7 +273,7 @@ static const tensor_node *tiled_load(const planner *p, const contraction *c, ten
                 (index->op == TENSOR_LOAD_OP && !(p->op->vals.data[index->imm.i].facts & FACT_PARTIAL));
     }
     bool copied = last->kind == SPACE_CONST && last->size * ir_dtype_bytes(x->type) % COPY == 0;
-    return along && copied && x->role == VAL_TENSOR && ir_dtype_is_float(x->type) ? n : NULL;
+    return along && copied ? n : NULL;
 }
 
 // Two groups along 33 columns or more, of 32 or 64 each; a warp has 32 rows. Both factors are read from where

@@ -120,7 +120,7 @@ static void fill_shape(making *m, const contraction *c, const outer_shape *s, in
 // What cannot come ahead is read by two steps at once.
 static void fill_ahead(making *m, const contraction *c, int64_t buffers) {
     const planner *p = m->p;
-    const tensor_val_info *x = default_rows(p, c->first, c->rows), *g = default_rows(p, c->second, c->columns);
+    const tensor_val_info *x = default_rows(p, c->sum, c->first, c->rows), *g = default_rows(p, c->sum, c->second, c->columns);
     if (!x || !g || x == g) {
         default_fill(m, c->sum->name, SCHEDULE_UNROLL, c->depth, 2, NULL);
         return;

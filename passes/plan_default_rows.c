@@ -299,6 +299,22 @@ void default_suppose_longest(making *m, tensor_val map, int64_t entries) {
     VEC_PUSH(p->arena, &m->s->when, when);
 }
 
+// Of some map that was walked: where no row is long, rows that are alike are the faster version.
+void default_suppose_long(making *m) {
+    const planner *p = m->p;
+    program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = ""};
+    for (uint32_t i = 0; i < m->walked.len; i++) {
+        tensor_val map = m->walked.data[i];
+        if (map == TENSOR_NO_VAL) continue;
+        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_HEAVY, 0}, {SZ_GT, 0, 0}, {SZ_OR, 0, 0}};
+        bool more = g.holds.len != 0;
+        g.text = arena_printf(p->arena, "%s%smax(%s) > %d", g.text, more ? " || " : "", p->op->vals.data[map].name,
+                              DEFAULT_HEAVY);
+        for (uint32_t k = 0; k < 3u + more; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
+    }
+    VEC_PUSH(p->arena, &p->facts->guards, g);
+}
+
 // No row is long.
 static void guard_rows(making *m, tensor_val map) {
     program_guard g = {

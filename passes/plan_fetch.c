@@ -166,7 +166,8 @@ static bool is_read_at(const planner *p, tensor_expr e) {
 static bool check_shape(planner *p, tensor_val v, const schedule_cell *keep) {
     const tensor_val_info *i = &p->op->vals.data[v];
     const tensor_space_info *s = i->rank >= 2 ? &p->op->spaces.data[i->axes[i->rank - 1]] : NULL;
-    if (!s || i->role != VAL_TENSOR || !ir_dtype_is_float(i->type))
+    bool stored = i->role == VAL_TENSOR || i->role == VAL_STAGE;
+    if (!s || !stored || !ir_dtype_is_float(i->type))
         return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
                       "copies of '%s', which is no matrix of floats, have no pass in this version", i->name);
     if (s->kind != SPACE_CONST || !s->size)
@@ -190,6 +191,25 @@ static bool check_reading(planner *p, const reading *r, const schedule_cell *kee
     return REFUSE(p, E0530, keep, arena_printf(p->arena, "leave '%s' in memory", i->name),
                   "rows of '%s' at an index that is computed, or may be none, have no pass in this version",
                   i->name);
+}
+
+// A stage whose values are in memory, where another kernel left them.
+static bool writes(const loop_body *body, const tensor_op *op, tensor_val v) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t s = 0; s < n->nstages; s++)
+            for (uint32_t t = 0; t < op->stages.data[n->stages[s]].ntargets; t++)
+                if (op->stages.data[n->stages[s]].targets[t].val == v) return true;
+        if (writes(&n->body, op, v)) return true;
+    }
+    return false;
+}
+
+static bool stored_before(const planner *p, const loop_kernel *k, tensor_val v) {
+    const loop_value *w = &p->plan->values.data[v];
+    bool padded = false;
+    for (uint32_t a = 0; a < p->op->vals.data[v].rank; a++) padded |= w->pad[a] != 0;
+    return p->op->vals.data[v].role == VAL_STAGE && w->home == LOOP_MEMORY && !padded && !writes(&k->body, p->op, v);
 }
 
 // ---- Rows and tiles --------------------------------------------------------------------------------------
@@ -406,7 +426,8 @@ static void fetch(const fetching *x) {
                (int)LOOP_MAX_BUFFERS, (long long)buffers);
         return;
     }
-    for (tensor_val v = 0; v < p->op->nparams; v++) {
+    for (tensor_val v = 0; v < p->op->vals.len; v++) {
+        if (v >= p->op->nparams && !stored_before(p, x->kernel, v)) continue;
         schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
         reading r = {.p = p, .st = x->st, .v = v, .at = x->at};
         loop_fetch f;
@@ -435,7 +456,7 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
         tensor_var at;
         plan_matrix m;
         schedule_cell *c = cell_of(p, st, &at);
-        if (!c) continue;
+        if (!c || (c->consumed && st->reducer == TENSOR_NO_REDUCER)) continue;   // what follows the sum it is about
         if (!plan_matrix_of(p, st, &m) || m.window || m.rows == LOOP_NO_ROWS) {
             REFUSE(
                 p, E0530, c, "leave it out, or contract on tensor cores: `mma`",

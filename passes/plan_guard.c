@@ -73,6 +73,7 @@ bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32
 void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes) {
     tensor_val_info *i = &p->op->vals.data[val];
     uint32_t element = ir_dtype_bytes(i->type);
+    if (i->role == VAL_STAGE) return;   // of the workspace: aligned, without gaps
     if (i->facts & FACT_STRIDED)
         add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = i->rank - 1, .value = 1});
     i->facts &= ~(uint32_t)FACT_STRIDED;

@@ -277,11 +277,22 @@ static bool at_own_index(void *user, const tensor_node *load) {
     return true;
 }
 
-static bool reads_at(const planner *p, const tensor_stage *st, const tensor_stage *sum, tensor_var role,
-                     tensor_var v) {
-    reading r = {.p = p, .sum = sum, .reader = st, .role = role};
+// Or what was computed from it in the same way.
+static bool reads_at(const planner *p, uint32_t stage, uint32_t sum, tensor_var role, tensor_var v) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    reading r = {.p = p, .sum = &p->op->stages.data[sum], .reader = st, .role = role};
     plan_loads(p, st, at_own_index, &r);
-    return r.any && r.found == v;
+    if (r.any && r.found == v) return true;
+    for (uint32_t k = sum + 1; k < stage; k++) {
+        const tensor_stage *on = &p->op->stages.data[k];
+        if (on->reducer != TENSOR_NO_REDUCER || on->ntargets != 1 || plan_inlined(p, k)) continue;
+        for (uint32_t i = 0; i < on->nleft; i++) {
+            r = (reading){.p = p, .sum = on, .reader = st, .role = on->left[i]};
+            plan_loads(p, st, at_own_index, &r);
+            if (r.any && r.found == v && reads_at(p, k, sum, role, on->left[i])) return true;
+        }
+    }
+    return false;
 }
 
 // Whether a stage joins the kernel of a sum before it: none between them begins another.
@@ -307,10 +318,11 @@ matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_va
     for (uint32_t i = 0; i < p->op->stages.len && st->reducer == TENSOR_NO_REDUCER; i++) {
         const tensor_stage *sum = &p->op->stages.data[i];
         if (sum == st || !plan_matrix_of(p, sum, m)) continue;
-        matrix_role role = reads_at(p, st, sum, m->rows, v)      ? MATRIX_ROWS
-                           : reads_at(p, st, sum, m->columns, v) ? MATRIX_COLUMNS
-                                                                 : MATRIX_NONE;
-        if (role != MATRIX_NONE && stands_in_kernel(p, i, (uint32_t)(st - p->op->stages.data))) return role;
+        uint32_t stage = (uint32_t)(st - p->op->stages.data);
+        matrix_role role = reads_at(p, stage, i, m->rows, v)      ? MATRIX_ROWS
+                           : reads_at(p, stage, i, m->columns, v) ? MATRIX_COLUMNS
+                                                                  : MATRIX_NONE;
+        if (role != MATRIX_NONE && stands_in_kernel(p, i, stage)) return role;
     }
     return MATRIX_NONE;
 }

@@ -78,12 +78,13 @@ static bool covers(const char *path, const char *stage) {
     return !strncmp(path, stage, n) && (!stage[n] || stage[n] == '.');
 }
 
+// A matrix operation is about the sum inside an equation, which is stored or not as it would be.
 // By its own name: what is said of the result of a called op, y, names not what that computes on the way,
 // y.s.
 bool plan_named(const planner *p, const char *stage) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
-        if (c->empty || c->verb == SCHEDULE_INLINE) continue;
+        if (c->empty || c->verb == SCHEDULE_INLINE || c->verb == SCHEDULE_MMA) continue;
         if (c->stage && !strcmp(c->stage, stage)) return true;
         for (uint32_t v = 0; v < c->nvalues; v++)
             for (uint32_t k = 0; k < c->values[v].nnames; k++)

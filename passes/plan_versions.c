@@ -168,8 +168,18 @@ static bool add_sized(versioning *w, const schedule *given) {
     return good;
 }
 
+// Kernels that the schedule says nothing of have versions for long rows, as without one.
+static void add_skewed(versioning *w, const schedule *given) {
+    version_facts facts = {.index_bits = w->options->index_bits};
+    schedule *s = w->machine->gpu ? plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_SKEWED, &facts) : NULL;
+    if (!s) return;
+    take_conditions(w, s, &facts);
+    add(w, s, &facts);
+}
+
 static bool add_schedule(versioning *w, const schedule *given, bool *always) {
     if (!add_sized(w, given)) return false;
+    add_skewed(w, given);
     version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
     schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_EVEN, &facts);
     take_conditions(w, s, &facts);
