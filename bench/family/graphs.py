@@ -14,6 +14,7 @@ import numpy as np
 SPECS = {
     "arxiv": ("skewed", dict(nodes=169_343, edges=1_166_243, most=13_155)),
     "reddit2": ("skewed", dict(nodes=232_965, edges=23_213_838, most=8_192)),
+    "reddit": ("skewed", dict(nodes=232_965, edges=114_615_892, most=21_657)),
     "products": ("skewed", dict(nodes=2_449_029, edges=61_859_140, most=17_481)),
     "kron21": ("rmat", dict(scale=21, edges=67_108_864)),
     "road": ("grid", dict(side=1_404, edges=5_533_214)),

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "family"))
-SIZES = {"arxiv": (128, 40), "products": (100, 47), "tiny": (128, 40)}   # features, classes
+SIZES = {"arxiv": (128, 40), "products": (100, 47), "reddit": (602, 41), "tiny": (128, 40)}   # features, classes
 HIDDEN = 128
 
 
