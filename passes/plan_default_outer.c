@@ -84,8 +84,9 @@ static void halve(int64_t *groups, outer_shape *s) {
 static bool shape_for(const contraction *c, int64_t rows, int64_t columns, outer_shape *s) {
     int64_t widest = rows > columns ? rows : columns;
     uint32_t i = 0, n = sizeof shapes / sizeof *shapes;
+    if (widest > DEFAULT_WIDEST) widest = DEFAULT_WIDEST;   // rows beyond are other blocks'
     while (i < n && (shapes[i].to < widest || shapes[i].bytes != c->bytes)) i++;
-    if (i == n) return false;
+    if (i == n || columns > DEFAULT_WIDEST) return false;
     *s = shapes[i];
     while (s->rows > 1 && s->rows / 2 * ROWS >= rows) s->rows /= 2;
     while (s->columns > 1 && s->columns / 2 * COLUMNS >= columns) s->columns /= 2;
@@ -134,11 +135,15 @@ static void fill_ahead(making *m, const contraction *c, int64_t buffers) {
 // Extents that no whole pieces cover, whose rest is masked: lanes have no vectors, and rounds are longer, as few
 // bytes are copied at once.
 static void fill_odd(making *m, const contraction *c, int64_t rows, int64_t columns) {
-    enum { LANES = 8, GROUPS = 4, WIDEST = 128 };
+    enum { LANES = 8, GROUPS = 4, WIDEST = 128, MOST_PIECES = 8 };
     const char *stage = c->sum->name;
     bool halves = c->bytes == 2;
     int64_t mine = (columns + GROUPS * COLUMNS - 1) / (GROUPS * COLUMNS) * COLUMNS;
     if (rows > WIDEST || columns > WIDEST) {
+        int64_t pieces = (columns + COLUMNS - 1) / COLUMNS;
+        default_fill(m, stage, SCHEDULE_BLOCK, c->rows, GROUPS * ROWS, NULL);
+        default_fill(m, stage, SCHEDULE_GROUPS, c->rows, GROUPS, NULL);
+        default_fill(m, stage, SCHEDULE_REGISTERS, c->columns, 2 * (pieces < MOST_PIECES ? pieces : MOST_PIECES), NULL);
         default_fill(m, stage, SCHEDULE_UNROLL, c->depth, 2, NULL);
         return;
     }

@@ -277,6 +277,13 @@ static bool at_own_index(void *user, const tensor_node *load) {
     return true;
 }
 
+// A stage at hand may be a copy of one of the op's, of the same name.
+static uint32_t number_of(const planner *p, const tensor_stage *st) {
+    uint32_t i = 0;
+    while (i < p->op->stages.len && &p->op->stages.data[i] != st && strcmp(p->op->stages.data[i].name, st->name)) i++;
+    return i;
+}
+
 // Or what was computed from it in the same way.
 static bool reads_at(const planner *p, uint32_t stage, uint32_t sum, tensor_var role, tensor_var v) {
     const tensor_stage *st = &p->op->stages.data[stage];
@@ -315,10 +322,10 @@ matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_va
                : v == m->columns ? MATRIX_COLUMNS
                : v == m->depth   ? MATRIX_DEPTH
                                  : MATRIX_NONE;
-    for (uint32_t i = 0; i < p->op->stages.len && st->reducer == TENSOR_NO_REDUCER; i++) {
+    uint32_t stage = st->reducer == TENSOR_NO_REDUCER ? number_of(p, st) : 0;
+    for (uint32_t i = 0; i < stage && stage < p->op->stages.len; i++) {
         const tensor_stage *sum = &p->op->stages.data[i];
         if (sum == st || !plan_matrix_of(p, sum, m)) continue;
-        uint32_t stage = (uint32_t)(st - p->op->stages.data);
         matrix_role role = reads_at(p, stage, i, m->rows, v)      ? MATRIX_ROWS
                            : reads_at(p, stage, i, m->columns, v) ? MATRIX_COLUMNS
                                                                   : MATRIX_NONE;
