@@ -25,6 +25,7 @@ typedef struct {
     size_t bytes;
     bool written;   // it holds values when the first kernel starts
     bool result;    // values nobody wrote may not be stored here
+    bool scratch;   // memory of that name alone, though others have it at other times
 } sim_arg;
 
 sim *sim_new(diag_set *ds, const simt_module *m);

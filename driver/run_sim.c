@@ -19,7 +19,7 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     if (f->params.len > MOST) ICE("kernel '%s' has %u parameters", kernel, f->params.len);
     for (uint32_t i = 0; i < f->params.len; i++) {
         const gnn_extent *x = &extents[i];
-        args[i] = (sim_arg){slots[i], x->name, x->data, x->bytes, x->written, x->result};
+        args[i] = (sim_arg){slots[i], x->name, x->data, x->bytes, x->written, x->result, x->scratch};
     }
     sim_launch(s->sim, kernel, args, blocks, early);
 }

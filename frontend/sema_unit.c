@@ -311,6 +311,7 @@ static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, b
     if (diag_raised(s->ds) != errors) return NULL;
     equations_finish(&L);
     if (diag_raised(s->ds) != errors) return NULL;
+    tensor_narrow(L.op);
     const char *fault = tensor_verify(s->arena, L.op);
     if (fault) ICE("%s: the frontend made tensor IR that does not verify: %s", L.op->name, fault);
     return L.op;

@@ -55,6 +55,19 @@ static const tensor_expr *index_of(gradient *g, const tensor_var *vars, uint32_t
     return index;
 }
 
+// Rounded to 16 bits: so is its adjoint, as a framework has gradients of what it holds in half precision. What only
+// passes on such numbers has one that is not rounded.
+static bool is_rounded(const gradient *g, tensor_val v) {
+    const tensor_val_info *i = &g->op->vals.data[v];
+    if (i->role != VAL_STAGE || (i->type != DT_F16 && i->type != DT_BF16)) return false;
+    for (uint32_t s = 0; s < g->nstages; s++) {
+        const tensor_stage *st = &g->op->stages.data[s];
+        for (uint32_t t = 0; t < st->ntargets; t++)
+            if (st->targets[t].val == v && tensor_node_at(g->op, st->body[t])->op == TENSOR_ROUND_OP) return true;
+    }
+    return false;
+}
+
 // to = the sum of what is there.
 static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val before) {
     const gradient_of *x = &g->of[of];
@@ -64,6 +77,9 @@ static void push_sum(gradient *g, tensor_val of, tensor_val to, tensor_val befor
     tensor_expr sum = before == TENSOR_NO_VAL ? 0 : tensor_load(g->op, before, index, rank, NO_SPAN);
     for (uint32_t i = 0; i < x->terms.len; i++)
         sum = gradient_add(g->op, sum, at_point(g, &x->terms.data[i], vars, rank));
+    ir_dtype type = g->op->vals.data[to].type;
+    bool rounds = g->op->vals.data[to].role == VAL_STAGE && (type == DT_F16 || type == DT_BF16);
+    if (rounds) sum = tensor_round(g->op, type, sum, NO_SPAN);
     tensor_target t = {to, rank, index};
     gradient_push(g, (tensor_stage){.name = g->op->vals.data[to].name,
                                     .ntargets = 1,
@@ -106,11 +122,12 @@ static tensor_val add_value(gradient *g, tensor_val of, const char *name, tensor
 static tensor_val adjoint_of(gradient *g, tensor_val of) {
     gradient_of *x = &g->of[of];
     if (!x->terms.len) return x->adjoint;
-    tensor_val one = alone(g, of), before = x->adjoint;
+    bool narrow = is_rounded(g, of);
+    tensor_val one = narrow ? TENSOR_NO_VAL : alone(g, of), before = x->adjoint;
     if (one == TENSOR_NO_VAL) {
         const tensor_val_info *v = &g->op->vals.data[of];
-        tensor_type t = tensor_type_of_storage(v->type, v->into);
-        one = add_value(g, of, gradient_name(g, gradient_adjoint(g, of), NULL), VAL_STAGE, t.type);
+        ir_dtype t = narrow ? v->type : tensor_type_of_storage(v->type, v->into).type;
+        one = add_value(g, of, gradient_name(g, gradient_adjoint(g, of), NULL), VAL_STAGE, t);
         push_sum(g, of, one, before);
     }
     x = &g->of[of];
@@ -252,6 +269,7 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     for (uint32_t s = g.nstages; s-- > 0;)
         if (!through(&g, s)) return NULL;
     for (uint32_t i = 0; i < r->nwrt; i++) results[i] = finish(&g, r->wrt[i], ngiven);
+    tensor_narrow(g.op);
     return gradient_keep(&g, &(gradient_kept){.name = r->name,
                                               .given = given,
                                               .results = results,

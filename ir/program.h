@@ -200,6 +200,7 @@ typedef struct {
     const char *kernel;         // LAUNCH: a kernel of the module
     size_expr count;            // LAUNCH: blocks (0: nothing runs); LOOP: rounds
     bool early;                 // LAUNCH: it may start while the launch before runs, and waits for that by itself
+    bool waits_first;           // LAUNCH, early: before it touches what launches write
     uint32_t nargs;
     const program_arg *args;    // LAUNCH
 } program_step;

@@ -25,7 +25,8 @@ typedef uint32_t tensor_expr;    // into op->exprs; 0: none
 // ---- Types -----------------------------------------------------------------------------------------------
 // Expressions have one of F64, F32, I64, BOOL and INDEX (with its space), and, where a schedule asks for it, BF16 and F16, in
 // which there is arithmetic but no maths. Values in memory may be narrower: a load widens (bf16, f16 -> f32; i32 -> i64),
-// storing a declared result rounds. Stages hold an expression type: nothing is rounded.
+// storing a declared result rounds. Stages hold an expression type, so that nothing is rounded, or one of 16 bits that
+// has all that they store.
 typedef struct {
     ir_dtype type;
     tensor_space space;   // DT_INDEX: where it lies, none (-1) included; else TENSOR_NO_SPACE
@@ -224,6 +225,12 @@ uint32_t tensor_builtin_reducer(tensor_op *op, tensor_reduce_kind kind, tensor_t
 bool tensor_combined_by(const tensor_op *op, const tensor_reducer *r, uint32_t i, tensor_reduce_kind *by);
 // Every part is, and begins with what leaves another as it is: empty parts of a reduction need not be told.
 bool tensor_reducer_neutral(const tensor_op *op, const tensor_reducer *r);
+
+// The type of 16 bits that has every number an expression can be, as one that is rounded to it; DT_COUNT: neither, or both.
+ir_dtype tensor_held_in(const tensor_op *op, tensor_expr e);
+bool tensor_holds(const tensor_op *op, const tensor_stage *s, uint32_t target, ir_dtype type);   // what it stores there
+// Stages whose numbers all have 16 bits are stored in them.
+void tensor_narrow(tensor_op *op);
 
 // ---- Text and verification -------------------------------------------------------------------------------
 void tensor_print(textbuf *out, const tensor_op *op);

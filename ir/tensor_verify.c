@@ -214,9 +214,7 @@ static const char *check_val(verifier *v, tensor_val i) {
     bool parameter = info->role < VAL_STAGE;
     if (parameter != (i < op->nparams))
         return WRONG(v, "parameters and results come first, stages and classes after them");
-    bool stored = info->type == DT_BF16 || info->type == DT_F16 || info->type == DT_I32;
-    bool state = v->of_plan && (info->type == DT_BF16 || info->type == DT_F16);   // of a reduction cut into parts
-    if (info->role == VAL_STAGE && stored && !state) return WRONG(v, "a stage holds no %s", ir_dtype_text(info->type));
+    if (info->role == VAL_STAGE && info->type == DT_I32) return WRONG(v, "a stage holds no %s", ir_dtype_text(info->type));
     if (info->role == VAL_SCALAR && info->rank) return WRONG(v, "a scalar has no axes");
     if (info->role == VAL_MAP && (info->type != DT_INDEX || info->rank == 0))
         return WRONG(v, "a map gives indices over a space");
@@ -331,6 +329,10 @@ static const char *check_target(verifier *v, const tensor_stage *s, const tensor
         return WRONG(v, "'%s' is not written by stages", val->name);
     if (t->rank != val->rank)
         return WRONG(v, "'%s' has %u axes, not %u", val->name, (unsigned)val->rank, (unsigned)t->rank);
+    bool narrow = val->type == DT_BF16 || val->type == DT_F16;
+    bool state = v->of_plan;   // of a reduction cut into parts, or as a schedule stores it
+    if (val->role == VAL_STAGE && narrow && !state && !tensor_holds(v->op, s, (uint32_t)(t - s->targets), val->type))
+        return WRONG(v, "stage '%s' holds %s, and what it stores is not rounded to it", val->name, ir_dtype_text(val->type));
     v->uses++;
     for (uint32_t k = 0; k < t->rank; k++) TRY(check_at(v, val, k, t->index[k]));
     for (uint32_t i = 0; i < s->nleft; i++)

@@ -320,6 +320,7 @@ void lw_kernel(lowering *l, uint32_t step) {
                       .kernel = made_before(l->p->module, k.f),
                       .count = plan->persistent ? persistent_grid(&k, grid_size(&k)) : grid_size(&k),
                       .early = plan->start && l->o->machine->gpu,
+                      .waits_first = plan->start == LOOP_START_WAIT_FIRST && l->o->machine->gpu,
                       .nargs = k.args.len,
                       .args = k.args.data};
     VEC_PUSH(l->arena, &l->v->steps, s);

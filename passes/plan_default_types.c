@@ -1,12 +1,11 @@
 // What the default schedule holds in another type than the op says.
 #include "plan_default.h"
 
+// A conversion between floats of which it is an argument loses nothing.
 ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e);
-    while ((n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type)) || n->op == TENSOR_STOP_OP)
-        n = tensor_node_at(op, n->args[0]);
-    ir_dtype t = n->op == TENSOR_LOAD_OP ? op->vals.data[n->imm.i].type : DT_COUNT;
-    return t != DT_COUNT && ir_dtype_is_float(t) && ir_dtype_bytes(t) == 2 ? t : DT_COUNT;
+    while (n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type)) e = n->args[0], n = tensor_node_at(op, e);
+    return tensor_held_in(op, e);
 }
 
 static bool is_exact(const tensor_op *op, tensor_expr e, ir_dtype t) {

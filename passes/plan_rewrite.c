@@ -240,6 +240,32 @@ static bool gathers_more(const planner *p, const tensor_stage *st) {
     return false;
 }
 
+// Whether an expression reads, at the stage's own point, what a reduction left in more bytes.
+static bool reads_wider(const planner *p, const tensor_stage *st, tensor_expr e, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e]) return false;
+    seen[e] = 1;
+    if (n->op == TENSOR_LOAD_OP) {
+        const loop_value *w = &p->plan->values.data[n->imm.i];
+        const tensor_val_info *v = &p->op->vals.data[n->imm.i];
+        rereading r = {.p = p};
+        if (v->role != VAL_STAGE || !has_all(&r, n, st->left, st->nleft)) return false;
+        if (w->home == LOOP_INLINE) return reads_wider(p, st, p->op->stages.data[w->stage].body[0], seen);
+        return n->nargs == st->nleft && ir_dtype_bytes(v->type) > ir_dtype_bytes(p->op->vals.data[st->targets[0].val].type);
+    }
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (reads_wider(p, st, n->args[i], seen)) return true;
+    return false;
+}
+
+// Rounded to 16 bits it is stored for its readers, in the kernel that sums it up; else they would read the sum, twice as wide.
+static bool narrows(const planner *p, const tensor_stage *st) {
+    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
+    memset(seen, 0, p->op->exprs.len + 1);
+    ir_dtype t = p->op->vals.data[st->targets[0].val].type;
+    return (t == DT_F16 || t == DT_BF16) && reads_wider(p, st, st->body[0], seen);
+}
+
 static bool inlines(planner *p, const tensor_stage *st) {
     schedule_cell *asked = inline_cell(p, st->name);
     const char *no = why_not_inline(p, st);
@@ -255,7 +281,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
     }
     if (no || asked) return !no;
     if (plan_counted(p, st->name)) return true;   // whatever is said of the stages it is inside of
-    if (plan_named(p, st->name)) return false;
+    if (plan_named(p, st->name) || narrows(p, st)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     int64_t cost = plan_operations(p, st->body[0], UINT32_MAX, 1, seen);

@@ -117,6 +117,7 @@ typedef struct {
     size_t bytes;
     bool written;       // before the program's first kernel
     bool result;
+    bool scratch;       // a temporary: of the workspace, where others may lie when it is not needed
 } gnn_extent;
 struct gnn_simulator {
     gnn_device_info device;   // what gnn_device_query gives

@@ -281,6 +281,7 @@ typedef struct {
     rt_expr count;     // LAUNCH: blocks; LOOP: rounds
     uint32_t kernel;   // LAUNCH
     bool early;        // LAUNCH: it may start while the launch before runs
+    bool waits_first;  // LAUNCH, early: before that has ended it touches nothing that a launch writes
     uint32_t match;    // LOOP: its END; END: its LOOP
     uint32_t nargs;
     rt_arg *args;
@@ -511,6 +512,8 @@ gnn_status rt_plan_prepare(gnn_plan *plan);            // builds what is wanted,
 // The slots of windows of `extent` rows, of two parameters; the caller owns it.
 gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_t extent, rt_structure **out);
 gnn_status rt_plan_versions(gnn_plan *plan, const char *name);   // those that launches may take; NULL: any
+// From the start of the workspace, per temp of the version; *top: the bytes it has.
+gnn_status rt_place_temps(gnn_plan *plan, const rt_version *v, int64_t *offsets, int64_t *top);
 gnn_status rt_plan_steps(gnn_plan *plan);                        // of those: workspace, sizes of launches, slots
 // The version a launch takes; NULL: the one the caller chose cannot run, with the error kept.
 const rt_ready *rt_plan_choose(const gnn_plan *plan, const gnn_arg *args);

@@ -61,6 +61,13 @@ static gnn_status read_arg(const rt_row *r, const json_t *arg, rt_arg *out) {
     return rt_row_bad(r, "args: an argument of no known kind");
 }
 
+static gnn_status read_flag(const rt_row *r, const char *name, bool *out) {
+    const json_t *flag = json_object_get(r->object, name);
+    if (flag && !json_is_boolean(flag)) return rt_row_bad(r, "%s: is neither true nor false", name);
+    *out = json_is_true(flag);
+    return GNN_OK;
+}
+
 static gnn_status read_launch(const rt_row *r, rt_step *step) {
     const gnn_program *p = r->p;
     const json_t *list;
@@ -70,9 +77,9 @@ static gnn_status read_launch(const rt_row *r, rt_step *step) {
     if (!s) s = rt_row_expr(r, "blocks", &step->count);
     if (!s) s = rt_row_list(r, "args", RT_MAX_ARGS, &list);
     if (s) return s;
-    const json_t *early = json_object_get(r->object, "early");
-    if (early && !json_is_boolean(early)) return rt_row_bad(r, "early: is neither true nor false");
-    step->early = json_is_true(early);
+    s = read_flag(r, "early", &step->early);
+    if (!s) s = read_flag(r, "waits_first", &step->waits_first);
+    if (s) return s;
     step->kernel = kernel.index;
     step->nargs = (uint32_t)json_array_size(list);
     if (step->nargs != p->kernels[step->kernel].nparams)

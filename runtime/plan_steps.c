@@ -1,42 +1,6 @@
-// The steps of the versions a plan keeps: where their temps lie, how large their launches are, and slots in
-// which only what the arguments decide is left open.
+// The steps of the versions a plan keeps: how large their launches are, and slots in which only what the
+// arguments decide is left open.
 #include "internal.h"
-
-// ---- Workspace -------------------------------------------------------------------------------------------
-static gnn_status place_temp(gnn_plan *plan, uint32_t temp, int64_t *top) {
-    const rt_temp *t = &plan->p->temps[temp];
-    int64_t length, bytes;
-    gnn_status s = rt_plan_eval(plan, &t->length, &length);
-    if (s) return s;
-    if (length < 0)
-        return rt_fail(plan->c, GNN_BAD_MANIFEST, "temp %.60s: its length is %lld", t->name,
-                       (long long)length);
-    if (!rt_mul(length, (int64_t)t->bytes, &bytes) || !rt_add(bytes, 255, &bytes) ||
-        !rt_add(*top, bytes & ~INT64_C(255), top))
-        return rt_fail(plan->c, GNN_TOO_LARGE, "temp %.60s: %lld elements overflow the workspace", t->name,
-                       (long long)length);
-    return GNN_OK;
-}
-
-// Those the version uses, in the order of the program. Each version has the workspace for itself.
-static gnn_status place_temps(gnn_plan *plan, rt_ready *r, int64_t *offsets) {
-    const gnn_program *p = plan->p;
-    const rt_version *v = r->version;
-    int64_t top = 0;
-    gnn_status s = GNN_OK;
-    for (uint32_t i = 0; i < p->ntemps; i++) offsets[i] = -1;
-    for (uint32_t i = 0; i < v->nsteps; i++)
-        for (uint32_t k = 0; k < v->steps[i].nargs; k++)
-            if (v->steps[i].args[k].kind == RT_ARG_TEMP) offsets[v->steps[i].args[k].index] = 0;
-    for (uint32_t i = 0; i < p->ntemps && !s; i++) {
-        if (offsets[i] < 0) continue;
-        offsets[i] = top;
-        s = place_temp(plan, i, &top);
-    }
-    r->workspace = (size_t)top;
-    plan->workspace = r->workspace > plan->workspace ? r->workspace : plan->workspace;
-    return s;
-}
 
 // ---- Slots -----------------------------------------------------------------------------------------------
 static int64_t map_stride(const gnn_plan *plan, uint32_t param, uint32_t axis) {
@@ -130,12 +94,14 @@ static gnn_status ready_step(gnn_plan *plan, const rt_version *v, uint32_t i, co
 
 gnn_status rt_plan_steps(gnn_plan *plan) {
     gnn_status s = GNN_OK;
-    int64_t *temps = rt_alloc_array(plan->c, plan->p->ntemps, sizeof *temps);
+    int64_t top = 0, *temps = rt_alloc_array(plan->c, plan->p->ntemps, sizeof *temps);
     if (!temps) return GNN_NO_MEMORY;
     for (uint32_t k = 0; k < plan->nready && !s; k++) {
         rt_ready *r = &plan->ready[k];
         r->steps = rt_heap_alloc(&plan->heap, r->version->nsteps, sizeof *r->steps);
-        s = r->steps ? place_temps(plan, r, temps) : GNN_NO_MEMORY;
+        s = r->steps ? rt_place_temps(plan, r->version, temps, &top) : GNN_NO_MEMORY;
+        r->workspace = s ? 0 : (size_t)top;
+        if (r->workspace > plan->workspace) plan->workspace = r->workspace;
         for (uint32_t i = 0; i < r->version->nsteps && !s; i++)
             s = ready_step(plan, r->version, i, temps, r->steps);
     }

@@ -30,7 +30,7 @@ static gnn_status extent_of_temp(gnn_plan *plan, uint32_t temp, gnn_extent *out)
     const rt_temp *t = &plan->p->temps[temp];
     int64_t length = 0;
     gnn_status s = rt_plan_eval(plan, &t->length, &length);   // placing it found no overflow
-    *out = (gnn_extent){.name = t->name, .data = out->data, .bytes = (size_t)length * t->bytes};
+    *out = (gnn_extent){.name = t->name, .data = out->data, .bytes = (size_t)length * t->bytes, .scratch = true};
     return s;
 }
 

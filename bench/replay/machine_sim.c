@@ -24,7 +24,8 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     if (!f || f->params.len > MOST_ARGS) ICE("kernel '%s' cannot be played", kernel);
     for (uint32_t i = 0; i < f->params.len; i++)
         args[i] = (sim_arg){slots[i],         extents[i].name,    extents[i].data,
-                            extents[i].bytes, extents[i].written, extents[i].result};
+                            extents[i].bytes, extents[i].written, extents[i].result,
+                            extents[i].scratch};
     sim_launch(machine.sim, kernel, args, blocks, early);
 }
 

@@ -8,7 +8,7 @@ enum { W1, B1, W2, B2, WEIGHTS };
 
 int main(int argc, char **argv) {
     static train t;
-    train_begin(&t, argc, argv, true);
+    train_begin(&t, argc, argv, true, TRAIN_f32);
     train_read(&t);
     const gnn_array *x = &t.graph.x;
     int64_t k = SIZE_K, c = SIZE_C;
@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
     struct gcn_step_args step = {
         .E = t.graph.edges, .N = t.graph.nodes, .src = t.src, .dst = t.dst, .x = features,
         .w1 = t.w[W1], .b1 = t.w[B1], .w2 = t.w[W2], .b2 = t.w[B2],
-        .p = 0.5f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.one,
+        .p = 0.5f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.scale,
         .dw1 = t.g[W1], .db1 = t.g[B1], .dw2 = t.g[W2], .db2 = t.g[B2]};
     struct gcn_loss_args loss = {
         .E = t.graph.edges, .N = t.graph.nodes, .src = t.src, .dst = t.dst, .x = features,

@@ -110,18 +110,36 @@ static void run_block(sim_block *b) {
 }
 
 // ---- Launches --------------------------------------------------------------------------------------------
+static bool meets(const sim_buffer *a, const sim_buffer *b) {
+    return a->data < b->data + b->bytes && b->data < a->data + a->bytes;
+}
+
+// Temporaries that are not needed at the same time share memory: each begins with nothing written, and an early launch
+// must not touch one while others are in use there.
+static void find_beside(sim *s, uint32_t number) {
+    for (uint32_t k = SIM_SHARED + 1; k < number; k++) {
+        if (!s->buffers.data[k].scratch || !meets(&s->buffers.data[k], &s->buffers.data[number])) continue;
+        VEC_PUSH(s->memory, &s->buffers.data[k].beside, number);
+        VEC_PUSH(s->memory, &s->buffers.data[number].beside, k);
+    }
+}
+
 static uint32_t buffer_of(sim *s, const sim_arg *x) {
-    for (uint32_t k = SIM_SHARED + 1; k < s->buffers.len; k++)
-        if (s->buffers.data[k].data == x->data && s->buffers.data[k].bytes == x->bytes) return k;
+    for (uint32_t k = SIM_SHARED + 1; k < s->buffers.len; k++) {
+        const sim_buffer *b = &s->buffers.data[k];
+        if (b->data == x->data && b->bytes == x->bytes && (!x->scratch || !strcmp(b->name, x->name))) return k;
+    }
     sim_buffer b = {.name = arena_strdup(s->memory, x->name),
                     .data = x->data,
                     .bytes = x->bytes,
                     .room = x->bytes,
                     .result = x->result,
+                    .scratch = x->scratch,
                     .granule = 4};
     if (!x->written) b.defined = sim_shadow(s, x->bytes + 1);
     VEC_PUSH(s->memory, &s->buffers, b);
     if (s->buffers.len > UINT16_MAX) ICE("more buffers than pointers can name");
+    if (x->scratch) find_beside(s, s->buffers.len - 1);
     return s->buffers.len - 1;
 }
 

@@ -71,6 +71,8 @@ typedef struct {
     uint8_t *flying;         // shared memory: a byte each, copies that are under way there
     uint32_t *writers;       // shared memory, a number a word: who wrote it, see sim_wrote_shared
     uint32_t *unfenced;      // those, in kernels with MMA_GROUP; else NULL
+    bool scratch;            // of the workspace, where others may lie at other times
+    VEC(uint32_t) beside;    // buffers that share some of its bytes
     uint32_t granule;        // bytes of a record: 4, or of the smallest access
     sim_record *reads, *writes;
 } sim_buffer;

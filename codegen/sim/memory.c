@@ -109,17 +109,32 @@ static bool unsettled(const access *x, const sim_record *old) {
     return !x->w->settled && old->launch >= s->chain && old->launch < s->launch;
 }
 
-static void check_launches(const access *x, uint32_t lane, const sim_buffer *b, size_t at) {
+// as: what b, whose records these are, is to the access.
+static bool check_records(const access *x, uint32_t lane, const sim_buffer *b, size_t at, const char *as) {
     const sim *s = x->w->block->sim;
     const sim_record *write = &b->writes[at], *read = &b->reads[at];
     bool wrote = unsettled(x, write);
-    if (!wrote && (x->kind == READ || !unsettled(x, read))) return;
+    if (!wrote && (x->kind == READ || !unsettled(x, read))) return false;
     const sim_kernel *before = s->chained.data[(wrote ? write : read)->launch - s->chain];
     sim_fault_at(
         x->w, x->c, E0723, UINT32_C(1) << lane, 0,
-        "%s %s + %llu, which kernel '%s' %s: it may still run, as this launch is early and has not waited",
-        verb(x), b->name, (unsigned long long)(at * b->granule), before->func->name,
+        "%s %s%s + %llu, which kernel '%s' %s: it may still run, as this launch is early and has not waited",
+        verb(x), as, b->name, (unsigned long long)(at * b->granule), before->func->name,
         wrote ? "writes" : "reads");
+    return true;
+}
+
+static void check_launches(const access *x, uint32_t lane, const sim_buffer *b, size_t at) {
+    const sim *s = x->w->block->sim;
+    if (x->w->settled || check_records(x, lane, b, at, "")) return;
+    for (uint32_t i = 0; i < b->beside.len; i++) {
+        const sim_buffer *o = &s->buffers.data[b->beside.data[i]];
+        const uint8_t *from = b->data + at * b->granule, *to = from + b->granule;
+        if (!o->writes || to <= o->data || o->data + o->bytes <= from) continue;
+        size_t first = from < o->data ? 0 : (size_t)(from - o->data) / o->granule;
+        for (size_t k = first; k * o->granule < o->bytes && o->data + k * o->granule < to; k++)
+            if (check_records(x, lane, o, k, "memory that it shares with ")) return;
+    }
 }
 
 static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t at, const sim_record *me) {

@@ -21,7 +21,7 @@ static void add_loops(train *t) {
 
 int main(int argc, char **argv) {
     static train t;
-    train_begin(&t, argc, argv, true);
+    train_begin(&t, argc, argv, true, TRAIN_TYPE);
     train_read(&t);
     add_loops(&t);
     int64_t n = t.graph.nodes, k = t.words, c = t.classes, features = H * D;
@@ -31,22 +31,22 @@ int main(int argc, char **argv) {
         [W2] = {features * c, .fan = features + c}, [AL2] = {c, .fan = c + 1}, [AR2] = {c, .fan = c + 1},
         [B2] = {c}};
     train_weights(&t, weights, WEIGHTS);
-    struct gat_step_args step = {
+    struct ARGS(gat_step) step = {
         .Z = t.entries, .N = n, .K = k, .E = t.graph.edges + n, .C = c,
         .paper = t.paper, .word = t.word, .val = t.val, .src = t.src, .dst = t.dst,
         .w1 = t.w[W1], .al1 = t.w[AL1], .ar1 = t.w[AR1], .b1 = t.w[B1],
         .w2 = t.w[W2], .al2 = t.w[AL2], .ar2 = t.w[AR2], .b2 = t.w[B2],
-        .p = 0.6f, .decay = 5e-4f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.one,
+        .p = 0.6f, .decay = 5e-4f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.scale,
         .dw1 = t.g[W1], .dal1 = t.g[AL1], .dar1 = t.g[AR1], .db1 = t.g[B1],
         .dw2 = t.g[W2], .dal2 = t.g[AL2], .dar2 = t.g[AR2], .db2 = t.g[B2]};
-    struct gat_loss_args loss = {
+    struct ARGS(gat_loss) loss = {
         .Z = t.entries, .N = n, .K = k, .E = t.graph.edges + n, .C = c,
         .paper = t.paper, .word = t.word, .val = t.val, .src = t.src, .dst = t.dst,
         .w1 = t.w[W1], .al1 = t.w[AL1], .ar1 = t.w[AR1], .b1 = t.w[B1],
         .w2 = t.w[W2], .al2 = t.w[AL2], .ar2 = t.w[AR2], .b2 = t.w[B2],
         .step = t.step, .loss = t.loss, .hits = t.hits};
-    train_run(&t, &(train_model){.step = {&gat_step_artefact, &step, &step.label},
-                                 .loss = {&gat_loss_artefact, &loss, &loss.label},
+    train_run(&t, &(train_model){.step = {&ARTEFACT(gat_step), &step, &step.label},
+                                 .loss = {&ARTEFACT(gat_loss), &loss, &loss.label},
                                  .rate = 0.005f, .epochs = 1000, .patience = 100});
     return 0;
 }

@@ -88,7 +88,7 @@ static batch draw_batch(train *t) {
 
 int main(int argc, char **argv) {
     static train t;
-    train_begin(&t, argc, argv, false);
+    train_begin(&t, argc, argv, false, TRAIN_TYPE);
     batch b = draw_batch(&t);
     double percent = 100 / (double)b.count[TRAIN_TEST];
     printf("%lld nodes, %lld pairs in %d graphs; accuracy by chance %.1f, by nodes told %.1f, at most %.1f\n",
@@ -103,23 +103,23 @@ int main(int argc, char **argv) {
     train_weights(&t, weights, WEIGHTS);
     gnn_map src = {.index = b.col, .width = 64}, dst = {.offsets = b.rowptr, .width = 64};
     gnn_map joined = {.index = b.joined, .width = 64}, hint = {.index = b.hint, .width = 64};
-    struct gt_step_args step = {
+    struct ARGS(gt_step) step = {
         .E = b.pairs, .N = b.nodes, .src = src, .dst = dst, .joined = joined, .hint = hint,
         .w0 = t.w[W0], .wq = t.w[WQ], .wk = t.w[WK], .wv = t.w[WV], .wo = t.w[WO], .bias = t.w[BIAS],
         .s1 = t.w[S1], .t1 = t.w[T1], .s2 = t.w[S2], .t2 = t.w[T2],
         .w1 = t.w[W1], .c1 = t.w[C1], .w2 = t.w[W2], .c2 = t.w[C2], .w3 = t.w[W3],
-        .p = 0.3f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.one,
+        .p = 0.3f, .seed = (int64_t)t.seed, .step = t.step, .dloss = t.scale,
         .dw0 = t.g[W0], .dwq = t.g[WQ], .dwk = t.g[WK], .dwv = t.g[WV], .dwo = t.g[WO],
         .dbias = t.g[BIAS], .ds1 = t.g[S1], .dt1 = t.g[T1], .ds2 = t.g[S2], .dt2 = t.g[T2],
         .dw1 = t.g[W1], .dc1 = t.g[C1], .dw2 = t.g[W2], .dc2 = t.g[C2], .dw3 = t.g[W3]};
-    struct gt_loss_args loss = {
+    struct ARGS(gt_loss) loss = {
         .E = b.pairs, .N = b.nodes, .src = src, .dst = dst, .joined = joined, .hint = hint,
         .w0 = t.w[W0], .wq = t.w[WQ], .wk = t.w[WK], .wv = t.w[WV], .wo = t.w[WO], .bias = t.w[BIAS],
         .s1 = t.w[S1], .t1 = t.w[T1], .s2 = t.w[S2], .t2 = t.w[T2],
         .w1 = t.w[W1], .c1 = t.w[C1], .w2 = t.w[W2], .c2 = t.w[C2], .w3 = t.w[W3],
         .step = t.step, .loss = t.loss, .hits = t.hits};
-    train_run(&t, &(train_model){.step = {&gt_step_artefact, &step, &step.label},
-                                 .loss = {&gt_loss_artefact, &loss, &loss.label},
+    train_run(&t, &(train_model){.step = {&ARTEFACT(gt_step), &step, &step.label},
+                                 .loss = {&ARTEFACT(gt_loss), &loss, &loss.label},
                                  .rate = 0.01f, .epochs = 300, .patience = 100});
     return 0;
 }

@@ -45,17 +45,18 @@ static void plain(train *t) {
         [W1] = {q * HIDDEN, .fan = n + HIDDEN}, [S1] = {n * HIDDEN, .fan = n + HIDDEN},
         [W2] = {r * HIDDEN * c, .fan = HIDDEN + c}, [S2] = {HIDDEN * c, .fan = HIDDEN + c}};
     train_weights(t, weights, WEIGHTS);
-    struct rgcn_step_args step = {
+    struct ARGS(rgcn_step) step = {
         .E = t->graph.edges, .N = n, .R = r, .Q = q, .C = c,
         .src = t->src, .dst = t->dst, .type = types(t), .row = row,
-        .w1 = t->w[W1], .s1 = t->w[S1], .w2 = t->w[W2], .s2 = t->w[S2], .dloss = t->one,
+        .w1 = t->w[W1], .s1 = t->w[S1], .w2 = t->w[W2], .s2 = t->w[S2], .dloss = t->scale,
         .dw1 = t->g[W1], .ds1 = t->g[S1], .dw2 = t->g[W2], .ds2 = t->g[S2]};
-    struct rgcn_loss_args loss = {
+    struct ARGS(rgcn_loss) loss = {
         .E = t->graph.edges, .N = n, .R = r, .Q = q, .C = c,
         .src = t->src, .dst = t->dst, .type = types(t), .row = row,
         .w1 = t->w[W1], .s1 = t->w[S1], .w2 = t->w[W2], .s2 = t->w[S2], .loss = t->loss, .hits = t->hits};
-    train_run(t, &(train_model){.step = {&rgcn_step_artefact, &step, &step.label},
-                                .loss = {&rgcn_loss_artefact, &loss, &loss.label}, .rate = 0.01f, .epochs = 50});
+    train_run(t, &(train_model){.step = {&ARTEFACT(rgcn_step), &step, &step.label},
+                                .loss = {&ARTEFACT(rgcn_loss), &loss, &loss.label},
+                                .rate = 0.01f, .epochs = 50});
 }
 
 static void by_bases(train *t) {
@@ -66,24 +67,24 @@ static void by_bases(train *t) {
         [W1] = {n * BASES * HIDDEN, .fan = n + HIDDEN}, [A2] = {r * BASES, .fan = r + 1 + BASES},
         [B2] = {BASES, .fan = r + 1 + BASES}, [W2] = {BASES * HIDDEN * c, .fan = HIDDEN + c}};
     train_weights(t, weights, WEIGHTS);
-    struct rgcn_basis_step_args step = {
+    struct ARGS(rgcn_basis_step) step = {
         .E = t->graph.edges, .N = n, .R = r, .C = c, .src = t->src, .dst = t->dst, .type = types(t),
         .a1 = t->w[A1], .b1 = t->w[B1], .w1 = t->w[W1], .a2 = t->w[A2], .b2 = t->w[B2], .w2 = t->w[W2],
-        .decay = 5e-4f, .dloss = t->one,
+        .decay = 5e-4f, .dloss = t->scale,
         .da1 = t->g[A1], .db1 = t->g[B1], .dw1 = t->g[W1], .da2 = t->g[A2], .db2 = t->g[B2], .dw2 = t->g[W2]};
-    struct rgcn_basis_loss_args loss = {
+    struct ARGS(rgcn_basis_loss) loss = {
         .E = t->graph.edges, .N = n, .R = r, .C = c, .src = t->src, .dst = t->dst, .type = types(t),
         .a1 = t->w[A1], .b1 = t->w[B1], .w1 = t->w[W1], .a2 = t->w[A2], .b2 = t->w[B2], .w2 = t->w[W2],
         .loss = t->loss, .hits = t->hits};
-    train_run(t, &(train_model){.step = {&rgcn_basis_step_artefact, &step, &step.label},
-                                .loss = {&rgcn_basis_loss_artefact, &loss, &loss.label},
+    train_run(t, &(train_model){.step = {&ARTEFACT(rgcn_basis_step), &step, &step.label},
+                                .loss = {&ARTEFACT(rgcn_basis_loss), &loss, &loss.label},
                                 .rate = 0.01f, .epochs = 50});
 }
 
 int main(int argc, char **argv) {
     static train t;
     bool bases = taken(&argc, argv, "--bases");
-    train_begin(&t, argc, argv, true);
+    train_begin(&t, argc, argv, true, TRAIN_TYPE);
     train_read(&t);
     if (!t.graph.etype) {
         fprintf(stderr, "%s: needs etype\n", t.file);

@@ -9,6 +9,13 @@
 #include <time.h>
 
 enum { EVERY = 20, POINTS = 1000 };   // epochs between two lines of progress; points of a curve
+enum { OFTEN = 200 };                 // good steps in a row after which the scale of the loss doubles
+
+// The scale of the loss at first and at most. Gradients of f16 end at 65504, and what is below 2^-25 is 0; those
+// of bf16 have the range of f32, but a step whose gradients are infinite is skipped.
+static const struct {
+    float first, most;
+} scales[] = {[TRAIN_f32] = {0, 0}, [TRAIN_bf16] = {1, 1}, [TRAIN_f16] = {0x1p16f, 0x1p24f}};
 
 void train_must(const train *t, gnn_status s) {
     if (!s) return;
@@ -47,20 +54,22 @@ double train_uniform(train *t) {   // splitmix64
 // ---- The command line ------------------------------------------------------------------------------------
 static bool option(train *t, const char *text) {
     if (!strcmp(text, "--no-capture")) return t->no_capture = true;
+    if (!strncmp(text, "--scale=", 8)) return (t->first = strtof(text + 8, NULL)) >= 1 && t->first < INFINITY;
     return !strncmp(text, "--epochs=", 9) && (t->epochs = strtoll(text + 9, NULL, 10)) > 0;
 }
 
-void train_begin(train *t, int argc, char **argv, bool reads) {
+void train_begin(train *t, int argc, char **argv, bool reads, int type) {
     const char *words[3] = {NULL, "1", NULL};
     int n = !reads;   // of them
     bool good = true;
+    t->first = scales[type].first;
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') good &= option(t, argv[i]);
         else if (n < 3) words[n++] = argv[i];
         else good = false;
     }
     if (!good || (reads && !words[0])) {
-        fprintf(stderr, "usage: %s%s [SEED [CURVE.svg]] [--epochs=N] [--no-capture]\n", argv[0],
+        fprintf(stderr, "usage: %s%s [SEED [CURVE.svg]] [--epochs=N] [--no-capture] [--scale=S]\n", argv[0],
                 reads ? " GRAPH" : "");
         exit(2);
     }
@@ -70,9 +79,10 @@ void train_begin(train *t, int argc, char **argv, bool reads) {
     t->random = t->seed * 7919;
     train_must(t, gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &t->context));
     train_must(t, gnn_stream_new(t->context, &t->stream));
-    float one = 1;
+    t->most = fmaxf(t->first, scales[type].most);
+    float scale = fmaxf(t->first, 1);
     t->step = train_tensor(t, NULL, sizeof(int64_t));
-    t->one = train_tensor(t, &one, sizeof one);
+    t->scale = train_tensor(t, &scale, sizeof scale);
     t->loss = train_tensor(t, NULL, sizeof(float));
     t->hits = train_tensor(t, NULL, sizeof(int64_t));
 }
@@ -176,6 +186,8 @@ typedef struct {
     launch evaluate[TRAIN_SETS], restore;
     struct adam_args adam;
     struct tick_args tick;
+    struct scaled_adam_args scaled_adam;   // instead of these two where the loss is scaled
+    struct rescale_args rescale;
     struct keep_args keep;
     struct restore_args restored;
     gnn_replay *replay;   // of a step; NULL: it is launched
@@ -205,19 +217,40 @@ static void launched(const loop *l, const launch *x) {
     train_must(l->t, gnn_op_launch(x->op, x->plan, x->args, l->work.data, l->bytes, l->t->stream));
 }
 
+static void plan_adam(loop *l, const train_model *m) {
+    const train *t = l->t;
+    l->adam = (struct adam_args){
+        .N = t->numbers, .step = t->step, .w = t->weights, .g = t->gradients, .m = t->moments[0],
+        .s = t->moments[1], .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f,
+        .w1 = t->weights, .m1 = t->moments[0], .s1 = t->moments[1]};
+    l->tick = (struct tick_args){.step = t->step, .next = t->step};
+    l->step[l->steps++] = planned(l, &adam_artefact, &l->adam);
+    l->step[l->steps++] = planned(l, &tick_artefact, &l->tick);
+}
+
+static void plan_scaled_adam(loop *l, const train_model *m) {
+    train *t = l->t;
+    gnn_tensor done = train_tensor(t, NULL, sizeof(int64_t)), row = train_tensor(t, NULL, sizeof(int64_t));
+    gnn_tensor good = train_tensor(t, NULL, sizeof(bool));
+    l->scaled_adam = (struct scaled_adam_args){
+        .N = t->numbers, .done = done, .scale = t->scale, .w = t->weights, .g = t->gradients,
+        .m = t->moments[0], .s = t->moments[1], .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f,
+        .w1 = t->weights, .m1 = t->moments[0], .s1 = t->moments[1], .good = good};
+    l->rescale = (struct rescale_args){
+        .good = good, .often = OFTEN, .most = t->most, .step = t->step, .done = done, .row = row,
+        .scale = t->scale, .step1 = t->step, .done1 = done, .row1 = row, .scale1 = t->scale};
+    l->step[l->steps++] = planned(l, &scaled_adam_artefact, &l->scaled_adam);
+    l->step[l->steps++] = planned(l, &rescale_artefact, &l->rescale);
+}
+
 static void plan_all(loop *l, const train_model *m) {
     train *t = l->t;
     int64_t n = t->numbers;
     float inf = INFINITY;
-    l->adam = (struct adam_args){
-        .N = n, .step = t->step, .w = t->weights, .g = t->gradients, .m = t->moments[0], .s = t->moments[1],
-        .rate = m->rate, .b1 = 0.9f, .b2 = 0.999f, .eps = 1e-8f,
-        .w1 = t->weights, .m1 = t->moments[0], .s1 = t->moments[1]};
-    l->tick = (struct tick_args){.step = t->step, .next = t->step};
     for (int i = 0; i < TRAIN_SETS; i++) l->evaluate[i] = planned_for(l, &m->loss, i);
     l->step[l->steps++] = planned_for(l, &m->step, TRAIN_FIT);
-    l->step[l->steps++] = planned(l, &adam_artefact, &l->adam);
-    l->step[l->steps++] = planned(l, &tick_artefact, &l->tick);
+    if (t->first > 0) plan_scaled_adam(l, m);
+    else plan_adam(l, m);
     if (m->patience) {
         gnn_tensor low = train_tensor(t, &inf, sizeof inf);
         gnn_tensor high = train_tensor(t, NULL, sizeof(int64_t)), since = train_tensor(t, NULL, sizeof(int64_t));
@@ -314,6 +347,16 @@ static bool out_of_patience(const loop *l, const train_model *m) {
     return m->patience && since >= m->patience;
 }
 
+static void print_scale(const loop *l) {
+    int64_t step, done;
+    float scale;
+    if (!l->rescale.done.data) return;
+    read_back(l->t, &step, &l->t->step, sizeof step);
+    read_back(l->t, &done, &l->rescale.done, sizeof done);
+    read_back(l->t, &scale, &l->t->scale, sizeof scale);
+    printf("%lld steps skipped; the loss was scaled by %g in the end\n", (long long)(step - done), (double)scale);
+}
+
 void train_run(train *t, const train_model *m) {
     static curve told;
     loop l = {.t = t};
@@ -337,6 +380,7 @@ void train_run(train *t, const train_model *m) {
     if (m->patience) launched(&l, &l.restore);
     evaluated(&l, TRAIN_VALIDATION, &validation);
     evaluated(&l, TRAIN_TEST, &test);
+    print_scale(&l);
     printf("%s: %lld epochs in %.3f s, %.1f MB beside the graph; accuracy: validation %.1f, test %.1f\n", device.name,
            (long long)epoch, spent, (double)t->bytes / 1e6, validation, test);
     if (t->curve) draw(&told, t->curve);

@@ -3,19 +3,28 @@
 // rightly, the gradient of that loss in the weights, and a table of the weights:
 //
 //     train t;
-//     train_begin(&t, argc, argv);
+//     train_begin(&t, argc, argv, true, TRAIN_TYPE);
 //     train_read(&t);
 //     train_weights(&t, table, n);
-//     struct gcn_step_args step = {..., .w1 = t.w[0], .step = t.step, .dloss = t.one, .dw1 = t.g[0]};
-//     struct gcn_loss_args loss = {..., .w1 = t.w[0], .step = t.step, .loss = t.loss, .hits = t.hits};
-//     train_run(&t, &(train_model){.step = {&gcn_step_artefact, &step, &step.label},
-//                                  .loss = {&gcn_loss_artefact, &loss, &loss.label}});
+//     struct ARGS(gcn_step) step = {..., .w1 = t.w[0], .step = t.step, .dloss = t.scale, .dw1 = t.g[0]};
+//     struct ARGS(gcn_loss) loss = {..., .w1 = t.w[0], .step = t.step, .loss = t.loss, .hits = t.hits};
+//     train_run(&t, &(train_model){.step = {&ARTEFACT(gcn_step), &step, &step.label},
+//                                  .loss = {&ARTEFACT(gcn_loss), &loss, &loss.label}});
 //
-// Nothing is freed: all of it is used until the program ends. What fails ends the program, with the reason.
+// TYPE, which CMake says, is what the op's T is: f32, f16 or bf16. Nothing is freed: all of it is used until
+// the program ends. What fails ends the program, with the reason.
 #ifndef TRAIN_H
 #define TRAIN_H
 
 #include <gnnrt.h>
+
+// What C calls things of an op of T = TYPE, such as gcn_step_f16_args, and what train_begin calls the type.
+#define TRAIN_JOIN_(a, type, b) a##type##b
+#define TRAIN_JOIN(a, type, b) TRAIN_JOIN_(a, type, b)
+#define ARGS(op) TRAIN_JOIN(op##_, TYPE, _args)
+#define ARTEFACT(op) TRAIN_JOIN(op##_, TYPE, _artefact)
+#define TRAIN_TYPE TRAIN_JOIN(TRAIN_, TYPE, )
+enum { TRAIN_f32, TRAIN_bf16, TRAIN_f16 };
 
 enum { TRAIN_WEIGHTS = 32 };   // at most
 enum { TRAIN_FIT, TRAIN_VALIDATION, TRAIN_TEST, TRAIN_SETS };
@@ -39,6 +48,7 @@ typedef struct {
     uint64_t seed;
     int64_t epochs;   // 0: as many as the model says
     bool no_capture;
+    float first, most;   // the scale of the loss at first and at most; 0: it is 1, and no step is skipped
     // Of the data.
     gnn_graph graph;
     gnn_map src, dst;         // its edges
@@ -50,8 +60,8 @@ typedef struct {
     // In the device's memory.
     size_t bytes;   // of all that is there but for the graph
     gnn_tensor w[TRAIN_WEIGHTS], g[TRAIN_WEIGHTS];   // weights, and where their gradients go
-    gnn_tensor step, one;    // how many steps were done; 1, the derivative of the loss by itself
-    gnn_tensor loss, hits;   // what evaluating a set gives
+    gnn_tensor step, scale;   // how many steps were made or skipped; the derivative of the loss by itself
+    gnn_tensor loss, hits;    // what evaluating a set gives
     // All weights together: how many numbers, these, their gradients, Adam's moments, the best weights.
     int64_t numbers;
     gnn_tensor weights, gradients, moments[2], best;
@@ -72,8 +82,8 @@ typedef struct {
     int64_t patience;   // 0: the last weights count; else the best on the validation set, sought for so long
 } train_model;
 
-// NAME [GRAPH] [SEED [CURVE.svg]] [--epochs=N] [--no-capture], with GRAPH where `reads`.
-void train_begin(train *t, int argc, char **argv, bool reads);
+// NAME [GRAPH] [SEED [CURVE.svg]] [--epochs=N] [--no-capture] [--scale=S], with GRAPH where `reads`.
+void train_begin(train *t, int argc, char **argv, bool reads, int type);
 void train_read(train *t);   // fills the data from the file
 void train_weights(train *t, const train_weight *table, int n);
 void train_run(train *t, const train_model *m);

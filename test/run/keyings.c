@@ -133,7 +133,7 @@ static void launch(void *user, const char *kernel, const uint64_t *slots, const 
     sim_arg args[MOST_ARGS];
     if (n > MOST_ARGS) fail(t, "too many arguments");
     for (uint32_t i = 0; i < n; i++)
-        args[i] = (sim_arg){slots[i], x[i].name, x[i].data, x[i].bytes, x[i].written, x[i].result};
+        args[i] = (sim_arg){slots[i], x[i].name, x[i].data, x[i].bytes, x[i].written, x[i].result, x[i].scratch};
     sim_launch(t->sim, kernel, args, blocks, early);
 }
 
