@@ -2,8 +2,9 @@
 // input; with y its results and dy what the gradient is given, L = sum(dy * y) is differentiated by the
 // central difference of each element, of two steps, as Richardson extrapolation has it: (16 D(h) - D(4 h)) /
 // 15, whose error is of the fourth order. Where the two are far apart the op has a kink nearby, and nothing
-// is said of the element. What an op saves for its gradient is evaluated by their twins, which must give the
-// same gradient.
+// is said of the element. Results that are not finite are left out of L, and what may reach no others is not
+// compared. An element of the gradient that is not finite is told apart, so that it hides no other. What an op
+// saves for its gradient is evaluated by their twins, which must give the same gradient.
 #include "run.h"
 
 #include <math.h>
@@ -19,14 +20,15 @@ typedef struct {
     binding *b;             // of the gradient, whose parameters are those of the op and more
     tensor_array *inputs;   // of the op
     const int64_t *sizes;
+    int64_t left_out;       // elements of results that are not finite
     VEC(const char *) cells;
     uint32_t rows;
 } checking;
 
 typedef struct {
-    int64_t elements, compared, kinks;
+    int64_t elements, compared, skipped, not_finite;
     double worst;   // error over the largest element of the gradient
-    int64_t worst_at;
+    int64_t worst_at, first_not_finite;
 } outcome;
 
 // ---- The op ----------------------------------------------------------------------------------------------
@@ -58,7 +60,34 @@ static tensor_val first_given(const checking *c) {
     return n;
 }
 
-static bool loss(checking *c, double *out) {
+// Where any value may stand the evaluator has a 0.
+static double value_at(const tensor_evaluated *x, int64_t k) {
+    return isinf(x->bound[k]) ? (double)NAN : x->value[k];
+}
+
+static double weighed(checking *c, tensor_array *dy, const tensor_evaluated *y) {
+    (void)c;
+    double sum = 0;
+    for (int64_t k = 0; k < elements(dy); k++) {
+        double w = bind_load(dy->type, dy->data, k);
+        if (w != 0) sum += w * value_at(y, k);
+    }
+    return sum;
+}
+
+// An element that is not finite weighs nothing: of an empty row, a masked one, or where the op is not defined.
+static double leave_out(checking *c, tensor_array *dy, const tensor_evaluated *y) {
+    for (int64_t k = 0; k < elements(dy); k++) {
+        if (isfinite(value_at(y, k))) continue;
+        bind_store(dy->type, dy->data, k, 0);
+        c->left_out++;
+    }
+    return 0;
+}
+
+// The sum of what `of` gives for each result that is a float and its dy.
+static bool over_results(checking *c, double (*of)(checking *, tensor_array *, const tensor_evaluated *),
+                         double *out) {
     arena *a = arena_new();
     tensor_evaluated *y = ARENA_ARRAY(a, tensor_evaluated, c->forward->nparams + 1);
     bool good = evaluate(c, c->forward, c->inputs, a, y);
@@ -67,14 +96,8 @@ static bool loss(checking *c, double *out) {
     for (tensor_val v = 0, r = 0; v < c->forward->nparams && good; v++) {
         const tensor_val_info *i = &c->forward->vals.data[v];
         if (i->role != VAL_RESULT) continue;
-        const tensor_evaluated *of = &y[r++];
-        if (!ir_dtype_is_float(i->type)) continue;
-        const tensor_array *dy = &c->b->arrays[given++];
-        for (int64_t k = 0; k < elements(dy); k++) {
-            double w = bind_load(dy->type, dy->data, k);
-            if (w != 0 && isfinite(of->value[k]))
-                *out += w * of->value[k];   // of an empty row, or a masked one
-        }
+        if (ir_dtype_is_float(i->type)) *out += of(c, &c->b->arrays[given++], &y[r]);
+        r++;
     }
     arena_free(a);
     return good;
@@ -85,13 +108,20 @@ static bool difference(checking *c, tensor_array *x, int64_t at, double step, do
     double was = bind_load(x->type, x->data, at), high, low;
     bind_store(x->type, x->data, at, was + step);
     double above = bind_load(x->type, x->data, at);
-    bool good = loss(c, &high);
+    bool good = over_results(c, weighed, &high);
     bind_store(x->type, x->data, at, was - step);
     double below = bind_load(x->type, x->data, at);
-    good = good && loss(c, &low);
+    good = good && over_results(c, weighed, &low);
     bind_store(x->type, x->data, at, was);
     if (good) *out = (high - low) / (above - below);
     return good;
+}
+
+// NaN is larger than any.
+static void note_error(outcome *o, double error, int64_t at) {
+    o->compared++;
+    if (isnan(error)) error = (double)INFINITY;
+    if (error > o->worst) o->worst = error, o->worst_at = at;
 }
 
 static bool check_element(checking *c, tensor_array *x, int64_t at, double given, double largest,
@@ -99,46 +129,83 @@ static bool check_element(checking *c, tensor_array *x, int64_t at, double given
     const double H = 0x1p-14, NEAR = 1e-6;
     double fine, coarse, scale = largest + 1e-6;
     if (!difference(c, x, at, H, &fine) || !difference(c, x, at, 4 * H, &coarse)) return false;
-    if (!(fabs(fine - coarse) <= NEAR * scale + NEAR * fabs(fine))) {
-        o->kinks++;
-        return true;
-    }
-    double error = fabs((16 * fine - coarse) / 15 - given) / scale;
-    o->compared++;
-    if (!(error <= o->worst)) o->worst = error, o->worst_at = at;
+    bool kink = !(fabs(fine - coarse) <= NEAR * scale + NEAR * fabs(fine));
+    bool reaches_none = c->left_out && given == 0 && fine == 0;
+    if (kink || reaches_none) o->skipped++;
+    else note_error(o, fabs((16 * fine - coarse) / 15 - given) / scale, at);
     return true;
 }
 
 // ---- Tensors ---------------------------------------------------------------------------------------------
+static void tell_not_finite(checking *c, const char *name, const char *tensor, const outcome *o,
+                            double value) {
+    const char *more = "";
+    if (o->not_finite > 1)
+        more = arena_printf(c->d->arena, ", and %lld more %s not finite", (long long)o->not_finite - 1,
+                            o->not_finite > 2 ? "are" : "is");
+    diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is %s%s", name, (long long)o->first_not_finite,
+         tensor, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", more);
+}
+
+static void tell_none(checking *c, const char *name, const char *tensor) {
+    const char *why = "the op has a kink near each";
+    if (c->left_out)
+        why = arena_printf(c->d->arena, "%lld elements of the results are not finite", (long long)c->left_out);
+    diag(c->d->ds, E0826, NO_SPAN, "%s: no element of '%s' can be compared: %s", name, tensor, why);
+}
+
 // than: what gives something else.
-static void add_row(checking *c, const char *name, tensor_val result, const outcome *o, const char *than) {
+static void add_row(checking *c, const char *name, tensor_val result, const outcome *o, const double *values,
+                    const char *than) {
     enum { COLUMNS = 7 };
     arena *a = c->d->arena;
-    bool right = o->worst <= 1e-6 && (o->compared || !o->elements);
+    const char *tensor = c->gradient->vals.data[result].name;
+    bool near = o->worst <= 1e-6, none = o->elements && !o->compared && !o->not_finite;
+    bool right = near && !none && !o->not_finite;
     const char *cells[COLUMNS] = {name,
-                                  c->gradient->vals.data[result].name,
+                                  tensor,
                                   arena_printf(a, "%lld", (long long)o->elements),
                                   arena_printf(a, "%lld", (long long)o->compared),
-                                  arena_printf(a, "%lld", (long long)o->kinks),
+                                  arena_printf(a, "%lld", (long long)o->skipped),
                                   arena_printf(a, "%.1e", o->worst),
                                   right ? "right" : "WRONG"};
     for (uint32_t i = 0; i < COLUMNS; i++) VEC_PUSH(a, &c->cells, cells[i]);
     c->rows++;
-    if (right) return;
-    c->d->mismatch = true;
-    diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is not what %s: off by %.1e of the largest",
-         name, (long long)o->worst_at, c->gradient->vals.data[result].name, than, o->worst);
+    c->d->mismatch |= !right;
+    if (o->not_finite) tell_not_finite(c, name, tensor, o, values[o->first_not_finite]);
+    if (none) tell_none(c, name, tensor);
+    if (!near)
+        diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is not what %s: off by %.1e of the largest",
+             name, (long long)o->worst_at, tensor, than, o->worst);
+}
+
+// The largest of those that are finite.
+static double largest_of(const tensor_evaluated *x) {
+    double largest = 0;
+    for (int64_t k = 0; k < x->points; k++)
+        if (isfinite(value_at(x, k))) largest = fmax(largest, fabs(x->value[k]));
+    return largest;
+}
+
+static bool told_not_finite(const tensor_evaluated *x, int64_t k) {
+    return !isinf(x->bound[k]) && !isfinite(x->value[k]);
+}
+
+static void find_not_finite(const tensor_evaluated *x, outcome *o) {
+    for (int64_t k = x->points; k-- > 0;)
+        if (told_not_finite(x, k)) o->not_finite++, o->first_not_finite = k;
 }
 
 static bool check_tensor(checking *c, tensor_val result, const char *of, const tensor_evaluated *got) {
     tensor_array *x = &c->inputs[named(c->forward, of)];
     outcome o = {.elements = elements(x)};
-    double largest = 0;
-    for (int64_t k = 0; k < o.elements; k++) largest = fmax(largest, fabs(got->value[k]));
+    double largest = largest_of(got);
+    find_not_finite(got, &o);
     int64_t each = o.elements > MOST ? o.elements / MOST : 1;
     for (int64_t k = 0; k < o.elements; k += each)
-        if (!check_element(c, x, k, got->value[k], largest, &o)) return false;
-    add_row(c, c->gradient->name, result, &o, "finite differences give");
+        if (!isfinite(value_at(got, k))) o.skipped++;
+        else if (!check_element(c, x, k, got->value[k], largest, &o)) return false;
+    add_row(c, c->gradient->name, result, &o, got->value, "finite differences give");
     return true;
 }
 
@@ -165,13 +232,14 @@ static void hand_over(checking *c, const tensor_evaluated *given, tensor_array *
 static void compare_saved(checking *c, tensor_val result, const tensor_evaluated *wanted,
                           const tensor_evaluated *got) {
     outcome o = {.elements = got->points};
-    double largest = 0;
-    for (int64_t k = 0; k < o.elements; k++) largest = fmax(largest, fabs(wanted->value[k]));
-    for (; o.compared < o.elements; o.compared++) {
-        double error = fabs(got->value[o.compared] - wanted->value[o.compared]) / (largest + 1e-6);
-        if (!(error <= o.worst)) o.worst = error, o.worst_at = o.compared;
+    double largest = largest_of(wanted);
+    for (int64_t k = 0; k < o.elements; k++) {
+        double x = wanted->value[k], y = got->value[k];
+        bool same = x == y || (isnan(x) && isnan(y));
+        if (isinf(wanted->bound[k]) || isinf(got->bound[k])) o.skipped++;
+        else note_error(&o, same ? 0 : fabs(y - x) / (largest + 1e-6), k);
     }
-    add_row(c, c->saved->name, result, &o, "the gradient without what is saved gives");
+    add_row(c, c->saved->name, result, &o, got->value, "the gradient without what is saved gives");
 }
 
 // The two of them give what the gradient does.
@@ -192,11 +260,10 @@ static bool check_saved(checking *c, const tensor_evaluated *wanted) {
 }
 
 // ---- All -------------------------------------------------------------------------------------------------
-// Every float as f64, so that neither a step nor a result is rounded.
+// Neither a step nor a result is rounded.
 static const tensor_op *in_f64(arena *a, const tensor_op *of) {
     tensor_op *op = tensor_op_copy(a, of);
-    for (tensor_val v = 0; v < op->nparams; v++)
-        if (ir_dtype_is_float(op->vals.data[v].type)) op->vals.data[v].type = DT_F64;
+    tensor_widen(op);
     return op;
 }
 
@@ -231,7 +298,9 @@ static void check_op(checking *c, const run_graph *g, const bind_options *option
     if (c->saved) c->saved = in_f64(a, c->saved);
     c->inputs = inputs_of(c);
     tensor_evaluated *got = ARENA_ARRAY(a, tensor_evaluated, c->gradient->nparams + 1);
-    bool good = evaluate(c, c->gradient, c->b->arrays, a, got);
+    double none;
+    c->left_out = 0;
+    bool good = over_results(c, leave_out, &none) && evaluate(c, c->gradient, c->b->arrays, a, got);
     const ast_names *of = c->wrt;
     for (tensor_val v = 0, r = 0; v < c->gradient->nparams && good; v++) {
         if (c->gradient->vals.data[v].role != VAL_RESULT) continue;
@@ -259,7 +328,7 @@ static void find_twins(checking *c, unit *u, uint32_t gradient) {
 
 void check_gradients(driver *d, unit *u) {
     const char *graph = option_text(d, OPT_GRAPH, "er:9:31,types=3");
-    const char *titles[] = {"gradient", "of", "elements", "compared", "kinks", "worst error", "verdict"};
+    const char *titles[] = {"gradient", "of", "elements", "compared", "skipped", "worst error", "verdict"};
     bind_options options = {.seed = (uint64_t)option_number(d, OPT_SEED, 0)};
     checking c = {.d = d};
     run_graph g;

@@ -231,6 +231,8 @@ ir_dtype tensor_held_in(const tensor_op *op, tensor_expr e);
 bool tensor_holds(const tensor_op *op, const tensor_stage *s, uint32_t target, ir_dtype type);   // what it stores there
 // Stages whose numbers all have 16 bits are stored in them.
 void tensor_narrow(tensor_op *op);
+// Every float becomes f64, and what rounds one keeps it. The op is for evaluation alone.
+void tensor_widen(tensor_op *op);
 
 // ---- Text and verification -------------------------------------------------------------------------------
 void tensor_print(textbuf *out, const tensor_op *op);
