@@ -3,7 +3,7 @@
 //     s[e, h] = l[dst[e], h] + r[src[e], h]          a.max[v, h] = max {e : dst[e] == v} s[e, h]
 //  →                                                 a.max[v, h] = max {e : dst[e] == v} l[v, h] + r[src[e],
 //  h]
-#include "planner.h"
+#include "plan_default.h"
 
 #include <string.h>
 
@@ -241,6 +241,16 @@ static bool gathers_more(const planner *p, const tensor_stage *st) {
     return false;
 }
 
+// A sum over all points of a graph, of which few results are left: nothing is gained where those are stored twice.
+static bool sums_all_points(const planner *p, tensor_val v) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *st = &p->op->stages.data[i];
+        if (st->targets[0].val == v && st->reducer != TENSOR_NO_REDUCER && !st->nkeys && st->nbound)
+            return !default_dense(p, st->bound[0]);
+    }
+    return false;
+}
+
 // Whether an expression reads, at the stage's own point, what a reduction left in more bytes.
 static bool reads_wider(const planner *p, const tensor_stage *st, tensor_expr e, uint8_t *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
@@ -252,7 +262,8 @@ static bool reads_wider(const planner *p, const tensor_stage *st, tensor_expr e,
         rereading r = {.p = p};
         if (v->role != VAL_STAGE || !has_all(&r, n, st->left, st->nleft)) return false;
         if (w->home == LOOP_INLINE) return reads_wider(p, st, p->op->stages.data[w->stage].body[0], seen);
-        return n->nargs == st->nleft && ir_dtype_bytes(v->type) > ir_dtype_bytes(p->op->vals.data[st->targets[0].val].type);
+        return n->nargs == st->nleft && !sums_all_points(p, (tensor_val)n->imm.i) &&
+               ir_dtype_bytes(v->type) > ir_dtype_bytes(p->op->vals.data[st->targets[0].val].type);
     }
     for (uint32_t i = 0; i < n->nargs; i++)
         if (reads_wider(p, st, n->args[i], seen)) return true;
