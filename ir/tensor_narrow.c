@@ -1,4 +1,5 @@
-// A stage whose numbers all have 16 bits is stored in them: nothing is lost, and who reads it moves half the bytes.
+// A stage whose numbers all have 16 bits is stored in them: nothing is lost, and its readers move half the
+// bytes.
 //     stage h : f32[N, F]   h[n, f] = round(f16, h.sum[n, f])   →  stage h : f16[N, F]
 #include "tensor_internal.h"
 
@@ -18,7 +19,8 @@ static int held_in(const tensor_op *op, tensor_expr e) {
     switch ((tensor_opcode)n->op) {
     case TENSOR_CONST_OP: return constant_in(n->imm.f);
     case TENSOR_ROUND_OP: return is_half((ir_dtype)n->imm.i) ? (int)n->imm.i : NONE;
-    case TENSOR_LOAD_OP: return is_half(op->vals.data[n->imm.i].type) ? (int)op->vals.data[n->imm.i].type : NONE;
+    case TENSOR_LOAD_OP:
+        return is_half(op->vals.data[n->imm.i].type) ? (int)op->vals.data[n->imm.i].type : NONE;
     case TENSOR_SELECT_OP: return both(held_in(op, n->args[1]), held_in(op, n->args[2]));
     case TENSOR_NEG_OP:
     case TENSOR_STOP_OP: return held_in(op, n->args[0]);
@@ -42,7 +44,8 @@ static int filled_with(const tensor_op *op, tensor_val v) {
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *s = &op->stages.data[i];
         for (uint32_t t = 0; t < s->ntargets; t++)
-            if (s->targets[t].val == v) to = both(to, s->reducer == TENSOR_NO_REDUCER ? held_in(op, s->body[t]) : NONE);
+            if (s->targets[t].val == v)
+                to = both(to, s->reducer == TENSOR_NO_REDUCER ? held_in(op, s->body[t]) : NONE);
     }
     return to;
 }

@@ -78,9 +78,8 @@ static bool covers(const char *path, const char *stage) {
     return !strncmp(path, stage, n) && (!stage[n] || stage[n] == '.');
 }
 
-// A matrix operation is about the sum inside an equation, which is stored or not as it would be.
 // By its own name: what is said of the result of a called op, y, names not what that computes on the way,
-// y.s.
+// y.s; and a matrix operation is of the sum inside an equation, which is stored or not as it would be.
 bool plan_named(const planner *p, const char *stage) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
@@ -241,7 +240,8 @@ static bool gathers_more(const planner *p, const tensor_stage *st) {
     return false;
 }
 
-// A sum over all points of a graph, of which few results are left: nothing is gained where those are stored twice.
+// A sum over all points of a graph, of which few results are left: nothing is gained where those are stored
+// twice.
 static bool sums_all_points(const planner *p, tensor_val v) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
@@ -270,7 +270,8 @@ static bool reads_wider(const planner *p, const tensor_stage *st, tensor_expr e,
     return false;
 }
 
-// Rounded to 16 bits it is stored for its readers, in the kernel that sums it up; else they would read the sum, twice as wide.
+// Rounded to 16 bits it is stored for its readers, in the kernel that sums it up; else they would read the
+// sum, twice as wide.
 static bool narrows(const planner *p, const tensor_stage *st) {
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
