@@ -267,6 +267,8 @@ typedef struct {           // per value, in memory
     uint32_t *points_of;   // where writes: the one stage that stores points of it and does nothing else; else UINT32_MAX
 } loop_uses;
 loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k);
+// A stage's value lies in memory, as large as it is, and the kernel does not write it: others did before.
+bool loop_stored_before(arena *a, const loop_plan *p, const loop_kernel *k, tensor_val v);
 // A value because of which two kernels may not run at the same time; TENSOR_NO_VAL: they may.
 tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b);
 const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step);   // of a launch: why it may not start as it does

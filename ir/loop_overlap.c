@@ -87,6 +87,14 @@ loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k) {
     return u;
 }
 
+bool loop_stored_before(arena *a, const loop_plan *p, const loop_kernel *k, tensor_val v) {
+    const loop_value *w = &p->values.data[v];
+    bool padded = false;
+    for (uint32_t i = 0; i < p->op->vals.data[v].rank; i++) padded |= w->pad[i] != 0;
+    return p->op->vals.data[v].role == VAL_STAGE && w->home == LOOP_MEMORY && !padded &&
+           !loop_uses_of(a, p, k).writes[v];
+}
+
 // Points of one stage that several kernels store are apart, and in its own kernel each is read where it was
 // stored.
 tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b) {

@@ -63,20 +63,12 @@ static bool overwritten(const loop_verifier *v, tensor_val val) {
     return false;
 }
 
-// In memory as it is, and left there by another kernel.
-static bool stored_before(loop_verifier *v, tensor_val val) {
-    const loop_value *w = &v->plan->values.data[val];
-    bool padded = false;
-    for (uint32_t a = 0; a < v->op->vals.data[val].rank; a++) padded |= w->pad[a] != 0;
-    return w->home == LOOP_MEMORY && !padded && !loop_uses_of(v->arena, v->plan, v->launch).writes[val];
-}
-
 static const char *check_input(loop_verifier *v, const loop_fetch *f) {
     if (f->val >= v->op->vals.len) return WRONG(v, "what is fetched does not exist");
     const tensor_val_info *val = &v->op->vals.data[f->val];
     bool rows = f->beside == LOOP_NO_BESIDE;
     bool stays = val->role == VAL_TENSOR ? !overwritten(v, f->val)
-                                         : val->role == VAL_STAGE && stored_before(v, f->val);
+                                         : loop_stored_before(v->arena, v->plan, v->launch, f->val);
     if (!stays || !ir_dtype_is_float(val->type))
         return WRONG(v, "rows of '%s' are fetched, which is no tensor of floats that stays as it is",
                      val->name);

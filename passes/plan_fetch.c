@@ -193,25 +193,6 @@ static bool check_reading(planner *p, const reading *r, const schedule_cell *kee
                   i->name);
 }
 
-// A stage whose values are in memory, where another kernel left them.
-static bool writes(const loop_body *body, const tensor_op *op, tensor_val v) {
-    for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i];
-        for (uint32_t s = 0; s < n->nstages; s++)
-            for (uint32_t t = 0; t < op->stages.data[n->stages[s]].ntargets; t++)
-                if (op->stages.data[n->stages[s]].targets[t].val == v) return true;
-        if (writes(&n->body, op, v)) return true;
-    }
-    return false;
-}
-
-static bool stored_before(const planner *p, const loop_kernel *k, tensor_val v) {
-    const loop_value *w = &p->plan->values.data[v];
-    bool padded = false;
-    for (uint32_t a = 0; a < p->op->vals.data[v].rank; a++) padded |= w->pad[a] != 0;
-    return p->op->vals.data[v].role == VAL_STAGE && w->home == LOOP_MEMORY && !padded && !writes(&k->body, p->op, v);
-}
-
 // ---- Rows and tiles --------------------------------------------------------------------------------------
 // Of a load's two axes that move: whose points the rows and the columns are.
 typedef struct {
@@ -427,12 +408,12 @@ static void fetch(const fetching *x) {
         return;
     }
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
-        if (v >= p->op->nparams && !stored_before(p, x->kernel, v)) continue;
         schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
         reading r = {.p = p, .st = x->st, .v = v, .at = x->at};
         loop_fetch f;
         plan_loads(p, x->st, meet, &r);
         if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared") || (!r.load && !r.other)) continue;
+        if (v >= p->op->nparams && !loop_stored_before(p->arena, p->plan, x->kernel, v)) continue;
         keep->consumed = true;
         if (!fetch_input(x, keep, &r, &f)) return;
         VEC_PUSH(p->arena, &fetched, f);
