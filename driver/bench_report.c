@@ -43,6 +43,14 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
     cell[4] = arena_printf(a, "%.2f", f->traffic.flops / f->median / 1e6);
 }
 
+static const char *graphs_text(const run_session *r) {
+    const char *all = NULL;
+    for (uint32_t i = 0; i < r->graphs.len; i++)
+        if (r->graphs.data[i].given)
+            all = all ? arena_printf(r->d->arena, "%s, %s", all, r->graphs.data[i].text) : r->graphs.data[i].text;
+    return all ? all : "none";
+}
+
 static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     const bench_session *s = (const bench_session *)r;
     run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = COLUMNS - 2};
@@ -52,7 +60,7 @@ static void print_table(const run_session *r, const run_rows *rows, FILE *out) {
     t.cells = cells;
     if (s->bandwidth > 0)
         fprintf(out, "graph %s; memory %.1f GB/s, %s; before each launch the last-level cache is %s\n",
-                r->graph->given ? r->graph->text : "none", s->bandwidth / 1e9,
+                graphs_text(r), s->bandwidth / 1e9,
                 s->is_measured ? "measured" : "as given",
                 s->flush ? "overwritten" : "as the launch before left it");
     if (s->empty.hot > 0)
@@ -125,7 +133,7 @@ static json_t *json_of_estimate(const run_estimate *e) {
 
 static void print_json(const run_session *r, const run_row *w, FILE *out) {
     json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
-                          "plan", w->plan, "graph", r->graph->text, "sizes", w->sizes, "verdict", w->verdict,
+                          "plan", w->plan, "graph", w->graph, "sizes", w->sizes, "verdict", w->verdict,
                           "compared", (json_int_t)w->compared, "one_in", (json_int_t)w->one_in);
     if (!o) ICE("a row has no JSON");
     if (w->figures) add_figures(o, (const bench_session *)r, w->figures);

@@ -186,6 +186,7 @@ static void run_graph_turns(run_op *o, run_rows *rows, told_defaults *told) {
     run_row row = {.name = o->op->name,
                    .target = r->simulator ? "sim" : r->target.kind == CG_HOST ? "host" : r->target.arch->name,
                    .type = run_type(o->op->op),
+                   .graph = r->graph->text,
                    .sizes = "-"};
     o->one_in = 1;
     o->turn = 0;

@@ -51,7 +51,7 @@ struct run_session {
 typedef struct bench_figures bench_figures;
 typedef struct run_estimate run_estimate;
 struct run_row {
-    const char *name, *target, *type, *plan, *sizes;
+    const char *name, *target, *type, *plan, *graph, *sizes;
     const char *verdict;   // "right", "WRONG", "refused", "unfit", "same bits", "ran"
     bool ran, checked, packed;
     int64_t compared, uncertain;

@@ -185,6 +185,8 @@ void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {
         if (plain[i]) VEC_PUSH(a, out, plain[i]);
     for (uint32_t i = 0; i < n->nstates; i++) VEC_PUSH(a, out, n->states[i]);
     for (uint32_t i = 0; n->last && i < n->nstates; i++) VEC_PUSH(a, out, n->last[i]);
+    for (uint32_t i = 0; i < n->nmaxima; i++)
+        if (n->maxima[i].slot) VEC_PUSH(a, out, n->maxima[i].slot);
     if (n->valid) VEC_PUSH(a, out, n->valid);
 }
 

@@ -92,6 +92,12 @@ typedef struct {
     uint32_t skew, every;       // and so many more from each so many of them to the next; 0: none
 } loop_fetch;
 
+// A maximum that is found while sums of the same walk take exponentials of differences from it (loop_online.c).
+typedef struct {
+    uint32_t stage;     // into op->stages
+    tensor_expr slot;   // CONTRIBUTE: a LOAD of what was the maximum for the states
+} loop_maximum;
+
 typedef struct loop_node loop_node;
 typedef VEC(loop_node *) loop_body;
 struct loop_node {
@@ -127,6 +133,10 @@ struct loop_node {
     uint32_t nstages;
     const uint32_t *stages;     // into op->stages
     const loop_matrix *matrix;  // REDUCE: by matrix operations; NULL: by itself
+    // REDUCE: those of its stages whose maximum is known so far only, where its other stages read it; CONTRIBUTE with states: what
+    // those hold differences from
+    uint32_t nmaxima;
+    const loop_maximum *maxima;
     // CONTRIBUTE, STORE_STATE: the states, loads or vals. CARRY: of the slot `first`; none: what is cut is combined in memory
     uint32_t nstates;
     const tensor_expr *states;  // LOAD expressions: what is read, or where is written
@@ -235,6 +245,14 @@ bool loop_matrix_alternate(const loop_node *columns);   // columns of several pi
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind);   // adjacent points of the depth that a lane has; 0: they are not
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);
+
+// ---- Maxima found on the run (loop_online.c) -------------------------------------------------------------
+bool loop_is_maximum(const tensor_op *op, const tensor_stage *st);   // of floats, by itself, and known as it is held
+// Whether a term is held times exp(m - m') where it is to be one of the maximum m' and was one of m, which val is.
+bool loop_rescales(arena *a, const tensor_op *op, tensor_expr term, tensor_val val);
+bool loop_always_rescales(arena *a, const tensor_op *op, tensor_expr term, tensor_val val);   // and no choice leaves the exponential out
+tensor_expr loop_load_of(arena *a, const tensor_op *op, tensor_expr e, tensor_val val);   // the first in it; 0: it does not read it
+const loop_maximum *loop_running(const loop_node *reduce, const tensor_op *op, tensor_val val);   // NULL: it is none of its maxima
 
 // ---- Padding (loop_pad.c) --------------------------------------------------------------------------------
 tensor_expr loop_padded(tensor_op *op, tensor_space s, uint32_t pad);   // its size rounded up to a multiple

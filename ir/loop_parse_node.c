@@ -66,8 +66,26 @@ static const tensor_expr *read_slots(plan_parser *p, uint32_t *n) {
     return states.data;
 }
 
+static void read_maxima(plan_parser *p, loop_node *n) {
+    parser *t = &p->text;
+    VEC(loop_maximum) all = {0};
+    if (!tensor_lex_accept(t, "online")) return;
+    do {
+        loop_maximum m = {.stage = loop_parse_stage(p)};
+        uint32_t slots = 0;
+        span at = t->tok.at;
+        const tensor_expr *slot = n->kind == LOOP_CONTRIBUTE ? read_slots(p, &slots) : NULL;
+        if (slots > 1) tensor_parse_fail(t, E0972, at, "a maximum is one number");
+        if (slots) m.slot = slot[0];
+        VEC_PUSH(t->arena, &all, m);
+    } while (!t->failed && tensor_lex_accept(t, ","));
+    n->nmaxima = all.len;
+    n->maxima = all.data;
+}
+
 static void read_states(plan_parser *p, loop_node *n) {
     if (tensor_lex_is(&p->text.tok, "(")) n->states = read_slots(p, &n->nstates);
+    if (n->kind == LOOP_CONTRIBUTE) read_maxima(p, n);
     if (n->kind == LOOP_CONTRIBUTE && tensor_lex_accept(&p->text, "where"))
         n->valid = tensor_parse_expr(&p->text);
 }
@@ -213,7 +231,10 @@ static void read_head(plan_parser *p, loop_node *n) {
     case LOOP_STORE_STATE: read_states(p, n); break;
     case LOOP_CARRY: read_carry(p, n); break;
     case LOOP_WITHIN: read_within(p, n); break;
-    case LOOP_REDUCE: read_matrix(p, n); break;
+    case LOOP_REDUCE:
+        read_matrix(p, n);
+        read_maxima(p, n);
+        break;
     case LOOP_PHASE:
     case LOOP_WITHOUT:
     case LOOP_LEVEL:

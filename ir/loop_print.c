@@ -60,8 +60,16 @@ static void print_fetched(plan_printer *p, const loop_node *n) {
     }
 }
 
+static void print_maxima(plan_printer *p, const loop_node *n) {
+    for (uint32_t i = 0; i < n->nmaxima; i++) {
+        OUT(p, "%s %s", i ? "," : " online", p->names.stages[n->maxima[i].stage]);
+        print_slots(p, &n->maxima[i].slot, n->maxima[i].slot != 0);
+    }
+}
+
 static void print_states(plan_printer *p, const loop_node *n) {
     print_slots(p, n->states, n->nstates);
+    print_maxima(p, n);
     if (!n->valid) return;
     OUT(p, " where ");
     print_expr(p, n->valid);
@@ -122,6 +130,7 @@ static void print_head(plan_printer *p, const loop_node *n) {
                 n->matrix->rows == LOOP_NO_ROWS ? "" : p->names.vars[n->matrix->rows],
                 n->matrix->rows == LOOP_NO_ROWS ? "" : ", ", p->names.vars[n->matrix->columns],
                 p->names.vars[n->matrix->depth]);
+        print_maxima(p, n);
         break;
     case LOOP_PHASE:
     case LOOP_WITHOUT:

@@ -127,7 +127,7 @@ static const char *check_one_block(loop_verifier *v, const tensor_expr *index, u
 
 // ---- States ----------------------------------------------------------------------------------------------
 
-static const char *check_slot(loop_verifier *v, tensor_expr slot, tensor_type want) {
+const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want) {
     const tensor_node *n = slot && slot < v->op->exprs.len ? tensor_node_at(v->op, slot) : NULL;
     if (!n || n->op != TENSOR_LOAD_OP) return WRONG(v, "a state is kept in an element of a value");
     tensor_val val = (tensor_val)n->imm.i;
@@ -147,8 +147,8 @@ static const char *check_slots(loop_verifier *v, const loop_node *n, const tenso
     if (n->nstates != r->nstate)
         return WRONG(v, "the state of stage '%s' has %u part%s, not %u", s->name, (unsigned)r->nstate,
                      r->nstate == 1 ? "" : "s", (unsigned)n->nstates);
-    for (uint32_t i = 0; i < n->nstates; i++) TRY(check_slot(v, n->states[i], r->state_types[i]));
-    for (uint32_t i = 0; n->last && i < n->nstates; i++) TRY(check_slot(v, n->last[i], r->state_types[i]));
+    for (uint32_t i = 0; i < n->nstates; i++) TRY(loop_check_slot(v, n->states[i], r->state_types[i]));
+    for (uint32_t i = 0; n->last && i < n->nstates; i++) TRY(loop_check_slot(v, n->last[i], r->state_types[i]));
     return NULL;
 }
 
@@ -281,6 +281,7 @@ static const char *check_reduce(loop_verifier *v, const loop_node *n) {
         TRY(check_bound(v, s->left, s->nleft, s->name));
     }
     if (n->matrix) TRY(loop_check_matrix(v, n));
+    TRY(loop_check_maxima(v, n));
     TRY(walk_reduction(v, n));
     for (uint32_t i = 0; i < n->nstages; i++) {
         v->state_known[n->stages[i]] = true;
@@ -298,6 +299,7 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
             return WRONG(v, "'%s' of stage '%s' is bound outside the '%s'",
                          v->op->vars.data[s->bound[i]].name, s->name, loop_node_table(around->kind)->text);
     for (uint32_t i = 0; i < s->nbody; i++) TRY(loop_check_expr(v, s->body[i], n->stages[0]));
+    TRY(loop_check_follows(v, n, around));
     bool again = depth + 1 < v->path.len && v->path.data[depth + 1]->kind == LOOP_AGAIN;
     return around->matrix && !again ? loop_check_product(v, around, s) : NULL;
 }
@@ -305,6 +307,7 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
 static const char *check_combined(loop_verifier *v, const loop_node *n) {
     TRY(check_slots(v, n, stage_of(v, n)));
     for (uint32_t i = 0; i < n->nstates; i++) TRY(loop_check_expr(v, n->states[i], UINT32_MAX));
+    TRY(loop_check_relative(v, n));
     if (!n->valid) return NULL;
     TRY(loop_check_expr(v, n->valid, UINT32_MAX));
     return tensor_typeof(v->op, n->valid).type == DT_BOOL ? NULL : WRONG(v, "a condition is a bool");
@@ -369,7 +372,10 @@ static const char *check_store_state(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_of(v, n);
     if (!v->state_known[n->stages[0]]) return WRONG(v, "the state of stage '%s' is not known here", s->name);
     TRY(check_slots(v, n, s));
-    for (uint32_t i = 0; i < n->nstates; i++) TRY(write_slot(v, n->states[i]));
+    for (uint32_t i = 0; i < n->nstates; i++) {
+        TRY(write_slot(v, n->states[i]));
+        v->kept_relative[tensor_node_at(v->op, n->states[i])->imm.i] |= v->relative[n->stages[0]];
+    }
     return NULL;
 }
 

@@ -55,6 +55,8 @@ typedef struct {
     store_places *places;
     bool *state_known;
     uint32_t *cleared, *combines;   // number of the kernel that clears its targets; 0: none
+    bool *relative;   // its state holds differences from maxima found on the run, where it was last reduced
+    bool *kept_relative;   // per value: such a state is kept in it
     // Of a walk over expressions.
     uint32_t *seen, *seen_inlined, stamp;
     VEC(expr_visit) stack;
@@ -109,6 +111,14 @@ const char *loop_check_within_loop(loop_verifier *v, const loop_node *n);
 const char *loop_check_held(loop_verifier *v, const loop_node *n);
 // Rows that are copied into shared memory round by round (loop_verify_fetch.c), likewise.
 const char *loop_check_fetched(loop_verifier *v, const loop_node *n);
+
+// Maxima found on the run (loop_verify_online.c): of a reduction, before its body is followed; where one is read;
+// what is contributed to a sum, and states that were stored.
+const char *loop_check_maxima(loop_verifier *v, const loop_node *n);
+bool loop_reads_running(loop_verifier *v, const tensor_node *load, const char **wrong);
+const char *loop_check_follows(loop_verifier *v, const loop_node *n, const loop_node *reduce);
+const char *loop_check_relative(loop_verifier *v, const loop_node *n);
+const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);   // a state's
 
 // The nodes of a kernel (loop_verify.c), in the order of the text.
 const char *loop_check_nodes(loop_verifier *v, const loop_body *body);

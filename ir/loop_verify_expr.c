@@ -138,6 +138,8 @@ static const char *check_load(loop_verifier *v, const tensor_node *load, bool in
         VEC_PUSH(v->scratch, &v->stack, ((expr_visit){v->op->stages.data[w->stage].body[0], true}));
         return NULL;
     }
+    const char *wrong = NULL;
+    if (loop_reads_running(v, load, &wrong)) return wrong;
     TRY(check_written(v, val));
     switch (w->home) {
     case LOOP_MEMORY:

@@ -91,6 +91,8 @@ const char *loop_fault(arena *a, const loop_plan *p, span *at) {
     v.contributions = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
     v.cleared = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
     v.combines = ARENA_ARRAY(v.scratch, uint32_t, op->stages.len);
+    v.relative = ARENA_ARRAY(v.scratch, bool, op->stages.len);
+    v.kept_relative = ARENA_ARRAY(v.scratch, bool, op->vals.len);
     v.state_known = ARENA_ARRAY(v.scratch, bool, op->stages.len);
     v.seen = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);
     v.seen_inlined = ARENA_ARRAY(v.scratch, uint32_t, op->exprs.len);

@@ -213,6 +213,7 @@ static void print_node(facts_printer *p, const loop_node *n) {
     case LOOP_CONTRIBUTE:
         if (n->nstates) print_all(p, n->states, n->nstates);
         else print_all(p, s->filters, s->nfilters), print_all(p, s->body, s->nbody);
+        for (uint32_t i = 0; i < n->nmaxima; i++) print_loads(p, n->maxima[i].slot);
         print_loads(p, n->valid);
         break;
     case LOOP_STORE:

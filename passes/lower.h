@@ -363,6 +363,14 @@ void lw_carry(kernel *k, simt_builder *b, const loop_node *n);
 void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);   // of its walk
 reduction *lw_reduction(kernel *k, uint32_t stage);
 tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the i-th argument of its lift
+// Maxima found on the run (lower_online.c).
+axis_set lw_running_axes(const kernel *k, const tensor_node *load);   // of a load of one; else none
+simt_value lw_running(kernel *k, simt_builder *b, const tensor_node *load);   // the largest so far; 0: it is of none
+typedef void lw_contribution(kernel *k, simt_builder *b, reduction *r, const loop_node *n);
+void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n);   // sums follow
+void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n);   // before the sums
+// A state that was stored, as one of differences from what the maximum is here.
+simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state);
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results);
 // The state x with the one that the lane whose number differs in `mask` has sent.
 simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x, const simt_value *sent,

@@ -11,6 +11,7 @@ typedef struct {
     simt_builder *b;
     axis_set steps;
     bool store;   // what is loaded for a store, by more threads than those that store
+    bool inputs;  // other nodes stand before what needs it: of what none of them computes
     uint32_t words;
     uint32_t *depth;   // per expression: 1, and the loads on the longest way into it; 0: not seen
     VEC(tensor_expr) loads;
@@ -47,6 +48,13 @@ static void load_steps(ahead *a, tensor_expr e, const tensor_node *x) {
     for (instance_walk w = lw_walk_begin(k, lw_written_out(k, axes)); lw_walk_next(&w);) lw_expr(k, a->b, e);
 }
 
+static bool of_inputs(const ahead *a, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(a->k->l->op, e);
+    bool all = x->op != TENSOR_LOAD_OP || lw_unchanged(a->k, (tensor_val)x->imm.i);
+    for (uint32_t i = 0; i < x->nargs && all; i++) all = of_inputs(a, x->args[i]);
+    return all;
+}
+
 static uint32_t find_loads(ahead *a, tensor_expr e) {
     const tensor_node *x = tensor_node_at(a->k->l->op, e);
     uint32_t depth = 1;
@@ -55,7 +63,7 @@ static uint32_t find_loads(ahead *a, tensor_expr e) {
         uint32_t inner = certain(a->k, x, i) ? find_loads(a, x->args[i]) : 0;
         if (inner > depth) depth = inner;
     }
-    if (x->op == TENSOR_LOAD_OP) VEC_PUSH(a->k->l->arena, &a->loads, e);
+    if (x->op == TENSOR_LOAD_OP && (!a->inputs || of_inputs(a, e))) VEC_PUSH(a->k->l->arena, &a->loads, e);
     return a->depth[e] = depth + (x->op == TENSOR_LOAD_OP);
 }
 
@@ -82,12 +90,21 @@ static void find_stored(ahead *a, const loop_node *n) {
         find_loads(a, st->body[t]);
 }
 
+// The first of the contributions behind what is computed for each step without some loop around.
+static uint32_t contributions_behind(const loop_body *body, uint32_t from) {
+    if (from && body->data[from - 1]->kind == LOOP_WITHOUT) return body->len;
+    while (from < body->len && body->data[from]->kind != LOOP_CONTRIBUTE) from++;
+    return from;
+}
+
 void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t from) {
-    loop_node_kind kind = body->data[from]->kind;
+    ahead a = {.k = k, .b = b, .inputs = body->data[from]->kind == LOOP_WITHOUT};
+    if (a.inputs) from = contributions_behind(body, from);
+    loop_node_kind kind = from < body->len ? body->data[from]->kind : LOOP_LET;
     if (kind != LOOP_CONTRIBUTE && kind != LOOP_STORE) return;
     if (kind == LOOP_CONTRIBUTE && lw_reduction(k, body->data[from]->stages[0])->node->matrix)
         return;   // all at once
-    ahead a = {.k = k, .b = b, .steps = open_steps(k)};
+    a.steps = open_steps(k);
     if (!a.steps) return;
     a.depth = ARENA_ARRAY(k->l->arena, uint32_t, k->l->op->exprs.len + 1);
     if (kind == LOOP_STORE) find_stored(&a, body->data[from]);

@@ -124,7 +124,7 @@ static axis_set find_axes(kernel *k, const tensor_node *x) {
     if (x->op == TENSOR_VAR_OP) return lw_var_depends(k, (tensor_var)x->imm.i);
     if (lw_row(k, x, &row)) return lw_var_depends(k, row);
     for (uint32_t i = 0; i < x->nargs; i++) s |= lw_depends(k, x->args[i]);
-    return s;
+    return s | lw_running_axes(k, x);
 }
 
 bool lw_know(kernel *k, tensor_expr e, axis_set s) {

@@ -314,6 +314,8 @@ static simt_value fetched_load(kernel *k, simt_builder *b, tensor_expr e, const 
 static simt_value lower_load(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     tensor_var row;
     if (lw_row(k, n, &row)) return spread(k, b, lw_var_position(k, b, row));
+    simt_value most = lw_running(k, b, n);
+    if (most) return most;
     const fetched_rows *f = lw_fetched(k, n);
     if (f) return fetched_load(k, b, e, n, f);
     tensor_val v = through_tile(k, (tensor_val)n->imm.i);

@@ -153,6 +153,7 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
             simt_value x = lw_expr(k, b, n->states[i]);   // widened by the load
             out[i] = simt_build_cvt(b, (simt_type){r->types[i].element, simt_typeof(k->f, x).lanes}, x);
         }
+        if (n->nmaxima) out[0] = lw_relative(k, b, r, n, out[0]);
         return;
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
@@ -233,18 +234,19 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
         slot[c] = laned && r->types[c].lanes > 1 ? lw_insert(b, slot[c], state[c], lane) : state[c];
 }
 
-void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
-    reduction *r = lw_reduction(k, n->stages[0]);
-    if (r->node->matrix) {
-        lw_contribute_product(k, b, r);
-        return;
-    }
+static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     axis_set walked = lw_written_out(k, r->left);
     for (uint32_t i = r->masks; i < k->masks.len; i++)
         walked |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node));
     if (n->valid) walked |= vector_of(k, lw_depends(k, n->valid));
     for (instance_walk w = lw_walk_begin(k, walked); lw_walk_next(&w);)
         contribute_one(k, b, r, n, &r->slot[lw_instance(k, r->copies) * r->n]);
+}
+
+void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
+    reduction *r = lw_reduction(k, n->stages[0]);
+    if (r->node->matrix) lw_contribute_product(k, b, r);
+    else lw_grow(k, b, r, contribute_all, n);
 }
 
 // ---- Combining parts -------------------------------------------------------------------------------------
@@ -556,7 +558,9 @@ void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
     lw_enter_loops(k, &n->body);
     for (uint32_t i = 0; i < n->nstages; i++) lw_open(k, b, n, n->stages[i]);
     lw_body(k, b, &n->body);
-    for (uint32_t i = 0; i < n->nstages; i++) lw_close(k, b, k->reductions.data[first + i]);
+    lw_close_maxima(k, b, n);
+    for (uint32_t i = 0; i < n->nstages; i++)
+        if (k->reductions.data[first + i]->open) lw_close(k, b, k->reductions.data[first + i]);
     if (loop_again(n)) lw_again(k, b, k->reductions.data[first], loop_again(n));
     lw_leave_loops(k, &n->body);
     lw_leave(k, m);

@@ -133,6 +133,10 @@ bool plan_equations(planner *p, bool whole) {
     plan_matrix_check(p);
     if (p->failed) return false;
     pass_done(after, "rewrite", p->op, NULL, NULL);
+    plan_recompute(p);
+    if (!p->failed) plan_online(p);
+    if (p->failed) return false;
+    pass_done(after, "online", p->op, NULL, NULL);
     plan_loops(p);
     if (p->failed) return false;
     pass_done(after, "loops", p->op, NULL, NULL);

@@ -221,7 +221,7 @@ static bool is_taken(const planner *p, const char *name) {
     return false;
 }
 
-static const char *name_inside(const planner *p, const char *stage, const char *what) {
+const char *plan_name_inside(const planner *p, const char *stage, const char *what) {
     const char *name = arena_printf(p->arena, "%s.%s", stage, what);
     for (uint32_t n = 2; is_taken(p, name); n++) name = arena_printf(p->arena, "%s.%s.%u", stage, what, n);
     return name;
@@ -243,7 +243,7 @@ static tensor_expr *reduce_apart(const counting *c) {
     }
     for (uint32_t i = 0; i < r.nresults; i++) {
         tensor_type t = r.result_types[i];
-        tensor_val_info info = {.name = name_inside(p, st.name, "reduced"),
+        tensor_val_info info = {.name = plan_name_inside(p, st.name, "reduced"),
                                 .role = VAL_STAGE,
                                 .type = t.type,
                                 .into = t.space,
@@ -277,7 +277,7 @@ static void finish(const counting *c, const tensor_stage *of, const tensor_expr 
         body[t] = c->counts ? put(p, r.finish[t], TENSOR_LEFT_OP, state) : loads[t];
         if (of->nelse) body[t] = tensor_select(p->op, none, of->orelse[t], body[t], NO_SPAN);
     }
-    tensor_stage st = {.name = loads ? name_inside(p, of->name, "finished") : of->name,
+    tensor_stage st = {.name = loads ? plan_name_inside(p, of->name, "finished") : of->name,
                        .ntargets = of->ntargets,
                        .targets = of->targets,
                        .nleft = of->nleft,

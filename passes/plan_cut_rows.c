@@ -14,11 +14,11 @@
 
 // Rows are counted when the plan is made, for maps that are parameters; what comes after the sum is computed
 // by threads that part with one another, so nothing of it is combined between them.
-bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m,
+bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint32_t sums, const plan_map *m,
                     const row_class *rows) {
     if (first != g->data[0] || p->op->vals.data[m->map].role != VAL_MAP) return false;
     if (rows->place != ROWS_OF_GRID || rows->lo || rows->hi || rows->level) return false;   // of the first index
-    for (uint32_t i = plan_run_end(p, g, 0); i < g->len; i++) {
+    for (uint32_t i = sums; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP) return false;
     }

@@ -151,7 +151,7 @@ bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
             !plan_owner_alone(p, w, st))
             return false;
         if (stored_by_blocks(p, g, g->data[i], stage)) return false;
-        if (plan_part_points(p, st) && !reads_nothing_of(p, w, st))
+        if (plan_part_points(p, st) && !plan_is_online(p, g->data[i]) && !reads_nothing_of(p, w, st))
             return false;   // a kernel before walks its parts
     }
     return true;
@@ -159,10 +159,12 @@ bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
 
 // What finishes a reduction stands in its loops, and what is said of that one's holds.
 const tensor_stage *plan_deepest(const planner *p, const stage_group *g) {
-    uint32_t last = g->len - 1;
-    while (last && plan_finishes(p, p->op->stages.data[g->data[last]].name)) last--;
-    if (plan_finishes(p, p->op->stages.data[g->data[last]].name)) last = g->len - 1;
-    return &p->op->stages.data[g->data[last]];
+    const tensor_stage *deepest = NULL, *last = &p->op->stages.data[g->data[g->len - 1]];
+    for (uint32_t i = g->len; i-- > 0;) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (!plan_finishes(p, st->name) && (!deepest || st->nleft > deepest->nleft)) deepest = st;
+    }
+    return deepest ? deepest : last;
 }
 
 // ---- Walks that several reductions share -----------------------------------------------------------------

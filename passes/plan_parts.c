@@ -337,7 +337,7 @@ static void part_tile(planner *p, plan_part *part, tensor_var row, const plan_ma
 }
 
 // false: refused. *rows: which points of the outermost index the kernel that leaves states visits.
-static bool part_new(planner *p, const stage_group *g, uint32_t first, plan_part *part, row_class *rows) {
+static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t sums, plan_part *part, row_class *rows) {
     const tensor_stage *st = &p->op->stages.data[first];
     int64_t n = plan_part_points(p, st);
     *part = (plan_part){.var = part_variable(p, st)};
@@ -349,7 +349,7 @@ static bool part_new(planner *p, const stage_group *g, uint32_t first, plan_part
     split->consumed = true;
     uint32_t nleft = plan_left(p, st, left);
     if (!outermost_rows(p, st, split, left, nleft, &m)) return false;
-    if (!plan_atomic(p, st) && plan_cuts_rows(p, g, first, &m, rows))
+    if (!plan_atomic(p, st) && plan_cuts_rows(p, g, first, sums, &m, rows))
         return plan_part_row(p, part, left[0], &m, n, rows), true;
     if (rows->order != TENSOR_NO_VAL || rows->lo || rows->hi) {
         diagnostic *d = plan_refuse(
@@ -404,7 +404,7 @@ static loop_body *open_parts(planner *p, plan_nest *n, const plan_part *part) {
 static void leave(planner *p, const stage_group *g, const stage_group *run, row_class rows, uint32_t number) {
     plan_part part;
     const tensor_stage *st = &p->op->stages.data[run->data[0]];
-    if (!part_new(p, g, run->data[0], &part, &rows)) return;
+    if (!part_new(p, g, run->data[0], plan_run_end(p, g, 0), &part, &rows)) return;
     part.atomic = plan_atomic(p, st);
     if (part.atomic && !may_be_atomic(p, st, &part, &rows)) return;
     if (part.kind == PART_RUNS) p->carried = &part.row;
@@ -439,6 +439,15 @@ void plan_parts(planner *p, const stage_group *g, const row_class *rows, uint32_
     }
 }
 
+static bool cut_alike(const planner *p, const stage_group *run) {
+    const tensor_stage *first = &p->op->stages.data[run->data[0]];
+    for (uint32_t i = 0; i < run->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[run->data[i]];
+        if (plan_part_points(p, st) != plan_part_points(p, first) || plan_every(p, st)) return false;
+    }
+    return true;
+}
+
 // Of a walk that stages are fused at, whose first stages sum: what an edge's stage computes belongs to one
 // part.
 bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows) {
@@ -447,9 +456,9 @@ bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *r
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     for (uint32_t i = 0; i < sums; i++) VEC_PUSH(p->arena, &run, g->data[i]);
     p->parts.len = 0;
-    if (!part_new(p, g, g->data[0], part, rows)) return false;
+    if (!part_new(p, g, g->data[0], sums, part, rows)) return false;
     rows->at = &part->part;
-    if (part->kind == PART_ROW && plan_run_end(p, g, 0) == sums) return add_states(p, &run, *part);
+    if (part->kind == PART_ROW && cut_alike(p, &run)) return add_states(p, &run, *part);
     const char *name = plan_index_text(p, part->var);
     diagnostic *d = plan_refuse(
         p, E0530, split_cell(p, st, part->var)->at,
@@ -534,6 +543,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
         const plan_part *part = plan_part_of(p, stages[i]);
         loop_node *add = plan_states(p, LOOP_CONTRIBUTE, part);
         add->valid = part->valid;
+        plan_part_maxima(p, stages[i], add);
         loop_append(p->plan, &walk->body, add);
     }
 }

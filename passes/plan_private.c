@@ -16,10 +16,14 @@ static bool reads(void *user, const tensor_node *load) {
     return true;
 }
 
-bool plan_read_by(const planner *p, uint32_t stage, tensor_val v) {
+bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v) {
     replacing r = {NULL, v, 0, false};
-    plan_loads(p, &p->op->stages.data[stage], reads, &r);
+    plan_loads(p, st, reads, &r);
     return r.found;
+}
+
+bool plan_read_by(const planner *p, uint32_t stage, tensor_val v) {
+    return plan_reads_val(p, &p->op->stages.data[stage], v);
 }
 
 static bool fills(const planner *p, uint32_t stage, tensor_val v) {
@@ -61,6 +65,10 @@ void plan_put_stage(planner *p, uint32_t at, tensor_stage st) {
     tensor_stage *all = p->op->stages.data;
     for (uint32_t i = p->op->stages.len - 1; i > at; i--) all[i] = all[i - 1];
     all[at] = st;
+    for (uint32_t v = 0; v < p->plan->values.len; v++) {
+        loop_value *w = &p->plan->values.data[v];
+        w->stage += w->home == LOOP_INLINE && w->stage >= at;
+    }
 }
 
 void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st) {
@@ -72,21 +80,22 @@ void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st)
             p->live.data[k]->data[i] += p->live.data[k]->data[i] >= at;
     }
     for (uint32_t i = 0; i < g->len && !live; i++) g->data[i] += g->data[i] >= at;
-    for (uint32_t v = 0; v < p->plan->values.len; v++) {
-        loop_value *w = &p->plan->values.data[v];
-        w->stage += w->home == LOOP_INLINE && w->stage >= at;
-    }
     p->inserted++;
+}
+
+const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars) {
+    tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const tensor_var_info v = p->op->vars.data[of[i]];
+        own[i] = tensor_add_var(p->op, arena_printf(p->arena, "%s'%u", v.name, p->op->vars.len), v.space);
+        vars[of[i]] = tensor_var_expr(p->op, own[i], NO_SPAN);
+    }
+    return own;
 }
 
 static tensor_stage copy_stage(planner *p, const tensor_stage *st, uint32_t target, tensor_val own) {
     tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-    for (uint32_t i = 0; i < st->nleft; i++) {
-        const tensor_var_info v = p->op->vars.data[st->left[i]];
-        left[i] = tensor_add_var(p->op, arena_printf(p->arena, "%s'%u", v.name, p->op->vars.len), v.space);
-        vars[st->left[i]] = tensor_var_expr(p->op, left[i], NO_SPAN);
-    }
+    const tensor_var *left = plan_own_vars(p, st->left, st->nleft, vars);
     tensor_target *to = ARENA_NEW(p->arena, tensor_target);
     *to = st->targets[target];
     to->index = plan_substitute(p, to->index, to->rank, vars);

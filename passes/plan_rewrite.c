@@ -283,6 +283,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
     schedule_cell *asked = inline_cell(p, st->name);
     const char *no = why_not_inline(p, st);
     if (asked) asked->consumed = true;
+    if (plan_may_recompute(p, st)) return false;   // where it is read, once that is known
     // `inline a` of a softmax is about the equation: what it reduces, a.max and a.sum, is stored all the
     // same.
     if (asked && no && reduces(p, st) && strcmp(asked->subject, st->name)) asked = NULL;
@@ -293,6 +294,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
         if (d) diag_help(d, "leave it out: what can be computed again and costs little is so anyway");
     }
     if (no || asked) return !no;
+    if (plan_online_inlines(p, (uint32_t)(st - p->op->stages.data))) return true;
     if (plan_counted(p, st->name)) return true;   // whatever is said of the stages it is inside of
     if (plan_named(p, st->name) || narrows(p, st)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);

@@ -167,7 +167,8 @@ static void not_at_hand(sweep *s, const check *c) {
 static bool check_pair(sweep *s, uint32_t writer, uint32_t reader) {
     const tensor_stage *w = stage_of(s, writer), *r = stage_of(s, reader);
     bool from_edge = of_edges(s, w), to_edge = of_edges(s, r), to_walk = sweeps(s, r);
-    if (sweeps(s, w) && (to_edge || to_walk) && plan_reads_stage(s->p, reader, writer)) {
+    bool running = to_walk && plan_is_online(s->p, writer);
+    if (sweeps(s, w) && !running && (to_edge || to_walk) && plan_reads_stage(s->p, reader, writer)) {
         not_final(s, w, r);
         return false;
     }
@@ -210,18 +211,24 @@ static uint32_t depth_of(const sweep *s, const tensor_stage *st) {
     return n;
 }
 
-static bool check_loops(sweep *s) {
-    stage_group joined = {0};
-    for (uint32_t i = 0; i < s->rows.len; i++) {
-        if (i && !plan_joins(s->p, &joined, s->rows.data[i])) {
-            diagnostic *d = cannot(s, row_at(s, i));
-            if (d)
-                diag_note(d, row_at(s, i)->at, "its loops do not begin with those of the stages before it");
-            if (d) diag_help(d, "leave '%s' out", row_at(s, i)->name);
+static bool check_joins(sweep *s) {
+    stage_group sorted = {0}, joined = {0};
+    for (uint32_t i = 0; i < s->rows.len; i++) add_by_depth(s, &sorted, s->rows.data[i]);
+    for (uint32_t i = 0; i < sorted.len; i++) {
+        const tensor_stage *st = stage_of(s, sorted.data[i]);
+        if (i && !plan_joins(s->p, &joined, sorted.data[i])) {
+            diagnostic *d = cannot(s, st);
+            if (d) diag_note(d, st->at, "its loops do not begin with those of the stages before it");
+            if (d) diag_help(d, "leave '%s' out", st->name);
             return false;
         }
-        VEC_PUSH(s->p->arena, &joined, s->rows.data[i]);
+        VEC_PUSH(s->p->arena, &joined, sorted.data[i]);
     }
+    return true;
+}
+
+static bool check_loops(sweep *s) {
+    if (!check_joins(s)) return false;
     s->shared = s->depth = row_at(s, s->end - 1)->nleft;
     for (uint32_t i = s->first; i < s->end; i++)
         if (row_at(s, i)->nleft < s->shared) s->shared = row_at(s, i)->nleft;
@@ -328,14 +335,26 @@ static loop_body *leave_out(sweep *s, const tensor_stage *st, uint32_t from, loo
     return at;
 }
 
+// What the map says at a row's edges is the row: what an edge reads of it is read once.
+static void give_row(sweep *s, const tensor_stage *st, loop_body *at) {
+    planner *p = s->p;
+    if (!plan_reads_val(p, st, s->f->map.map)) return;
+    loop_node *n = loop_node_new(p->plan, LOOP_GIVEN, st->at);
+    tensor_expr index = tensor_var_expr(p->op, st->left[0], NO_SPAN);
+    n->key = tensor_load(p->op, s->f->map.map, &index, 1, NO_SPAN);
+    n->value = tensor_var_expr(p->op, row_at(s, s->first)->left[0], NO_SPAN);
+    loop_append(p->plan, at, n);
+}
+
 static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at) {
     const tensor_stage *first = row_at(s, s->first), *deepest = row_at(s, s->end - 1);
     for (uint32_t i = 0; i < depth && !s->p->failed; i++) {
         const tensor_stage *other = i ? deepest : first;
         tensor_var v = i ? deepest->left[i] : first->bound[0];
         index_cut own = plan_cut(s->p, st, st->left[i], false), theirs = plan_cut(s->p, other, v, !i);
-        plan_alike(s->p, &theirs, &own);
+        if (!plan_again_in(s->p, st->name)) plan_alike(s->p, &theirs, &own);   // else it walks as others do
         plan_let(s->p, at, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
+        if (!i) give_row(s, st, at);
     }
 }
 
@@ -435,6 +454,7 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     }
     reduce->nstages = n;
     reduce->stages = stages;
+    plan_run_maxima(p, stages, n, reduce);
     loop_append(p->plan, at, reduce);
     s->made = (loop_list){0};
     plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s, &s->edges});
@@ -450,25 +470,32 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     return at;
 }
 
-static void emit_alone(sweep *s, uint32_t i, loop_body *at) {
+// Of the walk's threads those that have its own indices: what is computed from its sums stands where they are
+// known.
+static void emit_alone(sweep *s, uint32_t i, uint32_t levels, loop_body *at) {
     loop_list walk = {0};
     plan_nest_run(s->n, i, i + 1, at, &walk);
-    deal(s, s->rows.data[i], row_at(s, i)->nleft, false, &walk);
+    deal(s, s->rows.data[i], levels, false, &walk);
+}
+
+static bool stands_at(const sweep *s, uint32_t i, uint32_t level) {
+    uint32_t own = row_at(s, i)->nleft;
+    return (i >= s->end && own < s->depth ? s->depth : own) == level;
 }
 
 static loop_body *emit_level(sweep *s, uint32_t level, loop_body *at) {
     if (level == s->depth && s->p->leaving) at = emit_walk(s, at);
     for (uint32_t i = 0; i < s->first; i++)
-        if (row_at(s, i)->nleft == level) emit_alone(s, i, at);
+        if (row_at(s, i)->nleft == level) emit_alone(s, i, level, at);
     if (level == s->depth && !s->p->leaving) at = emit_walk(s, at);
     for (uint32_t i = s->end; i < s->rows.len && !s->p->failed; i++)
-        if (row_at(s, i)->nleft == level) emit_alone(s, i, at);
+        if (stands_at(s, i, level)) emit_alone(s, i, level, at);
     return at;
 }
 
 static void emit_kernel(sweep *s, const row_class *rows, uint32_t number) {
     planner *p = s->p;
-    plan_nest n = plan_nest_start(p, row_at(s, s->rows.len - 1), number);
+    plan_nest n = plan_nest_start(p, plan_deepest(p, &s->rows), number);
     loop_body *at = &n.kernel->body;
     s->n = &n;
     plan_nest_begin(&n, &s->rows, rows);
@@ -519,5 +546,5 @@ void plan_sweep(fusion *f) {
     plan_check_kept(f->p, &f->stages);
     for (uint32_t i = 0; i < f->stages.len; i++)
         plan_choose_home(f->p, &f->stages, stage_of(&s, f->stages.data[i]));
-    plan_each_class(f->p, row_at(&s, s.rows.len - 1), emit, &s);
+    plan_each_class(f->p, plan_deepest(f->p, &s.rows), emit, &s);
 }

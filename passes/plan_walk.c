@@ -332,6 +332,14 @@ static const tensor_var *bound_from(planner *p, const tensor_stage *st, tensor_v
     return out;
 }
 
+// Each stage has a variable of its own for what is walked.
+static void name_points(walking *w) {
+    planner *p = w->p;
+    for (uint32_t i = 1; i < w->nstages; i++)
+        plan_let(p, w->at, p->op->stages.data[w->stages[i]].bound[0],
+                 tensor_var_expr(p->op, w->st->bound[0], NO_SPAN), w->st->at);
+}
+
 void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made,
                const plan_inside *inside) {
     const plan_part *part = plan_part_of(p, stages[0]);
@@ -357,13 +365,13 @@ void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce
     w.used = ARENA_ARRAY(p->arena, bool, first.nkeys + 1);
     while (w.walked < first.nbound) {
         walk_variable(&w);
-        if (inside && w.walked == 1) inside->emit(inside->user, w.at);
+        if (!inside || w.walked != 1) continue;
+        name_points(&w);
+        inside->emit(inside->user, w.at);
     }
     if (plan_every(p, &first) && !w.levelled) open_level(&w);   // the last index is a point
     test_keys(&w);
-    for (uint32_t i = 1; i < n; i++)
-        plan_let(p, w.at, p->op->stages.data[stages[i]].bound[0],
-                 tensor_var_expr(p->op, first.bound[0], NO_SPAN), first.at);
+    if (!inside) name_points(&w);
     for (uint32_t i = 0; i < n; i++) contribute(p, w.at, &stages[i]);
 }
 

@@ -60,6 +60,11 @@ typedef struct {   // a left index whose points are all held while a reduced one
     const schedule_cell *cell;
 } loop_inside;
 
+typedef struct {   // a stage that is computed in a walk, as what reads it is: see plan_recompute.c
+    const char *stage;
+    const schedule_cell *walk;
+} plan_again;
+
 typedef struct {
     arena *arena;
     diag_set *ds;
@@ -74,6 +79,8 @@ typedef struct {
     VEC(const char *) scaled;      // stages whose sums are held times a factor
     VEC(const char *) counted;     // stages that only count, and reduce no more
     VEC(const char *) finished;       // stages that finish what a reduction before them left
+    VEC(const char *) online, chosen; // stages that are maxima found on the run; sums of which terms may not need them: see plan_online.c
+    VEC(plan_again) again;         // reductions of an edge that walks compute for themselves
     VEC(plan_part) parts;          // of the kernel at hand
     loop_node *within;                  // of rows that are taken whole, in the group at hand; NULL: there are none
     const schedule_cell *within_cell;   // that says so
@@ -104,6 +111,7 @@ uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that t
 void plan_drop_else(planner *p);   // `else` that says what a reduction of nothing gives
 void plan_counts(planner *p, bool alone);   // alone: of stages that count and do nothing else
 void plan_matrix_counts(planner *p);        // of those that tensor cores should sum, before they have their types
+const char *plan_name_inside(const planner *p, const char *stage, const char *what);   // STAGE.WHAT, unlike all others
 bool plan_counted(const planner *p, const char *stage);
 bool plan_finishes(const planner *p, const char *stage);   // a reduction that was taken apart
 
@@ -131,6 +139,21 @@ bool plan_named(const planner *p, const char *stage);   // by a statement of the
 typedef bool plan_visit(void *user, const tensor_node *load);
 // Calls visit for every load in what a stage evaluates; stops and gives false where visit does.
 bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user);
+
+// ---- Reductions of an edge, computed again in each walk (plan_recompute.c) ---------------------------------
+bool plan_may_recompute(const planner *p, const tensor_stage *st);   // a statement says so, and nobody else gets it
+void plan_recompute(planner *p);
+const schedule_cell *plan_again_in(const planner *p, const char *stage);   // the walk's; NULL: it is none
+
+// ---- Maxima found on the run (plan_online.c) ------------------------------------------------------------
+bool plan_online_inlines(const planner *p, uint32_t stage);   // of an edge, it reads what its walk sums up
+void plan_online(planner *p);   // factors that are final after the walk stand outside of its sums
+bool plan_is_online(const planner *p, uint32_t stage);   // a maximum
+bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage);    // of the statement's walk
+bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage);   // known after that
+void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage);   // a sum of it (plan_online_terms.c)
+void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce);   // of the stages, those that others follow
+void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute);   // what states of parts hold differences from
 
 // ---- Nesting (plan_loops.c) ------------------------------------------------------------------------------
 void plan_loops(planner *p);
@@ -161,6 +184,8 @@ uint32_t plan_run_end(const planner *p, const stage_group *g,
 void plan_private(planner *p, stage_group *g);
 bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
 bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
+bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v);
+const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);   // new ones, and what stands for those of `of` then
 void plan_put_stage(planner *p, uint32_t at, tensor_stage st);   // before there are kernels; later ones move up
 void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st);
 
@@ -402,7 +427,7 @@ void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, 
 loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
 loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tensor_expr condition);   // the body of an IF
 // Rows that are cut, and those that are not (plan_cut_rows.c).
-bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, const plan_map *m, const row_class *rows);
+bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint32_t sums, const plan_map *m, const row_class *rows);   // sums: the first so many are
 void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n, row_class *rows);
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n, loop_body *at);
 void plan_know_degree(planner *p, const plan_part *part, const tensor_stage *st, loop_body *to);   // where rows are not cut
@@ -449,6 +474,7 @@ typedef struct {
 } fusion;
 const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage);
 bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage);
+bool plan_same_statement(const schedule_cell *a, const schedule_cell *b);   // `fuse`
 void plan_fuse_order(planner *p);   // stages of one statement next to each other
 bool plan_reads_stage(const planner *p, uint32_t reader, uint32_t writer);
 void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c);

@@ -1,0 +1,149 @@
+// Maxima found on the run: while one is, it reads as the largest so far, and sums that take differences from it
+// are taken times exp(m - m') when m' is larger. Where threads or copies have maxima of their own, so do their
+// sums, until all take that of all. States that were stored have that of their part.
+#include "lower.h"
+
+// ---- Which -----------------------------------------------------------------------------------------------
+static tensor_val value_of(const kernel *k, uint32_t stage) {
+    return k->l->op->stages.data[stage].targets[0].val;
+}
+
+// The load of a maximum in what a sum adds; 0: it needs none.
+static tensor_expr load_of(const kernel *k, uint32_t sum, uint32_t maximum) {
+    const tensor_stage *st = &k->l->op->stages.data[sum];
+    return loop_load_of(k->l->arena, k->l->op, st->body[0], value_of(k, maximum));
+}
+
+static bool is_maximum(const loop_node *n, uint32_t stage) {
+    for (uint32_t i = 0; i < n->nmaxima; i++)
+        if (n->maxima[i].stage == stage) return true;
+    return false;
+}
+
+static reduction *running(const kernel *k, const tensor_node *load) {
+    for (uint32_t i = k->reductions.len; load->op == TENSOR_LOAD_OP && i-- > 0;) {
+        reduction *r = k->reductions.data[i];
+        if (r->open && is_maximum(r->node, r->stage) && value_of(k, r->stage) == (tensor_val)load->imm.i) return r;
+    }
+    return NULL;
+}
+
+axis_set lw_running_axes(const kernel *k, const tensor_node *load) {
+    const reduction *r = running(k, load);
+    return r ? r->copies | (r->types[0].lanes > 1 ? AXIS(k->vector) : 0) : 0;
+}
+
+simt_value lw_running(kernel *k, simt_builder *b, const tensor_node *load) {
+    const reduction *r = running(k, load);
+    if (!r) return 0;
+    simt_value x = r->slot[lw_instance(k, r->copies) * r->n];
+    bool lane = r->types[0].lanes > 1 && k->at[k->vector] >= 0;
+    return lane ? lw_pick(b, x, (uint32_t)k->at[k->vector]) : x;
+}
+
+// ---- Factors ---------------------------------------------------------------------------------------------
+// exp(from - to), to being no less; 1 where they are the same, be they infinite.
+static simt_value factor(kernel *k, simt_builder *b, simt_value from, simt_value to) {
+    simt_value below = lw_two(b, SIMT_SUB, from, to);
+    simt_type t = simt_typeof(k->f, below);
+    const char *name = t.element == SIMT_F32 ? "exp_nonpositive" : "exp";
+    simt_value same = simt_build_cmp(b, SIMT_EQ, lw_widen(b, from, t.lanes), lw_widen(b, to, t.lanes));
+    return lw_choose(b, same, simt_build_float(b, t, 1), lw_maths(k, b, name, &below, 1));
+}
+
+// Terms of which a choice leaves out what would make NaN of them stay what they are where that is the maximum:
+// what is computed from their sum knows of it.
+static simt_value but_nan(simt_builder *b, simt_value factor, simt_value to) {
+    simt_type t = simt_typeof(b->func, factor);
+    to = lw_widen(b, to, t.lanes);
+    return lw_choose(b, simt_build_cmp(b, SIMT_EQ, to, to), factor, simt_build_float(b, t, 1));
+}
+
+static bool may_leave_out(const kernel *k, const reduction *sum, uint32_t maximum) {
+    const tensor_stage *st = &k->l->op->stages.data[sum->stage];
+    return !loop_always_rescales(k->l->arena, k->l->op, st->body[0], value_of(k, maximum));
+}
+
+static simt_value times(kernel *k, simt_builder *b, const reduction *sum, simt_value x, simt_value by) {
+    simt_type t = simt_typeof(k->f, by);
+    t.element = sum->types[0].element;
+    return lw_two(b, SIMT_MUL, x, simt_build_cvt(b, t, by));
+}
+
+// What the maximum's copy was at each instance becomes what it is.
+typedef struct {
+    const reduction *maximum;
+    const simt_value *before;
+    axis_set copies;      // those that `before` is indexed by
+    simt_value *factors;   // likewise; 0: not made
+} change;
+
+static simt_value factor_here(kernel *k, simt_builder *b, change *c) {
+    uint32_t was = lw_instance(k, c->copies), is = lw_instance(k, c->maximum->copies);
+    simt_value from = c->before[was * c->maximum->n], to = c->maximum->slot[is * c->maximum->n];
+    if (from == to) return 0;
+    if (!c->factors[was]) c->factors[was] = factor(k, b, from, to);
+    return c->factors[was];
+}
+
+static void rescale(kernel *k, simt_builder *b, reduction *sum, change *c) {
+    axis_set all = lw_written_out(k, sum->copies | c->copies);
+    if (lw_written_out(k, c->copies) & ~sum->copies)
+        ICE("'%s': %s has copies that %s has not", k->plan->name, k->l->op->stages.data[c->maximum->stage].name,
+            k->l->op->stages.data[sum->stage].name);
+    bool leaves_out = may_leave_out(k, sum, c->maximum->stage);
+    for (instance_walk w = lw_walk_begin(k, all); lw_walk_next(&w);) {
+        simt_value by = factor_here(k, b, c), *x = &sum->slot[lw_instance(k, sum->copies) * sum->n],
+                   to = c->maximum->slot[lw_instance(k, c->maximum->copies) * c->maximum->n];
+        if (by) *x = times(k, b, sum, *x, leaves_out ? but_nan(b, by, to) : by);
+    }
+}
+
+static void rescale_all(kernel *k, simt_builder *b, change *c) {
+    for (uint32_t i = 0; i < k->reductions.len; i++) {
+        reduction *sum = k->reductions.data[i];
+        if (sum->node == c->maximum->node && sum != c->maximum && load_of(k, sum->stage, c->maximum->stage))
+            rescale(k, b, sum, c);
+    }
+}
+
+// ---- When it grows ---------------------------------------------------------------------------------------
+static simt_value *copied(kernel *k, const simt_value *x, uint32_t n) {
+    simt_value *out = ARENA_ARRAY(k->l->arena, simt_value, n + 1);
+    for (uint32_t i = 0; i < n; i++) out[i] = x[i];
+    return out;
+}
+
+static change change_of(kernel *k, const reduction *r) {
+    uint32_t n = lw_instances(k, r->copies);
+    return (change){r, copied(k, r->slot, n * r->n), r->copies, ARENA_ARRAY(k->l->arena, simt_value, n + 1)};
+}
+
+void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n) {
+    if (!is_maximum(r->node, r->stage)) {
+        contribute(k, b, r, n);
+        return;
+    }
+    change c = change_of(k, r);
+    contribute(k, b, r, n);
+    rescale_all(k, b, &c);
+}
+
+void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
+    for (uint32_t i = 0; i < n->nmaxima; i++) {
+        reduction *r = lw_reduction(k, n->maxima[i].stage);
+        change c = change_of(k, r);
+        lw_close(k, b, r);
+        rescale_all(k, b, &c);
+    }
+}
+
+// ---- States of parts -------------------------------------------------------------------------------------
+simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state) {
+    for (uint32_t i = 0; i < n->nmaxima; i++) {
+        simt_value was = lw_expr(k, b, n->maxima[i].slot),
+                   is = lw_expr(k, b, load_of(k, r->stage, n->maxima[i].stage)), by = factor(k, b, was, is);
+        state = times(k, b, r, state, may_leave_out(k, r, n->maxima[i].stage) ? but_nan(b, by, is) : by);
+    }
+    return state;
+}
