@@ -139,10 +139,17 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " fused", " all at once",   " fused all at once", " shortest",
+        "",         " skewed", " few",   " walked", " walked few", " walked even", " walked at once", " fused", " all at once",   " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
     return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
+}
+
+static bool is_walked(plan_rows rows) { return rows >= ROWS_WALKED && rows <= ROWS_WALKED_AT_ONCE; }
+
+// How other kernels of such a version deal out their rows.
+static plan_rows rest_of_walked(plan_rows rows) {
+    return rows == ROWS_WALKED ? ROWS_SKEWED : rows == ROWS_WALKED_FEW ? ROWS_FEW : ROWS_EVEN;
 }
 
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
@@ -168,6 +175,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
     if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
+    if (is_walked(rows) && !default_walk(&m)) return NULL;
+    if (is_walked(rows)) m.rows = rest_of_walked(rows);
     if ((rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu) default_follow(&m);
     bool fused = rows == ROWS_FUSED_AT_ONCE;
     if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
@@ -184,6 +193,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     default_nones(&m);
     fill_overlaps(&m);
     default_guards(&m);
+    if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};
     return s;

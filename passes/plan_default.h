@@ -163,6 +163,10 @@ void default_guards(making *m);
 bool default_follow_rows(making *m);   // short rows, or few, and what entries take from them in one kernel; false: there is nothing such
 void default_follow(making *m);   // rows of any length and what entries take from them in one kernel a class, where there are such
 bool default_fuse(making *m);   // false: there is nothing to fuse
+bool default_walk(making *m);   // false: no sums of rows need each other, or extents are not known
+void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map);
+void default_guard_blocks(making *m);   // each row that is walked has a block
+void default_dot_share(making *m, const tensor_stage *st, int64_t lanes);   // what it reduces, by so many lanes
 // Of a stage whose points reduce a dense axis: its cells but those of the points.
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
 typedef struct {

@@ -165,7 +165,7 @@ static int64_t part_entries(making *m, const tensor_stage *st, tensor_var row) {
 
 // What entries read where they lie is read once by rows that stand side by side, and twice at each end of one
 // that does not. (Of few entries a cache has it.)
-static void order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
+void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map) {
     planner *p = m->p;
     schedule_value *by = ARENA_ARRAY(p->arena, schedule_value, 3);
     by[0] = degree_key(m, map, row);
@@ -215,7 +215,7 @@ void default_cut(making *m, const stage_group *g, tensor_val map) {
     plan_left(p, deepest, left);
     if (m->rows == ROWS_SKEWED || m->rows == ROWS_BRIEF ||
         (m->rows == ROWS_FEW && !m->narrow && !lanes_share_all(m, g, left[0])))
-        order_by_degree(m, deepest->name, left[0], map);
+        default_order_by_degree(m, deepest->name, left[0], map);
     for (uint32_t i = 0, end = plan_run_end(p, g, 0); i < end; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *own = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
@@ -372,6 +372,11 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
     const char *name = m->p->op->spaces.data[s].name;
     guard(m, s, true, all, 2,
           arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
+}
+
+void default_guard_blocks(making *m) {
+    for (uint32_t i = 0; i < m->walked.len; i++)
+        if (m->walked.data[i] != TENSOR_NO_VAL) guard_blocks(m, m->walked.data[i], true);
 }
 
 static void guard_outer(making *m, tensor_val map) {

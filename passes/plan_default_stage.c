@@ -238,6 +238,11 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
     return d;
 }
 
+// All of it at once, as far as lanes and registers go.
+void default_dot_share(making *m, const tensor_stage *st, int64_t lanes) {
+    fill_share(m, st, st->bound[0], share_axis(m, st, st->bound[0], lanes));
+}
+
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     return fill_dot(m, st, left, n, m->p->machine->lanes, 1);
 }

@@ -115,6 +115,28 @@ static schedule_cell one_warp(schedule_cell c) {
     return c;
 }
 
+// What one walk has at once stays so: a vector of it is as many registers.
+static schedule_cell registers_for(versioning *w, const schedule *s, schedule_cell vector) {
+    schedule_value *values = ARENA_ARRAY(w->arena, schedule_value, 1);
+    *values = vector.values[0];
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        bool same = c->verb == SCHEDULE_REGISTERS && !c->empty && c->subject && !strcmp(c->subject, vector.subject) &&
+                    (!c->stage || !vector.stage ? c->stage == vector.stage : !strcmp(c->stage, vector.stage));
+        if (same) values->number *= c->values[0].number;
+    }
+    vector.verb = SCHEDULE_REGISTERS;
+    vector.nvalues = 1;
+    vector.values = values;
+    return vector;
+}
+
+static bool walks_once(const schedule *s) {
+    for (uint32_t i = 0; i < s->cells.len; i++)
+        if (s->cells.data[i].verb == SCHEDULE_ONLINE && !s->cells.data[i].empty) return true;
+    return false;
+}
+
 // The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
 // is a fraction of the code of those that are written out for each size.
 static schedule *scalar_twin(versioning *w, const schedule *s) {
@@ -124,8 +146,13 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     t->automatic = true;
     t->cells.data = NULL;
     t->cells.len = t->cells.cap = 0;
+    bool once = walks_once(s);
+    for (uint32_t i = 0; i < s->cells.len && once; i++)
+        if (s->cells.data[i].verb == SCHEDULE_VECTOR && !s->cells.data[i].empty)
+            schedule_fill(w->arena, t, registers_for(w, s, s->cells.data[i]));
     for (uint32_t i = 0; i < s->cells.len; i++)
-        if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
+        if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS && schedule_find(t, s->cells.data[i].stage, SCHEDULE_REGISTERS, s->cells.data[i].subject)) continue;
+        else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
         else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));
     return t;
@@ -220,6 +247,14 @@ static void add_tiled(versioning *w, const plan_class *c) {
     for (uint32_t k = 0; k < MOST_TILED && add_made(w, c, (plan_rows)(ROWS_TILED + k), &supposed);) k++;
 }
 
+// Sums of rows that need each other in one walk: of any data, so that no other version is needed.
+static schedule *add_walked(versioning *w, const plan_class *c, version_facts *facts) {
+    plan_supposed supposed;
+    bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed) && add_made(w, c, ROWS_WALKED_EVEN, &supposed) &&
+               add_made(w, c, ROWS_WALKED_FEW, &supposed);
+    return few && !supposed.extents ? add_rows(w, c, ROWS_WALKED, &supposed, facts) : NULL;
+}
+
 static void add_at_once(versioning *w, const plan_class *c) {
     plan_supposed supposed;
     add_made(w, c, ROWS_GROUP_AT_ONCE, &supposed);
@@ -232,7 +267,13 @@ static void add_default(versioning *w) {
     for (uint32_t i = 0; (c = plan_class_at(w->machine, i)); i++) {
         version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
         plan_supposed supposed = {0}, other;
-        schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        schedule *s = !i && w->machine->gpu ? add_walked(w, c, &facts) : NULL;
+        if (s) {
+            add(w, scalar_twin(w, s), &plain);
+            return;
+        }
+        facts = (version_facts){.index_bits = w->options->index_bits};
+        s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
         for (plan_rows rows = ROWS_OUTER_FEW; rows <= ROWS_OUTER && !i && w->machine->gpu; rows++)
             add_made(w, c, rows, &other);
         if (!i && w->machine->gpu) add_tiled(w, c);
