@@ -218,9 +218,21 @@ static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expe
     if (c.wrong) tell_wrong(o, v, expected, &c);
 }
 
-static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const uint32_t *every) {
-    const tensor_eval_input input = {
-        .sizes = o->b->sizes, .inputs = o->b->arrays, .one_in = o->one_in, .every = every};
+static const bool *taken_apart(run_op *o, const tensor_op *op, const loop_plan *plan) {
+    bool *apart = ARENA_ARRAY(o->arena, bool, op->stages.len + 1);
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t k = 0; k < plan->apart.len; k++)
+            apart[i] |= !strcmp(op->stages.data[i].name, plan->apart.data[k]);
+    return apart;
+}
+
+// As the plan computes it; NULL: as the definition says.
+static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan) {
+    const tensor_eval_input input = {.sizes = o->b->sizes,
+                                     .inputs = o->b->arrays,
+                                     .one_in = o->one_in,
+                                     .every = plan && plan->typed ? plan->every : NULL,
+                                     .apart = plan ? taken_apart(o, op, plan) : NULL};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;
@@ -282,19 +294,32 @@ static void tell_beyond(run_op *o, tensor_val v, int64_t beyond, int64_t of) {
         "bf16 reaches as far as f32, and 'accumulate' may scale what it sums");
 }
 
+// Some element of a result is; else sums that are taken apart are as certain as others.
+static bool any_infinite(const run_op *o) {
+    bool any = false;
+    for (tensor_val v = 0, n = 0; v < o->op->op->nparams; v++) {
+        if (o->op->op->vals.data[v].role != VAL_RESULT) continue;
+        const tensor_evaluated *x = &o->expected[n++];
+        for (int64_t i = 0; x->is_float && i < x->kept && !any; i++) any = isinf(x->value[i]);
+    }
+    return any;
+}
+
 const tensor_evaluated *run_expected(run_op *o) {
     const tensor_op *op = o->op->op;
     const loop_plan *plan = plan_taken(o);
     const tensor_op *typed = plan ? plan->typed : NULL;      // in the types its schedule asks for
     if (!o->expected) o->expected = evaluate(o, op, NULL);   // once, however many versions are compared
-    const tensor_evaluated *by = o->expected && typed ? evaluate(o, typed, plan->every) : NULL;
-    if (!by) return typed ? NULL : o->expected;
+    bool apart = o->expected && plan && plan->apart.len && any_infinite(o);
+    if (!o->expected || (!typed && !apart)) return o->expected;
+    const tensor_evaluated *by = evaluate(o, typed ? typed : op, plan);
+    if (!by) return NULL;
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     for (tensor_val v = 0, n = 0; v < op->nparams; v++) {
         if (op->vals.data[v].role != VAL_RESULT) continue;
         expected[n] = copy_of(o->arena, &o->expected[n]);
         int64_t beyond = widen(&expected[n], &by[n]);
-        if (beyond) tell_beyond(o, v, beyond, expected[n].kept);
+        if (beyond && typed) tell_beyond(o, v, beyond, expected[n].kept);
         n++;
     }
     return expected;

@@ -76,6 +76,13 @@ static void limit_terms(stage_run *r) {
     product->most = eval_precision_of(r->reducer->state_types[0].type)->limit / terms;
 }
 
+// Factors that are taken out of an infinite sum may leave differences of infinities.
+static eval_value taken_apart(const stage_run *r, eval_value x) {
+    const bool *apart = r->ev->in->apart;
+    bool infinite = apart && apart[r->s - r->ev->op->stages.data] && isinf(x.v);
+    return infinite ? eval_float(x.v, (double)INFINITY) : x;
+}
+
 static void prepare_reduction(stage_run *r) {
     evaluator *ev = r->ev;
     const tensor_reducer *reducer = r->reducer = &ev->op->reducers.data[r->s->reducer];
@@ -286,7 +293,7 @@ static void reduce(stage_run *r) {
     bool nothing = r->members == 0, lone_perhaps = r->sure == 0 && r->perhaps > 0;
     if (nothing && r->s->nelse)
         for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->orelse[i]);
-    else if (r->tallied) r->values[0] = eval_tally_finish(&r->tally, r->reducer->kind, r->precision);
+    else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_finish(&r->tally, r->reducer->kind, r->precision));
     else eval_states_finish(r->states, r->values);
     if (r->unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);
 }

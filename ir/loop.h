@@ -114,6 +114,8 @@ struct loop_node {
     bool within;          // rest SERIAL, masked: its range is that of the WITHIN around
     bool masked;          // unroll > 1: also where fewer are left, a mask each; else those are taken one at a time
     bool dealt;           // what is left to do after the reductions inside: lanes that reduce take a written out step each
+    loop_digit deal_to;   // dealt, of a walk whose steps need none of a loop around: that loop's lanes; extent 0: it is none
+    tensor_var deal_of;   // that loop's
     uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
     uint32_t pad;         // hi is the size of var's space, rounded up to a multiple: what lies past the size repeats the last
                           // position; 0: it ends where the space does
@@ -211,6 +213,7 @@ typedef struct loop_plan {
     VEC(loop_step) steps;
     const tensor_op *typed;    // the op as it came, in the types its schedule asks for; NULL: in its own
     const uint32_t *every;     // of typed, as tensor_eval_input has it
+    VEC(const char *) apart;   // stages whose sums are taken apart, likewise
 } loop_plan;
 
 loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps
@@ -264,11 +267,14 @@ bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out);
 typedef enum {
     LOOP_DEALT_WELL,
     LOOP_DEALT_STEPS,    // none are written out, or their number is no power of two
+    LOOP_DEALT_BARE,     // a walk's are not masked
     LOOP_DEALT_LANES,    // what is reduced inside is not by one digit of lanes, the same everywhere
     LOOP_DEALT_FEW,      // more steps than lanes
     LOOP_DEALT_OTHERS    // something else stands inside than reductions and stores that follow them
 } loop_dealt_fault;
 loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node *n, uint32_t *lanes);
+// Of a walk: what its steps compute without `apart`, the loop over deal_of, that loop's lanes take.
+loop_dealt_fault loop_check_dealt_walk(const loop_node *n, const loop_node *apart);
 bool loop_has_padding(const tensor_op *op, const loop_node *n);   // past the size of its space
 // How many neighbours along the axis before the last one access of a packed value has: those that a thread holds, where
 // one vector has all of the last axis. 0: each has an access of its own. The loops are over the two axes.

@@ -110,3 +110,50 @@ loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node
     *lanes = d.lanes;
     return f;
 }
+
+// ---- Walks -----------------------------------------------------------------------------------------------
+// What an edge's stage computes without the loop: it reduces by that loop's lanes alone, and is stored.
+static loop_dealt_fault check_edge(const loop_node *n, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *m = body->data[i];
+        loop_digit lanes;
+        switch (m->kind) {
+        case LOOP_LET:
+        case LOOP_GIVEN:
+        case LOOP_STORE: break;
+        case LOOP_REDUCE:
+            if (reduces_inside(&m->body)) return LOOP_DEALT_OTHERS;
+            if (!loop_reducing_lanes(m, &lanes) || lanes.extent != n->deal_to.extent ||
+                lanes.unit != n->deal_to.unit)
+                return LOOP_DEALT_LANES;
+            break;
+        default: return LOOP_DEALT_OTHERS;
+        }
+    }
+    return LOOP_DEALT_WELL;
+}
+
+static bool has_lanes(const loop_node *n, loop_digit lanes) {
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place == LOOP_LANE_PLACE && n->digits[i].extent == lanes.extent &&
+            n->digits[i].unit == lanes.unit)
+            return true;
+    return false;
+}
+
+loop_dealt_fault loop_check_dealt_walk(const loop_node *n, const loop_node *apart) {
+    uint32_t steps = loop_steps_written_out(n);
+    if (steps < 2 || steps & (steps - 1)) return LOOP_DEALT_STEPS;
+    if (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1 && !n->masked) return LOOP_DEALT_BARE;
+    const loop_digit *to = &n->deal_to;
+    bool powers = !(to->extent & (to->extent - 1)) && to->unit && !(to->unit & (to->unit - 1));
+    if (!powers || to->unit * to->extent > 32 || !has_lanes(apart, *to)) return LOOP_DEALT_LANES;
+    for (uint32_t i = 0; i < n->body.len; i++) {
+        const loop_node *m = n->body.data[i];
+        if (m->kind == LOOP_LET || m->kind == LOOP_GIVEN || m->kind == LOOP_CONTRIBUTE) continue;
+        if (m->kind != LOOP_WITHOUT || m->var != apart->var) return LOOP_DEALT_OTHERS;
+        loop_dealt_fault f = check_edge(n, &m->body);
+        if (f != LOOP_DEALT_WELL) return f;
+    }
+    return n->deal_to.extent < steps ? LOOP_DEALT_FEW : LOOP_DEALT_WELL;
+}

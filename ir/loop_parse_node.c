@@ -46,6 +46,13 @@ static void read_digits(plan_parser *p, loop_node *n) {
     }
     tensor_lex_expect(t, "]");
     n->dealt = tensor_lex_accept(t, "dealt");
+    if (!n->dealt || !tensor_lex_accept(t, "to")) return;
+    tensor_lex_expect(t, "lane");
+    n->deal_to = (loop_digit){.place = LOOP_LANE_PLACE, .unit = 1};
+    loop_parse_number(p, &n->deal_to.extent);
+    if (tensor_lex_accept(t, "unit")) loop_parse_number(p, &n->deal_to.unit);
+    tensor_lex_expect(t, "of");
+    n->deal_of = loop_parse_var(p);
 }
 
 // ---- Nodes -----------------------------------------------------------------------------------------------

@@ -33,6 +33,9 @@ static void print_digits(plan_printer *p, const loop_node *n) {
     if (n->within) OUT(p, " within");
     if (n->step > 1) OUT(p, " step %u", (unsigned)n->step);
     OUT(p, n->dealt ? "] dealt" : "]");
+    if (n->deal_to.extent) OUT(p, " to lane %u", (unsigned)n->deal_to.extent);
+    if (n->deal_to.unit > 1) OUT(p, " unit %u", (unsigned)n->deal_to.unit);
+    if (n->deal_to.extent) OUT(p, " of %s", p->names.vars[n->deal_of]);
 }
 
 static void print_slots(plan_printer *p, const tensor_expr *e, uint32_t n) {

@@ -193,11 +193,15 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
     if (v->launch->threads % 32)
         return WRONG(v, "steps of '%s' are dealt to lanes of a block of %u threads, which are no whole warps",
                      name, (unsigned)v->launch->threads);
-    switch (loop_check_dealt(v->scratch, v->op, n, &lanes)) {
+    const loop_node *apart = n->deal_to.extent && n->deal_of < v->op->vars.len ? v->loop[n->deal_of] : NULL;
+    if (n->deal_to.extent && !apart) return WRONG(v, "steps of '%s' are dealt to lanes of no loop around", name);
+    lanes = n->deal_to.extent;
+    switch (apart ? loop_check_dealt_walk(n, apart) : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
     case LOOP_DEALT_WELL: return NULL;
     case LOOP_DEALT_STEPS:
         return WRONG(v, "%u steps of '%s' are dealt: it takes 2, 4, 8, 16 or 32 that are written out",
                      (unsigned)loop_steps_written_out(n), name);
+    case LOOP_DEALT_BARE: return WRONG(v, "steps of '%s', a walk, are dealt and not masked", name);
     case LOOP_DEALT_LANES:
         return WRONG(
             v, "steps of '%s' are dealt, and what is reduced for them is not by one digit of lanes in a warp",

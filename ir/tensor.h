@@ -274,6 +274,8 @@ typedef struct {
                                          // other, by a hash of their place; 0 or 1: all
     const uint32_t *every;               // per stage, where not NULL: of a sum of products, so many second factors are added
                                          // before the first is applied; what that may overflow is uncertain. 0: each by itself
+    const bool *apart;                   // per stage, where not NULL: of a sum of products, factors are taken out; an infinity of
+                                         // such a sum is uncertain, as it may come of differences of what is infinite
 } tensor_eval_input;
 // results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
 bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);

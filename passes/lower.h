@@ -102,6 +102,7 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     const tensor_reducer *r;
     bool open, level;       // level: the factor of its body is left out
     bool some;              // some: whether anything was combined is a last component
+    loop_digit steps;       // lanes that had a step each of a walk's rounds, and states of their own; extent 0: all had all
     bool chained;           // lanes of a vector contribute one after the other to one state
     axis_set left, bound;   // digits of the left variables; of the loops inside
     axis_set copies;        // those that slots are indexed by
@@ -219,6 +220,7 @@ void lw_axes_leave(kernel *k, const loop_node *n);
 axis_set lw_written_out(const kernel *k, axis_set s);
 axis_set lw_depends(kernel *k, tensor_expr e);
 axis_set lw_var_depends(kernel *k, tensor_var v);
+bool lw_is_known(const kernel *k, tensor_expr e);   // at the instance at hand, the first of those that are not fixed
 bool lw_know(kernel *k, tensor_expr e, axis_set s);   // that it depends on s; false: what it depends on is known
 simt_value lw_remember(kernel *k, tensor_expr e, simt_value v);   // at the instance at hand
 bool lw_mentions(lowering *l, tensor_expr e, tensor_var v);
@@ -305,6 +307,14 @@ typedef struct dealt_steps {
     const loop_node *node;
     const loop_round *round;
     uint32_t axis, unit;   // of the steps; of the lanes that reduce
+    // Of a walk (deal_to), which goes back and forth:
+    bool there;            // the steps are the lanes' now
+    bool been;             // and have been: what follows is what they know
+    axis_set apart;        // of loops that steps stand without
+    memo_cell *known;
+    binding own;
+    loop_mask own_mask;
+    VEC(register_value) kept;
     // What holds again behind what the lanes do one step each:
     lower_axis written_out;
     memo_cell *memo;
@@ -317,6 +327,10 @@ uint32_t lw_dealt_parts(const kernel *k);        // room that lw_fold_dealt take
 simt_value *lw_fold_dealt(kernel *k, simt_builder *b, const reduction *r, simt_value **part);   // by step
 void lw_deal(kernel *k, simt_builder *b);   // from here on the steps are the lanes'
 void lw_deal_back(kernel *k);
+bool lw_deals_walk(const kernel *k);   // the innermost loop that deals its steps is such a walk
+// Before the i-th node of a body in the walk: where its steps should be, and what the body has given is so there.
+void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i);
+simt_value *lw_fold_steps(kernel *k, simt_builder *b, const reduction *r, simt_value *x, const loop_digit *lanes);   // of lanes that had one step each
 // The position of the copy at hand, of those that stand at base; past the end it is the last one, and not inside.
 simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
                             simt_value last, simt_value *step, simt_value *inside);
@@ -378,6 +392,7 @@ simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_v
 
 // ---- Loads of several steps (lower_ahead.c) --------------------------------------------------------------
 // Of masked steps: what the contributions that follow one another from there on need, or the store there.
+void lw_given(kernel *k, simt_builder *b, const loop_node *n);
 void lw_load_ahead(kernel *k, simt_builder *b, const loop_body *body, uint32_t from);
 
 // ---- Stores (lower_store.c) ------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ static bool of_inputs(const ahead *a, tensor_expr e) {
 static uint32_t find_loads(ahead *a, tensor_expr e) {
     const tensor_node *x = tensor_node_at(a->k->l->op, e);
     uint32_t depth = 1;
-    if (a->depth[e] || !(lw_depends(a->k, e) & a->steps)) return a->depth[e];
+    if (a->depth[e] || !(lw_depends(a->k, e) & a->steps) || lw_is_known(a->k, e)) return a->depth[e];
     for (uint32_t i = 0; i < x->nargs; i++) {
         uint32_t inner = certain(a->k, x, i) ? find_loads(a, x->args[i]) : 0;
         if (inner > depth) depth = inner;

@@ -9,7 +9,7 @@ static void lower_let(kernel *k, simt_builder *b, const loop_node *n) {
 }
 
 // Known for as many instances as the value differs in.
-static void lower_given(kernel *k, simt_builder *b, const loop_node *n) {
+void lw_given(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set s = lw_written_out(k, lw_depends(k, n->value));
     if (!lw_know(k, n->key, lw_depends(k, n->value))) return;
     for (instance_walk w = lw_walk_begin(k, s); lw_walk_next(&w);)
@@ -62,7 +62,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     switch (n->kind) {
     case LOOP_FOR: lw_for(k, b, n); return;
     case LOOP_LET: lower_let(k, b, n); return;
-    case LOOP_GIVEN: lower_given(k, b, n); return;
+    case LOOP_GIVEN: lw_given(k, b, n); return;
     case LOOP_IF: lower_if(k, b, n); return;
     case LOOP_PHASE: nodes_in(k, b, &n->body); return;
     case LOOP_REDUCE: lw_reduce(k, b, n); return;
@@ -83,18 +83,20 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
 
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
     meeting m = lw_meeting(k);
-    bool deals = k->dealt && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)), dealt = false;
+    bool walk = lw_deals_walk(k);
+    bool deals = k->dealt && !walk && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)), dealt = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         span outer = b->at;
         if (n->at.hi) b->at = n->at;
         if (deals && !dealt && n->kind == LOOP_STORE) dealt = true, lw_deal(k, b);
+        if (walk) lw_deal_for(k, b, body, i);
         lw_meet(k, b, n, &m);
         lw_load_ahead(k, b, body, i);
         lw_node(k, b, n);
         b->at = outer;
     }
-    if (dealt) lw_deal_back(k);
+    if (dealt || (walk && k->dealt->there)) lw_deal_back(k);
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind != LOOP_LET) continue;
         lw_forget_tiles(k, body->data[i]->var);

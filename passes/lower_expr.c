@@ -5,14 +5,14 @@
 #include "scalar.h"
 
 // ---- What must not be evaluated where its condition fails ------------------------------------------------
-static bool known_here(const kernel *k, tensor_expr e) {
+bool lw_is_known(const kernel *k, tensor_expr e) {
     const memo_cell *c = &k->memo[e];
     return c->known && c->of[lw_instance(k, c->axes)];
 }
 
 static bool unguarded(kernel *k, tensor_expr e) {
     lowering *l = k->l;
-    if (!(l->none_facts[e] & READS_AT_NONE) || known_here(k, e) || l->visited[e] == l->visits) return false;
+    if (!(l->none_facts[e] & READS_AT_NONE) || lw_is_known(k, e) || l->visited[e] == l->visits) return false;
     l->visited[e] = l->visits;
     const tensor_node *n = tensor_node_at(l->op, e);
     for (uint32_t i = 0; i < n->nargs; i++) {

@@ -37,7 +37,7 @@ static bool spreads(const loop_body *body) {   // over threads, what is combined
 bool lw_meets(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
         const loop_node *n = body->data[i];
-        if (n->kind == LOOP_PHASE || n->nheld || n->nfetched ||
+        if (n->kind == LOOP_PHASE || n->nheld || n->nfetched || n->deal_to.extent ||
             (n->kind == LOOP_REDUCE && spreads(&n->body)) || lw_meets(k, &n->body))
             return true;
     }
@@ -218,6 +218,7 @@ static void positions_body(kernel *k, simt_builder *b, const loop_node *n, loop_
     dealt_steps *outer = k->dealt, dealt = {.node = n, .round = r};
     if (n->dealt) {
         dealt.axis = written_out_axis(k, n);
+        dealt.unit = n->deal_to.unit;
         k->dealt = &dealt;
     }
     lw_bind(k, b, n, r->own, r->round);
@@ -416,6 +417,11 @@ static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, si
     return end;
 }
 
+// A walk whose lanes have a step each has two at least, so that no step is every lane's.
+static uint32_t steps_written_out(const loop_node *n, uint32_t steps) {
+    return n->deal_to.extent && steps < 2 ? 2 : steps;
+}
+
 static void last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     lw_meet_again(k, b, &n->body);
     round_body(k, b, n, user);
@@ -434,7 +440,7 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
     }
     lo = full_rounds(k, b, n, lo, hi, r);
     r->round = (round_of){lo, hi, true, false};
-    k->axis[lw_axes_of(k, n)->first].extent = (tile - 1 + step - 1) / step;   // of one position: a step less
+    k->axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) / step);   // of one position: a step less
     lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, last_round, r);
 }
 
@@ -450,7 +456,7 @@ static void lower_whole(kernel *k, simt_builder *b, const loop_node *n, axis_set
     loop_round r = {.own = own, .round = {.masked = true, .maybe_none = true}};
     bounds_of(k, b, n, &r.round.base, &r.round.hi);
     region_mark m = lw_enter(k);
-    steps->extent = (k->within + lw_step(n) - 1) / lw_step(n);
+    steps->extent = steps_written_out(n, (k->within + lw_step(n) - 1) / lw_step(n));
     round_body(k, b, n, &r);
     lw_leave(k, m);
     steps->extent = n->unroll;
@@ -501,7 +507,7 @@ void lw_for(kernel *k, simt_builder *b, const loop_node *n) {
     bool entered = lw_axes_of(k, n)->entered;
     axis_set own = lw_axes_enter(k, n), bounds = lw_depends(k, n->lo) | lw_depends(k, n->hi);
     bool apart = lw_threads(k) && varies_in_warp(k, bounds),
-         together = apart && (n->nheld || lw_meets(k, &n->body));
+         together = apart && (n->nheld || n->deal_to.extent || lw_meets(k, &n->body));
     axis_set copies = bounds | steps_in_order(k, n);
     for (instance_walk w = lw_walk_begin(k, copies); lw_walk_next(&w);) switch (n->rest) {
         case LOOP_BLOCK_PLACE:

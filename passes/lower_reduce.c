@@ -243,10 +243,25 @@ static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_
         contribute_one(k, b, r, n, &r->slot[lw_instance(k, r->copies) * r->n]);
 }
 
+// Of a walk's lanes that have a step each, what a maximum is so far is that of all.
+static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
+    contribute_all(k, b, r, n);
+    if (!lw_deals_walk(k) || !k->dealt->there) return;
+    r->steps = (loop_digit){LOOP_LANE_PLACE, lw_dealt_parts(k), k->dealt->unit};
+    for (uint32_t i = 0; i < r->node->nmaxima; i++) {
+        if (r->node->maxima[i].stage != r->stage) continue;
+        for (instance_walk w = lw_walk_begin(k, lw_written_out(k, r->copies)); lw_walk_next(&w);) {
+            simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n],
+                       *all = lw_fold_steps(k, b, r, slot, &r->steps);
+            for (uint32_t c = 0; c < r->n; c++) slot[c] = all[c];
+        }
+    }
+}
+
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
     reduction *r = lw_reduction(k, n->stages[0]);
     if (r->node->matrix) lw_contribute_product(k, b, r);
-    else lw_grow(k, b, r, contribute_all, n);
+    else lw_grow(k, b, r, contribute_steps, n);
 }
 
 // ---- Combining parts -------------------------------------------------------------------------------------
@@ -496,6 +511,7 @@ static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, s
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
 static simt_value *fold_threads(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
+    if (r->steps.extent > 1) x = lw_fold_steps(k, b, r, x, &r->steps);
     for (uint32_t i = LOWER_MAX_AXES; lw_threads(k) && i-- > 0;) {
         const lower_axis *a = &k->axis[i];
         if (!(threads_in(k, r->bound) & AXIS(i)) || a->extent == 1) continue;

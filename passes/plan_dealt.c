@@ -7,14 +7,30 @@
 struct dealt_loop {
     loop_node *loop;
     schedule_cell *cell;
+    const loop_node *apart;   // of a walk: the loop that steps stand without; NULL: it is none
 };
 
 void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
     struct dealt_loop *d = ARENA_NEW(p->arena, struct dealt_loop);
     *d = (struct dealt_loop){
-        n, schedule_find(p->s, c->stage->name, SCHEDULE_UNROLL, p->op->vars.data[c->var].name)};
+        n, schedule_find(p->s, c->stage->name, SCHEDULE_UNROLL, p->op->vars.data[c->var].name), NULL};
     n->dealt = true;
     VEC_PUSH(p->arena, &p->dealt, d);
+}
+
+void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart) {
+    for (uint32_t i = 0; i < p->dealt.len; i++)
+        if (p->dealt.data[i]->loop == walk) p->dealt.data[i]->apart = apart;
+}
+
+// Its lanes have their numbers now.
+static loop_dealt_fault check_loop(planner *p, const struct dealt_loop *d, uint32_t *lanes) {
+    if (!d->apart) return loop_check_dealt(p->arena, p->op, d->loop, lanes);
+    for (uint32_t i = 0; i < d->apart->ndigits; i++)
+        if (d->apart->digits[i].place == LOOP_LANE_PLACE) d->loop->deal_to = d->apart->digits[i];
+    d->loop->deal_of = d->apart->var;
+    *lanes = d->loop->deal_to.extent;
+    return loop_check_dealt_walk(d->loop, d->apart);
 }
 
 static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes) {
@@ -32,6 +48,13 @@ static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes)
     else if (f) diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u dealt`", name, (unsigned)fit);
 }
 
+static void refuse_bare(planner *p, const struct dealt_loop *d) {
+    const char *name = plan_index_text(p, d->loop->var);
+    diagnostic *f = plan_refuse(p, E0542, d->cell->at,
+                                "steps of '%s' are dealt, and what is left of a walk would be taken one at a time", name);
+    if (f) diag_help(f, "mask it: `unroll %s %u masked dealt`", name, (unsigned)loop_steps_written_out(d->loop));
+}
+
 static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {
     const char *name = plan_index_text(p, d->loop->var);
     diagnostic *f = plan_refuse(p, E0540, d->cell->at, "steps of '%s' have nobody to be dealt to: %s", name,
@@ -42,22 +65,24 @@ static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, 
 // The default does without, and does not say it: `dealt` is the last of its words.
 static void leave_out(const struct dealt_loop *d) {
     d->loop->dealt = false;
+    d->loop->deal_to = (loop_digit){0};
     if (schedule_value_of(d->cell, "dealt")) d->cell->nvalues--;
 }
 
 static void check(planner *p, const struct dealt_loop *d) {
     uint32_t lanes = 0;
-    if ((d->cell->made || !d->cell->at.hi) && loop_check_dealt(p->arena, p->op, d->loop, &lanes) != LOOP_DEALT_WELL) {
+    if ((d->cell->made || !d->cell->at.hi) && check_loop(p, d, &lanes) != LOOP_DEALT_WELL) {
         leave_out(d);
         return;
     }
     const char *leave = arena_printf(p->arena, "leave `dealt` out: `unroll %s %u`",
                                      plan_index_text(p, d->loop->var),
                                      (unsigned)loop_steps_written_out(d->loop));
-    switch (loop_check_dealt(p->arena, p->op, d->loop, &lanes)) {
+    switch (check_loop(p, d, &lanes)) {
     case LOOP_DEALT_WELL: return;
     case LOOP_DEALT_STEPS: refuse_count(p, d, 0); return;
     case LOOP_DEALT_FEW: refuse_count(p, d, lanes); return;
+    case LOOP_DEALT_BARE: refuse_bare(p, d); return;
     case LOOP_DEALT_LANES:
         refuse_use(p, d,
                    p->machine->gpu ? "what is reduced for each is not given to lanes alone, of one index"

@@ -3,225 +3,21 @@
 // need on the run, and stores what belongs to rows alone.
 //     s[e, h] = sum{d} …   a[e, h] = softmax(s[e, h] by dst)   y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
 //     →  inline s.sum, …;  fuse a.max, a.sum, y at e;  online a.max, a.sum
-#include "plan_default.h"
+#include "plan_default_walks.h"
 
 #include <string.h>
 
 enum {
     LEAST_LANES = 8,       // of a row: with fewer, lanes have edges of their own
     MOST_HELD = 32,        // numbers a thread holds of a row
-    WORDS_AHEAD = 16,      // of 32 bits, that a thread loads before it uses the first
+    MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many
+    WORDS_AHEAD = 32,      // of 32 bits, that a thread loads before it uses the first
     AT_ONCE_GROUPS = 8     // that share each of a few rows
 };
-
-typedef struct {
-    tensor_val map;
-    stage_group sums, late;   // late: what rows make of the sums
-    bool meets;               // some sum needs another, or a score is stored for it
-} walk;
-
-typedef struct {
-    making *m;
-    planner *p;
-    const tensor_op *given;   // as the op came: nothing is inlined there
-    bool *scores;             // per stage: of edges, stored if no walk computed it
-    VEC(walk) walks;
-    uint32_t *walk_of;        // per stage: number from 1; 0: none
-} walks;
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
 static tensor_space first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
-}
-
-// ---- What walks ------------------------------------------------------------------------------------------
-static tensor_val map_of(const walks *w, uint32_t i) {
-    stage_group g = {0};
-    VEC_PUSH(w->p->arena, &g, i);
-    const tensor_stage *st = stage_of(w, i);
-    if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 || st->ntargets != 1)
-        return TENSOR_NO_VAL;
-    tensor_val map = default_row_map(w->p, &g);
-    bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP &&
-                !(w->p->op->vals.data[map].facts & FACT_PARTIAL);
-    for (uint32_t k = 1; k < st->nleft; k++) fits = fits && default_dense(w->p, st->left[k]);
-    return fits ? map : TENSOR_NO_VAL;
-}
-
-// Some map leads from the space to rows.
-static bool is_walked(const walks *w, tensor_space s) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        tensor_val map = plan_inlined(w->p, i) ? TENSOR_NO_VAL : map_of(w, i);
-        if (map != TENSOR_NO_VAL && w->p->op->vals.data[map].axes[0] == s) return true;
-    }
-    return false;
-}
-
-static bool is_score(const walks *w, uint32_t i) {
-    const tensor_stage *st = stage_of(w, i);
-    return !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
-           is_walked(w, first_space(w, st)) && w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE &&
-           (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(w->p, st) && !st->nkeys));
-}
-
-// A score is read by sums of walks, and by other scores.
-static bool read_by_walks(const walks *w, uint32_t score) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (!plan_inlined(w->p, i) && plan_reads_stage(w->p, i, score) && !w->scores[i] &&
-            map_of(w, i) == TENSOR_NO_VAL)
-            return false;
-    return true;
-}
-
-// Those that only other stages than walks could make use of stay what they are.
-static bool find_scores(walks *w) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) w->scores[i] = is_score(w, i);
-    for (uint32_t i = w->p->op->stages.len; i-- > 0;)
-        if (w->scores[i] && !read_by_walks(w, i)) return false;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)   // from here on they are where they are read
-        if (w->scores[i] && stage_of(w, i)->reducer == TENSOR_NO_REDUCER)
-            w->p->plan->values.data[stage_of(w, i)->targets[0].val] = (loop_value){
-                .home = LOOP_INLINE, .stage = i, .of = TENSOR_NO_VAL};
-    return true;
-}
-
-// ---- Which sums share a walk -----------------------------------------------------------------------------
-typedef struct {
-    const walks *w;
-    const walk *of;
-    uint32_t reader;   // a sum, or a score on the way to it
-    bool own, any;     // own: what it reads of the walk belongs to the row at hand
-    bool *seen;
-} reach;
-
-static uint32_t writer_of(const walks *w, tensor_val v) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (stage_of(w, i)->targets[0].val == v) return i;
-    return UINT32_MAX;
-}
-
-static bool in_walk(const walk *of, uint32_t stage) {
-    for (uint32_t i = 0; i < of->sums.len; i++)
-        if (of->sums.data[i] == stage) return true;
-    return false;
-}
-
-static bool leads_to_row(const walks *w, const walk *of, const tensor_stage *reader, tensor_expr index) {
-    const tensor_node *n = tensor_node_at(w->p->op, index);
-    if (n->op == TENSOR_VAR_OP)
-        return reader->reducer != TENSOR_NO_REDUCER && reader->nleft && (tensor_var)n->imm.i == reader->left[0];
-    const tensor_node *at = n->op == TENSOR_LOAD_OP && n->nargs == 1 ? tensor_node_at(w->p->op, n->args[0]) : NULL;
-    return at && (tensor_val)n->imm.i == of->map && at->op == TENSOR_VAR_OP;
-}
-
-static void follow(reach *r, uint32_t stage);
-
-static bool see(void *user, const tensor_node *load) {
-    reach *r = user;
-    uint32_t writer = writer_of(r->w, (tensor_val)load->imm.i);
-    if (writer == UINT32_MAX) return true;
-    if (in_walk(r->of, writer)) {
-        r->any = true;
-        r->own = r->own && load->nargs && leads_to_row(r->w, r->of, stage_of(r->w, r->reader), load->args[0]);
-        return true;
-    }
-    bool score = r->w->scores[writer] || plan_inlined(r->w->p, writer);
-    reach below = {r->w, r->of, writer, true, false, r->seen};
-    if (!r->seen[writer]) r->seen[writer] = true, follow(score ? r : &below, writer);
-    if (!score && below.any) r->any = true, r->own = false;   // another kernel stands between
-    return true;
-}
-
-static void follow(reach *r, uint32_t stage) {
-    uint32_t outer = r->reader;
-    r->reader = stage;
-    plan_loads(r->w->p, stage_of(r->w, stage), see, r);
-    r->reader = outer;
-}
-
-// What it needs of the walk's sums can be had while they are found.
-static bool may_join(const walks *w, const walk *of, uint32_t stage) {
-    const tensor_stage *st = stage_of(w, stage);
-    const planner *p = w->p;
-    reach r = {w, of, stage, true, false, ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1)};
-    if (!plan_same_keys(p, stage_of(w, of->sums.data[0]), st)) return false;
-    follow(&r, stage);
-    if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
-    tensor_expr body = plan_inline_loads(w->p, st->body[0]);
-    for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *sum = stage_of(w, of->sums.data[i]);
-        tensor_val v = sum->targets[0].val;
-        if (!loop_load_of(p->arena, p->op, body, v)) continue;
-        tensor_reduce_kind kind = p->op->reducers.data[sum->reducer].kind;
-        if (kind == REDUCE_MAX && (!loop_is_maximum(p->op, sum) || !loop_rescales(p->arena, p->op, body, v))) return false;
-        if (kind != REDUCE_MAX && kind != REDUCE_SUM) return false;
-    }
-    return true;
-}
-
-static bool reads_score(const walks *w, uint32_t stage) {
-    tensor_expr body = plan_inline_loads(w->p, stage_of(w, stage)->body[0]);
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && loop_load_of(w->p->arena, w->p->op, body, stage_of(w, i)->targets[0].val)) return true;
-    return false;
-}
-
-static bool reads_sum(const walks *w, const walk *of, uint32_t stage) {
-    tensor_expr body = plan_inline_loads(w->p, stage_of(w, stage)->body[0]);
-    for (uint32_t i = 0; i < of->sums.len; i++)
-        if (loop_load_of(w->p->arena, w->p->op, body, stage_of(w, of->sums.data[i])->targets[0].val)) return true;
-    return false;
-}
-
-static walk *last_by(walks *w, tensor_val map) {
-    for (uint32_t i = w->walks.len; i-- > 0;)
-        if (w->walks.data[i].map == map) return &w->walks.data[i];
-    return NULL;
-}
-
-static void find_walks(walks *w) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        tensor_val map = plan_inlined(w->p, i) || w->scores[i] ? TENSOR_NO_VAL : map_of(w, i);
-        if (map == TENSOR_NO_VAL) continue;
-        walk *of = last_by(w, map);
-        if (!of || !may_join(w, of, i)) {
-            VEC_PUSH(w->p->arena, &w->walks, ((walk){.map = map}));
-            of = &w->walks.data[w->walks.len - 1];
-        }
-        of->meets |= reads_score(w, i) || reads_sum(w, of, i);
-        VEC_PUSH(w->p->arena, &of->sums, i);
-        w->walk_of[i] = (uint32_t)(of - w->walks.data) + 1;
-    }
-}
-
-// The last walk of which a stage reads a sum, as the op came; 0: of none.
-static uint32_t last_read(const walks *w, uint32_t stage) {
-    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->walk_of[i] > last && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val)) last = w->walk_of[i];
-    return last;
-}
-
-static bool read_by_edges(const walks *w, tensor_val v) {
-    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (is_walked(w, first_space(w, stage_of(w, i))) && plan_read_by(&given, i, v)) return true;
-    return false;
-}
-
-// What rows make of the sums of a walk, where edges read it: else each would make it again.
-static void find_late(walks *w) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(w, i);
-        uint32_t last = last_read(w, i);
-        walk *of = last ? &w->walks.data[last - 1] : NULL;
-        bool plain = st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
-                     w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE;
-        bool rows = of && first_space(w, st) == w->p->op->vals.data[of->map].into &&
-                    !is_walked(w, first_space(w, st));
-        if (plain && rows && read_by_edges(w, st->targets[0].val)) VEC_PUSH(w->p->arena, &of->late, i);
-    }
 }
 
 // ---- Threads ---------------------------------------------------------------------------------------------
@@ -349,14 +145,57 @@ static void fill_levels(walks *w, const row_shares *s, const tensor_stage *st) {
     }
 }
 
+// Arrays of which an edge has rows that are not its row's own.
+typedef struct {
+    const walks *w;
+    const walk *of;
+    uint32_t rank;
+    bool *met;   // per value
+    int64_t arrays;
+} gathering;
+
+static bool see_gathered(void *user, const tensor_node *load) {
+    gathering *g = user;
+    tensor_val v = (tensor_val)load->imm.i;
+    bool row = false;
+    if (v >= g->w->p->op->nparams || load->nargs < g->rank || g->met[v]) return true;
+    const tensor_node *at = tensor_node_at(g->w->p->op, load->args[0]);
+    row = at->op == TENSOR_LOAD_OP && (tensor_val)at->imm.i == g->of->map;
+    for (uint32_t i = 0; i < g->of->sums.len && at->op == TENSOR_VAR_OP; i++)
+        row |= (tensor_var)at->imm.i == stage_of(g->w, g->of->sums.data[i])->left[0];
+    g->arrays += g->met[v] = !row;
+    return true;
+}
+
 // Steps that are loaded at once: so many words of what the walk's scores and deepest sums read.
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
-    int64_t arrays = 0, words = 0, steps = 1;
-    for (uint32_t i = 0; i < of->sums.len; i++) arrays += stage_of(w, of->sums.data[i])->nleft == s->depth;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) arrays += w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER;
-    words = arrays * s->held * bytes_along(w, of, s->depth - 1) / 4;
-    while (steps < 8 && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
+    int64_t words = 0, steps = 1;
+    gathering g = {w, of, s->depth, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), 0};
+    for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_gathered, &g);
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_gathered, &g);
+    int64_t dots = 0, most = MOST_STEPS;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) dots += w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER;
+    for (int64_t i = 0; i < dots && most > 2; i++) most /= 2;
+    words = g.arrays * s->held * bytes_along(w, of, s->depth - 1) / 4;
+    while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
+}
+
+// All that lanes along the last index would compute alike for each step is dealt to them, a step each.
+static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, const row_shares *s, int64_t steps) {
+    int64_t lanes = s->level[s->depth - 1].lanes;
+    bool deep = false;   // else those lanes have parts of scores alone
+    for (uint32_t i = 0; i < of->sums.len; i++) deep |= s->depth > 1 && stage_of(w, of->sums.data[i])->nleft == s->depth;
+    schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 3);
+    if (steps < 2) return;
+    v[0] = (schedule_value){.number = steps, .var = UINT32_MAX};
+    v[1] = (schedule_value){.keyword = "masked", .var = UINT32_MAX};
+    v[2] = (schedule_value){.keyword = "dealt", .var = UINT32_MAX};
+    schedule_fill(w->p->arena, w->m->s,
+                  (schedule_cell){.verb = SCHEDULE_UNROLL, .stage = st->name,
+                                  .subject = w->p->op->vars.data[st->bound[0]].name,
+                                  .nvalues = deep && lanes >= steps && lanes > 1 ? 3 : 2, .values = v});
 }
 
 static int64_t part_of(const making *m, const row_shares *s) {
@@ -379,7 +218,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
         if (i >= of->sums.len) continue;
         if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], AT_ONCE_GROUPS, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
-        default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], steps, "masked");
+        fill_steps(w, of, st, s, steps);
         if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(m, s), NULL);
     }
 }
@@ -398,7 +237,7 @@ static void fill_score(walks *w, uint32_t score, const row_shares *s) {
 // What edges make of scores is where it is read, whatever it costs then.
 static bool is_made_of_scores(const walks *w, uint32_t i) {
     const tensor_stage *st = stage_of(w, i);
-    return plan_inlined(w->p, i) && !w->scores[i] && is_walked(w, first_space(w, st)) && reads_score(w, i);
+    return plan_inlined(w->p, i) && !w->scores[i] && default_is_walked(w, first_space(w, st)) && default_reads_score(w, i);
 }
 
 // A walk in fewer loops deals out those it has as the deepest one does, whose scores have the other lanes.
@@ -430,21 +269,18 @@ static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
 
 bool default_walk(making *m) {
     uint32_t n = m->p->op->stages.len, filled = 0;
-    walks w = {.m = m, .p = m->p, .given = m->s->op, .scores = ARENA_ARRAY(m->p->arena, bool, n + 1),
-               .walk_of = ARENA_ARRAY(m->p->arena, uint32_t, n + 1)};
+    walks w = {.m = m, .p = m->p, .given = m->s->op};
     row_shares deepest = {0};
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
-    if (!find_scores(&w)) return false;
-    find_walks(&w);
-    find_late(&w);
+    if (!default_find_walks(&w)) return false;
     for (uint32_t i = 0; i < w.walks.len; i++) {
         row_shares s;
-        if (!w.walks.data[i].meets) continue;
+        if (!default_walk_is_worth(&w, &w.walks.data[i])) continue;
         if (!share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
     for (uint32_t i = 0; i < w.walks.len; i++)
-        if (w.walks.data[i].meets && !fill_walk(&w, &w.walks.data[i], &deepest)) return false;
+        if (default_walk_is_worth(&w, &w.walks.data[i]) && !fill_walk(&w, &w.walks.data[i], &deepest)) return false;
     for (uint32_t i = 0; filled && i < n; i++) {
         if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, stage_of(&w, i)->name);
         if (!w.scores[i]) continue;

@@ -26,9 +26,9 @@ bool plan_fuses(const planner *p, const schedule_cell *c, uint32_t stage) {
     const char *name = p->op->stages.data[stage].name;
     const schedule_cell *again = plan_again_in(p, name);
     if (again) return plan_same_statement(again, c);
-    for (uint32_t i = 0; list && i < list->nnames; i++)
-        if (schedule_covers(list->names[i], name)) return plan_fuse_cell(p, stage) != NULL;
-    return !list && schedule_covers(c->subject, name);
+    const schedule_cell *own = list ? plan_fuse_cell(p, stage) : NULL;   // of `dx`, unless `dx.sum` has another
+    if (list) return own && plan_same_statement(own, c);
+    return schedule_covers(c->subject, name);
 }
 
 bool plan_reads_stage(const planner *p, uint32_t reader, uint32_t writer) {

@@ -81,15 +81,16 @@ static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
     const tensor_stage *st = stage_of(p, stage), *m = stage_of(p, maximum);
     const schedule_cell *c = online_cell(p, maximum);
     tensor_val v = m->targets[0].val;
-    bool sum = p->op->reducers.data[st->reducer].kind == REDUCE_SUM && !st->nelse;
+    bool sum = p->op->reducers.data[st->reducer].kind == REDUCE_SUM && !st->nelse, all = !st->nfilters && !m->nfilters;
     bool always = sum && loop_always_rescales(p->arena, p->op, st->body[0], v);
     for (uint32_t i = 0; i < p->chosen.len; i++) always |= !strcmp(p->chosen.data[i], st->name);
-    if (sum && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;
+    if (sum && all && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;
     diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be found on the run: '%s' cannot follow it",
                                 m->name, st->name);
     if (d)
         diag_note(d, st->at,
-                  sum ? "what it sums is no multiple of exp(x - %s), 0 where that is -inf"
+                  !all ? "only some of the edges that '%s' is found of, or that are summed, belong to it"
+                  : sum ? "what it sums is no multiple of exp(x - %s), 0 where that is -inf"
                       : "it is no sum, or has an `else`, so nothing can be taken times exp(%s)",
                   m->name);
     if (d) diag_help(d, "leave 'online' out, and fuse at '%s'", plan_index_text(p, m->left[0]));

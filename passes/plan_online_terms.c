@@ -24,6 +24,7 @@ typedef struct {
     uint32_t stage;
     tensor_expr where;   // edges of which a choice takes the terms at all; 0: all
     bool closed;         // that choice is behind
+    uint32_t nchoices;   // of one or the other, around
     bool failed;
 } taking;
 
@@ -144,8 +145,68 @@ static split_terms choice(taking *t, const tensor_node *n, bool other) {
     t->where = t->where ? tensor_binary(o, TENSOR_AND_OP, t->where, c, n->at) : c;
     split_terms all = split(t, n->args[other ? 2 : 1]);
     t->closed = true;   // a factor of one choice and one of another would not be of the same edges
-    tensor_expr x = all.common ? all.common : number(t, zero, 1);
-    all.common = tensor_select(o, n->args[0], other ? zero : x, other ? x : zero, n->at);
+    for (uint32_t i = 0; i < all.terms.len; i++) {   // of edges left out nothing is taken, not even times 0
+        tensor_expr *own = &all.terms.data[i].own, x = times(t, *own, all.common);
+        if (!x) x = number(t, zero, 1);
+        *own = tensor_select(o, n->args[0], other ? zero : x, other ? x : zero, n->at);
+    }
+    all.common = 0;
+    return all;
+}
+
+static tensor_expr own_of(taking *t, const row_terms *of, tensor_expr factor, tensor_expr like) {
+    tensor_expr own = number(t, like, 0), one = number(t, like, 1);
+    for (uint32_t i = 0; i < of->len; i++)
+        if (of->data[i].factor == factor) own = of->data[i].own ? of->data[i].own : one;
+    return own;
+}
+
+static row_terms merged(taking *t, const row_terms *all);
+
+static bool has_factor(const row_terms *of, tensor_expr factor) {
+    for (uint32_t i = 0; i < of->len; i++)
+        if (of->data[i].factor == factor) return true;
+    return false;
+}
+
+// Edges of which the one or the other has terms.
+static tensor_expr where_of(taking *t, const tensor_node *n, tensor_expr one, tensor_expr other) {
+    tensor_op *o = t->p->op;
+    if (one == other) return one;
+    tensor_expr not = tensor_unary(o, TENSOR_NOT_OP, n->args[0], n->at),
+                x = one ? tensor_binary(o, TENSOR_AND_OP, n->args[0], one, n->at) : n->args[0],
+                y = other ? tensor_binary(o, TENSOR_AND_OP, not, other, n->at) : not;
+    return tensor_binary(o, TENSOR_OR_OP, x, y, n->at);
+}
+
+// One or the other, by something of the edge: for each factor what either has with it.
+static split_terms either(taking *t, const tensor_node *n) {
+    const taking before = *t;
+    t->nchoices++;
+    split_terms x = split(t, n->args[1]), all = {0};
+    const taking after = *t;
+    t->where = before.where;
+    t->closed = before.closed;
+    split_terms y = split(t, n->args[2]);
+    t->where = where_of(t, n, after.where, t->where);
+    t->closed |= after.closed;
+    t->nchoices--;
+    row_terms one = {0}, other = {0}, both = {0};
+    add_side(t, &one, &x, false);
+    add_side(t, &other, &y, false);
+    one = merged(t, &one);
+    other = merged(t, &other);
+    for (uint32_t i = 0; i < one.len; i++) add(t, &both, one.data[i].factor, 0);
+    for (uint32_t i = 0; i < other.len; i++)
+        if (!has_factor(&one, other.data[i].factor)) add(t, &both, other.data[i].factor, 0);
+    for (uint32_t i = 0; i < both.len; i++) {   // else an infinite one would count where it is not taken
+        tensor_expr factor = both.data[i].factor;
+        t->failed |= factor && !(has_factor(&one, factor) && has_factor(&other, factor));
+    }
+    for (uint32_t i = 0; i < both.len; i++)
+        add(t, &all.terms, both.data[i].factor,
+            tensor_select(t->p->op, n->args[0], own_of(t, &one, both.data[i].factor, n->args[1]),
+                          own_of(t, &other, both.data[i].factor, n->args[1]), n->at));
     return all;
 }
 
@@ -175,13 +236,14 @@ static split_terms split(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
     reading r = read_in(t, e);
     bool other;
-    if (of_row(t, e) && (r.final || !r.any)) return one_term(t, 0, e);
+    if (of_row(t, e) && (r.final || (!r.any && !t->nchoices))) return one_term(t, 0, e);
     if (n.op == TENSOR_MUL_OP) return product(t, &n);
     if (n.op == TENSOR_DIV_OP) return quotient(t, e, &n);
     if (!r.any) return one_term(t, e, 0);
     if (is_choice(t, &n, &other)) return t->closed ? give_up(t, e) : choice(t, &n, other);
     if (!r.final) return one_term(t, e, 0);
     if (n.op == TENSOR_ADD_OP || n.op == TENSOR_SUB_OP) return both(t, &n);
+    if (n.op == TENSOR_SELECT_OP && !read_in(t, n.args[0]).any) return either(t, &n);
     if (n.op == TENSOR_NEG_OP) return negative(t, &n);
     bool widens = n.op == TENSOR_CVT_OP && ir_dtype_holds(n.type.type, tensor_typeof(t->p->op, n.args[0]).type);
     return widens ? converted(t, &n) : give_up(t, e);
@@ -415,5 +477,7 @@ void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     split_terms all = split(&t, body);
     all.terms = merged(&t, &all.terms);
     bool fits = !t.failed && all.terms.len <= MOST_TERMS && (w.any || all.terms.len > 1);
-    if (fits && (final || t.where)) put_stages(&t, &all);   // else the walk says what is not final
+    if (!fits || (!final && !t.where)) return;   // the walk says what is not final
+    VEC_PUSH(p->plan->arena, &p->plan->apart, st->name);
+    put_stages(&t, &all);
 }

@@ -530,6 +530,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     }
     index_cut c = plan_cut(p, st, first->var, true);
     c.block = c.tile = c.registers = c.vector = 0;
+    c.dealt = false;
     if (first->kind == PART_ROW) plan_taken_parts(p, st, &c);
     deal_states(p, st, &c);
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, st->at);

@@ -164,11 +164,18 @@ static void not_at_hand(sweep *s, const check *c) {
     diag_help(d, "fuse without '%s', or at '%s', where all of a row is known", c->writer->name, row_name(s));
 }
 
+// Computed from what the walk sums up.
+static bool is_after(const sweep *s, uint32_t stage) {
+    for (uint32_t i = s->end; i < s->rows.len; i++)
+        if (s->rows.data[i] == stage) return true;
+    return false;
+}
+
 static bool check_pair(sweep *s, uint32_t writer, uint32_t reader) {
     const tensor_stage *w = stage_of(s, writer), *r = stage_of(s, reader);
     bool from_edge = of_edges(s, w), to_edge = of_edges(s, r), to_walk = sweeps(s, r);
-    bool running = to_walk && plan_is_online(s->p, writer);
-    if (sweeps(s, w) && !running && (to_edge || to_walk) && plan_reads_stage(s->p, reader, writer)) {
+    bool running = to_walk && plan_is_online(s->p, writer), after = is_after(s, writer);
+    if ((sweeps(s, w) || after) && !running && (to_edge || to_walk) && plan_reads_stage(s->p, reader, writer)) {
         not_final(s, w, r);
         return false;
     }
@@ -459,6 +466,7 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     s->made = (loop_list){0};
     plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s, &s->edges});
     if (p->failed) return at;
+    if (s->depth > s->shared) plan_deal_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
     for (uint32_t i = 0; i < n; i++) {
         if (!p->leaving) plan_store(p, at, &stages[i]);
         deal(s, stages[i], s->depth, true, &s->made);

@@ -391,6 +391,7 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
 void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads are dealt out
 // Steps that are dealt to the lanes that reduce inside (plan_dealt.c): noted where the loop is made, checked in its kernel.
 void plan_deal_steps(planner *p, const index_cut *c, loop_node *n);
+void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart);   // of which an edge's stages stand without the loop
 void plan_dealt_steps(planner *p);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
 // The loop of a left index that lies inside a reduced one, in the loops of `around` (plan_loops.c).

@@ -1,0 +1,231 @@
+// Which sums of rows share a walk by default: those by one map of which one needs another, or a score of an
+// edge. Scores are stages of edges that only walks read, and other scores; late is what rows make of the sums,
+// for edges to read.
+#include "plan_default_walks.h"
+
+#include <string.h>
+
+static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
+static tensor_space first_space(const walks *w, const tensor_stage *st) {
+    return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
+}
+
+// ---- What walks ------------------------------------------------------------------------------------------
+static tensor_val map_of(const walks *w, uint32_t i) {
+    stage_group g = {0};
+    VEC_PUSH(w->p->arena, &g, i);
+    const tensor_stage *st = stage_of(w, i);
+    if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 || st->ntargets != 1 ||
+        st->nfilters || st->nelse)
+        return TENSOR_NO_VAL;
+    tensor_val map = default_row_map(w->p, &g);
+    bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP &&
+                !(w->p->op->vals.data[map].facts & FACT_PARTIAL);
+    for (uint32_t k = 1; k < st->nleft; k++) fits = fits && default_dense(w->p, st->left[k]);
+    return fits ? map : TENSOR_NO_VAL;
+}
+
+bool default_is_walked(const walks *w, tensor_space s) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+        tensor_val map = plan_inlined(w->p, i) ? TENSOR_NO_VAL : map_of(w, i);
+        if (map != TENSOR_NO_VAL && w->p->op->vals.data[map].axes[0] == s) return true;
+    }
+    return false;
+}
+
+static bool is_score(const walks *w, uint32_t i) {
+    const tensor_stage *st = stage_of(w, i);
+    return !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
+           default_is_walked(w, first_space(w, st)) && w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE &&
+           (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(w->p, st) && !st->nkeys));
+}
+
+// A score is read by sums of walks, and by other scores.
+static bool read_by_walks(const walks *w, uint32_t score) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (!plan_inlined(w->p, i) && plan_reads_stage(w->p, i, score) && !w->scores[i] &&
+            map_of(w, i) == TENSOR_NO_VAL)
+            return false;
+    return true;
+}
+
+// Those that only other stages than walks could make use of stay what they are.
+static bool find_scores(walks *w) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) w->scores[i] = is_score(w, i);
+    for (uint32_t i = w->p->op->stages.len; i-- > 0;)
+        if (w->scores[i] && !read_by_walks(w, i)) return false;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)   // from here on they are where they are read
+        if (w->scores[i] && stage_of(w, i)->reducer == TENSOR_NO_REDUCER)
+            w->p->plan->values.data[stage_of(w, i)->targets[0].val] = (loop_value){
+                .home = LOOP_INLINE, .stage = i, .of = TENSOR_NO_VAL};
+    return true;
+}
+
+// ---- Which sums share a walk -----------------------------------------------------------------------------
+typedef struct {
+    const walks *w;
+    const walk *of;
+    uint32_t reader;   // a sum, or a score on the way to it
+    bool own, any;     // own: what it reads of the walk belongs to the row at hand
+    bool *seen;
+} reach;
+
+static uint32_t writer_of(const walks *w, tensor_val v) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (stage_of(w, i)->targets[0].val == v) return i;
+    return UINT32_MAX;
+}
+
+static bool in_walk(const walk *of, uint32_t stage) {
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        if (of->sums.data[i] == stage) return true;
+    return false;
+}
+
+static bool leads_to_row(const walks *w, const walk *of, const tensor_stage *reader, tensor_expr index) {
+    const tensor_node *n = tensor_node_at(w->p->op, index);
+    bool row = reader->nleft && w->p->op->vars.data[reader->left[0]].space == w->p->op->vals.data[of->map].into;
+    if (n->op == TENSOR_VAR_OP) return row && (tensor_var)n->imm.i == reader->left[0];
+    const tensor_node *at = n->op == TENSOR_LOAD_OP && n->nargs == 1 ? tensor_node_at(w->p->op, n->args[0]) : NULL;
+    return at && (tensor_val)n->imm.i == of->map && at->op == TENSOR_VAR_OP;
+}
+
+static void follow(reach *r, uint32_t stage);
+
+// What the row at hand makes of the walk's sums.
+static bool is_late(const reach *r, const tensor_node *load, uint32_t writer) {
+    const tensor_stage *st = stage_of(r->w, writer);
+    return st->reducer == TENSOR_NO_REDUCER && first_space(r->w, st) == r->w->p->op->vals.data[r->of->map].into &&
+           load->nargs && leads_to_row(r->w, r->of, stage_of(r->w, r->reader), load->args[0]);
+}
+
+static bool see(void *user, const tensor_node *load) {
+    reach *r = user;
+    uint32_t writer = writer_of(r->w, (tensor_val)load->imm.i);
+    if (writer == UINT32_MAX) return true;
+    if (in_walk(r->of, writer)) {
+        r->any = true;
+        r->own = r->own && load->nargs && leads_to_row(r->w, r->of, stage_of(r->w, r->reader), load->args[0]);
+        return true;
+    }
+    bool score = r->w->scores[writer] || plan_inlined(r->w->p, writer) || is_late(r, load, writer);
+    reach below = {r->w, r->of, writer, true, false, r->seen};
+    if (!r->seen[writer]) r->seen[writer] = true, follow(score ? r : &below, writer);
+    if (!score && below.any) r->any = true, r->own = false;   // another kernel stands between
+    return true;
+}
+
+static void follow(reach *r, uint32_t stage) {
+    uint32_t outer = r->reader;
+    r->reader = stage;
+    plan_loads(r->w->p, stage_of(r->w, stage), see, r);
+    r->reader = outer;
+}
+
+// What it needs of the walk's sums can be had while they are found.
+static bool may_join(const walks *w, const walk *of, uint32_t stage) {
+    const tensor_stage *st = stage_of(w, stage);
+    const planner *p = w->p;
+    reach r = {w, of, stage, true, false, ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1)};
+    if (!plan_same_keys(p, stage_of(w, of->sums.data[0]), st)) return false;
+    follow(&r, stage);
+    if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
+    tensor_expr body = plan_inline_loads(w->p, st->body[0]);
+    for (uint32_t i = 0; i < of->sums.len; i++) {
+        const tensor_stage *sum = stage_of(w, of->sums.data[i]);
+        tensor_val v = sum->targets[0].val;
+        if (!loop_load_of(p->arena, p->op, body, v)) continue;
+        tensor_reduce_kind kind = p->op->reducers.data[sum->reducer].kind;
+        if (kind == REDUCE_MAX && (!loop_is_maximum(p->op, sum) || !loop_rescales(p->arena, p->op, body, v))) return false;
+        if (kind != REDUCE_MAX && kind != REDUCE_SUM) return false;
+    }
+    return true;
+}
+
+bool default_reads_score(const walks *w, uint32_t stage) {
+    tensor_expr body = plan_inline_loads(w->p, stage_of(w, stage)->body[0]);
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (w->scores[i] && loop_load_of(w->p->arena, w->p->op, body, stage_of(w, i)->targets[0].val)) return true;
+    return false;
+}
+
+static bool reads_sum(const walks *w, const walk *of, uint32_t stage) {
+    tensor_expr body = plan_inline_loads(w->p, stage_of(w, stage)->body[0]);
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        if (loop_load_of(w->p->arena, w->p->op, body, stage_of(w, of->sums.data[i])->targets[0].val)) return true;
+    return false;
+}
+
+static walk *last_by(walks *w, tensor_val map) {
+    for (uint32_t i = w->walks.len; i-- > 0;)
+        if (w->walks.data[i].map == map) return &w->walks.data[i];
+    return NULL;
+}
+
+static void find_walks(walks *w) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+        tensor_val map = plan_inlined(w->p, i) || w->scores[i] ? TENSOR_NO_VAL : map_of(w, i);
+        if (map == TENSOR_NO_VAL) continue;
+        walk *of = last_by(w, map);
+        if (!of || !may_join(w, of, i)) {
+            VEC_PUSH(w->p->arena, &w->walks, ((walk){.map = map}));
+            of = &w->walks.data[w->walks.len - 1];
+        }
+        of->scores |= default_reads_score(w, i);
+        of->meets |= reads_sum(w, of, i);
+        VEC_PUSH(w->p->arena, &of->sums, i);
+        w->walk_of[i] = (uint32_t)(of - w->walks.data) + 1;
+    }
+}
+
+// Results of edges are better made of numbers that threads still have of them: then rows are taken whole. So are
+// sums that no walk may have.
+bool default_walk_is_worth(const walks *w, const walk *of) {
+    bool others = false;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+        const tensor_stage *st = stage_of(w, i);
+        if (w->scores[i] || w->walk_of[i] || plan_inlined(w->p, i)) continue;
+        others |= (st->nkeys || default_is_walked(w, first_space(w, st))) && reads_sum(w, of, i);
+    }
+    return of->scores || (of->meets && !others);
+}
+
+// The last walk of which a stage reads a sum, as the op came; 0: of none.
+static uint32_t last_read(const walks *w, uint32_t stage) {
+    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (w->walk_of[i] > last && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val)) last = w->walk_of[i];
+    return last;
+}
+
+static bool read_by_edges(const walks *w, tensor_val v) {
+    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (default_is_walked(w, first_space(w, stage_of(w, i))) && plan_read_by(&given, i, v)) return true;
+    return false;
+}
+
+// What rows make of the sums of a walk, where edges read it: else each would make it again.
+static void find_late(walks *w) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+        const tensor_stage *st = stage_of(w, i);
+        uint32_t last = last_read(w, i);
+        walk *of = last ? &w->walks.data[last - 1] : NULL;
+        bool plain = st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
+                     w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE;
+        bool rows = of && first_space(w, st) == w->p->op->vals.data[of->map].into &&
+                    !default_is_walked(w, first_space(w, st));
+        if (plain && rows && read_by_edges(w, st->targets[0].val)) VEC_PUSH(w->p->arena, &of->late, i);
+    }
+}
+
+bool default_find_walks(walks *w) {
+    uint32_t n = w->p->op->stages.len;
+    w->scores = ARENA_ARRAY(w->p->arena, bool, n + 1);
+    w->walk_of = ARENA_ARRAY(w->p->arena, uint32_t, n + 1);
+    if (!find_scores(w)) return false;
+    find_walks(w);
+    find_late(w);
+    return true;
+}

@@ -1,0 +1,26 @@
+// What walks by default: found in plan_default_walks.c, scheduled in plan_default_walked.c.
+#ifndef GNNC_PASSES_PLAN_DEFAULT_WALKS_H
+#define GNNC_PASSES_PLAN_DEFAULT_WALKS_H
+
+#include "plan_default.h"
+
+typedef struct {
+    tensor_val map;
+    stage_group sums, late;   // late: what rows make of the sums
+    bool scores, meets;       // a score is stored for some sum; some sum needs another
+} walk;
+
+typedef struct {
+    making *m;
+    planner *p;
+    const tensor_op *given;   // as the op came: nothing is inlined there
+    bool *scores;             // per stage: of edges, stored if no walk computed it
+    VEC(walk) walks;
+    uint32_t *walk_of;        // per stage: number from 1; 0: none
+} walks;
+
+bool default_find_walks(walks *w);   // false: something else reads a score that walks would compute
+bool default_walk_is_worth(const walks *w, const walk *of);
+bool default_is_walked(const walks *w, tensor_space s);   // some map leads from the space to rows
+bool default_reads_score(const walks *w, uint32_t stage);
+#endif
