@@ -176,7 +176,7 @@ static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
         if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_gathered, &g);
     int64_t dots = 0, most = MOST_STEPS;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) dots += w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER;
-    for (int64_t i = 0; i < dots && most > 2; i++) most /= 2;
+    if (dots) most /= 2;
     words = g.arrays * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
