@@ -51,8 +51,9 @@ static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes)
 static void refuse_bare(planner *p, const struct dealt_loop *d) {
     const char *name = plan_index_text(p, d->loop->var);
     diagnostic *f = plan_refuse(p, E0542, d->cell->at,
-                                "steps of '%s' are dealt, and what is left of a walk would be taken one at a time", name);
-    if (f) diag_help(f, "mask it: `unroll %s %u masked dealt`", name, (unsigned)loop_steps_written_out(d->loop));
+                                "steps of '%s' are dealt, and what is left of a walk would be taken one at a time",
+                                name);
+    if (f) diag_help(f, "mask it: `unroll %s %u masked dealt`", name, loop_steps_written_out(d->loop));
 }
 
 static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {

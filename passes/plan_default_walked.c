@@ -93,7 +93,8 @@ static void fill_plain(walks *w, schedule_verb verb, const char *subject) {
     const char **names = ARENA_NEW(w->p->arena, const char *);
     *names = subject;
     v->names = names;
-    schedule_fill(w->p->arena, w->m->s, (schedule_cell){.verb = verb, .subject = subject, .nvalues = 1, .values = v});
+    schedule_fill(w->p->arena, w->m->s,
+                  (schedule_cell){.verb = verb, .subject = subject, .nvalues = 1, .values = v});
 }
 
 static const char *base_name(const walks *w, tensor_var v) {
@@ -125,15 +126,11 @@ static bool fill_fuse(walks *w, const walk *of) {
 
 static void fill_online(walks *w, const walk *of) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
-        tensor_val v = stage_of(w, of->sums.data[i])->targets[0].val;
+        uint32_t sum = of->sums.data[i];
         bool read = false;
-        for (uint32_t k = 0; k < of->sums.len; k++) {
-            tensor_expr body = plan_inline_loads(w->p, stage_of(w, of->sums.data[k])->body[0]);
-            read |= k != i && loop_load_of(w->p->arena, w->p->op, body, v);
-        }
-        for (uint32_t k = 0; k < of->late.len && !read; k++)
-            read = loop_load_of(w->p->arena, w->p->op, plan_inline_loads(w->p, stage_of(w, of->late.data[k])->body[0]), v) != 0;
-        if (read) fill_plain(w, SCHEDULE_ONLINE, stage_of(w, of->sums.data[i])->name);
+        for (uint32_t k = 0; k < of->sums.len; k++) read |= k != i && default_reads(w, of->sums.data[k], sum);
+        for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
+        if (read) fill_plain(w, SCHEDULE_ONLINE, stage_of(w, sum)->name);
     }
 }
 
@@ -174,19 +171,21 @@ static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_gathered, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_gathered, &g);
-    int64_t dots = 0, most = MOST_STEPS;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) dots += w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER;
-    if (dots) most /= 2;
+    int64_t most = MOST_STEPS;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER) most = MOST_STEPS / 2;
     words = g.arrays * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
 }
 
 // All that lanes along the last index would compute alike for each step is dealt to them, a step each.
-static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, const row_shares *s, int64_t steps) {
+static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, const row_shares *s,
+                       int64_t steps) {
     int64_t lanes = s->level[s->depth - 1].lanes;
     bool deep = false;   // else those lanes have parts of scores alone
-    for (uint32_t i = 0; i < of->sums.len; i++) deep |= s->depth > 1 && stage_of(w, of->sums.data[i])->nleft == s->depth;
+    for (uint32_t i = 0; i < of->sums.len && s->depth > 1; i++)
+        deep |= stage_of(w, of->sums.data[i])->nleft == s->depth;
     schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 3);
     if (steps < 2) return;
     v[0] = (schedule_value){.number = steps, .var = UINT32_MAX};
@@ -237,7 +236,8 @@ static void fill_score(walks *w, uint32_t score, const row_shares *s) {
 // What edges make of scores is where it is read, whatever it costs then.
 static bool is_made_of_scores(const walks *w, uint32_t i) {
     const tensor_stage *st = stage_of(w, i);
-    return plan_inlined(w->p, i) && !w->scores[i] && default_is_walked(w, first_space(w, st)) && default_reads_score(w, i);
+    return plan_inlined(w->p, i) && !w->scores[i] && default_is_walked(w, first_space(w, st)) &&
+           default_reads_score(w, i);
 }
 
 // A walk in fewer loops deals out those it has as the deepest one does, whose scores have the other lanes.
@@ -279,8 +279,10 @@ bool default_walk(making *m) {
         if (!share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
-    for (uint32_t i = 0; i < w.walks.len; i++)
-        if (default_walk_is_worth(&w, &w.walks.data[i]) && !fill_walk(&w, &w.walks.data[i], &deepest)) return false;
+    for (uint32_t i = 0; i < w.walks.len; i++) {
+        const walk *of = &w.walks.data[i];
+        if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;
+    }
     for (uint32_t i = 0; filled && i < n; i++) {
         if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, stage_of(&w, i)->name);
         if (!w.scores[i]) continue;

@@ -86,7 +86,8 @@ static bool leads_to_row(const walks *w, const walk *of, const tensor_stage *rea
     const tensor_node *n = tensor_node_at(w->p->op, index);
     bool row = reader->nleft && w->p->op->vars.data[reader->left[0]].space == w->p->op->vals.data[of->map].into;
     if (n->op == TENSOR_VAR_OP) return row && (tensor_var)n->imm.i == reader->left[0];
-    const tensor_node *at = n->op == TENSOR_LOAD_OP && n->nargs == 1 ? tensor_node_at(w->p->op, n->args[0]) : NULL;
+    bool mapped = n->op == TENSOR_LOAD_OP && n->nargs == 1;
+    const tensor_node *at = mapped ? tensor_node_at(w->p->op, n->args[0]) : NULL;
     return at && (tensor_val)n->imm.i == of->map && at->op == TENSOR_VAR_OP;
 }
 
@@ -136,23 +137,28 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
         tensor_val v = sum->targets[0].val;
         if (!loop_load_of(p->arena, p->op, body, v)) continue;
         tensor_reduce_kind kind = p->op->reducers.data[sum->reducer].kind;
-        if (kind == REDUCE_MAX && (!loop_is_maximum(p->op, sum) || !loop_rescales(p->arena, p->op, body, v))) return false;
+        if (kind == REDUCE_MAX && !loop_is_maximum(p->op, sum)) return false;
+        if (kind == REDUCE_MAX && !loop_rescales(p->arena, p->op, body, v)) return false;
         if (kind != REDUCE_MAX && kind != REDUCE_SUM) return false;
     }
     return true;
 }
 
+// In its body, with what is computed there.
+bool default_reads(const walks *w, uint32_t reader, uint32_t writer) {
+    tensor_expr body = plan_inline_loads(w->p, stage_of(w, reader)->body[0]);
+    return loop_load_of(w->p->arena, w->p->op, body, stage_of(w, writer)->targets[0].val) != 0;
+}
+
 bool default_reads_score(const walks *w, uint32_t stage) {
-    tensor_expr body = plan_inline_loads(w->p, stage_of(w, stage)->body[0]);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && loop_load_of(w->p->arena, w->p->op, body, stage_of(w, i)->targets[0].val)) return true;
+        if (w->scores[i] && default_reads(w, stage, i)) return true;
     return false;
 }
 
 static bool reads_sum(const walks *w, const walk *of, uint32_t stage) {
-    tensor_expr body = plan_inline_loads(w->p, stage_of(w, stage)->body[0]);
     for (uint32_t i = 0; i < of->sums.len; i++)
-        if (loop_load_of(w->p->arena, w->p->op, body, stage_of(w, of->sums.data[i])->targets[0].val)) return true;
+        if (default_reads(w, stage, of->sums.data[i])) return true;
     return false;
 }
 
@@ -195,7 +201,8 @@ static uint32_t last_read(const walks *w, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     uint32_t last = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->walk_of[i] > last && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val)) last = w->walk_of[i];
+        if (w->walk_of[i] > last && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
+            last = w->walk_of[i];
     return last;
 }
 

@@ -22,5 +22,6 @@ typedef struct {
 bool default_find_walks(walks *w);   // false: something else reads a score that walks would compute
 bool default_walk_is_worth(const walks *w, const walk *of);
 bool default_is_walked(const walks *w, tensor_space s);   // some map leads from the space to rows
+bool default_reads(const walks *w, uint32_t reader, uint32_t writer);
 bool default_reads_score(const walks *w, uint32_t stage);
 #endif

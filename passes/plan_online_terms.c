@@ -276,7 +276,8 @@ static tensor_expr load_at_nothing(const taking *t, tensor_expr e, const tensor_
         if (plan_final_after(p, t->fuse, i) && st->reducer == TENSOR_NO_REDUCER) return at_nothing(t, st->body[0]);
         if (!plan_walks_at(p, t->fuse, i)) continue;
         const tensor_reducer *r = &p->op->reducers.data[st->reducer];
-        return r->kind == REDUCE_SUM ? number(t, e, 0) : r->kind == REDUCE_MAX ? number(t, e, (double)-INFINITY) : e;
+        if (r->kind == REDUCE_SUM) return number(t, e, 0);
+        return r->kind == REDUCE_MAX ? number(t, e, (double)-INFINITY) : e;
     }
     return e;
 }
@@ -358,7 +359,8 @@ static tensor_expr any_chosen(const taking *t, uint32_t at, const tensor_stage *
     tensor_expr where = t->where ? t->where : tensor_bool(p->op, true);
     uint32_t nleft = of->nleft;
     while (nleft > 1 && !plan_mentions(p, where, of->left[nleft - 1])) nleft--;
-    return reduce(p, at, of, nleft, tensor_builtin_reducer(p->op, REDUCE_ANY, TENSOR_TYPE(BOOL)), where, "chosen");
+    uint32_t any = tensor_builtin_reducer(p->op, REDUCE_ANY, TENSOR_TYPE(BOOL));
+    return reduce(p, at, of, nleft, any, where, "chosen");
 }
 
 // Or NaN where a maximum that some term needed is.
@@ -382,7 +384,8 @@ static tensor_expr plus(const taking *t, tensor_expr x, tensor_expr y) {
 // A sum that is taken times an infinite factor and then meets another is what differences of infinities would be.
 static tensor_expr or_infinite(const taking *t, tensor_expr value, tensor_expr factor) {
     tensor_op *o = t->p->op;
-    tensor_expr nothing = tensor_binary(o, TENSOR_MUL_OP, factor, number(t, factor, 0), NO_SPAN);   // NaN where it is infinite
+    tensor_expr zero = number(t, factor, 0),
+                nothing = tensor_binary(o, TENSOR_MUL_OP, factor, zero, NO_SPAN);   // NaN where it is infinite
     return tensor_select(o, tensor_binary(o, TENSOR_EQ_OP, nothing, nothing, NO_SPAN), value, nothing, NO_SPAN);
 }
 
@@ -457,7 +460,8 @@ static weighing weighs(const taking *t, tensor_expr e) {
     weighing w = {0};
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         tensor_val v = stage_of(t, i)->targets[0].val;
-        if (!plan_is_online(p, i) || !plan_walks_at(p, t->fuse, i) || !loop_load_of(p->arena, p->op, e, v)) continue;
+        if (!plan_is_online(p, i) || !plan_walks_at(p, t->fuse, i)) continue;
+        if (!loop_load_of(p->arena, p->op, e, v)) continue;
         w.any = true;
         w.some_without |= !loop_always_rescales(p->arena, p->op, e, v);
     }
