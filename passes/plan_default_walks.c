@@ -213,17 +213,32 @@ static bool read_by_edges(const walks *w, tensor_val v) {
     return false;
 }
 
-// What rows make of the sums of a walk, where edges read it: else each would make it again.
+// In loops of some sum of the walk.
+static bool has_loops_of(const walks *w, const walk *of, const tensor_stage *st) {
+    for (uint32_t i = 0; i < of->sums.len; i++) {
+        const tensor_stage *sum = stage_of(w, of->sums.data[i]);
+        uint32_t k = 0;
+        while (k < st->nleft && k < sum->nleft &&
+               w->p->op->vars.data[st->left[k]].space == w->p->op->vars.data[sum->left[k]].space)
+            k++;
+        if (k == st->nleft) return true;
+    }
+    return false;
+}
+
+// What rows make of the sums of a walk: a result, or what edges read, as each would make it again.
 static void find_late(walks *w) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
         const tensor_stage *st = stage_of(w, i);
         uint32_t last = last_read(w, i);
         walk *of = last ? &w->walks.data[last - 1] : NULL;
-        bool plain = st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
-                     w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE;
+        bool plain = st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1,
+             result = plain && w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
         bool rows = of && first_space(w, st) == w->p->op->vals.data[of->map].into &&
                     !default_is_walked(w, first_space(w, st));
-        if (plain && rows && read_by_edges(w, st->targets[0].val)) VEC_PUSH(w->p->arena, &of->late, i);
+        if (!plain || !rows) continue;
+        bool joins = result ? has_loops_of(w, of, st) : read_by_edges(w, st->targets[0].val);
+        if (joins) VEC_PUSH(w->p->arena, &of->late, i);
     }
 }
 
