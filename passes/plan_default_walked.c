@@ -205,17 +205,21 @@ static int64_t part_of(const making *m, const row_shares *s) {
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
-            groups = m->p->machine->block_threads / (s->lanes * spare);
+            groups = m->p->machine->block_threads / (s->lanes * spare),
+            sharers = groups < AT_ONCE_GROUPS ? groups : AT_ONCE_GROUPS;
+    stage_group all = {0};
+    for (uint32_t i = 0; i < of->sums.len; i++) VEC_PUSH(m->p->arena, &all, of->sums.data[i]);
+    for (uint32_t i = 0; i < of->late.len; i++) VEC_PUSH(m->p->arena, &all, of->late.data[i]);
     bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = m->rows == ROWS_WALKED || m->rows == ROWS_WALKED_FEW;
-    for (uint32_t i = 0; i < of->sums.len + of->late.len; i++) {
-        uint32_t stage = i < of->sums.len ? of->sums.data[i] : of->late.data[i - of->sums.len];
-        const tensor_stage *st = stage_of(w, stage);
+    const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
+    if (cut) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
+    for (uint32_t i = 0; i < all.len; i++) {
+        const tensor_stage *st = stage_of(w, all.data[i]);
         fill_levels(w, s, st);
         default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], at_once ? 1 : groups, NULL);
         if (!at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], groups, NULL);
-        if (cut) default_order_by_degree(m, st->name, st->left[0], of->map);
         if (i >= of->sums.len) continue;
-        if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], AT_ONCE_GROUPS, NULL);
+        if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
         fill_steps(w, of, st, s, steps);
         if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(m, s), NULL);
