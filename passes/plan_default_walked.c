@@ -202,14 +202,24 @@ static int64_t part_of(const making *m, const row_shares *s) {
     return m->rows == ROWS_WALKED_FEW ? (half ? DEFAULT_PART / 2 : DEFAULT_PART) : 2 * DEFAULT_PART;
 }
 
+// As the op has them.
+static stage_group stages_of(const walks *w, const walk *of) {
+    stage_group all = {0};
+    for (uint32_t i = 0, s = 0, l = 0; i < w->p->op->stages.len; i++) {
+        bool sum = s < of->sums.len && of->sums.data[s] == i, late = l < of->late.len && of->late.data[l] == i;
+        if (sum || late) VEC_PUSH(w->p->arena, &all, i);
+        s += sum;
+        l += late;
+    }
+    return all;
+}
+
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
             groups = m->p->machine->block_threads / (s->lanes * spare),
             sharers = groups < AT_ONCE_GROUPS ? groups : AT_ONCE_GROUPS;
-    stage_group all = {0};
-    for (uint32_t i = 0; i < of->sums.len; i++) VEC_PUSH(m->p->arena, &all, of->sums.data[i]);
-    for (uint32_t i = 0; i < of->late.len; i++) VEC_PUSH(m->p->arena, &all, of->late.data[i]);
+    stage_group all = stages_of(w, of);
     bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = m->rows == ROWS_WALKED || m->rows == ROWS_WALKED_FEW;
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (cut) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
@@ -218,7 +228,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
         fill_levels(w, s, st);
         default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], at_once ? 1 : groups, NULL);
         if (!at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], groups, NULL);
-        if (i >= of->sums.len) continue;
+        if (st->reducer == TENSOR_NO_REDUCER) continue;
         if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
         fill_steps(w, of, st, s, steps);
