@@ -197,11 +197,6 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, c
                                   .nvalues = deep && lanes >= steps && lanes > 1 ? 3 : 2, .values = v});
 }
 
-static int64_t part_of(const making *m, const row_shares *s) {
-    bool half = s->level[s->depth - 1].vector > 4;
-    return m->rows == ROWS_WALKED_FEW ? (half ? DEFAULT_PART / 2 : DEFAULT_PART) : 2 * DEFAULT_PART;
-}
-
 // As the op has them.
 static stage_group stages_of(const walks *w, const walk *of) {
     stage_group all = {0};
@@ -218,7 +213,8 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
             groups = m->p->machine->block_threads / (s->lanes * spare),
-            sharers = groups < AT_ONCE_GROUPS ? groups : AT_ONCE_GROUPS;
+            sharers = groups < AT_ONCE_GROUPS ? groups : AT_ONCE_GROUPS,
+            part = m->rows == ROWS_WALKED_FEW ? DEFAULT_PART : 2 * DEFAULT_PART;
     stage_group all = stages_of(w, of);
     bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = m->rows == ROWS_WALKED || m->rows == ROWS_WALKED_FEW;
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
@@ -232,7 +228,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
         if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
         fill_steps(w, of, st, s, steps);
-        if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(m, s), NULL);
+        if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part, NULL);
     }
 }
 

@@ -1,9 +1,7 @@
 // Which sums of rows share a walk by default: those by one map of which one needs another, or a score of an
-// edge. Scores are stages of edges that only walks read, and other scores; late is what rows make of the sums,
-// for edges to read.
+// edge. Scores are stages of edges that only walks read, and other scores; late is what rows make of the sums:
+// results, and what edges read.
 #include "plan_default_walks.h"
-
-#include <string.h>
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
 static tensor_space first_space(const walks *w, const tensor_stage *st) {

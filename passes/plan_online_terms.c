@@ -413,25 +413,6 @@ static tensor_expr value_of(const taking *t, const tensor_stage *of, const split
     return any ? tensor_select(o, any, or_nan(t, of, value), none, NO_SPAN) : value;
 }
 
-// What the stage was, of the sums.
-static tensor_stage finished(planner *p, const tensor_stage *of, tensor_expr value) {
-    tensor_expr *vars = vars_of(p);
-    const tensor_var *left = plan_own_vars(p, of->left, of->nleft, vars);
-    tensor_target *to = ARENA_NEW(p->arena, tensor_target);
-    *to = of->targets[0];
-    to->index = plan_substitute(p, to->index, to->rank, vars);
-    return (tensor_stage){.name = of->name,
-                          .ntargets = 1,
-                          .targets = to,
-                          .nleft = of->nleft,
-                          .left = left,
-                          .reducer = TENSOR_NO_REDUCER,
-                          .nbody = 1,
-                          .body = plan_substitute(p, &value, 1, vars),
-                          .loop = of->loop,
-                          .at = of->at};
-}
-
 static void put_stages(taking *t, const split_terms *all) {
     planner *p = t->p;
     const tensor_stage was = *stage_of(t, t->stage);
@@ -447,7 +428,7 @@ static void put_stages(taking *t, const split_terms *all) {
         if (any) VEC_PUSH(p->arena, &p->chosen, stage_of(t, at)->name);
         at++;
     }
-    p->op->stages.data[at] = finished(p, &was, value_of(t, &was, all, sums, any));
+    p->op->stages.data[at] = plan_of_points(p, &was, 0, was.name, value_of(t, &was, all, sums, any));
 }
 
 // ---- Which -----------------------------------------------------------------------------------------------

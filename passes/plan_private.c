@@ -93,25 +93,28 @@ const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, te
     return own;
 }
 
-static tensor_stage copy_stage(planner *p, const tensor_stage *st, uint32_t target, tensor_val own) {
+tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name, tensor_expr value) {
     tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1);
-    const tensor_var *left = plan_own_vars(p, st->left, st->nleft, vars);
+    const tensor_var *left = plan_own_vars(p, of->left, of->nleft, vars);
     tensor_target *to = ARENA_NEW(p->arena, tensor_target);
-    *to = st->targets[target];
+    *to = of->targets[target];
     to->index = plan_substitute(p, to->index, to->rank, vars);
-    tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
-    *body = tensor_load(p->op, own, to->index, to->rank, NO_SPAN);
-    tensor_stage copy = {.name = arena_printf(p->arena, "%s.out", st->name),
-                         .ntargets = 1,
-                         .targets = to,
-                         .nleft = st->nleft,
-                         .left = left,
-                         .reducer = TENSOR_NO_REDUCER,
-                         .nbody = 1,
-                         .body = body,
-                         .loop = st->loop,
-                         .at = st->at};
-    return copy;
+    return (tensor_stage){.name = name,
+                          .ntargets = 1,
+                          .targets = to,
+                          .nleft = of->nleft,
+                          .left = left,
+                          .reducer = TENSOR_NO_REDUCER,
+                          .nbody = 1,
+                          .body = plan_substitute(p, &value, 1, vars),
+                          .loop = of->loop,
+                          .at = of->at};
+}
+
+static tensor_stage copy_stage(planner *p, const tensor_stage *st, uint32_t target, tensor_val own) {
+    const tensor_target *to = &st->targets[target];
+    const char *name = arena_printf(p->arena, "%s.out", st->name);
+    return plan_of_points(p, st, target, name, tensor_load(p->op, own, to->index, to->rank, NO_SPAN));
 }
 
 // The copy is the stage after it.

@@ -186,6 +186,8 @@ bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
 bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
 bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v);
 const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);   // new ones, and what stands for those of `of` then
+// A stage without a reduction that stores a value, over the left variables of another, at that one's target; with variables of its own.
+tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name, tensor_expr value);
 void plan_put_stage(planner *p, uint32_t at, tensor_stage st);   // before there are kernels; later ones move up
 void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st);
 
