@@ -41,11 +41,12 @@ static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes)
                           : plan_refuse(p, E0542, d->cell->at,
                                         "%u steps of '%s' cannot be dealt to lanes: they count by twos",
                                         (unsigned)steps, name);
+    const char *masked = d->apart ? "masked " : "";
     while (fit * 2 <= steps && (!lanes || fit * 2 <= lanes)) fit *= 2;
     if (f && lanes)
-        diag_help(f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u dealt`", name,
-                  (unsigned)fit);
-    else if (f) diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u dealt`", name, (unsigned)fit);
+        diag_help(f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u %sdealt`", name,
+                  (unsigned)fit, masked);
+    else if (f) diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u %sdealt`", name, (unsigned)fit, masked);
 }
 
 static void refuse_bare(planner *p, const struct dealt_loop *d) {

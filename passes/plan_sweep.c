@@ -151,7 +151,12 @@ static void not_final(sweep *s, const tensor_stage *writer, const tensor_stage *
     if (!d) return;
     diag_note(d, writer->at, "it reduces over '%s', so it is final only after that loop", s->index);
     diag_note(d, reader->at, "'%s' needs it inside", reader->name);
-    diag_help(d, "fuse at its own index: `at %s`", plan_index_text(s->p, writer->left[0]));
+    tensor_reduce_kind kind = writer->reducer == TENSOR_NO_REDUCER ? REDUCE_USER
+                                                                   : s->p->op->reducers.data[writer->reducer].kind;
+    const char *online = kind == REDUCE_MAX || kind == REDUCE_SUM
+                             ? arena_printf(s->p->arena, ", or find it on the run: `online %s`", writer->name)
+                             : "";
+    diag_help(d, "fuse at its own index: `at %s`%s", plan_index_text(s->p, writer->left[0]), online);
 }
 
 static void not_at_hand(sweep *s, const check *c) {
