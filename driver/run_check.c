@@ -218,12 +218,12 @@ static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expe
     if (c.wrong) tell_wrong(o, v, expected, &c);
 }
 
-static const bool *taken_apart(run_op *o, const tensor_op *op, const loop_plan *plan) {
-    bool *apart = ARENA_ARRAY(o->arena, bool, op->stages.len + 1);
+// Per stage, whether it is one of n.
+static const bool *named(run_op *o, const tensor_op *op, const char *const *names, uint32_t n) {
+    bool *is = ARENA_ARRAY(o->arena, bool, op->stages.len + 1);
     for (uint32_t i = 0; i < op->stages.len; i++)
-        for (uint32_t k = 0; k < plan->apart.len; k++)
-            apart[i] |= !strcmp(op->stages.data[i].name, plan->apart.data[k]);
-    return apart;
+        for (uint32_t k = 0; k < n; k++) is[i] |= !strcmp(op->stages.data[i].name, names[k]);
+    return is;
 }
 
 // As the plan computes it; NULL: as the definition says.
@@ -232,7 +232,8 @@ static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const lo
                                      .inputs = o->b->arrays,
                                      .one_in = o->one_in,
                                      .every = plan && plan->typed ? plan->every : NULL,
-                                     .apart = plan ? taken_apart(o, op, plan) : NULL};
+                                     .apart = plan ? named(o, op, plan->apart.data, plan->apart.len) : NULL,
+                                     .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;

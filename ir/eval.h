@@ -112,7 +112,8 @@ typedef struct {
     uint16_t nargs;
     ir_dtype type, from;         // result; first argument
     bool is_float,
-        contracts;   // contracts: a product an add may swallow (fma), so that its overflow is not certain
+        contracts,   // contracts: a product an add may swallow (fma), so that its overflow is not certain
+        relative;    // ROUND, TF32: what is rounded is a multiple of it, so which way is not known
     uint32_t level;
     const uint32_t *args;
     int64_t imm, imm2;

@@ -189,6 +189,13 @@ static eval_value rounded(const eval_node *n, eval_value x) {
     return r;
 }
 
+// A multiple of it, at least as large, is rounded: it may err by as much as any.
+static eval_value rounded_relative(const eval_node *n, eval_value x) {
+    static const eval_precision tf32 = {DT_F32, 11, 0x1.004p-11, 0x1p-136, 0x1p-126, 0x1.ffffffp127, 0};
+    const eval_precision *p = n->op == TENSOR_TF32_OP ? &tf32 : eval_precision_of((ir_dtype)n->imm);
+    return isfinite(x.v) && isfinite(x.bound) ? eval_settle(p, x.v, x.bound, 0.5) : x;
+}
+
 static eval_value arith(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]), y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : x;
     if (!n->is_float) return eval_int_arith((tensor_opcode)n->op, x, y);
@@ -228,8 +235,10 @@ static eval_value other(eval_program *p, const eval_node *n) {
     case TENSOR_CVT_OP:
         return eval_convert((tensor_type){n->type, 0}, (tensor_type){n->from, 0},
                             eval_node_value(p, n->args[0]));
-    case TENSOR_ROUND_OP: return rounded(n, eval_node_value(p, n->args[0]));
-    case TENSOR_TF32_OP: return eval_tf32(eval_node_value(p, n->args[0]));
+    case TENSOR_ROUND_OP:
+        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : rounded(n, eval_node_value(p, n->args[0]));
+    case TENSOR_TF32_OP:
+        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : eval_tf32(eval_node_value(p, n->args[0]));
     case TENSOR_TF32X3_OP: return eval_tf32x3(eval_node_value(p, n->args[0]));
     case TENSOR_RAND_OP: return uniform(p, n);
     case TENSOR_STOP_OP: return eval_node_value(p, n->args[0]);

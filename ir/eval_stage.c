@@ -76,6 +76,12 @@ static void limit_terms(stage_run *r) {
     product->most = eval_precision_of(r->reducer->state_types[0].type)->limit / terms;
 }
 
+static void round_relative(eval_program *p, uint32_t at) {
+    eval_node *n = &p->nodes.data[at];
+    if (n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP) n->relative = true;
+    for (uint32_t i = 0; n->op == TENSOR_MUL_OP && i < n->nargs; i++) round_relative(p, n->args[i]);
+}
+
 // Factors that are taken out of an infinite sum may leave differences of infinities.
 static eval_value taken_apart(const stage_run *r, eval_value x) {
     const bool *apart = r->ev->in->apart;
@@ -94,6 +100,8 @@ static void prepare_reduction(stage_run *r) {
     else r->precision = eval_precision_of(reducer->state_types[0].type);
     for (uint32_t i = 0; i < r->s->nbody && !ev->why; i++) r->p->nodes.data[r->body[i]].contracts = true;
     if (!ev->why) limit_terms(r);
+    const bool *relative = ev->in->relative;
+    if (!ev->why && relative && relative[r->s - ev->op->stages.data]) round_relative(r->p, r->body[0]);
 }
 
 static void prepare(stage_run *r) {
@@ -295,6 +303,7 @@ static void reduce(stage_run *r) {
         for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->orelse[i]);
     else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_finish(&r->tally, r->reducer->kind, r->precision));
     else eval_states_finish(r->states, r->values);
+    if (r->reducer->roundings) r->values[0] = taken_apart(r, r->values[0]);
     if (r->unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);
 }
 

@@ -214,6 +214,7 @@ typedef struct loop_plan {
     const tensor_op *typed;    // the op as it came, in the types its schedule asks for; NULL: in its own
     const uint32_t *every;     // of typed, as tensor_eval_input has it
     VEC(const char *) apart;   // stages whose sums are taken apart, likewise
+    VEC(const char *) relative;   // stages whose products are rounded relative to a maximum found on the run
 } loop_plan;
 
 loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps
@@ -242,6 +243,7 @@ typedef struct {   // in shared memory
 } loop_tile;
 loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside);   // beside: its loop, NULL: rows
 
+bool loop_multiplies(const tensor_op *op, const loop_node *reduce, uint32_t stage);   // whether the matrix operation of a REDUCE sums that one of its stages
 const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
 uint32_t loop_matrix_held(simt_mma kind);   // points of the depth that a lane has of an operation
 bool loop_matrix_alternate(const loop_node *columns);   // columns of several pieces, which a lane has adjacent

@@ -299,9 +299,9 @@ static const char *check_lifted(loop_verifier *v, const loop_node *n, const loop
             return WRONG(v, "'%s' of stage '%s' is bound outside the '%s'",
                          v->op->vars.data[s->bound[i]].name, s->name, loop_node_table(around->kind)->text);
     for (uint32_t i = 0; i < s->nbody; i++) TRY(loop_check_expr(v, s->body[i], n->stages[0]));
-    TRY(loop_check_follows(v, n, around));
     bool again = depth + 1 < v->path.len && v->path.data[depth + 1]->kind == LOOP_AGAIN;
-    return around->matrix && !again ? loop_check_product(v, around, s) : NULL;
+    if (!again) TRY(loop_check_follows(v, n, around));
+    return !again && loop_multiplies(v->op, around, n->stages[0]) ? loop_check_product(v, around, s) : NULL;
 }
 
 static const char *check_combined(loop_verifier *v, const loop_node *n) {
@@ -345,6 +345,12 @@ static const char *store_targets(loop_verifier *v, const tensor_stage *s) {
     return NULL;
 }
 
+static bool stands_again(const loop_verifier *v) {
+    for (uint32_t k = 0; k < v->path.len; k++)
+        if (v->path.data[k]->kind == LOOP_AGAIN) return true;
+    return false;
+}
+
 static const char *check_store(loop_verifier *v, const loop_node *n) {
     TRY(check_stages(v, n, false));
     if (n->nstages != 1) return WRONG(v, "one stage at a time is stored");
@@ -358,6 +364,7 @@ static const char *check_store(loop_verifier *v, const loop_node *n) {
     for (uint32_t i = 0; i < (reduces ? s->nelse : s->nbody); i++)
         TRY(loop_check_expr(v, reduces ? s->orelse[i] : s->body[i], n->stages[0]));
     store_places *places = &v->places[n->stages[0]];
+    if (stands_again(v)) return store_targets(v, s);   // it is known there, once more
     if (places->kernel == v->kernel) return WRONG(v, "stage '%s' is stored twice", s->name);
     places->kernel = v->kernel;
     VEC_PUSH(v->scratch, &places->loops, v->path.len ? v->path.data[0] : NULL);

@@ -123,9 +123,13 @@ const loop_node *loop_again(const loop_node *n) {
     return last && last->kind == LOOP_AGAIN ? last : NULL;
 }
 
+bool loop_multiplies(const tensor_op *op, const loop_node *reduce, uint32_t stage) {
+    return reduce->matrix && op->reducers.data[op->stages.data[stage].reducer].roundings > 0;
+}
+
 typedef struct {
-    const loop_node *depth, *again;
-    uint32_t contributions;
+    const loop_node *reduce, *depth, *again;
+    uint32_t contributions;   // to products
 } inside;
 
 // Where a cell is empty its product is 0 times a number of another row, which need not be finite.
@@ -142,12 +146,12 @@ static const char *check_cells(loop_verifier *v, const loop_matrix *m, const loo
                        v->op->vars.data[m->rows].name);
 }
 
-// What is not finite is reduced by each thread for itself.
+// What is not finite is reduced by each thread for itself, and so is what stands without the columns.
 static const char *look_again(loop_verifier *v, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        bool loop = n->kind == LOOP_FOR,
-             plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF;
+        bool loop = n->kind == LOOP_FOR, without = n->kind == LOOP_WITHOUT || n->kind == LOOP_REDUCE || n->kind == LOOP_STORE,
+             plain = loop || without || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF;
         if (!plain && (n->kind != LOOP_CONTRIBUTE || n->nstates))
             return WRONG(v, "a '%s' stands in what is reduced again", loop_node_table(n->kind)->text);
         if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->nheld || n->nfetched))
@@ -162,7 +166,7 @@ static const char *look_at(loop_verifier *v, const loop_matrix *m, const loop_no
                            const inside *in) {
     const char *depth = v->op->vars.data[m->depth].name;
     bool loop = n->kind == LOOP_FOR, plain = loop || n->kind == LOOP_LET || n->kind == LOOP_GIVEN;
-    if (n == in->again) return NULL;
+    if (n == in->again || n->kind == LOOP_WITHOUT) return NULL;
     if (n->kind == LOOP_IF) return check_cells(v, m, n, deep, in);
     if (n->kind == LOOP_CONTRIBUTE && (!deep || n->nstates))
         return WRONG(v, "a matrix operation contributes the product of its stage, in the loop over '%s'",
@@ -183,8 +187,9 @@ static const char *look_inside(loop_verifier *v, const loop_matrix *m, const loo
         const loop_node *n = body->data[i];
         bool depth = n->kind == LOOP_FOR && n->var == m->depth;
         if (depth) in->depth = n;
-        in->contributions += n->kind == LOOP_CONTRIBUTE;
+        in->contributions += n->kind == LOOP_CONTRIBUTE && loop_multiplies(v->op, in->reduce, n->stages[0]);
         TRY(look_at(v, m, n, deep, in));
+        if (n->kind == LOOP_WITHOUT) continue;   // its reductions are looked at by themselves
         TRY(n == in->again ? look_again(v, &n->body) : look_inside(v, m, &n->body, deep || depth, in));
     }
     return NULL;
@@ -254,20 +259,46 @@ static const char *check_lanes(loop_verifier *v, const loop_node *rows, const lo
     return NULL;
 }
 
-const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
-    const loop_matrix *m = n->matrix;
-    const tensor_stage *s = &v->op->stages.data[n->stages[0]];
+static bool is_sum(const loop_verifier *v, const tensor_stage *s, uint32_t roundings) {
     const tensor_reducer *r = &v->op->reducers.data[s->reducer];
     tensor_reduce_kind by = REDUCE_USER;
-    if ((uint32_t)m->kind >= SIMT_MMA_COUNT) return WRONG(v, "there is no such matrix operation");
-    bool sum = r->nstate == 1 && tensor_combined_by(v->op, r, 0, &by) && by == REDUCE_SUM &&
-               tensor_reducer_neutral(v->op, r) && r->state_types[0].type == DT_F32;
+    return r->nstate == 1 && tensor_combined_by(v->op, r, 0, &by) && by == REDUCE_SUM && tensor_reducer_neutral(v->op, r) &&
+           r->state_types[0].type == DT_F32 && r->roundings >= roundings && !s->nelse;
+}
+
+static bool has_columns(loop_verifier *v, const loop_matrix *m, const tensor_stage *s) {
+    for (uint32_t i = 0; i < s->nleft; i++)
+        if (s->left[i] == m->columns || (v->value[s->left[i]] && loop_depends(v, v->value[s->left[i]], m->columns)))
+            return true;
+    return false;
+}
+
+// Products have rows and columns; what is reduced beside them has rows alone.
+static const char *check_stages(loop_verifier *v, const loop_node *n, uint32_t *products) {
+    const loop_matrix *m = n->matrix;
     uint32_t roundings = simt_mma_table(m->kind)->roundings;
-    if (n->nstages != 1 || !sum || r->roundings < roundings || s->nelse)
-        return WRONG(
-            v,
-            "a matrix operation adds in f32 with roundings of its own: of one stage, a sum of %u roundings",
-            (unsigned)roundings);
+    for (uint32_t i = 0; i < n->nstages; i++) {
+        const tensor_stage *s = &v->op->stages.data[n->stages[i]];
+        bool product = loop_multiplies(v->op, n, n->stages[i]);
+        if (product && !is_sum(v, s, roundings))
+            return WRONG(v, "a matrix operation adds in f32 with roundings of its own, and '%s' is no sum of %u roundings",
+                         s->name, (unsigned)roundings);
+        if (!product && m->rows != LOOP_NO_ROWS && has_columns(v, m, s))
+            return WRONG(v, "'%s' has columns of a matrix operation, and is no sum of %u roundings", s->name,
+                         (unsigned)roundings);
+        *products += product;
+    }
+    if (!*products || (*products < n->nstages && m->rows == LOOP_NO_ROWS))
+        return WRONG(v, "a matrix operation adds in f32 with roundings of its own: of a sum of %u roundings",
+                     (unsigned)roundings);
+    return NULL;
+}
+
+const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
+    const loop_matrix *m = n->matrix;
+    uint32_t products = 0;
+    if ((uint32_t)m->kind >= SIMT_MMA_COUNT) return WRONG(v, "there is no such matrix operation");
+    TRY(check_stages(v, n, &products));
     const bool alike = m->rows == LOOP_NO_ROWS;
     const loop_node *rows = alike ? NULL : around(v, m->rows), *columns = around(v, m->columns);
     if (!columns || (!rows && !alike))
@@ -278,12 +309,12 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     if (rows) TRY(check_layout(v, rows, rows_of(rows), "the rows"));
     TRY(check_layout(v, columns, columns_of(columns), "the columns"));
     for (uint32_t k = 0; k < v->path.len; k++) TRY(check_together(v, m, v->path.data[k]));
-    inside in = {.again = loop_again(n)};
+    inside in = {.reduce = n, .again = loop_again(n)};
     TRY(look_inside(v, m, &n->body, false, &in));
-    if (!in.depth || in.contributions != 1)
-        return WRONG(v, "a matrix operation has one loop over its depth, with one contribution");
+    if (!in.depth || in.contributions != products)
+        return WRONG(v, "a matrix operation has one loop over its depth, with one contribution to each product");
     if (simt_mma_table(m->kind)->warps > 1) {
-        if (alike || in.again)
+        if (alike || in.again || n->nstages > 1)
             return WRONG(v, "matrix operations of several warps have rows of their own, and no empty cells");
         TRY(check_group(v, m, in.depth));
     }

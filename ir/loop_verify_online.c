@@ -30,7 +30,8 @@ static const char *check_sum(loop_verifier *v, const loop_node *n, uint32_t stag
         if (!reads(v, stage, m->targets[0].val)) continue;
         v->relative[stage] = true;
         if (is_one(n, stage)) return WRONG(v, "'%s' is found on the run, and reads '%s', which is too", s->name, m->name);
-        if (v->op->reducers.data[s->reducer].kind != REDUCE_SUM || s->nelse)
+        tensor_reduce_kind by = REDUCE_USER;
+        if (!tensor_combined_by(v->op, &v->op->reducers.data[s->reducer], 0, &by) || by != REDUCE_SUM || s->nelse)
             return WRONG(v, "'%s' reads '%s' before it is final, and is no sum", s->name, m->name);
         if (!loop_rescales(v->scratch, v->op, s->body[0], m->targets[0].val))
             return WRONG(v, "'%s' reads '%s' before it is final, and not as m == -inf ? 0 : exp(x - m)", s->name, m->name);
@@ -47,7 +48,6 @@ const char *loop_check_maxima(loop_verifier *v, const loop_node *n) {
         if (!loop_is_maximum(v->op, stage_at(v, stage)))
             return WRONG(v, "stage '%s' is no maximum of floats", stage_at(v, stage)->name);
     }
-    if (n->nmaxima && n->matrix) return WRONG(v, "no maximum is found on the run of matrix operations");
     for (uint32_t k = 0; k < n->nstages; k++) TRY(check_sum(v, n, n->stages[k]));
     return NULL;
 }

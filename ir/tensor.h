@@ -276,6 +276,7 @@ typedef struct {
                                          // before the first is applied; what that may overflow is uncertain. 0: each by itself
     const bool *apart;                   // per stage, where not NULL: of a sum of products, factors are taken out; an infinity of
                                          // such a sum is uncertain, as it may come of differences of what is infinite
+    const bool *relative;                // likewise: what products are rounded from is a multiple of what is said, and larger
 } tensor_eval_input;
 // results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
 bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);

@@ -101,13 +101,15 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     uint32_t stage;
     const tensor_reducer *r;
     bool open, level;       // level: the factor of its body is left out
+    bool product;           // a matrix operation sums it
+    axis_set round;         // lanes that go on with one maximum, known in each round of matrix operations
     bool some;              // some: whether anything was combined is a last component
     loop_digit steps;       // lanes that had a step each of a walk's rounds, and states of their own; extent 0: all had all
     bool chained;           // lanes of a vector contribute one after the other to one state
     axis_set left, bound;   // digits of the left variables; of the loops inside
     axis_set copies;        // those that slots are indexed by
     uint32_t masks;         // loops in scope where it began
-    VEC(tensor_expr) cells; // of matrix operations: conditions around, where they hold a cell of rows and depth is not 0
+    VEC(tensor_expr) cells; // of matrix operations, and what is reduced beside them: conditions around, where they hold a cell of rows and depth is not 0
     simt_type *types;       // of components
     uint32_t n;
     simt_value *slot;        // instance × component
@@ -189,6 +191,7 @@ typedef struct {
     uint32_t within;             // the size of the case at hand; 0: loops go round
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
     VEC(matrix_columns) columns;   // of loops in scope
+    VEC(const loop_node *) given;  // GIVEN nodes in scope
     VEC(fetched_rows) fetched;     // of loops in scope
     VEC(counted_round) rounds;     // of loops in scope, that go round
 } kernel;
@@ -365,14 +368,16 @@ void lw_barrier(simt_builder *b);
 // ---- Reductions (lower_reduce.c) -------------------------------------------------------------------------
 void lw_reduce(kernel *k, simt_builder *b, const loop_node *n);
 void lw_level(kernel *k, simt_builder *b, const loop_node *n);
-reduction *lw_products(const kernel *k);   // the innermost reduction, where it is open and by matrix operations; else NULL
+const loop_node *lw_products(const kernel *k);   // the innermost reduction that is open, where it is by matrix operations; else NULL
+void lw_add_cell(kernel *k, tensor_expr condition);   // holds the cells of that one, until it is taken
+void lw_take_cell(kernel *k);
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n);
 axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
 void lw_leave_loops(kernel *k, const loop_body *body);
 reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n,
                    uint32_t stage);   // states at the identity
 void lw_close(kernel *k, simt_builder *b, reduction *r);   // every thread knows its states then
-void lw_again(kernel *k, simt_builder *b, reduction *r, const loop_node *n);   // lower_again.c: n: the AGAIN that follows it
+void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *const *all);   // lower_again.c: all its stages
 void lw_carry(kernel *k, simt_builder *b, const loop_node *n);
 void lw_carry_body(kernel *k, simt_builder *b, reduction *r, axis_set own);   // of its walk
 reduction *lw_reduction(kernel *k, uint32_t stage);

@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+typedef VEC(reduction *) reduction_list;
+
+static uint32_t states_of(const kernel *k, const reduction *r) { return lw_instances(k, r->copies) * r->n; }
+
 // That some state of this thread may not be finite: their sum is not.
 static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) {
     simt_value sum = 0;
@@ -17,25 +21,54 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
     return simt_build_unary(b, SIMT_NOT, finite);
 }
 
+static simt_value any_infinite(kernel *k, simt_builder *b, const reduction_list *all) {
+    simt_value any = some_infinite(k, b, all->data[0]);
+    for (uint32_t i = 1; i < all->len; i++)
+        any = simt_build_binary(b, SIMT_OR, any, some_infinite(k, b, all->data[i]));
+    return any;
+}
+
+static void copy_states(kernel *k, const reduction *from, const reduction *like, simt_value *to) {
+    for (instance_walk w = lw_walk_begin(k, like->copies); lw_walk_next(&w);)
+        to[lw_instance(k, like->copies) * like->n] = from->slot[lw_instance(k, from->copies) * from->n];
+}
+
+static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, simt_value *now) {
+    uint32_t outer = k->reductions.len;
+    region_mark m = lw_enter(k);
+    for (uint32_t i = 0; i < all->len; i++) lw_open(k, b, again, all->data[i]->stage);
+    lw_body(k, b, &again->body);
+    for (uint32_t i = 0; i < all->len; i++) {
+        lw_close(k, b, k->reductions.data[outer + i]);
+        copy_states(k, k->reductions.data[outer + i], all->data[i], now);
+        now += states_of(k, all->data[i]);
+    }
+    k->reductions.len = outer;
+    lw_leave(k, m);
+}
+
 // Products that stand for nothing are 0 times a number of another row, which may be infinite or NaN: a thread
 // with such a state finds all of its states once more, from what belongs to them alone. So it need not hold
 // both.
-void lw_again(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
-    uint32_t count = lw_instances(k, r->copies) * r->n, outer = k->reductions.len;
+void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *const *of) {
+    reduction_list all = {0};
+    uint32_t count = 0, at = 0;
+    for (uint32_t i = 0; i < reduce->nstages; i++) {
+        if (!of[i]->product) continue;
+        VEC_PUSH(k->l->arena, &all, of[i]);
+        count += states_of(k, of[i]);
+    }
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, count + 1);
-    simt_value *now = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
-    for (uint32_t i = 0; i < count; i++) types[i] = simt_typeof(k->f, r->slot[i]);
+    simt_value *was = ARENA_ARRAY(k->l->arena, simt_value, count + 1),
+               *now = ARENA_ARRAY(k->l->arena, simt_value, count + 1);
+    for (uint32_t i = 0; i < all.len; i++)
+        for (uint32_t s = 0; s < states_of(k, all.data[i]); s++) was[at++] = all.data[i]->slot[s];
+    for (uint32_t i = 0; i < count; i++) types[i] = simt_typeof(k->f, was[i]);
     simt_builder then, other;
-    simt_instr branch = simt_build_if(b, some_infinite(k, b, r), types, count, &then, &other);
-    region_mark m = lw_enter(k);
-    reduction *again = lw_open(k, &then, n, r->stage);
-    lw_body(k, &then, &n->body);
-    lw_close(k, &then, again);
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
-        now[lw_instance(k, r->copies) * r->n] = again->slot[lw_instance(k, again->copies) * r->n];
-    k->reductions.len = outer;
-    lw_leave(k, m);
+    simt_instr branch = simt_build_if(b, any_infinite(k, b, &all), types, count, &then, &other);
+    reduce_again(k, &then, &all, loop_again(reduce), now);
     simt_build_yield(&then, now, count);
-    simt_build_yield(&other, r->slot, count);
-    for (uint32_t i = 0; i < count; i++) r->slot[i] = simt_result(k->f, branch, i);
+    simt_build_yield(&other, was, count);
+    for (uint32_t i = all.len; i-- > 0;)
+        for (uint32_t s = states_of(k, all.data[i]); s-- > 0;) all.data[i]->slot[s] = simt_result(k->f, branch, --at);
 }

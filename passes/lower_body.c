@@ -22,11 +22,10 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
 }
 
 static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
-    reduction *products = lw_products(k);
-    if (products) {   // all lanes go through them together
-        VEC_PUSH(k->l->arena, &products->cells, n->value);
+    if (lw_products(k)) {   // all lanes go through them together
+        lw_add_cell(k, n->value);
         lw_body(k, b, &n->body);
-        products->cells.len--;
+        lw_take_cell(k);
         return;
     }
     axis_set copies = lw_written_out(k, lw_depends(k, n->value));
@@ -62,7 +61,10 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
     switch (n->kind) {
     case LOOP_FOR: lw_for(k, b, n); return;
     case LOOP_LET: lower_let(k, b, n); return;
-    case LOOP_GIVEN: lw_given(k, b, n); return;
+    case LOOP_GIVEN:
+        VEC_PUSH(k->l->arena, &k->given, n);
+        lw_given(k, b, n);
+        return;
     case LOOP_IF: lower_if(k, b, n); return;
     case LOOP_PHASE: nodes_in(k, b, &n->body); return;
     case LOOP_REDUCE: lw_reduce(k, b, n); return;
@@ -84,6 +86,7 @@ void lw_node(kernel *k, simt_builder *b, const loop_node *n) {
 static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
     meeting m = lw_meeting(k);
     bool walk = lw_deals_walk(k);
+    uint32_t given = k->given.len;
     bool deals = k->dealt && !walk && loop_reduces(body) && lw_deals(k, AXIS(k->dealt->axis)), dealt = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
@@ -97,6 +100,7 @@ static void nodes_in(kernel *k, simt_builder *b, const loop_body *body) {
         b->at = outer;
     }
     if (dealt || (walk && k->dealt->there)) lw_deal_back(k);
+    k->given.len = given;
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind != LOOP_LET) continue;
         lw_forget_tiles(k, body->data[i]->var);

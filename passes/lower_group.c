@@ -80,7 +80,7 @@ static void bring_turn(const product *x, simt_builder *b, simt_value turn, tenso
                                        (int64_t)x->p->deep * x->pieces * simt_mma_piece_bytes(x->p->m->kind)),
                to = simt_build_addr(b, lw_shared(k, b, x->at), simt_build_binary(b, SIMT_ADD, first, lane), 1,
                                     0);
-    outside columns = lm_enter_columns(k, x->p), depth = lm_enter(k, x->p->m->depth, at_turn(x, b, turn));
+    outside columns = lm_enter_columns(k, b, x->p), depth = lm_enter(k, b, x->p->m->depth, at_turn(x, b, turn));
     operands y = lm_operands(k, b, x->r, x->p, 0, SIMT_MMA_B, e);
     for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);)
         for (uint32_t i = 0; i < y.pieces; i++)

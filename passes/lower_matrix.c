@@ -116,20 +116,22 @@ static memo_cell *apart_from(const kernel *k, axis_set own) {
     return memo;
 }
 
-outside lm_enter(kernel *k, tensor_var v, binding as) {
+// What is given is so at those positions too.
+outside lm_enter(kernel *k, simt_builder *b, tensor_var v, binding as) {
     outside o = {k->memo, k->var, k->log.len};
     uint32_t n = k->l->op->vars.len;
     k->memo = apart_from(k, k->var[v].axes);
     k->var = ARENA_ARRAY(k->l->arena, binding, n + 1);
     for (uint32_t i = 0; i < n; i++) k->var[i] = o.var[i];
     k->var[v] = as;
+    for (uint32_t i = 0; i < k->given.len; i++) lw_given(k, b, k->given.data[i]);
     return o;
 }
 
-outside lm_enter_columns(kernel *k, const pieces *p) {
+outside lm_enter_columns(kernel *k, simt_builder *b, const pieces *p) {
     const matrix_columns *c = &k->columns.data[k->columns.len - 1];
     while (c->node->var != p->m->columns) c--;
-    return lm_enter(k, p->m->columns, c->at);
+    return lm_enter(k, b, p->m->columns, c->at);
 }
 
 void lm_leave(kernel *k, outside o) {
@@ -364,7 +366,7 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
         return;
     }
     operands x = lm_operands(k, b, r, &p, steps, SIMT_MMA_A, product->args[0]);
-    outside o = lm_enter_columns(k, &p);
+    outside o = lm_enter_columns(k, b, &p);
     operands y = lm_operands(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
     lm_leave(k, o);
     for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);)

@@ -33,8 +33,8 @@ typedef struct {
     binding *var;
     uint32_t log;
 } outside;
-outside lm_enter(kernel *k, tensor_var v, binding as);
-outside lm_enter_columns(kernel *k, const pieces *p);
+outside lm_enter(kernel *k, simt_builder *b, tensor_var v, binding as);
+outside lm_enter_columns(kernel *k, simt_builder *b, const pieces *p);
 void lm_leave(kernel *k, outside o);
 
 // Operands that lie in shared memory as the operation has them (lower_pieces.c); NULL: they do not. axes: of the instances that are asked for.

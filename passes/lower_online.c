@@ -23,7 +23,7 @@ static bool is_maximum(const loop_node *n, uint32_t stage) {
 static reduction *running(const kernel *k, const tensor_node *load) {
     for (uint32_t i = k->reductions.len; load->op == TENSOR_LOAD_OP && i-- > 0;) {
         reduction *r = k->reductions.data[i];
-        if (r->open && is_maximum(r->node, r->stage) && value_of(k, r->stage) == (tensor_val)load->imm.i) return r;
+        if (is_maximum(r->node, r->stage) && value_of(k, r->stage) == (tensor_val)load->imm.i) return r;
     }
     return NULL;
 }

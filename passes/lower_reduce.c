@@ -91,6 +91,12 @@ static bool is_chained(const kernel *k, const loop_node *n, const reduction *r) 
     return vector_of(k, r->bound) && !n->matrix && !rounds_inside(k, &n->body);
 }
 
+static bool is_found(const loop_node *n, uint32_t stage) {   // on the run
+    for (uint32_t i = 0; i < n->nmaxima; i++)
+        if (n->maxima[i].stage == stage) return true;
+    return false;
+}
+
 static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     arena *a = k->l->arena;
     const tensor_stage *st = &k->l->op->stages.data[stage];
@@ -100,9 +106,11 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     for (uint32_t i = 0; i < st->nleft; i++) r->left |= lw_var_depends(k, st->left[i]);
     bound_digits(k, &n->body, stage, &r->bound);
     r->copies = lw_written_out(k, r->left);
-    if (n->matrix)
+    r->product = loop_multiplies(k->l->op, n, stage);
+    if (r->product)
         r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
-    else r->copies |= places(k, r->bound, LOOP_REGISTER_PLACE);
+    else if (!n->matrix) r->copies |= places(k, r->bound, LOOP_REGISTER_PLACE);
+    else if (is_found(n, stage)) r->round = r->bound, r->bound = 0;
     r->some = st->nelse || parts_may_be_empty(k, r);
     r->n = r->r->nstate + r->some;
     r->chained = is_chained(k, n, r);
@@ -221,6 +229,7 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     uint32_t lane = laned ? (uint32_t)k->at[k->vector] : 0, turns = r->chained && !inside ? lw_lanes(k) : 1;
     for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
     simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r));
+    for (uint32_t i = 0; i < r->cells.len; i++) when = lw_both(b, when, lw_expr(k, b, r->cells.data[i]));
     if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
     when = both_lanes(b, when, not_padding(k, b, r));
     lift(k, b, r, n, lifted);
@@ -243,9 +252,20 @@ static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_
         contribute_one(k, b, r, n, &r->slot[lw_instance(k, r->copies) * r->n]);
 }
 
+static simt_value *fold_lanes_of(kernel *k, simt_builder *b, const reduction *r, axis_set lanes, simt_value *x);
+
+// Rows of products go on with one maximum.
+static void fold_round(kernel *k, simt_builder *b, reduction *r) {
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n], *all = fold_lanes_of(k, b, r, r->round, slot);
+        for (uint32_t c = 0; c < r->n; c++) slot[c] = all[c];
+    }
+}
+
 // Of a walk's lanes that have a step each, what a maximum is so far is that of all.
 static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     contribute_all(k, b, r, n);
+    if (r->round) fold_round(k, b, r);
     if (!lw_deals_walk(k) || !k->dealt->there) return;
     r->steps = (loop_digit){LOOP_LANE_PLACE, lw_dealt_parts(k), k->dealt->unit};
     for (uint32_t i = 0; i < r->node->nmaxima; i++) {
@@ -260,7 +280,7 @@ static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loo
 
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n) {
     reduction *r = lw_reduction(k, n->stages[0]);
-    if (r->node->matrix) lw_contribute_product(k, b, r);
+    if (r->product) lw_contribute_product(k, b, r);
     else lw_grow(k, b, r, contribute_steps, n);
 }
 
@@ -510,16 +530,20 @@ static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, s
 
 static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
 
-static simt_value *fold_threads(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
-    if (r->steps.extent > 1) x = lw_fold_steps(k, b, r, x, &r->steps);
+static simt_value *fold_lanes_of(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x) {
     for (uint32_t i = LOWER_MAX_AXES; lw_threads(k) && i-- > 0;) {
         const lower_axis *a = &k->axis[i];
-        if (!(threads_in(k, r->bound) & AXIS(i)) || a->extent == 1) continue;
+        if (!(threads_in(k, bound) & AXIS(i)) || a->extent == 1) continue;
         bool in_warp = power_of_two(a->extent) && power_of_two(lw_stride(k, a)) &&
                        lw_stride(k, a) * a->extent <= 32;
         x = in_warp ? fold_shuffles(k, b, r, x, a) : fold_shared(k, b, r, x, a);
     }
     return x;
+}
+
+static simt_value *fold_threads(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
+    if (r->steps.extent > 1) x = lw_fold_steps(k, b, r, x, &r->steps);
+    return fold_lanes_of(k, b, r, r->bound, x);
 }
 
 // ---- The whole -------------------------------------------------------------------------------------------
@@ -562,9 +586,22 @@ reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stag
     return r;
 }
 
-reduction *lw_products(const kernel *k) {
-    reduction *r = k->reductions.len ? k->reductions.data[k->reductions.len - 1] : NULL;
-    return r && r->open && r->node->matrix ? r : NULL;
+const loop_node *lw_products(const kernel *k) {
+    uint32_t i = k->reductions.len;
+    while (i > 0 && !k->reductions.data[i - 1]->open) i--;
+    return i && k->reductions.data[i - 1]->node->matrix ? k->reductions.data[i - 1]->node : NULL;
+}
+
+void lw_add_cell(kernel *k, tensor_expr condition) {
+    const loop_node *n = lw_products(k);
+    for (uint32_t i = 0; i < k->reductions.len; i++)
+        if (k->reductions.data[i]->node == n) VEC_PUSH(k->l->arena, &k->reductions.data[i]->cells, condition);
+}
+
+void lw_take_cell(kernel *k) {
+    const loop_node *n = lw_products(k);
+    for (uint32_t i = 0; i < k->reductions.len; i++)
+        if (k->reductions.data[i]->node == n) k->reductions.data[i]->cells.len--;
 }
 
 // ---- The node --------------------------------------------------------------------------------------------
@@ -577,7 +614,7 @@ void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
     lw_close_maxima(k, b, n);
     for (uint32_t i = 0; i < n->nstages; i++)
         if (k->reductions.data[first + i]->open) lw_close(k, b, k->reductions.data[first + i]);
-    if (loop_again(n)) lw_again(k, b, k->reductions.data[first], loop_again(n));
+    if (loop_again(n)) lw_again(k, b, n, &k->reductions.data[first]);
     lw_leave_loops(k, &n->body);
     lw_leave(k, m);
 }

@@ -502,8 +502,10 @@ void plan_fusion(planner *p, const stage_group *g, const schedule_cell *c) {
     fusion f = {.p = p, .cell = c, .at = c ? c->at : p->op->stages.data[g->data[g->len - 1]].at};
     for (uint32_t i = 0; i < g->len; i++) VEC_PUSH(p->arena, &f.stages, g->data[i]);
     consume(p, g);
+    plan_matrix m;
     for (uint32_t i = 0; i < g->len; i++)
-        plan_matrix_alone(p, &p->op->stages.data[g->data[i]], "in a kernel of fused stages or shared tiles");
+        if (!plan_windowed(p, g->data[i], &m))
+            plan_matrix_alone(p, &p->op->stages.data[g->data[i]], "in a kernel of fused stages or shared tiles");
     if (p->failed || !plan_shares_rows(p, g)) return;
     if (plan_sweeps(&f)) {
         plan_sweep(&f);

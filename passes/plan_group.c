@@ -130,7 +130,7 @@ static bool stored_by_blocks(const planner *p, const stage_group *g, uint32_t wr
 
 static bool by_matrices(const planner *p, const tensor_stage *st) {
     plan_matrix m;
-    return plan_matrix_of(p, st, &m);
+    return plan_matrix_of(p, st, &m) || plan_windowed(p, (uint32_t)(st - p->op->stages.data), &m);
 }
 
 // Rows are dealt out by a matrix operation as suits it: what follows from its result goes along, another sum

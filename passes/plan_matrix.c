@@ -121,6 +121,11 @@ static bool is_sum(const planner *p, const tensor_reducer *r) {
            tensor_reducer_neutral(p->op, r);
 }
 
+bool plan_adds(const planner *p, const tensor_stage *st) {
+    const tensor_reducer *r = st->reducer == TENSOR_NO_REDUCER ? NULL : &p->op->reducers.data[st->reducer];
+    return r && (r->kind == REDUCE_SUM || r->roundings);   // nothing else has roundings of its own
+}
+
 bool plan_matrix_sums(const planner *p, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && is_sum(p, &p->op->reducers.data[st->reducer]) && !st->nelse;
 }
@@ -137,6 +142,12 @@ static bool check_keys(planner *p, const tensor_stage *st, const schedule_cell *
                     st->name, plan_index_text(p, of[k]), k ? "rows" : "columns");
     }
     return true;
+}
+
+static bool has_windows(const planner *p) {
+    for (uint32_t i = 0; i < p->s->cells.len; i++)
+        if (p->s->cells.data[i].verb == SCHEDULE_WINDOW && !p->s->cells.data[i].empty) return true;
+    return false;
 }
 
 static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *c, tensor_var depth,
@@ -166,6 +177,7 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
             "all points of '%s' are contracted, and '%s' sums those that a condition or another index leaves",
             name, st->name);
     if (find_roles(p, st, &m)) return check_keys(p, st, c, &m);
+    if (has_windows(p) && st->nleft) return true;   // of an entry of theirs, which is seen where they are walked
     return REFUSE(p, c, out,
                   "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns",
                   st->name, st->name);
@@ -243,7 +255,10 @@ bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m) {
     if (!c) return false;
     m->cell = c;
     m->stage = st;
-    return kind_of(c, &m->kind) && find_roles(p, st, m);
+    if (!kind_of(c, &m->kind) || tensor_node_at(p->op, st->body[0])->op != TENSOR_MUL_OP) return false;
+    m->cells = !find_roles(p, st, m);
+    if (m->cells) m->rows = m->columns = PLAN_OF_CELLS;
+    return !m->cells || st->nleft;
 }
 
 // ---- Digits ----------------------------------------------------------------------------------------------
@@ -526,6 +541,11 @@ int64_t plan_matrix_room(const planner *p, const loop_kernel *k) {
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
     plan_matrix m;
     if (p->failed || !plan_matrix_of(p, st, &m) || !refuse_vectors(p, st, &m)) return;
+    if (m.cells) {
+        REFUSE(p, m.cell, "leave 'mma' out, or fuse it in a walk of windows: `window v 16 by src 16`",
+               "no factor of '%s' has an index of '%s' that the other has not, for rows or for columns", st->name, st->name);
+        return;
+    }
     const bool alike = m.rows == LOOP_NO_ROWS;
     const loop_node *rows = alike ? NULL : loop_of(p, st, m.rows, levels),
                     *columns = loop_of(p, st, m.columns, levels);
@@ -554,7 +574,7 @@ static void set_unit(loop_node *n, uint32_t unit) {
 // Whichever loop is the outer one.
 void plan_matrix_units(planner *p, const tensor_stage *st, const loop_list *levels) {
     plan_matrix m;
-    if (p->failed || !plan_matrix_of(p, st, &m)) return;
+    if (p->failed || !plan_matrix_of(p, st, &m) || m.cells) return;
     if (m.rows != LOOP_NO_ROWS) set_unit(loop_of(p, st, m.rows, levels), 4);
     set_unit(loop_of(p, st, m.columns, levels), 1);
 }

@@ -82,7 +82,9 @@ matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_va
                : v == m->columns ? MATRIX_COLUMNS
                : v == m->depth   ? MATRIX_DEPTH
                                  : MATRIX_NONE;
-    uint32_t stage = st->reducer == TENSOR_NO_REDUCER ? number_of(p, st) : 0;
+    const uint32_t number = number_of(p, st), stage = st->reducer == TENSOR_NO_REDUCER ? number : 0;
+    matrix_role windowed = plan_window_role(p, number, v, m);
+    if (windowed != MATRIX_NONE) return windowed;
     for (uint32_t i = 0; i < stage && stage < p->op->stages.len; i++) {
         const tensor_stage *sum = &p->op->stages.data[i];
         if (sum == st || !plan_matrix_of(p, sum, m)) continue;

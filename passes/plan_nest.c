@@ -215,7 +215,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     else if (rows && n->rows->tile) plan_tile_digits(p, n->rows->tile, c, node);
     else if (within && !n->rows->window) digits_within(n, c, node);
     else plan_digits(p, &c, node);
-    if (rows && n->rows->window) node->rest = LOOP_WHOLE_PLACE;
+    if (rows && n->rows->window) node->rest = LOOP_WHOLE_PLACE, p->window_row = node->var;
     write_out(n, level, node);
     if (rows && n->rows->at && node->rest == LOOP_WHOLE_PLACE)
         node->rest = LOOP_SERIAL_PLACE;   // of tiles, not of rows

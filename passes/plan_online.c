@@ -81,7 +81,7 @@ static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
     const tensor_stage *st = stage_of(p, stage), *m = stage_of(p, maximum);
     const schedule_cell *c = online_cell(p, maximum);
     tensor_val v = m->targets[0].val;
-    bool sum = p->op->reducers.data[st->reducer].kind == REDUCE_SUM && !st->nelse, all = !st->nfilters && !m->nfilters;
+    bool sum = plan_adds(p, st) && !st->nelse, all = !st->nfilters && !m->nfilters;
     bool always = sum && loop_always_rescales(p->arena, p->op, st->body[0], v);
     for (uint32_t i = 0; i < p->chosen.len; i++) always |= !strcmp(p->chosen.data[i], st->name);
     if (sum && all && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;
@@ -129,7 +129,10 @@ static void check_maxima(planner *p) {
     for (uint32_t m = 0; m < p->op->stages.len; m++) {
         const schedule_cell *fuse = plan_is_online(p, m) ? plan_fuse_cell(p, m) : NULL;
         for (uint32_t i = 0; fuse && i < p->op->stages.len && !p->failed; i++)
-            if (i != m && plan_walks_at(p, fuse, i) && plan_reads_stage(p, i, m)) check_reader(p, m, i);
+            if (i != m && plan_walks_at(p, fuse, i) && plan_reads_stage(p, i, m)) {
+                check_reader(p, m, i);
+                VEC_PUSH(p->plan->arena, &p->plan->relative, stage_of(p, i)->name);
+            }
     }
 }
 

@@ -232,6 +232,23 @@ static split_terms converted(taking *t, const tensor_node *n) {
     return all;
 }
 
+// What matrix operations multiply is what the edge has of it, so that is what they round.
+static split_terms rounded(taking *t, const tensor_node *n) {
+    split_terms all = split(t, n->args[0]);
+    for (uint32_t i = 0; i < all.terms.len; i++) {
+        tensor_expr *own = &all.terms.data[i].own, x = times(t, *own, all.common);
+        tensor_node as = *n;
+        as.args = &x;
+        *own = x ? tensor_node_new(t->p->op, as) : 0;
+    }
+    all.common = 0;
+    return all;
+}
+
+static bool rounds(const tensor_node *n) {
+    return n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP || n->op == TENSOR_TF32X3_OP;
+}
+
 static split_terms split(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
     reading r = read_in(t, e);
@@ -245,6 +262,7 @@ static split_terms split(taking *t, tensor_expr e) {
     if (n.op == TENSOR_ADD_OP || n.op == TENSOR_SUB_OP) return both(t, &n);
     if (n.op == TENSOR_SELECT_OP && !read_in(t, n.args[0]).any) return either(t, &n);
     if (n.op == TENSOR_NEG_OP) return negative(t, &n);
+    if (rounds(&n)) return rounded(t, &n);
     bool widens = n.op == TENSOR_CVT_OP && ir_dtype_holds(n.type.type, tensor_typeof(t->p->op, n.args[0]).type);
     return widens ? converted(t, &n) : give_up(t, e);
 }
@@ -276,7 +294,7 @@ static tensor_expr load_at_nothing(const taking *t, tensor_expr e, const tensor_
         if (plan_final_after(p, t->fuse, i) && st->reducer == TENSOR_NO_REDUCER) return at_nothing(t, st->body[0]);
         if (!plan_walks_at(p, t->fuse, i)) continue;
         const tensor_reducer *r = &p->op->reducers.data[st->reducer];
-        if (r->kind == REDUCE_SUM) return number(t, e, 0);
+        if (r->kind == REDUCE_SUM || r->roundings) return number(t, e, 0);
         return r->kind == REDUCE_MAX ? number(t, e, (double)-INFINITY) : e;
     }
     return e;
@@ -454,7 +472,7 @@ static weighing weighs(const taking *t, tensor_expr e) {
 void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     taking t = {.p = p, .fuse = fuse, .stage = stage};
     const tensor_stage *st = stage_of(&t, stage);
-    if (st->nelse || st->ntargets != 1 || p->op->reducers.data[st->reducer].kind != REDUCE_SUM) return;
+    if (st->nelse || st->ntargets != 1 || !plan_adds(p, st)) return;
     const tensor_expr body = st->body[0];
     bool final = read_in(&t, body).final;
     weighing w = weighs(&t, body);
@@ -464,5 +482,6 @@ void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     bool fits = !t.failed && all.terms.len <= MOST_TERMS && (w.any || all.terms.len > 1);
     if (!fits || (!final && !t.where)) return;   // the walk says what is not final
     VEC_PUSH(p->plan->arena, &p->plan->apart, st->name);
+    if (w.any) VEC_PUSH(p->plan->arena, &p->plan->relative, st->name);
     put_stages(&t, &all);
 }

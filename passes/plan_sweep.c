@@ -17,6 +17,8 @@ typedef struct {
     uint32_t first, end;       // of rows: those that walk
     uint32_t shared, depth;    // levels that all of them stand in; around the walk
     uint32_t base;             // levels whose lanes come first: see deal
+    plan_matrix windows;       // of a sum of the walk, where `windowed`: it goes from slots to slots
+    bool windowed;
     plan_nest *n;              // of the kernel at hand
     loop_list made;            // loops of the walk
 } sweep;
@@ -294,14 +296,16 @@ static void deal(sweep *s, uint32_t stage, uint32_t levels, bool walked, const l
     plan_nest *n = s->n;
     arena *a = s->p->arena;
     plan_dealing d = {.stage = stage, .shuffles = plan_shuffles(own)};
+    if (n->tiles) VEC_PUSH(a, &d.outer, n->tiles);
     for (uint32_t i = 0; i < s->base && i < levels; i++) VEC_PUSH(a, &d.outer, n->levels.data[i]);
+    if (s->windowed) walked = false;   // its lanes are those of the sums' columns
     if (walked) VEC_PUSH(a, &d.outer, s->made.data[0]);
     uint32_t around = levels < s->depth ? levels : s->depth;
     if (walked && levels > s->base) around = s->depth;
     for (uint32_t i = around; i-- > s->base;) VEC_PUSH(a, &d.inner, n->levels.data[i]);
     for (uint32_t i = s->depth; i < levels; i++) VEC_PUSH(a, &d.inner, n->levels.data[i]);
     for (uint32_t i = own->len; i-- > 0;)
-        if (!walked || own->data[i] != s->made.data[0]) VEC_PUSH(a, &d.inner, own->data[i]);
+        if (!s->made.len || own->data[i] != s->made.data[0]) VEC_PUSH(a, &d.inner, own->data[i]);
     VEC_PUSH(a, &n->dealings, d);
 }
 
@@ -350,6 +354,7 @@ static loop_body *leave_out(sweep *s, const tensor_stage *st, uint32_t from, loo
 // What the map says at a row's edges is the row: what an edge reads of it is read once.
 static void give_row(sweep *s, const tensor_stage *st, loop_body *at) {
     planner *p = s->p;
+    plan_window_column(p, st->left[0], at);
     if (!plan_reads_val(p, st, s->f->map.map)) return;
     loop_node *n = loop_node_new(p->plan, LOOP_GIVEN, st->at);
     tensor_expr index = tensor_var_expr(p->op, st->left[0], NO_SPAN);
@@ -378,7 +383,7 @@ static void emit_edge(sweep *s, const uint32_t *stage, loop_body *at) {
     at = leave_out(s, st, depth, at);
     bind(s, st, depth, at);
     at = own_loops(s, st, depth, at, &own);
-    if (st->reducer != TENSOR_NO_REDUCER) {
+    if (st->reducer != TENSOR_NO_REDUCER && !plan_window_product(p, stage, at, &own)) {
         plan_bound_vectors(p, st);
         loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, st->at);
         reduce->nstages = 1;
@@ -387,7 +392,7 @@ static void emit_edge(sweep *s, const uint32_t *stage, loop_body *at) {
         plan_walk(p, stage, 1, reduce, &own, NULL);
     }
     plan_store(p, at, stage);
-    deal(s, *stage, depth, true, &own);
+    if (own.len || !s->windowed) deal(s, *stage, depth, true, &own);
 }
 
 static void emit_edges(void *user, loop_body *at) {
@@ -470,6 +475,7 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     loop_append(p->plan, at, reduce);
     s->made = (loop_list){0};
     plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s, &s->edges});
+    if (s->windowed) plan_matrix_reduce(p, s->windows.stage, &s->n->levels, reduce);
     if (p->failed) return at;
     if (s->depth > s->shared) plan_deal_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
     for (uint32_t i = 0; i < n; i++) {
@@ -542,12 +548,14 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     sweep *s = user;
     row_class parts = *rows;
     bool cut = plan_part_points(p, row_at(s, s->first)) > 0;
+    s->windowed = plan_windowed(p, s->rows.data[s->first], &s->windows);
     if (cut && !cut_rows(s, &parts)) return;
     p->leaving = cut;
     emit_kernel(s, &parts, number);
     p->leaving = false;
     if (cut && !p->failed) plan_take_up(p, &s->rows, rows, number);
     p->parts.len = 0;
+    p->window = NULL;
 }
 
 void plan_sweep(fusion *f) {

@@ -348,10 +348,11 @@ void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce
         return;
     }
     plan_matrix m;
-    if (plan_matrix_of(p, &p->op->stages.data[stages[0]], &m) && m.window) {
-        plan_window_walk(p, stages, &m, reduce, made);
-        return;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (plan_matrix_of(p, &p->op->stages.data[stages[i]], &m) && m.window) {
+            plan_window_walk(p, stages, n, &m, reduce, made, inside);
+            return;
+        }
     tensor_stage first = p->op->stages.data[stages[0]];
     if (part && part->kind == PART_RUNS) first.bound = bound_from(p, &first, part->var);
     walking w = {.p = p,

@@ -39,6 +39,10 @@ static tensor_val map_named(const planner *p, const char *name) {
     return TENSOR_NO_VAL;
 }
 
+tensor_val plan_window_source(const planner *p, const schedule_cell *window) {
+    return map_named(p, schedule_value_of(window, "by")->text);
+}
+
 // An array that the caller hands over; entries without a row are in no window, and those without a column
 // would be.
 static bool is_array(const planner *p, tensor_val v, bool columns) {
@@ -47,7 +51,7 @@ static bool is_array(const planner *p, tensor_val v, bool columns) {
 }
 
 // The map that says which row an entry belongs to.
-static tensor_val key_map(const planner *p, const tensor_stage *st, tensor_var row) {
+tensor_val plan_window_rows_map(const planner *p, const tensor_stage *st, tensor_var row) {
     if (st->nkeys != 1 || st->nbound != 1 || st->nfilters) return TENSOR_NO_VAL;
     const tensor_node *lhs = tensor_node_at(p->op, st->keys[0].lhs),
                       *rhs = tensor_node_at(p->op, st->keys[0].rhs);
@@ -60,7 +64,7 @@ static tensor_val key_map(const planner *p, const tensor_stage *st, tensor_var r
 
 static bool check_maps(planner *p, const tensor_stage *st, const plan_matrix *m, const schedule_cell *c) {
     const char *index = plan_index_text(p, m->rows), *by = schedule_value_of(c, "by")->text;
-    tensor_val rows = key_map(p, st, m->rows), source = map_named(p, by);
+    tensor_val rows = plan_window_rows_map(p, st, m->rows), source = map_named(p, by);
     if (rows == TENSOR_NO_VAL)
         return REFUSE(p, E0572, c->at, "leave 'window' and 'mma' out: any sum can be walked entry by entry",
                       "'%s' does not sum the entries that one map takes to '%s', and windows are of those",
@@ -258,132 +262,4 @@ loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *
     loop_append(p->plan, to, n);
     p->window = w;
     return n;
-}
-
-// ---- The walk --------------------------------------------------------------------------------------------
-typedef struct {
-    tensor_val rows, source;               // maps
-    tensor_val begins, columns, entries;   // of slots, and of cells
-} window_table;
-
-static window_table prepare(planner *p, const tensor_stage *st, const plan_matrix *m) {
-    const plan_window *w = p->window;
-    window_table t = {.rows = key_map(p, st, m->rows),
-                      .source = map_named(p, schedule_value_of(m->window, "by")->text)};
-    tensor_space windows = p->op->vars.data[w->number].space;
-    tensor_val slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, t.rows, t.source, w->rows, windows);
-    t.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, t.rows, slots, w->rows, windows);
-    t.columns = plan_window_values(p, PREPARED_WINDOW_COLUMNS, t.source, slots, 0, windows);
-    t.entries = plan_window_values(p, PREPARED_WINDOW_ENTRIES, t.rows, slots, w->rows, windows);
-    return t;
-}
-
-static tensor_expr load(planner *p, tensor_val of, tensor_expr index) {
-    return tensor_load(p->op, of, &index, 1, NO_SPAN);
-}
-
-// The entry in the cell of the row and slot at hand, as a number; -1: none.
-static tensor_expr entry_of(planner *p, const window_table *t, const plan_matrix *m, tensor_var block,
-                            tensor_var slot) {
-    int64_t n = p->window->rows;
-    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), n),
-                before = times(p, plan_wide(p, at(p, block)), n),
-                row = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, m->rows)), above, NO_SPAN),
-                in_block = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, slot)), before, NO_SPAN),
-                cell = plus(p, times(p, plus(p, before, row), n), in_block);
-    return plan_wide(
-        p, load(p, t->entries, tensor_index(p->op, p->op->vals.data[t->entries].axes[0], cell, NO_SPAN)));
-}
-
-static loop_node *node(planner *p, loop_node_kind kind, span from, loop_body *to) {
-    loop_node *n = loop_node_new(p->plan, kind, from);
-    loop_append(p->plan, to, n);
-    return n;
-}
-
-static void contribute(planner *p, const uint32_t *stage, loop_body *to) {
-    loop_node *n = node(p, LOOP_CONTRIBUTE, p->op->stages.data[*stage].at, to);
-    n->nstages = 1;
-    n->stages = stage;
-}
-
-// What is not finite is summed entry by entry.
-static void walk_again(planner *p, const uint32_t *stage, const plan_matrix *m, const window_table *t,
-                       loop_body *to) {
-    const tensor_stage *st = &p->op->stages.data[*stage];
-    plan_map map;
-    tensor_var entry = st->bound[0];
-    if (!plan_map_of(p, t->rows, &map)) ICE("windows are of no map");
-    loop_node *again = node(p, LOOP_AGAIN, st->at, to), *walk = node(p, LOOP_FOR, st->at, &again->body);
-    tensor_val offsets = plan_offsets(p, &map);
-    walk->lo = plan_offset_at(p, offsets, at(p, m->rows), 0);
-    walk->hi = plan_offset_at(p, offsets, at(p, m->rows), 1);
-    walk->var = map.sorted
-                    ? entry
-                    : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", p->op->vars.data[entry].name),
-                                     map.domain);
-    if (!map.sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, &map), at(p, walk->var)), st->at);
-    contribute(p, stage, &walk->body);
-}
-
-static void add_digit(loop_node *n, loop_place place, uint32_t extent) {
-    if (extent > 1) n->digits[n->ndigits++] = (loop_digit){place, extent, 1};
-}
-
-// Slots of a lane are neighbours, and so are their cells: what is contracted may stand in any order.
-static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, loop_node *n) {
-    const simt_mma_info *info = simt_mma_table(m->kind);
-    uint32_t pieces = (uint32_t)(at_once < block ? at_once : block) / info->k;
-    add_digit(n, LOOP_REGISTER_PLACE, loop_matrix_held(m->kind));
-    add_digit(n, LOOP_LANE_PLACE, 4);
-    add_digit(n, LOOP_REGISTER_PLACE, pieces);
-    add_digit(n, LOOP_SERIAL_PLACE, (uint32_t)block / (pieces * info->k));
-    n->rest = LOOP_WHOLE_PLACE;
-}
-
-// Blocks of slots, several of which are written out where the schedule takes more slots at a time.
-static loop_node *open_blocks(planner *p, const plan_matrix *m, const window_table *t, span from,
-                              loop_body *to) {
-    const char *name = p->op->vars.data[m->depth].name;
-    int64_t at_once = schedule_number(m->window, "count") / p->window->rows;
-    loop_node *n = node(p, LOOP_FOR, from, to);
-    tensor_expr window = at(p, p->window->number);
-    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", name),
-                            p->op->vals.data[t->begins].into);
-    n->lo = plan_offset_at(p, t->begins, window, 0);
-    n->hi = plan_offset_at(p, t->begins, window, 1);
-    if (at_once > 1) n->unroll = (uint32_t)at_once;
-    return n;
-}
-
-void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, loop_node *reduce,
-                      loop_list *made) {
-    const tensor_stage *st = &p->op->stages.data[*stage];
-    tensor_var entry = st->bound[0];
-    if (!p->window) {
-        plan_matrix_alone(p, st, "in a class of a bucket");
-        return;
-    }
-    plan_cut(p, st, entry, true);   // refuses what else deals them out
-    window_table t = prepare(p, st, m);
-    loop_node *blocks = open_blocks(p, m, &t, st->at, &reduce->body),
-              *walk = node(p, LOOP_FOR, st->at, &blocks->body);
-    tensor_expr block = plan_wide(p, at(p, blocks->var)), zero = tensor_int(p->op, 0);
-    walk->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", p->op->vars.data[entry].name),
-                               p->op->vals.data[t.columns].axes[0]);
-    walk->lo = times(p, block, p->window->rows);
-    walk->hi = times(p, plus(p, block, tensor_int(p->op, 1)), p->window->rows);
-    slot_digits(m, schedule_number(m->window, "count"), p->window->rows, walk);
-    VEC_PUSH(p->arena, made, walk);
-    tensor_expr number = entry_of(p, &t, m, blocks->var, walk->var),
-                some = tensor_binary(p->op, TENSOR_MAX_OP, number, zero, NO_SPAN);
-    plan_let(p, &walk->body, entry, tensor_index(p->op, p->op->vars.data[entry].space, some, NO_SPAN),
-             st->at);
-    loop_node *given = node(p, LOOP_GIVEN, m->window->at, &walk->body);
-    given->key = load(p, t.source, at(p, entry));
-    given->value = load(p, t.columns, at(p, walk->var));
-    loop_node *is = node(p, LOOP_IF, st->at, &walk->body);
-    is->value = tensor_binary(p->op, TENSOR_GE_OP, number, zero, NO_SPAN);
-    contribute(p, stage, &is->body);
-    walk_again(p, stage, m, &t, &reduce->body);
 }

@@ -92,6 +92,8 @@ typedef struct {
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(made_reducer) reducers;    // of those of the op, each once
     const struct plan_window *window;   // of the kernel at hand; NULL: there are none
+    tensor_var window_row;              // of the loop over the rows of one
+    const struct plan_cells *cells;     // of the walk at hand; NULL: it is of no windows
     VEC(loop_inside) inside;
     VEC(struct held_loop *) held;     // loops of the kernel at hand: see plan_held.c
     VEC(struct dealt_loop *) dealt;   // and those of plan_dealt.c
@@ -200,10 +202,13 @@ typedef struct {   // a sum that `mma` is about
     simt_mma kind;
     tensor_var rows, columns, depth;   // of the stage
     const tensor_stage *stage;   // the sum
+    bool cells;                  // rows and columns are those of the windows it is summed in: see plan_window_walk.c
 } plan_matrix;
+#define PLAN_OF_CELLS ((tensor_var)(UINT32_MAX - 1))   // which are no variables of the stage
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
 bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule says `mma` of what it reduces
 void plan_matrix_check(planner *p);   // refuses sums of which rewriting left one factor
+bool plan_adds(const planner *p, const tensor_stage *st);          // it is a sum, by whichever operation
 bool plan_matrix_sums(const planner *p, const tensor_stage *st);   // it adds in f32, which a matrix operation can do
 // The expression mentions v, but for what it reads by the map of that name (NULL: none), whose value is given.
 bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *given);
@@ -219,7 +224,16 @@ schedule_cell *plan_window_cell(const planner *p, const tensor_stage *st, tensor
 // Who plays which role, and what is multiplied: what stands in cells, the other factor; false: refused.
 bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, tensor_expr *cell, tensor_expr *other);
 bool plan_window_roles(const planner *p, const tensor_stage *st, plan_matrix *m);   // once it is multiplied so
-void plan_window_walk(planner *p, const uint32_t *stage, const plan_matrix *m, loop_node *reduce, loop_list *made);
+tensor_val plan_window_rows_map(const planner *p, const tensor_stage *st, tensor_var row);   // that takes its entries to rows; TENSOR_NO_VAL: none alone does
+tensor_val plan_window_source(const planner *p, const schedule_cell *window);   // the map whose values have slots
+// Walks of windows (plan_window_walk.c): of one sum, or of all that a fused walk has, with what is computed on the way.
+struct plan_inside;
+void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m, loop_node *reduce, loop_list *made,
+                      const struct plan_inside *inside);
+bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m);   // it is fused in a walk of windows; m: of a sum there
+matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, plan_matrix *m);
+void plan_window_column(planner *p, tensor_var entry, loop_body *at);   // what the source says at an entry of the walk at hand
+bool plan_window_product(planner *p, const uint32_t *stage, loop_body *at, loop_list *own);   // what an entry sums; false: in no window
 
 // ---- Dealing out (plan_cut.c) ----------------------------------------------------------------------------
 typedef struct {
@@ -371,7 +385,7 @@ typedef void plan_emit(planner *p, const row_class *rows, uint32_t number, void 
 bool plan_shares_rows(planner *p, const stage_group *g);   // of a fused kernel; false: refused
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user);
 // The walk of reductions that share one, as the body of `reduce`; the loops made are appended to *made.
-typedef struct {   // what else is done at each point of the first bound variable, before anything is contributed
+typedef struct plan_inside {   // what else is done at each point of the first bound variable, before anything is contributed
     void (*emit)(void *user, loop_body *at);
     void *user;
     const stage_group *points;   // stages that are computed there

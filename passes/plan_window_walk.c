@@ -1,0 +1,321 @@
+// Walks of windows. The sums of a fused walk go from slots to slots together: products by matrix operations, what
+// rows alone have (a maximum, a denominator) beside them, and what an entry sums is a product of its row and its
+// slot, whose pieces are held as those of the next product want their first factor (Dao et al. 2022, Fused3S).
+//     fuse s, m, y at e;  y: { window v 16 by src 16;  mma e f16; }  s: mma d f16
+//  →  reduce m, y by m16n8k16.f16 (v, f, e.slot) {
+//       for e.block in window_begins[v.window] .. window_begins[v.window + 1] [serial] {
+//         for e.slot in 16 * e.block .. 16 * (e.block + 1) [register 2, lane 4, register 2, whole] {
+//           let e = …   given src[e] = window_columns[e.slot]
+//           without f { reduce s by m16n8k16.f16 (v, e.slot, d) { … }  store s }
+//           if … { contribute m  contribute y } } }
+//       again { for e in offsets.dst[v] .. offsets.dst[v + 1] { without f { … }  contribute y } } }
+#include "planner.h"
+
+#include <string.h>
+
+typedef struct plan_cells {
+    const plan_matrix *m;
+    tensor_val rows, source;               // maps
+    tensor_val begins, columns, entries;   // of slots, and of cells
+    tensor_var slot;
+    bool again;   // entry by entry, where what was summed is not finite
+} cells;
+
+static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
+static const char *var_name(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
+
+// ---- Which stages ----------------------------------------------------------------------------------------
+static const schedule_cell *walk_of(const planner *p, uint32_t stage) {
+    const schedule_cell *fuse = plan_fuse_cell(p, stage);
+    if (!fuse) fuse = plan_again_in(p, stage_of(p, stage)->name);
+    return fuse && schedule_value_of(fuse, "at") ? fuse : NULL;
+}
+
+bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m) {
+    const schedule_cell *walk = stage < p->op->stages.len ? walk_of(p, stage) : NULL;
+    for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
+        if (plan_walks_at(p, walk, i) && plan_matrix_of(p, stage_of(p, i), m) && m->window) return true;
+    return false;
+}
+
+// Whoever walks the entries, stands at one, or at a row of theirs.
+matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, plan_matrix *m) {
+    if (!plan_windowed(p, stage, m)) return MATRIX_NONE;
+    const tensor_stage *st = stage_of(p, stage);
+    const schedule_cell *walk = walk_of(p, stage);
+    bool first = st->nleft && st->left[0] == v, walks = plan_walks_at(p, walk, stage);
+    if (walks && v == st->bound[0]) return MATRIX_DEPTH;
+    if (!first) return MATRIX_NONE;
+    return walks || !plan_index_named(schedule_value_of(walk, "at")->text, var_name(p, v)) ? MATRIX_ROWS : MATRIX_DEPTH;
+}
+
+// ---- Tables ----------------------------------------------------------------------------------------------
+static tensor_expr at(planner *p, tensor_var v) { return tensor_var_expr(p->op, v, NO_SPAN); }
+
+static tensor_expr plus(planner *p, tensor_expr x, tensor_expr y) {
+    return tensor_binary(p->op, TENSOR_ADD_OP, x, y, NO_SPAN);
+}
+
+static tensor_expr times(planner *p, tensor_expr x, int64_t n) {
+    return tensor_binary(p->op, TENSOR_MUL_OP, x, tensor_int(p->op, n), NO_SPAN);
+}
+
+static tensor_expr load(planner *p, tensor_val of, tensor_expr index) {
+    return tensor_load(p->op, of, &index, 1, NO_SPAN);
+}
+
+static cells prepare(planner *p, const plan_matrix *m) {
+    const plan_window *w = p->window;
+    cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window)};
+    tensor_space windows = p->op->vars.data[w->number].space;
+    tensor_val slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, c.rows, c.source, w->rows, windows);
+    c.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, c.rows, slots, w->rows, windows);
+    c.columns = plan_window_values(p, PREPARED_WINDOW_COLUMNS, c.source, slots, 0, windows);
+    c.entries = plan_window_values(p, PREPARED_WINDOW_ENTRIES, c.rows, slots, w->rows, windows);
+    return c;
+}
+
+// The entry in the cell of the row and slot at hand, as a number; -1: none.
+static tensor_expr entry_of(planner *p, const cells *c, tensor_var block) {
+    int64_t n = p->window->rows;
+    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), n),
+                before = times(p, plan_wide(p, at(p, block)), n),
+                row = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), above, NO_SPAN),
+                in_block = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), before, NO_SPAN),
+                cell = plus(p, times(p, plus(p, before, row), n), in_block);
+    return plan_wide(
+        p, load(p, c->entries, tensor_index(p->op, p->op->vals.data[c->entries].axes[0], cell, NO_SPAN)));
+}
+
+// ---- Nodes -----------------------------------------------------------------------------------------------
+static loop_node *node(planner *p, loop_node_kind kind, span from, loop_body *to) {
+    loop_node *n = loop_node_new(p->plan, kind, from);
+    loop_append(p->plan, to, n);
+    return n;
+}
+
+static void contribute(planner *p, const uint32_t *stage, loop_body *to) {
+    const tensor_stage *st = stage_of(p, *stage);
+    for (uint32_t f = 0; f < st->nfilters; f++) {
+        loop_node *n = node(p, LOOP_IF, st->at, to);
+        n->value = st->filters[f];
+        to = &n->body;
+    }
+    loop_node *n = node(p, LOOP_CONTRIBUTE, st->at, to);
+    n->nstages = 1;
+    n->stages = stage;
+}
+
+static void add_digit(loop_node *n, loop_place place, uint32_t extent) {
+    if (extent > 1) n->digits[n->ndigits++] = (loop_digit){place, extent, 1};
+}
+
+// Slots of a lane are neighbours, and so are their cells: what is contracted may stand in any order. Where they are
+// columns of another product they stand as that one's pieces have them.
+static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, bool columns, loop_node *n) {
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    uint32_t pieces = (uint32_t)(at_once < block ? at_once : block) / info->k, held = loop_matrix_held(m->kind);
+    add_digit(n, LOOP_REGISTER_PLACE, columns ? 2 : held);
+    add_digit(n, LOOP_LANE_PLACE, 4);
+    if (columns) add_digit(n, LOOP_REGISTER_PLACE, held / 2);
+    add_digit(n, LOOP_REGISTER_PLACE, pieces);
+    add_digit(n, LOOP_SERIAL_PLACE, (uint32_t)block / (pieces * info->k));
+    n->rest = LOOP_WHOLE_PLACE;
+}
+
+// Blocks of slots, several of which are written out where the schedule takes more slots at a time.
+static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *to) {
+    int64_t at_once = schedule_number(c->m->window, "count") / p->window->rows;
+    loop_node *n = node(p, LOOP_FOR, from, to);
+    tensor_expr window = at(p, p->window->number);
+    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", var_name(p, c->m->depth)),
+                            p->op->vals.data[c->begins].into);
+    n->lo = plan_offset_at(p, c->begins, window, 0);
+    n->hi = plan_offset_at(p, c->begins, window, 1);
+    if (at_once > 1) n->unroll = (uint32_t)at_once;
+    return n;
+}
+
+static bool has_products(const planner *p, const plan_inside *inside) {
+    plan_matrix m;
+    for (uint32_t i = 0; inside && i < inside->points->len; i++)
+        if (plan_matrix_of(p, stage_of(p, inside->points->data[i]), &m)) return true;
+    return false;
+}
+
+static loop_node *open_slots(planner *p, cells *c, const loop_node *blocks, bool columns, loop_body *to) {
+    loop_node *walk = node(p, LOOP_FOR, c->m->stage->at, to);
+    tensor_expr block = plan_wide(p, at(p, blocks->var));
+    walk->var = c->slot = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", var_name(p, c->m->depth)),
+                                         p->op->vals.data[c->columns].axes[0]);
+    walk->lo = times(p, block, p->window->rows);
+    walk->hi = times(p, plus(p, block, tensor_int(p->op, 1)), p->window->rows);
+    slot_digits(c->m, schedule_number(c->m->window, "count"), p->window->rows, columns, walk);
+    return walk;
+}
+
+// Each stage has a variable of its own for the entry at hand.
+static void name_entries(planner *p, const uint32_t *stages, uint32_t n, tensor_var entry, loop_body *to) {
+    for (uint32_t i = 0; i < n; i++) {
+        const tensor_stage *st = stage_of(p, stages[i]);
+        if (st->bound[0] != entry) plan_let(p, to, st->bound[0], at(p, entry), st->at);
+    }
+}
+
+void plan_window_column(planner *p, tensor_var entry, loop_body *to) {
+    const cells *c = p->cells;
+    if (!c || c->again) return;
+    loop_node *given = node(p, LOOP_GIVEN, c->m->window->at, to);
+    given->key = load(p, c->source, at(p, entry));
+    given->value = load(p, c->columns, at(p, c->slot));
+}
+
+// ---- What an entry sums ----------------------------------------------------------------------------------
+// Of its row alone, or of what the map says alone.
+static bool is_of(const planner *p, const tensor_stage *st, tensor_expr e, tensor_val map) {
+    return !plan_depends(p, e, st->left[0], p->op->vals.data[map].name);
+}
+
+static void refuse_product(planner *p, const tensor_stage *st, const char *why) {
+    plan_matrix m;
+    bool matrix = plan_matrix_of(p, st, &m);
+    diagnostic *d = plan_refuse(p, E0572, matrix ? m.cell->at : st->at, "'%s' %s", st->name, why);
+    if (d) diag_note(d, p->cells->m->window->at, "the walk is of windows by this statement");
+    if (d)
+        diag_help(d, matrix ? "leave 'window' and 'mma' out: any walk can be taken entry by entry"
+                            : "multiply it by matrix operations too: `%s: mma %s %s`",
+                  st->name, st->nbound ? plan_index_text(p, st->bound[0]) : "k",
+                  simt_mma_table(p->cells->m->kind)->operand);
+}
+
+// The first factor stands in rows, the second in slots.
+static bool order_factors(planner *p, tensor_stage *st) {
+    const cells *c = p->cells;
+    const tensor_node product = *tensor_node_at(p->op, st->body[0]);
+    tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
+    for (uint32_t swap = 0; swap < 2 && product.op == TENSOR_MUL_OP; swap++) {
+        tensor_expr x = product.args[swap], y = product.args[!swap];
+        if (!is_of(p, st, x, c->rows) || !is_of(p, st, y, c->source)) continue;
+        *body = swap ? tensor_binary(p->op, TENSOR_MUL_OP, x, y, product.at) : st->body[0];
+        st->body = body;
+        return true;
+    }
+    return false;
+}
+
+static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
+    const tensor_stage *st = stage_of(p, *stage);
+    loop_body *to = &reduce->body;
+    for (uint32_t i = 0; i < st->nbound; i++) {
+        loop_node *n = node(p, LOOP_FOR, st->at, to);
+        n->var = st->bound[i];
+        n->lo = tensor_int(p->op, 0);
+        n->hi = tensor_size(p->op, p->op->vars.data[n->var].space, NO_SPAN);
+        to = &n->body;
+    }
+    contribute(p, stage, to);
+}
+
+bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_list *own) {
+    const cells *c = p->cells;
+    if (!c) return false;
+    const tensor_stage *st = stage_of(p, *stage);
+    plan_matrix m;
+    bool alike = plan_matrix_of(p, st, &m) && m.cells && m.kind == c->m->kind;
+    if (!alike || st->nkeys) {
+        refuse_product(p, st, alike ? "sums other points for each entry, and a matrix operation sums the same for all"
+                                    : "is summed for each entry of windows otherwise than they are");
+        return true;
+    }
+    loop_node *reduce = node(p, LOOP_REDUCE, st->at, to);
+    reduce->nstages = 1;
+    reduce->stages = stage;
+    if (c->again) {
+        sum_again(p, stage, reduce);
+        return true;
+    }
+    if (!order_factors(p, &p->op->stages.data[*stage])) {
+        refuse_product(p, st, "is no product of what an entry's row has and what the map says of the entry");
+        return true;
+    }
+    plan_walk(p, stage, 1, reduce, own, NULL);
+    loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
+    *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth};
+    reduce->matrix = made;
+    return true;
+}
+
+// ---- The walk --------------------------------------------------------------------------------------------
+static bool is_product(const planner *p, uint32_t stage) {
+    plan_matrix m;
+    return plan_matrix_of(p, stage_of(p, stage), &m);
+}
+
+// What is not finite is summed entry by entry.
+static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c, const plan_inside *inside, loop_body *to) {
+    plan_map map;
+    tensor_var entry = c->m->depth;
+    span from = c->m->stage->at;
+    if (!plan_map_of(p, c->rows, &map)) ICE("windows are of no map");
+    loop_node *again = node(p, LOOP_AGAIN, from, to), *walk = node(p, LOOP_FOR, from, &again->body);
+    tensor_val offsets = plan_offsets(p, &map);
+    walk->lo = plan_offset_at(p, offsets, at(p, c->m->rows), 0);
+    walk->hi = plan_offset_at(p, offsets, at(p, c->m->rows), 1);
+    walk->var = map.sorted ? entry
+                           : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", var_name(p, entry)), map.domain);
+    if (!map.sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, &map), at(p, walk->var)), from);
+    name_entries(p, stages, n, entry, &walk->body);
+    c->again = true;
+    if (inside) inside->emit(inside->user, &walk->body);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_product(p, stages[i])) contribute(p, &stages[i], &walk->body);
+}
+
+// Products of one walk have rows, columns and pieces alike; what is summed beside them has no columns.
+static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m) {
+    uint32_t level = plan_place(p, m->stage, m->columns);
+    for (uint32_t i = 0; i < n; i++) {
+        const tensor_stage *st = stage_of(p, stages[i]);
+        plan_matrix o;
+        bool product = plan_matrix_of(p, st, &o);
+        if (product ? o.kind == m->kind && o.window && plan_place(p, st, o.columns) == level &&
+                          plan_window_source(p, o.window) == plan_window_source(p, m->window)
+                    : st->nleft <= level)
+            continue;
+        diagnostic *d = plan_refuse(p, E0572, product ? o.cell->at : st->at,
+                                    "'%s' is summed in the same windows as '%s', and otherwise", st->name, m->stage->name);
+        if (d) diag_note(d, m->cell->at, "by this statement");
+        if (d)
+            diag_help(d, "say the same for both, `%s, %s: mma %s %s`, or fuse them apart", m->stage->name, st->name,
+                      plan_index_text(p, m->depth), simt_mma_table(m->kind)->operand);
+        return false;
+    }
+    return true;
+}
+
+void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m, loop_node *reduce,
+                      loop_list *made, const plan_inside *inside) {
+    if (!p->window) {
+        plan_matrix_alone(p, m->stage, "in a class of a bucket");
+        return;
+    }
+    if (!check_alike(p, stages, n, m)) return;
+    plan_cut(p, m->stage, m->depth, true);   // refuses what else deals them out
+    cells c = prepare(p, m);
+    span from = m->stage->at;
+    loop_node *blocks = open_blocks(p, &c, from, &reduce->body),
+              *walk = open_slots(p, &c, blocks, has_products(p, inside), &blocks->body);
+    VEC_PUSH(p->arena, made, walk);
+    tensor_expr number = entry_of(p, &c, blocks->var), zero = tensor_int(p->op, 0),
+                some = tensor_binary(p->op, TENSOR_MAX_OP, number, zero, NO_SPAN);
+    plan_let(p, &walk->body, m->depth, tensor_index(p->op, p->op->vars.data[m->depth].space, some, NO_SPAN), from);
+    name_entries(p, stages, n, m->depth, &walk->body);
+    p->cells = &c;
+    for (uint32_t i = 0; i < n; i++) plan_window_column(p, stage_of(p, stages[i])->bound[0], &walk->body);
+    if (inside) inside->emit(inside->user, &walk->body);
+    loop_node *is = node(p, LOOP_IF, from, &walk->body);
+    is->value = tensor_binary(p->op, TENSOR_GE_OP, number, zero, NO_SPAN);
+    for (uint32_t i = 0; i < n; i++) contribute(p, &stages[i], &is->body);
+    if (!p->failed) walk_again(p, stages, n, &c, inside, &reduce->body);
+    p->cells = NULL;
+}
