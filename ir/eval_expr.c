@@ -240,6 +240,10 @@ static eval_value other(eval_program *p, const eval_node *n) {
     case TENSOR_TF32_OP:
         return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : eval_tf32(eval_node_value(p, n->args[0]));
     case TENSOR_TF32X3_OP: return eval_tf32x3(eval_node_value(p, n->args[0]));
+    case TENSOR_BIT_OP: {
+        eval_value x = eval_node_value(p, n->args[0]), i = eval_node_value(p, n->args[1]);
+        return eval_int((x.i >> (i.i & 31)) & 1, x.certain && i.certain);
+    }
     case TENSOR_RAND_OP: return uniform(p, n);
     case TENSOR_STOP_OP: return eval_node_value(p, n->args[0]);
     case TENSOR_PREIMAGE_OP: case TENSOR_AT_LEAST_OP: case TENSOR_CUT_PARTS_OP: case TENSOR_SYMMETRIC_OP: return eval_statistic(p->ev, n);

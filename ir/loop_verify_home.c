@@ -140,6 +140,11 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     case PREPARED_WINDOW_BEGINS: return holds_slots(v, val->into, r, BLOCKS) && counts_windows(v, axis, r);
     case PREPARED_WINDOW_COLUMNS: return axis == v->op->vals.data[r->args[1]].into && val->into == m->into;
     case PREPARED_WINDOW_ENTRIES: return val->into == domain && holds_slots(v, axis, r, CELLS);
+    case PREPARED_WINDOW_MASKS: {
+        const tensor_space_info *masks = &v->op->spaces.data[val->into];
+        return axis == v->op->vals.data[r->args[1]].into && r->extent < 32 && masks->kind == SPACE_CONST &&
+               masks->size == (int64_t)1 << r->extent;
+    }
     }
     return false;
 }
@@ -173,6 +178,7 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_WINDOW_SLOTS:
     case PREPARED_WINDOW_BEGINS:
     case PREPARED_WINDOW_COLUMNS:
+    case PREPARED_WINDOW_MASKS:
     case PREPARED_WINDOW_ENTRIES: good = windowed_shape(v, r); break;
     case PREPARED_BUILDER_COUNT: break;
     }

@@ -126,6 +126,8 @@ typedef struct {
                                            one before */                                                    \
     X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T * T cells a block, for each value of its window \
                                            the entry that each of its slots has there, or none */           \
+    X(WINDOW_MASKS, "window_masks") /* of m and the slots, extent T of 31 at most: T numbers below 2^T a block, one for each value of its \
+                                       window: bit i is set where its i-th slot has an entry there */       \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
 typedef enum {
@@ -138,7 +140,8 @@ static inline bool prepared_parts(prepared_builder b) {
     return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS || b == PREPARED_PART_HEADS;
 }
 static inline bool prepared_slotted(prepared_builder b) {   // of the slots of windows, its second argument
-    return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES;
+    return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES ||
+           b == PREPARED_WINDOW_MASKS;
 }
 static inline bool prepared_value(prepared_builder b) {   // it says the same in whatever order points are visited
     return b == PREPARED_OFFSETS || b == PREPARED_DEGREES || b == PREPARED_COMPOSE;
@@ -146,7 +149,7 @@ static inline bool prepared_value(prepared_builder b) {   // it says the same in
 static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
     return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
            b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES ||
-           b == PREPARED_DEGREES_FROM;
+           b == PREPARED_WINDOW_MASKS || b == PREPARED_DEGREES_FROM;
 }
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter

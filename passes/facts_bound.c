@@ -117,6 +117,7 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
     case PREPARED_COMPOSE:
     case PREPARED_CLASSES:
     case PREPARED_WINDOW_SLOTS:
+    case PREPARED_WINDOW_MASKS:
     case PREPARED_BUILDER_COUNT: return;   // by their type
     }
     not_negative(c);

@@ -465,6 +465,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
     case TENSOR_MOD_OP:
     case TENSOR_QUOT_OP: return lower_floored(k, b, n);
+    case TENSOR_BIT_OP: return scalar_bit(b, lw_expr(k, b, n->args[0]), lw_expr(k, b, n->args[1]));
     case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
     case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
     case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);

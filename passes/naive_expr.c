@@ -149,6 +149,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
     case TENSOR_MOD_OP: return scalar_mod(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
     case TENSOR_QUOT_OP: return scalar_quot(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
+    case TENSOR_BIT_OP: return scalar_bit(b, expr_lower(k, b, n->args[0]), expr_lower(k, b, n->args[1]));
     case TENSOR_MIN_OP: return lower_two(k, b, n, SIMT_MIN);
     case TENSOR_MAX_OP: return lower_two(k, b, n, SIMT_MAX);
     case TENSOR_NEG_OP: return lower_one(k, b, n, SIMT_NEG);

@@ -182,6 +182,11 @@ tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, te
                                          tensor_binary(p->op, TENSOR_QUOT_OP, most, n, NO_SPAN));
         return prepare(p, b, args, 2, extent, blocks, ends_of(p, windows));
     }
+    if (b == PREPARED_WINDOW_MASKS) {
+        tensor_space masks = plan_space(p, arena_printf(p->arena, "masks%lld", (long long)extent),
+                                        tensor_int(p->op, (int64_t)1 << extent));
+        return prepare(p, b, args, 2, extent, masks, p->op->vals.data[other].into);
+    }
     tensor_space cells = plan_space(p, arena_printf(p->arena, "%s.cells%lld", entries, (long long)extent),
                                     tensor_binary(p->op, TENSOR_MUL_OP, most, n, NO_SPAN));
     plan_narrow_product(p, &cells, 1);

@@ -16,7 +16,9 @@
 typedef struct plan_cells {
     const plan_matrix *m;
     tensor_val rows, source;               // maps
-    tensor_val begins, columns, entries;   // of slots, and of cells
+    tensor_val begins, columns;            // of slots
+    tensor_val entries;   // of cells; where nothing is read of an entry itself, the bits of a row's slots
+    bool masks;           // so it is
     tensor_var slot;
     bool again;   // entry by entry, where what was summed is not finite
 } cells;
@@ -64,27 +66,79 @@ static tensor_expr load(planner *p, tensor_val of, tensor_expr index) {
     return tensor_load(p->op, of, &index, 1, NO_SPAN);
 }
 
-static cells prepare(planner *p, const plan_matrix *m) {
+// ---- What is read of an entry ----------------------------------------------------------------------------
+static bool is_var(const planner *p, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op == TENSOR_CVT_OP) n = tensor_node_at(p->op, n->args[0]);
+    return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+}
+
+// Not what its row or its slot says, nor what the thread knows.
+static bool reads_entry(const planner *p, const cells *c, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    tensor_val of = n->op == TENSOR_LOAD_OP ? (tensor_val)n->imm.i : TENSOR_NO_VAL;
+    bool known = of != TENSOR_NO_VAL &&
+                 (of == c->rows || of == c->source || p->plan->values.data[of].home == LOOP_REGISTERS);
+    if (n->op == TENSOR_VAR_OP) return (tensor_var)n->imm.i == v;
+    if (n->op == TENSOR_GE_OP && tensor_node_at(p->op, n->args[1])->op == TENSOR_CONST_OP) known = true;   // it is some
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (!(known && is_var(p, n->args[i], v)) && reads_entry(p, c, n->args[i], v)) return true;
+    return false;
+}
+
+static bool stage_reads_entry(const planner *p, const cells *c, const tensor_stage *st, tensor_var v) {
+    bool any = false;
+    for (uint32_t i = 0; i < st->nbody; i++) any |= reads_entry(p, c, st->body[i], v);
+    for (uint32_t i = 0; i < st->nfilters; i++) any |= reads_entry(p, c, st->filters[i], v);
+    for (uint32_t i = 0; i < st->nelse; i++) any |= reads_entry(p, c, st->orelse[i], v);
+    return any;
+}
+
+static bool any_reads_entry(const planner *p, const cells *c, const uint32_t *stages, uint32_t n, const plan_inside *inside) {
+    for (uint32_t i = 0; i < n; i++)
+        if (stage_reads_entry(p, c, stage_of(p, stages[i]), stage_of(p, stages[i])->bound[0])) return true;
+    for (uint32_t i = 0; inside && i < inside->points->len; i++) {
+        const tensor_stage *st = stage_of(p, inside->points->data[i]);
+        if (stage_reads_entry(p, c, st, st->left[0])) return true;
+    }
+    return false;
+}
+
+static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, uint32_t n, const plan_inside *inside) {
     const plan_window *w = p->window;
     cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window)};
     tensor_space windows = p->op->vars.data[w->number].space;
     tensor_val slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, c.rows, c.source, w->rows, windows);
     c.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, c.rows, slots, w->rows, windows);
     c.columns = plan_window_values(p, PREPARED_WINDOW_COLUMNS, c.source, slots, 0, windows);
-    c.entries = plan_window_values(p, PREPARED_WINDOW_ENTRIES, c.rows, slots, w->rows, windows);
+    c.masks = !any_reads_entry(p, &c, stages, n, inside);
+    c.entries = plan_window_values(p, c.masks ? PREPARED_WINDOW_MASKS : PREPARED_WINDOW_ENTRIES, c.rows, slots, w->rows,
+                                   windows);
     return c;
 }
 
-// The entry in the cell of the row and slot at hand, as a number; -1: none.
-static tensor_expr entry_of(planner *p, const cells *c, tensor_var block) {
+// The cell of the row and slot at hand: the entry there, and whether there is one. Without entries each cell is an
+// entry of its own, of which nothing is read.
+typedef struct {
+    tensor_expr entry, some;
+} cell;
+
+static cell cell_of(planner *p, const cells *c, tensor_var block) {
     int64_t n = p->window->rows;
+    tensor_op *op = p->op;
+    tensor_space axis = op->vals.data[c->entries].axes[0], space = op->vars.data[c->m->depth].space;
     tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), n),
                 before = times(p, plan_wide(p, at(p, block)), n),
-                row = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), above, NO_SPAN),
-                in_block = tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), before, NO_SPAN),
-                cell = plus(p, times(p, plus(p, before, row), n), in_block);
-    return plan_wide(
-        p, load(p, c->entries, tensor_index(p->op, p->op->vals.data[c->entries].axes[0], cell, NO_SPAN)));
+                row = plus(p, before, tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), above, NO_SPAN)),
+                in_block = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), before, NO_SPAN),
+                number = plus(p, times(p, row, n), in_block);
+    if (c->masks) {
+        tensor_expr mask = plan_wide(p, load(p, c->entries, tensor_index(op, axis, row, NO_SPAN)));
+        return (cell){tensor_index(op, space, number, NO_SPAN), tensor_binary(op, TENSOR_BIT_OP, mask, in_block, NO_SPAN)};
+    }
+    tensor_expr e = plan_wide(p, load(p, c->entries, tensor_index(op, axis, number, NO_SPAN))), zero = tensor_int(op, 0);
+    return (cell){tensor_index(op, space, tensor_binary(op, TENSOR_MAX_OP, e, zero, NO_SPAN), NO_SPAN),
+                  tensor_binary(op, TENSOR_GE_OP, e, zero, NO_SPAN)};
 }
 
 // ---- Nodes -----------------------------------------------------------------------------------------------
@@ -301,20 +355,19 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
     }
     if (!check_alike(p, stages, n, m)) return;
     plan_cut(p, m->stage, m->depth, true);   // refuses what else deals them out
-    cells c = prepare(p, m);
+    cells c = prepare(p, m, stages, n, inside);
     span from = m->stage->at;
     loop_node *blocks = open_blocks(p, &c, from, &reduce->body),
               *walk = open_slots(p, &c, blocks, has_products(p, inside), &blocks->body);
     VEC_PUSH(p->arena, made, walk);
-    tensor_expr number = entry_of(p, &c, blocks->var), zero = tensor_int(p->op, 0),
-                some = tensor_binary(p->op, TENSOR_MAX_OP, number, zero, NO_SPAN);
-    plan_let(p, &walk->body, m->depth, tensor_index(p->op, p->op->vars.data[m->depth].space, some, NO_SPAN), from);
+    cell here = cell_of(p, &c, blocks->var);
+    plan_let(p, &walk->body, m->depth, here.entry, from);
     name_entries(p, stages, n, m->depth, &walk->body);
     p->cells = &c;
     for (uint32_t i = 0; i < n; i++) plan_window_column(p, stage_of(p, stages[i])->bound[0], &walk->body);
     if (inside) inside->emit(inside->user, &walk->body);
     loop_node *is = node(p, LOOP_IF, from, &walk->body);
-    is->value = tensor_binary(p->op, TENSOR_GE_OP, number, zero, NO_SPAN);
+    is->value = here.some;
     for (uint32_t i = 0; i < n; i++) contribute(p, &stages[i], &is->body);
     if (!p->failed) walk_again(p, stages, n, &c, inside, &reduce->body);
     p->cells = NULL;

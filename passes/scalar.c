@@ -53,6 +53,13 @@ simt_value scalar_mod(simt_builder *b, simt_value x, simt_value y) {
     return simt_build_select(b, fix, simt_build_binary(b, SIMT_ADD, r, y), r);
 }
 
+simt_value scalar_bit(simt_builder *b, simt_value x, simt_value i) {
+    simt_type word = {SIMT_I32, simt_typeof(b->func, x).lanes};
+    simt_value shifted = simt_build_binary(b, SIMT_LSHR, simt_build_cvt(b, word, x), simt_build_cvt(b, word, i)),
+               bit = simt_build_binary(b, SIMT_AND, shifted, simt_build_int(b, word, 1));
+    return simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, word, 0));
+}
+
 simt_value scalar_quot(simt_builder *b, simt_value x, simt_value y) {
     units u = units_like(b, x);
     simt_value none = simt_build_cmp(b, SIMT_EQ, y, u.zero), flip = simt_build_cmp(b, SIMT_EQ, y, u.minus);

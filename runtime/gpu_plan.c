@@ -128,6 +128,7 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_WINDOW_SLOTS: return rt_gpu_window_slots(g, &m[0], &m[1], q->extent, out, codomain);
     case RT_WINDOW_BEGINS: return rt_gpu_window_begins(g, &m[0], &m[1], q->extent, out);
     case RT_WINDOW_COLUMNS: return rt_gpu_window_columns(g, &m[0], &m[1], out);
+    case RT_WINDOW_MASKS: return rt_gpu_window_masks(g, &m[0], &m[1], q->extent, out);
     case RT_WINDOW_ENTRIES: return rt_gpu_window_entries(g, &m[0], &m[1], q->extent, out);
     case RT_CLASSES: return rt_gpu_classes(g, m, q->nargs, out, codomain);
     case RT_BUILDER_COUNT: break;

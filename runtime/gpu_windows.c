@@ -106,3 +106,13 @@ gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_v
     return RT_LAUNCH(g, WINDOW_ENTRIES, n, RT_POINTER(m->values.data), RT_POINTER(slots->values.data),
                      RT_NUMBER(n), RT_NUMBER(extent), RT_POINTER(out->data));
 }
+
+gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent,
+                               rt_ints *out) {
+    rt_ints entries;
+    gnn_status s = rt_gpu_window_entries(g, m, slots, extent, &entries);
+    if (!s) s = rt_gpu_ints(g, slots->codomain, out);
+    if (s) return s;
+    return RT_LAUNCH(g, WINDOW_MASKS, slots->codomain, RT_POINTER(entries.data), RT_NUMBER(slots->codomain),
+                     RT_NUMBER(extent), RT_POINTER(out->data));
+}

@@ -202,7 +202,7 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
     X(PART_ROWS, "part_rows", 1, 2) X(PART_BEGINS, "part_begins", 1, 2) X(PART_ENDS, "part_ends", 1, 2)     \
     X(PART_HEADS, "part_heads", 1, 2) X(WINDOW_SLOTS, "window_slots", 2, 2)                                 \
     X(WINDOW_BEGINS, "window_begins", 2, 2) X(WINDOW_COLUMNS, "window_columns", 2, 2)                       \
-    X(WINDOW_ENTRIES, "window_entries", 2, 2)                                                               \
+    X(WINDOW_ENTRIES, "window_entries", 2, 2) X(WINDOW_MASKS, "window_masks", 2, 2)                         \
     X(CLASSES, "classes", 1, RT_MAX_MAPS)
 typedef enum {
 #define X(name, text, least, most) RT_##name,
@@ -236,7 +236,7 @@ static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map 
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
 }
 static inline bool rt_windows(rt_builder b) {   // of so many rows
-    return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES;
+    return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
 }
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
     return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) || rt_windows(b) ||
@@ -364,6 +364,8 @@ gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_
 gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
                                   rt_ints *out);
 gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide, rt_ints *out);
+gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
+                                 rt_ints *out);
 gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
                                    rt_ints *out);
 gnn_status rt_count_cells(gnn_context *c, int64_t n, int64_t extent, int64_t *out);   // so many times so many, in windows

@@ -84,7 +84,7 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     if (of_values && m[0].codomain != plan->sizes[q->into])
         return misfit(plan, r, "its map goes into another space");
     bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
-                    q->builder == RT_WINDOW_ENTRIES;
+                    q->builder == RT_WINDOW_ENTRIES || q->builder == RT_WINDOW_MASKS;
     if (of_slots && !(q->args[1].prepared && plan->p->prepared[q->args[1].index].builder == RT_WINDOW_SLOTS))
         return misfit(plan, r, "its second map says no slots of windows");
     if (rt_parts(q->builder) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
@@ -153,6 +153,7 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
         return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
     case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, wide, &s->host);
     case RT_WINDOW_COLUMNS: return rt_build_window_columns(c, &m[0], &m[1], wide, &s->host);
+    case RT_WINDOW_MASKS: return rt_build_window_masks(c, &m[0], &m[1], r->q->extent, wide, &s->host);
     case RT_WINDOW_ENTRIES: return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;

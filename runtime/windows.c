@@ -158,6 +158,19 @@ gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const r
     return s;
 }
 
+gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
+                                 int64_t extent, bool wide, rt_ints *out) {
+    gnn_status s = rt_ints_new(c, slots->codomain, wide, out);
+    for (int64_t i = 0; i < slots->codomain && !s; i++) rt_set(out, i, 0);
+    for (int64_t e = 0; e < m->values.count && !s; e++) {
+        int64_t slot = rt_get(&slots->values, e);
+        if (slot < 0) continue;
+        int64_t in_block = slot % extent, row = slot - in_block + rt_get(&m->values, e) % extent;
+        rt_set(out, row, rt_get(out, row) | (int64_t)1 << in_block);
+    }
+    return s;
+}
+
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent) {
     typedef unsigned __int128 wide;
     return slots ? (int64_t)((wide)(uint64_t)entries * 1000u / ((wide)(uint64_t)slots * (uint64_t)extent))
