@@ -480,6 +480,7 @@ void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     split_terms all = split(&t, body);
     all.terms = merged(&t, &all.terms);
     bool fits = !t.failed && all.terms.len <= MOST_TERMS && (w.any || all.terms.len > 1);
+    if (p->op->reducers.data[st->reducer].roundings && all.terms.len > 1) fits = false;   // what is left of two may be their roundings
     if (!fits || (!final && !t.where)) return;   // the walk says what is not final
     VEC_PUSH(p->plan->arena, &p->plan->apart, st->name);
     if (w.any) VEC_PUSH(p->plan->arena, &p->plan->relative, st->name);

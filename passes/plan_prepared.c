@@ -171,7 +171,7 @@ tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, te
     const tensor_val_info i = p->op->vals.data[map];
     tensor_val args[] = {map, other};
     if (b == PREPARED_WINDOW_COLUMNS) return prepare(p, b, args, 2, 0, i.into, p->op->vals.data[other].into);
-    const char *entries = p->op->spaces.data[i.axes[0]].name;
+    const char *entries = i.name;
     tensor_expr most = loop_most_slots(p->op, map, extent), n = tensor_int(p->op, extent);
     tensor_space slots = plan_space(p, arena_printf(p->arena, "%s.slots%lld", entries, (long long)extent),
                                     most);

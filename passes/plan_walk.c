@@ -348,11 +348,12 @@ void plan_walk(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce
         return;
     }
     plan_matrix m;
-    for (uint32_t i = 0; i < n; i++)
-        if (plan_matrix_of(p, &p->op->stages.data[stages[i]], &m) && m.window) {
-            plan_window_walk(p, stages, n, &m, reduce, made, inside);
-            return;
-        }
+    bool windows = inside ? plan_windowed(p, stages[0], &m)
+                          : plan_matrix_of(p, &p->op->stages.data[stages[0]], &m) && m.window;
+    if (windows) {
+        plan_window_walk(p, stages, n, &m, reduce, made, inside);
+        return;
+    }
     tensor_stage first = p->op->stages.data[stages[0]];
     if (part && part->kind == PART_RUNS) first.bound = bound_from(p, &first, part->var);
     walking w = {.p = p,

@@ -191,6 +191,12 @@ static bool split(planner *p, const plan_matrix *m, const factor_list *all, tens
     return true;
 }
 
+bool plan_window_check(planner *p, const plan_matrix *m) {
+    schedule_cell *c = schedule_find(p->s, m->stage->name, SCHEDULE_WINDOW, p->op->vars.data[m->rows].name);
+    c->consumed = true;
+    return check_maps(p, m->stage, m, c) && check_counts(p, m, c) && check_others(p, m->stage, m, c);
+}
+
 bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, tensor_expr *cell,
                          tensor_expr *other) {
     factor_list all = {0};

@@ -33,10 +33,27 @@ static const schedule_cell *walk_of(const planner *p, uint32_t stage) {
     return fuse && schedule_value_of(fuse, "at") ? fuse : NULL;
 }
 
+// What its entries sum is a product, though nothing of the walk is.
+static bool sums_beside(const planner *p, const schedule_cell *walk, uint32_t stage, plan_matrix *m) {
+    const tensor_stage *st = stage_of(p, stage);
+    tensor_var row = 0;
+    schedule_cell *window = plan_walks_at(p, walk, stage) ? plan_window_cell(p, st, &row) : NULL;
+    for (uint32_t i = 0; window && i < p->op->stages.len; i++) {
+        const schedule_cell *other = walk_of(p, i);
+        if (!other || !plan_same_statement(other, walk) || !plan_matrix_of(p, stage_of(p, i), m) || !m->cells) continue;
+        *m = (plan_matrix){.cell = m->cell, .window = window, .kind = m->kind, .rows = row, .columns = PLAN_OF_CELLS,
+                           .depth = st->bound[0], .stage = st};
+        return true;
+    }
+    return false;
+}
+
 bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m) {
     const schedule_cell *walk = stage < p->op->stages.len ? walk_of(p, stage) : NULL;
     for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
         if (plan_walks_at(p, walk, i) && plan_matrix_of(p, stage_of(p, i), m) && m->window) return true;
+    for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
+        if (sums_beside(p, walk, i, m)) return true;
     return false;
 }
 
@@ -327,7 +344,7 @@ static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c,
 
 // Products of one walk have rows, columns and pieces alike; what is summed beside them has no columns.
 static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m) {
-    uint32_t level = plan_place(p, m->stage, m->columns);
+    uint32_t level = m->columns == PLAN_OF_CELLS ? UINT32_MAX : plan_place(p, m->stage, m->columns);
     for (uint32_t i = 0; i < n; i++) {
         const tensor_stage *st = stage_of(p, stages[i]);
         plan_matrix o;
@@ -353,7 +370,7 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
         plan_matrix_alone(p, m->stage, "in a class of a bucket");
         return;
     }
-    if (!check_alike(p, stages, n, m)) return;
+    if (!check_alike(p, stages, n, m) || !plan_window_check(p, m)) return;
     plan_cut(p, m->stage, m->depth, true);   // refuses what else deals them out
     cells c = prepare(p, m, stages, n, inside);
     span from = m->stage->at;
@@ -369,6 +386,6 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
     loop_node *is = node(p, LOOP_IF, from, &walk->body);
     is->value = here.some;
     for (uint32_t i = 0; i < n; i++) contribute(p, &stages[i], &is->body);
-    if (!p->failed) walk_again(p, stages, n, &c, inside, &reduce->body);
+    if (!p->failed && m->columns != PLAN_OF_CELLS) walk_again(p, stages, n, &c, inside, &reduce->body);
     p->cells = NULL;
 }

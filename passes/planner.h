@@ -225,6 +225,7 @@ schedule_cell *plan_window_cell(const planner *p, const tensor_stage *st, tensor
 bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, tensor_expr *cell, tensor_expr *other);
 bool plan_window_roles(const planner *p, const tensor_stage *st, plan_matrix *m);   // once it is multiplied so
 tensor_val plan_window_rows_map(const planner *p, const tensor_stage *st, tensor_var row);   // that takes its entries to rows; TENSOR_NO_VAL: none alone does
+bool plan_window_check(planner *p, const plan_matrix *m);   // its maps and counts; false: refused
 tensor_val plan_window_source(const planner *p, const schedule_cell *window);   // the map whose values have slots
 // Walks of windows (plan_window_walk.c): of one sum, or of all that a fused walk has, with what is computed on the way.
 struct plan_inside;
