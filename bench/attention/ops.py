@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 FAMILY = os.path.join(ROOT, "bench", "family")
 sys.path.append(FAMILY)   # graphs.py and measure.py; what both folders have is this one's
 LIBRARY = os.path.join("stdlib", "attention.gnn")
-OWN = os.path.join("bench", "attention", "attention.gnn")
+OWN = os.path.join("bench", "attention", "gatv2.gnn")
 
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 # name: the op's in its file. inputs: n is a row of H x D a node, h of H a node, e of H x D an edge, w one H x D, 1 a number of f32.
