@@ -137,11 +137,11 @@ def short(graph):
     return os.path.basename(graph)[:-4] if graph.endswith(".npz") else graph
 
 
-def bench(o, file, names, case, paths, turns, timeout, told, schedule=None):
+def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budget=None):
     """Times ops, by their names in the file, on graphs, in one process. told(name, path, row) is called as each line comes; what is
     told of what has no line is why."""
     command = [o.gnnc, "bench", os.path.join(ROOT, file), "-I", os.path.join(ROOT, "stdlib"), "--target=" + o.target, "--json", "--flush",
-               "--alone=" + turns, "--seconds=%g" % o.each, "--repeat=%d" % o.repeat, "--check-budget=%d" % o.check_budget,
+               "--alone=" + turns, "--seconds=%g" % o.each, "--repeat=%d" % o.repeat, "--check-budget=%d" % (budget or o.check_budget),
                "--bandwidth=3000",   # shares of it are not read here
                *defines(case), *("--op=" + name for name in names), *("--graph=" + path for path in paths)]
     command += ["--schedule=" + schedule] if schedule else []
