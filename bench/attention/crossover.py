@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Which way to attend is the fastest, by the rows' length. Every schedule of ways.gnn is timed on graphs whose average degree grows, random
-ones (er) and batches of 128 nodes (batch) whose density grows with it; lines of JSON are added to --out, and an SVG a shape, type
-and kind of graph is drawn of what they hold: time per edge against the average degree, a curve a way.
+"""Which way to attend is the fastest, by the rows' length. Every schedule of ways.gnn is timed on graphs whose
+average degree grows, random ones (er) and batches of 128 nodes (batch) whose density grows with it; lines of JSON
+are added to --out, and an SVG a shape, type and kind of graph is drawn of what they hold: time per edge against
+the average degree, a curve a way.
 
     crossover.py --shapes=1x128,8x16 --dtypes=f32,f16 --jobs=12 --out=crossover.jsonl --svg=FOLDER
     crossover.py --draw --out=crossover.jsonl --svg=FOLDER"""
+
 import argparse
 import concurrent.futures
 import contextlib
@@ -18,7 +20,7 @@ import ops
 
 KEY = ("graph", "way", "dtype", "H", "D")
 WAYS = os.path.join("bench", "attention", "ways.gnn")
-BATCH = 128   # nodes of each of a batch's graphs
+BATCH = 128  # nodes of each of a batch's graphs
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#7b4ea3", "#444444", "#e07b39", "#17a2a2", "#8c6d46")
 
 
@@ -32,8 +34,15 @@ def parse():
     p.add_argument("--file", default=WAYS, help="schedules of gt")
     p.add_argument("--shapes", type=words, default=["1x128", "8x16"])
     p.add_argument("--dtypes", type=words, default=["f32", "f16"])
-    p.add_argument("--kinds", type=words, default=["er", "batch"], help="er, batch; or files and generators of --graphs alone")
-    p.add_argument("--degrees", type=words, default=["2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048"])
+    p.add_argument(
+        "--kinds",
+        type=words,
+        default=["er", "batch"],
+        help="er, batch; or files and generators of --graphs alone",
+    )
+    p.add_argument(
+        "--degrees", type=words, default=["2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048"]
+    )
     p.add_argument("--edges", type=int, default=1 << 21, help="of each graph")
     p.add_argument("--graphs", type=words, default=[], help="further .npz files or generators")
     p.add_argument("--jobs", type=int, default=1)
@@ -70,7 +79,12 @@ def graphs_of(o):
 def measure(o):
     record, end, turns = ops.Record(o.out, KEY, o.again), time.time() + o.seconds, o.out + ".turns"
     ways, graphs = ways_of(o.file), graphs_of(o)
-    cases = [(way, ops.Case("gt", dtype, *ops.shape_of(shape))) for dtype in o.dtypes for shape in o.shapes for way in o.ways or ways]
+    cases = [
+        (way, ops.Case("gt", dtype, *ops.shape_of(shape)))
+        for dtype in o.dtypes
+        for shape in o.shapes
+        for way in o.ways or ways
+    ]
 
     def one(way, case):
         left = [g for g in graphs if not record.has(graph=g, way=way, dtype=case.dtype, H=case.H, D=case.D)]
@@ -82,12 +96,35 @@ def measure(o):
                 if row["verdict"] == "refused" and not last:
                     refused.append(path)
                 else:
-                    if schedule and "cold_ms" in row and row["plan"] != schedule:   # rows are too long for it, and the default ran
+                    if (
+                        schedule and "cold_ms" in row and row["plan"] != schedule
+                    ):  # rows are too long for it, and the default ran
                         row = dict(verdict="unfit", reason="its guards do not hold: %s ran" % row["plan"])
-                    record.add(graph=path, way=way, dtype=case.dtype, H=case.H, D=case.D, who="gnnc", schedule=schedule, **row)
+                    record.add(
+                        graph=path,
+                        way=way,
+                        dtype=case.dtype,
+                        H=case.H,
+                        D=case.D,
+                        who="gnnc",
+                        schedule=schedule,
+                        **row
+                    )
+
             if left and time.time() < end:
-                ops.bench(o, o.file if schedule else ops.LIBRARY, ["gt"], case, left, turns, end - time.time(), told, schedule)
+                ops.bench(
+                    o,
+                    o.file if schedule else ops.LIBRARY,
+                    ["gt"],
+                    case,
+                    left,
+                    turns,
+                    end - time.time(),
+                    told,
+                    schedule,
+                )
             left = refused
+
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
         for each in [pool.submit(one, *c) for c in cases]:
             each.result()
@@ -108,22 +145,34 @@ def curves_of(rows):
             continue
         kind = row["graph"].split(":")[0] if ":" in row["graph"] else "graphs"
         by_way = drawn.setdefault((kind, row["H"], row["D"], row["dtype"]), {})
-        by_way.setdefault(row["way"], []).append((row["edges"] / row["nodes"], 1e6 * row["cold_ms"] / row["edges"]))
+        by_way.setdefault(row["way"], []).append(
+            (row["edges"] / row["nodes"], 1e6 * row["cold_ms"] / row["edges"])
+        )
     return {key: {way: sorted(points) for way, points in by_way.items()} for key, by_way in drawn.items()}
 
 
 def ticks(low, high, base):
-    return [base ** k for k in range(math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9) + 1)]
+    return [
+        base**k
+        for k in range(math.floor(math.log(low, base) + 1e-9), math.ceil(math.log(high, base) - 1e-9) + 1)
+    ]
 
 
 def text(x, y, what, more=""):
-    return '<text x="%.1f" y="%.1f" %s>%s</text>' % (x, y, more, what.replace("&", "&amp;").replace("<", "&lt;"))
+    return '<text x="%.1f" y="%.1f" %s>%s</text>' % (
+        x,
+        y,
+        more,
+        what.replace("&", "&amp;").replace("<", "&lt;"),
+    )
 
 
 def svg_of(key, by_way):
     kind, H, D, dtype = key
     points = [p for of in by_way.values() for p in of]
-    xs, ys = ticks(min(p[0] for p in points), max(p[0] for p in points), 2), ticks(min(p[1] for p in points), max(p[1] for p in points), 10)
+    xs, ys = ticks(min(p[0] for p in points), max(p[0] for p in points), 2), ticks(
+        min(p[1] for p in points), max(p[1] for p in points), 10
+    )
     xs, ys = xs if len(xs) > 1 else xs + [xs[0] * 2], ys if len(ys) > 1 else ys + [ys[0] * 10]
 
     def across(x):
@@ -131,25 +180,49 @@ def svg_of(key, by_way):
 
     def up(y):
         return HIGH - BOTTOM - (HIGH - TOP - BOTTOM) * math.log(y / ys[0]) / math.log(ys[-1] / ys[0])
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">' % (WIDE, HIGH),
-           '<rect width="100%" height="100%" fill="white"/>',
-           text(LEFT, 24, "gt, %d x %d, %s, %s" % (H, D, dtype, {"er": "random graphs", "batch": "batches of graphs of 128 nodes"}.get(kind, kind)),
-                'font-size="15"')]
+
+    out = [
+        '<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+        'font-family="sans-serif" font-size="12">'
+        % (WIDE, HIGH),
+        '<rect width="100%" height="100%" fill="white"/>',
+        text(
+            LEFT,
+            24,
+            "gt, %d x %d, %s, %s"
+            % (H, D, dtype, {"er": "random graphs", "batch": "batches of graphs of 128 nodes"}.get(kind, kind)),
+            'font-size="15"',
+        ),
+    ]
     for x in xs:
-        out.append('<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" stroke="#ddd"/>' % (across(x), across(x), TOP, HIGH - BOTTOM))
+        out.append(
+            '<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" stroke="#ddd"/>'
+            % (across(x), across(x), TOP, HIGH - BOTTOM)
+        )
         out.append(text(across(x), HIGH - BOTTOM + 18, "%g" % x, 'text-anchor="middle"'))
     for y in ys:
-        out.append('<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>' % (LEFT, WIDE - RIGHT, up(y), up(y)))
+        out.append(
+            '<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>' % (LEFT, WIDE - RIGHT, up(y), up(y))
+        )
         out.append(text(LEFT - 8, up(y) + 4, "%g" % y, 'text-anchor="end"'))
     label = "edges a row" + (" (128 is density 1)" if kind == "batch" else "")
     out.append(text((LEFT + WIDE - RIGHT) / 2, HIGH - 12, label, 'text-anchor="middle"'))
-    out.append(text(18, HIGH / 2, "ns an edge, cold", 'text-anchor="middle" transform="rotate(-90 18 %d)"' % (HIGH // 2)))
+    out.append(
+        text(
+            18, HIGH / 2, "ns an edge, cold", 'text-anchor="middle" transform="rotate(-90 18 %d)"' % (HIGH // 2)
+        )
+    )
     for k, (way, of) in enumerate(sorted(by_way.items())):
         colour = COLOURS[k % len(COLOURS)]
-        out.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (
-            colour, " ".join("%.1f,%.1f" % (across(x), up(y)) for x, y in of)))
+        out.append(
+            '<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>'
+            % (colour, " ".join("%.1f,%.1f" % (across(x), up(y)) for x, y in of))
+        )
         out += ['<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>' % (across(x), up(y), colour) for x, y in of]
-        out.append('<rect x="%d" y="%d" width="14" height="4" fill="%s"/>' % (WIDE - RIGHT + 14, TOP + 20 * k + 4, colour))
+        out.append(
+            '<rect x="%d" y="%d" width="14" height="4" fill="%s"/>'
+            % (WIDE - RIGHT + 14, TOP + 20 * k + 4, colour)
+        )
         out.append(text(WIDE - RIGHT + 34, TOP + 20 * k + 11, way))
     return "\n".join(out + ["</svg>", ""])
 
@@ -173,7 +246,10 @@ def draw(o):
     os.makedirs(o.svg or ".", exist_ok=True)
     for key, by_way in sorted(curves.items()):
         kind, H, D, dtype = key
-        print("%-6s %dx%d %-4s %s" % (kind, H, D, dtype, "; ".join("from %g edges a row %s" % c for c in fastest(by_way))))
+        print(
+            "%-6s %dx%d %-4s %s"
+            % (kind, H, D, dtype, "; ".join("from %g edges a row %s" % c for c in fastest(by_way)))
+        )
         if o.svg:
             path = os.path.join(o.svg, "crossover-%s-%dx%d-%s.svg" % key)
             with open(path, "w") as f:

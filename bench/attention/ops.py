@@ -1,4 +1,5 @@
-"""The ops that are timed, their shapes, the bytes of their tensors; and `gnnc bench`, called for several ops and graphs at once."""
+"""The ops that are timed, their shapes, the bytes of their tensors; `gnnc bench`, for several ops and graphs."""
+
 import json
 import os
 import subprocess
@@ -9,13 +10,13 @@ from collections import namedtuple
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FAMILY = os.path.join(ROOT, "bench", "family")
-sys.path.append(FAMILY)   # graphs.py and measure.py; what both folders have is this one's
+sys.path.append(FAMILY)  # graphs.py and measure.py; what both folders have is this one's
 LIBRARY = os.path.join("stdlib", "attention.gnn")
 OWN = os.path.join("bench", "attention", "gatv2.gnn")
 
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
-# name: the op's in its file. inputs: n is a row of H x D a node, h of H a node, e of H x D an edge, w one H x D, 1 a number of f32.
-# grads: those the library differentiates by.
+# name: the op's in its file. inputs: n is a row of H x D a node, h of H a node, e of H x D an edge, w one H x D,
+# 1 a number of f32. grads: those the library differentiates by.
 Op = namedtuple("Op", "file name inputs grads")
 OPS = {
     "gt": Op(LIBRARY, "gt", {"q": "n", "k": "n", "x": "n"}, ("q", "k", "x")),
@@ -37,8 +38,13 @@ def shape_of(text):
 
 def select(ops, dtypes, shapes):
     """agnn has one head."""
-    return [Case(op, dtype, *shape_of(shape)) for dtype in dtypes for shape in shapes for op in ops
-            if op != "agnn" or shape.startswith("1x")]
+    return [
+        Case(op, dtype, *shape_of(shape))
+        for dtype in dtypes
+        for shape in shapes
+        for op in ops
+        if op != "agnn" or shape.startswith("1x")
+    ]
 
 
 def defines(case):
@@ -51,15 +57,19 @@ def tensor_bytes(case, kind, nodes, edges):
     return {"n": nodes * row, "h": nodes * case.H * BYTES[case.dtype], "e": edges * row, "w": row, "1": 4}[kind]
 
 
-def input_bytes(case, nodes, edges):
-    return sum(tensor_bytes(case, kind, nodes, edges) for kind in OPS[case.op].inputs.values())
+def input_bytes(case, nodes, edges, both=False):
+    """Without index arrays; of both passes with the gradient of y."""
+    inputs = [*OPS[case.op].inputs.values(), *(["n"] if both else [])]
+    return sum(tensor_bytes(case, kind, nodes, edges) for kind in inputs)
 
 
 def result_bytes(case, nodes, edges, both):
-    """y, and of both passes what was saved (the maximum and the sum of each row and head, f32) and the gradients."""
+    """y; of both passes the gradients, too, and what was saved: maximum and sum of each row and head, f32."""
     bytes_ = tensor_bytes(case, "n", nodes, edges)
     if both:
-        bytes_ += 2 * 4 * case.H * nodes + sum(tensor_bytes(case, OPS[case.op].inputs[g], nodes, edges) for g in OPS[case.op].grads)
+        bytes_ += 2 * 4 * case.H * nodes + sum(
+            tensor_bytes(case, OPS[case.op].inputs[g], nodes, edges) for g in OPS[case.op].grads
+        )
     return bytes_
 
 
@@ -68,6 +78,7 @@ def largest_bytes(case, nodes, edges):
 
 
 # ---- Lines of results ----------------------------------------------------------------------------------------
+
 
 class Record:
     """A file of JSON lines, told apart by some of their fields; what failed may be tried again."""
@@ -95,16 +106,24 @@ class Record:
 
 def text_of(row, key):
     if row.get("who") == "graph":
-        return "%-12s %d nodes, %d edges, at most %d of a node" % (row["graph"], row["nodes"], row["edges"], row["largest_degree"])
+        return "%-12s %d nodes, %d edges, at most %d of a node" % (
+            row["graph"],
+            row["nodes"],
+            row["edges"],
+            row["largest_degree"],
+        )
     figures = " ".join("%s %.4f" % (k[:-3], row[k]) for k in ("cold_ms", "hot_ms") if k in row)
-    notes = " ".join(str(row[k]) for k in ("verdict", "plan", "variant", "reason") if row.get(k) not in (None, ""))
+    notes = " ".join(
+        str(row[k]) for k in ("verdict", "plan", "variant", "reason") if row.get(k) not in (None, "")
+    )
     return "%s  %s  %s" % (" ".join("%-5s" % row.get(k, "-") for k in key), figures, notes)
 
 
 # ---- gnnc bench ----------------------------------------------------------------------------------------------
 
+
 class Room:
-    """Bytes of the device that processes beside each other may take together; one that needs more waits to be alone."""
+    """Bytes of the device that processes take together; one that needs more than all waits to be alone."""
 
     def __init__(self, all_):
         self.all, self.free, self.changed = all_, all_, threading.Condition()
@@ -127,8 +146,15 @@ def add_options(p):
     p.add_argument("--gnnc", default=os.path.join(ROOT, "build", "bin", "gnnc"))
     p.add_argument("--target", default="cuda")
     p.add_argument("--repeat", type=int, default=20, help="launches, the cache overwritten before each")
-    p.add_argument("--each", type=float, default=0.3, help="seconds that one op is launched on one graph, at most")
-    p.add_argument("--check-budget", type=int, default=300_000, help="expressions that results are compared with, of each op and graph")
+    p.add_argument(
+        "--each", type=float, default=0.3, help="seconds that one op is launched on one graph, at most"
+    )
+    p.add_argument(
+        "--check-budget",
+        type=int,
+        default=300_000,
+        help="expressions that results are compared with, of each op and graph",
+    )
     p.add_argument("--seconds", type=float, default=540, help="nothing begins after so long")
     p.add_argument("--again", action="store_true", help="time again what failed or was skipped")
 
@@ -138,12 +164,26 @@ def short(graph):
 
 
 def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budget=None):
-    """Times ops, by their names in the file, on graphs, in one process. told(name, path, row) is called as each line comes; what is
-    told of what has no line is why."""
-    command = [o.gnnc, "bench", os.path.join(ROOT, file), "-I", os.path.join(ROOT, "stdlib"), "--target=" + o.target, "--json", "--flush",
-               "--alone=" + turns, "--seconds=%g" % o.each, "--repeat=%d" % o.repeat, "--check-budget=%d" % (budget or o.check_budget),
-               "--bandwidth=3000",   # shares of it are not read here
-               *defines(case), *("--op=" + name for name in names), *("--graph=" + path for path in paths)]
+    """Times ops, by their names in the file, on graphs, in one process. told(name, path, row) is called as each line
+    comes; what is told of what has no line is why."""
+    command = [
+        o.gnnc,
+        "bench",
+        os.path.join(ROOT, file),
+        "-I",
+        os.path.join(ROOT, "stdlib"),
+        "--target=" + o.target,
+        "--json",
+        "--flush",
+        "--alone=" + turns,
+        "--seconds=%g" % o.each,
+        "--repeat=%d" % o.repeat,
+        "--check-budget=%d" % (budget or o.check_budget),
+        "--bandwidth=3000",  # shares of it are not read here
+        *defines(case),
+        *("--op=" + name for name in names),
+        *("--graph=" + path for path in paths),
+    ]
     command += ["--schedule=" + schedule] if schedule else []
     waiting = {("%s_%s" % (name.replace(".", "_"), case.dtype), path): name for name in names for path in paths}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -156,7 +196,7 @@ def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budg
         try:
             row = json.loads(line)
         except ValueError:
-            continue   # cut short
+            continue  # cut short
         name = waiting.pop((row["op"], row["graph"]), None)
         if name is None:
             continue
@@ -171,7 +211,11 @@ def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budg
     limit.cancel()
     if not limited:
         for (_, path), name in waiting.items():
-            told(name, path, dict(verdict="failed", reason=fault_of(errors) or "exit status %d" % process.returncode))
+            told(
+                name,
+                path,
+                dict(verdict="failed", reason=fault_of(errors) or "exit status %d" % process.returncode),
+            )
 
 
 def fault_of(errors):
@@ -184,6 +228,17 @@ def row_of(row):
         return dict(verdict=row["verdict"], plan=row["plan"], reason=row["verdict"])
     sizes = dict(x.split("=") for x in row["sizes"].split())
     of_gpu = {k: row[k] for k in ("empty_cold_ms", "empty_ms", "replay_ms", "empty_replay_ms") if k in row}
-    return dict(cold_ms=row["median_ms"], hot_ms=row["hot_ms"], prepare_ms=row["prepare_ms"], verdict=row["verdict"], plan=row["plan"],
-                compared=row["compared"], one_in=row["one_in"], workspace_bytes=row["workspace_bytes"], prepared_bytes=row["prepared_bytes"],
-                nodes=int(sizes.get("V", sizes.get("N", 0))), edges=int(sizes["E"]), **of_gpu)
+    return dict(
+        cold_ms=row["median_ms"],
+        hot_ms=row["hot_ms"],
+        prepare_ms=row["prepare_ms"],
+        verdict=row["verdict"],
+        plan=row["plan"],
+        compared=row["compared"],
+        one_in=row["one_in"],
+        workspace_bytes=row["workspace_bytes"],
+        prepared_bytes=row["prepared_bytes"],
+        nodes=int(sizes.get("V", sizes.get("N", 0))),
+        edges=int(sizes["E"]),
+        **of_gpu,
+    )

@@ -1,16 +1,18 @@
-"""What others offer for attention, forward, and forward and backward: PyTorch's ops, compiled or not, PyTorch Geometric's layers after their
-projections, JAX, dense masks for batches of small graphs (SDPA, FlexAttention), and kernels of ours in Triton.
+"""What others offer for attention, forward, and forward and backward: PyTorch's ops, compiled or not, PyTorch
+Geometric's layers after their projections, JAX, dense masks for batches of small graphs (SDPA, FlexAttention), and
+kernels of ours in Triton.
 
-A peer is a function that, given a problem, prepares what an application would prepare once a graph, and returns a call that gives y, or y and
-the gradients."""
+A peer is a function that, given a problem, prepares what an application would prepare once a graph, and returns a
+call that gives y, or y and the gradients."""
+
 import os
 from collections import namedtuple
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.4")   # it keeps what it once had
+os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.4")  # it keeps what it once had
 import torch
 
-import measure   # of the memory-bound family
+import measure  # of the memory-bound family
 import ops
 
 Peer = namedtuple("Peer", "name ops passes dense make variants")
@@ -23,6 +25,7 @@ def peer(name, of=tuple(ops.OPS), passes=BOTH, dense=False, variants=(None,)):
     def register(make):
         PEERS.append(Peer(name, of, passes, dense, make, variants))
         return make
+
     return register
 
 
@@ -36,7 +39,8 @@ def peers_of(case, which, batch):
 
 
 class Problem:
-    """One case on one graph: index arrays as int32, inputs and the gradient of y in [-1, 1]. batch: graphs and nodes of each, or None."""
+    """One case on one graph: index arrays as int32, inputs and the gradient of y in [-1, 1]. batch: graphs and nodes
+    of each, or None."""
 
     def __init__(self, case, rowptr, col, batch, device):
         self.case, self.rowptr, self.col, self.batch, self.device = case, rowptr, col, batch, device
@@ -60,10 +64,13 @@ class Problem:
         return torch.repeat_interleave(torch.arange(self.nodes, device=self.device), self.degree)
 
 
-# ---- The ops, in arrays of PyTorch or JAX --------------------------------------------------------------------
+# ---- The ops, in arrays of PyTorch or JAX ----------------------------------------------------------------
+
 
 def leaky(lib, z):
-    return lib.where(z > 0, z, 0.2 * z)   # of what is stored in 16 bits sums are 0 now and then: 0.2 is the slope there
+    return lib.where(
+        z > 0, z, 0.2 * z
+    )  # of what is stored in 16 bits sums are 0 now and then: 0.2 is the slope there
 
 
 def scores_of(lib, op, t, row, col, edges=None):
@@ -108,10 +115,12 @@ def call_of(p, forward, both, leaves=None, dy=None):
     def call():
         y = forward()
         return y, torch.autograd.grad(y, leaves, p.dy if dy is None else dy)
+
     return call
 
 
-# ---- PyTorch -------------------------------------------------------------------------------------------------
+# ---- PyTorch ---------------------------------------------------------------------------------------------
+
 
 @peer("torch ops")
 def torch_ops(p, both, _):
@@ -122,7 +131,14 @@ def torch_ops(p, both, _):
 COMPILED = {}
 
 
-def attend_forward(*of):   # what is compiled without gradients must not be taken with them: two functions
+def compiled(function, dynamic):
+    if function not in COMPILED:
+        torch._dynamo.config.recompile_limit = 256
+        COMPILED[function] = torch.compile(function, dynamic=dynamic)
+    return COMPILED[function]
+
+
+def attend_forward(*of):  # what is compiled without gradients must not be taken with them: two functions
     return attend(*of)
 
 
@@ -132,14 +148,12 @@ def attend_both(*of):
 
 @peer("torch.compile")
 def torch_compiled(p, both, _):
-    row, col, function = p.row, p.col.long(), attend_both if both else attend_forward
-    if function not in COMPILED:
-        torch._dynamo.config.recompile_limit = 256
-        COMPILED[function] = torch.compile(function, dynamic=True)
-    return call_of(p, lambda: COMPILED[function](p.case.op, p.inputs, row, col, p.nodes), both)
+    row, col, function = p.row, p.col.long(), compiled(attend_both if both else attend_forward, True)
+    return call_of(p, lambda: function(p.case.op, p.inputs, row, col, p.nodes), both)
 
 
-# ---- Dense masks ---------------------------------------------------------------------------------------------
+# ---- Dense masks -----------------------------------------------------------------------------------------
+
 
 def dense_mask(p):
     count, size = p.batch
@@ -150,18 +164,19 @@ def dense_mask(p):
 
 
 def by_graph(p, pad=0):
-    """Rows of nodes as [graphs, heads, nodes, features]: what an application that has dense batches would hold."""
+    """Rows of nodes as [graphs, heads, nodes, features]: what an application with dense batches would hold."""
     count, size = p.batch
 
     def layout(t):
         t = t.detach().view(count, size, *t.shape[1:]).transpose(1, 2)
         return torch.nn.functional.pad(t, (0, 0, 0, pad)).contiguous()
+
     return [layout(p.inputs[name]) for name in "qkx"], layout(p.dy)
 
 
 def by_node(p, t):
     """Back again, to be checked; of rows without edges a library may make NaN."""
-    return t[:, :, :p.batch[1]].transpose(1, 2).reshape(p.nodes, p.case.H, p.case.D).nan_to_num(0.0)
+    return t[:, :, : p.batch[1]].transpose(1, 2).reshape(p.nodes, p.case.H, p.case.D).nan_to_num(0.0)
 
 
 class Dense:
@@ -182,7 +197,16 @@ class Dense:
 @peer("sdpa, dense mask", ("gt",), dense=True)
 def sdpa(p, both, _):
     mask, (leaves, dy) = dense_mask(p)[:, None], by_graph(p)
-    return Dense(p, call_of(p, lambda: torch.nn.functional.scaled_dot_product_attention(*leaves, attn_mask=mask), both, leaves, dy))
+    return Dense(
+        p,
+        call_of(
+            p,
+            lambda: torch.nn.functional.scaled_dot_product_attention(*leaves, attn_mask=mask),
+            both,
+            leaves,
+            dy,
+        ),
+    )
 
 
 @peer("flex attention, dense mask", ("gt",), dense=True)
@@ -190,43 +214,58 @@ def flex(p, both, _):
     if p.device != "cuda":
         raise Skip("no GPU")
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
     (count, size), pad = p.batch, -p.batch[1] % 128
     mask = torch.nn.functional.pad(dense_mask(p), (0, pad, 0, pad))
     leaves, dy = by_graph(p, pad)
-    block = create_block_mask(lambda b, h, i, j: mask[b, i, j], count, None, size + pad, size + pad, device=p.device)
-    if "flex" not in COMPILED:
-        COMPILED["flex"] = torch.compile(flex_attention, dynamic=False)
-    return Dense(p, call_of(p, lambda: COMPILED["flex"](*leaves, block_mask=block), both, leaves, dy))
+    block = create_block_mask(
+        lambda b, h, i, j: mask[b, i, j], count, None, size + pad, size + pad, device=p.device
+    )
+    function = compiled(flex_attention, False)
+    return Dense(p, call_of(p, lambda: function(*leaves, block_mask=block), both, leaves, dy))
 
 
-# ---- PyTorch Geometric ---------------------------------------------------------------------------------------
+# ---- PyTorch Geometric -----------------------------------------------------------------------------------
+
 
 @peer("pyg", ("gt", "gat", "gatv2", "agnn"))
 def pyg(p, both, _):
     """What a layer does after its projections."""
     from torch_geometric import nn
+
     t, H, D = p.inputs, p.case.H, p.case.D
     ends = torch.stack([p.col.long(), p.row])
     if p.case.op == "gt":
         layer = nn.TransformerConv(H * D, D, H, root_weight=False, bias=False).to(p.device)
-        return call_of(p, lambda: layer.propagate(ends, query=t["q"], key=t["k"], value=t["x"], edge_attr=None), both)
+        return call_of(
+            p, lambda: layer.propagate(ends, query=t["q"], key=t["k"], value=t["x"], edge_attr=None), both
+        )
     if p.case.op == "agnn":
         layer, x = nn.AGNNConv(add_self_loops=False).to(p.device), t["x"].detach()[:, 0]
         layer.beta = torch.nn.Parameter(t["beta"].detach().to(p.dtype).view(1))
-        y = call_of(p, lambda: layer.propagate(ends, x=x, x_norm=torch.nn.functional.normalize(x, dim=-1)), both, [layer.beta, x], p.dy[:, 0])
+        y = call_of(
+            p,
+            lambda: layer.propagate(ends, x=x, x_norm=torch.nn.functional.normalize(x, dim=-1)),
+            both,
+            [layer.beta, x],
+            p.dy[:, 0],
+        )
         return Layered(y)
     kind = nn.GATConv if p.case.op == "gat" else nn.GATv2Conv
     layer = kind(H * D, D, H, add_self_loops=False, bias=False).to(p.device)
     if p.case.op == "gat":
+
         def forward():
             a = layer.edge_updater(ends, alpha=(t["r"], t["l"]), edge_attr=None)
             return layer.propagate(ends, x=(t["x"], t["x"]), alpha=a)
+
         return call_of(p, forward, both)
     layer.att = torch.nn.Parameter(t["att"].detach()[None])
 
     def forward():
         sides = t["l"], t["r"]
         return layer.propagate(ends, x=sides, alpha=layer.edge_updater(ends, x=sides, edge_attr=None))
+
     return call_of(p, forward, both, [t["l"], t["r"], layer.att])
 
 
@@ -240,24 +279,32 @@ class Layered:
         return self.call()
 
     def view(self, result):
-        return (result[0][:, None], [result[1][0], result[1][1][:, None]]) if isinstance(result, tuple) else result[:, None]
+        return (
+            (result[0][:, None], [result[1][0], result[1][1][:, None]])
+            if isinstance(result, tuple)
+            else result[:, None]
+        )
 
 
-# ---- Triton --------------------------------------------------------------------------------------------------
+# ---- Triton ----------------------------------------------------------------------------------------------
+
 
 @peer("triton rows", ROW_OPS, variants=(0, 1, 2, 3))
 def triton_rows(p, both, variant):
     import row_kernels
+
     return row_kernels.call_of(p, both, variant)
 
 
-# ---- JAX: the last, as it keeps the memory it once had ---------------------------------------------------------
+# ---- JAX: the last, as it keeps the memory it once had ---------------------------------------------------
+
 
 class JaxCall:
     """A jitted function on arrays that share memory with PyTorch's."""
 
     def __init__(self, function, tensors):
         import jax
+
         if tensors[0].is_cuda:
             torch.cuda.synchronize()
         self.args = [jax.dlpack.from_dlpack(t.detach()) for t in tensors]
@@ -274,6 +321,7 @@ class JaxCall:
     @staticmethod
     def wait(result):
         import jax
+
         return jax.block_until_ready(result)
 
     @staticmethod
@@ -289,6 +337,7 @@ class JaxCall:
         """What a call takes that does nothing: not a peer's work."""
         if cls._dispatch is None:
             import jax
+
             nothing, x = jax.jit(lambda x: x + 1), jax.numpy.zeros(8)
             cls._dispatch = sorted(clock.wall(lambda: nothing(x), cls.wait) for _ in range(21))[10]
         return cls._dispatch
@@ -297,6 +346,7 @@ class JaxCall:
 @peer("jax segment ops")
 def jax_segment(p, both, _):
     import jax
+
     names, grads, op, n = list(p.inputs), ops.OPS[p.case.op].grads, p.case.op, p.nodes
 
     def sum_of(m, row):
@@ -314,10 +364,11 @@ def jax_segment(p, both, _):
             return forward(t, row, col)
         y, back = jax.vjp(lambda *of: forward({**t, **dict(zip(grads, of))}, row, col), *(t[g] for g in grads))
         return y, back(dy)
+
     return JaxCall(function, [p.dy, p.row.int(), p.col, *p.inputs.values()])
 
 
-# ---- Check: f64 on rows, and on sources all of whose rows are there -------------------------------------------
+# ---- Check: f64 on rows, and on sources all of whose rows are there --------------------------------------
 
 MOST_EDGES = 400_000
 
@@ -331,7 +382,11 @@ def edges_of(ptr, rows):
 
 
 def evenly(indices, count):
-    return indices[torch.linspace(0, len(indices) - 1, min(count, len(indices)), dtype=torch.float64).long().to(indices.device)]
+    return indices[
+        torch.linspace(0, len(indices) - 1, min(count, len(indices)), dtype=torch.float64)
+        .long()
+        .to(indices.device)
+    ]
 
 
 def sampled_sources(p, most):
@@ -340,7 +395,7 @@ def sampled_sources(p, most):
     ptr = torch.cat([p.rowptr.new_zeros(1), torch.bincount(p.col.long(), minlength=p.nodes).cumsum(0).int()])
     sources, rows, row = [], p.rowptr.new_zeros(0).long(), p.row
     for u in evenly((ptr[1:] > ptr[:-1]).nonzero()[:, 0], 64).tolist():
-        more = torch.cat([rows, row[order[ptr[u]:ptr[u + 1]]], torch.tensor([u], device=p.device)]).unique()
+        more = torch.cat([rows, row[order[ptr[u] : ptr[u + 1]]], torch.tensor([u], device=p.device)]).unique()
         if int(p.degree[more].sum()) <= most:
             sources, rows = sources + [u], more
     return torch.tensor(sources, dtype=torch.long, device=p.device), rows
@@ -355,7 +410,8 @@ def sampled_rows(p, most):
 
 
 def errors_of(p, result):
-    """{tensor: largest difference from f64}, of y over the sum of absolute terms, of a gradient over its largest element."""
+    """{tensor: difference from f64}: of y the largest, over the sum of absolute terms; of a gradient its norm, over
+    the gradient's, as an edge whose leaky ReLU was on the other side of 0 in 16 bits has another one altogether."""
     both = isinstance(result, tuple)
     y, got = result if both else (result, ())
     most = MOST_EDGES * 128 // max(p.case.H * p.case.D, 1)
@@ -368,7 +424,10 @@ def errors_of(p, result):
 
     def sum_of(m):
         return m.new_zeros(len(rows), *m.shape[1:]).index_add(0, at, m)
-    top = s.new_full((len(rows), s.shape[1]), -torch.inf).scatter_reduce(0, at[:, None].expand_as(s), s.detach(), "amax")
+
+    top = s.new_full((len(rows), s.shape[1]), -torch.inf).scatter_reduce(
+        0, at[:, None].expand_as(s), s.detach(), "amax"
+    )
     a = (s - top[at]).exp()
     a = a / sum_of(a)[at]
     want, scale = sum_of(a[:, :, None] * x[col]), sum_of(a.detach()[:, :, None] * x.detach()[col].abs())
@@ -377,17 +436,25 @@ def errors_of(p, result):
         return errors
     grads = ops.OPS[p.case.op].grads
     wants = torch.autograd.grad((want * p.dy[rows].double()).sum(), [t[g] for g in grads])
-    where = {"q": rows, "g": e, "l": rows if p.case.op == "gat" else sources, "r": sources if p.case.op == "gat" else rows,
-             "k": sources, "x": sources}
+    where = {
+        "q": rows,
+        "g": e,
+        "l": rows if p.case.op == "gat" else sources,
+        "r": sources if p.case.op == "gat" else rows,
+        "k": sources,
+        "x": sources,
+    }
     whole = len(e) == p.edges
     for name, g, want in zip(grads, got, wants):
         if name in where:
             g, want = g[where[name]], want[where[name]]
-        elif not whole:   # all edges are summed
+        elif not whole:  # all edges are summed
             errors["d" + name] = 0.0 if bool(g.isfinite().all()) else float("inf")
             continue
         if want.numel():
-            errors["d" + name] = largest((g.double().view_as(want) - want).abs() / want.abs().max().clamp_min(1e-30))
+            errors["d" + name] = largest(
+                (g.double().view_as(want) - want).norm() / want.norm().clamp_min(1e-30)
+            )
     return errors
 
 
@@ -395,7 +462,8 @@ def largest(ratio):
     return float("inf") if bool(ratio.isnan().any()) else float(ratio.max()) if ratio.numel() else 0.0
 
 
-# ---- Measuring -----------------------------------------------------------------------------------------------
+# ---- Measuring -------------------------------------------------------------------------------------------
+
 
 def best_variant(clock, peer_, p, both):
     """The quickest; where all fail, the first one's reason."""
@@ -419,7 +487,9 @@ def best_variant(clock, peer_, p, both):
 def measured(clock, peer_, p, both):
     variant = best_variant(clock, peer_, p, both)
     call = peer_.make(p, both, variant)
-    errors = errors_of(p, getattr(call, "view", lambda r: r)(call()))   # this has loaded and compiled what there is
+    errors = errors_of(
+        p, getattr(call, "view", lambda r: r)(call())
+    )  # this has loaded and compiled what there is
     wait = getattr(call, "wait", None)
     cold = clock.cold(call, wait, call.dispatch_ms(clock) if wait else 0.0)
     error = max(errors.values())
@@ -454,7 +524,7 @@ def row_of(clock, peer_, p, which):
         row = dict(verdict="skipped", reason=str(why))
     except ImportError as missing:
         row = dict(verdict="skipped", reason="not installed: %s" % missing)
-    except Exception as fault:   # a peer that fails is a result
+    except Exception as fault:  # a peer that fails is a result
         row = dict(verdict="failed", reason=reason_of(fault))
     try:
         clock.sync()

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Tables of what attention.py recorded: gnnc beside the quickest peer of each case, cold; geometric means, the worst, many heads beside one,
-16 bits beside 32, and memory. Usage: report.py FILE... [--peers] [--only=times,means,shapes,types,memory,missing]. Times are in
-microseconds, ratios below 1 in gnnc's favour; forward and backward of gnnc is the op that saves, then its gradient."""
+"""Tables of what attention.py recorded: gnnc beside the quickest peer of each case, cold; geometric means, the
+worst, many heads beside one, 16 bits beside 32, and memory. Times are in microseconds, ratios below 1 in gnnc's
+favour; forward and backward of gnnc is the op that saves, then its gradient.
+
+    report.py FILE... [--peers] [--only=times,means,shapes,types,memory,missing]
+"""
+
 import argparse
 import json
 import math
@@ -35,7 +39,11 @@ def together(saving, backward):
     """One row of two launches; temporaries of the two may lie in the same bytes."""
     if not (timed(saving) and timed(backward)):
         return saving if not timed(saving) else backward
-    row = {**backward, "cold_ms": saving["cold_ms"] + backward["cold_ms"], "plan": "%s; %s" % (saving["plan"], backward["plan"])}
+    row = {
+        **backward,
+        "cold_ms": saving["cold_ms"] + backward["cold_ms"],
+        "plan": "%s; %s" % (saving["plan"], backward["plan"]),
+    }
     row["workspace_bytes"] = max(saving["workspace_bytes"], backward["workspace_bytes"])
     row["prepared_bytes"] = saving["prepared_bytes"] + backward["prepared_bytes"]
     return row
@@ -62,6 +70,7 @@ def geomean(values):
 
 # ---- Cells ---------------------------------------------------------------------------------------------------
 
+
 def us(row):
     return "%.1f" % (1e3 * row["cold_ms"]) if timed(row) else "-" if row is None else row["verdict"]
 
@@ -80,7 +89,11 @@ def print_table(titles, rows):
         return
     widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
     for row in [titles, *rows]:
-        print("  ".join(c.ljust(w) if titles[k] in WORDS else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths))).rstrip())
+        print(
+            "  ".join(
+                c.ljust(w) if titles[k] in WORDS else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths))
+            ).rstrip()
+        )
     print()
 
 
@@ -99,15 +112,29 @@ def order(key):
 
 # ---- Tables --------------------------------------------------------------------------------------------------
 
+
 def print_times(cases, all_peers):
     rows = []
     for key in sorted(cases, key=order):
         case = cases[key]
         who, best = best_of(case)
         star = "*" if best and best["verdict"] == "coarse" else ""
-        rows.append([*key_cells(key), us(case.get("gnnc")), (who or "-") + star, us(best), ratio(ratio_of(case)), case.get("gnnc", {}).get("plan", "-")])
+        rows.append(
+            [
+                *key_cells(key),
+                us(case.get("gnnc")),
+                (who or "-") + star,
+                us(best),
+                ratio(ratio_of(case)),
+                case.get("gnnc", {}).get("plan", "-"),
+            ]
+        )
         if all_peers:
-            rows += [[*[""] * 6, name, us(row), "", ""] for name, row in sorted(case.items()) if name not in ("gnnc", who)]
+            rows += [
+                [*[""] * 6, name, us(row), "", ""]
+                for name, row in sorted(case.items())
+                if name not in ("gnnc", who)
+            ]
     print_table(KEYS + ["gnnc", "best peer", "its", "x", "plan"], rows)
 
 
@@ -116,32 +143,61 @@ def print_means(cases):
     for key, case in cases.items():
         graph, op, dtype, H, D, which = key
         if ratio_of(case):
-            for name in ("all", which, "%s, %s" % (op, which), "%s, %s" % (dtype, which), "%s, %s" % (graph, which), "%dx%d, %s" % (H, D, which)):
+            for name in (
+                "all",
+                which,
+                "%s, %s" % (op, which),
+                "%s, %s" % (dtype, which),
+                "%s, %s" % (graph, which),
+                "%dx%d, %s" % (H, D, which),
+            ):
                 groups.setdefault(name, []).append((ratio_of(case), key))
     rows = []
     for name, of in sorted(groups.items()):
         worst, key = max(of)
-        rows.append([name, len(of), sum(r <= 1 for r, _ in of), ratio(geomean(r for r, _ in of)), ratio(worst), " ".join(key_cells(key))])
+        rows.append(
+            [
+                name,
+                len(of),
+                sum(r <= 1 for r, _ in of),
+                ratio(geomean(r for r, _ in of)),
+                ratio(worst),
+                " ".join(key_cells(key)),
+            ]
+        )
     print_table(["of", "cases", "not slower", "geomean", "largest", "worst"], rows)
 
 
 def beside(cases, other_of):
     """[(key, time, time of the other)] of what was timed twice, the second by another key."""
     ours = {key: case["gnnc"] for key, case in cases.items() if timed(case.get("gnnc"))}
-    return [(key, ours[key], ours[other_of(key)]) for key in sorted(ours, key=order) if other_of(key) in ours and other_of(key) != key]
+    return [
+        (key, ours[key], ours[other_of(key)])
+        for key in sorted(ours, key=order)
+        if other_of(key) in ours and other_of(key) != key
+    ]
 
 
 def print_shapes(cases):
     """Eight heads of 16 beside one of 128: the same bytes of features."""
     found = beside(cases, lambda k: (*k[:3], 1, 128, k[5]) if k[3:5] == (8, 16) else None)
-    rows = [[key[1], key[5], key[0], key[2], us(many), us(one), ratio(many["cold_ms"] / one["cold_ms"])] for key, many, one in found]
+    rows = [
+        [key[1], key[5], key[0], key[2], us(many), us(one), ratio(many["cold_ms"] / one["cold_ms"])]
+        for key, many, one in found
+    ]
     print_table(["op", "pass", "graph", "dtype", "8x16", "1x128", "x"], rows)
-    print("geometric mean %s of %d\n" % (ratio(geomean(many["cold_ms"] / one["cold_ms"] for _, many, one in found)), len(found)))
+    print(
+        "geometric mean %s of %d\n"
+        % (ratio(geomean(many["cold_ms"] / one["cold_ms"] for _, many, one in found)), len(found))
+    )
 
 
 def print_types(cases):
     found = beside(cases, lambda k: (*k[:2], "f32", *k[3:]) if k[2] != "f32" else None)
-    rows = [[*key_cells(key), us(narrow), us(wide), ratio(narrow["cold_ms"] / wide["cold_ms"])] for key, narrow, wide in found]
+    rows = [
+        [*key_cells(key), us(narrow), us(wide), ratio(narrow["cold_ms"] / wide["cold_ms"])]
+        for key, narrow, wide in found
+    ]
     print_table(KEYS + ["time", "f32", "x"], rows)
     for dtype in ("f16", "bf16"):
         of = [narrow["cold_ms"] / wide["cold_ms"] for key, narrow, wide in found if key[2] == dtype]
@@ -149,8 +205,9 @@ def print_types(cases):
     print()
 
 
-def print_memory(cases, sizes):
-    """Beyond the inputs: results, gradients, what is saved, temporaries, maps that were prepared; of peers the most that they allocate in a call."""
+def print_memory(cases):
+    """Beyond the inputs: results, gradients, what is saved, temporaries, maps that were prepared; of peers the most
+    that they allocate in a call."""
     rows = []
     for key in sorted(cases, key=order):
         ours, peers = cases[key].get("gnnc"), cases[key].items()
@@ -158,13 +215,31 @@ def print_memory(cases, sizes):
         if not timed(ours):
             continue
         of, both = ops.Case(key[1], *key[2:5]), key[5] == "both"
-        inputs, results = ops.input_bytes(of, ours["nodes"], ours["edges"]), ops.result_bytes(of, ours["nodes"], ours["edges"], both)
+        inputs, results = ops.input_bytes(of, ours["nodes"], ours["edges"], both), ops.result_bytes(
+            of, ours["nodes"], ours["edges"], both
+        )
         beyond = results + ours["workspace_bytes"] + ours["prepared_bytes"]
         least = min(peers, key=peers.get) if peers else None
         messages = ours["edges"] * of.H * of.D * ops.BYTES[of.dtype]
-        rows.append([*key_cells(key), mb(inputs), mb(results), mb(ours["workspace_bytes"]), mb(ours["prepared_bytes"]), mb(beyond),
-                     least or "-", mb(peers.get(least)), ratio(beyond / peers[least] if least else None), mb(messages)])
-    print_table(KEYS + ["inputs MB", "results", "workspace", "maps", "beyond inputs", "peer", "its", "x", "a row an edge"], rows)
+        rows.append(
+            [
+                *key_cells(key),
+                mb(inputs),
+                mb(results),
+                mb(ours["workspace_bytes"]),
+                mb(ours["prepared_bytes"]),
+                mb(beyond),
+                least or "-",
+                mb(peers.get(least)),
+                ratio(beyond / peers[least] if least else None),
+                mb(messages),
+            ]
+        )
+    print_table(
+        KEYS
+        + ["inputs MB", "results", "workspace", "maps", "beyond inputs", "peer", "its", "x", "a row an edge"],
+        rows,
+    )
 
 
 def print_missing(cases):
@@ -173,7 +248,9 @@ def print_missing(cases):
     for key, case in sorted(cases.items()):
         for who, row in case.items():
             if not timed(row):
-                reasons.setdefault("%s: %s %s" % (who, row["verdict"], row.get("reason", "")), []).append(" ".join(key_cells(key)))
+                reasons.setdefault("%s: %s %s" % (who, row["verdict"], row.get("reason", "")), []).append(
+                    " ".join(key_cells(key))
+                )
     for what, where in sorted(reasons.items()):
         print("%s: %d cases, such as %s" % (what.strip(), len(where), where[0]))
 
@@ -186,13 +263,24 @@ def main():
     o = p.parse_args()
     cases, sizes = load(o.files)
     for name, row in sizes.items():
-        print("%-12s %9d nodes %10d edges, at most %d of a node" % (name, row["nodes"], row["edges"], row["largest_degree"]))
+        print(
+            "%-12s %9d nodes %10d edges, at most %d of a node"
+            % (name, row["nodes"], row["edges"], row["largest_degree"])
+        )
     print()
-    for table, show in (("times", lambda: print_times(cases, o.peers)), ("means", lambda: print_means(cases)), ("shapes", lambda: print_shapes(cases)),
-                        ("types", lambda: print_types(cases)), ("memory", lambda: print_memory(cases, sizes)), ("missing", lambda: print_missing(cases))):
+    for table, show in (
+        ("times", lambda: print_times(cases, o.peers)),
+        ("means", lambda: print_means(cases)),
+        ("shapes", lambda: print_shapes(cases)),
+        ("types", lambda: print_types(cases)),
+        ("memory", lambda: print_memory(cases)),
+        ("missing", lambda: print_missing(cases)),
+    ):
         if table in o.only:
             show()
-    return 1 if any(case.get("gnnc", {}).get("verdict", "").upper() == "WRONG" for case in cases.values()) else 0
+    return (
+        1 if any(case.get("gnnc", {}).get("verdict", "").upper() == "WRONG" for case in cases.values()) else 0
+    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Attention in Triton, a program a row with all its heads: maxima and sums on the run forward; backward a program a row of targets, then one
-a row of sources. What one would write without more ado; a few configurations each."""
+"""Attention in Triton, a program a row with all its heads: maxima and sums on the run forward; backward a program a
+row of targets, then one a row of sources. What one would write without more ado; a few configurations each."""
+
 import torch
 import triton
 import triton.language as tl
@@ -15,8 +16,23 @@ def leaky(z):
 
 
 @triton.jit
-def rows_forward(ptr, col, a, b, x, att, y, lse, scale, OP: tl.constexpr, H: tl.constexpr, D: tl.constexpr, H2: tl.constexpr,
-                 D2: tl.constexpr, BE: tl.constexpr):
+def rows_forward(
+    ptr,
+    col,
+    a,
+    b,
+    x,
+    att,
+    y,
+    lse,
+    scale,
+    OP: tl.constexpr,
+    H: tl.constexpr,
+    D: tl.constexpr,
+    H2: tl.constexpr,
+    D2: tl.constexpr,
+    BE: tl.constexpr,
+):
     """a: what a row has (q, l; of gatv2 r), b: what its sources have (k, r; of gatv2 l, which x is too)."""
     v = tl.program_id(0).to(tl.int64)
     h, d = tl.arange(0, H2), tl.arange(0, D2)
@@ -28,7 +44,11 @@ def rows_forward(ptr, col, a, b, x, att, y, lse, scale, OP: tl.constexpr, H: tl.
         mine = tl.load(a + v * H * D + hd, in_row, 0).to(tl.float32)
     if OP == 2:
         weight = tl.load(att + hd, in_row, 0).to(tl.float32)
-    top, total, acc = tl.full((H2,), NONE, tl.float32), tl.zeros((H2,), tl.float32), tl.zeros((H2, D2), tl.float32)
+    top, total, acc = (
+        tl.full((H2,), NONE, tl.float32),
+        tl.zeros((H2,), tl.float32),
+        tl.zeros((H2, D2), tl.float32),
+    )
     for first in range(begin, end, BE):
         e = first + tl.arange(0, BE)
         there = e < end
@@ -38,7 +58,9 @@ def rows_forward(ptr, col, a, b, x, att, y, lse, scale, OP: tl.constexpr, H: tl.
         if OP == 0:
             s = tl.sum(tl.load(b + at, mask, 0).to(tl.float32) * mine[None, :, :], 2) * scale
         elif OP == 1:
-            theirs = tl.load(b + u[:, None] * H + h[None, :], there[:, None] & (h < H)[None, :], 0).to(tl.float32)
+            theirs = tl.load(b + u[:, None] * H + h[None, :], there[:, None] & (h < H)[None, :], 0).to(
+                tl.float32
+            )
             s = leaky(mine[None, :] + theirs)
         else:
             s = tl.sum(leaky(value + mine[None, :, :]) * weight[None, :, :], 2)
@@ -54,9 +76,29 @@ def rows_forward(ptr, col, a, b, x, att, y, lse, scale, OP: tl.constexpr, H: tl.
 
 
 @triton.jit
-def rows_backward(ptr, col, a, b, x, att, y, lse, dy, da, delta, datt, scale, OP: tl.constexpr, H: tl.constexpr, D: tl.constexpr,
-                  H2: tl.constexpr, D2: tl.constexpr, BE: tl.constexpr):
-    """The gradient of a, and what the sources' kernel needs: delta, the sum of y times dy. datt: a row's part of that of att."""
+def rows_backward(
+    ptr,
+    col,
+    a,
+    b,
+    x,
+    att,
+    y,
+    lse,
+    dy,
+    da,
+    delta,
+    datt,
+    scale,
+    OP: tl.constexpr,
+    H: tl.constexpr,
+    D: tl.constexpr,
+    H2: tl.constexpr,
+    D2: tl.constexpr,
+    BE: tl.constexpr,
+):
+    """The gradient of a, and what the sources' kernel needs: delta, the sum of y times dy. datt: a row's part of that
+    of att."""
     v = tl.program_id(0).to(tl.int64)
     h, d = tl.arange(0, H2), tl.arange(0, D2)
     hd, in_row = h[:, None] * D + d[None, :], (h < H)[:, None] & (d < D)[None, :]
@@ -81,7 +123,9 @@ def rows_backward(ptr, col, a, b, x, att, y, lse, dy, da, delta, datt, scale, OP
             key = tl.load(b + at, mask, 0).to(tl.float32)
             s = tl.sum(key * mine[None, :, :], 2) * scale
         elif OP == 1:
-            z = mine[None, :] + tl.load(b + u[:, None] * H + h[None, :], there[:, None] & (h < H)[None, :], 0).to(tl.float32)
+            z = mine[None, :] + tl.load(
+                b + u[:, None] * H + h[None, :], there[:, None] & (h < H)[None, :], 0
+            ).to(tl.float32)
             s = leaky(z)
         else:
             z = value + mine[None, :, :]
@@ -104,8 +148,26 @@ def rows_backward(ptr, col, a, b, x, att, y, lse, dy, da, delta, datt, scale, OP
 
 
 @triton.jit
-def sources_backward(ptr, row, a, b, x, att, lse, dy, delta, db, dx, scale, OP: tl.constexpr, H: tl.constexpr, D: tl.constexpr,
-                     H2: tl.constexpr, D2: tl.constexpr, BE: tl.constexpr):
+def sources_backward(
+    ptr,
+    row,
+    a,
+    b,
+    x,
+    att,
+    lse,
+    dy,
+    delta,
+    db,
+    dx,
+    scale,
+    OP: tl.constexpr,
+    H: tl.constexpr,
+    D: tl.constexpr,
+    H2: tl.constexpr,
+    D2: tl.constexpr,
+    BE: tl.constexpr,
+):
     u = tl.program_id(0).to(tl.int64)
     h, d = tl.arange(0, H2), tl.arange(0, D2)
     hd, in_row = h[:, None] * D + d[None, :], (h < H)[:, None] & (d < D)[None, :]
@@ -150,7 +212,7 @@ def sources_backward(ptr, row, a, b, x, att, lse, dy, delta, db, dx, scale, OP: 
         tl.store(db + u * H + h, of_b.to(db.dtype.element_ty), h < H)
 
 
-CONFIGURATIONS = ((1024, 1), (2048, 2), (4096, 4), (8192, 4))   # numbers of a tile, warps
+CONFIGURATIONS = ((1024, 1), (2048, 2), (4096, 4), (8192, 4))  # numbers of a tile, warps
 
 
 def transposed(p):
@@ -167,7 +229,7 @@ def call_of(p, both, configuration):
     a, b, x = {"gt": ("q", "k", "x"), "gat": ("l", "r", "x"), "gatv2": ("r", "l", "l")}[p.case.op]
     a, b, x, att = t[a], t[b], t[x], t.get("att", p.dy)
     H2, D2 = triton.next_power_of_2(H), triton.next_power_of_2(D)
-    sizes = dict(scale=D ** -0.5, OP=op, H=H, D=D, H2=H2, D2=D2, BE=max(2, numbers // (H2 * D2)), num_warps=warps)
+    sizes = dict(scale=D**-0.5, OP=op, H=H, D=D, H2=H2, D2=D2, BE=max(2, numbers // (H2 * D2)), num_warps=warps)
     grid, ptr = (p.nodes,), p.rowptr
     back = transposed(p) if both else None
     number = dict(dtype=torch.float32, device=p.device)
@@ -183,4 +245,5 @@ def call_of(p, both, configuration):
         dx, db = torch.empty_like(x), torch.empty_like(b if op < 2 else lse)
         sources_backward[grid](*back, a, b, x, att, lse, p.dy, delta, db, dx, **sizes)
         return y, ((da, db, dx) if op < 2 else (dx, da, parts.sum(0).to(att.dtype)))
+
     return call

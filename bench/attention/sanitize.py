@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Attention under compute-sanitizer: every version of the default schedule, the naive plan and each schedule of ways.gnn, forward and backward.
-Packs are made by gnnc, which needs no GPU, and executed by gnnc-replay under each tool; a line a tool and pack, and one of all.
+"""Attention under compute-sanitizer: every version of the default schedule, the naive plan and each schedule of
+ways.gnn, forward and backward. Packs are made by gnnc, which needs no GPU, and executed by gnnc-replay under each
+tool; a line a tool and pack, and one of all.
 
     sanitize.py --folder=FOLDER --jobs=8                  # both
     sanitize.py --folder=FOLDER --make=no                 # executes the packs that are there"""
+
 import argparse
 import concurrent.futures
 import os
@@ -33,7 +35,9 @@ def parse():
     p.add_argument("--shapes", type=words, default=["1x32", "8x8", "3x20"])
     p.add_argument("--dtypes", type=words, default=["f32", "f16", "bf16"])
     p.add_argument("--graphs", type=words, default=list(GRAPHS))
-    p.add_argument("--tools", type=words, default=list(TOOLS), help="of %s; none: gnnc-replay alone" % ", ".join(TOOLS))
+    p.add_argument(
+        "--tools", type=words, default=list(TOOLS), help="of %s; none: gnnc-replay alone" % ", ".join(TOOLS)
+    )
     p.add_argument("--packs", type=int, default=12)
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--each", type=int, default=200, help="seconds a record may take")
@@ -59,11 +63,36 @@ def jobs_of(o):
 
 def pack(o, job, out):
     file, names, case, schedule = job
-    command = [o.gnnc, "run", os.path.join(ops.ROOT, file), "-I", os.path.join(ops.ROOT, "stdlib"), "--target=" + o.target, "--arch=" + o.arch,
-               "--all-plans", "--check", "--pack=" + out, *ops.defines(case), *("--op=" + name for name in names), *("--graph=" + g for g in o.graphs)]
-    r = subprocess.run(command + (["--schedule=" + schedule] if schedule else []), capture_output=True, text=True, errors="replace")
-    if r.returncode and not (schedule and "error[E05" in r.stderr):   # a way may need more features than there are
-        return "%s %s: exit status %d: %s" % (" ".join(names), schedule or "", r.returncode, r.stderr.strip()[-300:])
+    command = [
+        o.gnnc,
+        "run",
+        os.path.join(ops.ROOT, file),
+        "-I",
+        os.path.join(ops.ROOT, "stdlib"),
+        "--target=" + o.target,
+        "--arch=" + o.arch,
+        "--all-plans",
+        "--check",
+        "--pack=" + out,
+        *ops.defines(case),
+        *("--op=" + name for name in names),
+        *("--graph=" + g for g in o.graphs),
+    ]
+    r = subprocess.run(
+        command + (["--schedule=" + schedule] if schedule else []),
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if r.returncode and not (
+        schedule and "error[E05" in r.stderr
+    ):  # a way may need more features than there are
+        return "%s %s: exit status %d: %s" % (
+            " ".join(names),
+            schedule or "",
+            r.returncode,
+            r.stderr.strip()[-300:],
+        )
     return ""
 
 
@@ -76,10 +105,15 @@ def make(o):
         made = [part for part in parts if os.path.exists(part)]
         for n in range(min(o.packs, len(made))):
             with open(os.path.join(o.folder, "attention-%d.pack" % n), "wb") as out:
-                for part in made[n::o.packs]:
+                for part in made[n :: o.packs]:
                     with open(part, "rb") as f:
                         out.write(f.read())
-    print("\n".join(faults + ["%d of %d ops and schedules packed, %d faults" % (len(made), len(jobs), len(faults))]), flush=True)
+    print(
+        "\n".join(
+            faults + ["%d of %d ops and schedules packed, %d faults" % (len(made), len(jobs), len(faults))]
+        ),
+        flush=True,
+    )
     return len(faults)
 
 
@@ -92,7 +126,9 @@ def execute(o, tool, path, end):
     if tool != "none":
         command = [o.sanitizer, "--tool", tool, "--target-processes", "all", "--print-limit", "5", *command]
     try:
-        r = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=max(end + 60 - time.time(), 60))
+        r = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=max(end + 60 - time.time(), 60)
+        )
     except subprocess.TimeoutExpired:
         return 0, 0, 1, "took longer than there was time"
     except OSError as missing:
@@ -101,12 +137,22 @@ def execute(o, tool, path, end):
     runs, wrong = (sum(map(int, re.findall(r"(\d+) " + word, text))) for word in ("runs", "wrong"))
     summaries = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:errors?|hazards?)", text)
     found = sum(map(int, summaries))
-    told = [line for line in text.splitlines() if "=========" in line and re.search(r"Invalid|hazard|Uninit|Barrier|Leaked|Error", line)][:3]
+    told = [
+        line
+        for line in text.splitlines()
+        if "=========" in line and re.search(r"Invalid|hazard|Uninit|Barrier|Leaked|Error", line)
+    ][:3]
     if tool != "none" and not summaries:
         found, told = 1, text.strip().splitlines()[-3:]
     if r.returncode and not wrong and not found:
         wrong, told = 1, text.strip().splitlines()[-3:]
-    line = "%d runs, %d wrong, %d %s, %.0f s" % (runs, wrong, found, "hazards" if tool == "racecheck" else "errors", time.time() - start)
+    line = "%d runs, %d wrong, %d %s, %.0f s" % (
+        runs,
+        wrong,
+        found,
+        "hazards" if tool == "racecheck" else "errors",
+        time.time() - start,
+    )
     return runs, wrong, found, "; ".join([line, *told])
 
 
