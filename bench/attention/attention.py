@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times attention, forward and backward, by gnnc (default schedule) and by others, on the same graphs. Each
-time is a line of JSON that is added to --out; what is there already is not timed again, so a run that ends early
-goes on where it is called again. report.py prints tables of it.
+time is a line of JSON that is added to --out; what is there already is not timed again, so a run that ends
+early goes on where it is called again. report.py prints tables of it.
 
     attention.py --graphs=arxiv,pattern1024 --shapes=1x128,8x16 --dtypes=f32,f16 --jobs=12 --out=attention.jsonl
     attention.py … --only=peers --seconds=500 --out=attention.jsonl"""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Which way to attend is the fastest, by the rows' length. Every schedule of ways.gnn is timed on graphs whose
-average degree grows, random ones (er) and batches of 128 nodes (batch) whose density grows with it; lines of JSON
-are added to --out, and an SVG a shape, type and kind of graph is drawn of what they hold: time per edge against
-the average degree, a curve a way.
+average degree grows, random ones (er) and batches of 128 nodes (batch) whose density grows with it; lines of
+JSON are added to --out, and an SVG a shape, type and kind of graph is drawn of what they hold: time per edge
+against the average degree, a curve a way.
 
     crossover.py --shapes=1x128,8x16 --dtypes=f32,f16 --jobs=12 --out=crossover.jsonl --svg=FOLDER
     crossover.py --draw --out=crossover.jsonl --svg=FOLDER"""

@@ -1,4 +1,5 @@
-"""The ops that are timed, their shapes, the bytes of their tensors; `gnnc bench`, for several ops and graphs."""
+"""The ops that are timed, their shapes, the bytes of their tensors; `gnnc bench`, for several ops and
+graphs."""
 
 import json
 import os
@@ -15,8 +16,8 @@ LIBRARY = os.path.join("stdlib", "attention.gnn")
 OWN = os.path.join("bench", "attention", "gatv2.gnn")
 
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
-# name: the op's in its file. inputs: n is a row of H x D a node, h of H a node, e of H x D an edge, w one H x D,
-# 1 a number of f32. grads: those the library differentiates by.
+# name: the op's in its file. inputs: n is a row of H x D a node, h of H a node, e of H x D an edge, w one H x
+# D, 1 a number of f32. grads: those the library differentiates by.
 Op = namedtuple("Op", "file name inputs grads")
 OPS = {
     "gt": Op(LIBRARY, "gt", {"q": "n", "k": "n", "x": "n"}, ("q", "k", "x")),
@@ -164,8 +165,8 @@ def short(graph):
 
 
 def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budget=None):
-    """Times ops, by their names in the file, on graphs, in one process. told(name, path, row) is called as each line
-    comes; what is told of what has no line is why."""
+    """Times ops, by their names in the file, on graphs, in one process. told(name, path, row) is called as each
+    line comes; what is told of what has no line is why."""
     command = [
         o.gnnc,
         "bench",

@@ -1,9 +1,9 @@
 """What others offer for attention, forward, and forward and backward: PyTorch's ops, compiled or not, PyTorch
-Geometric's layers after their projections, JAX, dense masks for batches of small graphs (SDPA, FlexAttention), and
-kernels of ours in Triton.
+Geometric's layers after their projections, JAX, dense masks for batches of small graphs (SDPA, FlexAttention),
+and kernels of ours in Triton.
 
-A peer is a function that, given a problem, prepares what an application would prepare once a graph, and returns a
-call that gives y, or y and the gradients."""
+A peer is a function that, given a problem, prepares what an application would prepare once a graph, and returns
+a call that gives y, or y and the gradients."""
 
 import os
 from collections import namedtuple
@@ -39,8 +39,8 @@ def peers_of(case, which, batch):
 
 
 class Problem:
-    """One case on one graph: index arrays as int32, inputs and the gradient of y in [-1, 1]. batch: graphs and nodes
-    of each, or None."""
+    """One case on one graph: index arrays as int32, inputs and the gradient of y in [-1, 1]. batch: graphs and
+    nodes of each, or None."""
 
     def __init__(self, case, rowptr, col, batch, device):
         self.case, self.rowptr, self.col, self.batch, self.device = case, rowptr, col, batch, device
@@ -410,8 +410,9 @@ def sampled_rows(p, most):
 
 
 def errors_of(p, result):
-    """{tensor: difference from f64}: of y the largest, over the sum of absolute terms; of a gradient its norm, over
-    the gradient's, as an edge whose leaky ReLU was on the other side of 0 in 16 bits has another one altogether."""
+    """{tensor: difference from f64}: of y the largest, over the sum of absolute terms; of a gradient its norm,
+    over the gradient's, as an edge whose leaky ReLU was on the other side of 0 in 16 bits has another one
+    altogether."""
     both = isinstance(result, tuple)
     y, got = result if both else (result, ())
     most = MOST_EDGES * 128 // max(p.case.H * p.case.D, 1)

@@ -206,8 +206,8 @@ def print_types(cases):
 
 
 def print_memory(cases):
-    """Beyond the inputs: results, gradients, what is saved, temporaries, maps that were prepared; of peers the most
-    that they allocate in a call."""
+    """Beyond the inputs: results, gradients, what is saved, temporaries, maps that were prepared; of peers the
+    most that they allocate in a call."""
     rows = []
     for key in sorted(cases, key=order):
         ours, peers = cases[key].get("gnnc"), cases[key].items()

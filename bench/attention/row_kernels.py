@@ -1,5 +1,6 @@
-"""Attention in Triton, a program a row with all its heads: maxima and sums on the run forward; backward a program a
-row of targets, then one a row of sources. What one would write without more ado; a few configurations each."""
+"""Attention in Triton, a program a row with all its heads: maxima and sums on the run forward; backward a
+program a row of targets, then one a row of sources. What one would write without more ado; a few configurations
+each."""
 
 import torch
 import triton
@@ -97,8 +98,8 @@ def rows_backward(
     D2: tl.constexpr,
     BE: tl.constexpr,
 ):
-    """The gradient of a, and what the sources' kernel needs: delta, the sum of y times dy. datt: a row's part of that
-    of att."""
+    """The gradient of a, and what the sources' kernel needs: delta, the sum of y times dy. datt: a row's part
+    of that of att."""
     v = tl.program_id(0).to(tl.int64)
     h, d = tl.arange(0, H2), tl.arange(0, D2)
     hd, in_row = h[:, None] * D + d[None, :], (h < H)[:, None] & (d < D)[None, :]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Whether attention gives the same bits, forward and backward: in 20 launches over different garbage, and in
-processes of their own, by the default schedule. What bench/family/identical.py does, for the ops that are here."""
+processes of their own, by the default schedule. What bench/family/identical.py does, for the ops that are
+here."""
 
 import argparse
 import concurrent.futures

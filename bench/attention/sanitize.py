@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attention under compute-sanitizer: every version of the default schedule, the naive plan and each schedule of
-ways.gnn, forward and backward. Packs are made by gnnc, which needs no GPU, and executed by gnnc-replay under each
-tool; a line a tool and pack, and one of all.
+ways.gnn, forward and backward. Packs are made by gnnc, which needs no GPU, and executed by gnnc-replay under
+each tool; a line a tool and pack, and one of all.
 
     sanitize.py --folder=FOLDER --jobs=8                  # both
     sanitize.py --folder=FOLDER --make=no                 # executes the packs that are there"""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Nodes with a million edges: gt and gat, forward and backward, on graphs that have some, beside a graph of rows of
-one length with as many nodes and edges. Where one row has half the edges or more all results are compared, else a
-sample. Lines of JSON are added to --out; what is there is not timed again.
+"""Nodes with a million edges: gt and gat, forward and backward, on graphs that have some, beside a graph of
+rows of one length with as many nodes and edges. Where one row has half the edges or more all results are
+compared, else a sample. Lines of JSON are added to --out; what is there is not timed again.
 
     supernodes.py --jobs=8 --out=supernodes.jsonl"""
 
