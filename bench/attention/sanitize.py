@@ -84,9 +84,8 @@ def pack(o, job, out):
         text=True,
         errors="replace",
     )
-    if r.returncode and not (
-        schedule and "error[E05" in r.stderr
-    ):  # a way may need more features than there are
+    refused = schedule and "error[E05" in r.stderr  # a way may need more features than there are
+    if r.returncode and not refused:
         return "%s %s: exit status %d: %s" % (
             " ".join(names),
             schedule or "",
@@ -108,12 +107,8 @@ def make(o):
                 for part in made[n :: o.packs]:
                     with open(part, "rb") as f:
                         out.write(f.read())
-    print(
-        "\n".join(
-            faults + ["%d of %d ops and schedules packed, %d faults" % (len(made), len(jobs), len(faults))]
-        ),
-        flush=True,
-    )
+    counts = len(made), len(jobs) - len(made) - len(faults), len(faults)
+    print("\n".join(faults + ["%d packed, %d schedules refused, %d faults" % counts]), flush=True)
     return len(faults)
 
 
