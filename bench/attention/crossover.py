@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Which way to attend is the fastest, by the rows' length. Every schedule of ways.gnn is timed on graphs whose
-average degree grows, random ones (er) and batches of 128 nodes (batch) whose density grows with it; lines of
+average degree grows, random ones (er) and batches of small ones (batch) whose density grows with it; lines of
 JSON are added to --out, and an SVG a shape, type and kind of graph is drawn of what they hold: time per edge
 against the average degree, a curve a way.
 
@@ -20,7 +20,8 @@ import ops
 
 KEY = ("graph", "way", "dtype", "H", "D")
 WAYS = os.path.join("bench", "attention", "ways.gnn")
-BATCH = 128  # nodes of each of a batch's graphs
+BATCH = 128  # nodes of a batch's graphs, on average
+TITLES = {"er": "random graphs", "batch": "batches of graphs of 128 nodes on average"}
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#7b4ea3", "#444444", "#e07b39", "#17a2a2", "#8c6d46")
 
 
@@ -190,7 +191,7 @@ def svg_of(key, by_way):
             LEFT,
             24,
             "gt, %d x %d, %s, %s"
-            % (H, D, dtype, {"er": "random graphs", "batch": "batches of graphs of 128 nodes"}.get(kind, kind)),
+            % (H, D, dtype, TITLES.get(kind, kind)),
             'font-size="15"',
         ),
     ]
@@ -205,8 +206,7 @@ def svg_of(key, by_way):
             '<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>' % (LEFT, WIDE - RIGHT, up(y), up(y))
         )
         out.append(text(LEFT - 8, up(y) + 4, "%g" % y, 'text-anchor="end"'))
-    label = "edges a row" + (" (128 is density 1)" if kind == "batch" else "")
-    out.append(text((LEFT + WIDE - RIGHT) / 2, HIGH - 12, label, 'text-anchor="middle"'))
+    out.append(text((LEFT + WIDE - RIGHT) / 2, HIGH - 12, "edges a row", 'text-anchor="middle"'))
     out.append(
         text(
             18, HIGH / 2, "ns an edge, cold", 'text-anchor="middle" transform="rotate(-90 18 %d)"' % (HIGH // 2)

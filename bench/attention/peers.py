@@ -289,7 +289,7 @@ class Layered:
 # ---- Triton ----------------------------------------------------------------------------------------------
 
 
-@peer("triton rows", ROW_OPS, variants=(0, 1, 2, 3))
+@peer("triton rows", ROW_OPS, variants=(0, 1, 2))
 def triton_rows(p, both, variant):
     import row_kernels
 

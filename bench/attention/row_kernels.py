@@ -213,7 +213,7 @@ def sources_backward(
         tl.store(db + u * H + h, of_b.to(db.dtype.element_ty), h < H)
 
 
-CONFIGURATIONS = ((1024, 1), (2048, 2), (4096, 4), (8192, 4))  # numbers of a tile, warps
+CONFIGURATIONS = ((1024, 1), (2048, 2), (4096, 4))  # numbers of a tile, warps
 
 
 def transposed(p):
