@@ -24,20 +24,18 @@ def digest(folder):
     return hashed.hexdigest() if names else None
 
 
-def run(o, case, graph, folder):
-    sizes = [x for k, v in cases.defines(case).items() for x in ("-D", "%s=%d" % (k, v))]
-    r = subprocess.run([o.gnnc, "run", os.path.join(ROOT, cases.OPS[case.op].file), "-I", os.path.join(ROOT, "stdlib"), "--op=" + case.op, *sizes,
-                        "-D", "T=" + case.dtype, "--graph=" + graph, "--target=" + o.target, "--identical=%d" % o.launches, "--out=" + folder],
-                       capture_output=True, text=True)
+def run(o, file, options, graph, folder):
+    r = subprocess.run([o.gnnc, "run", os.path.join(ROOT, file), "-I", os.path.join(ROOT, "stdlib"), *options, "--graph=" + graph,
+                        "--target=" + o.target, "--identical=%d" % o.launches, "--out=" + folder], capture_output=True, text=True)
     fault = next((line for line in r.stderr.splitlines() if "error" in line), "exit status %d" % r.returncode)
     return digest(folder), fault if r.returncode else None
 
 
-def verdict_of(o, case, graph):
+def verdict_of(o, file, options, graph):
     digests = set()
     for _ in range(o.processes):
         with tempfile.TemporaryDirectory() as folder:
-            found, fault = run(o, case, graph, folder)
+            found, fault = run(o, file, options, graph, folder)
         if fault:
             return fault
         digests.add(found)
@@ -65,7 +63,8 @@ def main():
         for case in cases.select(cases.FAMILIES, o.ops, o.dtypes, o.feats):
             if cases.largest_bytes(case, nodes, edges) > o.most_gib * 2 ** 30:
                 continue
-            verdict = verdict_of(o, case, graph)
+            sizes = [x for k, v in cases.defines(case).items() for x in ("-D", "%s=%d" % (k, v))]
+            verdict = verdict_of(o, cases.OPS[case.op].file, ["--op=" + case.op, "-D", "T=" + case.dtype, *sizes], graph)
             faults += verdict != "same bits"
             print("%-12s %-14s %-4s F=%-3d H=%d  %s" % (name, case.op, case.dtype, case.F, case.H, verdict), flush=True)
     print("%d launches in each of %d processes; %d cases differ or failed" % (o.launches, o.processes, faults))

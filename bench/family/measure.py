@@ -81,23 +81,31 @@ class Clock:
             return self._events(self._many(call, calls), 5 if once < 100 else 2, False) / calls
         return self.wall(lambda: [call() for _ in range(calls)]) / calls
 
-    def times(self, call, wait=None, dispatch=0.0):
-        """(cold, hot). wait: for results of a library with streams of its own, timed by the wall, less what an empty call takes."""
+    def cold(self, call, wait=None, dispatch=0.0):
+        """wait: for results of a library with streams of its own, timed by the wall, less what an empty call takes."""
         once = min(self.wall(call, wait) for _ in range(3))
         rounds = int(min(20, max(3, self.seconds * 1e3 / max(once, 1e-3))))
-        calls = int(min(10, max(1, self.seconds * 500 / max(once, 1e-3))))
         if self.cuda and not wait:
-            return self._events(call, rounds, True), self.hot(call)
+            return self._events(call, rounds, True)
         cold = []
         for _ in range(rounds):
             self.overwritten.fill_(1)
             cold.append(max(self.wall(call, wait) - dispatch, 1e-4))
+        return statistics.median(cold)
+
+    def times(self, call, wait=None, dispatch=0.0):
+        """(cold, hot)"""
+        cold = self.cold(call, wait, dispatch)
+        if self.cuda and not wait:
+            return cold, self.hot(call)
+        once = min(self.wall(call, wait) for _ in range(3))
+        calls = int(min(10, max(1, self.seconds * 500 / max(once, 1e-3))))
 
         def many():
             for _ in range(calls):
                 last = call()
             return last
-        return statistics.median(cold), statistics.median(self.wall(many, wait) / calls for _ in range(5))
+        return cold, statistics.median(self.wall(many, wait) / calls for _ in range(5))
 
 
 # ---- Floors --------------------------------------------------------------------------------------------------
