@@ -157,9 +157,13 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
-        .op = tensor_op_copy(a, op),
         .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
+    if (is_walked(rows)) {
+        planner given = plan_new(a, ds, op, none, mach, facts);
+        op = default_rfactor(&given, s);
+    }
+    s->op = tensor_op_copy(a, op);
     planner p = plan_new(a, ds, op, none, mach, facts);
     plan_drop_else(&p);
     plan_counts(&p, true);

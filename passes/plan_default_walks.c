@@ -121,12 +121,22 @@ static void follow(reach *r, uint32_t stage) {
     r->reader = outer;
 }
 
+// One's indices begin with those of the other.
+static bool same_loops(const walks *w, const tensor_stage *a, const tensor_stage *b) {
+    bool same = true;
+    for (uint32_t i = 0; i < a->nleft && i < b->nleft; i++)
+        same &= w->p->op->vars.data[a->left[i]].space == w->p->op->vars.data[b->left[i]].space;
+    return same;
+}
+
 // What it needs of the walk's sums can be had while they are found.
 static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = stage_of(w, stage);
     const planner *p = w->p;
     reach r = {w, of, stage, true, false, ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1)};
     if (!plan_same_keys(p, stage_of(w, of->sums.data[0]), st)) return false;
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        if (!same_loops(w, stage_of(w, of->sums.data[i]), st)) return false;
     follow(&r, stage);
     if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
