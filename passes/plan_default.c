@@ -114,8 +114,10 @@ static bool contraction_joins(const making *m, const stage_group *g, uint32_t st
 static void fill_kernels(making *m) {
     stage_group g = {0};
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
+        const char *name = m->p->op->stages.data[i].name;
         bool apart = m->fused && m->fused[i];
         if (plan_inlined(m->p, i) && !apart) continue;
+        if (apart && schedule_find(m->s, name, SCHEDULE_INLINE, name)) continue;   // it goes into a walk
         if (apart || !plan_joins(m->p, &g, i) || !contraction_joins(m, &g, i)) {
             if (g.len) default_kernel(m, &g);
             g = (stage_group){0};

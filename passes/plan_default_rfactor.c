@@ -1,4 +1,4 @@
-// Which sums over all points a walk takes along by default: those that read what edges have computed, as other sums of rows do,
+// Which sums over all points a walk takes along by default: those that read what is reduced for each edge, as other sums of rows do,
 // become sums of what rows give.
 //     datt[h] = sum {e} ds[e, h]   →  rfactor datt by src, where a sum of rows by src reads ds, too
 #include "plan_default.h"
@@ -22,16 +22,25 @@ static tensor_val walked(const planner *p, uint32_t stage) {
 }
 
 // ---- What it reads ---------------------------------------------------------------------------------------
-static bool not_of_points(void *user, const tensor_node *load) {
-    const looking *l = user;
+static bool follow_points(void *user, const tensor_node *load) {
+    looking *l = user;
     const tensor_val_info *v = &l->p->op->vals.data[load->imm.i];
-    return v->role != VAL_STAGE || !v->rank || v->axes[0] != l->space;
+    if (v->role != VAL_STAGE || !v->rank || v->axes[0] != l->space) return true;
+    for (uint32_t i = 0; i < l->p->op->stages.len && !l->found; i++) {
+        const tensor_stage *st = stage_of(l->p, i);
+        if (st->targets[0].val != (tensor_val)load->imm.i || l->seen[i]) continue;
+        l->seen[i] = 1;
+        l->found |= st->reducer != TENSOR_NO_REDUCER;
+        if (!l->found) plan_loads(l->p, st, follow_points, l);
+    }
+    return !l->found;
 }
 
-// A stage of points, computed by the op.
+// What is reduced for each point, such as a dot product, at once or through what points make of it.
 static bool reads_points(planner *p, uint32_t stage, tensor_space space) {
-    looking l = {.p = p, .space = space};
-    return !plan_loads(p, stage_of(p, stage), not_of_points, &l);
+    looking l = {.p = p, .space = space, .seen = ARENA_ARRAY(p->arena, uint8_t, p->op->stages.len + 1)};
+    plan_loads(p, stage_of(p, stage), follow_points, &l);
+    return l.found;
 }
 
 static bool follow(void *user, const tensor_node *load) {
