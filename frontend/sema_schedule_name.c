@@ -32,6 +32,7 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
     if (unknowable(c)) return true;
     const tensor_op *op = c->op->op;
     schedule_names there = {0};
+    if (schedule_rows_of(c, path)) return true;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const char *name = op->stages.data[i].name;
         if (schedule_covers(path, name)) return true;
@@ -69,7 +70,8 @@ static bool stage_has(const index_search *q, const tensor_stage *st) {
         if ((left && q->bound_only) || !var_is(op, v, q->name)) continue;
         if (q->space == TENSOR_NO_SPACE || op->vars.data[v].space == q->space) return true;
     }
-    return false;
+    tensor_space rows = schedule_rows_called(op, st, q->name);
+    return rows != TENSOR_NO_SPACE && (q->space == TENSOR_NO_SPACE || rows == q->space);
 }
 
 bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const char *name) {
@@ -78,9 +80,9 @@ bool schedule_reduces(const schedule_checker *c, const tensor_stage *st, const c
 
 static bool found(const index_search *q) {
     const tensor_op *op = q->c->op->op;
+    const char *of = schedule_rows_of(q->c, q->path), *path = of ? of : q->path;
     for (uint32_t i = 0; i < op->stages.len; i++)
-        if (schedule_covers(q->path, op->stages.data[i].name) && stage_has(q, &op->stages.data[i]))
-            return true;
+        if (schedule_covers(path, op->stages.data[i].name) && stage_has(q, &op->stages.data[i])) return true;
     return false;
 }
 
@@ -90,9 +92,12 @@ bool schedule_is_index(const schedule_checker *c, const char *name) {
 
 bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name, tensor_space *out) {
     const tensor_op *op = c->op->op;
+    const char *of = schedule_rows_of(c, stage), *path = of ? of : stage;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         const tensor_stage *st = &op->stages.data[i];
-        if (!schedule_covers(stage, st->name)) continue;
+        if (!schedule_covers(path, st->name)) continue;
+        tensor_space rows = schedule_rows_called(op, st, name);
+        if (rows != TENSOR_NO_SPACE) return *out = rows, true;
         for (uint32_t k = 0; k < st->nleft + st->nbound; k++) {
             tensor_var v = k < st->nleft ? st->left[k] : st->bound[k - st->nleft];
             if (var_is(op, v, name)) return *out = op->vars.data[v].space, true;

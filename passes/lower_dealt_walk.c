@@ -5,6 +5,7 @@
 //       reduce m, y {
 //         for e [serial unroll 4 masked] dealt to lane 8 of d {
 //           without d { reduce s { … } store s }
+//           store z
 //           contribute m
 //           contribute y
 #include "lower.h"
@@ -20,6 +21,14 @@ static bool is_of_steps(kernel *k, const loop_node *n) {
 static bool is_of_walk(kernel *k, const loop_node *n) {
     const reduction *r = lw_reduction(k, n->stages[0]);
     return loop_over_var(&r->node->body, k->dealt->node->var) == k->dealt->node;
+}
+
+// A store that stands in the loops which steps stand without: of all steps, by all lanes.
+static bool is_of_lanes(kernel *k, const loop_node *n) {
+    const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
+    axis_set left = 0;
+    for (uint32_t i = 0; i < st->nleft; i++) left |= lw_var_depends(k, st->left[i]);
+    return n->kind == LOOP_STORE && left & k->dealt->apart;
 }
 
 // Where the expression stands without those loops, and takes what lanes know of their steps, or costs much.
@@ -99,14 +108,15 @@ static void share_steps(kernel *k, simt_builder *b, const loop_node *n) {
 void lw_deal_for(kernel *k, simt_builder *b, const loop_body *body, uint32_t i) {
     const loop_node *n = body->data[i];
     dealt_steps *d = k->dealt;
-    bool there = n->kind == LOOP_STORE;
     if (!d->apart) d->apart = lw_var_depends(k, d->node->deal_of);
+    bool there = n->kind == LOOP_STORE && !is_of_lanes(k, n);
     if (n->kind == LOOP_CONTRIBUTE && is_of_walk(k, n)) there = is_of_steps(k, n);
     if (n->kind == LOOP_LET || n->kind == LOOP_GIVEN) return;
     if (there && !d->there) lw_deal(k, b);
     else if (!there && d->there) lw_deal_back(k);
     for (uint32_t j = 0; j < i && there; j++)
         if (body->data[j]->kind == LOOP_GIVEN) lw_given(k, b, body->data[j]);
+    if (n->kind == LOOP_STORE && !there) share_steps(k, b, n);
     // What is loaded ahead is of all that follow one another.
     for (uint32_t j = i; !there && j < body->len && body->data[j]->kind == LOOP_CONTRIBUTE; j++)
         if (is_of_walk(k, body->data[j]) && !is_of_steps(k, body->data[j])) share_steps(k, b, body->data[j]);

@@ -121,6 +121,9 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
 bool plan_equations(planner *p, bool whole) {
     const pass_observer *after = p->facts->after;
     plan_drop_else(p);
+    plan_rfactor(p);
+    if (p->failed) return false;
+    pass_done(after, "rfactor", p->op, NULL, NULL);
     if (whole) plan_matrix_counts(p);
     plan_types(p);
     if (p->failed) return false;

@@ -114,8 +114,10 @@ static bool contraction_joins(const making *m, const stage_group *g, uint32_t st
 static void fill_kernels(making *m) {
     stage_group g = {0};
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
+        const char *name = m->p->op->stages.data[i].name;
         bool apart = m->fused && m->fused[i];
         if (plan_inlined(m->p, i) && !apart) continue;
+        if (apart && schedule_find(m->s, name, SCHEDULE_INLINE, name)) continue;   // it goes into a walk
         if (apart || !plan_joins(m->p, &g, i) || !contraction_joins(m, &g, i)) {
             if (g.len) default_kernel(m, &g);
             g = (stage_group){0};
@@ -157,9 +159,13 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
     *s = (schedule){
         .name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
-        .op = tensor_op_copy(a, op),
         .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
+    if (is_walked(rows)) {
+        planner given = plan_new(a, ds, op, none, mach, facts);
+        op = default_rfactor(&given, s);
+    }
+    s->op = tensor_op_copy(a, op);
     planner p = plan_new(a, ds, op, none, mach, facts);
     plan_drop_else(&p);
     plan_counts(&p, true);

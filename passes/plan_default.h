@@ -131,6 +131,8 @@ bool default_outer_all(making *m, const stage_group *g);   // over all points, w
 // A sum of matrices over the points of a graph, such as the gradient of a layer's weights.
 bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n);
 
+// The op with sums over all points that walks of rows take along, as the schedule says then (plan_default_rfactor.c).
+tensor_op *default_rfactor(planner *p, schedule *s);
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
 typedef struct {

@@ -106,7 +106,7 @@ static const char *base_name(const walks *w, tensor_var v) {
 // false: the sums call what they walk by different names.
 static bool fill_fuse(walks *w, const walk *of) {
     uint32_t n = 0;
-    const char **names = ARENA_ARRAY(w->p->arena, const char *, of->sums.len + of->late.len + 1);
+    const char **names = ARENA_ARRAY(w->p->arena, const char *, of->sums.len + of->late.len + of->edges.len + 1);
     const char *at = base_name(w, stage_of(w, of->sums.data[0])->bound[0]);
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *st = stage_of(w, of->sums.data[i]);
@@ -114,6 +114,11 @@ static bool fill_fuse(walks *w, const walk *of) {
         names[n++] = st->name;
     }
     for (uint32_t i = 0; i < of->late.len; i++) names[n++] = stage_of(w, of->late.data[i])->name;
+    for (uint32_t i = 0; i < of->edges.len; i++) {
+        const tensor_stage *st = stage_of(w, of->edges.data[i]);
+        if (strcmp(at, base_name(w, st->left[0]))) return false;
+        names[n++] = st->name;
+    }
     for (uint32_t i = 0; i < n; i++) {
         schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
         v[0] = (schedule_value){.keyword = "stages", .nnames = n, .names = names, .var = UINT32_MAX};
@@ -180,7 +185,7 @@ static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
 }
 
 // All that lanes along the last index would compute alike for each step is dealt to them, a step each.
-static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, const row_shares *s,
+static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked, const row_shares *s,
                        int64_t steps) {
     int64_t lanes = s->level[s->depth - 1].lanes;
     bool deep = false;   // else those lanes have parts of scores alone
@@ -193,7 +198,7 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, c
     v[2] = (schedule_value){.keyword = "dealt", .var = UINT32_MAX};
     schedule_fill(w->p->arena, w->m->s,
                   (schedule_cell){.verb = SCHEDULE_UNROLL, .stage = st->name,
-                                  .subject = w->p->op->vars.data[st->bound[0]].name,
+                                  .subject = w->p->op->vars.data[walked].name,
                                   .nvalues = deep && lanes >= steps && lanes > 1 ? 3 : 2, .values = v});
 }
 
@@ -227,8 +232,15 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
         if (st->reducer == TENSOR_NO_REDUCER) continue;
         if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
-        fill_steps(w, of, st, s, steps);
+        fill_steps(w, of, st, st->bound[0], s, steps);
         if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part, NULL);
+    }
+    for (uint32_t i = 0; i < of->edges.len; i++) {
+        const tensor_stage *st = stage_of(w, of->edges.data[i]);
+        fill_levels(w, s, st);
+        if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], sharers, NULL);
+        default_fill(m, st->name, SCHEDULE_LANES, st->left[0], spare, NULL);
+        fill_steps(w, of, st, st->left[0], s, steps);
     }
 }
 
@@ -271,10 +283,36 @@ static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
     fill_rows(w, of, s);
     for (uint32_t i = 0; i < of->sums.len; i++) w->m->fused[of->sums.data[i]] = true;
     for (uint32_t i = 0; i < of->late.len; i++) w->m->fused[of->late.data[i]] = true;
+    for (uint32_t i = 0; i < of->edges.len; i++) w->m->fused[of->edges.data[i]] = true;
     bool known = false;
     for (uint32_t i = 0; i < w->m->walked.len; i++) known |= w->m->walked.data[i] == of->map;
     if (!known) VEC_PUSH(w->p->arena, &w->m->walked, of->map);
     return true;
+}
+
+// As kernels will follow one another, so that those between walks are dealt out as they will be.
+static bool order_kernels(making *m) {
+    planner *p = m->p;
+    uint32_t n = p->op->stages.len;
+    const char **names = ARENA_ARRAY(p->arena, const char *, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        tensor_val v = p->op->stages.data[i].targets[0].val;
+        names[i] = m->fused[i] ? p->op->stages.data[i].name : NULL;
+        if (plan_fuse_cell(p, i) && plan_inlined(p, i))   // what a statement names is not computed where it is read
+            p->plan->values.data[v] = (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL};
+    }
+    for (uint32_t i = 0; i < n; i++) {   // what reads the scores reads what those are made of
+        tensor_stage *st = &p->op->stages.data[i];
+        tensor_expr *body = ARENA_ARRAY(p->arena, tensor_expr, st->nbody + 1);
+        for (uint32_t k = 0; k < st->nbody; k++) body[k] = plan_inline_loads(p, st->body[k]);
+        p->op->stages.data[i].body = body;
+    }
+    plan_fuse_order(p);
+    for (uint32_t i = 0; i < n; i++) {
+        m->fused[i] = false;
+        for (uint32_t k = 0; k < n; k++) m->fused[i] |= names[k] && !strcmp(names[k], p->op->stages.data[i].name);
+    }
+    return !p->failed;
 }
 
 bool default_walk(making *m) {
@@ -299,5 +337,5 @@ bool default_walk(making *m) {
         fill_score(&w, i, &deepest);
         m->fused[i] = true;
     }
-    return filled != 0;
+    return filled && order_kernels(m);
 }

@@ -1,6 +1,6 @@
 // Which sums of rows share a walk by default: those by one map of which one needs another, or a score of an
-// edge. Scores are stages of edges that only walks read, and other scores; late is what rows make of the sums:
-// results, and what edges read.
+// edge. Scores are stages of edges that only walks read, other scores, and results of edges, which a walk stores that finds
+// no sum they need; late is what rows make of the sums: results, and what edges read.
 #include "plan_default_walks.h"
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -38,11 +38,21 @@ static bool is_score(const walks *w, uint32_t i) {
            (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(w->p, st) && !st->nkeys));
 }
 
-// A score is read by sums of walks, and by other scores.
+// Nobody else reads it.
+static bool is_edge_result(const walks *w, uint32_t i) {
+    const tensor_stage *st = stage_of(w, i);
+    bool result = !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
+                  st->reducer == TENSOR_NO_REDUCER && default_is_walked(w, first_space(w, st)) &&
+                  w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
+    for (uint32_t k = 0; k < w->p->op->stages.len && result; k++) result &= k == i || !plan_reads_stage(w->p, k, i);
+    return result;
+}
+
+// A score is read by sums of walks, by other scores, and by results of edges.
 static bool read_by_walks(const walks *w, uint32_t score) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (!plan_inlined(w->p, i) && plan_reads_stage(w->p, i, score) && !w->scores[i] &&
-            map_of(w, i) == TENSOR_NO_VAL)
+            map_of(w, i) == TENSOR_NO_VAL && !is_edge_result(w, i))
             return false;
     return true;
 }
@@ -121,12 +131,22 @@ static void follow(reach *r, uint32_t stage) {
     r->reader = outer;
 }
 
+// One's indices begin with those of the other.
+static bool same_loops(const walks *w, const tensor_stage *a, const tensor_stage *b) {
+    bool same = true;
+    for (uint32_t i = 0; i < a->nleft && i < b->nleft; i++)
+        same &= w->p->op->vars.data[a->left[i]].space == w->p->op->vars.data[b->left[i]].space;
+    return same;
+}
+
 // What it needs of the walk's sums can be had while they are found.
 static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = stage_of(w, stage);
     const planner *p = w->p;
     reach r = {w, of, stage, true, false, ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1)};
     if (!plan_same_keys(p, stage_of(w, of->sums.data[0]), st)) return false;
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        if (!same_loops(w, stage_of(w, of->sums.data[i]), st)) return false;
     follow(&r, stage);
     if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
@@ -182,26 +202,58 @@ static void find_walks(walks *w) {
     }
 }
 
+// ---- Results of edges ------------------------------------------------------------------------------------
+// Its loops are the walk's, and it needs no sum of it.
+static bool may_store(const walks *w, const walk *of, uint32_t stage) {
+    const tensor_stage *st = stage_of(w, stage), *deepest = plan_deepest(w->p, &of->sums);
+    if (w->p->op->vals.data[of->map].axes[0] != first_space(w, st) || st->nleft > deepest->nleft) return false;
+    for (uint32_t k = 1; k < st->nleft; k++)
+        if (w->p->op->vars.data[st->left[k]].space != w->p->op->vars.data[deepest->left[k]].space) return false;
+    reach r = {w, of, stage, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
+    follow(&r, stage);
+    return !r.any;
+}
+
+// Those that read scores are stored by a walk that has them, first by one whose edges lie side by side.
+static bool give_edges(walks *w) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+        if (!is_edge_result(w, i) || !default_reads_score(w, i)) continue;
+        walk *best = NULL;
+        for (uint32_t k = 0; k < w->walks.len; k++) {
+            walk *of = &w->walks.data[k];
+            bool sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
+            if (of->scores && may_store(w, of, i) && (!best || sorted)) best = of;
+        }
+        if (!best) return false;
+        VEC_PUSH(w->p->arena, &best->edges, i);
+    }
+    return true;
+}
+
+static bool is_stored(const walks *w, uint32_t stage) {
+    for (uint32_t k = 0; k < w->walks.len; k++)
+        for (uint32_t i = 0; i < w->walks.data[k].edges.len; i++)
+            if (w->walks.data[k].edges.data[i] == stage) return true;
+    return false;
+}
+
 // Results of edges are better made of numbers that threads still have of them: then rows are taken whole. So are
 // sums that no walk may have.
 bool default_walk_is_worth(const walks *w, const walk *of) {
     bool others = false;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
         const tensor_stage *st = stage_of(w, i);
-        if (w->scores[i] || w->walk_of[i] || plan_inlined(w->p, i)) continue;
+        if (w->scores[i] || w->walk_of[i] || plan_inlined(w->p, i) || is_stored(w, i)) continue;
         others |= (st->nkeys || default_is_walked(w, first_space(w, st))) && reads_sum(w, of, i);
     }
     return of->scores || (of->meets && !others);
 }
 
-// The last walk of which a stage reads a sum, as the op came; 0: of none.
-static uint32_t last_read(const walks *w, uint32_t stage) {
-    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->walk_of[i] > last && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
-            last = w->walk_of[i];
-    return last;
+// Sums of the walk need some of the other's, whatever stands between.
+static bool comes_after(const walks *w, const walk *of, const walk *other) {
+    reach r = {w, other, 0, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
+    for (uint32_t i = 0; i < of->sums.len && !r.any; i++) follow(&r, of->sums.data[i]);
+    return r.any;
 }
 
 static bool read_by_edges(const walks *w, tensor_val v) {
@@ -224,20 +276,74 @@ static bool has_loops_of(const walks *w, const walk *of, const tensor_stage *st)
     return false;
 }
 
-// What rows make of the sums of a walk: a result, or what edges read, as each would make it again.
-static void find_late(walks *w) {
+// ---- What rows make of the sums --------------------------------------------------------------------------
+typedef struct {
+    uint32_t *last;   // per stage that rows make of sums, and of each other: the walk it stands behind; 0: it stands behind none
+    bool *joins;
+} lateness;
+
+static uint32_t later(const walks *w, uint32_t a, uint32_t b) {
+    if (!a || !b || a == b) return a ? a : b;
+    const walk *x = &w->walks.data[a - 1], *y = &w->walks.data[b - 1];
+    return comes_after(w, x, y) || (a > b && !comes_after(w, y, x)) ? a : b;
+}
+
+// The last walk of which a stage reads a sum, or what rows make of it, as the op came.
+static uint32_t last_read(const walks *w, const lateness *l, uint32_t stage) {
+    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if ((w->walk_of[i] || (i < stage && l->last[i])) && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
+            last = later(w, last, w->walk_of[i] ? w->walk_of[i] : l->last[i]);
+    return last;
+}
+
+// All that it reads of the walk is there when the walk returns: no other kernel stands between.
+static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, uint32_t last) {
+    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
+    const walk *of = &w->walks.data[last - 1];
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(w, i);
-        uint32_t last = last_read(w, i);
-        walk *of = last ? &w->walks.data[last - 1] : NULL;
-        bool plain = st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1,
-             result = plain && w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
-        bool rows = of && first_space(w, st) == w->p->op->vals.data[of->map].into &&
-                    !default_is_walked(w, first_space(w, st));
-        if (!plain || !rows) continue;
-        bool joins = result ? has_loops_of(w, of, st) : read_by_edges(w, st->targets[0].val);
-        if (joins) VEC_PUSH(w->p->arena, &of->late, i);
+        if (i == stage || w->walk_of[i] == last || l->last[i] == last) continue;
+        if (!plan_read_by(&given, stage, stage_of(w, i)->targets[0].val)) continue;
+        reach r = {w, of, i, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
+        follow(&r, i);
+        if (r.any) return false;
     }
+    return true;
+}
+
+static bool is_plain_of_rows(const walks *w, const walk *of, uint32_t stage) {
+    const tensor_stage *st = stage_of(w, stage);
+    return st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
+           first_space(w, st) == w->p->op->vals.data[of->map].into && !default_is_walked(w, first_space(w, st));
+}
+
+static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
+    const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
+    for (uint32_t i = stage + 1; i < w->p->op->stages.len; i++)
+        if (l->joins[i] && l->last[i] == l->last[stage] && plan_read_by(&given, i, stage_of(w, stage)->targets[0].val))
+            return true;
+    return false;
+}
+
+// A result, or what edges read, as each would make it again; and what those are made of.
+static void find_late(walks *w) {
+    uint32_t n = w->p->op->stages.len;
+    lateness l = {ARENA_ARRAY(w->p->arena, uint32_t, n + 1), ARENA_ARRAY(w->p->arena, bool, n + 1)};
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t last = last_read(w, &l, i);
+        bool fits = last && is_plain_of_rows(w, &w->walks.data[last - 1], i) && has_all_at_hand(w, &l, i, last);
+        if (fits) l.last[i] = last;
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        const tensor_stage *st = stage_of(w, i);
+        if (!l.last[i]) continue;
+        bool result = w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
+        l.joins[i] = (result ? has_loops_of(w, &w->walks.data[l.last[i] - 1], st) : read_by_edges(w, st->targets[0].val)) ||
+                     (!result && read_by_joined(w, &l, i));
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (l.joins[i]) VEC_PUSH(w->p->arena, &w->walks.data[l.last[i] - 1].late, i);
 }
 
 bool default_find_walks(walks *w) {
@@ -247,5 +353,5 @@ bool default_find_walks(walks *w) {
     if (!find_scores(w)) return false;
     find_walks(w);
     find_late(w);
-    return true;
+    return give_edges(w);
 }

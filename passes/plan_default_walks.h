@@ -6,7 +6,7 @@
 
 typedef struct {
     tensor_val map;
-    stage_group sums, late;   // late: what rows make of the sums
+    stage_group sums, late, edges;   // late: what rows make of the sums; edges: results of edges, stored on the way
     bool scores, meets;       // a score is stored for some sum; some sum needs another
 } walk;
 

@@ -131,9 +131,23 @@ static schedule_cell registers_for(versioning *w, const schedule *s, schedule_ce
     return vector;
 }
 
-static bool walks_once(const schedule *s) {
+// Stages are fused at what one of them reduces.
+static bool is_walk(const tensor_op *op, const schedule_cell *c) {
+    const char *at = c->verb == SCHEDULE_FUSE && !c->empty ? schedule_value_of(c, "at")->text : NULL;
+    for (uint32_t i = 0; at && i < op->stages.len; i++) {
+        const tensor_stage *st = &op->stages.data[i];
+        size_t n = strlen(at);
+        for (uint32_t k = 0; k < st->nbound && !strcmp(st->name, c->subject); k++) {
+            const char *name = op->vars.data[st->bound[k]].name;
+            if (!strncmp(name, at, n) && (!name[n] || name[n] == '\'')) return true;
+        }
+    }
+    return false;
+}
+
+static bool walks_once(const tensor_op *op, const schedule *s) {
     for (uint32_t i = 0; i < s->cells.len; i++)
-        if (s->cells.data[i].verb == SCHEDULE_ONLINE && !s->cells.data[i].empty) return true;
+        if (is_walk(op, &s->cells.data[i])) return true;
     return false;
 }
 
@@ -146,7 +160,7 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     t->automatic = true;
     t->cells.data = NULL;
     t->cells.len = t->cells.cap = 0;
-    bool once = walks_once(s);
+    bool once = walks_once(w->op, s);
     for (uint32_t i = 0; i < s->cells.len && once; i++)
         if (s->cells.data[i].verb == SCHEDULE_VECTOR && !s->cells.data[i].empty)
             schedule_fill(w->arena, t, registers_for(w, s, s->cells.data[i]));

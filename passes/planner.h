@@ -100,6 +100,10 @@ typedef struct {
     VEC(stage_group *) live;   // of a fused kernel: a stage that is added moves later ones up in all of them
 } planner;
 
+// ---- Sums of rows (plan_rfactor.c) -----------------------------------------------------------------------
+void plan_rfactor(planner *p);
+const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);   // NULL: it may be summed row by row
+
 // ---- Types (plan_types.c) -------------------------------------------------------------------------------
 void plan_types(planner *p);   // of arithmetic and of accumulators
 // The factor of a sum, over the stage's left variables (plan_scale.c); what it needs may be put before the stage. typed: in
