@@ -141,7 +141,7 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " walked", " walked few", " walked even", " walked at once", " fused", " all at once",   " fused all at once", " shortest",
+        "",         " skewed", " few",   " walked", " walked few", " walked windows", " walked even", " walked at once", " fused", " all at once",   " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
     return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
@@ -200,6 +200,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     fill_overlaps(&m);
     default_guards(&m);
     if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(&m);
+    if (rows == ROWS_WALKED_WINDOWS) default_guard_windows(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};
     return s;

@@ -42,6 +42,11 @@ enum {
     DEFAULT_STREAM_ROOM = 1024   // that rows of small entries do
 };
 
+typedef struct {   // of a map's values, by what another one says, of which so many cells in a thousand are in use
+    tensor_val map, source;
+    int64_t density;
+} default_dense_windows;
+
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
 
 typedef struct {
@@ -65,6 +70,7 @@ typedef struct {
     uint32_t widest;              // at hand: bytes of an element along the last index of a kernel's stages
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
+    VEC(default_dense_windows) windows;   // that walks go through
     VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;
@@ -167,6 +173,7 @@ void default_follow(making *m);   // rows of any length and what entries take fr
 bool default_fuse(making *m);   // false: there is nothing to fuse
 bool default_walk(making *m);   // false: no sums of rows need each other, or extents are not known
 void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map);
+void default_guard_windows(making *m);   // behind other guards: they are dense
 void default_guard_blocks(making *m);   // each row that is walked has a block
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes);   // what it reduces, by so many lanes
 // Of a stage whose points reduce a dense axis: its cells but those of the points.

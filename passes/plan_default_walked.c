@@ -214,13 +214,14 @@ static stage_group stages_of(const walks *w, const walk *of) {
     return all;
 }
 
-static void fill_rows(walks *w, const walk *of, const row_shares *s) {
+static bool fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
             groups = m->p->machine->block_threads / (s->lanes * spare),
             sharers = groups < AT_ONCE_GROUPS ? groups : AT_ONCE_GROUPS,
             part = m->rows == ROWS_WALKED_FEW ? DEFAULT_PART : 2 * DEFAULT_PART;
     stage_group all = stages_of(w, of);
+    if (m->rows == ROWS_WALKED_WINDOWS) return default_window_walk(w, of, &all);
     bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = m->rows == ROWS_WALKED || m->rows == ROWS_WALKED_FEW;
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (cut) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
@@ -242,6 +243,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
         default_fill(m, st->name, SCHEDULE_LANES, st->left[0], spare, NULL);
         fill_steps(w, of, st, st->left[0], s, steps);
     }
+    return true;
 }
 
 // What a score reduces has the lanes that its walks use for what it has not; those of the first one.
@@ -250,6 +252,10 @@ static void fill_score(walks *w, uint32_t score, const row_shares *s) {
     int64_t lanes = 1;
     fill_plain(w, SCHEDULE_INLINE, st->name);
     if (st->reducer == TENSOR_NO_REDUCER) return;
+    if (w->m->rows == ROWS_WALKED_WINDOWS) {
+        default_window_score(w, st);
+        return;
+    }
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
     if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
     default_dot_share(w->m, st, lanes);
@@ -280,7 +286,7 @@ static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
     else if (!share_rows(w, of, s)) return false;
     if (!fill_fuse(w, of)) return false;
     fill_online(w, of);
-    fill_rows(w, of, s);
+    if (!fill_rows(w, of, s)) return false;
     for (uint32_t i = 0; i < of->sums.len; i++) w->m->fused[of->sums.data[i]] = true;
     for (uint32_t i = 0; i < of->late.len; i++) w->m->fused[of->late.data[i]] = true;
     for (uint32_t i = 0; i < of->edges.len; i++) w->m->fused[of->edges.data[i]] = true;

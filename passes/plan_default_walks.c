@@ -139,6 +139,33 @@ static bool same_loops(const walks *w, const tensor_stage *a, const tensor_stage
     return same;
 }
 
+// What a row's sums are known to be after the walk; a maximum is found on the run.
+static bool reads_final(const walks *w, const walk *of, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(w->p->op, e);
+    uint32_t writer = n->op == TENSOR_LOAD_OP ? writer_of(w, (tensor_val)n->imm.i) : UINT32_MAX;
+    if (writer != UINT32_MAX && !w->scores[writer]) {
+        const tensor_stage *st = stage_of(w, writer);
+        bool found = st->reducer != TENSOR_NO_REDUCER && w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
+        reach r = {w, of, writer, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
+        follow(&r, writer);
+        if (in_walk(of, writer) ? !found : r.any) return true;
+    }
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (reads_final(w, of, n->args[i])) return true;
+    return false;
+}
+
+// They are a factor of all that the row sums: a sum of terms with factors of their own, rounded each, would leave what
+// the roundings differ by.
+static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, tensor_expr e) {
+    const planner *p = w->p;
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (!reads_final(w, of, e) || !plan_depends(p, e, st->bound[0], p->op->vals.data[of->map].name)) return true;
+    if (n->op == TENSOR_MUL_OP) return is_one_term(w, of, st, n->args[0]) && is_one_term(w, of, st, n->args[1]);
+    bool one = n->op == TENSOR_NEG_OP || n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP;
+    return one && is_one_term(w, of, st, n->args[0]);
+}
+
 // What it needs of the walk's sums can be had while they are found.
 static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = stage_of(w, stage);
@@ -150,6 +177,7 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     follow(&r, stage);
     if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
+    if (w->m->rows == ROWS_WALKED_WINDOWS && !is_one_term(w, of, st, body)) return false;
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = stage_of(w, of->sums.data[i]);
         tensor_val v = sum->targets[0].val;

@@ -24,4 +24,7 @@ bool default_walk_is_worth(const walks *w, const walk *of);
 bool default_is_walked(const walks *w, tensor_space s);   // some map leads from the space to rows
 bool default_reads(const walks *w, uint32_t reader, uint32_t writer);
 bool default_reads_score(const walks *w, uint32_t stage);
+// Walks of windows (plan_default_windows.c): their cells, and those of a score; false: it is no such walk.
+bool default_window_walk(walks *w, const walk *of, const stage_group *all);
+void default_window_score(walks *w, const tensor_stage *st);
 #endif

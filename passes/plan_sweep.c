@@ -549,6 +549,7 @@ static void emit(planner *p, const row_class *rows, uint32_t number, void *user)
     row_class parts = *rows;
     bool cut = plan_part_points(p, row_at(s, s->first)) > 0;
     s->windowed = plan_windowed(p, s->rows.data[s->first], &s->windows);
+    if (s->windowed && !s->base) s->base = 1;   // lanes of rows are outside of those of slots
     if (cut && !cut_rows(s, &parts)) return;
     p->leaving = cut;
     emit_kernel(s, &parts, number);

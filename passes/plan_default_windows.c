@@ -1,0 +1,242 @@
+// Walks of windows by default (plan_window_walk.c): where sixteen rows share most of their columns, tensor cores take
+// them together, and what a cell has no edge for costs less than what each edge alone would. Of walks whose deepest
+// sums are of what a second map says, in 16 bits, and whose scores are dot products of rows and of that.
+//     y: { window v 16 by src 16;  groups v 2;  vector d 8;  registers d 4;  mma e f16; }  s.sum: mma d f16
+#include "plan_default_walks.h"
+
+#include <string.h>
+
+// Measured on an H100 over batches of graphs of 119 nodes, 0.07 to 0.43 of whose cells are in use (bench/RECORD.md).
+enum {
+    ROWS = 16,
+    PIECE = 8,          // columns of a matrix operation
+    DEPTH = 16,         // of one
+    LANES = 4,          // that share a row, and its depth
+    LEAST = 32,         // columns of a sum: with fewer, what cells hold costs more than products
+    LEAST_DOTS = 16,    // where scores are products, too
+    MOST_HELD = 128,    // numbers a thread holds of its rows
+    WARPS = 2,          // of a block: windows
+    MOST_HEADS = 4,     // of a row at once
+    MOST_ALONE = 16,    // of sums that are no products
+    DENSITY = 100,      // in thousandths, of cells in use
+    NARROW_DENSITY = 300,
+    FIRST_SM = 80
+};
+
+typedef struct {
+    walks *w;
+    const walk *of;
+    tensor_val source;
+    ir_dtype type;              // of what is multiplied; DT_COUNT: nothing yet
+    uint32_t depth;             // levels of the deepest sums
+    int64_t columns, heads, products;
+    bool dots;                  // scores are products
+} windows;
+
+static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
+
+// ---- Whether it fits -------------------------------------------------------------------------------------
+static bool is_map_at(const planner *p, const tensor_node *n, tensor_val *map) {
+    if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || p->op->vals.data[n->imm.i].role != VAL_MAP) return false;
+    *map = (tensor_val)n->imm.i;
+    return tensor_node_at(p->op, n->args[0])->op == TENSOR_VAR_OP;
+}
+
+// What is read at what another map of the edges says.
+static bool see_source(windows *x, tensor_val map) {
+    const tensor_val_info *i = &x->w->p->op->vals.data[map];
+    if (map == x->of->map || i->facts & (FACT_PARTIAL | FACT_PREFIX) ||
+        i->axes[0] != x->w->p->op->vals.data[x->of->map].axes[0])
+        return false;
+    if (x->source == TENSOR_NO_VAL) x->source = map;
+    return x->source == map;
+}
+
+static bool see_type(windows *x, tensor_expr e) {
+    ir_dtype t = default_narrow_type(x->w->p->op, e);
+    if (t == DT_COUNT) return false;
+    if (x->type == DT_COUNT) x->type = t;
+    return x->type == t;
+}
+
+// A load of an input, at the map or at what a row is, that ends on the index.
+static bool is_rows_of(const windows *x, tensor_expr e, tensor_var along, bool *row, tensor_val *map) {
+    const planner *p = x->w->p;
+    const tensor_node *n = loop_matrix_factor(p->op, e);
+    if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || p->op->vals.data[n->imm.i].role != VAL_TENSOR) return false;
+    const tensor_node *last = tensor_node_at(p->op, n->args[n->nargs - 1]);
+    if (last->op != TENSOR_VAR_OP || (tensor_var)last->imm.i != along) return false;
+    if (!is_map_at(p, tensor_node_at(p->op, n->args[0]), map)) return false;
+    *row = *map == x->of->map;
+    return true;
+}
+
+static bool is_dot(windows *x, const tensor_stage *st) {
+    const tensor_node *product = tensor_node_at(x->w->p->op, st->body[0]);
+    bool row[2];
+    tensor_val map[2];
+    if (st->nbound != 1 || st->nkeys || product->op != TENSOR_MUL_OP || !plan_matrix_sums(x->w->p, st)) return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (!is_rows_of(x, product->args[i], st->bound[0], &row[i], &map[i]) || !see_type(x, product->args[i]))
+            return false;
+    int64_t depth = default_extent(x->w->p, st->bound[0]);
+    return row[0] != row[1] && see_source(x, map[row[0] ? 1 : 0]) && depth && depth % DEPTH == 0;
+}
+
+typedef struct {
+    windows *x;
+    tensor_var columns;
+    uint32_t found;   // factors that have them
+    bool fits;
+} factors;
+
+// Of the factors of a term one has the columns, and is of what the map says alone.
+static void see_factors(factors *f, tensor_expr e) {
+    const planner *p = f->x->w->p;
+    const tensor_node *n = tensor_node_at(p->op, e);
+    bool row;
+    tensor_val map;
+    if (!plan_mentions(p, e, f->columns)) return;
+    if (n->op == TENSOR_MUL_OP) {
+        see_factors(f, n->args[0]);
+        see_factors(f, n->args[1]);
+        return;
+    }
+    f->found++;
+    f->fits = f->fits && is_rows_of(f->x, e, f->columns, &row, &map) && !row && see_source(f->x, map) && see_type(f->x, e);
+}
+
+static bool is_product(windows *x, const tensor_stage *st) {
+    factors f = {x, st->left[st->nleft - 1], 0, true};
+    see_factors(&f, plan_inline_loads(x->w->p, st->body[0]));
+    return f.fits && f.found == 1 && plan_matrix_sums(x->w->p, st) && !st->nfilters;
+}
+
+static bool fits_sums(windows *x) {
+    const planner *p = x->w->p;
+    for (uint32_t i = 0; i < x->of->sums.len; i++) {
+        const tensor_stage *st = stage_of(x->w, x->of->sums.data[i]);
+        if (st->nleft > x->depth) x->depth = st->nleft;
+        if (st->nbound != 1) return false;
+    }
+    uint32_t others = 0;   // as deep
+    for (uint32_t i = 0; i < x->of->sums.len; i++) {
+        const tensor_stage *st = stage_of(x->w, x->of->sums.data[i]);
+        bool deep = st->nleft == x->depth && st->nleft > 1, own = deep && is_product(x, st);
+        others += deep && !own;
+        if (!own) continue;
+        x->products++;
+        x->columns = default_extent(p, st->left[st->nleft - 1]);
+    }
+    if (x->products) return !others;
+    const tensor_stage *st = stage_of(x->w, x->of->sums.data[0]);   // what rows and heads have alone
+    return x->depth < 2 || (x->depth == 2 && default_extent(p, st->left[st->nleft - 1]) <= MOST_ALONE);
+}
+
+static bool fits_scores(windows *x) {
+    for (uint32_t i = 0; i < x->w->p->op->stages.len; i++) {
+        const tensor_stage *st = stage_of(x->w, i);
+        bool read = false;
+        for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(x->w, x->of->sums.data[k], i);
+        if (!x->w->scores[i] || !read || st->reducer == TENSOR_NO_REDUCER) continue;
+        if (!is_dot(x, st)) return false;
+        x->dots = true;
+    }
+    return true;
+}
+
+static int64_t heads_of(const windows *x) {
+    const tensor_stage *deepest = plan_deepest(x->w->p, &x->of->sums);
+    uint32_t level = x->products ? x->depth - 1 : x->depth;
+    if (level > 2 || deepest->nleft != x->depth) return 0;
+    return level == 2 ? default_extent(x->w->p, deepest->left[1]) : 1;
+}
+
+static bool fit(windows *x) {
+    const planner *p = x->w->p;
+    if (!p->machine->gpu || p->machine->sm < FIRST_SM || p->facts->no_matrices || x->of->edges.len) return false;
+    if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
+    x->heads = heads_of(x);
+    if (!x->heads) return false;
+    if (!x->products) return x->dots;
+    int64_t held = x->products * x->columns / 2;
+    return x->columns >= (x->dots ? LEAST_DOTS : LEAST) && x->columns % PIECE == 0 && held <= MOST_HELD;
+}
+
+// ---- Cells -----------------------------------------------------------------------------------------------
+static void fill_window(const windows *x, const tensor_stage *st) {
+    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
+    v[0] = (schedule_value){.number = ROWS, .var = UINT32_MAX};
+    v[1] = (schedule_value){.keyword = "by", .text = x->w->p->op->vals.data[x->source].name, .var = UINT32_MAX};
+    v[2] = (schedule_value){.keyword = "count", .number = ROWS, .var = UINT32_MAX};
+    schedule_fill(x->w->p->arena, x->w->m->s,
+                  (schedule_cell){.verb = SCHEDULE_WINDOW, .stage = st->name,
+                                  .subject = x->w->p->op->vars.data[st->left[0]].name, .nvalues = 3, .values = v});
+}
+
+static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth) {
+    schedule_value *v = ARENA_NEW(x->w->p->arena, schedule_value);
+    *v = (schedule_value){.text = ir_dtype_text(x->type), .var = UINT32_MAX};
+    schedule_fill(x->w->p->arena, x->w->m->s,
+                  (schedule_cell){.verb = SCHEDULE_MMA, .stage = st->name,
+                                  .subject = x->w->p->op->vars.data[depth].name, .nvalues = 1, .values = v});
+}
+
+// As a block has them: heads of one window, or windows.
+static void fill_threads(const windows *x, const tensor_stage *st) {
+    making *m = x->w->m;
+    int64_t heads = default_power_in(x->heads, MOST_HEADS), rows = x->heads > 1 ? MOST_HEADS / heads : WARPS,
+            each = x->products && x->columns < LEAST && x->heads / heads % 2 == 0 ? 2 : 1;
+    default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], rows, NULL);
+    if (st->nleft < 2 || x->heads <= 1) return;
+    default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], heads, NULL);
+    default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], each, NULL);
+}
+
+static void fill_columns(const windows *x, const tensor_stage *st) {
+    making *m = x->w->m;
+    int64_t vector = default_power_in(x->columns / PIECE, PIECE);
+    if (!x->products || st->nleft < x->depth) return;
+    default_fill(m, st->name, SCHEDULE_VECTOR, st->left[st->nleft - 1], vector, NULL);
+    default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[st->nleft - 1], x->columns / (LANES * vector), NULL);
+}
+
+void default_window_score(walks *w, const tensor_stage *st) {
+    int64_t depth = default_extent(w->p, st->bound[0]), vector = default_power_in(depth / LANES, PIECE);
+    windows x = {.w = w, .type = default_narrow_type(w->p->op, tensor_node_at(w->p->op, st->body[0])->args[0])};
+    default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
+    default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
+    fill_mma(&x, st, st->bound[0]);
+}
+
+bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
+    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    bool first = true;
+    if (!fit(&x)) return false;
+    for (uint32_t i = 0; i < all->len; i++) {
+        const tensor_stage *st = stage_of(w, all->data[i]);
+        bool sum = st->reducer != TENSOR_NO_REDUCER, product = sum && x.products && st->nleft == x.depth;
+        fill_threads(&x, st);
+        fill_columns(&x, st);
+        if (sum && (x.products ? product : first)) fill_window(&x, st), first = false;
+        if (product) fill_mma(&x, st, st->bound[0]);
+    }
+    int64_t density = x.products && x.columns < LEAST ? NARROW_DENSITY : DENSITY;
+    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density}));
+    return true;
+}
+
+// ---- Guards ----------------------------------------------------------------------------------------------
+// Counting slots costs more than other statistics: it comes when those hold.
+void default_guard_windows(making *m) {
+    const planner *p = m->p;
+    for (uint32_t i = 0; i < m->windows.len; i++) {
+        const default_dense_windows *d = &m->windows.data[i];
+        program_guard g = {.kind = GUARD_HOLDS,
+                           .text = arena_printf(p->arena, "density(%s, %s, %d) >= 0.%lld", p->op->vals.data[d->map].name,
+                                                p->op->vals.data[d->source].name, ROWS, (long long)d->density / 100)};
+        const size_token t[] = {{SZ_DENSITY, d->map, ((int64_t)ROWS << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
+        for (uint32_t k = 0; k < 3; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
+        VEC_PUSH(p->arena, &p->facts->guards, g);
+    }
+}
