@@ -147,17 +147,18 @@ static const char *check_cells(loop_verifier *v, const loop_matrix *m, const loo
 }
 
 // What is not finite is reduced by each thread for itself, and so is what stands without the columns.
-static const char *look_again(loop_verifier *v, const loop_body *body) {
+static const char *look_again(loop_verifier *v, const loop_body *body, bool without) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        bool loop = n->kind == LOOP_FOR, without = n->kind == LOOP_WITHOUT || n->kind == LOOP_REDUCE || n->kind == LOOP_STORE,
-             plain = loop || without || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF;
+        bool loop = n->kind == LOOP_FOR, inside = without && (n->kind == LOOP_REDUCE || n->kind == LOOP_STORE),
+             plain = loop || inside || n->kind == LOOP_LET || n->kind == LOOP_GIVEN || n->kind == LOOP_IF ||
+                     n->kind == LOOP_WITHOUT;
         if (!plain && (n->kind != LOOP_CONTRIBUTE || n->nstates))
             return WRONG(v, "a '%s' stands in what is reduced again", loop_node_table(n->kind)->text);
         if (loop && (n->ndigits || n->rest != LOOP_SERIAL_PLACE || n->unroll > 1 || n->nheld || n->nfetched))
             return WRONG(v, "'%s' is reduced again, and not walked one after the other",
                          v->op->vars.data[n->var].name);
-        TRY(look_again(v, &n->body));
+        TRY(look_again(v, &n->body, without || n->kind == LOOP_WITHOUT));
     }
     return NULL;
 }
@@ -190,7 +191,7 @@ static const char *look_inside(loop_verifier *v, const loop_matrix *m, const loo
         in->contributions += n->kind == LOOP_CONTRIBUTE && loop_multiplies(v->op, in->reduce, n->stages[0]);
         TRY(look_at(v, m, n, deep, in));
         if (n->kind == LOOP_WITHOUT) continue;   // its reductions are looked at by themselves
-        TRY(n == in->again ? look_again(v, &n->body) : look_inside(v, m, &n->body, deep || depth, in));
+        TRY(n == in->again ? look_again(v, &n->body, false) : look_inside(v, m, &n->body, deep || depth, in));
     }
     return NULL;
 }
@@ -280,18 +281,13 @@ static const char *check_stages(loop_verifier *v, const loop_node *n, uint32_t *
     for (uint32_t i = 0; i < n->nstages; i++) {
         const tensor_stage *s = &v->op->stages.data[n->stages[i]];
         bool product = loop_multiplies(v->op, n, n->stages[i]);
-        if (product && !is_sum(v, s, roundings))
-            return WRONG(v, "a matrix operation adds in f32 with roundings of its own, and '%s' is no sum of %u roundings",
-                         s->name, (unsigned)roundings);
-        if (!product && m->rows != LOOP_NO_ROWS && has_columns(v, m, s))
-            return WRONG(v, "'%s' has columns of a matrix operation, and is no sum of %u roundings", s->name,
+        bool columns = m->rows == LOOP_NO_ROWS || has_columns(v, m, s);
+        if ((product || columns) && !is_sum(v, s, roundings))
+            return WRONG(v, "a matrix operation adds in f32 with roundings of its own: '%s' is no sum of %u roundings", s->name,
                          (unsigned)roundings);
         *products += product;
     }
-    if (!*products || (*products < n->nstages && m->rows == LOOP_NO_ROWS))
-        return WRONG(v, "a matrix operation adds in f32 with roundings of its own: of a sum of %u roundings",
-                     (unsigned)roundings);
-    return NULL;
+    return *products ? NULL : WRONG(v, "a matrix operation sums none of the stages of its reduction");
 }
 
 const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {

@@ -148,11 +148,23 @@ static bool follow(const tensor_op *op, meta_relation *r, tensor_space *up, tens
 
 // ---- Sums that another order changes ---------------------------------------------------------------------
 
+// A sum of all points may be taken as one of what rows of some map give (`rfactor`).
+static bool rows_move(const tensor_op *op, tensor_space points, const uint8_t *moves) {
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const tensor_val_info *m = &op->vals.data[v];
+        if (m->role == VAL_MAP && m->rank == 1 && m->axes[0] == points && moves[m->into]) return true;
+    }
+    return false;
+}
+
 static bool rounds(const tensor_op *op, const tensor_stage *s, const uint8_t *moves) {
     if (s->reducer == TENSOR_NO_REDUCER) return false;
     const tensor_reducer *r = &op->reducers.data[s->reducer];
     bool over = false, exact = true;
-    for (uint32_t i = 0; i < s->nbound; i++) over |= moves[op->vars.data[s->bound[i]].space] != 0;
+    for (uint32_t i = 0; i < s->nbound; i++) {
+        tensor_space space = op->vars.data[s->bound[i]].space;
+        over |= moves[space] != 0 || (!s->nkeys && rows_move(op, space, moves));
+    }
     for (uint32_t i = 0; i < s->nkeys;
          i++) {   // a plan may walk the terms in the order of their keys, and cut that where it likes
         tensor_type t = tensor_typeof(op, s->keys[i].lhs);

@@ -14,13 +14,14 @@ enum {
     LANES = 4,          // that share a row, and its depth
     LEAST = 32,         // columns of a sum: with fewer, what cells hold costs more than products
     LEAST_DOTS = 16,    // where scores are products, too
+    WIDE = 64,          // from which on it costs little
+    WIDEST = 128,
     MOST_HELD = 128,    // numbers a thread holds of its rows
     WARPS = 2,          // of a block: windows
     MOST_HEADS = 4,     // of a row at once
     MOST_ALONE = 16,    // of sums that are no products
     DENSITY = 100,      // in thousandths, of cells in use
-    NARROW_DENSITY = 300,
-    FIRST_SM = 80
+    NARROW_DENSITY = 350    // of fewer columns than that
 };
 
 typedef struct {
@@ -30,7 +31,7 @@ typedef struct {
     ir_dtype type;              // of what is multiplied; DT_COUNT: nothing yet
     uint32_t depth;             // levels of the deepest sums
     int64_t columns, heads, products;
-    bool dots;                  // scores are products
+    int64_t dots;               // points of the products that scores are; 0: they are none
 } windows;
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -79,8 +80,8 @@ static bool is_dot(windows *x, const tensor_stage *st) {
     for (uint32_t i = 0; i < 2; i++)
         if (!is_rows_of(x, product->args[i], st->bound[0], &row[i], &map[i]) || !see_type(x, product->args[i]))
             return false;
-    int64_t depth = default_extent(x->w->p, st->bound[0]);
-    return row[0] != row[1] && see_source(x, map[row[0] ? 1 : 0]) && depth && depth % DEPTH == 0;
+    x->dots = default_extent(x->w->p, st->bound[0]);
+    return row[0] != row[1] && see_source(x, map[row[0] ? 1 : 0]) && x->dots && x->dots % DEPTH == 0;
 }
 
 typedef struct {
@@ -140,7 +141,6 @@ static bool fits_scores(windows *x) {
         for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(x->w, x->of->sums.data[k], i);
         if (!x->w->scores[i] || !read || st->reducer == TENSOR_NO_REDUCER) continue;
         if (!is_dot(x, st)) return false;
-        x->dots = true;
     }
     return true;
 }
@@ -154,13 +154,13 @@ static int64_t heads_of(const windows *x) {
 
 static bool fit(windows *x) {
     const planner *p = x->w->p;
-    if (!p->machine->gpu || p->machine->sm < FIRST_SM || p->facts->no_matrices || x->of->edges.len) return false;
+    if (!p->machine->gpu || p->facts->no_matrices || x->of->edges.len) return false;
     if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
     x->heads = heads_of(x);
     if (!x->heads) return false;
-    if (!x->products) return x->dots;
+    if (!x->products) return x->dots >= LEAST;
     int64_t held = x->products * x->columns / 2;
-    return x->columns >= (x->dots ? LEAST_DOTS : LEAST) && x->columns % PIECE == 0 && held <= MOST_HELD;
+    return x->columns <= WIDEST && x->columns >= (x->dots ? LEAST_DOTS : LEAST) && x->columns % PIECE == 0 && held <= MOST_HELD;
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         if (sum && (x.products ? product : first)) fill_window(&x, st), first = false;
         if (product) fill_mma(&x, st, st->bound[0]);
     }
-    int64_t density = x.products && x.columns < LEAST ? NARROW_DENSITY : DENSITY;
+    int64_t density = (x.products ? x.columns : x.dots) < WIDE ? NARROW_DENSITY : DENSITY;
     VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density}));
     return true;
 }
@@ -233,8 +233,8 @@ void default_guard_windows(making *m) {
     for (uint32_t i = 0; i < m->windows.len; i++) {
         const default_dense_windows *d = &m->windows.data[i];
         program_guard g = {.kind = GUARD_HOLDS,
-                           .text = arena_printf(p->arena, "density(%s, %s, %d) >= 0.%lld", p->op->vals.data[d->map].name,
-                                                p->op->vals.data[d->source].name, ROWS, (long long)d->density / 100)};
+                           .text = arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", p->op->vals.data[d->map].name,
+                                                p->op->vals.data[d->source].name, ROWS, (long long)d->density)};
         const size_token t[] = {{SZ_DENSITY, d->map, ((int64_t)ROWS << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
         for (uint32_t k = 0; k < 3; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
         VEC_PUSH(p->arena, &p->facts->guards, g);

@@ -77,7 +77,7 @@ static bool stands_in_kernel(const planner *p, uint32_t sum, uint32_t stage) {
 
 // What reads the sum point by point in its kernel has its points where the pieces of the sum lie.
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m) {
-    if (plan_matrix_of(p, st, m))
+    if (plan_matrix_of(p, st, m) && !(m->cells && v == st->left[0]))
         return v == m->rows      ? MATRIX_ROWS
                : v == m->columns ? MATRIX_COLUMNS
                : v == m->depth   ? MATRIX_DEPTH

@@ -253,7 +253,7 @@ static void refuse_product(planner *p, const tensor_stage *st, const char *why) 
     diagnostic *d = plan_refuse(p, E0572, matrix ? m.cell->at : st->at, "'%s' %s", st->name, why);
     if (d) diag_note(d, p->cells->m->window->at, "the walk is of windows by this statement");
     if (d)
-        diag_help(d, matrix ? "leave 'window' and 'mma' out: any walk can be taken entry by entry"
+        diag_help(d, matrix ? "leave 'window' and 'mma' out: any walk can be taken edge by edge"
                             : "multiply it by matrix operations too: `%s: mma %s %s`",
                   st->name, st->nbound ? plan_index_text(p, st->bound[0]) : "k",
                   simt_mma_table(p->cells->m->kind)->operand);
@@ -292,10 +292,10 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     if (!c) return false;
     const tensor_stage *st = stage_of(p, *stage);
     plan_matrix m;
-    bool alike = plan_matrix_of(p, st, &m) && m.cells && m.kind == c->m->kind;
+    bool alike = plan_matrix_of(p, st, &m) && m.kind == c->m->kind;
     if (!alike || st->nkeys) {
-        refuse_product(p, st, alike ? "sums other points for each entry, and a matrix operation sums the same for all"
-                                    : "is summed for each entry of windows otherwise than they are");
+        refuse_product(p, st, alike ? "sums other points for each edge, and a matrix operation sums the same for all"
+                                    : "is no sum of products that tensor cores take for each edge of a window");
         return true;
     }
     loop_node *reduce = node(p, LOOP_REDUCE, st->at, to);
@@ -306,7 +306,7 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
         return true;
     }
     if (!order_factors(p, &p->op->stages.data[*stage])) {
-        refuse_product(p, st, "is no product of what an entry's row has and what the map says of the entry");
+        refuse_product(p, st, "is no product of what an edge's row has and what the map says of the edge");
         return true;
     }
     plan_walk(p, stage, 1, reduce, own, NULL);
@@ -364,13 +364,27 @@ static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const pl
     return true;
 }
 
+// A cell without an edge has no place of its own to store anything.
+static bool check_stored(planner *p, const plan_matrix *m, const plan_inside *inside) {
+    for (uint32_t i = 0; inside && i < inside->points->len; i++) {
+        const tensor_stage *st = stage_of(p, inside->points->data[i]);
+        if (p->plan->values.data[st->targets[0].val].home == LOOP_REGISTERS) continue;
+        diagnostic *d = plan_refuse(p, E0530, m->window->at,
+                                    "'window' of a walk that stores '%s' for each edge has no pass in this version", st->name);
+        if (d) diag_note(d, st->at, "what windows compute of an edge is known in their walk alone");
+        if (d) diag_help(d, "leave '%s' to a kernel of its own, or 'window' and 'mma' out", st->name);
+        return false;
+    }
+    return true;
+}
+
 void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m, loop_node *reduce,
                       loop_list *made, const plan_inside *inside) {
     if (!p->window) {
         plan_matrix_alone(p, m->stage, "in a class of a bucket");
         return;
     }
-    if (!check_alike(p, stages, n, m) || !plan_window_check(p, m)) return;
+    if (!check_alike(p, stages, n, m) || !check_stored(p, m, inside) || !plan_window_check(p, m)) return;
     plan_cut(p, m->stage, m->depth, true);   // refuses what else deals them out
     cells c = prepare(p, m, stages, n, inside);
     span from = m->stage->at;

@@ -291,12 +291,13 @@ static int64_t nth_slot(const map *m, const map *s, int64_t extent, int64_t e) {
 
 static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, bool wide) {
     rt_map_view v = view(c, m, wide), w = view(c, s, wide), slots = {0};
-    rt_ints begins, columns, entries;
+    rt_ints begins, columns, entries, masks;
     int64_t most[MOST] = {0}, placed = 0, windows = (m->into + extent - 1) / extent;
     GOOD(c, rt_build_window_slots(c, &v, &w, extent, wide, &slots.values, &slots.codomain));
     GOOD(c, rt_build_window_begins(c, &v, &slots, extent, wide, &begins));
     GOOD(c, rt_build_window_columns(c, &w, &slots, wide, &columns));
     GOOD(c, rt_build_window_entries(c, &v, &slots, extent, wide, &entries));
+    GOOD(c, rt_build_window_masks(c, &v, &slots, extent, wide, &masks));
     CHECK(begins.count == windows + 1 && rt_get(&begins, 0) == 0 && rt_get(&begins, windows) * extent == slots.codomain);
     CHECK(columns.count == slots.codomain && entries.count == slots.codomain * extent);
     for (int64_t e = 0; e < m->n; e++) {
@@ -318,9 +319,15 @@ static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, 
         for (int64_t k = most[i]; k < blocks * extent; k++)
             CHECK(rt_get(&columns, first + k) == rt_get(&columns, first + most[i] - 1));
     }
-    for (int64_t i = 0; i < entries.count; i++) placed -= rt_get(&entries, i) >= 0;
+    CHECK(masks.count == slots.codomain);
+    for (int64_t i = 0; i < entries.count; i++) {
+        bool bit = rt_get(&masks, i / extent) >> i % extent & 1;
+        CHECK(bit == (rt_get(&entries, i) >= 0) && rt_get(&masks, i / extent) >> extent == 0);
+        placed -= rt_get(&entries, i) >= 0;
+    }
     CHECK(placed == 0);
     CHECK(rt_density(m->n, slots.codomain, extent) == (slots.codomain ? 1000 * m->n / (slots.codomain * extent) : 1000));
+    rt_free(c, masks.data);
     rt_free(c, entries.data);
     rt_free(c, columns.data);
     rt_free(c, begins.data);
