@@ -7,7 +7,7 @@
 struct dealt_loop {
     loop_node *loop;
     schedule_cell *cell;
-    const char *stage;        // whose cell it is
+    const char *stage, *index;   // whose cell it is
     const loop_node *apart;   // of a walk: the loop that steps stand without; NULL: it is none
 };
 
@@ -15,7 +15,7 @@ void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
     struct dealt_loop *d = ARENA_NEW(p->arena, struct dealt_loop);
     *d = (struct dealt_loop){
         n, schedule_find(p->s, c->stage->name, SCHEDULE_UNROLL, p->op->vars.data[c->var].name),
-        c->stage->name, NULL};
+        c->stage->name, p->op->vars.data[c->var].name, NULL};
     n->dealt = true;
     VEC_PUSH(p->arena, &p->dealt, d);
 }
@@ -71,10 +71,11 @@ static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 // The default does without, and does not say it, of no stage that shares the loop: `dealt` is the last of its words.
 static void leave_out(planner *p, const struct dealt_loop *d) {
     const schedule_cell *walk = schedule_find(p->s, d->stage, SCHEDULE_FUSE, d->stage);
+    bool shared = walk && plan_index_named(schedule_value_of(walk, "at")->text, d->index);
     d->loop->dealt = false;
     d->loop->deal_to = (loop_digit){0};
     if (schedule_value_of(d->cell, "dealt")) d->cell->nvalues--;
-    for (uint32_t i = 0; i < p->op->stages.len && walk && d->apart; i++) {
+    for (uint32_t i = 0; i < p->op->stages.len && shared; i++) {
         schedule_cell *c = plan_fuses(p, walk, i) ? plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, NULL) : NULL;
         for (; c; c = plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, c))
             if (of_default(c) && schedule_value_of(c, "dealt")) c->nvalues--;

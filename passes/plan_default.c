@@ -161,9 +161,13 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
         .name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
         .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
+    stage_names kept = {0};
     if (is_walked(rows)) {
         planner given = plan_new(a, ds, op, none, mach, facts);
         op = default_rfactor(&given, s);
+        kept = default_kept(&given);
+        for (uint32_t i = 0; i < kept.len; i++)   // named, so that they are not computed where they are read
+            VEC_PUSH(a, &none->cells, ((schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = kept.data[i]}));
     }
     s->op = tensor_op_copy(a, op);
     planner p = plan_new(a, ds, op, none, mach, facts);
@@ -176,6 +180,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .class = class,
                 .rows = rows,
                 .groups = default_groups(&p),
+                .kept = kept,
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE};
     if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;

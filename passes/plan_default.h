@@ -49,6 +49,8 @@ typedef struct {   // of a map's values, by what another one says, of which so m
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
 
+typedef VEC(const char *) stage_names;
+
 typedef struct {
     planner *p;
     schedule *s;
@@ -71,6 +73,7 @@ typedef struct {
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
     VEC(default_dense_windows) windows;   // that walks go through
+    stage_names kept;             // scores that walks store
     VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;
@@ -139,6 +142,8 @@ bool default_sums_matrices(const planner *p, const tensor_stage *st, const tenso
 
 // The op with sums over all points that walks of rows take along, as the schedule says then (plan_default_rfactor.c).
 tensor_op *default_rfactor(planner *p, schedule *s);
+stage_names default_kept(planner *p);   // scores of edges that walks store, of the op as it came (plan_default_kept.c)
+tensor_val default_walked_by(const planner *p, uint32_t stage);   // the map by which a stage sums rows of all its points; TENSOR_NO_VAL: none
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
 typedef struct {

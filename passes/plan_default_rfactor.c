@@ -15,12 +15,6 @@ typedef struct {
 
 static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
 
-static tensor_val walked(const planner *p, uint32_t stage) {
-    stage_group g = {0};
-    VEC_PUSH(p->arena, &g, stage);
-    return stage_of(p, stage)->reducer == TENSOR_NO_REDUCER ? TENSOR_NO_VAL : default_row_map(p, &g);
-}
-
 // ---- What it reads ---------------------------------------------------------------------------------------
 static bool follow_points(void *user, const tensor_node *load) {
     looking *l = user;
@@ -48,7 +42,7 @@ static bool follow(void *user, const tensor_node *load) {
     for (uint32_t i = 0; i < l->p->op->stages.len && !l->found; i++) {
         if (stage_of(l->p, i)->targets[0].val != (tensor_val)load->imm.i || l->seen[i]) continue;
         l->seen[i] = 1;
-        l->found |= walked(l->p, i) == l->map;
+        l->found |= default_walked_by(l->p, i) == l->map;
         if (!l->found) plan_loads(l->p, stage_of(l->p, i), follow, l);
     }
     return !l->found;
@@ -62,15 +56,29 @@ static bool needs_rows(planner *p, uint32_t stage, tensor_val map) {
 }
 
 // ---- Which map -------------------------------------------------------------------------------------------
+// All sums of rows that read what is reduced for points have loops that begin with its own, or the other way round: lanes that share
+// what is reduced are those that the others leave.
+static bool has_loops(planner *p, uint32_t stage, tensor_space points) {
+    const tensor_stage *st = stage_of(p, stage);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *sum = stage_of(p, i);
+        tensor_val map = default_walked_by(p, i);
+        if (map == TENSOR_NO_VAL || p->op->vals.data[map].axes[0] != points || !reads_points(p, i, points)) continue;
+        for (uint32_t k = 0; k < st->nleft && k + 1 < sum->nleft; k++)
+            if (p->op->vars.data[st->left[k]].space != p->op->vars.data[sum->left[k + 1]].space) return false;
+    }
+    return st->nbound == 1;
+}
+
 // One whose rows have other sums of what it reads; first one of whose rows it needs no sum, which would be final only
 // after their walk.
 static tensor_val map_for(planner *p, uint32_t stage) {
     tensor_val last = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        tensor_val map = walked(p, i);
+        tensor_val map = default_walked_by(p, i);
         if (map == TENSOR_NO_VAL || plan_why_no_rows(p, stage_of(p, stage), map)) continue;
         tensor_space points = p->op->vals.data[map].axes[0];
-        if (!reads_points(p, stage, points) || !reads_points(p, i, points)) continue;
+        if (!reads_points(p, stage, points) || !reads_points(p, i, points) || !has_loops(p, stage, points)) continue;
         if (!needs_rows(p, stage, map)) return map;
         last = map;
     }

@@ -238,9 +238,12 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
     return d;
 }
 
-// All of it at once, as far as lanes and registers go.
+// All of it at once, as far as lanes and registers go; by all of the lanes, however few points there are.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes) {
-    fill_share(m, st, st->bound[0], share_axis(m, st, st->bound[0], lanes));
+    share s = share_axis(m, st, st->bound[0], lanes);
+    for (; s.lanes < lanes; s.lanes *= 2)
+        if (s.vector > 1) s.vector /= 2;
+    fill_share(m, st, st->bound[0], s);
 }
 
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {

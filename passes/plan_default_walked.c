@@ -55,7 +55,7 @@ static int64_t bytes_along(const walks *w, const walk *of, uint32_t level) {
 static uint32_t score_depth(const walks *w) {
     uint32_t most = 1;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && stage_of(w, i)->nleft > most) most = stage_of(w, i)->nleft;
+        if ((w->scores[i] || w->stored[i]) && stage_of(w, i)->nleft > most) most = stage_of(w, i)->nleft;
     return most;
 }
 
@@ -250,7 +250,7 @@ static bool fill_rows(walks *w, const walk *of, const row_shares *s) {
 static void fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = stage_of(w, score);
     int64_t lanes = 1;
-    fill_plain(w, SCHEDULE_INLINE, st->name);
+    if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name);
     if (st->reducer == TENSOR_NO_REDUCER) return;
     if (w->m->rows == ROWS_WALKED_WINDOWS) {
         default_window_score(w, st);
@@ -264,7 +264,7 @@ static void fill_score(walks *w, uint32_t score, const row_shares *s) {
 // What edges make of scores is where it is read, whatever it costs then.
 static bool is_made_of_scores(const walks *w, uint32_t i) {
     const tensor_stage *st = stage_of(w, i);
-    return plan_inlined(w->p, i) && !w->scores[i] && default_is_walked(w, first_space(w, st)) &&
+    return plan_inlined(w->p, i) && !w->scores[i] && !w->stored[i] && default_is_walked(w, first_space(w, st)) &&
            default_reads_score(w, i);
 }
 
@@ -339,9 +339,8 @@ bool default_walk(making *m) {
     }
     for (uint32_t i = 0; filled && i < n; i++) {
         if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, stage_of(&w, i)->name);
-        if (!w.scores[i]) continue;
-        fill_score(&w, i, &deepest);
-        m->fused[i] = true;
+        if (w.scores[i] || w.stored[i]) fill_score(&w, i, &deepest);
+        m->fused[i] |= w.scores[i];
     }
     return filled && order_kernels(m);
 }

@@ -3,18 +3,48 @@
 // no sum they need; late is what rows make of the sums: results, and what edges read.
 #include "plan_default_walks.h"
 
+#include <string.h>
+
+enum { MOST_HEADS = 16 };
+
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
 static tensor_space first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
 
 // ---- What walks ------------------------------------------------------------------------------------------
+typedef struct {
+    const walks *w;
+    const tensor_stage *st;
+} factors;
+
+static bool lacks_some(void *user, const tensor_node *load) {
+    const factors *f = user;
+    bool all = true;
+    for (uint32_t i = 1; i < f->st->nleft; i++) {
+        bool has = false;
+        for (uint32_t a = 0; a < load->nargs; a++) has |= plan_mentions(f->w->p, load->args[a], f->st->left[i]);
+        all &= has;
+    }
+    return !all;
+}
+
+// A sum of outer products has no array of rows that it could walk along; but for a few heads of one.
+static bool sums_outer(const walks *w, const tensor_stage *st) {
+    factors f = {w, st};
+    for (uint32_t i = 1; i < st->nleft; i++) {
+        int64_t extent = default_extent(w->p, st->left[i]);
+        if (extent && extent <= MOST_HEADS) return false;
+    }
+    return st->nleft > 2 && plan_loads(w->p, st, lacks_some, &f);
+}
+
 static tensor_val map_of(const walks *w, uint32_t i) {
     stage_group g = {0};
     VEC_PUSH(w->p->arena, &g, i);
     const tensor_stage *st = stage_of(w, i);
     if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 || st->ntargets != 1 ||
-        st->nfilters || st->nelse)
+        st->nfilters || st->nelse || sums_outer(w, st))
         return TENSOR_NO_VAL;
     tensor_val map = default_row_map(w->p, &g);
     bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP &&
@@ -48,10 +78,16 @@ static bool is_edge_result(const walks *w, uint32_t i) {
     return result;
 }
 
+static bool is_kept(const walks *w, uint32_t stage) {
+    for (uint32_t i = 0; i < w->m->kept.len; i++)
+        if (!strcmp(w->m->kept.data[i], stage_of(w, stage)->name)) return true;
+    return false;
+}
+
 // A score is read by sums of walks, by other scores, and by results of edges.
 static bool read_by_walks(const walks *w, uint32_t score) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (!plan_inlined(w->p, i) && plan_reads_stage(w->p, i, score) && !w->scores[i] &&
+        if (!plan_inlined(w->p, i) && plan_reads_stage(w->p, i, score) && !w->scores[i] && !w->stored[i] &&
             map_of(w, i) == TENSOR_NO_VAL && !is_edge_result(w, i))
             return false;
     return true;
@@ -59,7 +95,11 @@ static bool read_by_walks(const walks *w, uint32_t score) {
 
 // Those that only other stages than walks could make use of stay what they are.
 static bool find_scores(walks *w) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) w->scores[i] = is_score(w, i);
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+        bool score = is_score(w, i);
+        w->stored[i] = score && is_kept(w, i);
+        w->scores[i] = score && !w->stored[i];
+    }
     for (uint32_t i = w->p->op->stages.len; i-- > 0;)
         if (w->scores[i] && !read_by_walks(w, i)) return false;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)   // from here on they are where they are read
@@ -198,7 +238,7 @@ bool default_reads(const walks *w, uint32_t reader, uint32_t writer) {
 
 bool default_reads_score(const walks *w, uint32_t stage) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && default_reads(w, stage, i)) return true;
+        if ((w->scores[i] || w->stored[i]) && default_reads(w, stage, i)) return true;
     return false;
 }
 
@@ -206,6 +246,47 @@ static bool reads_sum(const walks *w, const walk *of, uint32_t stage) {
     for (uint32_t i = 0; i < of->sums.len; i++)
         if (default_reads(w, stage, of->sums.data[i])) return true;
     return false;
+}
+
+// ---- How loops nest --------------------------------------------------------------------------------------
+static uint32_t deepest_read(const walks *w, uint32_t stage) {
+    uint32_t deepest = UINT32_MAX;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if ((w->scores[i] || w->stored[i]) && default_reads(w, stage, i) &&
+            (deepest == UINT32_MAX || stage_of(w, i)->nleft > stage_of(w, deepest)->nleft))
+            deepest = i;
+    return deepest;
+}
+
+static uint32_t place_of(const walks *w, const tensor_var *left, uint32_t from, uint32_t n, tensor_space s) {
+    while (from < n && w->p->op->vars.data[left[from]].space != s) from++;
+    return from;
+}
+
+// Of a sum of rows, the indices that what it reads of an edge has come first, in their order: around the walk are those alone that
+// edges do without.
+static void nest(walks *w, uint32_t stage) {
+    tensor_stage *st = &w->p->op->stages.data[stage];
+    uint32_t read = deepest_read(w, stage);
+    const tensor_stage *score = read == UINT32_MAX ? NULL : stage_of(w, read);
+    tensor_var *left = ARENA_ARRAY(w->p->arena, tensor_var, st->nleft + 1);
+    bool moved = false;
+    for (uint32_t i = 0; i < st->nleft; i++) left[i] = st->left[i];
+    for (uint32_t i = 1; score && i < score->nleft && i < st->nleft; i++) {
+        uint32_t at = place_of(w, left, i, st->nleft, w->p->op->vars.data[score->left[i]].space);
+        if (at == st->nleft) return;
+        tensor_var v = left[at];
+        moved |= at > i;
+        for (; at > i; at--) left[at] = left[at - 1];
+        left[i] = v;
+    }
+    if (!moved) return;
+    st->left = left;
+    const char **names = ARENA_ARRAY(w->p->arena, const char *, st->nleft + 1);
+    for (uint32_t i = 0; i < st->nleft; i++) names[i] = plan_index_text(w->p, left[i]);
+    schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
+    *v = (schedule_value){.nnames = st->nleft, .names = names, .var = UINT32_MAX};
+    schedule_fill(w->p->arena, w->m->s, (schedule_cell){.verb = SCHEDULE_LOOPS, .stage = st->name, .nvalues = 1, .values = v});
 }
 
 static walk *last_by(walks *w, tensor_val map) {
@@ -216,7 +297,7 @@ static walk *last_by(walks *w, tensor_val map) {
 
 static void find_walks(walks *w) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        tensor_val map = plan_inlined(w->p, i) || w->scores[i] ? TENSOR_NO_VAL : map_of(w, i);
+        tensor_val map = plan_inlined(w->p, i) || w->scores[i] || w->stored[i] ? TENSOR_NO_VAL : map_of(w, i);
         if (map == TENSOR_NO_VAL) continue;
         walk *of = last_by(w, map);
         if (!of || !may_join(w, of, i)) {
@@ -242,19 +323,32 @@ static bool may_store(const walks *w, const walk *of, uint32_t stage) {
     return !r.any;
 }
 
-// Those that read scores are stored by a walk that has them, first by one whose edges lie side by side.
-static bool give_edges(walks *w) {
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        if (!is_edge_result(w, i) || !default_reads_score(w, i)) continue;
-        walk *best = NULL;
-        for (uint32_t k = 0; k < w->walks.len; k++) {
-            walk *of = &w->walks.data[k];
-            bool sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
-            if (of->scores && may_store(w, of, i) && (!best || sorted)) best = of;
-        }
-        if (!best) return false;
-        VEC_PUSH(w->p->arena, &best->edges, i);
+static bool finds(const walks *w, const walk *of, uint32_t score) {
+    for (uint32_t i = 0; i < of->sums.len; i++)
+        if (default_reads(w, of->sums.data[i], score)) return true;
+    return false;
+}
+
+// Of a walk that has scores; first one that reads it, and one whose edges lie side by side.
+static bool give(walks *w, uint32_t stage) {
+    walk *best = NULL;
+    int most = -1;
+    for (uint32_t k = 0; k < w->walks.len; k++) {
+        walk *of = &w->walks.data[k];
+        bool read = w->stored[stage] && finds(w, of, stage), sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
+        int good = 2 * read + sorted;
+        if ((!of->scores && !read) || !may_store(w, of, stage) || good <= most) continue;
+        best = of;
+        most = good;
     }
+    if (best) VEC_PUSH(w->p->arena, &best->edges, stage);
+    if (best) best->scores = true;
+    return best != NULL;
+}
+
+static bool give_edges(walks *w) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if ((w->stored[i] || (is_edge_result(w, i) && default_reads_score(w, i))) && !give(w, i)) return false;
     return true;
 }
 
@@ -377,8 +471,11 @@ static void find_late(walks *w) {
 bool default_find_walks(walks *w) {
     uint32_t n = w->p->op->stages.len;
     w->scores = ARENA_ARRAY(w->p->arena, bool, n + 1);
+    w->stored = ARENA_ARRAY(w->p->arena, bool, n + 1);
     w->walk_of = ARENA_ARRAY(w->p->arena, uint32_t, n + 1);
     if (!find_scores(w)) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!plan_inlined(w->p, i) && map_of(w, i) != TENSOR_NO_VAL) nest(w, i);
     find_walks(w);
     find_late(w);
     return give_edges(w);

@@ -15,6 +15,7 @@ typedef struct {
     planner *p;
     const tensor_op *given;   // as the op came: nothing is inlined there
     bool *scores;             // per stage: of edges, stored if no walk computed it
+    bool *stored;             // per stage: a score that one walk stores, for others
     VEC(walk) walks;
     uint32_t *walk_of;        // per stage: number from 1; 0: none
 } walks;

@@ -151,6 +151,15 @@ static bool walks_once(const tensor_op *op, const schedule *s) {
     return false;
 }
 
+static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell *like) {
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        bool same = c->verb == verb && c->subject && like->subject && !strcmp(c->subject, like->subject);
+        if (same && (!c->stage || !like->stage ? c->stage == like->stage : !strcmp(c->stage, like->stage))) return true;
+    }
+    return false;
+}
+
 // The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
 // is a fraction of the code of those that are written out for each size.
 static schedule *scalar_twin(versioning *w, const schedule *s) {
@@ -161,11 +170,15 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
     t->cells.data = NULL;
     t->cells.len = t->cells.cap = 0;
     bool once = walks_once(w->op, s);
-    for (uint32_t i = 0; i < s->cells.len && once; i++)
-        if (s->cells.data[i].verb == SCHEDULE_VECTOR && !s->cells.data[i].empty)
-            schedule_fill(w->arena, t, registers_for(w, s, s->cells.data[i]));
+    for (uint32_t i = 0; i < s->cells.len && once; i++) {
+        schedule_cell c = s->cells.data[i];
+        bool none = c.verb == SCHEDULE_VECTOR && c.empty && !has_cell(s, SCHEDULE_REGISTERS, &c);
+        if (c.verb == SCHEDULE_VECTOR && !c.empty) schedule_fill(w->arena, t, registers_for(w, s, c));
+        c.verb = SCHEDULE_REGISTERS;
+        if (none) schedule_fill(w->arena, t, c);   // what the stage around it holds it has not, either
+    }
     for (uint32_t i = 0; i < s->cells.len; i++)
-        if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS && schedule_find(t, s->cells.data[i].stage, SCHEDULE_REGISTERS, s->cells.data[i].subject)) continue;
+        if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS && has_cell(t, SCHEDULE_REGISTERS, &s->cells.data[i])) continue;
         else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
         else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));
