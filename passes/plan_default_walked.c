@@ -214,14 +214,17 @@ static stage_group stages_of(const walks *w, const walk *of) {
     return all;
 }
 
-static bool fill_rows(walks *w, const walk *of, const row_shares *s) {
+static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
             groups = m->p->machine->block_threads / (s->lanes * spare),
             sharers = groups < AT_ONCE_GROUPS ? groups : AT_ONCE_GROUPS,
             part = m->rows == ROWS_WALKED_FEW ? DEFAULT_PART : 2 * DEFAULT_PART;
     stage_group all = stages_of(w, of);
-    if (m->rows == ROWS_WALKED_WINDOWS) return default_window_walk(w, of, &all);
+    if (m->rows == ROWS_WALKED_WINDOWS && default_window_walk(w, of, &all)) {
+        w->windowed[of - w->walks.data] = true;
+        return;
+    }
     bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = m->rows == ROWS_WALKED || m->rows == ROWS_WALKED_FEW;
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (cut) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
@@ -243,22 +246,27 @@ static bool fill_rows(walks *w, const walk *of, const row_shares *s) {
         default_fill(m, st->name, SCHEDULE_LANES, st->left[0], spare, NULL);
         fill_steps(w, of, st, st->left[0], s, steps);
     }
-    return true;
 }
 
 // What a score reduces has the lanes that its walks use for what it has not; those of the first one.
-static void fill_score(walks *w, uint32_t score, const row_shares *s) {
+// false: walks of windows and others read it, for which it is dealt out otherwise.
+static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = stage_of(w, score);
     int64_t lanes = 1;
+    bool windows = false, others = false;
     if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name);
-    if (st->reducer == TENSOR_NO_REDUCER) return;
-    if (w->m->rows == ROWS_WALKED_WINDOWS) {
+    if (st->reducer == TENSOR_NO_REDUCER) return true;
+    for (uint32_t k = 0; k < w->walks.len; k++)
+        for (uint32_t i = 0; i < w->walks.data[k].sums.len; i++)
+            if (default_reads(w, w->walks.data[k].sums.data[i], score)) windows |= w->windowed[k], others |= !w->windowed[k];
+    if (windows) {
         default_window_score(w, st);
-        return;
+        return !others;
     }
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
     if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
     default_dot_share(w->m, st, lanes);
+    return true;
 }
 
 // What edges make of scores is where it is read, whatever it costs then.
@@ -286,7 +294,7 @@ static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
     else if (!share_rows(w, of, s)) return false;
     if (!fill_fuse(w, of)) return false;
     fill_online(w, of);
-    if (!fill_rows(w, of, s)) return false;
+    fill_rows(w, of, s);
     for (uint32_t i = 0; i < of->sums.len; i++) w->m->fused[of->sums.data[i]] = true;
     for (uint32_t i = 0; i < of->late.len; i++) w->m->fused[of->late.data[i]] = true;
     for (uint32_t i = 0; i < of->edges.len; i++) w->m->fused[of->edges.data[i]] = true;
@@ -327,6 +335,7 @@ bool default_walk(making *m) {
     row_shares deepest = {0};
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
     if (!default_find_walks(&w)) return false;
+    w.windowed = ARENA_ARRAY(m->p->arena, bool, w.walks.len + 1);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         row_shares s;
         if (!default_walk_is_worth(&w, &w.walks.data[i])) continue;
@@ -339,8 +348,9 @@ bool default_walk(making *m) {
     }
     for (uint32_t i = 0; filled && i < n; i++) {
         if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, stage_of(&w, i)->name);
-        if (w.scores[i] || w.stored[i]) fill_score(&w, i, &deepest);
+        if ((w.scores[i] || w.stored[i]) && !fill_score(&w, i, &deepest)) return false;
         m->fused[i] |= w.scores[i];
     }
+    if (m->rows == ROWS_WALKED_WINDOWS && !m->windows.len) return false;
     return filled && order_kernels(m);
 }

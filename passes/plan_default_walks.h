@@ -18,6 +18,7 @@ typedef struct {
     bool *stored;             // per stage: a score that one walk stores, for others
     VEC(walk) walks;
     uint32_t *walk_of;        // per stage: number from 1; 0: none
+    bool *windowed;           // per walk: it is one of windows
 } walks;
 
 bool default_find_walks(walks *w);   // false: something else reads a score that walks would compute
