@@ -32,6 +32,7 @@ typedef struct {
     uint32_t depth;             // levels of the deepest sums
     int64_t columns, heads, products;
     int64_t dots;               // points of the products that scores are; 0: they are none
+    bool bounded;               // what cells hold is at most 1
 } windows;
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -91,6 +92,29 @@ typedef struct {
     bool fits;
 } factors;
 
+// A number of the caller's stands in a cell by itself.
+static bool has_numbers(const windows *x, tensor_expr e, tensor_var columns) {
+    const planner *p = x->w->p;
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op == TENSOR_EXP_OP) return false;
+    if (n->op == TENSOR_LOAD_OP && p->op->vals.data[n->imm.i].role == VAL_TENSOR) return !plan_mentions(p, e, columns);
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (has_numbers(x, n->args[i], columns)) return true;
+    return false;
+}
+
+// Exponentials of differences from a maximum that is found on the run: what else a term has of the row waits.
+static bool is_weight(const windows *x, const tensor_stage *st) {
+    if (has_numbers(x, plan_inline_loads(x->w->p, st->body[0]), st->left[st->nleft - 1])) return false;
+    for (uint32_t i = 0; i < x->of->sums.len; i++) {
+        const tensor_stage *m = stage_of(x->w, x->of->sums.data[i]);
+        if (x->w->p->op->reducers.data[m->reducer].kind == REDUCE_MAX &&
+            default_reads(x->w, (uint32_t)(st - x->w->p->op->stages.data), x->of->sums.data[i]))
+            return true;
+    }
+    return false;
+}
+
 // Of the factors of a term one has the columns, and is of what the map says alone.
 static void see_factors(factors *f, tensor_expr e) {
     const planner *p = f->x->w->p;
@@ -126,6 +150,7 @@ static bool fits_sums(windows *x) {
         bool deep = st->nleft == x->depth && st->nleft > 1, own = deep && is_product(x, st);
         others += deep && !own;
         if (!own) continue;
+        x->bounded = (!x->products || x->bounded) && is_weight(x, st);
         x->products++;
         x->columns = default_extent(p, st->left[st->nleft - 1]);
     }
@@ -159,8 +184,8 @@ static bool fit(windows *x) {
     x->heads = heads_of(x);
     if (!x->heads) return false;
     if (!x->products) return x->dots >= LEAST;
-    int64_t held = x->products * x->columns / 2;
-    return x->columns <= WIDEST && x->columns >= (x->dots ? LEAST_DOTS : LEAST) && x->columns % PIECE == 0 && held <= MOST_HELD;
+    int64_t held = x->products * x->columns / 2, least = !x->bounded ? WIDE : x->dots ? LEAST_DOTS : LEAST;
+    return x->columns <= WIDEST && x->columns >= least && x->columns % PIECE == 0 && held <= MOST_HELD;
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
@@ -174,9 +199,10 @@ static void fill_window(const windows *x, const tensor_stage *st) {
                                   .subject = x->w->p->op->vars.data[st->left[0]].name, .nvalues = 3, .values = v});
 }
 
-static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth) {
+// Of 16 bits tf32 has all; gradients in cells reach further than f16 does.
+static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
     schedule_value *v = ARENA_NEW(x->w->p->arena, schedule_value);
-    *v = (schedule_value){.text = ir_dtype_text(x->type), .var = UINT32_MAX};
+    *v = (schedule_value){.text = narrow ? ir_dtype_text(x->type) : "tf32", .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
                   (schedule_cell){.verb = SCHEDULE_MMA, .stage = st->name,
                                   .subject = x->w->p->op->vars.data[depth].name, .nvalues = 1, .values = v});
@@ -206,7 +232,7 @@ void default_window_score(walks *w, const tensor_stage *st) {
     windows x = {.w = w, .type = default_narrow_type(w->p->op, tensor_node_at(w->p->op, st->body[0])->args[0])};
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
-    fill_mma(&x, st, st->bound[0]);
+    fill_mma(&x, st, st->bound[0], true);
 }
 
 bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
@@ -219,7 +245,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         fill_threads(&x, st);
         fill_columns(&x, st);
         if (sum && (x.products ? product : first)) fill_window(&x, st), first = false;
-        if (product) fill_mma(&x, st, st->bound[0]);
+        if (product) fill_mma(&x, st, st->bound[0], x.bounded);
     }
     int64_t density = (x.products ? x.columns : x.dots) < WIDE ? NARROW_DENSITY : DENSITY;
     VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density}));

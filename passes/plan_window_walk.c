@@ -292,7 +292,7 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     if (!c) return false;
     const tensor_stage *st = stage_of(p, *stage);
     plan_matrix m;
-    bool alike = plan_matrix_of(p, st, &m) && m.kind == c->m->kind;
+    bool alike = plan_matrix_of(p, st, &m) && simt_mma_table(m.kind)->warps == 1;   // all have columns alike
     if (!alike || st->nkeys) {
         refuse_product(p, st, alike ? "sums other points for each edge, and a matrix operation sums the same for all"
                                     : "is no sum of products that tensor cores take for each edge of a window");
