@@ -137,8 +137,8 @@ span schedule_subject_span(const ast_subject *x);   // with its list and choices
 
 // ---- Names (sema_schedule_name.c) -----------------------------------------------------------------------
 bool schedule_stage_known(schedule_checker *c, const char *path, span at);
-// What `rfactor` makes of reductions of all points (sema_schedule_rows.c): the stage whose rows a path names, or NULL; the space of
-// the rows that an index of theirs is called like, or TENSOR_NO_SPACE.
+// What `rfactor` makes of reductions of all points (sema_schedule_rows.c): the stage whose rows a path names,
+// or NULL; the space of the rows that an index of theirs is called like, or TENSOR_NO_SPACE.
 const char *schedule_rows_of(const schedule_checker *c, const char *path);
 tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name);
 bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);

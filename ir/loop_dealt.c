@@ -150,7 +150,9 @@ loop_dealt_fault loop_check_dealt_walk(const loop_node *n, const loop_node *apar
     if (!powers || to->unit * to->extent > 32 || !has_lanes(apart, *to)) return LOOP_DEALT_LANES;
     for (uint32_t i = 0; i < n->body.len; i++) {
         const loop_node *m = n->body.data[i];
-        if (m->kind == LOOP_LET || m->kind == LOOP_GIVEN || m->kind == LOOP_CONTRIBUTE || m->kind == LOOP_STORE) continue;
+        if (m->kind == LOOP_LET || m->kind == LOOP_GIVEN || m->kind == LOOP_CONTRIBUTE ||
+            m->kind == LOOP_STORE)
+            continue;
         if (m->kind != LOOP_WITHOUT || m->var != apart->var) return LOOP_DEALT_OTHERS;
         loop_dealt_fault f = check_edge(n, &m->body);
         if (f != LOOP_DEALT_WELL) return f;

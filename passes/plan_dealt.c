@@ -68,7 +68,8 @@ static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, 
 
 static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 
-// The default does without, and does not say it, of no stage that shares the loop: `dealt` is the last of its words.
+// The default does without, and does not say it, of no stage that shares the loop: `dealt` is the last of its
+// words.
 static void leave_out(planner *p, const struct dealt_loop *d) {
     const schedule_cell *walk = schedule_find(p->s, d->stage, SCHEDULE_FUSE, d->stage);
     bool shared = walk && plan_index_named(schedule_value_of(walk, "at")->text, d->index);
@@ -76,7 +77,9 @@ static void leave_out(planner *p, const struct dealt_loop *d) {
     d->loop->deal_to = (loop_digit){0};
     if (schedule_value_of(d->cell, "dealt")) d->cell->nvalues--;
     for (uint32_t i = 0; i < p->op->stages.len && shared; i++) {
-        schedule_cell *c = plan_fuses(p, walk, i) ? plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, NULL) : NULL;
+        schedule_cell *c = plan_fuses(p, walk, i)
+                               ? plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, NULL)
+                               : NULL;
         for (; c; c = plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, c))
             if (of_default(c) && schedule_value_of(c, "dealt")) c->nvalues--;
     }

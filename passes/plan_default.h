@@ -140,10 +140,13 @@ bool default_outer_all(making *m, const stage_group *g);   // over all points, w
 // A sum of matrices over the points of a graph, such as the gradient of a layer's weights.
 bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n);
 
-// The op with sums over all points that walks of rows take along, as the schedule says then (plan_default_rfactor.c).
+// The op with sums over all points that walks of rows take along, as the schedule says then
+// (plan_default_rfactor.c).
 tensor_op *default_rfactor(planner *p, schedule *s);
-stage_names default_kept(planner *p);   // scores of edges that walks store, of the op as it came (plan_default_kept.c)
-tensor_val default_walked_by(const planner *p, uint32_t stage);   // the map by which a stage sums rows of all its points; TENSOR_NO_VAL: none
+// Scores of edges that walks store, of the op as it came (plan_default_kept.c).
+stage_names default_kept(planner *p);
+// The map by which a stage sums rows of all its points; TENSOR_NO_VAL: none.
+tensor_val default_walked_by(const planner *p, uint32_t stage);
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
 typedef struct {
@@ -180,7 +183,8 @@ bool default_walk(making *m);   // false: no sums of rows need each other, or ex
 void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map);
 void default_guard_windows(making *m);   // behind other guards: they are dense
 void default_guard_blocks(making *m);   // each row that is walked has a block
-void default_dot_share(making *m, const tensor_stage *st, int64_t lanes);   // what it reduces, by so many lanes
+// What it reduces, by so many lanes; all: by no fewer.
+void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 // Of a stage whose points reduce a dense axis: its cells but those of the points.
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
 typedef struct {

@@ -1,6 +1,8 @@
-// Which scores of edges walks store by default, though each could find them again: what others read, too, and what costs more to
-// find again than to read, as a dot product with features of the edge does in a walk that does not read those.
-//     s[e, h] = sum{d} q[dst[e], h, d] * g[e, h, d]   dx[u, h, d] = sum{e : src[e] == u} s[e, h] * y[dst[e], h, d]   →   s is stored
+// Which scores of edges walks store by default, though each could find them again: what others read, too, and
+// what costs more to find again than to read, as a dot product with features of the edge does in a walk that
+// does not read those.
+//     s[e, h] = sum{d} q[dst[e], h, d] * g[e, h, d]
+//     dx[u, h, d] = sum{e : src[e] == u} s[e, h] * y[dst[e], h, d]   →   s is stored
 #include "plan_default.h"
 
 enum {
@@ -29,7 +31,8 @@ tensor_val default_walked_by(const planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
     stage_group g = {0};
     VEC_PUSH(p->arena, &g, stage);
-    bool plain = st->reducer != TENSOR_NO_REDUCER && st->nkeys == 1 && st->ntargets == 1 && !st->nfilters && !st->nelse;
+    bool plain = st->reducer != TENSOR_NO_REDUCER && st->nkeys == 1 && st->ntargets == 1 && !st->nfilters &&
+                 !st->nelse;
     return plain ? default_row_map(p, &g) : TENSOR_NO_VAL;
 }
 
@@ -41,7 +44,8 @@ static bool is_walked(const edges *x, tensor_space s) {
 
 static bool is_of_edges(const edges *x, uint32_t i) {
     const tensor_stage *st = stage_of(x, i);
-    return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && x->map[i] == TENSOR_NO_VAL && is_walked(x, first_space(x, i)) &&
+    return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && x->map[i] == TENSOR_NO_VAL &&
+           is_walked(x, first_space(x, i)) &&
            (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(x->p, st) && !st->nkeys));
 }
 
@@ -61,10 +65,12 @@ typedef struct {
 static bool has_all_left(void *user, const tensor_node *load) {
     const factors *f = user;
     bool reduced = false, all = true;
-    for (uint32_t a = 0; a < load->nargs; a++) reduced |= plan_mentions(f->x->p, load->args[a], f->st->bound[0]);
+    for (uint32_t a = 0; a < load->nargs; a++)
+        reduced |= plan_mentions(f->x->p, load->args[a], f->st->bound[0]);
     for (uint32_t i = 1; i < f->st->nleft; i++) {
         bool has = false;
-        for (uint32_t a = 0; a < load->nargs; a++) has |= plan_mentions(f->x->p, load->args[a], f->st->left[i]);
+        for (uint32_t a = 0; a < load->nargs; a++)
+            has |= plan_mentions(f->x->p, load->args[a], f->st->left[i]);
         all &= has;
     }
     return !reduced || all;
@@ -93,7 +99,8 @@ static bool read_by_others(const edges *x, uint32_t score) {
 }
 
 // ---- Dear ------------------------------------------------------------------------------------------------
-static int64_t elements(const edges *x, const tensor_space *axes, uint32_t n) {   // of an edge; 0: that is not known
+// Of an edge; 0: that is not known.
+static int64_t elements(const edges *x, const tensor_space *axes, uint32_t n) {
     int64_t all = 1;
     for (uint32_t i = 1; i < n; i++) {
         const tensor_space_info *s = &x->p->op->spaces.data[axes[i]];
@@ -106,7 +113,8 @@ static int64_t elements(const edges *x, const tensor_space *axes, uint32_t n) { 
 static bool reads_features(const edges *x, uint32_t i, tensor_val features) {
     if (plan_read_by(x->p, i, features)) return true;
     for (uint32_t k = 0; k < i; k++)
-        if (x->score[k] && stage_of(x, k)->reducer == TENSOR_NO_REDUCER && reads(x, i, k) && reads_features(x, k, features))
+        if (x->score[k] && stage_of(x, k)->reducer == TENSOR_NO_REDUCER && reads(x, i, k) &&
+            reads_features(x, k, features))
             return true;
     return false;
 }
@@ -118,7 +126,8 @@ static bool needs(const edges *x, uint32_t i, uint32_t score) {
     return false;
 }
 
-// Some walk by another map than the first one's needs the score, and none by that map has the features at hand.
+// Some walk by another map than the first one's needs the score, and none by that map has the features at
+// hand.
 static bool read_without(const edges *x, uint32_t score, tensor_val features) {
     tensor_val first = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < count(x); i++) {
@@ -126,7 +135,8 @@ static bool read_without(const edges *x, uint32_t score, tensor_val features) {
         if (map == TENSOR_NO_VAL || !needs(x, i, score)) continue;
         if (first == TENSOR_NO_VAL) first = map;
         bool at_hand = map == first;
-        for (uint32_t k = 0; k < count(x) && !at_hand; k++) at_hand = x->map[k] == map && reads_features(x, k, features);
+        for (uint32_t k = 0; k < count(x) && !at_hand; k++)
+            at_hand = x->map[k] == map && reads_features(x, k, features);
         if (!at_hand) return true;
     }
     return false;
@@ -138,7 +148,9 @@ static bool is_dear(const edges *x, uint32_t i) {
     int64_t kept = elements(x, own->axes, own->rank);
     for (tensor_val v = 0; v < x->p->op->nparams && st->reducer != TENSOR_NO_REDUCER && kept; v++) {
         const tensor_val_info *f = val_at(x, v);
-        if (f->role != VAL_TENSOR || f->rank < 2 || f->axes[0] != first_space(x, i) || !plan_read_by(x->p, i, v)) continue;
+        if (f->role != VAL_TENSOR || f->rank < 2 || f->axes[0] != first_space(x, i) ||
+            !plan_read_by(x->p, i, v))
+            continue;
         if (elements(x, f->axes, f->rank) > DEARER * kept && read_without(x, i, v)) return true;
     }
     return false;
@@ -152,7 +164,8 @@ stage_names default_kept(planner *p) {
     for (uint32_t i = 0; i < n; i++)
         x.score[i] = is_of_edges(&x, i) && val_at(&x, stage_of(&x, i)->targets[0].val)->role == VAL_STAGE;
     for (uint32_t i = 0; i < n; i++)
-        if (x.score[i] && !multiplies(&x, i) && ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i)))
+        if (x.score[i] && !multiplies(&x, i) &&
+            ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i)))
             VEC_PUSH(p->arena, &names, stage_of(&x, i)->name);
     return names;
 }

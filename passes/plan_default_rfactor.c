@@ -1,5 +1,5 @@
-// Which sums over all points a walk takes along by default: those that read what is reduced for each edge, as other sums of rows do,
-// become sums of what rows give.
+// Which sums over all points a walk takes along by default: those that read what is reduced for each edge, as
+// other sums of rows do, become sums of what rows give.
 //     datt[h] = sum {e} ds[e, h]   →  rfactor datt by src, where a sum of rows by src reads ds, too
 #include "plan_default.h"
 
@@ -56,29 +56,31 @@ static bool needs_rows(planner *p, uint32_t stage, tensor_val map) {
 }
 
 // ---- Which map -------------------------------------------------------------------------------------------
-// All sums of rows that read what is reduced for points have loops that begin with its own, or the other way round: lanes that share
-// what is reduced are those that the others leave.
+// All sums of rows that read what is reduced for points have loops that begin with its own, or the other way
+// round: lanes that share what is reduced are those that the others leave.
 static bool has_loops(planner *p, uint32_t stage, tensor_space points) {
     const tensor_stage *st = stage_of(p, stage);
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *sum = stage_of(p, i);
         tensor_val map = default_walked_by(p, i);
-        if (map == TENSOR_NO_VAL || p->op->vals.data[map].axes[0] != points || !reads_points(p, i, points)) continue;
+        if (map == TENSOR_NO_VAL || p->op->vals.data[map].axes[0] != points || !reads_points(p, i, points))
+            continue;
         for (uint32_t k = 0; k < st->nleft && k + 1 < sum->nleft; k++)
             if (p->op->vars.data[st->left[k]].space != p->op->vars.data[sum->left[k + 1]].space) return false;
     }
     return st->nbound == 1;
 }
 
-// One whose rows have other sums of what it reads; first one of whose rows it needs no sum, which would be final only
-// after their walk.
+// One whose rows have other sums of what it reads; first one of whose rows it needs no sum, which would be
+// final only after their walk.
 static tensor_val map_for(planner *p, uint32_t stage) {
     tensor_val last = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         tensor_val map = default_walked_by(p, i);
         if (map == TENSOR_NO_VAL || plan_why_no_rows(p, stage_of(p, stage), map)) continue;
         tensor_space points = p->op->vals.data[map].axes[0];
-        if (!reads_points(p, stage, points) || !reads_points(p, i, points) || !has_loops(p, stage, points)) continue;
+        if (!reads_points(p, stage, points) || !reads_points(p, i, points) || !has_loops(p, stage, points))
+            continue;
         if (!needs_rows(p, stage, map)) return map;
         last = map;
     }
@@ -91,7 +93,8 @@ static void fill(planner *p, schedule *s, const char *stage, tensor_val map) {
     *names = stage;
     v[0] = (schedule_value){.keyword = "stages", .nnames = 1, .names = names, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "by", .text = p->op->vals.data[map].name, .var = UINT32_MAX};
-    schedule_fill(p->arena, s, (schedule_cell){.verb = SCHEDULE_RFACTOR, .subject = stage, .nvalues = 2, .values = v});
+    schedule_fill(p->arena, s,
+                  (schedule_cell){.verb = SCHEDULE_RFACTOR, .subject = stage, .nvalues = 2, .values = v});
 }
 
 tensor_op *default_rfactor(planner *p, schedule *s) {

@@ -238,10 +238,10 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
     return d;
 }
 
-// All of it at once, as far as lanes and registers go; by all of the lanes, however few points there are.
-void default_dot_share(making *m, const tensor_stage *st, int64_t lanes) {
+// All of it at once, as far as lanes and registers go; or by all of the lanes, however few points there are.
+void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all) {
     share s = share_axis(m, st, st->bound[0], lanes);
-    for (; s.lanes < lanes; s.lanes *= 2)
+    for (; all && s.lanes < lanes; s.lanes *= 2)
         if (s.vector > 1) s.vector /= 2;
     fill_share(m, st, st->bound[0], s);
 }

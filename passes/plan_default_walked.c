@@ -106,7 +106,8 @@ static const char *base_name(const walks *w, tensor_var v) {
 // false: the sums call what they walk by different names.
 static bool fill_fuse(walks *w, const walk *of) {
     uint32_t n = 0;
-    const char **names = ARENA_ARRAY(w->p->arena, const char *, of->sums.len + of->late.len + of->edges.len + 1);
+    const char **names = ARENA_ARRAY(w->p->arena, const char *,
+                                     of->sums.len + of->late.len + of->edges.len + 1);
     const char *at = base_name(w, stage_of(w, of->sums.data[0])->bound[0]);
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *st = stage_of(w, of->sums.data[i]);
@@ -185,8 +186,8 @@ static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
 }
 
 // All that lanes along the last index would compute alike for each step is dealt to them, a step each.
-static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked, const row_shares *s,
-                       int64_t steps) {
+static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked,
+                       const row_shares *s, int64_t steps) {
     int64_t lanes = s->level[s->depth - 1].lanes;
     bool deep = false;   // else those lanes have parts of scores alone
     for (uint32_t i = 0; i < of->sums.len && s->depth > 1; i++)
@@ -197,9 +198,11 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
     v[1] = (schedule_value){.keyword = "masked", .var = UINT32_MAX};
     v[2] = (schedule_value){.keyword = "dealt", .var = UINT32_MAX};
     schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_UNROLL, .stage = st->name,
+                  (schedule_cell){.verb = SCHEDULE_UNROLL,
+                                  .stage = st->name,
                                   .subject = w->p->op->vars.data[walked].name,
-                                  .nvalues = deep && lanes >= steps && lanes > 1 ? 3 : 2, .values = v});
+                                  .nvalues = deep && lanes >= steps && lanes > 1 ? 3 : 2,
+                                  .values = v});
 }
 
 // As the op has them.
@@ -264,16 +267,17 @@ static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
         return !others;
     }
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
+    bool all = lanes > 1;   // steps are dealt to those that reduce
     if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
-    default_dot_share(w->m, st, lanes);
+    default_dot_share(w->m, st, lanes, all);
     return true;
 }
 
 // What edges make of scores is where it is read, whatever it costs then.
 static bool is_made_of_scores(const walks *w, uint32_t i) {
     const tensor_stage *st = stage_of(w, i);
-    return plan_inlined(w->p, i) && !w->scores[i] && !w->stored[i] && default_is_walked(w, first_space(w, st)) &&
-           default_reads_score(w, i);
+    return plan_inlined(w->p, i) && !w->scores[i] && !w->stored[i] &&
+           default_is_walked(w, first_space(w, st)) && default_reads_score(w, i);
 }
 
 // A walk in fewer loops deals out those it has as the deepest one does, whose scores have the other lanes.
@@ -312,7 +316,8 @@ static bool order_kernels(making *m) {
     for (uint32_t i = 0; i < n; i++) {
         tensor_val v = p->op->stages.data[i].targets[0].val;
         names[i] = m->fused[i] ? p->op->stages.data[i].name : NULL;
-        if (plan_fuse_cell(p, i) && plan_inlined(p, i))   // what a statement names is not computed where it is read
+        if (plan_fuse_cell(p, i) &&
+            plan_inlined(p, i))   // what a statement names is not computed where it is read
             p->plan->values.data[v] = (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL};
     }
     for (uint32_t i = 0; i < n; i++) {   // what reads the scores reads what those are made of
@@ -324,7 +329,8 @@ static bool order_kernels(making *m) {
     plan_fuse_order(p);
     for (uint32_t i = 0; i < n; i++) {
         m->fused[i] = false;
-        for (uint32_t k = 0; k < n; k++) m->fused[i] |= names[k] && !strcmp(names[k], p->op->stages.data[i].name);
+        for (uint32_t k = 0; k < n; k++)
+            m->fused[i] |= names[k] && !strcmp(names[k], p->op->stages.data[i].name);
     }
     return !p->failed;
 }

@@ -1,6 +1,6 @@
 // Which sums of rows share a walk by default: those by one map of which one needs another, or a score of an
-// edge. Scores are stages of edges that only walks read, other scores, and results of edges, which a walk stores that finds
-// no sum they need; late is what rows make of the sums: results, and what edges read.
+// edge. Scores are stages of edges that only walks read, other scores, and results of edges, which a walk
+// stores that finds no sum they need; late is what rows make of the sums: results, and what edges read.
 #include "plan_default_walks.h"
 
 #include <string.h>
@@ -23,7 +23,8 @@ static bool lacks_some(void *user, const tensor_node *load) {
     bool all = true;
     for (uint32_t i = 1; i < f->st->nleft; i++) {
         bool has = false;
-        for (uint32_t a = 0; a < load->nargs; a++) has |= plan_mentions(f->w->p, load->args[a], f->st->left[i]);
+        for (uint32_t a = 0; a < load->nargs; a++)
+            has |= plan_mentions(f->w->p, load->args[a], f->st->left[i]);
         all &= has;
     }
     return !all;
@@ -43,8 +44,8 @@ static tensor_val map_of(const walks *w, uint32_t i) {
     stage_group g = {0};
     VEC_PUSH(w->p->arena, &g, i);
     const tensor_stage *st = stage_of(w, i);
-    if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 || st->ntargets != 1 ||
-        st->nfilters || st->nelse || sums_outer(w, st))
+    if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 ||
+        st->ntargets != 1 || st->nfilters || st->nelse || sums_outer(w, st))
         return TENSOR_NO_VAL;
     tensor_val map = default_row_map(w->p, &g);
     bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP &&
@@ -74,7 +75,8 @@ static bool is_edge_result(const walks *w, uint32_t i) {
     bool result = !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
                   st->reducer == TENSOR_NO_REDUCER && default_is_walked(w, first_space(w, st)) &&
                   w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
-    for (uint32_t k = 0; k < w->p->op->stages.len && result; k++) result &= k == i || !plan_reads_stage(w->p, k, i);
+    for (uint32_t k = 0; k < w->p->op->stages.len && result; k++)
+        result &= k == i || !plan_reads_stage(w->p, k, i);
     return result;
 }
 
@@ -263,8 +265,8 @@ static uint32_t place_of(const walks *w, const tensor_var *left, uint32_t from, 
     return from;
 }
 
-// Of a sum of rows, the indices that what it reads of an edge has come first, in their order: around the walk are those alone that
-// edges do without.
+// Of a sum of rows, the indices that what it reads of an edge has come first, in their order: around the walk
+// are those alone that edges do without.
 static void nest(walks *w, uint32_t stage) {
     tensor_stage *st = &w->p->op->stages.data[stage];
     uint32_t read = deepest_read(w, stage);
@@ -286,7 +288,8 @@ static void nest(walks *w, uint32_t stage) {
     for (uint32_t i = 0; i < st->nleft; i++) names[i] = plan_index_text(w->p, left[i]);
     schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
     *v = (schedule_value){.nnames = st->nleft, .names = names, .var = UINT32_MAX};
-    schedule_fill(w->p->arena, w->m->s, (schedule_cell){.verb = SCHEDULE_LOOPS, .stage = st->name, .nvalues = 1, .values = v});
+    schedule_fill(w->p->arena, w->m->s,
+                  (schedule_cell){.verb = SCHEDULE_LOOPS, .stage = st->name, .nvalues = 1, .values = v});
 }
 
 static walk *last_by(walks *w, tensor_val map) {
@@ -315,9 +318,11 @@ static void find_walks(walks *w) {
 // Its loops are the walk's, and it needs no sum of it.
 static bool may_store(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = stage_of(w, stage), *deepest = plan_deepest(w->p, &of->sums);
-    if (w->p->op->vals.data[of->map].axes[0] != first_space(w, st) || st->nleft > deepest->nleft) return false;
+    if (w->p->op->vals.data[of->map].axes[0] != first_space(w, st) || st->nleft > deepest->nleft)
+        return false;
     for (uint32_t k = 1; k < st->nleft; k++)
-        if (w->p->op->vars.data[st->left[k]].space != w->p->op->vars.data[deepest->left[k]].space) return false;
+        if (w->p->op->vars.data[st->left[k]].space != w->p->op->vars.data[deepest->left[k]].space)
+            return false;
     reach r = {w, of, stage, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
     follow(&r, stage);
     return !r.any;
@@ -335,7 +340,8 @@ static bool give(walks *w, uint32_t stage) {
     int most = -1;
     for (uint32_t k = 0; k < w->walks.len; k++) {
         walk *of = &w->walks.data[k];
-        bool read = w->stored[stage] && finds(w, of, stage), sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
+        bool read = w->stored[stage] && finds(w, of, stage),
+             sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
         int good = 2 * read + sorted;
         if ((!of->scores && !read) || !may_store(w, of, stage) || good <= most) continue;
         best = of;
@@ -348,7 +354,8 @@ static bool give(walks *w, uint32_t stage) {
 
 static bool give_edges(walks *w) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->stored[i] || (is_edge_result(w, i) && default_reads_score(w, i))) && !give(w, i)) return false;
+        if ((w->stored[i] || (is_edge_result(w, i) && default_reads_score(w, i))) && !give(w, i))
+            return false;
     return true;
 }
 
@@ -400,7 +407,8 @@ static bool has_loops_of(const walks *w, const walk *of, const tensor_stage *st)
 
 // ---- What rows make of the sums --------------------------------------------------------------------------
 typedef struct {
-    uint32_t *last;   // per stage that rows make of sums, and of each other: the walk it stands behind; 0: it stands behind none
+    uint32_t *last;   // per stage that rows make of sums, and of each other: the walk it stands behind; 0: it
+                      // stands behind none
     bool *joins;
 } lateness;
 
@@ -415,7 +423,8 @@ static uint32_t last_read(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     uint32_t last = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->walk_of[i] || (i < stage && l->last[i])) && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
+        if ((w->walk_of[i] || (i < stage && l->last[i])) &&
+            plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
             last = later(w, last, w->walk_of[i] ? w->walk_of[i] : l->last[i]);
     return last;
 }
@@ -437,15 +446,25 @@ static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, u
 static bool is_plain_of_rows(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = stage_of(w, stage);
     return st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
-           first_space(w, st) == w->p->op->vals.data[of->map].into && !default_is_walked(w, first_space(w, st));
+           first_space(w, st) == w->p->op->vals.data[of->map].into &&
+           !default_is_walked(w, first_space(w, st));
 }
 
 static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     for (uint32_t i = stage + 1; i < w->p->op->stages.len; i++)
-        if (l->joins[i] && l->last[i] == l->last[stage] && plan_read_by(&given, i, stage_of(w, stage)->targets[0].val))
+        if (l->joins[i] && l->last[i] == l->last[stage] &&
+            plan_read_by(&given, i, stage_of(w, stage)->targets[0].val))
             return true;
     return false;
+}
+
+// Numbers of a row as wide as what they are made of, at little cost: edges read that instead.
+static bool is_cheap_row(const walks *w, uint32_t stage) {
+    uint32_t deepest = 1;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if ((w->scores[i] || w->stored[i]) && stage_of(w, i)->nleft > deepest) deepest = stage_of(w, i)->nleft;
+    return plan_inlined(w->p, stage) && stage_of(w, stage)->nleft > deepest;
 }
 
 // A result, or what edges read, as each would make it again; and what those are made of.
@@ -454,15 +473,17 @@ static void find_late(walks *w) {
     lateness l = {ARENA_ARRAY(w->p->arena, uint32_t, n + 1), ARENA_ARRAY(w->p->arena, bool, n + 1)};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t last = last_read(w, &l, i);
-        bool fits = last && is_plain_of_rows(w, &w->walks.data[last - 1], i) && has_all_at_hand(w, &l, i, last);
+        bool fits = last && is_plain_of_rows(w, &w->walks.data[last - 1], i) &&
+                    has_all_at_hand(w, &l, i, last);
         if (fits) l.last[i] = last;
     }
     for (uint32_t i = n; i-- > 0;) {
         const tensor_stage *st = stage_of(w, i);
         if (!l.last[i]) continue;
         bool result = w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
-        l.joins[i] = (result ? has_loops_of(w, &w->walks.data[l.last[i] - 1], st) : read_by_edges(w, st->targets[0].val)) ||
-                     (!result && read_by_joined(w, &l, i));
+        if (result) l.joins[i] = has_loops_of(w, &w->walks.data[l.last[i] - 1], st);
+        else l.joins[i] = read_by_joined(w, &l, i) ||
+                          (!is_cheap_row(w, i) && read_by_edges(w, st->targets[0].val));
     }
     for (uint32_t i = 0; i < n; i++)
         if (l.joins[i]) VEC_PUSH(w->p->arena, &w->walks.data[l.last[i] - 1].late, i);

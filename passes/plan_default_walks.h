@@ -6,7 +6,8 @@
 
 typedef struct {
     tensor_val map;
-    stage_group sums, late, edges;   // late: what rows make of the sums; edges: results of edges, stored on the way
+    stage_group sums, late;   // late: what rows make of the sums
+    stage_group edges;        // results of edges, and scores, stored on the way
     bool scores, meets;       // a score is stored for some sum; some sum needs another
 } walk;
 

@@ -1,6 +1,8 @@
-// Sums over all points that a map leads from, as sums of its rows (`rfactor`, after the transformation of Halide and TVM): what a row
-// gives is a stage of its own, which may share a walk with other sums of that row, and the stage sums those over the rows.
-//     datt[h] = sum {e} ds[e, h]   →  datt.rows[v, h] = sum {e : dst[e] == v} ds[e, h]   datt[h] = sum {v} datt.rows[v, h]
+// Sums over all points that a map leads from, as sums of its rows (`rfactor`, after the transformation of
+// Halide and TVM): what a row gives is a stage of its own, which may share a walk with other sums of that
+// row, and the stage sums those over the rows.
+//     datt[h] = sum {e} ds[e, h]
+//  →  datt.rows[v, h] = sum {e : dst[e] == v} ds[e, h]    datt[h] = sum {v} datt.rows[v, h]
 #include "planner.h"
 
 #include <ctype.h>
@@ -33,7 +35,8 @@ const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_va
     if (st->nelse) return "it has an `else`, which asks for points, not for rows";
     if (map == TENSOR_NO_VAL) return "there is no such map among the parameters";
     if (walked_by(p, st, map) == UINT32_MAX) return "the map leads from nothing that it reduces";
-    if (p->op->vals.data[map].facts & FACT_PARTIAL) return "the map has no value at some points, which would be left out";
+    if (p->op->vals.data[map].facts & FACT_PARTIAL)
+        return "the map has no value at some points, which would be left out";
     return NULL;
 }
 
@@ -44,7 +47,8 @@ static tensor_var row_var(planner *p, tensor_space rows) {
 }
 
 // The rows' own value: of the row, the left indices, and what else is reduced.
-static tensor_val add_rows(planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n, const char *name) {
+static tensor_val add_rows(planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
+                           const char *name) {
     const tensor_type t = p->op->reducers.data[st->reducer].result_types[0];
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, n + 1);
     for (uint32_t i = 0; i < n; i++) axes[i] = p->op->vars.data[left[i]].space;
@@ -60,25 +64,37 @@ static tensor_val add_rows(planner *p, const tensor_stage *st, const tensor_var 
     return loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
 }
 
-// The sum of a row, over the variables that the stage had; all that is left to the stage are rows.
-static void take_rows(planner *p, uint32_t stage, tensor_val map) {
-    tensor_stage st = p->op->stages.data[stage], rows = st;
-    uint32_t walked = walked_by(p, &st, map), n = st.nleft + st.nbound;
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, n + 1), *bound = ARENA_NEW(p->arena, tensor_var);
-    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + n + 2),
-                *at = ARENA_ARRAY(p->arena, tensor_expr, n + 1), *index = ARENA_ARRAY(p->arena, tensor_expr, n + 1),
-                point = tensor_var_expr(p->op, st.bound[walked], NO_SPAN);
-    *bound = st.bound[walked];
-    left[0] = row_var(p, p->op->vals.data[map].into);
-    for (uint32_t i = 0; i < st.nleft; i++) left[1 + i] = st.left[i];
-    for (uint32_t i = 0, k = 1 + st.nleft; i < st.nbound; i++)
-        if (i != walked) left[k++] = st.bound[i];
+// The row's index, the stage's, and those of what else it reduces.
+static const tensor_var *indices_of_rows(planner *p, const tensor_stage *st, tensor_val map) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + st->nbound + 1);
+    uint32_t n = 0, walked = walked_by(p, st, map);
+    left[n++] = row_var(p, p->op->vals.data[map].into);
+    for (uint32_t i = 0; i < st->nleft; i++) left[n++] = st->left[i];
+    for (uint32_t i = 0; i < st->nbound; i++)
+        if (i != walked) left[n++] = st->bound[i];
+    return left;
+}
+
+static tensor_expr *exprs_of(planner *p, const tensor_var *vars, uint32_t n) {
+    tensor_expr *e = ARENA_ARRAY(p->arena, tensor_expr, n + 1);
+    for (uint32_t i = 0; i < n; i++) e[i] = tensor_var_expr(p->op, vars[i], NO_SPAN);
+    return e;
+}
+
+// What a row gives, over the variables that the stage had.
+static tensor_stage rows_of(planner *p, const tensor_stage *st, tensor_val map, const tensor_var *left,
+                            uint32_t n) {
+    tensor_stage rows = *st;
+    tensor_var *bound = ARENA_NEW(p->arena, tensor_var);
     tensor_key *key = ARENA_NEW(p->arena, tensor_key);
-    *key = (tensor_key){tensor_load(p->op, map, &point, 1, NO_SPAN), tensor_var_expr(p->op, left[0], NO_SPAN)};
-    rows.name = plan_name_inside(p, st.name, "rows");
     tensor_target *target = ARENA_NEW(p->arena, tensor_target);
-    for (uint32_t i = 0; i < n; i++) index[i] = tensor_var_expr(p->op, left[i], NO_SPAN);
-    *target = (tensor_target){add_rows(p, &st, left, n, rows.name), n, index};
+    const tensor_expr *index = exprs_of(p, left, n);
+    *bound = st->bound[walked_by(p, st, map)];
+    tensor_expr point = tensor_var_expr(p->op, *bound, NO_SPAN);
+    rows.name = plan_name_inside(p, st->name, "rows");
+    *key = (tensor_key){tensor_load(p->op, map, &point, 1, NO_SPAN), index[0]};
+    *target = (tensor_target){add_rows(p, st, left, n, rows.name), n, index};
+    rows.ntargets = 1;
     rows.targets = target;
     rows.nleft = n;
     rows.left = left;
@@ -86,29 +102,44 @@ static void take_rows(planner *p, uint32_t stage, tensor_val map) {
     rows.bound = bound;
     rows.nkeys = 1;
     rows.keys = key;
+    return rows;
+}
 
-    const tensor_var *own = plan_own_vars(p, left, n, vars);
-    tensor_var *over = ARENA_ARRAY(p->arena, tensor_var, n + 1);
-    tensor_expr *body = ARENA_NEW(p->arena, tensor_expr);
+// All that is left to the stage are rows; it has variables of its own.
+static tensor_stage of_rows(planner *p, const tensor_stage *was, const tensor_stage *rows) {
+    tensor_stage st = *was;
+    uint32_t n = rows->nleft;
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1),
+                *body = ARENA_NEW(p->arena, tensor_expr);
+    tensor_var *bound = ARENA_ARRAY(p->arena, tensor_var, n + 1);
     tensor_target *to = ARENA_NEW(p->arena, tensor_target);
-    for (uint32_t i = 0; i < n; i++) at[i] = tensor_var_expr(p->op, own[i], NO_SPAN);
-    over[0] = own[0];
-    for (uint32_t i = 1; i < st.nbound; i++) over[i] = own[st.nleft + i];
-    *body = tensor_cvt(p->op, tensor_typeof(p->op, st.body[0]), tensor_load(p->op, target->val, at, n, st.at), NO_SPAN);
+    const tensor_var *own = plan_own_vars(p, rows->left, n, vars);
+    bound[0] = own[0];
+    for (uint32_t i = 1; i < st.nbound; i++) bound[i] = own[st.nleft + i];
+    tensor_expr row = tensor_load(p->op, rows->targets[0].val, exprs_of(p, own, n), n, st.at);
+    *body = tensor_cvt(p->op, tensor_typeof(p->op, st.body[0]), row, NO_SPAN);
     *to = st.targets[0];
     to->index = plan_substitute(p, to->index, to->rank, vars);
     st.targets = to;
     st.left = own + 1;
-    st.bound = over;
+    st.bound = bound;
     st.body = body;
     st.nfilters = 0;
-    p->op->stages.data[stage] = st;
+    return st;
+}
+
+static void take_rows(planner *p, uint32_t stage, tensor_val map) {
+    const tensor_stage st = p->op->stages.data[stage];
+    uint32_t n = st.nleft + st.nbound;
+    const tensor_stage rows = rows_of(p, &st, map, indices_of_rows(p, &st, map), n);
+    p->op->stages.data[stage] = of_rows(p, &st, &rows);
     plan_put_stage(p, stage, rows);
 }
 
 static void refuse(planner *p, const tensor_stage *st, const schedule_cell *c, const char *why) {
     const char *map = schedule_value_of(c, "by")->text;
-    diagnostic *d = plan_refuse(p, E0556, c->at, "'%s' is no sum of what the rows of '%s' give: %s", st->name, map, why);
+    diagnostic *d = plan_refuse(p, E0556, c->at, "'%s' is no sum of what the rows of '%s' give: %s", st->name,
+                                map, why);
     if (d) diag_note(d, st->at, "'%s' is computed here", st->name);
     if (d) diag_help(d, "leave it out");
 }

@@ -155,7 +155,8 @@ static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell 
     for (uint32_t i = 0; i < s->cells.len; i++) {
         const schedule_cell *c = &s->cells.data[i];
         bool same = c->verb == verb && c->subject && like->subject && !strcmp(c->subject, like->subject);
-        if (same && (!c->stage || !like->stage ? c->stage == like->stage : !strcmp(c->stage, like->stage))) return true;
+        if (same && (!c->stage || !like->stage ? c->stage == like->stage : !strcmp(c->stage, like->stage)))
+            return true;
     }
     return false;
 }
@@ -178,7 +179,9 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
         if (none) schedule_fill(w->arena, t, c);   // what the stage around it holds it has not, either
     }
     for (uint32_t i = 0; i < s->cells.len; i++)
-        if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS && has_cell(t, SCHEDULE_REGISTERS, &s->cells.data[i])) continue;
+        if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS &&
+            has_cell(t, SCHEDULE_REGISTERS, &s->cells.data[i]))
+            continue;
         else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
         else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));

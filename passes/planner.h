@@ -102,7 +102,8 @@ typedef struct {
 
 // ---- Sums of rows (plan_rfactor.c) -----------------------------------------------------------------------
 void plan_rfactor(planner *p);
-const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);   // NULL: it may be summed row by row
+// NULL: it may be reduced row by row.
+const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);
 
 // ---- Types (plan_types.c) -------------------------------------------------------------------------------
 void plan_types(planner *p);   // of arithmetic and of accumulators
