@@ -241,7 +241,7 @@ void plan_matrix_check(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         plan_matrix m;
-        if (is_typed(p, st) && !plan_matrix_of(p, st, &m))
+        if (is_typed(p, st) && (!plan_matrix_of(p, st, &m) || (m.cells && !has_windows(p))))
             REFUSE(p, m.cell, "leave 'mma' out, or store the factor: `keep` what it reads `global`",
                    "a factor of '%s' is 1 everywhere, and gone once it is computed where it is read",
                    st->name);
