@@ -31,12 +31,20 @@ static bool is_of_lanes(kernel *k, const loop_node *n) {
     return n->kind == LOOP_STORE && left & k->dealt->apart;
 }
 
+// A stage that lanes have of their steps: also one that is stored, which others of them wrote.
+static bool lanes_know(const kernel *k, tensor_val v) {
+    const dealt_steps *d = k->dealt;
+    bool known = k->l->plan->values.data[v].home == LOOP_REGISTERS;
+    for (uint32_t i = 0; i < d->kept.len && !known; i++) known = d->kept.data[i].val == v;
+    return known;
+}
+
 // Where the expression stands without those loops, and takes what lanes know of their steps, or costs much.
 static bool is_worth(const kernel *k, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
     tensor_op_kind kind = tensor_op_table((tensor_opcode)x->op)->kind;
     bool worth = kind == TENSOR_MATHS || x->op == TENSOR_DIV_OP || x->op == TENSOR_RAND_OP;
-    if (x->op == TENSOR_LOAD_OP) worth = k->l->plan->values.data[x->imm.i].home == LOOP_REGISTERS;
+    if (x->op == TENSOR_LOAD_OP) worth = lanes_know(k, (tensor_val)x->imm.i);
     for (uint32_t i = 0; i < x->nargs && !worth; i++) worth = is_worth(k, x->args[i]);
     return worth;
 }
