@@ -270,8 +270,8 @@ loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *
     if (groups % warps)
         REFUSE(p, E0542, w->cell->at,
                arena_printf(p->arena, "say `groups %s %lld`", plan_index_text(p, c->var), (long long)warps),
-               "a window of %lld rows is %lld warps', and a block has %lld groups along '%s'", (long long)w->rows,
-               (long long)warps, (long long)groups, plan_index_text(p, c->var));
+               "a window of %lld rows takes %lld groups along '%s', and a block has %lld", (long long)w->rows,
+               (long long)warps, plan_index_text(p, c->var), (long long)groups);
     loop_node *n = loop_node_new(p->plan, LOOP_FOR, w->cell->at);
     n->var = w->number;
     n->lo = tensor_int(p->op, 0);
