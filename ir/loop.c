@@ -116,7 +116,7 @@ tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent) {
     tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN),
                 others = tensor_binary(op, TENSOR_MUL_OP, loop_windows(op, op->vals.data[map].into, extent),
-                                       tensor_int(op, extent - 1), NO_SPAN);
+                                       tensor_int(op, prepared_slots(extent) - 1), NO_SPAN);
     return tensor_binary(op, TENSOR_ADD_OP, entries, others, NO_SPAN);
 }
 

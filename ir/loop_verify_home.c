@@ -106,13 +106,14 @@ static bool counts_windows(const loop_verifier *v, tensor_space ends, const loop
     return false;
 }
 
-typedef enum { SLOTS, BLOCKS, CELLS } slotted;
+typedef enum { SLOTS, BLOCKS, CELLS, ROWS } slotted;   // rows: of blocks
 
 static bool holds_slots(const loop_verifier *v, tensor_space space, const loop_prepared *r, slotted what) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
-    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent), n = tensor_int(copy, r->extent);
-    if (what != SLOTS)
-        e = tensor_binary(copy, what == BLOCKS ? TENSOR_QUOT_OP : TENSOR_MUL_OP, e, n, NO_SPAN);
+    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent), n = tensor_int(copy, r->extent),
+                block = tensor_int(copy, prepared_slots(r->extent));
+    if (what == BLOCKS || what == ROWS) e = tensor_binary(copy, TENSOR_QUOT_OP, e, block, NO_SPAN);
+    if (what == CELLS || what == ROWS) e = tensor_binary(copy, TENSOR_MUL_OP, e, n, NO_SPAN);
     return is_space(v, space, e, copy);
 }
 
@@ -142,8 +143,8 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     case PREPARED_WINDOW_ENTRIES: return val->into == domain && holds_slots(v, axis, r, CELLS);
     case PREPARED_WINDOW_MASKS: {
         const tensor_space_info *masks = &v->op->spaces.data[val->into];
-        return axis == v->op->vals.data[r->args[1]].into && r->extent < 32 && masks->kind == SPACE_CONST &&
-               masks->size == (int64_t)1 << r->extent;
+        return holds_slots(v, axis, r, ROWS) && masks->kind == SPACE_CONST &&
+               masks->size == (int64_t)1 << prepared_slots(r->extent);
     }
     }
     return false;

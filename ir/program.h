@@ -118,15 +118,15 @@ typedef struct {
     X(WINDOW_SLOTS, "window_slots") /* of maps m: E -> V, s: E -> U, extent T: of each entry the slot it has in a window of T \
                                        values of m, in which entries with one value of s share a slot, but for those with  \
                                        one value of m, of which the k-th takes the k-th slot of that value. Slots are       \
-                                       numbered by window, then by their first entry, those of a window from a multiple of T \
-                                       on; none where either is none */                                     \
-    X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first block of T slots of each window, and \
+                                       numbered by window, then by their first entry, those of a window from a multiple of    \
+                                       B on, the less of T and 16; none where either is none */                                     \
+    X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first block of B slots of each window, and \
                                          how many blocks there are */                                       \
     X(WINDOW_COLUMNS, "window_columns") /* of s and the slots: the value of s of each slot, where it has no entry of the \
                                            one before */                                                    \
-    X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T * T cells a block, for each value of its window \
+    X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T * B cells a block, for each value of its window \
                                            the entry that each of its slots has there, or none */           \
-    X(WINDOW_MASKS, "window_masks") /* of m and the slots, extent T of 31 at most: T numbers below 2^T a block, one for each value of its \
+    X(WINDOW_MASKS, "window_masks") /* of m and the slots, extent T: T numbers below 2^B a block, one for each value of its \
                                        window: bit i is set where its i-th slot has an entry there */       \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */
@@ -142,6 +142,9 @@ static inline bool prepared_parts(prepared_builder b) {
 static inline bool prepared_slotted(prepared_builder b) {   // of the slots of windows, its second argument
     return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES ||
            b == PREPARED_WINDOW_MASKS;
+}
+static inline int64_t prepared_slots(int64_t extent) {   // of a block of windows of so many rows
+    return extent < 16 ? extent : 16;
 }
 static inline bool prepared_value(prepared_builder b) {   // it says the same in whatever order points are visited
     return b == PREPARED_OFFSETS || b == PREPARED_DEGREES || b == PREPARED_COMPOSE;

@@ -172,20 +172,26 @@ tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, te
     tensor_val args[] = {map, other};
     if (b == PREPARED_WINDOW_COLUMNS) return prepare(p, b, args, 2, 0, i.into, p->op->vals.data[other].into);
     const char *entries = i.name;
-    tensor_expr most = loop_most_slots(p->op, map, extent), n = tensor_int(p->op, extent);
+    tensor_expr most = loop_most_slots(p->op, map, extent), n = tensor_int(p->op, extent),
+                block = tensor_int(p->op, prepared_slots(extent)),
+                blocks_of = tensor_binary(p->op, TENSOR_QUOT_OP, most, block, NO_SPAN);
     tensor_space slots = plan_space(p, arena_printf(p->arena, "%s.slots%lld", entries, (long long)extent),
                                     most);
     if (b == PREPARED_WINDOW_SLOTS) return prepare(p, b, args, 2, extent, slots, i.axes[0]);
     if (b == PREPARED_WINDOW_BEGINS) {
         tensor_space blocks = plan_space(p,
                                          arena_printf(p->arena, "%s.blocks%lld", entries, (long long)extent),
-                                         tensor_binary(p->op, TENSOR_QUOT_OP, most, n, NO_SPAN));
+                                         blocks_of);
         return prepare(p, b, args, 2, extent, blocks, ends_of(p, windows));
     }
     if (b == PREPARED_WINDOW_MASKS) {
-        tensor_space masks = plan_space(p, arena_printf(p->arena, "masks%lld", (long long)extent),
-                                        tensor_int(p->op, (int64_t)1 << extent));
-        return prepare(p, b, args, 2, extent, masks, p->op->vals.data[other].into);
+        int64_t bits = prepared_slots(extent);
+        tensor_space masks = plan_space(p, arena_printf(p->arena, "masks%lld", (long long)bits),
+                                        tensor_int(p->op, (int64_t)1 << bits)),
+                     rows = plan_space(p, arena_printf(p->arena, "%s.rows%lld", entries, (long long)extent),
+                                       tensor_binary(p->op, TENSOR_MUL_OP, blocks_of, n, NO_SPAN));
+        plan_narrow_product(p, &rows, 1);
+        return prepare(p, b, args, 2, extent, masks, rows);
     }
     tensor_space cells = plan_space(p, arena_printf(p->arena, "%s.cells%lld", entries, (long long)extent),
                                     tensor_binary(p->op, TENSOR_MUL_OP, most, n, NO_SPAN));

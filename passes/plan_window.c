@@ -93,14 +93,16 @@ static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *
     if (schedule_value_of(c, "swap"))
         return REFUSE(p, E0530, c->at, "leave it out, or compile with --no-schedule",
                       "'swap' of 'window' has no pass in this version");
-    if (rows != info->m)
-        return REFUSE(p, E0542, c->at, help, "a window of %lld rows of '%s' is none of the %u rows of %s",
+    int64_t warps = rows / info->m, block = prepared_slots(rows);
+    if (rows % info->m || (warps != 1 && warps != 2 && warps != 4 && warps != 8))
+        return REFUSE(p, E0542, c->at, help,
+                      "a window of %lld rows of '%s' is none of the %u rows of %s, nor twice, four or eight times as many",
                       (long long)rows, name, info->m, info->text);
-    if (slots % info->k || (slots > rows && slots % rows))
+    if (slots % info->k || (slots > block && slots % block))
         return REFUSE(p, E0542, c->at, help,
                       "%lld values of '%s' at a time are no multiple of the %u that %s contracts%s",
                       (long long)slots, by, info->k, info->text,
-                      slots > rows ? ", or of the 16 of a block" : "");
+                      slots > block ? ", or of the 16 of a block" : "");
     return true;
 }
 
@@ -253,18 +255,29 @@ void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_clas
     out->lo = times(p, plan_wide(p, at(p, w->number)), w->rows);
     out->hi = tensor_binary(p->op, TENSOR_MIN_OP, tensor_size(p->op, rows, NO_SPAN),
                             plus(p, out->lo, tensor_int(p->op, w->rows)), NO_SPAN);
+    p->window_kind = m->kind;
     out->place = ROWS_OF_WINDOW;
     out->window = w;
 }
 
-// A block owns as many windows as it has groups.
+int64_t plan_window_warps(const planner *p, const plan_window *w) {
+    return w->rows / simt_mma_table(p->window_kind)->m;
+}
+
+// A block owns as many windows as it has groups, or groups of as many as share one.
 loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to) {
+    int64_t warps = plan_window_warps(p, w), groups = plan_or_one(c->groups);
+    if (groups % warps)
+        REFUSE(p, E0542, w->cell->at,
+               arena_printf(p->arena, "say `groups %s %lld`", plan_index_text(p, c->var), (long long)warps),
+               "a window of %lld rows takes %lld groups along '%s', and a block has %lld", (long long)w->rows,
+               (long long)warps, plan_index_text(p, c->var), (long long)groups);
     loop_node *n = loop_node_new(p->plan, LOOP_FOR, w->cell->at);
     n->var = w->number;
     n->lo = tensor_int(p->op, 0);
     n->hi = tensor_size(p->op, p->op->vars.data[w->number].space, NO_SPAN);
     n->rest = LOOP_BLOCK_PLACE;
-    if (c->groups > 1) n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)c->groups, 1};
+    if (groups > warps) n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)(groups / warps), 1};
     loop_append(p->plan, to, n);
     p->window = w;
     return n;

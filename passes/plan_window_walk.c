@@ -141,14 +141,14 @@ typedef struct {
 } cell;
 
 static cell cell_of(planner *p, const cells *c, tensor_var block) {
-    int64_t n = p->window->rows;
+    int64_t rows = p->window->rows, slots = prepared_slots(rows);
     tensor_op *op = p->op;
     tensor_space axis = op->vals.data[c->entries].axes[0], space = op->vars.data[c->m->depth].space;
-    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), n),
-                before = times(p, plan_wide(p, at(p, block)), n),
-                row = plus(p, before, tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), above, NO_SPAN)),
-                in_block = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), before, NO_SPAN),
-                number = plus(p, times(p, row, n), in_block);
+    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), rows), number = plan_wide(p, at(p, block)),
+                in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), above, NO_SPAN),
+                row = plus(p, times(p, number, rows), in_window),
+                in_block = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), times(p, number, slots), NO_SPAN);
+    number = plus(p, times(p, row, slots), in_block);
     if (c->masks) {
         tensor_expr mask = plan_wide(p, load(p, c->entries, tensor_index(op, axis, row, NO_SPAN)));
         return (cell){tensor_index(op, space, number, NO_SPAN), tensor_binary(op, TENSOR_BIT_OP, mask, in_block, NO_SPAN)};
@@ -196,7 +196,7 @@ static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, bo
 
 // Blocks of slots, several of which are written out where the schedule takes more slots at a time.
 static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *to) {
-    int64_t at_once = schedule_number(c->m->window, "count") / p->window->rows;
+    int64_t at_once = schedule_number(c->m->window, "count") / prepared_slots(p->window->rows);
     loop_node *n = node(p, LOOP_FOR, from, to);
     tensor_expr window = at(p, p->window->number);
     n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", var_name(p, c->m->depth)),
@@ -219,9 +219,10 @@ static loop_node *open_slots(planner *p, cells *c, const loop_node *blocks, bool
     tensor_expr block = plan_wide(p, at(p, blocks->var));
     walk->var = c->slot = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", var_name(p, c->m->depth)),
                                          p->op->vals.data[c->columns].axes[0]);
-    walk->lo = times(p, block, p->window->rows);
-    walk->hi = times(p, plus(p, block, tensor_int(p->op, 1)), p->window->rows);
-    slot_digits(c->m, schedule_number(c->m->window, "count"), p->window->rows, columns, walk);
+    int64_t slots = prepared_slots(p->window->rows);
+    walk->lo = times(p, block, slots);
+    walk->hi = times(p, plus(p, block, tensor_int(p->op, 1)), slots);
+    slot_digits(c->m, schedule_number(c->m->window, "count"), slots, columns, walk);
     return walk;
 }
 

@@ -235,6 +235,9 @@ static inline bool rt_maps(rt_builder b) {   // it may be an argument
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
 }
+static inline int64_t rt_block(int64_t extent) {   // slots of a block of windows of so many rows
+    return extent < 16 ? extent : 16;
+}
 static inline bool rt_windows(rt_builder b) {   // of so many rows
     return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
 }
@@ -364,6 +367,7 @@ gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_
 gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
                                   rt_ints *out);
 gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide, rt_ints *out);
+gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t *out);   // of all blocks
 gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
                                  rt_ints *out);
 gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,

@@ -3,8 +3,7 @@
 // slots (TC-GNN, Wang et al. 2023; DTC-SpMM, Fan et al. 2024). A slot holds one entry a row: where several
 // have the same row and column, each after the first takes a further slot of that column. Slots are numbered
 // by window, then by their first entry: what the numbers of columns are changes no order of summation. Those
-// of a window are so many blocks of T slots, the last of which may have none at the end: cells come in
-// squares.
+// of a window are so many blocks of T slots, or of 16, the last of which may have none at the end.
 #include "internal.h"
 
 #include <string.h>
@@ -70,15 +69,15 @@ static gnn_status begins_of(gnn_context *c, const rt_map_view *windows, const rt
 }
 
 // Slots that follow one another, moved up so that each window begins with a block.
-static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t extent, rt_map_view *slots) {
+static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t block, rt_map_view *slots) {
     rt_ints begins;
     gnn_status s = begins_of(c, windows, slots, &begins);
     int64_t blocks = 0, first = 0;
     for (int64_t w = 0; w < windows->codomain && !s; w++) {   // begins becomes how far the slots of w move
         int64_t n = rt_get(&begins, w + 1) - rt_get(&begins, w);
         rt_set(&begins, w, first - rt_get(&begins, w));
-        blocks += n / extent + (n % extent != 0);
-        s = rt_count_cells(c, blocks, extent, &first);
+        blocks += n / block + (n % block != 0);
+        s = rt_count_cells(c, blocks, block, &first);
     }
     for (int64_t e = 0; e < slots->values.count && !s; e++) {
         int64_t slot = rt_get(&slots->values, e);
@@ -100,7 +99,7 @@ gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_
     if (!status) status = firsts_of(c, &cells, wide, &firsts);
     if (!status)
         status = rt_build_classes(c, (rt_map_view[]){by[0], firsts}, 2, wide, &slots.values, &slots.codomain);
-    if (!status) status = pad(c, &by[0], extent, &slots);
+    if (!status) status = pad(c, &by[0], rt_block(extent), &slots);
     const rt_map_view *const made[] = {&pairs, &cells, &by[0], &by[2], &firsts};
     for (uint32_t i = 0; i < RT_COUNT(made); i++) rt_free(c, made[i]->values.data);
     *out = slots.values;
@@ -116,8 +115,8 @@ gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt
     if (!s) s = begins_of(c, &windows, slots, &begins);
     if (!s) s = rt_ints_new(c, begins.count, wide, out);
     for (int64_t w = 0; w < begins.count && !s; w++) {   // ends, as blocks
-        int64_t end = rt_get(&begins, w);
-        rt_set(out, w, end / extent + (end % extent != 0));
+        int64_t end = rt_get(&begins, w), block = rt_block(extent);
+        rt_set(out, w, end / block + (end % block != 0));
     }
     rt_free(c, begins.data);
     rt_free(c, windows.values.data);
@@ -152,21 +151,27 @@ gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const r
     for (int64_t e = 0; e < m->values.count && !s; e++) {
         int64_t slot = rt_get(&slots->values, e);
         if (slot < 0) continue;
-        int64_t in_block = slot % extent, row = rt_get(&m->values, e) % extent;
-        rt_set(out, (slot - in_block) * extent + row * extent + in_block, e);
+        int64_t block = rt_block(extent), row = rt_get(&m->values, e) % extent;
+        rt_set(out, (slot / block * extent + row) * block + slot % block, e);
     }
     return s;
 }
 
+gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t *out) {
+    return rt_count_cells(c, slots / rt_block(extent), extent, out);
+}
+
 gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
                                  int64_t extent, bool wide, rt_ints *out) {
-    gnn_status s = rt_ints_new(c, slots->codomain, wide, out);
-    for (int64_t i = 0; i < slots->codomain && !s; i++) rt_set(out, i, 0);
+    int64_t rows, block = rt_block(extent);
+    gnn_status s = rt_count_window_rows(c, slots->codomain, extent, &rows);
+    if (!s) s = rt_ints_new(c, rows, wide, out);
+    for (int64_t i = 0; i < rows && !s; i++) rt_set(out, i, 0);
     for (int64_t e = 0; e < m->values.count && !s; e++) {
         int64_t slot = rt_get(&slots->values, e);
         if (slot < 0) continue;
-        int64_t in_block = slot % extent, row = slot - in_block + rt_get(&m->values, e) % extent;
-        rt_set(out, row, rt_get(out, row) | (int64_t)1 << in_block);
+        int64_t row = slot / block * extent + rt_get(&m->values, e) % extent;
+        rt_set(out, row, rt_get(out, row) | (int64_t)1 << slot % block);
     }
     return s;
 }
