@@ -392,6 +392,11 @@ void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n);   // befor
 simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loop_node *n, simt_value state);
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results);
 // The state x with the one that the lane whose number differs in `mask` has sent.
+// Parts of threads (lower_reduce_threads.c), of what lower_reduce.c combines in one.
+simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x);
+simt_value *lw_combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y);
+simt_value *lw_state_new(kernel *k, const reduction *r);
+axis_set lw_threads_in(const kernel *k, axis_set s);   // digits that lanes and groups have
 simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x, const simt_value *sent,
                           simt_value mask);
 

@@ -140,10 +140,6 @@ reduction *lw_reduction(kernel *k, uint32_t stage) {
 }
 
 // ---- Contributions ---------------------------------------------------------------------------------------
-static simt_value choose(simt_builder *b, simt_value c, simt_value x, simt_value y) {
-    return simt_build_select(b, c, x, y);
-}
-
 static void combine(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y,
                     uint8_t lanes, simt_value *out) {
     lw_reducer(k, b, r->r->combine, r->r->nstate, NULL, x, y, out);
@@ -169,7 +165,7 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 
-static axis_set threads_in(const kernel *k, axis_set s) {
+axis_set lw_threads_in(const kernel *k, axis_set s) {
     return places(k, s, LOOP_LANE_PLACE) | places(k, s, LOOP_GROUP_PLACE);
 }
 
@@ -179,7 +175,7 @@ static simt_value only_once(kernel *k, simt_builder *b, const reduction *r) {
     for (uint32_t i = r->masks; i < k->masks.len; i++) here |= lw_axes_enter(k, k->masks.data[i].node);
     simt_value c = 0;
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) {
-        if (!(threads_in(k, r->bound & ~here) & AXIS(i))) continue;
+        if (!(lw_threads_in(k, r->bound & ~here) & AXIS(i))) continue;
         simt_value d = lw_digit(k, b, &k->axis[i]);
         c = lw_both(b, c, simt_build_cmp(b, SIMT_EQ, d, simt_build_int(b, SIMT_T(I32), 0)));
     }
@@ -216,7 +212,7 @@ static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_v
         after[r->r->nstate] = lw_widen(b, simt_build_pred(b, true),
                                        simt_typeof(k->f, state[r->r->nstate]).lanes);
     for (uint32_t c = 0; c < r->n; c++)
-        state[c] = when && !(as_is && c < r->r->nstate) ? choose(b, when, after[c], state[c]) : after[c];
+        state[c] = when && !(as_is && c < r->r->nstate) ? simt_build_select(b, when, after[c], state[c]) : after[c];
 }
 
 static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
@@ -252,12 +248,10 @@ static void contribute_all(kernel *k, simt_builder *b, reduction *r, const loop_
         contribute_one(k, b, r, n, &r->slot[lw_instance(k, r->copies) * r->n]);
 }
 
-static simt_value *fold_lanes_of(kernel *k, simt_builder *b, const reduction *r, axis_set lanes, simt_value *x);
-
 // Rows of products go on with one maximum.
 static void fold_round(kernel *k, simt_builder *b, reduction *r) {
     for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n], *all = fold_lanes_of(k, b, r, r->round, slot);
+        simt_value *slot = &r->slot[lw_instance(k, r->copies) * r->n], *all = lw_fold_threads(k, b, r, r->round, slot);
         for (uint32_t c = 0; c < r->n; c++) slot[c] = all[c];
     }
 }
@@ -293,17 +287,17 @@ static void combine_parts(kernel *k, simt_builder *b, const reduction *r, const 
     combine(k, b, r, x, y, lanes, out);
     if (!r->some) return;
     for (uint32_t c = 0; c < n && parts_may_be_empty(k, r); c++)
-        out[c] = choose(b, y[n], choose(b, x[n], out[c], y[c]), x[c]);
+        out[c] = simt_build_select(b, y[n], simt_build_select(b, x[n], out[c], y[c]), x[c]);
     out[n] = simt_build_binary(b, SIMT_OR, x[n], y[n]);
 }
 
-static simt_value *state_new(kernel *k, const reduction *r) {
+simt_value *lw_state_new(kernel *k, const reduction *r) {
     return ARENA_ARRAY(k->l->arena, simt_value, r->n);
 }
 
-static simt_value *combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
+simt_value *lw_combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
                             const simt_value *y) {
-    simt_value *out = state_new(k, r);
+    simt_value *out = lw_state_new(k, r);
     combine_parts(k, b, r, x, y, out);
     return out;
 }
@@ -315,18 +309,18 @@ static simt_value *fold_copies(kernel *k, simt_builder *b, const reduction *r, a
         part[n++] = &r->slot[lw_instance(k, r->copies) * r->n];
     for (; n > 1; n = (n + 1) / 2)
         for (uint32_t i = 0; i < (n + 1) / 2; i++)
-            part[i] = 2 * i + 1 < n ? combined(k, b, r, part[2 * i], part[2 * i + 1]) : part[2 * i];
+            part[i] = 2 * i + 1 < n ? lw_combined(k, b, r, part[2 * i], part[2 * i + 1]) : part[2 * i];
     return part[0];
 }
 
 static simt_value *fold_lanes(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
     for (uint32_t lanes = simt_typeof(k->f, x[0]).lanes / 2u; lanes > 0; lanes /= 2) {
-        simt_value *lo = state_new(k, r), *hi = state_new(k, r);
+        simt_value *lo = lw_state_new(k, r), *hi = lw_state_new(k, r);
         for (uint32_t c = 0; c < r->n; c++) {
             lo[c] = lw_slice(b, x[c], 0, lanes);
             hi[c] = lw_slice(b, x[c], lanes, lanes);
         }
-        x = combined(k, b, r, lo, hi);
+        x = lw_combined(k, b, r, lo, hi);
     }
     return x;
 }
@@ -380,173 +374,12 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n) {
     }
 }
 
-// ---- Between threads -------------------------------------------------------------------------------------
-static simt_value shuffled(simt_builder *b, simt_value x, simt_value mask) {
-    simt_type t = simt_typeof(b->func, x), word = {SIMT_I32, t.lanes};
-    simt_value moved = t.element == SIMT_PRED ? simt_build_cvt(b, word, x) : x;
-    simt_value args[2] = {moved, mask};
-    simt_type as = simt_typeof(b->func, moved);
-    moved = simt_result(b->func, simt_build_op(b, SIMT_SHFL_BFLY, args, 2, &as, 1), 0);
-    return simt_build_cvt(b, t, moved);
-}
-
-// Both sides of a pair combine the lower one's part first, so that all lanes end with the same bits; sums,
-// products, extremes and connectives do so in either order.
-simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
-                          const simt_value *sent, simt_value mask) {
-    simt_value *other = state_new(k, r), *lo = x, *hi = other;
-    for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, sent[c], mask);
-    if (!tensor_reducer_neutral(k->l->op, r->r)) {
-        simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, mask);
-        simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));
-        lo = state_new(k, r), hi = state_new(k, r);
-        for (uint32_t c = 0; c < r->n; c++) {
-            lo[c] = choose(b, upper, other[c], x[c]);
-            hi[c] = choose(b, upper, x[c], other[c]);
-        }
-    }
-    return combined(k, b, r, lo, hi);
-}
-
-// A user's combination may be long: over more than two parts it is written once, in a loop.
-static bool written_once(const reduction *r, const lower_axis *a) {
-    return r->r->kind == REDUCE_USER && a->extent > 2;
-}
-
-// The state and the mask are carried; the mask doubles.
-static simt_value *fold_shuffles_rolled(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
-                                        const lower_axis *a) {
-    simt_type i32 = SIMT_T(I32);
-    uint32_t steps = 0, n = r->n;
-    while (1u << steps < a->extent) steps++;
-    simt_value *carried = ARENA_ARRAY(k->l->arena, simt_value, n + 1);
-    for (uint32_t c = 0; c < n; c++) carried[c] = x[c];
-    carried[n] = simt_build_int(b, i32, lw_stride(k, a));
-    simt_instr loop;
-    simt_builder in = simt_build_for(b, simt_build_int(b, i32, 0), simt_build_int(b, i32, steps),
-                                     simt_build_int(b, i32, 1), carried, n + 1, &loop);
-    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
-    for (uint32_t c = 0; c <= n; c++) carried[c] = simt_for_carried(k->f, loop, c);
-    simt_value *next = lw_fold_pairs(k, &in, r, carried, carried, carried[n]);
-    simt_value mask = simt_build_binary(&in, SIMT_ADD, carried[n], carried[n]);
-    for (uint32_t c = 0; c < n; c++) carried[c] = next[c];
-    carried[n] = mask;
-    simt_build_yield(&in, carried, n + 1);
-    for (uint32_t c = 0; c < n; c++) carried[c] = simt_result(k->f, loop, c);
-    return carried;
-}
-
-static simt_value *fold_shuffles(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
-                                 const lower_axis *a) {
-    if (written_once(r, a)) return fold_shuffles_rolled(k, b, r, x, a);
-    for (uint32_t m = 1; m < a->extent; m *= 2)
-        x = lw_fold_pairs(k, b, r, x, x, simt_build_int(b, SIMT_T(I32), m * lw_stride(k, a)));
-    return x;
-}
-
-static simt_value scratch_address(kernel *k, simt_builder *b, uint32_t at, simt_value thread,
-                                  uint32_t bytes) {
-    simt_type t = SIMT_T(PTR_SHARED);
-    simt_instr i = simt_build_op(b, SIMT_SHARED, NULL, 0, &t, 1);
-    k->f->instrs.data[i].imm.i = at;
-    return simt_build_addr(b, simt_result(k->f, i, 0), thread, bytes, 0);
-}
-
-typedef struct {
-    uint32_t *at;      // of each component
-    simt_type *type;   // in memory
-} scratch;
-
-static uint32_t type_bytes(simt_type t) { return simt_element_bits(t.element) * t.lanes / 8; }
-
-static scratch scratch_of(kernel *k, const reduction *r, const simt_value *x) {
-    scratch s = {ARENA_ARRAY(k->l->arena, uint32_t, r->n), ARENA_ARRAY(k->l->arena, simt_type, r->n)};
-    uint32_t bytes = 0;
-    for (uint32_t c = 0; c < r->n; c++) {
-        s.type[c] = simt_typeof(k->f, x[c]);
-        if (s.type[c].element == SIMT_PRED) s.type[c].element = SIMT_I8;
-        uint32_t align = type_bytes(s.type[c]);
-        s.at[c] = bytes = (bytes + align - 1) / align * align;
-        bytes += align * k->plan->threads;
-    }
-    uint32_t first = lw_shared_scratch(k, bytes);
-    for (uint32_t c = 0; c < r->n; c++) s.at[c] += first;
-    return s;
-}
-
-static simt_value *take_part(kernel *k, simt_builder *b, const reduction *r, const simt_value *like,
-                             const scratch *s, simt_value thread) {
-    simt_value *part = state_new(k, r);
-    for (uint32_t c = 0; c < r->n; c++) {
-        simt_value v = simt_build_load(b, s->type[c],
-                                       scratch_address(k, b, s->at[c], thread, type_bytes(s->type[c])));
-        part[c] = simt_build_cvt(b, simt_typeof(k->f, like[c]), v);
-    }
-    return part;
-}
-
-static simt_value thread_after(simt_builder *b, simt_value first, simt_value i, uint32_t stride) {
-    return simt_build_binary(b, SIMT_ADD, first,
-                             simt_build_binary(b, SIMT_MUL, i, simt_build_int(b, SIMT_T(I32), stride)));
-}
-
-// The parts of a digit's values, in order.
-static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
-                              const scratch *s, simt_value first, const lower_axis *a) {
-    simt_type i32 = SIMT_T(I32);
-    uint32_t stride = lw_stride(k, a), written = written_once(r, a) ? 1 : a->extent;
-    simt_value *sum = take_part(k, b, r, x, s, first);
-    for (uint32_t i = 1; i < written; i++) {
-        simt_value from = thread_after(b, first, simt_build_int(b, i32, i), stride);
-        sum = combined(k, b, r, sum, take_part(k, b, r, x, s, from));
-    }
-    if (written == a->extent) return sum;
-    simt_instr loop;
-    simt_builder in = simt_build_for(b, simt_build_int(b, i32, 1), simt_build_int(b, i32, a->extent),
-                                     simt_build_int(b, i32, 1), sum, r->n, &loop);
-    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
-    simt_value *before = state_new(k, r);
-    for (uint32_t c = 0; c < r->n; c++) before[c] = simt_for_carried(k->f, loop, c);
-    simt_value from = thread_after(&in, first, simt_for_index(k->f, loop), stride);
-    simt_build_yield(&in, combined(k, &in, r, before, take_part(k, &in, r, x, s, from)), r->n);
-    for (uint32_t c = 0; c < r->n; c++) sum[c] = simt_result(k->f, loop, c);
-    return sum;
-}
-
-// Through shared memory: every thread leaves its part and takes those of the digit's other values, in their
-// order.
-static simt_value *fold_shared(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
-                               const lower_axis *a) {
-    scratch s = scratch_of(k, r, x);
-    lw_barrier(b);
-    for (uint32_t c = 0; c < r->n; c++)
-        simt_build_store(b, scratch_address(k, b, s.at[c], k->thread, type_bytes(s.type[c])),
-                         simt_build_cvt(b, s.type[c], x[c]));
-    lw_barrier(b);
-    simt_value stride = simt_build_int(b, SIMT_T(I32), lw_stride(k, a));
-    simt_value own = simt_build_binary(b, SIMT_MUL, lw_digit(k, b, a), stride);
-    return fold_parts(k, b, r, x, &s, simt_build_binary(b, SIMT_SUB, k->thread, own), a);
-}
-
-static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
-
-static simt_value *fold_lanes_of(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x) {
-    for (uint32_t i = LOWER_MAX_AXES; lw_threads(k) && i-- > 0;) {
-        const lower_axis *a = &k->axis[i];
-        if (!(threads_in(k, bound) & AXIS(i)) || a->extent == 1) continue;
-        bool in_warp = power_of_two(a->extent) && power_of_two(lw_stride(k, a)) &&
-                       lw_stride(k, a) * a->extent <= 32;
-        x = in_warp ? fold_shuffles(k, b, r, x, a) : fold_shared(k, b, r, x, a);
-    }
-    return x;
-}
-
-static simt_value *fold_threads(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
-    if (r->steps.extent > 1) x = lw_fold_steps(k, b, r, x, &r->steps);
-    return fold_lanes_of(k, b, r, r->bound, x);
-}
-
 // ---- The whole -------------------------------------------------------------------------------------------
+static simt_value *fold_between(kernel *k, simt_builder *b, const reduction *r, simt_value *x) {
+    if (r->steps.extent > 1) x = lw_fold_steps(k, b, r, x, &r->steps);
+    return lw_fold_threads(k, b, r, r->bound, x);
+}
+
 // What this thread has of the state at hand.
 static simt_value *fold_own(kernel *k, simt_builder *b, const reduction *r, axis_set bound) {
     simt_value *x = fold_copies(k, b, r, bound);
@@ -571,7 +404,7 @@ void lw_close(kernel *k, simt_builder *b, reduction *r) {
     if (deals) left &= ~AXIS(k->dealt->axis);
     simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, left) * r->n);
     for (instance_walk w = lw_walk_begin(k, left); lw_walk_next(&w);) {
-        simt_value *x = deals ? fold_steps(k, b, r, bound) : fold_threads(k, b, r, fold_own(k, b, r, bound));
+        simt_value *x = deals ? fold_steps(k, b, r, bound) : fold_between(k, b, r, fold_own(k, b, r, bound));
         for (uint32_t c = 0; c < r->n; c++) slot[lw_instance(k, left) * r->n + c] = x[c];
     }
     r->slot = slot;
@@ -621,7 +454,7 @@ void lw_reduce(kernel *k, simt_builder *b, const loop_node *n) {
 
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results) {
     const tensor_stage *st = &k->l->op->stages.data[r->stage];
-    simt_value *state = state_new(k, r);
+    simt_value *state = lw_state_new(k, r);
     bool laned = vector_of(k, r->left) && k->at[k->vector] >= 0;
     for (uint32_t c = 0; c < r->n; c++) {
         state[c] = r->slot[lw_instance(k, r->copies) * r->n + c];

@@ -147,6 +147,8 @@ tensor_op *default_rfactor(planner *p, schedule *s);
 stage_names default_kept(planner *p);
 // The map by which a stage sums rows of all its points; TENSOR_NO_VAL: none.
 tensor_val default_walked_by(const planner *p, uint32_t stage);
+// Whether what is read has each index of the stage but the first.
+bool default_reads_all_left(const planner *p, const tensor_stage *st, const tensor_node *load);
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
 typedef struct {

@@ -64,16 +64,10 @@ typedef struct {
 
 static bool has_all_left(void *user, const tensor_node *load) {
     const factors *f = user;
-    bool reduced = false, all = true;
+    bool reduced = false;
     for (uint32_t a = 0; a < load->nargs; a++)
         reduced |= plan_mentions(f->x->p, load->args[a], f->st->bound[0]);
-    for (uint32_t i = 1; i < f->st->nleft; i++) {
-        bool has = false;
-        for (uint32_t a = 0; a < load->nargs; a++)
-            has |= plan_mentions(f->x->p, load->args[a], f->st->left[i]);
-        all &= has;
-    }
-    return !reduced || all;
+    return !reduced || default_reads_all_left(f->x->p, f->st, load);
 }
 
 // A product with a matrix, of which a row is no more than what edges have.

@@ -349,17 +349,8 @@ static tensor_expr reduce(planner *p, uint32_t at, const tensor_stage *of, uint3
     st.body = plan_substitute(p, &body, 1, vars);
     st.reducer = reducer;
     st.name = plan_name_inside(p, of->name, what);
-    tensor_val_info info = {.name = st.name,
-                            .role = VAL_STAGE,
-                            .type = tensor_type_is_narrow(held) ? DT_F32 : held.type,
-                            .into = TENSOR_NO_SPACE,
-                            .sorted_by = TENSOR_NO_VAL,
-                            .inplace = TENSOR_NO_VAL,
-                            .rank = nleft,
-                            .axes = axes,
-                            .at = of->at};
     tensor_target *target = ARENA_NEW(p->arena, tensor_target);
-    target->val = loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
+    target->val = plan_stage_val(p, st.name, held, axes, nleft, of->at);
     target->rank = nleft;
     target->index = index;
     st.targets = target;

@@ -59,6 +59,20 @@ static tensor_expr as_stored(void *user, tensor_expr load) {
     return narrow ? tensor_round(r->p->op, stored, own, NO_SPAN) : own;
 }
 
+tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank,
+                          span at) {
+    tensor_val_info info = {.name = name,
+                            .role = VAL_STAGE,
+                            .type = tensor_type_is_narrow(t) ? DT_F32 : t.type,
+                            .into = TENSOR_NO_SPACE,
+                            .sorted_by = TENSOR_NO_VAL,
+                            .inplace = TENSOR_NO_VAL,
+                            .rank = rank,
+                            .axes = axes,
+                            .at = at};
+    return loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
+}
+
 // Stages stand in the order they run in: what comes after the new one moves up.
 void plan_put_stage(planner *p, uint32_t at, tensor_stage st) {
     VEC_PUSH(p->arena, &p->op->stages, st);

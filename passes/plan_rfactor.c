@@ -49,19 +49,9 @@ static tensor_var row_var(planner *p, tensor_space rows) {
 // The rows' own value: of the row, the left indices, and what else is reduced.
 static tensor_val add_rows(planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
                            const char *name) {
-    const tensor_type t = p->op->reducers.data[st->reducer].result_types[0];
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, n + 1);
     for (uint32_t i = 0; i < n; i++) axes[i] = p->op->vars.data[left[i]].space;
-    tensor_val_info info = {.name = name,
-                            .role = VAL_STAGE,
-                            .type = tensor_type_is_narrow(t) ? DT_F32 : t.type,
-                            .into = TENSOR_NO_SPACE,
-                            .sorted_by = TENSOR_NO_VAL,
-                            .inplace = TENSOR_NO_VAL,
-                            .rank = n,
-                            .axes = axes,
-                            .at = st->at};
-    return loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
+    return plan_stage_val(p, name, p->op->reducers.data[st->reducer].result_types[0], axes, n, st->at);
 }
 
 // The row's index, the stage's, and those of what else it reduces.

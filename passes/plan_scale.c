@@ -73,15 +73,7 @@ static tensor_val count_points(planner *p, tensor_val map, uint32_t before) {
     tensor_expr v = tensor_var_expr(p->op, vars[0], NO_SPAN), e = tensor_var_expr(p->op, vars[1], NO_SPAN);
     *key = (tensor_key){tensor_load(p->op, map, &e, 1, NO_SPAN), v};
     *target = (tensor_target){.rank = 1, .index = one(p, v)};
-    const tensor_val_info info = {.name = name,
-                                  .role = VAL_STAGE,
-                                  .type = DT_I64,
-                                  .into = TENSOR_NO_SPACE,
-                                  .sorted_by = TENSOR_NO_VAL,
-                                  .inplace = TENSOR_NO_VAL,
-                                  .rank = 1,
-                                  .axes = axis};
-    target->val = loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
+    target->val = plan_stage_val(p, name, (tensor_type){.type = DT_I64}, axis, 1, NO_SPAN);
     plan_put_stage(p, before,
                    (tensor_stage){.name = name,
                                   .ntargets = 1,

@@ -196,6 +196,8 @@ bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v);
 const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);   // new ones, and what stands for those of `of` then
 // A stage without a reduction that stores a value, over the left variables of another, at that one's target; with variables of its own.
 tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name, tensor_expr value);
+// The value of a stage to come, in memory; of narrow numbers as f32.
+tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank, span at);
 void plan_put_stage(planner *p, uint32_t at, tensor_stage st);   // before there are kernels; later ones move up
 void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st);
 

@@ -14,6 +14,7 @@ import torch
 
 import measure  # of the memory-bound family
 import ops
+from measure import Skip, reason_of
 
 Peer = namedtuple("Peer", "name ops passes dense make variants")
 PEERS = []
@@ -27,10 +28,6 @@ def peer(name, of=tuple(ops.OPS), passes=BOTH, dense=False, variants=(None,)):
         return make
 
     return register
-
-
-class Skip(Exception):
-    pass
 
 
 def peers_of(case, which, batch):
@@ -514,26 +511,5 @@ def measured(clock, peer_, p, both):
     return row
 
 
-def reason_of(fault):
-    text = " ".join(("%s: %s" % (type(fault).__name__, fault)).split())
-    if "out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text:
-        return "out of memory"
-    return text[:200]
-
-
 def row_of(clock, peer_, p, which):
-    if clock.cuda:
-        torch.cuda.empty_cache()
-    try:
-        return measured(clock, peer_, p, which == "both")
-    except Skip as why:
-        row = dict(verdict="skipped", reason=str(why))
-    except ImportError as missing:
-        row = dict(verdict="skipped", reason="not installed: %s" % missing)
-    except Exception as fault:  # a peer that fails is a result
-        row = dict(verdict="failed", reason=reason_of(fault))
-    try:
-        clock.sync()
-    except Exception:
-        row["lost"] = True
-    return row
+    return measure.row_of(clock, lambda: measured(clock, peer_, p, which == "both"))

@@ -239,3 +239,33 @@ def error_of(p, out):
 
 def verdict(dtype, error):
     return "right" if error <= RIGHT[dtype] else "coarse" if dtype != "f32" and error <= COARSE * RIGHT[dtype] else "WRONG"
+
+
+# ---- What became of a peer -----------------------------------------------------------------------------------
+class Skip(Exception):
+    pass
+
+
+def reason_of(fault):
+    text = " ".join(("%s: %s" % (type(fault).__name__, fault)).split())
+    if "out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text:
+        return "out of memory"
+    return text[:200]
+
+
+def row_of(clock, measured):
+    if clock.cuda:
+        torch.cuda.empty_cache()   # room_for asks what is free
+    try:
+        return measured()
+    except Skip as why:
+        row = dict(verdict="skipped", reason=str(why))
+    except ImportError as missing:
+        row = dict(verdict="skipped", reason="not installed: %s" % missing)
+    except Exception as fault:   # a peer that fails is a result
+        row = dict(verdict="failed", reason=reason_of(fault))
+    try:
+        clock.sync()
+    except Exception:
+        row["lost"] = True
+    return row

@@ -9,6 +9,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import torch
 
 import measure
+from measure import Skip, reason_of
 
 warnings.filterwarnings("ignore", message=".*[Ss]parse.*")   # that sparse tensors are beta, once a call
 Peer = namedtuple("Peer", "name kinds reduces make variants")
@@ -22,10 +23,6 @@ def peer(name, kinds, reduces=None, variants=("",)):
         PEERS.append(Peer(name, kinds, reduces, make, variants))
         return make
     return register
-
-
-class Skip(Exception):
-    pass
 
 
 def peers_of(case):
@@ -305,26 +302,5 @@ def measured(clock, peer_, p):
     return dict(cold_ms=cold, hot_ms=hot, prepare_ms=prepare, error=error, verdict=measure.verdict(p.case.dtype, error), variant=variant)
 
 
-def reason_of(fault):
-    text = " ".join(("%s: %s" % (type(fault).__name__, fault)).split())
-    if "out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text:
-        return "out of memory"
-    return text[:200]
-
-
 def row_of(clock, peer_, p):
-    if clock.cuda:
-        torch.cuda.empty_cache()   # room_for asks what is free
-    try:
-        return measured(clock, peer_, p)
-    except Skip as why:
-        row = dict(verdict="skipped", reason=str(why))
-    except ImportError as missing:
-        row = dict(verdict="skipped", reason="not installed: %s" % missing)
-    except Exception as fault:   # a peer that fails is a result
-        row = dict(verdict="failed", reason=reason_of(fault))
-    try:
-        clock.sync()
-    except Exception:
-        row["lost"] = True
-    return row
+    return measure.row_of(clock, lambda: measured(clock, peer_, p))
