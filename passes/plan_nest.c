@@ -196,7 +196,7 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
         n->tiles = plan_open_windows(p, n->rows->window, &said, to);
         n->tiled = n->levels.len;
         to = &n->tiles->body;
-        c.groups = plan_window_warps(p, n->rows->window);
+        c.groups = n->rows->window->warps;
     }
     if (!rows || !n->rows->tile) plan_check_tiles(p, &c, n->rows);
     else plan_check_groups(p, n->rows->tile, &c);

@@ -247,6 +247,8 @@ void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_clas
     plan_window *w = ARENA_NEW(p->arena, plan_window);
     tensor_space rows = p->op->vars.data[row].space;
     *w = (plan_window){.cell = m->window, .rows = schedule_number(m->window, NULL)};
+    w->warps = w->rows / simt_mma_table(m->kind)->m;
+    if (!w->warps) w->warps = 1;   // too few rows are refused where they are walked
     tensor_space windows = plan_space(
         p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[rows].name, (long long)w->rows),
         loop_windows(p->op, rows, w->rows));
@@ -255,29 +257,24 @@ void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_clas
     out->lo = times(p, plan_wide(p, at(p, w->number)), w->rows);
     out->hi = tensor_binary(p->op, TENSOR_MIN_OP, tensor_size(p->op, rows, NO_SPAN),
                             plus(p, out->lo, tensor_int(p->op, w->rows)), NO_SPAN);
-    p->window_kind = m->kind;
     out->place = ROWS_OF_WINDOW;
     out->window = w;
 }
 
-int64_t plan_window_warps(const planner *p, const plan_window *w) {
-    return w->rows / simt_mma_table(p->window_kind)->m;
-}
-
 // A block owns as many windows as it has groups, or groups of as many as share one.
 loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to) {
-    int64_t warps = plan_window_warps(p, w), groups = plan_or_one(c->groups);
-    if (groups % warps)
+    int64_t groups = plan_or_one(c->groups);
+    if (groups % w->warps)
         REFUSE(p, E0542, w->cell->at,
-               arena_printf(p->arena, "say `groups %s %lld`", plan_index_text(p, c->var), (long long)warps),
+               arena_printf(p->arena, "say `groups %s %lld`", plan_index_text(p, c->var), (long long)w->warps),
                "a window of %lld rows takes %lld groups along '%s', and a block has %lld", (long long)w->rows,
-               (long long)warps, plan_index_text(p, c->var), (long long)groups);
+               (long long)w->warps, plan_index_text(p, c->var), (long long)groups);
     loop_node *n = loop_node_new(p->plan, LOOP_FOR, w->cell->at);
     n->var = w->number;
     n->lo = tensor_int(p->op, 0);
     n->hi = tensor_size(p->op, p->op->vars.data[w->number].space, NO_SPAN);
     n->rest = LOOP_BLOCK_PLACE;
-    if (groups > warps) n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)(groups / warps), 1};
+    if (groups > w->warps) n->digits[n->ndigits++] = (loop_digit){LOOP_GROUP_PLACE, (uint32_t)(groups / w->warps), 1};
     loop_append(p->plan, to, n);
     p->window = w;
     return n;

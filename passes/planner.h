@@ -92,7 +92,6 @@ typedef struct {
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(made_reducer) reducers;    // of those of the op, each once
     const struct plan_window *window;   // of the kernel at hand; NULL: there are none
-    simt_mma window_kind;               // of the operation that takes its rows
     tensor_var window_row;              // of the loop over the rows of one
     const struct plan_cells *cells;     // of the walk at hand; NULL: it is of no windows
     VEC(loop_inside) inside;
@@ -233,8 +232,6 @@ schedule_cell *plan_window_cell(const planner *p, const tensor_stage *st, tensor
 bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, tensor_expr *cell, tensor_expr *other);
 bool plan_window_roles(const planner *p, const tensor_stage *st, plan_matrix *m);   // once it is multiplied so
 tensor_val plan_window_rows_map(const planner *p, const tensor_stage *st, tensor_var row);   // that takes its entries to rows; TENSOR_NO_VAL: none alone does
-struct plan_window;
-int64_t plan_window_warps(const planner *p, const struct plan_window *w);   // that share one
 bool plan_window_check(planner *p, const plan_matrix *m);   // its maps and counts; false: refused
 tensor_val plan_window_source(const planner *p, const schedule_cell *window);   // the map whose values have slots
 // Walks of windows (plan_window_walk.c): of one sum, or of all that a fused walk has, with what is computed on the way.
@@ -297,8 +294,8 @@ void plan_pads(planner *p);   // of values, when all loops are made
 typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, ROWS_OF_WINDOW, EDGES_OF_BLOCK } row_place;
 typedef struct plan_window {   // of rows of a matrix operation: see plan_window.c
     const schedule_cell *cell;
-    int64_t rows;
-    tensor_var number;   // of the window at hand
+    int64_t rows, warps;   // that share them
+    tensor_var number;     // of the window at hand
 } plan_window;
 typedef struct {   // points whose value of a map is one: see plan_tiles.c
     schedule_cell *cell;
