@@ -97,6 +97,7 @@ int drive_bench(driver *d) {
                        .seconds = option_decimal(d, OPT_SECONDS, 3),
                        .bandwidth = option_decimal(d, OPT_BANDWIDTH, 0) * 1e9};
     s.run.notes = s.json ? stderr : stdout;
+    s.run.print_row = s.json ? bench_print_row : NULL;
     run_read_options(&s.run);
     s.run.repeat = option_number(d, OPT_REPEAT, 100);
     if (s.run.repeat < 1 || s.run.repeat > 1000000)

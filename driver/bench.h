@@ -56,6 +56,7 @@ void bench_pause_close(bench_session *s);
 // ---- bench_prepare.c -------------------------------------------------------------------------------------
 bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why
 // ---- bench_report.c --------------------------------------------------------------------------------------
-void bench_print(const run_session *r, const run_rows *rows, FILE *out);
+void bench_print(const run_session *r, const run_rows *rows, FILE *out);   // a table, but for --json
+void bench_print_row(const run_session *r, const run_row *row, FILE *out);   // of --json
 
 #endif

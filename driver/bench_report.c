@@ -131,7 +131,8 @@ static json_t *json_of_estimate(const run_estimate *e) {
     return o;
 }
 
-static void print_json(const run_session *r, const run_row *w, FILE *out) {
+// A line of JSON at once: who reads them has each as it comes, and those there are of a run that is cut short.
+void bench_print_row(const run_session *r, const run_row *w, FILE *out) {
     json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
                           "plan", w->plan, "graph", w->graph, "sizes", w->sizes, "verdict", w->verdict,
                           "compared", (json_int_t)w->compared, "one_in", (json_int_t)w->one_in);
@@ -140,13 +141,10 @@ static void print_json(const run_session *r, const run_row *w, FILE *out) {
     if (w->estimate) json_object_set_new(o, "estimate", json_of_estimate(w->estimate));
     json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputs("\n", out);
+    fflush(out);   // what failed is told at the end
     json_decref(o);
 }
 
 void bench_print(const run_session *r, const run_rows *rows, FILE *out) {
-    if (!((const bench_session *)r)->json) {
-        print_table(r, rows, out);
-        return;
-    }
-    for (uint32_t i = 0; i < rows->len; i++) print_json(r, &rows->data[i], out);
+    if (!((const bench_session *)r)->json) print_table(r, rows, out);
 }

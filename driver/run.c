@@ -177,6 +177,7 @@ static void run_levels(run_op *o, run_rows *rows, run_row row, bool good) {
             row.target = arena_printf(r->d->arena, "%s -O%u", r->target.kind == CG_HOST ? "host" : r->target.arch->name, r->levels[o->level]);
         }
         VEC_PUSH(r->d->arena, rows, run_turn(o, row, good));
+        if (r->print_row) r->print_row(r, &rows->data[rows->len - 1], stdout);
     }
 }
 

@@ -25,7 +25,8 @@ typedef struct run_session run_session;
 struct run_session {
     driver *d;
     bool (*steps)(run_op *o, run_row *row);   // what the verb does with an op; false: diagnostics tell why
-    void (*print)(const run_session *r, const run_rows *rows, FILE *out);
+    void (*print)(const run_session *r, const run_rows *rows, FILE *out);   // of all, at the end
+    void (*print_row)(const run_session *r, const run_row *row, FILE *out);   // of each where it is done; or NULL
     FILE *notes;              // where sizes nobody gave and ops left out are told
     double check_budget;      // expressions to evaluate, beyond which a sample is compared; 0: never a sample
     VEC(run_graph) graphs;   // one at least

@@ -382,15 +382,22 @@ static uint64_t hash_of(uint64_t x) {
     return z ^ z >> 31;
 }
 
+static void at_sampled(stage_run *r, uint64_t point) {
+    for (uint32_t k = r->nleft; k-- > 0; point /= (uint64_t)r->left[k].size)
+        assign(r, &r->left[k], (int64_t)(point % (uint64_t)r->left[k].size));
+    at_point(r);
+}
+
+// Points are taken in runs: neighbours mostly read the same rows of other stages, which are computed for one of
+// them as for all. As many are taken as if each were drawn alone.
 static void sampled_points(stage_run *r, uint64_t one_in) {
+    enum { RUN = 128 };
     uint64_t points = 1;
     for (uint32_t k = 0; k < r->nleft; k++) points *= (uint64_t)r->left[k].size;
-    for (uint64_t first = 0; first < points && !r->ev->why; first += one_in) {
-        uint64_t point = first + hash_of(first) % one_in;
-        if (point >= points) return;
-        for (uint32_t k = r->nleft; k-- > 0; point /= (uint64_t)r->left[k].size)
-            assign(r, &r->left[k], (int64_t)(point % (uint64_t)r->left[k].size));
-        at_point(r);
+    for (uint64_t first = 0; first < points && !r->ev->why; first += RUN * one_in) {
+        uint64_t begin = first + RUN * (hash_of(first) % one_in);
+        for (uint64_t point = begin; point < begin + RUN && point < points && !r->ev->why; point++)
+            at_sampled(r, point);
     }
 }
 
