@@ -72,7 +72,7 @@ static const char *check_input(loop_verifier *v, const loop_fetch *f) {
     if (!stays || !ir_dtype_is_float(val->type))
         return WRONG(v, "rows of '%s' are fetched, which is no tensor of floats that stays as it is",
                      val->name);
-    if (f->nindex != (rows ? 1 : val->rank) || (rows && val->rank != 2) ||
+    if (val->rank < 2 || f->nindex != val->rank - rows ||
         v->op->spaces.data[val->axes[val->rank - 1]].kind != SPACE_CONST)
         return WRONG(v, "rows of '%s' are fetched, and are not one axis of a size that is known", val->name);
     for (uint32_t i = 0; i < f->nindex; i++) {
@@ -110,6 +110,7 @@ static const char *check_index(loop_verifier *v, const loop_node *n, const loop_
 static const char *check_row(loop_verifier *v, const loop_node *n, const loop_fetch *f) {
     loop_tile t = loop_fetch_tile(v->op, n, f, NULL);
     TRY(check_room(v, f, &t));
+    for (uint32_t i = 1; i < f->nindex; i++) TRY(check_alike(v, n, f->index[i], "rows", LOOP_NO_BESIDE));
     return check_index(v, n, f, f->index[0], n->var);
 }
 

@@ -70,6 +70,7 @@ typedef struct {
     simt_value *of;      // LOOP: position at vector lane 0
     simt_value *step, *inside;   // LOOP: of masked steps, see position; NULL: it has none
     bool along;          // LOOP: one of its digits is the vector
+    bool elsewhere;      // LOOP: of the columns of a factor, which other lanes hold of the product
     uint32_t pad;        // LOOP: positions go on to a multiple; 0: to the end of the space
     simt_value last;     // where pad is: the last position of the space
     simt_value base, end;   // LOOP: the first position that the block has at once, and the end of all
@@ -113,6 +114,7 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     simt_type *types;       // of components
     uint32_t n;
     simt_value *slot;        // instance × component
+    simt_value *most;        // of a maximum that slots follow at a distance: by instance, what this lane has met; NULL: of none
     const loop_node *walk;   // CARRY: the loop over its positions; else NULL
     simt_value run[CARRY_SLOTS], has_before,
         *fresh;   // CARRY: has_before: there are positions before the range
@@ -137,6 +139,8 @@ typedef struct {   // rows or a tile that lie in shared memory in a round of a l
     uint32_t at;        // bytes: of the first buffer
     simt_value buffer;  // i32: bytes from there to the round's
     simt_value base, hi;   // of the round
+    const struct filling *next;        // whose indices are read while the round goes on; NULL: none
+    struct copied_row *next_rows;
 } fetched_rows;
 
 typedef struct {   // where the first buffer of what a loop fetches lies, bytes
@@ -297,6 +301,8 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 // At the head of the round at base, the number'th: its rows are there, and those of a later one on their way. The caller sets the length
 // of what is fetched back.
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi);
+void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a round
+void lw_fetch_last(kernel *k, simt_builder *b, const loop_node *n);   // after all of them
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load);   // that the load is of; NULL: none
@@ -386,6 +392,7 @@ tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the
 axis_set lw_running_axes(const kernel *k, const tensor_node *load);   // of a load of one; else none
 simt_value lw_running(kernel *k, simt_builder *b, const tensor_node *load);   // the largest so far; 0: it is of none
 typedef void lw_contribution(kernel *k, simt_builder *b, reduction *r, const loop_node *n);
+void lw_follow(kernel *k, reduction *r);   // a maximum that is opened, where sums of products follow it at a distance
 void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n);   // sums follow
 void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n);   // before the sums
 // A state that was stored, as one of differences from what the maximum is here.
@@ -489,6 +496,8 @@ simt_value lw_choose(simt_builder *b, simt_value c, simt_value x, simt_value y);
 simt_value lw_maths(kernel *k, simt_builder *b, const char *name, const simt_value *args, uint32_t n);
 // The quotient or remainder of a position by a size; 0: it is not that (lower_divide.c).
 simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n);
+bool lw_divides_round(kernel *k, const tensor_node *n, axis_set *axes);   // a quotient that all positions of a loop's round share
+bool lw_multiple_of(const kernel *k, tensor_expr e, int64_t by);
 // A reducer's expressions over arguments or states; known for this use alone.
 void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,
                 const simt_value *left, const simt_value *right, simt_value *out);

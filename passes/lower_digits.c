@@ -123,6 +123,7 @@ static axis_set find_axes(kernel *k, const tensor_node *x) {
     tensor_var row;
     if (x->op == TENSOR_VAR_OP) return lw_var_depends(k, (tensor_var)x->imm.i);
     if (lw_row(k, x, &row)) return lw_var_depends(k, row);
+    if (x->op == TENSOR_QUOT_OP && lw_divides_round(k, x, &s)) return s;
     for (uint32_t i = 0; i < x->nargs; i++) s |= lw_depends(k, x->args[i]);
     return s | lw_running_axes(k, x);
 }

@@ -44,7 +44,53 @@ static simt_value remainder_of(kernel *k, simt_builder *b, tensor_space s, simt_
     return simt_build_select(b, simt_build_cmp(b, SIMT_EQ, size, zero), zero, r);
 }
 
+// ---- Of a round ------------------------------------------------------------------------------------------
+bool lw_multiple_of(const kernel *k, tensor_expr e, int64_t by) {
+    const tensor_op *op = k->l->op;
+    const tensor_node *n = tensor_node_at(op, e);
+    int64_t c;
+    return lw_constant(op, e, &c) ? c % by == 0 : n->op == TENSOR_MUL_OP && lw_multiple_of(k, n->args[1], by);
+}
+
+static const loop_node *loop_at(const kernel *k, tensor_var v) {
+    for (uint32_t i = k->masks.len; i-- > 0;)
+        if (k->masks.data[i].node->var == v && !k->masks.data[i].of) return k->masks.data[i].node;
+    return NULL;
+}
+
+// The loop whose rounds begin at multiples of a round, of which the divisor is one: all positions of a round
+// have one quotient. NULL: it is no such loop's index that is divided.
+static const loop_node *loop_divided(const kernel *k, const tensor_node *n) {
+    const tensor_node *x = tensor_node_at(k->l->op, n->args[0]);
+    int64_t c;
+    if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
+    if (x->op != TENSOR_VAR_OP || !lw_constant(k->l->op, n->args[1], &c) || c < 1) return NULL;
+    const loop_node *loop = loop_at(k, (tensor_var)x->imm.i);
+    if (!loop || loop->rest != LOOP_SERIAL_PLACE || loop->unroll > 1 || loop->dealt || loop->step > 1) return NULL;
+    int64_t round = loop_digits_product(loop);
+    return round == loop_fetch_rows(loop) && c % round == 0 && lw_multiple_of(k, loop->lo, round) ? loop : NULL;
+}
+
+bool lw_divides_round(kernel *k, const tensor_node *n, axis_set *axes) {
+    const loop_node *loop = n->op == TENSOR_QUOT_OP ? loop_divided(k, n) : NULL;
+    if (loop) *axes = lw_depends(k, loop->lo) | lw_depends(k, loop->hi);
+    return loop != NULL;
+}
+
+static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n, const loop_node *loop) {
+    simt_type i64 = SIMT_T(I64);
+    int64_t c = 1;
+    lw_constant(k->l->op, n->args[1], &c);
+    simt_value q = simt_build_with(b, SIMT_UDIV, k->var[loop->var].base, c);
+    if (n->op == TENSOR_QUOT_OP) return simt_build_cvt(b, i64, q);
+    simt_value x = lw_expr(k, b, n->args[0]), down = simt_build_cvt(b, i64, simt_build_with(b, SIMT_MUL, q, c));
+    return simt_build_binary(b, SIMT_SUB, x, lw_widen(b, down, simt_typeof(k->f, x).lanes));
+}
+
+// ---- All -------------------------------------------------------------------------------------------------
 simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n) {
+    const loop_node *loop = loop_divided(k, n);
+    if (loop) return divide_round(k, b, n, loop);
     const tensor_node *by = tensor_node_at(k->l->op, n->args[1]);
     tensor_space s = (tensor_space)by->imm.i;
     if (by->op != TENSOR_SIZE_OP || !natural(k, n->args[0])) return 0;

@@ -44,7 +44,7 @@ typedef struct {   // positions that a buffer has along an axis
     simt_value base, hi;
 } side;
 
-typedef struct {
+typedef struct filling {
     const fetched_rows *to;
     side row, column;   // base 0 of a column: the axis is there as a whole
     simt_value number,
@@ -55,21 +55,46 @@ typedef struct {
     const simt_value *index;   // of axes that are the same for all; 0: of the others
 } filling;
 
-// The pointer to an element of the row of a position. What else it is made of is known for this use alone.
-static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_value at, simt_value column) {
-    const loop_fetch *f = x->to->rows;
-    uint32_t rank = k->l->op->vals.data[f->val].rank, log = k->log.len;
+// Of a row that is copied: whether there is one, and its index along the axis that moves.
+typedef struct copied_row {
+    simt_value there, index;
+} copied_row;
+
+// What else the index is made of is known for this use alone.
+static simt_value index_at(kernel *k, simt_builder *b, const filling *x, simt_value at) {
+    uint32_t log = k->log.len;
     memo_cell *memo = k->memo;
-    simt_value index[8];
     binding var = k->var[x->row.var];
     k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
     k->var[x->row.var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
-    for (uint32_t i = 0; i + 1 < rank; i++)
-        index[i] = i == x->to->tile.row_axis ? lw_position(k, b, f->index[i]).at : x->index[i];
-    index[rank - 1] = column;
+    simt_value index = lw_position(k, b, x->to->rows->index[x->to->tile.row_axis]).at;
     k->var[x->row.var] = var;
     k->log.len = log;
     k->memo = memo;
+    return index;
+}
+
+static bool is_itself(const kernel *k, const fetched_rows *f) {
+    return tensor_node_at(k->l->op, f->rows->index[f->tile.row_axis])->op == TENSOR_VAR_OP;
+}
+
+// row + more: of the buffer. An index is read within the range.
+static copied_row row_at(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more) {
+    simt_value at = simt_build_with(b, SIMT_ADD,
+                                    simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more),
+               there = simt_build_cmp(b, SIMT_LT, at, x->row.hi);
+    if (!is_itself(k, x->to))
+        at = simt_build_binary(b, SIMT_MIN, at, simt_build_with(b, SIMT_SUB, x->row.hi, 1));
+    return (copied_row){there, index_at(k, b, x, at)};
+}
+
+// The pointer to an element of a row.
+static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_value row, simt_value column) {
+    const loop_fetch *f = x->to->rows;
+    uint32_t rank = k->l->op->vals.data[f->val].rank;
+    simt_value index[8];
+    for (uint32_t i = 0; i + 1 < rank; i++) index[i] = i == x->to->tile.row_axis ? row : x->index[i];
+    index[rank - 1] = column;
     return lw_address(k, b, f->val, index);
 }
 
@@ -84,25 +109,17 @@ static simt_value rows_apart(simt_builder *b, const loop_fetch *f, simt_value ro
 
 // row + more: of the buffer; part: of the row, in copies. Constants come last, so that addresses differ by
 // them.
-static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more,
+static void copy_part(kernel *k, simt_builder *b, const filling *x, const copied_row *of, simt_value row, uint32_t more,
                       simt_value part) {
     const loop_fetch *f = x->to->rows;
     uint32_t bytes = element_bytes(k, f), at_once = x->to->tile.bytes;
-    bool itself = tensor_node_at(k->l->op, f->index[x->to->tile.row_axis])->op == TENSOR_VAR_OP;
-    if (f->every && more % f->every) row = simt_build_with(b, SIMT_ADD, row, more), more = 0;
     int64_t later = ((int64_t)more * f->pitch + (f->every ? more / f->every * f->skew : 0)) * bytes;
-    simt_value at = simt_build_with(b, SIMT_ADD,
-                                    simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more),
-               there = simt_build_cmp(b, SIMT_LT, at, x->row.hi);
-    if (!itself)
-        at = simt_build_binary(b, SIMT_MIN, at,
-                               simt_build_with(b, SIMT_SUB, x->row.hi, 1));   // an index is read there
-    simt_value column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, part, at_once / bytes));
+    simt_value column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, part, at_once / bytes)), there = of->there;
     if (x->column.base) {
         column = simt_build_binary(b, SIMT_ADD, x->column.base, column);
         there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
     }
-    simt_value from = source(k, b, x, at, column),
+    simt_value from = source(k, b, x, of->index, column),
                offset = simt_build_binary(b, SIMT_ADD, rows_apart(b, f, row, 0, bytes),
                                           simt_build_with(b, SIMT_MUL, part, at_once)),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
@@ -111,12 +128,18 @@ static void copy_part(kernel *k, simt_builder *b, const filling *x, simt_value r
     k->f->instrs.data[copy].imm.i = at_once;
 }
 
-static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first) {
+// The first-th copy and this thread's next: at once, or its row alone, or the rest where that is known.
+static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first, copied_row *known, bool rest) {
+    const loop_fetch *f = x->to->rows;
     bool rows = x->threads % x->a_row == 0;   // each thread has one part of several rows
     simt_value n = rows ? x->number : simt_build_with(b, SIMT_ADD, x->number, first),
                row = simt_build_with(b, SIMT_UDIV, n, x->a_row);
+    uint32_t more = rows ? first / x->a_row : 0;
     if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
-    copy_part(k, b, x, row, rows ? first / x->a_row : 0, simt_build_with(b, SIMT_UREM, n, x->a_row));
+    if (f->every && more % f->every) row = simt_build_with(b, SIMT_ADD, row, more), more = 0;
+    copied_row now = rest ? *known : row_at(k, b, x, row, more);
+    if (known && !rest) *known = now;
+    else copy_part(k, b, x, &now, row, more, simt_build_with(b, SIMT_UREM, n, x->a_row));
 }
 
 static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
@@ -129,7 +152,7 @@ static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
                                : 0;
         if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
         region_mark m = lw_enter(k);
-        copy_number(k, some ? &then : b, x, first);
+        copy_number(k, some ? &then : b, x, first, NULL, false);
         lw_leave(k, m);
         if (some) simt_build_yield(&then, NULL, 0);
     }
@@ -145,30 +168,74 @@ static simt_value *same_index(kernel *k, simt_builder *b, const fetched_rows *f)
 }
 
 // slot: which of the buffers, i32.
+static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const fetched_rows *f, simt_value base,
+                          simt_value hi, simt_value slot) {
+    side round = {n->var, base, hi}, beside = {0};
+    if (f->beside) beside = (side){f->beside->var, k->var[f->beside->var].base, k->var[f->beside->var].end};
+    filling x = {.to = f,
+                 .row = f->tile.along ? beside : round,
+                 .column = f->tile.along ? round : beside,
+                 .number = k->thread,
+                 .threads = k->plan->threads,
+                 .rows = f->tile.rows,
+                 .buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, f)),
+                 .a_row = f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes,
+                 .index = same_index(k, b, f)};
+    if (by_warps(k, n)) {
+        x.rows /= x.threads / LOWER_WARP;
+        x.threads = LOWER_WARP;
+        x.number = k->lane;
+        x.first = simt_build_with(b, SIMT_MUL, k->group, x.rows);
+    }
+    return x;
+}
+
 static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
                  simt_value hi, simt_value slot) {
     for (uint32_t i = 0; i < n->nfetched; i++) {
-        const fetched_rows *f = &k->fetched.data[first + i];
-        side round = {n->var, base, hi}, beside = {0};
-        if (f->beside)
-            beside = (side){f->beside->var, k->var[f->beside->var].base, k->var[f->beside->var].end};
-        filling x = {.to = f,
-                     .row = f->tile.along ? beside : round,
-                     .column = f->tile.along ? round : beside,
-                     .number = k->thread,
-                     .threads = k->plan->threads,
-                     .rows = f->tile.rows,
-                     .buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, f)),
-                     .a_row = f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes,
-                     .index = same_index(k, b, f)};
-        if (by_warps(k, n)) {
-            x.rows /= x.threads / LOWER_WARP;
-            x.threads = LOWER_WARP;
-            x.number = k->lane;
-            x.first = simt_build_with(b, SIMT_MUL, k->group, x.rows);
-        }
+        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, slot);
         copy_rows(k, b, &x);
     }
+}
+
+// ---- Indices before rows ---------------------------------------------------------------------------------
+// A thread would wait for the index of a row before it begins to copy that, and what follows would wait with it: it
+// reads the indices where a round begins, and copies the rows where the round ends.
+static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
+    bool early = n->buffers > 1;
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        const fetched_rows *f = &k->fetched.data[first + i];
+        uint32_t copies = f->tile.rows * f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes;
+        early = early && !f->beside && !is_itself(k, f) && copies % k->plan->threads == 0;
+    }
+    return early;
+}
+
+static void read_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
+                         simt_value slot) {
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        fetched_rows *f = &k->fetched.data[first + i];
+        filling *x = ARENA_NEW(k->l->arena, filling);
+        *x = filling_of(k, b, n, f, base, hi, slot);
+        uint32_t each = x->rows * x->a_row / x->threads;
+        copied_row *known = ARENA_ARRAY(k->l->arena, copied_row, each);
+        for (uint32_t c = 0; c < each; c++) copy_number(k, b, x, c * x->threads, &known[c], false);
+        f->next = x;
+        f->next_rows = known;
+    }
+}
+
+// Past the last round nothing is read, and zeros are written where nobody looks.
+void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
+    bool any = false;
+    for (uint32_t i = k->fetched.len - n->nfetched; i < k->fetched.len; i++) {
+        fetched_rows *f = &k->fetched.data[i];
+        const filling *x = f->next;
+        any |= x != NULL;
+        for (uint32_t c = 0; x && c < x->rows * x->a_row / x->threads; c++)
+            copy_number(k, b, x, c * x->threads, &f->next_rows[c], true);
+    }
+    if (any) simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
 }
 
 // Where there is such a round.
@@ -314,9 +381,9 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     if (late) wait(k, b, n, 0);
     else if (!ahead) meet(k, b, n);
     else wait(k, b, n, ahead - 1);
-    if (!late)
-        fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n)),
-                   hi, next);
+    simt_value further = simt_build_with(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n));
+    if (!late && reads_early(k, n, first)) read_indices(k, b, n, first, further, hi, next);
+    else if (!late) fill_round(k, b, n, first, further, hi, next);
     if (!late && !ahead) wait(k, b, n, 0);
     for (uint32_t i = 0; late && i < n->nfetched; i++)
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
@@ -325,20 +392,37 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
                                                             buffer_bytes(k, &k->fetched.data[first + i]));
 }
 
+// Copies past the last round are over before whatever comes next fills their buffers.
+void lw_fetch_last(kernel *k, simt_builder *b, const loop_node *n) {
+    uint32_t first = begin(k, n);
+    if (reads_early(k, n, first)) simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
+    k->fetched.len = first;
+}
+
 // ---- Reading ---------------------------------------------------------------------------------------------
 // What lets say apart, they are the same index.
-static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
+static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
     if (a == b) return true;
     const tensor_node *x = tensor_node_at(k->l->op, a), *y = tensor_node_at(k->l->op, b);
     for (int side = 0; side < 2; side++) {
         const tensor_node *n = side ? y : x;
         const binding *v = n->op == TENSOR_VAR_OP ? &k->var[n->imm.i] : NULL;
-        if (v && v->kind == BOUND_LET) return side ? same_row(k, a, v->value) : same_row(k, v->value, b);
+        if (v && v->kind == BOUND_LET) return side ? same_expr(k, a, v->value) : same_expr(k, v->value, b);
     }
     bool same = x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
                 (x->op == TENSOR_VAR_OP || x->op == TENSOR_LOAD_OP);
-    for (uint32_t i = 0; same && i < x->nargs; i++) same = same_row(k, x->args[i], y->args[i]);
+    for (uint32_t i = 0; same && i < x->nargs; i++) same = same_expr(k, x->args[i], y->args[i]);
     return same;
+}
+
+// As far as lets and what is given say.
+static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
+    if (same_expr(k, a, b)) return true;
+    for (uint32_t i = k->given.len; i-- > 0;) {
+        const loop_node *n = k->given.data[i];
+        if (same_expr(k, n->key, b) && same_expr(k, a, n->value)) return true;
+    }
+    return false;
 }
 
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) {
@@ -364,6 +448,8 @@ bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
 static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
     const binding *v = &k->var[f->node->var];
     *plus = 0;
+    if (v->elsewhere)
+        return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, lw_var_position(k, b, f->node->var).at, v->base));
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight;
     return simt_build_cvt(b, SIMT_T(I32), lw_thread_position(k, b, f->node, lw_ix(k, b, 0)));

@@ -19,6 +19,7 @@ slot_list lw_slots(kernel *k, const loop_body *body) {
         if (!r->open || !updates(body, r->stage)) continue;
         uint32_t n = lw_instances(k, r->copies) * r->n;
         for (uint32_t s = 0; s < n; s++) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
+        for (uint32_t s = 0; r->most && s < n; s++) VEC_PUSH(k->l->arena, &out, &r->most[s]);
         for (uint32_t s = 0; r->walk && s < CARRY_SLOTS; s++) VEC_PUSH(k->l->arena, &out, &r->run[s]);
     }
     return out;
@@ -109,6 +110,7 @@ static bool ends_exactly(const kernel *k, const loop_node *n, uint32_t step) {
         return hi > lo && (rest ? (hi - lo) % step == 0 : hi - lo == step);
     if (!rest && spans(k, n, step)) return true;
     if (rest && n->pad && n->pad % step == 0) return true;
+    if (rest && lw_multiple_of(k, n->lo, step) && lw_multiple_of(k, n->hi, step)) return true;
     return rest && (step == 1 || (vector && step == n->digits[0].extent));
 }
 
@@ -293,6 +295,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
         lw_fetch_round(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
                        end);
     serial_digits(k, &in, n, d - 1, r);
+    if (n->nfetched) lw_fetch_end(k, &in, n);
     k->fetched.len = fetched;
     k->rounds.len = rounds;
     lw_leave(k, m);
@@ -300,6 +303,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     if (turns) lw_held_turn(n, d - 1, r.held, next);
     simt_build_yield(&in, with_held(k, &slots, next, turns), count);
     slots_set(k, &slots, loop);
+    if (n->nfetched) lw_fetch_last(k, b, n);
 }
 
 static void round_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
@@ -366,11 +370,13 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     if (n->nfetched)
         lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
     round_body(k, &in, n, r);
+    if (n->nfetched) lw_fetch_end(k, &in, n);
     k->fetched.len = fetched;
     k->rounds.len = rounds;
     lw_leave(k, m);
     simt_build_yield(&in, slot_values(k, &slots), slots.len);
     slots_set(k, &slots, loop);
+    if (n->nfetched) lw_fetch_last(k, b, n);
     return r->round.base;
 }
 

@@ -119,9 +119,61 @@ static change change_of(kernel *k, const reduction *r) {
     return (change){r, copied(k, r->slot, n * r->n), r->copies, ARENA_ARRAY(k->l->arena, simt_value, n + 1)};
 }
 
+// ---- At a distance ---------------------------------------------------------------------------------------
+// Sums of rows of products are many numbers, and in most rounds some row meets a larger one: they stay differences
+// from a maximum of before, of exponentials up to e^8, until a row has met one that is larger by more, or the walk
+// ends (as FlashAttention-4 does). Until then no lane asks the others what they have met.
+enum { DISTANCE = 8 };
+
+void lw_follow(kernel *k, reduction *r) {
+    bool plain = r->n == 1 && r->types[0].element == SIMT_F32 && r->types[0].lanes == 1;
+    if (r->round && plain) r->most = copied(k, r->slot, lw_instances(k, r->copies));
+}
+
+static void catch_up(kernel *k, simt_builder *b, reduction *r) {
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        uint32_t i = lw_instance(k, r->copies);
+        r->slot[i] = r->most[i] = lw_fold_threads(k, b, r, r->round, &r->most[i])[0];
+    }
+}
+
+static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    reduction *r = user;
+    change c = change_of(k, r);
+    (void)n;
+    catch_up(k, b, r);
+    rescale_all(k, b, &c);
+}
+
+// For some lane of the warp, whose matrix operations all of them take part in.
+static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
+    simt_type f32 = SIMT_T(F32), t = SIMT_T(PRED);
+    simt_value behind = 0;
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        uint32_t i = lw_instance(k, r->copies);
+        simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i], simt_build_float(b, f32, DISTANCE)),
+                   more = simt_build_cmp(b, SIMT_LT, to, r->most[i]);
+        behind = behind ? simt_build_binary(b, SIMT_OR, behind, more) : more;
+    }
+    return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0);
+}
+
+static void grow_at_distance(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n) {
+    simt_value *followed = r->slot;
+    r->slot = r->most;
+    contribute(k, b, r, n);
+    r->slot = followed;
+    lw_build_if(k, b, is_behind(k, b, r), r->node, catch_up_all, r);
+}
+
+// ---- All -------------------------------------------------------------------------------------------------
 void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n) {
     if (!is_maximum(r->node, r->stage)) {
         contribute(k, b, r, n);
+        return;
+    }
+    if (r->most) {
+        grow_at_distance(k, b, r, contribute, n);
         return;
     }
     change c = change_of(k, r);
@@ -133,6 +185,7 @@ void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n) {
     for (uint32_t i = 0; i < n->nmaxima; i++) {
         reduction *r = lw_reduction(k, n->maxima[i].stage);
         change c = change_of(k, r);
+        if (r->most) catch_up(k, b, r);
         lw_close(k, b, r);
         rescale_all(k, b, &c);
     }

@@ -171,9 +171,10 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
     x->pair = LOWER_NO_AXIS;
     x->held = p->all;
     ir_dtype t = type_of((simt_element)p->info->element);
-    bool cells = r->cells.len || loop_again(r->node);
+    bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));   // those of B are all there
     if (!x->f || cells || t == DT_COUNT || !is_kept(k, e, t) || !x->outer || !is_natural(p, o, x->outer) ||
-        x->f->rows->every || x->f->rows->pitch % SIDE || !find_sides(k, load, x))
+        SIDE % (x->f->rows->every ? x->f->rows->every : 1) || x->f->rows->pitch % SIDE || x->f->rows->skew % SIDE ||
+        !find_sides(k, load, x))
         return NULL;
     x->type = simt_mma_type(p->m->kind, o);
     if (o == SIMT_MMA_B) find_pair(k, axes, x);
@@ -205,10 +206,16 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
         first = simt_build_with(b, SIMT_MIN, simt_build_with(b, SIMT_ADD, first, column), x->last);
         column = 0;
     }
+    uint32_t every = x->f->rows->every;
+    int64_t skew = x->f->rows->skew * bytes;
     simt_value to = simt_build_addr(b, lw_shared(k, b, x->f->at), x->f->buffer, 1, 0),
                thread = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, x->row.at, pitch),
                                           simt_build_with(b, SIMT_MUL, first, bytes));
-    to = simt_build_addr(b, to, thread, 1, row * pitch + column * bytes);   // pieces differ by constants
+    if (every)
+        thread = simt_build_binary(b, SIMT_ADD, thread,
+                                   simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UDIV, x->row.at, every), skew));
+    // Pieces differ by constants: copies are whole matrices apart.
+    to = simt_build_addr(b, to, thread, 1, row * pitch + (every ? row / every * skew : 0) + column * bytes);
     simt_op op = x->column.loop == x->depth ? SIMT_LDMATRIX : SIMT_LDMATRIX_TRANS;
     return simt_result(k->f, simt_build_op(b, op, &to, 1, &x->type, 1), 0);
 }

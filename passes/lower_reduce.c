@@ -259,7 +259,7 @@ static void fold_round(kernel *k, simt_builder *b, reduction *r) {
 // Of a walk's lanes that have a step each, what a maximum is so far is that of all.
 static void contribute_steps(kernel *k, simt_builder *b, reduction *r, const loop_node *n) {
     contribute_all(k, b, r, n);
-    if (r->round) fold_round(k, b, r);
+    if (r->round && !r->most) fold_round(k, b, r);
     if (!lw_deals_walk(k) || !k->dealt->there) return;
     r->steps = (loop_digit){LOOP_LANE_PLACE, lw_dealt_parts(k), k->dealt->unit};
     for (uint32_t i = 0; i < r->node->nmaxima; i++) {
@@ -415,6 +415,7 @@ void lw_close(kernel *k, simt_builder *b, reduction *r) {
 reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stage) {
     reduction *r = reduction_new(k, n, stage);
     start_states(k, b, r);
+    lw_follow(k, r);
     VEC_PUSH(k->l->arena, &k->reductions, r);
     return r;
 }

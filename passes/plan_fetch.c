@@ -48,7 +48,7 @@ static const loop_node *let_of(const loop_body *body, tensor_var v) {
 
 // The loop whose points are those of v, NULL: there is none; value: what v is there, by the loop's index, as
 // stages that share a loop have it, and what stands in an order.
-static loop_node *loop_behind(planner *p, const loop_kernel *k, tensor_var v, tensor_expr *value) {
+loop_node *plan_loop_behind(planner *p, const loop_kernel *k, tensor_var v, tensor_expr *value) {
     tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
     loop_node *n;
     *value = tensor_var_expr(p->op, v, NO_SPAN);
@@ -116,7 +116,7 @@ static bool find_apart(const planner *p, const loop_body *body, const loop_node 
     return false;
 }
 
-static bool check_alike(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n) {
+bool plan_fetch_alike(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n) {
     bool *apart = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1);
     find_apart(p, &k->body, n, apart);
     if (!mentions_any(p, n->lo, apart) && !mentions_any(p, n->hi, apart)) return true;
@@ -163,7 +163,7 @@ static bool is_read_at(const planner *p, tensor_expr e) {
     return !none && (at->op == TENSOR_VAR_OP || at->op == TENSOR_LOAD_OP);
 }
 
-static bool check_shape(planner *p, tensor_val v, const schedule_cell *keep) {
+bool plan_fetch_shape(planner *p, tensor_val v, const schedule_cell *keep) {
     const tensor_val_info *i = &p->op->vals.data[v];
     const tensor_space_info *s = i->rank >= 2 ? &p->op->spaces.data[i->axes[i->rank - 1]] : NULL;
     bool stored = i->role == VAL_TENSOR || i->role == VAL_STAGE;
@@ -284,6 +284,27 @@ static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k,
                   (unsigned)n->buffers, (unsigned)loop_fetch_rows(n), (long long)bytes, (long long)room);
 }
 
+void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *c, const loop_kernel *k, loop_node *n,
+                     const loop_fetch *fetched, uint32_t count) {
+    int64_t buffers = schedule_number(c, NULL);
+    if (buffers > LOOP_MAX_BUFFERS) {
+        REFUSE(p, E0543, c, "two to four hide what memory takes", "at most %d buffers are possible, not %lld",
+               (int)LOOP_MAX_BUFFERS, (long long)buffers);
+        return;
+    }
+    if (!count) {
+        REFUSE(
+            p, E0540, c, "say which: `keep … shared;`, or leave it out",
+            "'pipeline %s' has nothing to do here: of nothing that '%s' reads at '%s' it is said that it lives in shared memory",
+            c->subject, st->name, c->subject);
+        return;
+    }
+    n->buffers = (uint32_t)buffers;
+    if (!check_room(p, c, k, n, fetched, count)) return;
+    n->fetched = fetched;
+    n->nfetched = count;
+}
+
 typedef struct {
     planner *p;
     const tensor_stage *st;
@@ -321,7 +342,7 @@ static bool has_whole_rows(const fetching *x, const reading *r, const moving *w)
     const tensor_val_info *i = &x->p->op->vals.data[r->v];
     tensor_expr value;
     if (x->at != x->m.depth) return true;
-    const loop_node *columns = loop_behind(x->p, x->kernel, w->column, &value);
+    const loop_node *columns = plan_loop_behind(x->p, x->kernel, w->column, &value);
     return i->rank == 2 && w->row == x->at &&
            (!columns || loop_fetch_rows(columns) >= x->p->op->spaces.data[i->axes[1]].size);
 }
@@ -361,7 +382,7 @@ static bool fetch_tile(const fetching *x, const schedule_cell *keep, const readi
     bool along = w->column == x->at;
     tensor_var other = along ? w->row : w->column;
     tensor_expr value;
-    const loop_node *beside = loop_behind(p, x->kernel, other, &value);
+    const loop_node *beside = plan_loop_behind(p, x->kernel, other, &value);
     if (!beside)
         return REFUSE(p, E0530, x->cell, "leave out what makes one index of several",
                       "tiles along '%s' have no pass in this version where no loop is over '%s'",
@@ -383,7 +404,7 @@ static bool fetch_input(const fetching *x, const schedule_cell *keep, const read
     const tensor_val_info *i = &p->op->vals.data[r->v];
     moving w = {0};
     *f = (loop_fetch){.val = r->v, .beside = LOOP_NO_BESIDE};
-    if (!check_shape(p, r->v, keep) || !check_reading(p, r, keep)) return false;
+    if (!plan_fetch_shape(p, r->v, keep) || !check_reading(p, r, keep)) return false;
     bool moves = find_moving(p, &x->m, r->load, &w) && (w.row == x->at || w.column == x->at);
     if (!moves || (x->at != x->m.depth && (w.column == x->at || i->rank != 2)))
         return REFUSE(
@@ -399,14 +420,8 @@ static void fetch(const fetching *x) {
     planner *p = x->p;
     const schedule_cell *c = x->cell;
     VEC(loop_fetch) fetched = {0};
-    int64_t buffers = schedule_number(c, NULL);
     x->cell->consumed = true;
-    if (!check_loop(p, x->st, c, x->node) || !check_alike(p, c, x->kernel, x->node)) return;
-    if (buffers > LOOP_MAX_BUFFERS) {
-        REFUSE(p, E0543, c, "two to four hide what memory takes", "at most %d buffers are possible, not %lld",
-               (int)LOOP_MAX_BUFFERS, (long long)buffers);
-        return;
-    }
+    if (!check_loop(p, x->st, c, x->node) || !plan_fetch_alike(p, c, x->kernel, x->node)) return;
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
         reading r = {.p = p, .st = x->st, .v = v, .at = x->at};
@@ -418,17 +433,7 @@ static void fetch(const fetching *x) {
         if (!fetch_input(x, keep, &r, &f)) return;
         VEC_PUSH(p->arena, &fetched, f);
     }
-    if (!fetched.len) {
-        REFUSE(
-            p, E0540, c, arena_printf(p->arena, "say which: `keep … shared;`, or leave it out"),
-            "'pipeline %s' has nothing to do here: of nothing that '%s' reads at '%s' it is said that it lives in shared memory",
-            c->subject, x->st->name, c->subject);
-        return;
-    }
-    x->node->buffers = (uint32_t)buffers;
-    if (!check_room(p, c, x->kernel, x->node, fetched.data, fetched.len)) return;
-    x->node->fetched = fetched.data;
-    x->node->nfetched = fetched.len;
+    plan_fetch_into(p, x->st, c, x->kernel, x->node, fetched.data, fetched.len);
 }
 
 void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
@@ -438,7 +443,11 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
         plan_matrix m;
         schedule_cell *c = cell_of(p, st, &at);
         if (!c || (c->consumed && st->reducer == TENSOR_NO_REDUCER)) continue;   // what follows the sum it is about
-        if (!plan_matrix_of(p, st, &m) || m.window || m.rows == LOOP_NO_ROWS) {
+        if (plan_matrix_of(p, st, &m) && m.window) {
+            plan_fetch_slots(p, &m, c, k);
+            continue;
+        }
+        if (!plan_matrix_of(p, st, &m) || m.rows == LOOP_NO_ROWS) {
             REFUSE(
                 p, E0530, c, "leave it out, or contract on tensor cores: `mma`",
                 "'pipeline' has no pass in this version but for sums by matrix operations, of rows and columns, and '%s' is none",
@@ -447,7 +456,7 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
         }
         fetching x = {.p = p, .st = st, .cell = c, .m = m, .kernel = k, .at = at};
         x.vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len);
-        x.node = loop_behind(p, k, at, &x.vars[at]);
+        x.node = plan_loop_behind(p, k, at, &x.vars[at]);
         if (x.node && !x.node->nfetched) fetch(&x);
     }
 }

@@ -562,7 +562,7 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, alike ? LOOP_NO_ROWS : rows->var, columns->var,
-                          m.window ? reduce->body.data[0]->body.data[0]->var : walked_by(reduce, m.depth)};
+                          m.window ? plan_window_slot(reduce) : walked_by(reduce, m.depth)};
     reduce->matrix = made;
 }
 

@@ -523,7 +523,9 @@ static void emit_kernel(sweep *s, const row_class *rows, uint32_t number) {
         if (level >= s->shared && level < s->depth) hold(s, level, n.levels.data[level]);
         if (!p->failed) at = emit_level(s, level + 1, at);
     }
-    if (!p->failed) plan_nest_end(&n);
+    if (p->failed) return;
+    plan_nest_end(&n);
+    if (s->windowed) plan_fetch(p, &s->rows, n.kernel);
 }
 
 // What came before the walk stands behind it where rows are cut, so that it is computed once a row: a walk

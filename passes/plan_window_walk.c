@@ -134,20 +134,29 @@ static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, u
     return c;
 }
 
+// Of the slot at hand: its block, and where it is there.
+typedef struct {
+    tensor_expr number, slot;
+} block;
+
+tensor_var plan_window_slot(const loop_node *reduce) {
+    const loop_node *n = reduce->body.data[0], *inside = n->body.data[0];
+    return inside->kind == LOOP_FOR ? inside->var : n->var;
+}
+
 // The cell of the row and slot at hand: the entry there, and whether there is one. Without entries each cell is an
 // entry of its own, of which nothing is read.
 typedef struct {
     tensor_expr entry, some;
 } cell;
 
-static cell cell_of(planner *p, const cells *c, tensor_var block) {
+static cell cell_of(planner *p, const cells *c, const block *at_hand) {
     int64_t rows = p->window->rows, slots = prepared_slots(rows);
     tensor_op *op = p->op;
     tensor_space axis = op->vals.data[c->entries].axes[0], space = op->vars.data[c->m->depth].space;
-    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), rows), number = plan_wide(p, at(p, block)),
+    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), rows), number = at_hand->number,
                 in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), above, NO_SPAN),
-                row = plus(p, times(p, number, rows), in_window),
-                in_block = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), times(p, number, slots), NO_SPAN);
+                row = plus(p, times(p, number, rows), in_window), in_block = at_hand->slot;
     number = plus(p, times(p, row, slots), in_block);
     if (c->masks) {
         tensor_expr mask = plan_wide(p, load(p, c->entries, tensor_index(op, axis, row, NO_SPAN)));
@@ -194,6 +203,11 @@ static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, bo
     n->rest = LOOP_WHOLE_PLACE;
 }
 
+// Rows that slots read come to shared memory while others are at work.
+static bool fetches(const planner *p, const plan_matrix *m) {
+    return schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, var_name(p, m->depth)) != NULL;
+}
+
 // Blocks of slots, several of which are written out where the schedule takes more slots at a time.
 static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *to) {
     int64_t at_once = schedule_number(c->m->window, "count") / prepared_slots(p->window->rows);
@@ -214,15 +228,33 @@ static bool has_products(const planner *p, const plan_inside *inside) {
     return false;
 }
 
-static loop_node *open_slots(planner *p, cells *c, const loop_node *blocks, bool columns, loop_body *to) {
+static loop_node *slots_loop(planner *p, cells *c, bool columns, loop_body *to) {
     loop_node *walk = node(p, LOOP_FOR, c->m->stage->at, to);
-    tensor_expr block = plan_wide(p, at(p, blocks->var));
     walk->var = c->slot = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", var_name(p, c->m->depth)),
                                          p->op->vals.data[c->columns].axes[0]);
+    slot_digits(c->m, schedule_number(c->m->window, "count"), prepared_slots(p->window->rows), columns, walk);
+    return walk;
+}
+
+static loop_node *open_slots(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
+    loop_node *blocks = open_blocks(p, c, c->m->stage->at, to), *walk = slots_loop(p, c, columns, &blocks->body);
     int64_t slots = prepared_slots(p->window->rows);
-    walk->lo = times(p, block, slots);
-    walk->hi = times(p, plus(p, block, tensor_int(p->op, 1)), slots);
-    slot_digits(c->m, schedule_number(c->m->window, "count"), slots, columns, walk);
+    tensor_expr number = plan_wide(p, at(p, blocks->var));
+    walk->lo = times(p, number, slots);
+    walk->hi = times(p, plus(p, number, tensor_int(p->op, 1)), slots);
+    *at_hand = (block){number, tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), walk->lo, NO_SPAN)};
+    return walk;
+}
+
+// One loop over the slots of all blocks, a block each round: rounds are what rows are copied for.
+static loop_node *open_rounds(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
+    loop_node *walk = slots_loop(p, c, columns, to);
+    int64_t slots = prepared_slots(p->window->rows);
+    tensor_expr window = at(p, p->window->number), by = tensor_int(p->op, slots), slot = plan_wide(p, at(p, c->slot));
+    walk->lo = times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 0)), slots);
+    walk->hi = times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 1)), slots);
+    walk->rest = LOOP_SERIAL_PLACE;
+    *at_hand = (block){tensor_binary(p->op, TENSOR_QUOT_OP, slot, by, NO_SPAN), tensor_binary(p->op, TENSOR_MOD_OP, slot, by, NO_SPAN)};
     return walk;
 }
 
@@ -389,10 +421,12 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
     plan_cut(p, m->stage, m->depth, true);   // refuses what else deals them out
     cells c = prepare(p, m, stages, n, inside);
     span from = m->stage->at;
-    loop_node *blocks = open_blocks(p, &c, from, &reduce->body),
-              *walk = open_slots(p, &c, blocks, has_products(p, inside), &blocks->body);
+    block at_hand;
+    bool columns = has_products(p, inside);
+    loop_node *walk = fetches(p, m) ? open_rounds(p, &c, columns, &reduce->body, &at_hand)
+                                    : open_slots(p, &c, columns, &reduce->body, &at_hand);
     VEC_PUSH(p->arena, made, walk);
-    cell here = cell_of(p, &c, blocks->var);
+    cell here = cell_of(p, &c, &at_hand);
     plan_let(p, &walk->body, m->depth, here.entry, from);
     name_entries(p, stages, n, m->depth, &walk->body);
     p->cells = &c;

@@ -240,6 +240,7 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
                       const struct plan_inside *inside);
 bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m);   // it is fused in a walk of windows; m: of a sum there
 matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, plan_matrix *m);
+tensor_var plan_window_slot(const loop_node *reduce);   // of a reduction whose walk is of windows
 void plan_window_column(planner *p, tensor_var entry, loop_body *at);   // what the source says at an entry of the walk at hand
 bool plan_window_product(planner *p, const uint32_t *stage, loop_body *at, loop_list *own);   // what an entry sums; false: in no window
 
@@ -280,6 +281,13 @@ bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inne
 
 // ---- Rows copied for rounds (plan_fetch.c) ---------------------------------------------------------------
 bool plan_fetches(const planner *p, const stage_group *g);   // a stage has `pipeline`
+// The loop whose points are those of v, NULL: there is none; value: what v is there, by the loop's index.
+loop_node *plan_loop_behind(planner *p, const loop_kernel *k, tensor_var v, tensor_expr *value);
+bool plan_fetch_alike(planner *p, const schedule_cell *pipeline, const loop_kernel *k, const loop_node *n);   // for all threads of a block
+bool plan_fetch_shape(planner *p, tensor_val v, const schedule_cell *keep);   // rows of floats, of a known size
+void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *pipeline, const loop_kernel *k, loop_node *n,
+                     const loop_fetch *fetched, uint32_t count);   // where there is room
+void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *pipeline, const loop_kernel *k);   // of a walk of windows (plan_fetch_slots.c)
 void plan_fetch(planner *p, const stage_group *g, loop_kernel *k);   // when its loops are made
 
 // ---- Padding (plan_pad.c) --------------------------------------------------------------------------------

@@ -1,0 +1,162 @@
+// Rows that the slots of a window read, copied into shared memory round by round: the warps of a block that share
+// a window share them too, and the next ones are on their way meanwhile. A round is a block of slots.
+//     y: { window v 64 by src 16;  groups v 4;  mma e f16;  pipeline e 3;  keep x shared; }  s.sum: keep k shared
+//  →  for e.slot in … [register 2, lane 4, register 2, serial]
+//       fetch 3 k[window_columns[e.slot], h] pitch 160 skew 8 every 2, x[window_columns[e.slot], h] pitch 160 …
+#include "planner.h"
+
+#include <string.h>
+
+typedef struct {
+    planner *p;
+    const tensor_stage *st;   // that reads at hand
+    const loop_kernel *kernel;
+    loop_node *slots;
+    tensor_val source;
+    tensor_expr column;       // what the map says at the slot
+    VEC(loop_fetch) fetched;
+} slot_rows;
+
+static bool refuse(planner *p, diag_code code, const schedule_cell *c, const char *help, const char *words) {
+    diagnostic *d = plan_refuse(p, code, c->at, "%s", words);
+    if (d) diag_help(d, "%s", help);
+    return false;
+}
+#define REFUSE(p, code, c, help, ...) refuse((p), (code), (c), (help), arena_printf((p)->arena, __VA_ARGS__))
+
+// ---- The slots -------------------------------------------------------------------------------------------
+// What is given of the map in the walk: at its slots.
+static const loop_node *given_of(const planner *p, const loop_body *body, tensor_val map) {
+    const loop_node *found = NULL;
+    for (uint32_t i = 0; i < body->len && !found; i++) {
+        const loop_node *n = body->data[i];
+        bool its = n->kind == LOOP_GIVEN && (tensor_val)tensor_node_at(p->op, n->key)->imm.i == map;
+        found = its ? n : given_of(p, &n->body, map);
+    }
+    return found;
+}
+
+static void stages_in(const loop_body *body, bool *in) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t s = 0; s < n->nstages; s++) in[n->stages[s]] = true;
+        stages_in(&n->body, in);
+    }
+}
+
+// ---- What is read ----------------------------------------------------------------------------------------
+typedef struct {
+    tensor_val v;
+    const tensor_node *load;   // NULL: none met
+    bool differs;              // from the one met first
+} reading;
+
+static bool meet(void *user, const tensor_node *load) {
+    reading *r = user;
+    if ((tensor_val)load->imm.i != r->v) return true;
+    for (uint32_t i = 0; r->load && i < load->nargs; i++) r->differs |= load->args[i] != r->load->args[i];
+    r->load = load;
+    return true;
+}
+
+static bool is_entry(const slot_rows *x, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(x->p->op, e);
+    const tensor_stage *st = x->st;
+    return n->op == TENSOR_VAR_OP &&
+           (tensor_var)n->imm.i == (plan_adds(x->p, st) && st->nkeys ? st->bound[0] : st->left[0]);
+}
+
+// At what the map says of the entry, and then at what is the same for the whole walk.
+static bool find_index(const slot_rows *x, const tensor_node *load, tensor_expr *index) {
+    const tensor_node *row = tensor_node_at(x->p->op, load->args[0]);
+    bool there = row->op == TENSOR_LOAD_OP && (tensor_val)row->imm.i == x->source && is_entry(x, row->args[0]) &&
+                 tensor_node_at(x->p->op, load->args[load->nargs - 1])->op == TENSOR_VAR_OP;
+    index[0] = x->column;
+    for (uint32_t i = 1; there && i + 1 < load->nargs; i++) {
+        const tensor_node *at = tensor_node_at(x->p->op, load->args[i]);
+        const loop_node *loop = NULL;
+        index[i] = load->args[i];
+        if (at->op == TENSOR_VAR_OP) loop = plan_loop_behind(x->p, x->kernel, (tensor_var)at->imm.i, &index[i]);
+        there = at->op == TENSOR_VAR_OP ? loop && !loop_over_var(&x->slots->body, loop->var) : at->op == TENSOR_CONST_OP;
+    }
+    return there;
+}
+
+// Of eight lanes that take turns at the banks four read vectors of one row where it is a column of a product, and
+// one in each of four rows, two apart, where it is of its depth: both ask for all 128 bytes of them.
+static void set_pitch(const slot_rows *x, loop_fetch *f) {
+    enum { ACCESS = 16, LINE = 128 };
+    const tensor_val_info *i = &x->p->op->vals.data[f->val];
+    int64_t bytes = ir_dtype_bytes(i->type), row = x->p->op->spaces.data[i->axes[i->rank - 1]].size * bytes;
+    f->pitch = (uint32_t)(row / bytes);
+    if (row % ACCESS) return;   // no vectors
+    int64_t apart = row / LINE * LINE + LINE / 2;
+    f->pitch = (uint32_t)((apart < row ? apart + LINE : apart) / bytes);
+    f->every = 2;
+    f->skew = (uint32_t)(ACCESS / bytes);
+}
+
+static bool same_rows(const loop_fetch *a, const loop_fetch *b) {
+    bool same = a->val == b->val && a->nindex == b->nindex;
+    for (uint32_t i = 0; same && i < a->nindex; i++) same = a->index[i] == b->index[i];
+    return same;
+}
+
+static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const reading *r) {
+    planner *p = x->p;
+    tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, r->load->nargs);
+    const char *name = p->op->vals.data[v].name, *help = arena_printf(p->arena, "leave '%s' in memory", name);
+    if (!plan_fetch_shape(p, v, keep)) return false;
+    if (r->differs || !find_index(x, r->load, index))
+        return REFUSE(p, E0530, keep, help,
+                      "what '%s' reads of '%s' is no row of what '%s' says of an entry, the same in the whole walk, and nothing else is copied in this version",
+                      x->st->name, name, p->op->vals.data[x->source].name);
+    loop_fetch f = {.val = v, .index = index, .nindex = r->load->nargs - 1, .beside = LOOP_NO_BESIDE};
+    set_pitch(x, &f);
+    for (uint32_t i = 0; i < x->fetched.len; i++) {
+        if (same_rows(&x->fetched.data[i], &f)) return true;
+        if (x->fetched.data[i].val == v)
+            return REFUSE(p, E0530, keep, help, "'%s' is read at several rows of a slot, of which one alone is copied in this version", name);
+    }
+    plan_copy_guards(p, v, loop_fetch_tile(p->op, x->slots, &f, NULL).bytes);
+    VEC_PUSH(p->arena, &x->fetched, f);
+    return true;
+}
+
+static bool fetch_of(slot_rows *x) {
+    planner *p = x->p;
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
+        reading r = {.v = v};
+        if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared")) continue;
+        plan_loads(p, x->st, meet, &r);
+        if (!r.load) continue;
+        keep->consumed = true;
+        if (!fetch(x, v, keep, &r)) return false;
+    }
+    return true;
+}
+
+// ---- All -------------------------------------------------------------------------------------------------
+void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const loop_kernel *k) {
+    tensor_val source = plan_window_source(p, m->window);
+    const loop_node *given = given_of(p, &k->body, source);
+    if (p->failed || !given) return;   // windows were refused
+    tensor_var slot = (tensor_var)tensor_node_at(p->op, tensor_node_at(p->op, given->value)->args[0])->imm.i;
+    slot_rows x = {.p = p, .kernel = k, .slots = loop_over_var(&k->body, slot), .source = source, .column = given->value};
+    if (x.slots->nfetched) return;
+    c->consumed = true;
+    if (schedule_number(m->window, "count") > loop_fetch_rows(x.slots)) {
+        REFUSE(p, E0530, c, arena_printf(p->arena, "take %u at a time", (unsigned)loop_fetch_rows(x.slots)),
+               "rows of several blocks of slots at a time have no pass in this version");
+        return;
+    }
+    if (!plan_fetch_alike(p, c, k, x.slots)) return;
+    bool *in = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1);
+    stages_in(&x.slots->body, in);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        x.st = &p->op->stages.data[i];
+        if (in[i] && !fetch_of(&x)) return;
+    }
+    plan_fetch_into(p, m->stage, c, k, x.slots, x.fetched.data, x.fetched.len);
+}
