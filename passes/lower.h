@@ -140,7 +140,7 @@ typedef struct {   // rows or a tile that lie in shared memory in a round of a l
     simt_value buffer;  // i32: bytes from there to the round's
     simt_value base, hi;   // of the round
     const struct filling *next;        // whose indices are read while the round goes on; NULL: none
-    struct copied_row *next_rows;
+    const simt_value *next_rows;       // those indices
 } fetched_rows;
 
 typedef struct {   // where the first buffer of what a loop fetches lies, bytes
@@ -196,6 +196,7 @@ typedef struct {
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
     VEC(matrix_columns) columns;   // of loops in scope
     VEC(const loop_node *) given;  // GIVEN nodes in scope
+    const struct read_ahead *ahead;   // of the loop whose round is at hand; NULL: nothing was read a round before
     VEC(fetched_rows) fetched;     // of loops in scope
     VEC(counted_round) rounds;     // of loops in scope, that go round
 } kernel;
@@ -296,11 +297,21 @@ void lw_held_turn(const loop_node *n, uint32_t digit, const simt_value *held, si
 void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit, simt_value step, loop_round *r);
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r);   // at a position
 
+// ---- What rounds read a round before (lower_round_ahead.c) ------------------------------------------------
+typedef struct read_ahead read_ahead;
+read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, slot_list *carried);   // NULL: nothing
+const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi);   // in the round at base: indices of rows
+simt_value lw_round_has_cells(kernel *k, simt_builder *b, tensor_expr condition);   // for some row of the warp; 0: not known
+void lw_read_done(read_ahead *a);   // at its end
+
 // ---- Rows copied into shared memory for rounds (lower_fetch.c) --------------------------------------------
 void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi);   // before the first round
 // At the head of the round at base, the number'th: its rows are there, and those of a later one on their way. The caller sets the length
 // of what is fetched back.
-void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi);
+void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi,
+                    const simt_value *indices);   // NULL: none are known
+uint32_t lw_fetch_index_count(kernel *k, const loop_node *n);   // indices that a thread reads a round before; 0: it does not
+void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out);   // of the round at base
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a round
 void lw_fetch_last(kernel *k, simt_builder *b, const loop_node *n);   // after all of them
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
@@ -496,7 +507,8 @@ simt_value lw_choose(simt_builder *b, simt_value c, simt_value x, simt_value y);
 simt_value lw_maths(kernel *k, simt_builder *b, const char *name, const simt_value *args, uint32_t n);
 // The quotient or remainder of a position by a size; 0: it is not that (lower_divide.c).
 simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n);
-bool lw_divides_round(kernel *k, const tensor_node *n, axis_set *axes);   // a quotient that all positions of a loop's round share
+bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_node *n);   // whose positions of one round share it
+bool lw_divides_round(kernel *k, const tensor_node *n, axis_set *axes);   // that is so of a loop around
 bool lw_multiple_of(const kernel *k, tensor_expr e, int64_t by);
 // A reducer's expressions over arguments or states; known for this use alone.
 void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, const simt_value *arg,

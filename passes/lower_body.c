@@ -21,11 +21,19 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
     lw_body(k, b, &n->body);
 }
 
+// All lanes of a warp go through products together.
+static void cells_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+    (void)user;
+    lw_add_cell(k, n->value);
+    lw_body(k, b, &n->body);
+    lw_take_cell(k);
+}
+
 static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
-    if (lw_products(k)) {   // all lanes go through them together
-        lw_add_cell(k, n->value);
-        lw_body(k, b, &n->body);
-        lw_take_cell(k);
+    if (lw_products(k)) {
+        simt_value some = lw_round_has_cells(k, b, n->value);
+        if (some) lw_build_if(k, b, some, n, cells_body, NULL);
+        else cells_body(k, b, n, NULL);
         return;
     }
     axis_set copies = lw_written_out(k, lw_depends(k, n->value));

@@ -52,23 +52,25 @@ bool lw_multiple_of(const kernel *k, tensor_expr e, int64_t by) {
     return lw_constant(op, e, &c) ? c % by == 0 : n->op == TENSOR_MUL_OP && lw_multiple_of(k, n->args[1], by);
 }
 
-static const loop_node *loop_at(const kernel *k, tensor_var v) {
-    for (uint32_t i = k->masks.len; i-- > 0;)
-        if (k->masks.data[i].node->var == v && !k->masks.data[i].of) return k->masks.data[i].node;
-    return NULL;
+static bool is_index_of(const kernel *k, tensor_expr e, const loop_node *n) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
+    return x->op == TENSOR_VAR_OP && (tensor_var)x->imm.i == n->var;
 }
 
-// The loop whose rounds begin at multiples of a round, of which the divisor is one: all positions of a round
-// have one quotient. NULL: it is no such loop's index that is divided.
+// Rounds begin at multiples of a round, of which the divisor is one: all positions of one have one quotient.
+bool lw_divides_loop(const kernel *k, const tensor_node *quotient, const loop_node *n) {
+    int64_t c, round = loop_digits_product(n);
+    bool plain = n->rest == LOOP_SERIAL_PLACE && n->unroll <= 1 && !n->dealt && n->step <= 1 && !n->pad && round == loop_fetch_rows(n);
+    return plain && is_index_of(k, quotient->args[0], n) && lw_constant(k->l->op, quotient->args[1], &c) && c > 0 &&
+           c % round == 0 && lw_multiple_of(k, n->lo, round);
+}
+
+// Of the loop around whose index is divided so; NULL: there is none.
 static const loop_node *loop_divided(const kernel *k, const tensor_node *n) {
-    const tensor_node *x = tensor_node_at(k->l->op, n->args[0]);
-    int64_t c;
-    if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
-    if (x->op != TENSOR_VAR_OP || !lw_constant(k->l->op, n->args[1], &c) || c < 1) return NULL;
-    const loop_node *loop = loop_at(k, (tensor_var)x->imm.i);
-    if (!loop || loop->rest != LOOP_SERIAL_PLACE || loop->unroll > 1 || loop->dealt || loop->step > 1) return NULL;
-    int64_t round = loop_digits_product(loop);
-    return round == loop_fetch_rows(loop) && c % round == 0 && lw_multiple_of(k, loop->lo, round) ? loop : NULL;
+    for (uint32_t i = k->masks.len; i-- > 0;)
+        if (!k->masks.data[i].of && lw_divides_loop(k, n, k->masks.data[i].node)) return k->masks.data[i].node;
+    return NULL;
 }
 
 bool lw_divides_round(kernel *k, const tensor_node *n, axis_set *axes) {
@@ -87,10 +89,22 @@ static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n,
     return simt_build_binary(b, SIMT_SUB, x, lw_widen(b, down, simt_typeof(k->f, x).lanes));
 }
 
+// A position that is given is never negative.
+static simt_value divide_given(kernel *k, simt_builder *b, const tensor_node *n) {
+    const tensor_node *x = tensor_node_at(k->l->op, n->args[0]);
+    int64_t c;
+    if (x->op == TENSOR_CVT_OP) x = tensor_node_at(k->l->op, x->args[0]);
+    if (n->op != TENSOR_QUOT_OP || x->op != TENSOR_VAR_OP || k->var[x->imm.i].kind != BOUND_GIVEN) return 0;
+    if (!lw_constant(k->l->op, n->args[1], &c) || c < 1) return 0;
+    return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_UDIV, k->var[x->imm.i].given.at, c));
+}
+
 // ---- All -------------------------------------------------------------------------------------------------
 simt_value lw_divide(kernel *k, simt_builder *b, const tensor_node *n) {
     const loop_node *loop = loop_divided(k, n);
     if (loop) return divide_round(k, b, n, loop);
+    simt_value given = divide_given(k, b, n);
+    if (given) return given;
     const tensor_node *by = tensor_node_at(k->l->op, n->args[1]);
     tensor_space s = (tensor_space)by->imm.i;
     if (by->op != TENSOR_SIZE_OP || !natural(k, n->args[0])) return 0;

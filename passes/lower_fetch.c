@@ -55,11 +55,6 @@ typedef struct filling {
     const simt_value *index;   // of axes that are the same for all; 0: of the others
 } filling;
 
-// Of a row that is copied: whether there is one, and its index along the axis that moves.
-typedef struct copied_row {
-    simt_value there, index;
-} copied_row;
-
 // What else the index is made of is known for this use alone.
 static simt_value index_at(kernel *k, simt_builder *b, const filling *x, simt_value at) {
     uint32_t log = k->log.len;
@@ -78,14 +73,13 @@ static bool is_itself(const kernel *k, const fetched_rows *f) {
     return tensor_node_at(k->l->op, f->rows->index[f->tile.row_axis])->op == TENSOR_VAR_OP;
 }
 
-// row + more: of the buffer. An index is read within the range.
-static copied_row row_at(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more) {
+// row + more: of the buffer; there: whether the round has it. An index is read within the range.
+static simt_value row_at(kernel *k, simt_builder *b, const filling *x, simt_value row, uint32_t more, simt_value *there) {
     simt_value at = simt_build_with(b, SIMT_ADD,
-                                    simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more),
-               there = simt_build_cmp(b, SIMT_LT, at, x->row.hi);
-    if (!is_itself(k, x->to))
-        at = simt_build_binary(b, SIMT_MIN, at, simt_build_with(b, SIMT_SUB, x->row.hi, 1));
-    return (copied_row){there, index_at(k, b, x, at)};
+                                    simt_build_binary(b, SIMT_ADD, x->row.base, lw_to_ix(k, b, row)), more);
+    *there = simt_build_cmp(b, SIMT_LT, at, x->row.hi);
+    return is_itself(k, x->to) ? at
+                               : simt_build_binary(b, SIMT_MIN, at, simt_build_with(b, SIMT_SUB, x->row.hi, 1));
 }
 
 // The pointer to an element of a row.
@@ -107,39 +101,43 @@ static simt_value rows_apart(simt_builder *b, const loop_fetch *f, simt_value ro
     return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
 }
 
-// row + more: of the buffer; part: of the row, in copies. Constants come last, so that addresses differ by
-// them.
-static void copy_part(kernel *k, simt_builder *b, const filling *x, const copied_row *of, simt_value row, uint32_t more,
-                      simt_value part) {
-    const loop_fetch *f = x->to->rows;
-    uint32_t bytes = element_bytes(k, f), at_once = x->to->tile.bytes;
-    int64_t later = ((int64_t)more * f->pitch + (f->every ? more / f->every * f->skew : 0)) * bytes;
-    simt_value column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, part, at_once / bytes)), there = of->there;
-    if (x->column.base) {
-        column = simt_build_binary(b, SIMT_ADD, x->column.base, column);
-        there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
-    }
-    simt_value from = source(k, b, x, of->index, column),
-               offset = simt_build_binary(b, SIMT_ADD, rows_apart(b, f, row, 0, bytes),
-                                          simt_build_with(b, SIMT_MUL, part, at_once)),
-               to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
-    simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
-    simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
-    k->f->instrs.data[copy].imm.i = at_once;
-}
+// Of a thread's copies the one that begins with number `first` of all.
+typedef struct {
+    simt_value row, part;   // i32: row + more of the buffer, and of its copies
+    uint32_t more;
+} copy_place;
 
-// The first-th copy and this thread's next: at once, or its row alone, or the rest where that is known.
-static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first, copied_row *known, bool rest) {
+static copy_place place_of(simt_builder *b, const filling *x, uint32_t first) {
     const loop_fetch *f = x->to->rows;
     bool rows = x->threads % x->a_row == 0;   // each thread has one part of several rows
     simt_value n = rows ? x->number : simt_build_with(b, SIMT_ADD, x->number, first),
                row = simt_build_with(b, SIMT_UDIV, n, x->a_row);
-    uint32_t more = rows ? first / x->a_row : 0;
+    copy_place c = {.part = simt_build_with(b, SIMT_UREM, n, x->a_row), .more = rows ? first / x->a_row : 0};
     if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
-    if (f->every && more % f->every) row = simt_build_with(b, SIMT_ADD, row, more), more = 0;
-    copied_row now = rest ? *known : row_at(k, b, x, row, more);
-    if (known && !rest) *known = now;
-    else copy_part(k, b, x, &now, row, more, simt_build_with(b, SIMT_UREM, n, x->a_row));
+    if (f->every && c.more % f->every) row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
+    c.row = row;
+    return c;
+}
+
+// Constants come last, so that addresses differ by them. known: the row's index; 0: it is read.
+static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first, simt_value known) {
+    const loop_fetch *f = x->to->rows;
+    uint32_t bytes = element_bytes(k, f), at_once = x->to->tile.bytes;
+    copy_place c = place_of(b, x, first);
+    int64_t later = ((int64_t)c.more * f->pitch + (f->every ? c.more / f->every * f->skew : 0)) * bytes;
+    simt_value there, at = row_at(k, b, x, c.row, c.more, &there),
+                      column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, c.part, at_once / bytes));
+    if (x->column.base) {
+        column = simt_build_binary(b, SIMT_ADD, x->column.base, column);
+        there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
+    }
+    simt_value from = source(k, b, x, known ? known : index_at(k, b, x, at), column),
+               offset = simt_build_binary(b, SIMT_ADD, rows_apart(b, f, c.row, 0, bytes),
+                                          simt_build_with(b, SIMT_MUL, c.part, at_once)),
+               to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
+    simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
+    simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
+    k->f->instrs.data[copy].imm.i = at_once;
 }
 
 static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
@@ -152,7 +150,7 @@ static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
                                : 0;
         if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
         region_mark m = lw_enter(k);
-        copy_number(k, some ? &then : b, x, first, NULL, false);
+        copy_number(k, some ? &then : b, x, first, 0);
         lw_leave(k, m);
         if (some) simt_build_yield(&then, NULL, 0);
     }
@@ -200,7 +198,7 @@ static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
 
 // ---- Indices before rows ---------------------------------------------------------------------------------
 // A thread would wait for the index of a row before it begins to copy that, and what follows would wait with it: it
-// reads the indices where a round begins, and copies the rows where the round ends.
+// has read the indices the round before (lower_round_ahead.c), and copies the rows where the round ends.
 static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->buffers > 1;
     for (uint32_t i = 0; i < n->nfetched; i++) {
@@ -211,17 +209,26 @@ static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     return early;
 }
 
-static void read_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
-                         simt_value slot) {
+static uint32_t copies_each(const filling *x) { return x->rows * x->a_row / x->threads; }
+
+// Rows of the same index, whose copies fall to threads alike: those of the one before.
+static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
+    if (!i) return false;
+    const fetched_rows *f = &k->fetched.data[first + i], *before = f - 1;
+    return f->rows->index[0] == before->rows->index[0] && f->tile.rows == before->tile.rows &&
+           f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes ==
+               before->tile.columns * element_bytes(k, before->rows) / before->tile.bytes;
+}
+
+static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
+                         simt_value slot, const simt_value *indices) {
     for (uint32_t i = 0; i < n->nfetched; i++) {
         fetched_rows *f = &k->fetched.data[first + i];
         filling *x = ARENA_NEW(k->l->arena, filling);
         *x = filling_of(k, b, n, f, base, hi, slot);
-        uint32_t each = x->rows * x->a_row / x->threads;
-        copied_row *known = ARENA_ARRAY(k->l->arena, copied_row, each);
-        for (uint32_t c = 0; c < each; c++) copy_number(k, b, x, c * x->threads, &known[c], false);
         f->next = x;
-        f->next_rows = known;
+        if (shares_indices(k, first, i)) f->next_rows = f[-1].next_rows;
+        else f->next_rows = indices, indices += copies_each(x);
     }
 }
 
@@ -232,8 +239,7 @@ void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
         fetched_rows *f = &k->fetched.data[i];
         const filling *x = f->next;
         any |= x != NULL;
-        for (uint32_t c = 0; x && c < x->rows * x->a_row / x->threads; c++)
-            copy_number(k, b, x, c * x->threads, &f->next_rows[c], true);
+        for (uint32_t c = 0; x && c < copies_each(x); c++) copy_number(k, b, x, c * x->threads, f->next_rows[c]);
     }
     if (any) simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
 }
@@ -373,7 +379,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 }
 
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number,
-                    simt_value hi) {
+                    simt_value hi, const simt_value *indices) {
     uint32_t first = begin(k, n), ahead = n->buffers - 1;
     simt_value slot = simt_build_with(b, SIMT_UREM, number, n->buffers),
                next = simt_build_with(b, SIMT_UREM, simt_build_with(b, SIMT_ADD, number, ahead), n->buffers);
@@ -382,7 +388,7 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     else if (!ahead) meet(k, b, n);
     else wait(k, b, n, ahead - 1);
     simt_value further = simt_build_with(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n));
-    if (!late && reads_early(k, n, first)) read_indices(k, b, n, first, further, hi, next);
+    if (indices) take_indices(k, b, n, first, further, hi, next, indices);
     else if (!late) fill_round(k, b, n, first, further, hi, next);
     if (!late && !ahead) wait(k, b, n, 0);
     for (uint32_t i = 0; late && i < n->nfetched; i++)
@@ -390,6 +396,31 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     for (uint32_t i = 0; i < n->nfetched; i++)
         k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, slot,
                                                             buffer_bytes(k, &k->fetched.data[first + i]));
+}
+
+uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
+    uint32_t first = begin(k, n), count = 0;
+    for (uint32_t i = 0; i < n->nfetched && reads_early(k, n, first); i++) {
+        const fetched_rows *f = &k->fetched.data[first + i];
+        if (!shares_indices(k, first, i))
+            count += f->tile.rows * f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes / k->plan->threads;
+    }
+    k->fetched.len = first;
+    return count;
+}
+
+void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out) {
+    uint32_t first = begin(k, n);
+    base = simt_build_with(b, SIMT_ADD, base, (int64_t)(n->buffers - 1) * loop_fetch_rows(n));
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
+        for (uint32_t c = 0; c < copies_each(&x) && !shares_indices(k, first, i); c++) {
+            copy_place place = place_of(b, &x, c * x.threads);
+            simt_value there;
+            *out++ = index_at(k, b, &x, row_at(k, b, &x, place.row, place.more, &there));
+        }
+    }
+    k->fetched.len = first;
 }
 
 // Copies past the last round are over before whatever comes next fills their buffers.

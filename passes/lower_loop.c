@@ -292,10 +292,9 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
     VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
     if (n->nfetched)
-        lw_fetch_round(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)),
-                       end);
+        lw_fetch_round(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)), end,
+                       NULL);
     serial_digits(k, &in, n, d - 1, r);
-    if (n->nfetched) lw_fetch_end(k, &in, n);
     k->fetched.len = fetched;
     k->rounds.len = rounds;
     lw_leave(k, m);
@@ -303,7 +302,6 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     if (turns) lw_held_turn(n, d - 1, r.held, next);
     simt_build_yield(&in, with_held(k, &slots, next, turns), count);
     slots_set(k, &slots, loop);
-    if (n->nfetched) lw_fetch_last(k, b, n);
 }
 
 static void round_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
@@ -356,6 +354,7 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
                               uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
     if (n->nfetched) lw_fetch_first(k, b, n, lo, hi);
+    read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     simt_instr loop;
     simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
     for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];
@@ -367,16 +366,21 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     lw_meet_again(k, &in, &n->body);
     uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
     VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, r->round.base, lo}));
+    const simt_value *indices = ahead ? lw_read_next(k, &in, ahead, r->round.base, hi) : NULL;
     if (n->nfetched)
-        lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
+        lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi, indices);
+    const read_ahead *outer = k->ahead;
+    k->ahead = ahead;
     round_body(k, &in, n, r);
+    k->ahead = outer;
     if (n->nfetched) lw_fetch_end(k, &in, n);
+    if (ahead) lw_read_done(ahead);
     k->fetched.len = fetched;
     k->rounds.len = rounds;
     lw_leave(k, m);
     simt_build_yield(&in, slot_values(k, &slots), slots.len);
     slots_set(k, &slots, loop);
-    if (n->nfetched) lw_fetch_last(k, b, n);
+    if (ahead) lw_fetch_last(k, b, n);
     return r->round.base;
 }
 

@@ -1,0 +1,142 @@
+// What a round reads before anything else, read a round before: where rows are fetched, the indices of those that it
+// begins to copy, and loads that all its positions share, such as masks of cells. A thread that asked for them in
+// their round would wait for memory, and all that follows with it.
+//     for e.slot … fetch 3 x[columns[e.slot]] { if bit(masks[quot(e.slot, 16)], …) { … } }
+//  →  m = masks[lo / 16], i = columns[lo + 32 + …]
+//     for … carry m, i { next = masks[…], columns[…]  …  copy x[i]  yield next }
+#include "lower.h"
+
+struct read_ahead {
+    const loop_node *node;
+    VEC(tensor_expr) loads;
+    axis_set *axes;            // of each
+    uint32_t n, indices;       // values; those at the end that are indices of rows
+    simt_value *now, *next;
+};
+
+// ---- Which -----------------------------------------------------------------------------------------------
+// All it has of the loop are quotients that a round shares.
+static bool of_round(const kernel *k, const loop_node *n, tensor_expr e, bool *any) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_VAR_OP) return (tensor_var)x->imm.i != n->var;
+    if (x->op == TENSOR_QUOT_OP && lw_divides_loop(k, x, n)) return *any = true;
+    for (uint32_t i = 0; i < x->nargs; i++)
+        if (!of_round(k, n, x->args[i], any)) return false;
+    return true;
+}
+
+static void find_loads(const kernel *k, read_ahead *a, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    tensor_role role = x->op == TENSOR_LOAD_OP ? k->l->op->vals.data[x->imm.i].role : VAL_STAGE;
+    bool any = false, map = role == VAL_MAP || role == VAL_PREPARED;
+    for (uint32_t i = 0; i < a->loads.len; i++)
+        if (a->loads.data[i] == e) return;
+    if (map && of_round(k, a->node, e, &any) && any) VEC_PUSH(k->l->arena, &a->loads, e);
+    for (uint32_t i = 0; i < x->nargs && !any; i++) find_loads(k, a, x->args[i]);
+}
+
+// ---- Values ----------------------------------------------------------------------------------------------
+// Of a round elsewhere: what is computed for it is known for this use alone.
+typedef struct {
+    memo_cell *memo;
+    binding var;
+    uint32_t log;
+} elsewhere;
+
+static elsewhere go_to(kernel *k, const loop_node *n, simt_value base) {
+    elsewhere from = {k->memo, k->var[n->var], k->log.len};
+    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
+    k->var[n->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(base)};
+    return from;
+}
+
+static void come_back(kernel *k, const loop_node *n, elsewhere from) {
+    k->memo = from.memo;
+    k->var[n->var] = from.var;
+    k->log.len = from.log;
+}
+
+static void read(kernel *k, simt_builder *b, const read_ahead *a, simt_value base, simt_value hi, simt_value *out) {
+    simt_value last = simt_build_with(b, SIMT_SUB, hi, loop_fetch_rows(a->node));
+    elsewhere from = go_to(k, a->node, simt_build_binary(b, SIMT_MIN, base, last));
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < a->loads.len; i++)
+        for (instance_walk w = lw_walk_begin(k, a->axes[i]); lw_walk_next(&w);)
+            out[at++] = simt_build_cvt(b, k->ix, lw_expr(k, b, a->loads.data[i]));
+    come_back(k, a->node, from);
+    lw_fetch_indices(k, b, a->node, base, hi, &out[at]);
+}
+
+static void measure(kernel *k, read_ahead *a, simt_value base) {
+    elsewhere from = go_to(k, a->node, base);
+    a->axes = ARENA_ARRAY(k->l->arena, axis_set, a->loads.len + 1);
+    for (uint32_t i = 0; i < a->loads.len; i++) {
+        a->axes[i] = lw_written_out(k, lw_depends(k, a->loads.data[i]));
+        a->n += lw_instances(k, a->axes[i]);
+    }
+    come_back(k, a->node, from);
+    a->n += a->indices;
+}
+
+// ---- Rounds ----------------------------------------------------------------------------------------------
+// Where there is a first round.
+static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_value lo, simt_value hi) {
+    simt_builder then, other;
+    simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, a->n);
+    simt_value *none = ARENA_ARRAY(k->l->arena, simt_value, a->n);
+    for (uint32_t i = 0; i < a->n; i++) types[i] = k->ix;
+    simt_instr branch = simt_build_if(b, simt_build_cmp(b, SIMT_LT, lo, hi), types, a->n, &then, &other);
+    read(k, &then, a, lo, hi, a->now);
+    simt_build_yield(&then, a->now, a->n);
+    for (uint32_t i = 0; i < a->n; i++) none[i] = lw_ix(k, &other, 0);
+    simt_build_yield(&other, none, a->n);
+    for (uint32_t i = 0; i < a->n; i++) a->now[i] = simt_result(k->f, branch, i);
+}
+
+read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, slot_list *carried) {
+    uint32_t indices = n->nfetched ? lw_fetch_index_count(k, n) : 0;
+    if (!indices) return NULL;
+    read_ahead *a = ARENA_NEW(k->l->arena, read_ahead);
+    *a = (read_ahead){.node = n, .indices = indices};
+    for (uint32_t i = 0; i < n->body.len; i++)
+        if (n->body.data[i]->kind == LOOP_IF) find_loads(k, a, n->body.data[i]->value);
+    measure(k, a, lo);
+    a->now = ARENA_ARRAY(k->l->arena, simt_value, a->n);
+    a->next = ARENA_ARRAY(k->l->arena, simt_value, a->n);
+    read_first(k, b, a, lo, hi);
+    for (uint32_t i = 0; i < a->n; i++) VEC_PUSH(k->l->arena, carried, &a->now[i]);
+    return a;
+}
+
+const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi) {
+    uint32_t at = 0;
+    read(k, b, a, simt_build_with(b, SIMT_ADD, base, loop_fetch_rows(a->node)), hi, a->next);
+    for (uint32_t i = 0; i < a->loads.len; i++) {
+        lw_know(k, a->loads.data[i], a->axes[i]);
+        for (instance_walk w = lw_walk_begin(k, a->axes[i]); lw_walk_next(&w);) lw_remember(k, a->loads.data[i], a->now[at++]);
+    }
+    return &a->now[at];
+}
+
+// ---- Rounds without cells --------------------------------------------------------------------------------
+// Whether the condition is a bit of the load.
+static bool is_bit_of(const kernel *k, tensor_expr condition, tensor_expr load) {
+    const tensor_node *bit = tensor_node_at(k->l->op, condition), *mask = tensor_node_at(k->l->op, bit->args[0]);
+    return bit->op == TENSOR_BIT_OP && (mask->op == TENSOR_CVT_OP ? mask->args[0] : bit->args[0]) == load;
+}
+
+simt_value lw_round_has_cells(kernel *k, simt_builder *b, tensor_expr condition) {
+    const read_ahead *a = k->ahead;
+    simt_value some = 0;
+    if (!a || a->loads.len != 1 || !is_bit_of(k, condition, a->loads.data[0])) return 0;
+    for (uint32_t i = 0; i < a->n - a->indices; i++)
+        some = some ? simt_build_binary(b, SIMT_OR, some, a->now[i]) : a->now[i];
+    simt_type t = SIMT_T(PRED);
+    simt_value any = simt_build_cmp(b, SIMT_NE, some, lw_ix(k, b, 0));
+    return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &any, 1, &t, 1), 0);
+}
+
+// ---- The end of one --------------------------------------------------------------------------------------
+void lw_read_done(read_ahead *a) {
+    for (uint32_t i = 0; i < a->n; i++) a->now[i] = a->next[i];
+}
