@@ -379,6 +379,25 @@ void default_guard_blocks(making *m) {
         if (m->walked.data[i] != TENSOR_NO_VAL) guard_blocks(m, m->walked.data[i], true);
 }
 
+// Of so many entries that whoever has the longest row is not what all wait for.
+static void guard_share(making *m, tensor_val map) {
+    const planner *p = m->p;
+    tensor_space s = p->op->vals.data[map].axes[0];
+    program_guard g = {.kind = GUARD_HOLDS,
+                       .pays = true,
+                       .text = arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE, p->op->vals.data[map].name,
+                                            p->op->spaces.data[s].name, DEFAULT_EVEN_SPARE)};
+    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_EVEN_SHARE, 0}, {SZ_MUL, 0, 0}, {SZ_SPACE, s, 0},
+                            {SZ_CONST, DEFAULT_EVEN_SPARE, 0}, {SZ_ADD, 0, 0}, {SZ_LE, 0, 0}};
+    for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &g.holds, t[i]);
+    VEC_PUSH(p->arena, &m->p->facts->guards, g);
+}
+
+void default_guard_even(making *m) {
+    for (uint32_t i = 0; i < m->walked.len; i++)
+        if (m->walked.data[i] != TENSOR_NO_VAL) guard_share(m, m->walked.data[i]);
+}
+
 static void guard_outer(making *m, tensor_val map) {
     guard_average(m, map, false, DEFAULT_OUTER);
     if (m->rows == ROWS_OUTER_FEW) guard_entries(m, map, true, DEFAULT_OUTER_FEW);
@@ -393,7 +412,7 @@ void default_guards(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (at_once || thin || m->rows == ROWS_SHORT) guard_blocks(m, map, at_once);
-        if (few || fewer) guard_entries(m, map, true, few ? DEFAULT_FEW : DEFAULT_FEWER);
+        if (few || fewer) guard_entries(m, map, true, m->most);
         if (thin || brief) guard_average(m, map, true, thin ? DEFAULT_THIN : DEFAULT_BRIEF);
     }
     for (uint32_t i = 0; i < m->outer.len; i++) guard_outer(m, m->outer.data[i]);

@@ -12,7 +12,8 @@ enum {
     MOST_HELD = 32,        // numbers a thread holds of a row
     MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many
     WORDS_AHEAD = 32,      // of 32 bits, that a thread loads before it uses the first
-    AT_ONCE_GROUPS = 8     // that share each of a few rows
+    AT_ONCE_GROUPS = 8,    // that share each of a few rows
+    FEWER_GROUPS = 2       // or of rows of few edges
 };
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -217,35 +218,49 @@ static stage_group stages_of(const walks *w, const walk *of) {
     return all;
 }
 
+// Groups that share a row: of few edges all wait for whoever has the longest one, or the longest part of one.
+static int64_t sharers_of(const making *m, int64_t groups) {
+    int64_t most = m->rows == ROWS_WALKED_AT_ONCE ? AT_ONCE_GROUPS : m->rows == ROWS_WALKED_FEWER ? FEWER_GROUPS : 1;
+    return groups < most ? groups : most;
+}
+
+// Edges of a row that is cut; 0: none is.
+static int64_t part_of(const walks *w, const walk *of, const row_shares *s) {
+    bool half = bytes_along(w, of, s->depth - 1) < 4;
+    return w->m->rows == ROWS_WALKED         ? 2 * DEFAULT_PART
+           : w->m->rows == ROWS_WALKED_FEW   ? (half ? DEFAULT_FEW_PART : DEFAULT_PART)
+           : w->m->rows == ROWS_WALKED_FEWER ? DEFAULT_SHARED_PART
+                                             : 0;
+}
+
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
-            groups = m->p->machine->block_threads / (s->lanes * spare),
-            sharers = groups < AT_ONCE_GROUPS ? groups : AT_ONCE_GROUPS,
-            part = m->rows == ROWS_WALKED_FEW ? DEFAULT_PART : 2 * DEFAULT_PART;
+            groups = m->p->machine->block_threads / (s->lanes * spare), sharers = sharers_of(m, groups);
     stage_group all = stages_of(w, of);
     if (m->rows == ROWS_WALKED_WINDOWS && default_window_walk(w, of, &all)) {
         w->windowed[of - w->walks.data] = true;
         return;
     }
-    bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = m->rows == ROWS_WALKED || m->rows == ROWS_WALKED_FEW;
+    bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = part_of(w, of, s) > 0;
+    int64_t rows = at_once ? 1 : groups / sharers;
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (cut) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
     for (uint32_t i = 0; i < all.len; i++) {
         const tensor_stage *st = stage_of(w, all.data[i]);
         fill_levels(w, s, st);
-        default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], at_once ? 1 : groups, NULL);
-        if (!at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], groups, NULL);
+        default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], rows, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], rows, NULL);
         if (st->reducer == TENSOR_NO_REDUCER) continue;
-        if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
         fill_steps(w, of, st, st->bound[0], s, steps);
-        if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part, NULL);
+        if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(w, of, s), NULL);
     }
     for (uint32_t i = 0; i < of->edges.len; i++) {
         const tensor_stage *st = stage_of(w, of->edges.data[i]);
         fill_levels(w, s, st);
-        if (at_once) default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], sharers, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->left[0], spare, NULL);
         fill_steps(w, of, st, st->left[0], s, steps);
     }
@@ -337,7 +352,7 @@ static bool order_kernels(making *m) {
 
 bool default_walk(making *m) {
     uint32_t n = m->p->op->stages.len, filled = 0;
-    walks w = {.m = m, .p = m->p, .given = m->s->op};
+    walks w = {.m = m, .p = m->p, .given = m->s->op, .shared = TENSOR_NO_VAL};
     row_shares deepest = {0};
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
     if (!default_find_walks(&w)) return false;

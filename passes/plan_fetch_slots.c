@@ -46,14 +46,18 @@ static void stages_in(const loop_body *body, bool *in) {
 
 // ---- What is read ----------------------------------------------------------------------------------------
 typedef struct {
-    tensor_val v;
-    const tensor_node *load;   // NULL: none met
-    bool differs;              // from the one met first
+    const planner *p;
+    tensor_val v, source;
+    const tensor_node *load;   // at what the map says; NULL: none met
+    bool any, differs;         // something of it is read; from the one met first
 } reading;
 
 static bool meet(void *user, const tensor_node *load) {
     reading *r = user;
     if ((tensor_val)load->imm.i != r->v) return true;
+    r->any = true;
+    const tensor_node *row = tensor_node_at(r->p->op, load->args[0]);
+    if (row->op != TENSOR_LOAD_OP || (tensor_val)row->imm.i != r->source) return true;
     for (uint32_t i = 0; r->load && i < load->nargs; i++) r->differs |= load->args[i] != r->load->args[i];
     r->load = load;
     return true;
@@ -104,10 +108,10 @@ static bool same_rows(const loop_fetch *a, const loop_fetch *b) {
 
 static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const reading *r) {
     planner *p = x->p;
-    tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, r->load->nargs);
+    tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, p->op->vals.data[v].rank);
     const char *name = p->op->vals.data[v].name, *help = arena_printf(p->arena, "leave '%s' in memory", name);
     if (!plan_fetch_shape(p, v, keep)) return false;
-    if (r->differs || !find_index(x, r->load, index))
+    if (!r->load || r->differs || !find_index(x, r->load, index))
         return REFUSE(p, E0530, keep, help,
                       "what '%s' reads of '%s' is no row of what '%s' says of an entry, the same in the whole walk, and nothing else is copied in this version",
                       x->st->name, name, p->op->vals.data[x->source].name);
@@ -127,10 +131,10 @@ static bool fetch_of(slot_rows *x) {
     planner *p = x->p;
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
-        reading r = {.v = v};
+        reading r = {.p = p, .v = v, .source = x->source};
         if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared")) continue;
         plan_loads(p, x->st, meet, &r);
-        if (!r.load) continue;
+        if (!r.any) continue;
         keep->consumed = true;
         if (!fetch(x, v, keep, &r)) return false;
     }

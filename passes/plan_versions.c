@@ -282,7 +282,8 @@ static schedule *add_walked(versioning *w, const plan_class *c, version_facts *f
     plan_supposed supposed;
     bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
-    few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed) && add_made(w, c, ROWS_WALKED_FEW, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed) && add_made(w, c, ROWS_WALKED_FEWER, &supposed) &&
+          add_made(w, c, ROWS_WALKED_FEW, &supposed);
     return few && !supposed.extents ? add_rows(w, c, ROWS_WALKED, &supposed, facts) : NULL;
 }
 
