@@ -388,15 +388,17 @@ static void at_sampled(stage_run *r, uint64_t point) {
     at_point(r);
 }
 
-// Points are taken in runs: neighbours mostly read the same rows of other stages, which are computed for one of
-// them as for all. As many are taken as if each were drawn alone.
+// Points are taken in runs, a few at least: neighbours mostly read the same rows of other stages, which are computed
+// for one of them as for all. As many are taken as if each were drawn alone.
 static void sampled_points(stage_run *r, uint64_t one_in) {
-    enum { RUN = 128 };
+    enum { LONGEST = 128, FEWEST = 8 };
     uint64_t points = 1;
     for (uint32_t k = 0; k < r->nleft; k++) points *= (uint64_t)r->left[k].size;
-    for (uint64_t first = 0; first < points && !r->ev->why; first += RUN * one_in) {
-        uint64_t begin = first + RUN * (hash_of(first) % one_in);
-        for (uint64_t point = begin; point < begin + RUN && point < points && !r->ev->why; point++)
+    uint64_t run = points / one_in / FEWEST;
+    run = run < 1 ? 1 : run > LONGEST ? LONGEST : run;
+    for (uint64_t first = 0; first < points && !r->ev->why; first += run * one_in) {
+        uint64_t begin = first + run * (hash_of(first) % one_in);
+        for (uint64_t point = begin; point < begin + run && point < points && !r->ev->why; point++)
             at_sampled(r, point);
     }
 }

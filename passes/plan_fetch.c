@@ -116,10 +116,14 @@ static bool find_apart(const planner *p, const loop_body *body, const loop_node 
     return false;
 }
 
-bool plan_fetch_alike(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n) {
+bool plan_fetch_same(planner *p, const loop_kernel *k, const loop_node *n, tensor_expr e) {
     bool *apart = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1);
     find_apart(p, &k->body, n, apart);
-    if (!mentions_any(p, n->lo, apart) && !mentions_any(p, n->hi, apart)) return true;
+    return !mentions_any(p, e, apart);
+}
+
+bool plan_fetch_alike(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n) {
+    if (plan_fetch_same(p, k, n, n->lo) && plan_fetch_same(p, k, n, n->hi)) return true;
     return REFUSE(
         p, E0530, c, "give a block one: leave out groups and registers along what it belongs to",
         "'pipeline %s' has no pass in this version where a block has several ranges of '%s' at once",

@@ -115,6 +115,10 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
         return REFUSE(p, E0530, keep, help,
                       "what '%s' reads of '%s' is no row of what '%s' says of an entry, the same in the whole walk, and nothing else is copied in this version",
                       x->st->name, name, p->op->vals.data[x->source].name);
+    for (uint32_t i = 1; i + 1 < r->load->nargs; i++)
+        if (!plan_fetch_same(p, x->kernel, x->slots, index[i]))
+            return REFUSE(p, E0530, keep, arena_printf(p->arena, "%s, or leave out groups and registers along the other index", help),
+                          "a block has several rows of '%s' for each slot at once, of which one alone is copied in this version", name);
     loop_fetch f = {.val = v, .index = index, .nindex = r->load->nargs - 1, .beside = LOOP_NO_BESIDE};
     set_pitch(x, &f);
     for (uint32_t i = 0; i < x->fetched.len; i++) {

@@ -283,6 +283,7 @@ bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inne
 bool plan_fetches(const planner *p, const stage_group *g);   // a stage has `pipeline`
 // The loop whose points are those of v, NULL: there is none; value: what v is there, by the loop's index.
 loop_node *plan_loop_behind(planner *p, const loop_kernel *k, tensor_var v, tensor_expr *value);
+bool plan_fetch_same(planner *p, const loop_kernel *k, const loop_node *n, tensor_expr e);   // around n, for all threads of a block
 bool plan_fetch_alike(planner *p, const schedule_cell *pipeline, const loop_kernel *k, const loop_node *n);   // for all threads of a block
 bool plan_fetch_shape(planner *p, tensor_val v, const schedule_cell *keep);   // rows of floats, of a known size
 void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *pipeline, const loop_kernel *k, loop_node *n,

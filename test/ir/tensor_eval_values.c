@@ -116,7 +116,10 @@ static void test_sample_of_many(void) {
     EXPECT_EVALUATED(t);
     const tensor_evaluated *y = result(t, "y");
     CHECK(y->points == (int64_t)N * M && y->kept == y->points / ONE_IN);
-    for (int64_t i = 0; i < y->kept; i++) CHECK(y->at[i] / ONE_IN == i && y->value[i] == 2);
+    for (int64_t i = 0; i < y->kept; i++) CHECK((!i || y->at[i] > y->at[i - 1]) && y->value[i] == 2);
+    int64_t apart = 1;   // runs of neighbours, spread over all
+    for (int64_t i = 1; i < y->kept; i++) apart += y->at[i] != y->at[i - 1] + 1;
+    CHECK(apart == 8 && y->at[0] < y->points / 8 && y->at[y->kept - 1] >= y->points / 8 * 7);
     t->one_in = 1;
     CHECK(!evaluate(t) && strstr(t->why, "'y' has more than"));
     free(x);
