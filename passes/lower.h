@@ -5,7 +5,8 @@
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
 // expressions, lower_maximum.c differences from a maximum, lower_elsewhere.c masked steps past the end, lower_divide.c positions divided by sizes,
-// lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other, lower_fetch.c rows that blocks copy for rounds.
+// lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other, lower_fetch.c rows that blocks copy for rounds,
+// lower_round_ahead.c what a round reads of the next one.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector

@@ -209,6 +209,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     default_guards(&m);
     if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(&m);
     if (rows == ROWS_WALKED_EVEN) default_guard_even(&m);
+    if (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_FEWER) default_guard_parts(&m, m.part);
     if (rows == ROWS_WALKED_WINDOWS) default_guard_windows(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};

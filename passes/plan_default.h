@@ -28,6 +28,7 @@ enum {
     DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side
     DEFAULT_EVEN_SHARE = 1 << 13,   // entries for each of the longest row, of which whole rows are as quick as parts of them
     DEFAULT_EVEN_SPARE = 1 << 18,   // or are where no row has more than a few dozen
+    DEFAULT_PARTS = 512,      // of a row, one after the other in the end: one of 2^20 edges in 2^14 parts takes seven times as long as even ones
     DEFAULT_FEW_PART = 128,   // of a row that is cut, then, where a warp has one; 32 or more where it has several
     DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
     DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
@@ -63,6 +64,7 @@ typedef struct {
     VEC(tensor_space) supposed;   // spaces the class was asked about
     VEC(tensor_val) walked;       // maps whose preimages are rows
     bool cut;                     // some rows are cut
+    int64_t part;                 // entries of their parts, where rows are walked; 0: as each kernel has them
     int most;                     // entries of a version for few of them
     bool along;                   // at hand: all stages of a kernel have lanes along the features, as its walks of rows have
     int64_t entries;              // that a row has at most, of versions for short ones; 0: of others
@@ -189,6 +191,7 @@ void default_order_by_degree(making *m, const char *stage, tensor_var row, tenso
 void default_guard_windows(making *m);   // behind other guards: they are dense
 void default_guard_blocks(making *m);   // each row that is walked has a block
 void default_guard_even(making *m);     // or no row that is walked is most of what there is to do
+void default_guard_parts(making *m, int64_t part);   // or none has very many parts of so many entries
 // What it reduces, by so many lanes; all: by no fewer.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 // Of a stage whose points reduce a dense axis: its cells but those of the points.

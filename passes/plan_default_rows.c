@@ -393,6 +393,22 @@ static void guard_share(making *m, tensor_val map) {
     VEC_PUSH(p->arena, &m->p->facts->guards, g);
 }
 
+// A row of so few parts that whoever combines them is not what all wait for.
+void default_guard_parts(making *m, int64_t part) {
+    const planner *p = m->p;
+    for (uint32_t i = 0; i < m->walked.len; i++) {
+        tensor_val map = m->walked.data[i];
+        if (map == TENSOR_NO_VAL) continue;
+        program_guard g = {.kind = GUARD_HOLDS,
+                           .pays = true,
+                           .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name,
+                                                (long long)(DEFAULT_PARTS * part))};
+        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_PARTS * part, 0}, {SZ_LE, 0, 0}};
+        for (uint32_t k = 0; k < sizeof t / sizeof *t; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
+        VEC_PUSH(p->arena, &m->p->facts->guards, g);
+    }
+}
+
 void default_guard_even(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
         if (m->walked.data[i] != TENSOR_NO_VAL) guard_share(m, m->walked.data[i]);

@@ -256,6 +256,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
         fill_steps(w, of, st, st->bound[0], s, steps);
         if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(w, of, s), NULL);
+        if (cut) m->part = part_of(w, of, s);
     }
     for (uint32_t i = 0; i < of->edges.len; i++) {
         const tensor_stage *st = stage_of(w, of->edges.data[i]);
