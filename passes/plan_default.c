@@ -185,7 +185,9 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .kept = kept,
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE,
-                .most = rows == ROWS_FEWER || rows == ROWS_WALKED_FEWER ? DEFAULT_FEWER : DEFAULT_FEW};
+                .most = rows == ROWS_WALKED_FEWER ? DEFAULT_WALKED_FEWER
+                        : rows == ROWS_FEWER      ? DEFAULT_FEWER
+                                                  : DEFAULT_FEW};
     if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
     if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
