@@ -135,7 +135,8 @@ def execute(o, tool, path, end):
     told = [
         line
         for line in text.splitlines()
-        if "=========" in line and re.search(r"Invalid|hazard|Uninit|Barrier|Leaked|Error", line)
+        if line.startswith("WRONG")
+        or ("=========" in line and re.search(r"Invalid|hazard|Uninit|Barrier|Leaked|Error", line))
     ][:3]
     if tool != "none" and not summaries:
         found, told = 1, text.strip().splitlines()[-3:]
