@@ -270,8 +270,8 @@ typedef struct {
     const int64_t *sizes;                // per space; used for FREE ones
     const tensor_array *inputs;          // per val below nparams; results and prefix maps ignored
     uint64_t max_steps;                  // give up after so many point evaluations; 0: never
-    uint64_t one_in;                     // of results that no stage reads, one element of each so many that follow each
-                                         // other, by a hash of their place; 0 or 1: all
+    uint64_t one_in;                     // of results that no stage reads, a sample of one in so many elements, in runs
+                                         // of neighbours; 0 or 1: all
     const uint32_t *every;               // per stage, where not NULL: of a sum of products, so many second factors are added
                                          // before the first is applied; what that may overflow is uncertain. 0: each by itself
     const bool *apart;                   // per stage, where not NULL: of a sum of products, factors are taken out; an infinity of

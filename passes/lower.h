@@ -71,7 +71,7 @@ typedef struct {
     simt_value *of;      // LOOP: position at vector lane 0
     simt_value *step, *inside;   // LOOP: of masked steps, see position; NULL: it has none
     bool along;          // LOOP: one of its digits is the vector
-    bool elsewhere;      // LOOP: of the columns of a factor, which other lanes hold of the product
+    bool columns;        // LOOP: of the columns of a factor, which other lanes hold of the product
     uint32_t pad;        // LOOP: positions go on to a multiple; 0: to the end of the space
     simt_value last;     // where pad is: the last position of the space
     simt_value base, end;   // LOOP: the first position that the block has at once, and the end of all
@@ -299,6 +299,14 @@ void lw_held_step(kernel *k, simt_builder *b, const loop_node *n, uint32_t digit
 void lw_take_held(kernel *k, simt_builder *b, const loop_node *n, const loop_round *r);   // at a position
 
 // ---- What rounds read a round before (lower_round_ahead.c) ------------------------------------------------
+typedef struct {   // a variable that stands at another position: what is computed for it is known until it comes back
+    memo_cell *memo;
+    tensor_var v;
+    binding was;
+    uint32_t log;
+} lw_journey;
+lw_journey lw_go_to(kernel *k, tensor_var v, simt_value at);
+void lw_come_back(kernel *k, const lw_journey *from);
 typedef struct read_ahead read_ahead;
 read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, slot_list *carried);   // NULL: nothing
 const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi);   // in the round at base: indices of rows
@@ -314,7 +322,7 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n);   // indices that a thread reads a round before; 0: it does not
 void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out);   // of the round at base
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a round
-void lw_fetch_last(kernel *k, simt_builder *b, const loop_node *n);   // after all of them
+void lw_fetch_last(simt_builder *b);   // after all of them, where indices were read a round before
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load);   // that the load is of; NULL: none

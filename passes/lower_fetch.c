@@ -13,6 +13,10 @@ static uint32_t element_bytes(const kernel *k, const loop_fetch *f) {
     return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;
 }
 
+static uint32_t row_copies(const kernel *k, const fetched_rows *f) {
+    return f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes;
+}
+
 static uint32_t buffer_bytes(const kernel *k, const fetched_rows *f) {
     return f->tile.elements * element_bytes(k, f->rows);
 }
@@ -55,17 +59,10 @@ typedef struct filling {
     const simt_value *index;   // of axes that are the same for all; 0: of the others
 } filling;
 
-// What else the index is made of is known for this use alone.
 static simt_value index_at(kernel *k, simt_builder *b, const filling *x, simt_value at) {
-    uint32_t log = k->log.len;
-    memo_cell *memo = k->memo;
-    binding var = k->var[x->row.var];
-    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[x->row.var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
+    lw_journey from = lw_go_to(k, x->row.var, at);
     simt_value index = lw_position(k, b, x->to->rows->index[x->to->tile.row_axis]).at;
-    k->var[x->row.var] = var;
-    k->log.len = log;
-    k->memo = memo;
+    lw_come_back(k, &from);
     return index;
 }
 
@@ -177,7 +174,7 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
                  .threads = k->plan->threads,
                  .rows = f->tile.rows,
                  .buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, f)),
-                 .a_row = f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes,
+                 .a_row = row_copies(k, f),
                  .index = same_index(k, b, f)};
     if (by_warps(k, n)) {
         x.rows /= x.threads / LOWER_WARP;
@@ -203,8 +200,7 @@ static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->buffers > 1;
     for (uint32_t i = 0; i < n->nfetched; i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
-        uint32_t copies = f->tile.rows * f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes;
-        early = early && !f->beside && !is_itself(k, f) && copies % k->plan->threads == 0;
+        early = early && !f->beside && !is_itself(k, f) && f->tile.rows * row_copies(k, f) % k->plan->threads == 0;
     }
     return early;
 }
@@ -216,8 +212,7 @@ static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
     if (!i) return false;
     const fetched_rows *f = &k->fetched.data[first + i], *before = f - 1;
     return f->rows->index[0] == before->rows->index[0] && f->tile.rows == before->tile.rows &&
-           f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes ==
-               before->tile.columns * element_bytes(k, before->rows) / before->tile.bytes;
+           row_copies(k, f) == row_copies(k, before);
 }
 
 static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
@@ -402,8 +397,7 @@ uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
     uint32_t first = begin(k, n), count = 0;
     for (uint32_t i = 0; i < n->nfetched && reads_early(k, n, first); i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
-        if (!shares_indices(k, first, i))
-            count += f->tile.rows * f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes / k->plan->threads;
+        if (!shares_indices(k, first, i)) count += f->tile.rows * row_copies(k, f) / k->plan->threads;
     }
     k->fetched.len = first;
     return count;
@@ -424,11 +418,7 @@ void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value
 }
 
 // Copies past the last round are over before whatever comes next fills their buffers.
-void lw_fetch_last(kernel *k, simt_builder *b, const loop_node *n) {
-    uint32_t first = begin(k, n);
-    if (reads_early(k, n, first)) simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
-    k->fetched.len = first;
-}
+void lw_fetch_last(simt_builder *b) { simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0); }
 
 // ---- Reading ---------------------------------------------------------------------------------------------
 // What lets say apart, they are the same index.
@@ -479,7 +469,7 @@ bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
 static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
     const binding *v = &k->var[f->node->var];
     *plus = 0;
-    if (v->elsewhere)
+    if (v->columns)
         return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, lw_var_position(k, b, f->node->var).at, v->base));
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight;

@@ -84,7 +84,7 @@ static simt_value first_column(kernel *k, simt_builder *b, const loop_node *n) {
 void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last) {
     if (!has_columns(&n->body, n->var)) return;
     binding c = k->var[n->var];
-    c.elsewhere = true;
+    c.columns = true;
     uint32_t pair = column_digit(n);
     simt_value base = simt_build_binary(b, SIMT_ADD, r->base, first_column(k, b, n));
     for (uint32_t i = loop_matrix_alternate(n) ? 3 : 2; i < n->ndigits; i++) {

@@ -63,13 +63,6 @@ static const loop_node *loop_behind(const kernel *k, tensor_expr index) {
     return n->op == TENSOR_VAR_OP ? loop_at(k, (tensor_var)n->imm.i) : NULL;
 }
 
-// What a position of the loop's rounds is a multiple of, as its digits are.
-static bool begins_even(const kernel *k, const loop_node *n) {
-    const tensor_node *lo = tensor_node_at(k->l->op, n->lo);
-    int64_t by;
-    return lw_constant(k->l->op, lo->op == TENSOR_MUL_OP ? lo->args[1] : n->lo, &by) && by % SIDE == 0;
-}
-
 static bool is_plain(const loop_node *n) {
     return !n->pad && !n->dealt && !n->nheld && !n->within && n->step <= 1;
 }
@@ -82,7 +75,7 @@ static bool find_sides(const kernel *k, const tensor_node *load, lm_pieces *x) {
     x->column.loop = f->tile.along ? f->node : other;
     bool both = (x->row.loop == x->outer && x->column.loop == x->depth) ||
                 (x->row.loop == x->depth && x->column.loop == x->outer);
-    return both && (f->beside || begins_even(k, other));
+    return both && (f->beside || lw_multiple_of(k, other->lo, SIDE));
 }
 
 // ---- Where rows are --------------------------------------------------------------------------------------

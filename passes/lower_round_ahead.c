@@ -36,45 +36,38 @@ static void find_loads(const kernel *k, read_ahead *a, tensor_expr e) {
 }
 
 // ---- Values ----------------------------------------------------------------------------------------------
-// Of a round elsewhere: what is computed for it is known for this use alone.
-typedef struct {
-    memo_cell *memo;
-    binding var;
-    uint32_t log;
-} elsewhere;
-
-static elsewhere go_to(kernel *k, const loop_node *n, simt_value base) {
-    elsewhere from = {k->memo, k->var[n->var], k->log.len};
+lw_journey lw_go_to(kernel *k, tensor_var v, simt_value at) {
+    lw_journey from = {k->memo, v, k->var[v], k->log.len};
     k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
-    k->var[n->var] = (binding){.kind = BOUND_GIVEN, .given = lw_at(base)};
+    k->var[v] = (binding){.kind = BOUND_GIVEN, .given = lw_at(at)};
     return from;
 }
 
-static void come_back(kernel *k, const loop_node *n, elsewhere from) {
-    k->memo = from.memo;
-    k->var[n->var] = from.var;
-    k->log.len = from.log;
+void lw_come_back(kernel *k, const lw_journey *from) {
+    k->memo = from->memo;
+    k->var[from->v] = from->was;
+    k->log.len = from->log;
 }
 
 static void read(kernel *k, simt_builder *b, const read_ahead *a, simt_value base, simt_value hi, simt_value *out) {
     simt_value last = simt_build_with(b, SIMT_SUB, hi, loop_fetch_rows(a->node));
-    elsewhere from = go_to(k, a->node, simt_build_binary(b, SIMT_MIN, base, last));
+    lw_journey from = lw_go_to(k, a->node->var, simt_build_binary(b, SIMT_MIN, base, last));
     uint32_t at = 0;
     for (uint32_t i = 0; i < a->loads.len; i++)
         for (instance_walk w = lw_walk_begin(k, a->axes[i]); lw_walk_next(&w);)
             out[at++] = simt_build_cvt(b, k->ix, lw_expr(k, b, a->loads.data[i]));
-    come_back(k, a->node, from);
+    lw_come_back(k, &from);
     lw_fetch_indices(k, b, a->node, base, hi, &out[at]);
 }
 
 static void measure(kernel *k, read_ahead *a, simt_value base) {
-    elsewhere from = go_to(k, a->node, base);
+    lw_journey from = lw_go_to(k, a->node->var, base);
     a->axes = ARENA_ARRAY(k->l->arena, axis_set, a->loads.len + 1);
     for (uint32_t i = 0; i < a->loads.len; i++) {
         a->axes[i] = lw_written_out(k, lw_depends(k, a->loads.data[i]));
         a->n += lw_instances(k, a->axes[i]);
     }
-    come_back(k, a->node, from);
+    lw_come_back(k, &from);
     a->n += a->indices;
 }
 
@@ -98,7 +91,8 @@ read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_v
     if (!indices) return NULL;
     read_ahead *a = ARENA_NEW(k->l->arena, read_ahead);
     *a = (read_ahead){.node = n, .indices = indices};
-    for (uint32_t i = 0; i < n->body.len; i++)
+    bool whole = lw_multiple_of(k, n->hi, loop_fetch_rows(n));   // so that the last round is known
+    for (uint32_t i = 0; i < n->body.len && whole; i++)
         if (n->body.data[i]->kind == LOOP_IF) find_loads(k, a, n->body.data[i]->value);
     measure(k, a, lo);
     a->now = ARENA_ARRAY(k->l->arena, simt_value, a->n);

@@ -81,7 +81,8 @@ static bool find_index(const slot_rows *x, const tensor_node *load, tensor_expr 
         const loop_node *loop = NULL;
         index[i] = load->args[i];
         if (at->op == TENSOR_VAR_OP) loop = plan_loop_behind(x->p, x->kernel, (tensor_var)at->imm.i, &index[i]);
-        there = at->op == TENSOR_VAR_OP ? loop && !loop_over_var(&x->slots->body, loop->var) : at->op == TENSOR_CONST_OP;
+        bool constant = at->op == TENSOR_INDEX_OP && tensor_node_at(x->p->op, at->args[0])->op == TENSOR_CONST_OP;
+        there = at->op == TENSOR_VAR_OP ? loop && !loop_over_var(&x->slots->body, loop->var) : constant;
     }
     return there;
 }

@@ -342,6 +342,10 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
         refuse_product(p, st, "is no product of what an edge's row has and what the map says of the edge");
         return true;
     }
+    if (!m.cells) {
+        refuse_product(p, st, "has an index that one factor alone has, besides its edges, and rows and columns are those of a window");
+        return true;
+    }
     plan_walk(p, stage, 1, reduce, own, NULL);
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth};
