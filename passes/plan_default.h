@@ -27,6 +27,8 @@ enum {
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side
     DEFAULT_WALKED_FEWER = 1 << 19,   // or of which groups share the rows they walk
+    DEFAULT_WALKED_FEWEST = 1 << 15,  // or parts of them that are shorter still
+    DEFAULT_FEWER_PART = 32,          // of a row that is walked, then
     DEFAULT_EVEN_SHARE = 1 << 13,   // entries for each of the longest row, of which whole rows are as quick as parts of them
     DEFAULT_EVEN_SPARE = 1 << 18,   // or are where no row has more than a few dozen
     DEFAULT_PARTS = 512,      // of a row, one after the other in the end: a million edges in 15,625 parts took four to eight times as long as even rows

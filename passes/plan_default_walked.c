@@ -10,10 +10,15 @@
 enum {
     LEAST_LANES = 8,       // of a row: with fewer, lanes have edges of their own
     MOST_HELD = 32,        // numbers a thread holds of a row
+    MOST_HALVED = 16,      // or half of the threads, instead
     MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many
     WORDS_AHEAD = 32,      // of 32 bits, that a thread loads before it uses the first
     AT_ONCE_GROUPS = 8,    // that share each of a few rows
-    FEWER_GROUPS = 2       // or of rows of few edges
+    FEWER_GROUPS = 2,      // or of rows of few edges
+    BLOCK_GROUPS = 4,      // of rows of any length: a block stays until its longest one is done
+    FEW_BLOCK_GROUPS = 8,  // of few edges, whose blocks are done as fast as the next begin
+    LEAST_THREADS = 64,    // of a block
+    MOST_THREADS = 128     // but where all rows are as long, or share one
 };
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -171,19 +176,48 @@ static bool see_gathered(void *user, const tensor_node *load) {
     return true;
 }
 
-// Steps that are loaded at once: so many words of what the walk's scores and deepest sums read.
-static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
-    int64_t words = 0, steps = 1;
+static int64_t arrays_of(const walks *w, const walk *of, const row_shares *s) {
     gathering g = {w, of, s->depth, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), 0};
     for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_gathered, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_gathered, &g);
-    int64_t most = MOST_STEPS;
+    return g.arrays;
+}
+
+static bool reduces_scores(const walks *w) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER) most = MOST_STEPS / 2;
-    words = g.arrays * s->held * bytes_along(w, of, s->depth - 1) / 4;
+        if (w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER) return true;
+    return false;
+}
+
+// Steps that are loaded at once: so many words of what the walk's scores and deepest sums read.
+static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
+    int64_t words = 0, steps = 1;
+    int64_t most = reduces_scores(w) ? MOST_STEPS / 2 : MOST_STEPS;
+    words = arrays_of(w, of, s) * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
+}
+
+// An edge has one row for it, and it sums one.
+static bool is_light(const walks *w, const walk *of, const row_shares *s) {
+    uint32_t deep = 0;
+    for (uint32_t i = 0; i < of->sums.len; i++) deep += stage_of(w, of->sums.data[i])->nleft == s->depth;
+    return deep <= 1 && arrays_of(w, of, s) <= 1;
+}
+
+// Half as many lanes a row, each with twice of it: twice the rows side by side, and one step less for what lanes of a
+// row have to share. Of few edges there are no more rows, and long ones take twice the time.
+static void halve_lanes(const walks *w, row_shares *s) {
+    level_share *last = &s->level[s->depth - 1];
+    bool few = w->m->rows == ROWS_WALKED_FEWER || w->m->rows == ROWS_WALKED_FEWEST || w->m->rows == ROWS_WALKED_AT_ONCE;
+    int64_t least = few ? w->p->machine->lanes : w->p->machine->lanes / 2;
+    bool dealt = last->lanes == 2 || last->lanes >= MOST_STEPS;   // a lane for each step that they reduce, or one for all
+    if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || (reduces_scores(w) && !dealt)) return;
+    last->lanes /= 2;
+    last->registers *= 2;
+    s->lanes /= 2;
+    s->held *= 2;
 }
 
 // All that lanes along the last index would compute alike for each step is dealt to them, a step each.
@@ -218,31 +252,46 @@ static stage_group stages_of(const walks *w, const walk *of) {
     return all;
 }
 
+// Groups of a block.
+static int64_t groups_of(const making *m, int64_t lanes) {
+    int64_t threads = (m->rows == ROWS_WALKED_FEW ? FEW_BLOCK_GROUPS : BLOCK_GROUPS) * lanes;
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    if (threads < LEAST_THREADS) threads = LEAST_THREADS;
+    if (m->rows == ROWS_WALKED_EVEN || m->rows == ROWS_WALKED_AT_ONCE || threads > m->p->machine->block_threads)
+        threads = m->p->machine->block_threads;
+    return threads / lanes;
+}
+
 // Groups that share a row: of few edges all wait for whoever has the longest one, or the longest part of one.
-static int64_t sharers_of(const making *m, int64_t groups) {
-    int64_t most = m->rows == ROWS_WALKED_AT_ONCE ? AT_ONCE_GROUPS : m->rows == ROWS_WALKED_FEWER ? FEWER_GROUPS : 1;
+static int64_t sharers_of(const making *m, int64_t groups, int64_t lanes) {
+    bool narrow = lanes < m->p->machine->lanes;
+    int64_t most = m->rows == ROWS_WALKED_AT_ONCE                            ? AT_ONCE_GROUPS
+                   : m->rows == ROWS_WALKED_FEWEST                           ? FEWER_GROUPS
+                   : m->rows == ROWS_WALKED_FEWER && narrow                  ? FEWER_GROUPS
+                                                                             : 1;
     return groups < most ? groups : most;
 }
 
 // Edges of a row that is cut; 0: none is.
-static int64_t part_of(const walks *w, const walk *of, const row_shares *s) {
-    bool half = bytes_along(w, of, s->depth - 1) < 4;
-    return w->m->rows == ROWS_WALKED         ? 2 * DEFAULT_PART
-           : w->m->rows == ROWS_WALKED_FEW   ? (half ? DEFAULT_FEW_PART : DEFAULT_PART)
-           : w->m->rows == ROWS_WALKED_FEWER ? DEFAULT_SHARED_PART
-                                             : 0;
+static int64_t part_of(const walks *w, const row_shares *s) {
+    int64_t few = DEFAULT_PART * s->lanes / w->p->machine->lanes;   // narrow rows have less under way each
+    return w->m->rows == ROWS_WALKED          ? 2 * DEFAULT_PART
+           : w->m->rows == ROWS_WALKED_FEW    ? (few > DEFAULT_SHARED_PART ? few : DEFAULT_SHARED_PART)
+           : w->m->rows == ROWS_WALKED_FEWER  ? DEFAULT_FEWER_PART
+           : w->m->rows == ROWS_WALKED_FEWEST ? DEFAULT_FEWER_PART / 2
+                                              : 0;
 }
 
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
-            groups = m->p->machine->block_threads / (s->lanes * spare), sharers = sharers_of(m, groups);
+            groups = groups_of(m, s->lanes * spare), sharers = sharers_of(m, groups, s->lanes * spare);
     stage_group all = stages_of(w, of);
     if (m->rows == ROWS_WALKED_WINDOWS && default_window_walk(w, of, &all)) {
         w->windowed[of - w->walks.data] = true;
         return;
     }
-    bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = part_of(w, of, s) > 0;
+    bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = part_of(w, s) > 0;
     int64_t rows = at_once ? 1 : groups / sharers;
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (cut) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
@@ -255,8 +304,8 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
         default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
         fill_steps(w, of, st, st->bound[0], s, steps);
-        if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(w, of, s), NULL);
-        if (cut) m->part = part_of(w, of, s);
+        if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(w, s), NULL);
+        if (cut) m->part = part_of(w, s);
     }
     for (uint32_t i = 0; i < of->edges.len; i++) {
         const tensor_stage *st = stage_of(w, of->edges.data[i]);
@@ -351,6 +400,21 @@ static bool order_kernels(making *m) {
     return !p->failed;
 }
 
+// Whose rows of 16 bits are done at once as fast as parts of them would be, and combined.
+static bool is_one_kernel(const walks *w, uint32_t walked, const row_shares *s) {
+    for (uint32_t i = 0; i < w->walks.len; i++)
+        if (default_walk_is_worth(w, &w->walks.data[i])) return walked == 1 && bytes_along(w, &w->walks.data[i], s->depth - 1) < 4;
+    return false;
+}
+
+// Of few edges one walk alone.
+static bool are_light(const walks *w, uint32_t walked, const row_shares *s) {
+    bool fewer = w->m->rows == ROWS_WALKED_FEWER || w->m->rows == ROWS_WALKED_FEWEST, light = walked == 1 || !fewer;
+    for (uint32_t i = 0; i < w->walks.len; i++)
+        if (default_walk_is_worth(w, &w->walks.data[i])) light = light && is_light(w, &w->walks.data[i], s);
+    return light;
+}
+
 bool default_walk(making *m) {
     uint32_t n = m->p->op->stages.len, filled = 0;
     walks w = {.m = m, .p = m->p, .given = m->s->op, .shared = TENSOR_NO_VAL};
@@ -364,6 +428,9 @@ bool default_walk(making *m) {
         if (!share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
+    if (m->rows == ROWS_WALKED_AT_ONCE && !is_one_kernel(&w, filled, &deepest)) return false;
+    if (m->rows == ROWS_WALKED_FEWEST && is_one_kernel(&w, filled, &deepest)) return false;
+    if (filled && are_light(&w, filled, &deepest)) halve_lanes(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;

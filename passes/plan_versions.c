@@ -280,7 +280,7 @@ static void add_tiled(versioning *w, const plan_class *c) {
 // Sums of rows that need each other in one walk: of any data, so that no other version is needed.
 static schedule *add_walked(versioning *w, const plan_class *c, version_facts *facts) {
     plan_supposed supposed;
-    bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
+    bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed) || add_made(w, c, ROWS_WALKED_FEWEST, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
     few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed) && add_made(w, c, ROWS_WALKED_FEWER, &supposed) &&
           add_made(w, c, ROWS_WALKED_FEW, &supposed);
