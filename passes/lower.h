@@ -279,7 +279,7 @@ typedef VEC(simt_value *) slot_list;
 slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
 typedef void region_body(kernel *k, simt_builder *b, const loop_node *n, void *user);
 // The body under a condition; states of open reductions that it updates are results.
-void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body, void *user);
+simt_instr lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body, void *user);
 simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops in scope from there on; 0: true
 simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
 simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
@@ -310,7 +310,7 @@ void lw_come_back(kernel *k, const lw_journey *from);
 typedef struct read_ahead read_ahead;
 read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, slot_list *carried);   // NULL: nothing
 const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi);   // in the round at base: indices of rows
-simt_value lw_round_has_cells(kernel *k, simt_builder *b, tensor_expr condition);   // for some row of the warp; 0: not known
+simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n);   // for some row of the warp; 0: not known
 void lw_read_done(read_ahead *a);   // at its end
 
 // ---- Rows copied into shared memory for rounds (lower_fetch.c) --------------------------------------------

@@ -22,8 +22,7 @@ static void if_body(kernel *k, simt_builder *b, const loop_node *n, void *user) 
 }
 
 // All lanes of a warp go through products together.
-static void cells_body(kernel *k, simt_builder *b, const loop_node *n, void *user) {
-    (void)user;
+static void cells_body(kernel *k, simt_builder *b, const loop_node *n) {
     lw_add_cell(k, n->value);
     lw_body(k, b, &n->body);
     lw_take_cell(k);
@@ -31,9 +30,7 @@ static void cells_body(kernel *k, simt_builder *b, const loop_node *n, void *use
 
 static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
     if (lw_products(k)) {
-        simt_value some = lw_round_has_cells(k, b, n->value);
-        if (some) lw_build_if(k, b, some, n, cells_body, NULL);
-        else cells_body(k, b, n, NULL);
+        cells_body(k, b, n);
         return;
     }
     axis_set copies = lw_written_out(k, lw_depends(k, n->value));

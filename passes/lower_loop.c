@@ -72,8 +72,7 @@ static void slots_set(const kernel *k, const slot_list *s, simt_instr i) {
     for (uint32_t n = 0; n < s->len; n++) *s->data[n] = simt_result(k->f, i, n);
 }
 
-void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body,
-                 void *user) {
+simt_instr lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body, void *user) {
     slot_list slots = lw_slots(k, &n->body);
     simt_value *before = slot_values(k, &slots);
     simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, slots.len + 1);
@@ -86,6 +85,7 @@ void lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, r
     simt_build_yield(&then, slot_values(k, &slots), slots.len);
     if (slots.len) simt_build_yield(&other, before, slots.len);
     slots_set(k, &slots, branch);
+    return branch;
 }
 
 // ---- Positions -------------------------------------------------------------------------------------------
@@ -350,6 +350,17 @@ static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_v
     return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
 }
 
+// Of a round in which no row of the warp has a cell nothing is computed. What rows alone have may be read before: it is there.
+static void cells_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
+    simt_value some = lw_round_has_cells(k, b, n);
+    if (!some) {
+        round_body(k, b, n, r);
+        return;
+    }
+    simt_instr branch = lw_build_if(k, b, some, n, round_body, r);
+    k->f->instrs.data[branch].aux = SIMT_IF_MASK;
+}
+
 static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
@@ -371,7 +382,7 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
         lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi, indices);
     const read_ahead *outer = k->ahead;
     k->ahead = ahead;
-    round_body(k, &in, n, r);
+    cells_body(k, &in, n, r);
     k->ahead = outer;
     if (n->nfetched) lw_fetch_end(k, &in, n);
     if (ahead) lw_read_done(ahead);

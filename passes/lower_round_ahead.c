@@ -119,10 +119,11 @@ static bool is_bit_of(const kernel *k, tensor_expr condition, tensor_expr load) 
     return bit->op == TENSOR_BIT_OP && (mask->op == TENSOR_CVT_OP ? mask->args[0] : bit->args[0]) == load;
 }
 
-simt_value lw_round_has_cells(kernel *k, simt_builder *b, tensor_expr condition) {
+simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n) {
     const read_ahead *a = k->ahead;
+    const loop_node *last = n->body.len ? n->body.data[n->body.len - 1] : NULL;
     simt_value some = 0;
-    if (!a || a->loads.len != 1 || !is_bit_of(k, condition, a->loads.data[0])) return 0;
+    if (!a || a->node != n || a->loads.len != 1 || last->kind != LOOP_IF || !is_bit_of(k, last->value, a->loads.data[0])) return 0;
     for (uint32_t i = 0; i < a->n - a->indices; i++)
         some = some ? simt_build_binary(b, SIMT_OR, some, a->now[i]) : a->now[i];
     simt_type t = SIMT_T(PRED);

@@ -417,7 +417,7 @@ static bool are_light(const walks *w, uint32_t walked, const row_shares *s) {
 
 bool default_walk(making *m) {
     uint32_t n = m->p->op->stages.len, filled = 0;
-    walks w = {.m = m, .p = m->p, .given = m->s->op, .shared = TENSOR_NO_VAL};
+    walks w = {.m = m, .p = m->p, .given = m->s->op};
     row_shares deepest = {0};
     m->fused = ARENA_ARRAY(m->p->arena, bool, n + 1);
     if (!default_find_walks(&w)) return false;

@@ -20,7 +20,7 @@ typedef struct {
     VEC(walk) walks;
     uint32_t *walk_of;        // per stage: number from 1; 0: none
     bool *windowed;           // per walk: it is one of windows
-    tensor_val shared;        // at whose values warps of a window read rows together; TENSOR_NO_VAL: no walk's do
+    stage_group shared;       // maps at whose values warps of a window read rows together
 } walks;
 
 bool default_find_walks(walks *w);   // false: something else reads a score that walks would compute

@@ -19,6 +19,7 @@ enum {
     MOST_HELD = 128,    // numbers a thread holds of its rows
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
+    SHARING_ANY = 2,    // where numbers of any size are multiplied, of more registers
     BUFFERS = 3,        // of rows they share
     MOST_HEADS = 4,     // of a row at once
     MOST_ALONE = 16,    // of sums that are no products
@@ -193,14 +194,14 @@ static bool fit(windows *x) {
 // ---- Cells -----------------------------------------------------------------------------------------------
 // Rows that warps of a block share, copied while they are at work.
 static bool are_shared(const windows *x) {
-    return x->heads == 1 && x->products == 1 && x->bounded && x->columns >= WIDE && (!x->dots || x->dots >= WIDE);
+    return x->heads == 1 && (!x->products || x->columns >= WIDE) && (!x->dots || x->dots >= WIDE);
 }
 
-static int64_t rows_of(const windows *x) { return are_shared(x) ? SHARING * ROWS : ROWS; }
+static int64_t sharing_of(const windows *x) { return !are_shared(x) ? 1 : x->bounded ? SHARING : SHARING_ANY; }
 
 static void fill_window(const windows *x, const tensor_stage *st) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
-    v[0] = (schedule_value){.number = rows_of(x), .var = UINT32_MAX};
+    v[0] = (schedule_value){.number = sharing_of(x) * ROWS, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "by", .text = x->w->p->op->vals.data[x->source].name, .var = UINT32_MAX};
     v[2] = (schedule_value){.keyword = "count", .number = ROWS, .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
@@ -221,7 +222,7 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
 static void fill_threads(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
     int64_t heads = default_power_in(x->heads, MOST_HEADS),
-            rows = x->heads > 1 ? MOST_HEADS / heads : are_shared(x) ? SHARING : WARPS,
+            rows = x->heads > 1 ? MOST_HEADS / heads : are_shared(x) ? sharing_of(x) : WARPS,
             each = x->products && x->columns < LEAST && x->heads / heads % 2 == 0 ? 2 : 1;
     default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], rows, NULL);
     if (st->nleft < 2 || x->heads <= 1) return;
@@ -239,20 +240,23 @@ static void fill_columns(const windows *x, const tensor_stage *st) {
 
 typedef struct {
     const planner *p;
+    tensor_var along;          // that rows end on
     tensor_val source, found;
 } reading;
 
 static void find_shared(reading *r, tensor_expr e) {
     const tensor_node *n = tensor_node_at(r->p->op, e);
     const tensor_node *at = n->op == TENSOR_LOAD_OP && n->nargs > 1 ? tensor_node_at(r->p->op, n->args[0]) : NULL;
-    if (at && at->op == TENSOR_LOAD_OP && (tensor_val)at->imm.i == r->source) r->found = (tensor_val)n->imm.i;
+    bool row = at && at->op == TENSOR_LOAD_OP && (tensor_val)at->imm.i == r->source;
+    const tensor_node *last = row ? tensor_node_at(r->p->op, n->args[n->nargs - 1]) : NULL;
+    if (row && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == r->along) r->found = (tensor_val)n->imm.i;
     for (uint32_t i = 0; i < n->nargs && n->op != TENSOR_LOAD_OP; i++) find_shared(r, n->args[i]);
 }
 
 // What is read at the map's values: of the factor that has columns, of the score's.
-static void fill_shared(walks *w, const tensor_stage *st, tensor_val source) {
+static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tensor_val source) {
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
-    reading r = {w->p, source, TENSOR_NO_VAL};
+    reading r = {w->p, along, source, TENSOR_NO_VAL};
     find_shared(&r, body);
     if (r.found == TENSOR_NO_VAL) return;
     schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
@@ -268,7 +272,7 @@ void default_window_score(walks *w, const tensor_stage *st) {
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
     fill_mma(&x, st, st->bound[0], true);
-    if (w->shared != TENSOR_NO_VAL) fill_shared(w, st, w->shared);
+    for (uint32_t i = 0; i < w->shared.len; i++) fill_shared(w, st, st->bound[0], w->shared.data[i]);
 }
 
 bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
@@ -280,13 +284,14 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         bool sum = st->reducer != TENSOR_NO_REDUCER, product = sum && x.products && st->nleft == x.depth;
         fill_threads(&x, st);
         fill_columns(&x, st);
-        if (sum && (x.products ? product : first)) fill_window(&x, st), first = false;
+        bool windowed = sum && (x.products ? product : first);
+        if (windowed) fill_window(&x, st), first = false;
         if (product) fill_mma(&x, st, st->bound[0], x.bounded);
-        if (!product || !are_shared(&x)) continue;
+        if (!windowed || !are_shared(&x)) continue;
         default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], BUFFERS, NULL);
-        fill_shared(w, st, x.source);
-        w->shared = x.source;
+        if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);
     }
+    if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);
     int64_t density = (x.products ? x.columns : x.dots) < WIDE ? NARROW_DENSITY : DENSITY;
     VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density}));
     return true;

@@ -447,7 +447,7 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k) {
         plan_matrix m;
         schedule_cell *c = cell_of(p, st, &at);
         if (!c || (c->consumed && st->reducer == TENSOR_NO_REDUCER)) continue;   // what follows the sum it is about
-        if (plan_matrix_of(p, st, &m) && m.window) {
+        if ((plan_matrix_of(p, st, &m) && m.window) || (plan_windowed(p, g->data[i], &m) && m.stage == st)) {
             plan_fetch_slots(p, &m, c, k);
             continue;
         }

@@ -12,8 +12,8 @@ typedef struct {
     const tensor_stage *st;   // that reads at hand
     const loop_kernel *kernel;
     loop_node *slots;
-    tensor_val source;
-    tensor_expr column;       // what the map says at the slot
+    tensor_val source, to;    // maps: to rows of the slots; to those of the window
+    tensor_expr column;       // what the source says at the slot
     VEC(loop_fetch) fetched;
 } slot_rows;
 
@@ -47,16 +47,17 @@ static void stages_in(const loop_body *body, bool *in) {
 // ---- What is read ----------------------------------------------------------------------------------------
 typedef struct {
     const planner *p;
-    tensor_val v, source;
+    tensor_val v, source, rows;
     const tensor_node *load;   // at what the map says; NULL: none met
-    bool any, differs;         // something of it is read; from the one met first
+    bool any, differs;         // something of it is read elsewhere than at a row; from the one met first
 } reading;
 
 static bool meet(void *user, const tensor_node *load) {
     reading *r = user;
     if ((tensor_val)load->imm.i != r->v) return true;
-    r->any = true;
     const tensor_node *row = tensor_node_at(r->p->op, load->args[0]);
+    bool of_rows = row->op == TENSOR_LOAD_OP && (tensor_val)row->imm.i == r->rows;
+    r->any |= !of_rows;
     if (row->op != TENSOR_LOAD_OP || (tensor_val)row->imm.i != r->source) return true;
     for (uint32_t i = 0; r->load && i < load->nargs; i++) r->differs |= load->args[i] != r->load->args[i];
     r->load = load;
@@ -136,7 +137,7 @@ static bool fetch_of(slot_rows *x) {
     planner *p = x->p;
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *keep = schedule_find(p->s, x->st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
-        reading r = {.p = p, .v = v, .source = x->source};
+        reading r = {.p = p, .v = v, .source = x->source, .rows = x->to};
         if (!keep || strcmp(schedule_value_of(keep, NULL)->text, "shared")) continue;
         plan_loads(p, x->st, meet, &r);
         if (!r.any) continue;
@@ -152,9 +153,13 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
     const loop_node *given = given_of(p, &k->body, source);
     if (p->failed || !given) return;   // windows were refused
     tensor_var slot = (tensor_var)tensor_node_at(p->op, tensor_node_at(p->op, given->value)->args[0])->imm.i;
-    slot_rows x = {.p = p, .kernel = k, .slots = loop_over_var(&k->body, slot), .source = source, .column = given->value};
-    if (x.slots->nfetched) return;
+    slot_rows x = {.p = p, .kernel = k, .slots = loop_over_var(&k->body, slot), .source = source,
+                   .to = plan_window_rows_map(p, m->stage, m->rows), .column = given->value};
     c->consumed = true;
+    if (x.slots->nfetched && schedule_number(c, NULL) != x.slots->buffers)
+        REFUSE(p, E0541, c, "say the same of all sums of the walk", "rows of this walk come %u rounds at a time by another 'pipeline'",
+               (unsigned)x.slots->buffers);
+    if (x.slots->nfetched) return;
     if (schedule_number(m->window, "count") > loop_fetch_rows(x.slots)) {
         REFUSE(p, E0530, c, arena_printf(p->arena, "take %u at a time", (unsigned)loop_fetch_rows(x.slots)),
                "rows of several blocks of slots at a time have no pass in this version");
