@@ -112,6 +112,13 @@ tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {
     return tensor_binary(op, TENSOR_QUOT_OP, up, tensor_int(op, extent), NO_SPAN);
 }
 
+tensor_expr loop_places(tensor_op *op, tensor_space rows, int64_t extent) {
+    tensor_expr full = loop_windows(op, rows, extent),
+                more = tensor_binary(op, TENSOR_QUOT_OP, full, tensor_int(op, 4), NO_SPAN);
+    return tensor_binary(op, TENSOR_MUL_OP, tensor_binary(op, TENSOR_ADD_OP, full, more, NO_SPAN), tensor_int(op, extent),
+                         NO_SPAN);
+}
+
 // There are no more slots with an entry than entries.
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent) {
     tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN),

@@ -230,6 +230,7 @@ tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // 
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 // Windows of so many rows; the most slots that those of the values of a map have, a block of them with others at its end.
 tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
+tensor_expr loop_places(tensor_op *op, tensor_space rows, int64_t extent);   // in windows, some of which end early
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
 uint32_t loop_digits_product(const loop_node *n);
 uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one

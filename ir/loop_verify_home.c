@@ -29,8 +29,8 @@ static const char *check_owners(loop_verifier *v) {
 // ---- Prepared values -------------------------------------------------------------------------------------
 
 static const char *check_arguments(loop_verifier *v, const loop_prepared *r, const bool *made) {
-    bool two = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_WINDOW_SLOTS ||
-               prepared_slotted(r->builder);
+    bool two = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_WINDOW_PLACES ||
+               r->builder == PREPARED_WINDOW_SLOTS || prepared_slotted(r->builder);
     uint32_t least = two ? 2 : 1, most = r->builder == PREPARED_CLASSES ? UINT32_MAX
                                          : prepared_parts(r->builder)   ? 2
                                                                         : least;
@@ -98,6 +98,7 @@ static bool is_space(const loop_verifier *v, tensor_space space, tensor_expr in_
     return s->kind == SPACE_EXPR && s->expr == in_copy;
 }
 
+// One more than windows of what its first argument leads to.
 static bool counts_windows(const loop_verifier *v, tensor_space ends, const loop_prepared *r) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
     tensor_expr windows = loop_windows(copy, v->op->vals.data[r->args[0]].into, r->extent);
@@ -129,12 +130,21 @@ static bool of_slots(const loop_verifier *v, const loop_prepared *r) {
     return false;
 }
 
+static bool holds_places(const loop_verifier *v, tensor_space space, tensor_space rows, int64_t extent) {
+    tensor_op *copy = tensor_op_copy(v->scratch, v->op);
+    return is_space(v, space, loop_places(copy, rows, extent), copy);
+}
+
 static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
     tensor_space domain = m->axes[0], axis = val->axes[0];
     if (prepared_tiles(r->builder) && r->extent < 1) return false;
     if (prepared_slotted(r->builder) && !of_slots(v, r)) return false;
     switch ((int)r->builder) {
+    case PREPARED_WINDOW_PLACES:
+        return axis == m->into && holds_places(v, val->into, m->into, r->extent) && v->op->vals.data[r->args[1]].axes[0] == domain;
+    case PREPARED_WINDOW_STARTS:
+        return val->into == domain && holds_places(v, m->into, domain, r->extent) && counts_windows(v, axis, r);
     case PREPARED_WINDOW_SLOTS:
         return axis == domain && holds_slots(v, val->into, r, SLOTS) &&
                v->op->vals.data[r->args[1]].axes[0] == domain;
@@ -176,6 +186,8 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_PART_HEADS:
         good = holds_parts(v, val->into, r) && counts_cut_rows(v, axis, r) && has_rows_order(v, r);
         break;
+    case PREPARED_WINDOW_PLACES:
+    case PREPARED_WINDOW_STARTS:
     case PREPARED_WINDOW_SLOTS:
     case PREPARED_WINDOW_BEGINS:
     case PREPARED_WINDOW_COLUMNS:

@@ -115,6 +115,11 @@ typedef struct {
     X(PART_ENDS, "part_ends") /* likewise: where it ends */                                                 \
     X(PART_HEADS, "part_heads") /* likewise: the first part of each row that has more than T entries, and how many parts \
                                    they have */                                                             \
+    X(WINDOW_PLACES, "window_places") /* of maps m: E -> V, s: E -> U, extent T: of each value of m its place, T to a window:   \
+                                         in order, but that a window of T / 2 or more ends where all values of s of entries   \
+                                         before are smaller than those behind, while n + n / 4 windows suffice, n those of T */ \
+    X(WINDOW_STARTS, "window_starts") /* of the places, extent T: the value that each window begins with, V where none is \
+                                         left, and V behind them */                                         \
     X(WINDOW_SLOTS, "window_slots") /* of maps m: E -> V, s: E -> U, extent T: of each entry the slot it has in a window of T \
                                        values of m, in which entries with one value of s share a slot, but for those with  \
                                        one value of m, of which the k-th takes the k-th slot of that value. Slots are       \
@@ -151,8 +156,9 @@ static inline bool prepared_value(prepared_builder b) {   // it says the same in
 }
 static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
     return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
-           b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES ||
-           b == PREPARED_WINDOW_MASKS || b == PREPARED_DEGREES_FROM;
+           b == PREPARED_WINDOW_PLACES || b == PREPARED_WINDOW_STARTS || b == PREPARED_WINDOW_SLOTS ||
+           b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES || b == PREPARED_WINDOW_MASKS ||
+           b == PREPARED_DEGREES_FROM;
 }
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter

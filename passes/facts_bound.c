@@ -104,6 +104,7 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
     case PREPARED_WINDOW_BEGINS:
     case PREPARED_PART_HEADS:
     case PREPARED_TILE_BEGINS: points = size_form(s->f, s->f->op->vals.data[p->val].into); break;
+    case PREPARED_WINDOW_STARTS:
     case PREPARED_PART_BEGINS:
     case PREPARED_PART_ENDS: break;
     case PREPARED_WINDOW_ENTRIES: at_most(c, &points, -1); return;   // or none
@@ -116,6 +117,7 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
         return;
     case PREPARED_COMPOSE:
     case PREPARED_CLASSES:
+    case PREPARED_WINDOW_PLACES:
     case PREPARED_WINDOW_SLOTS:
     case PREPARED_WINDOW_MASKS:
     case PREPARED_BUILDER_COUNT: return;   // by their type

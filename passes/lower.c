@@ -25,6 +25,13 @@ static tensor_space domain_of(const lowering *l, tensor_val v) {
     return i->axes[0] < l->p->spaces.len ? i->axes[0] : i->into;
 }
 
+// Degrees and places lead into spaces that only this plan has: those are told by what they are of.
+static tensor_space into_of(const lowering *l, tensor_val v) {
+    const tensor_val_info *i = &l->op->vals.data[v];
+    if (i->into < l->p->spaces.len) return i->into;
+    return domain_of(l, i->role == VAL_PREPARED && i->builder == PREPARED_COMPOSE ? i->keys[1] : v);
+}
+
 static uint32_t prepared_row(lowering *l, program_prepared row) {
     for (uint32_t i = 0; i < l->p->prepared.len; i++)
         if (!strcmp(l->p->prepared.data[i].name, row.name)) return i;
@@ -34,7 +41,7 @@ static uint32_t prepared_row(lowering *l, program_prepared row) {
 
 // Offsets are indexed by what their map leads into, one entry more.
 static void add_prepared(lowering *l, const loop_prepared *r) {
-    const tensor_val_info *of = &l->op->vals.data[r->args[0]], *v = &l->op->vals.data[r->val];
+    const tensor_val_info *v = &l->op->vals.data[r->val];
     program_map_ref *args = ARENA_ARRAY(l->arena, program_map_ref, r->nargs);
     textbuf name = textbuf_new(l->arena);
     textbuf_printf(&name, "%s(", builder_text(r->builder));
@@ -47,8 +54,7 @@ static void add_prepared(lowering *l, const loop_prepared *r) {
     if (r->extent) textbuf_printf(&name, ",%lld", (long long)r->extent);
     textbuf_puts(&name, ")");
     bool by_map = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_CLASSES;
-    tensor_space domain = domain_of(l, r->args[0]), into = by_map ? v->into : of->into;
-    if (into >= l->p->spaces.len) into = domain;   // degrees go into a space that only this plan has
+    tensor_space domain = domain_of(l, r->args[0]), into = into_of(l, by_map ? r->val : r->args[0]);
     program_prepared row = {.name = name.data,
                             .builder = r->builder,
                             .nargs = r->nargs,

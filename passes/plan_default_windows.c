@@ -19,7 +19,6 @@ enum {
     MOST_HELD = 128,    // numbers a thread holds of its rows
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
-    SHARING_ANY = 2,    // where numbers of any size are multiplied, of more registers
     BUFFERS = 3,        // of rows they share
     MOST_HEADS = 4,     // of a row at once
     MOST_ALONE = 16,    // of sums that are no products
@@ -197,7 +196,7 @@ static bool are_shared(const windows *x) {
     return x->heads == 1 && (!x->products || x->columns >= WIDE) && (!x->dots || x->dots >= WIDE);
 }
 
-static int64_t sharing_of(const windows *x) { return !are_shared(x) ? 1 : x->bounded ? SHARING : SHARING_ANY; }
+static int64_t sharing_of(const windows *x) { return are_shared(x) ? SHARING : 1; }
 
 static void fill_window(const windows *x, const tensor_stage *st) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);

@@ -166,6 +166,22 @@ tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, ten
     return prepare(p, b, args, nargs, n, b == PREPARED_PART_ROWS ? m->into : m->domain, parts);
 }
 
+tensor_val plan_window_places(planner *p, tensor_val map, tensor_val other, int64_t extent, tensor_val *of_entries) {
+    const tensor_val_info i = p->op->vals.data[map];
+    tensor_val args[] = {map, other};
+    const char *name = arena_printf(p->arena, "%s.places%lld", i.name, (long long)extent);
+    tensor_space places = plan_space(p, name, loop_places(p->op, i.into, extent));
+    plan_narrow_product(p, &places, 1);
+    tensor_val made = prepare(p, PREPARED_WINDOW_PLACES, args, 2, extent, places, i.into);
+    args[1] = made;
+    *of_entries = prepare(p, PREPARED_COMPOSE, args, 2, 0, places, i.axes[0]);
+    return made;
+}
+
+tensor_val plan_window_starts(planner *p, tensor_val places, int64_t extent, tensor_space windows) {
+    return prepare(p, PREPARED_WINDOW_STARTS, &places, 1, extent, p->op->vals.data[places].axes[0], ends_of(p, windows));
+}
+
 tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other,
                               int64_t extent, tensor_space windows) {
     const tensor_val_info i = p->op->vals.data[map];

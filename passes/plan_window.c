@@ -243,20 +243,38 @@ static tensor_expr times(planner *p, tensor_expr x, int64_t n) {
     return tensor_binary(p->op, TENSOR_MUL_OP, x, tensor_int(p->op, n), NO_SPAN);
 }
 
+static tensor_expr start_of(planner *p, tensor_val starts, tensor_var window, int64_t plus) {
+    return plan_wide(p, plan_offset_at(p, starts, at(p, window), plus));
+}
+
+// A warp's own window is cut alike for all; one that several share ends where a graph of a batch does.
+static bool end_early(const planner *p, const plan_window *w, const plan_matrix *m, tensor_val *rows, tensor_val *source) {
+    *rows = plan_window_rows_map(p, m->stage, m->rows);
+    *source = plan_window_source(p, m->window);
+    return w->warps > 1 && *rows != TENSOR_NO_VAL && *source != TENSOR_NO_VAL && is_array(p, *rows, false) &&
+           is_array(p, *source, true) && p->op->vals.data[*source].axes[0] == p->op->vals.data[*rows].axes[0];
+}
+
 void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_class *out) {
     plan_window *w = ARENA_NEW(p->arena, plan_window);
-    tensor_space rows = p->op->vars.data[row].space;
-    *w = (plan_window){.cell = m->window, .rows = schedule_number(m->window, NULL)};
+    tensor_space rows = p->op->vars.data[row].space, places = rows;
+    *w = (plan_window){.cell = m->window, .rows = schedule_number(m->window, NULL), .places = TENSOR_NO_VAL};
     w->warps = w->rows / simt_mma_table(m->kind)->m;
     if (!w->warps) w->warps = 1;   // too few rows are refused where they are walked
+    tensor_val map, source, of_rows = TENSOR_NO_VAL;
+    bool early = end_early(p, w, m, &map, &source);
+    if (early) of_rows = plan_window_places(p, map, source, w->rows, &w->places), places = p->op->vals.data[of_rows].into;
     tensor_space windows = plan_space(
-        p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[rows].name, (long long)w->rows),
-        loop_windows(p->op, rows, w->rows));
+        p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[places].name, (long long)w->rows),
+        loop_windows(p->op, places, w->rows));
     w->number = tensor_add_var(p->op, arena_printf(p->arena, "%s.window", p->op->vars.data[row].name),
                                windows);
-    out->lo = times(p, plan_wide(p, at(p, w->number)), w->rows);
-    out->hi = tensor_binary(p->op, TENSOR_MIN_OP, tensor_size(p->op, rows, NO_SPAN),
-                            plus(p, out->lo, tensor_int(p->op, w->rows)), NO_SPAN);
+    tensor_val starts = early ? plan_window_starts(p, of_rows, w->rows, windows) : TENSOR_NO_VAL;
+    out->lo = early ? start_of(p, starts, w->number, 0) : times(p, plan_wide(p, at(p, w->number)), w->rows);
+    out->hi = early ? start_of(p, starts, w->number, 1)
+                    : tensor_binary(p->op, TENSOR_MIN_OP, tensor_size(p->op, rows, NO_SPAN),
+                                    plus(p, out->lo, tensor_int(p->op, w->rows)), NO_SPAN);
+    w->first = out->lo;
     out->place = ROWS_OF_WINDOW;
     out->window = w;
 }

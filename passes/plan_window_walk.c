@@ -125,11 +125,12 @@ static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, u
     const plan_window *w = p->window;
     cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window)};
     tensor_space windows = p->op->vars.data[w->number].space;
-    tensor_val slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, c.rows, c.source, w->rows, windows);
-    c.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, c.rows, slots, w->rows, windows);
+    tensor_val places = w->places == TENSOR_NO_VAL ? c.rows : w->places,
+               slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, places, c.source, w->rows, windows);
+    c.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, places, slots, w->rows, windows);
     c.columns = plan_window_values(p, PREPARED_WINDOW_COLUMNS, c.source, slots, 0, windows);
     c.masks = !any_reads_entry(p, &c, stages, n, inside);
-    c.entries = plan_window_values(p, c.masks ? PREPARED_WINDOW_MASKS : PREPARED_WINDOW_ENTRIES, c.rows, slots, w->rows,
+    c.entries = plan_window_values(p, c.masks ? PREPARED_WINDOW_MASKS : PREPARED_WINDOW_ENTRIES, places, slots, w->rows,
                                    windows);
     return c;
 }
@@ -154,8 +155,8 @@ static cell cell_of(planner *p, const cells *c, const block *at_hand) {
     int64_t rows = p->window->rows, slots = prepared_slots(rows);
     tensor_op *op = p->op;
     tensor_space axis = op->vals.data[c->entries].axes[0], space = op->vars.data[c->m->depth].space;
-    tensor_expr above = times(p, plan_wide(p, at(p, p->window->number)), rows), number = at_hand->number,
-                in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), above, NO_SPAN),
+    tensor_expr number = at_hand->number,
+                in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), p->window->first, NO_SPAN),
                 row = plus(p, times(p, number, rows), in_window), in_block = at_hand->slot;
     number = plus(p, times(p, row, slots), in_block);
     if (c->masks) {

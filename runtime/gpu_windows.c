@@ -10,6 +10,37 @@ static gnn_status windows_of(rt_gpu *g, const rt_map_view *m, int64_t extent, rt
                      RT_POINTER(out->values.data));
 }
 
+// Where windows end is found here: of each row it takes two numbers.
+gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, rt_ints *out,
+                                int64_t *places) {
+    rt_ints order, offsets, reach[2], here[2] = {{0}, {0}}, made = {0};
+    const int64_t rows = m->codomain;
+    gnn_status status = rt_gpu_order(g, m, false, &order);
+    if (!status) status = rt_gpu_offsets(g, m, &offsets);
+    for (int i = 0; i < 2 && !status; i++) status = rt_gpu_ints(g, rows, &reach[i]);
+    if (!status)
+        status = RT_LAUNCH(g, WINDOW_REACH, rows, RT_POINTER(order.data), RT_POINTER(offsets.data), RT_POINTER(s->values.data),
+                           RT_NUMBER(rows), RT_NUMBER(s->codomain), RT_POINTER(reach[0].data), RT_POINTER(reach[1].data));
+    const size_t bytes = (size_t)rows * (g->wide ? 8 : 4);
+    for (int i = 0; i < 2 && !status; i++) {
+        status = rt_ints_new(g->c, rows, g->wide, &here[i]);
+        if (!status && rows) status = rt_fetch(g->c, reach[i].data, bytes, here[i].data, g->stream);
+    }
+    if (!status) status = rt_place_rows(g->c, &here[0], &here[1], extent, g->wide, &made, places);
+    if (!status) status = rt_gpu_ints(g, rows, out);
+    if (!status && rows) status = gnn_copy_in(g->c, out->data, made.data, bytes, g->stream);
+    if (!status) status = gnn_sync(g->c, g->stream);
+    for (int i = 0; i < 2; i++) rt_free(g->c, here[i].data);
+    rt_free(g->c, made.data);
+    return status;
+}
+
+gnn_status rt_gpu_window_starts(rt_gpu *g, const rt_map_view *places, int64_t extent, rt_ints *out) {
+    rt_map_view windows;
+    gnn_status s = windows_of(g, places, extent, &windows);
+    return s ? s : rt_gpu_offsets(g, &windows, out);
+}
+
 // Of each entry, how many before it have its value: where it stands in the order, less where that begins.
 static gnn_status ranks_of(rt_gpu *g, const rt_map_view *m, rt_map_view *out) {
     const int64_t n = m->values.count;

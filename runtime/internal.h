@@ -201,6 +201,7 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
     X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                 \
     X(PART_ROWS, "part_rows", 1, 2) X(PART_BEGINS, "part_begins", 1, 2) X(PART_ENDS, "part_ends", 1, 2)     \
     X(PART_HEADS, "part_heads", 1, 2) X(WINDOW_SLOTS, "window_slots", 2, 2)                                 \
+    X(WINDOW_PLACES, "window_places", 2, 2) X(WINDOW_STARTS, "window_starts", 1, 1)                         \
     X(WINDOW_BEGINS, "window_begins", 2, 2) X(WINDOW_COLUMNS, "window_columns", 2, 2)                       \
     X(WINDOW_ENTRIES, "window_entries", 2, 2) X(WINDOW_MASKS, "window_masks", 2, 2)                         \
     X(CLASSES, "classes", 1, RT_MAX_MAPS)
@@ -230,7 +231,7 @@ static inline bool rt_orders(rt_builder b) {   // a permutation
 }
 static inline bool rt_maps(rt_builder b) {   // it may be an argument
     return b == RT_COMPOSE || b == RT_CLASSES || b == RT_DEGREES || b == RT_DEGREES_FROM ||
-           b == RT_WINDOW_SLOTS || rt_orders(b);
+           b == RT_WINDOW_SLOTS || b == RT_WINDOW_PLACES || rt_orders(b);
 }
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
@@ -239,7 +240,8 @@ static inline int64_t rt_block(int64_t extent) {   // slots of a block of window
     return extent < 16 ? extent : 16;
 }
 static inline bool rt_windows(rt_builder b) {   // of so many rows
-    return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
+    return b == RT_WINDOW_PLACES || b == RT_WINDOW_STARTS || b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS ||
+           b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
 }
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
     return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) || rt_windows(b) ||
@@ -361,6 +363,13 @@ gnn_status rt_build_tile_begins(gnn_context *c, const rt_map_view *m, int64_t ex
 gnn_status rt_build_tile_values(gnn_context *c, const rt_map_view *m, int64_t extent, bool wide, rt_ints *out);
 // Parts of rows (parts.c); order: of the rows, or NULL.
 gnn_status rt_build_parts(gnn_context *c, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent, bool wide, rt_ints *out);
+// Places of rows in windows (window_places.c), of which there are rt_window_limit; where each window begins, as rows.
+int64_t rt_window_limit(int64_t rows, int64_t extent);
+gnn_status rt_place_rows(gnn_context *c, const rt_ints *least, const rt_ints *most, int64_t extent, bool wide, rt_ints *out,
+                         int64_t *places);
+gnn_status rt_build_window_places(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent, bool wide,
+                                  rt_ints *out, int64_t *places);
+gnn_status rt_build_window_starts(gnn_context *c, const rt_map_view *places, int64_t extent, bool wide, rt_ints *out);
 // Windows of rows (windows.c); slots: as rt_build_window_slots gives them.
 gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent, bool wide,
                                  rt_ints *out, int64_t *count);

@@ -70,6 +70,14 @@ static bool orders(const rt_map_ref *ref, const gnn_plan *plan) {
     return ref->prepared && rt_orders(plan->p->prepared[ref->index].builder);
 }
 
+// What a map is to lead to so many of: places of those, where it says places.
+static int64_t size_into(const gnn_plan *plan, const rt_map_ref *ref, uint32_t into) {
+    const rt_prepared *q = ref->prepared ? &plan->p->prepared[ref->index] : NULL;
+    if (q && q->builder == RT_COMPOSE && q->args[1].prepared) q = &plan->p->prepared[q->args[1].index];
+    const int64_t n = plan->sizes[into];
+    return q && q->builder == RT_WINDOW_PLACES && q->extent ? rt_window_limit(n, q->extent) * q->extent : n;
+}
+
 static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     const rt_prepared *q = r->q;
     const rt_map_view *m = r->views;
@@ -81,16 +89,18 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
             return misfit(plan, r, "its maps have another domain");
     bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_DEGREES_FROM ||
                      q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_windows(q->builder);
-    if (of_values && m[0].codomain != plan->sizes[q->into])
+    if (of_values && m[0].codomain != size_into(plan, &q->args[0], q->into))
         return misfit(plan, r, "its map goes into another space");
     bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
                     q->builder == RT_WINDOW_ENTRIES || q->builder == RT_WINDOW_MASKS;
     if (of_slots && !(q->args[1].prepared && plan->p->prepared[q->args[1].index].builder == RT_WINDOW_SLOTS))
         return misfit(plan, r, "its second map says no slots of windows");
+    if (q->builder == RT_WINDOW_STARTS && !(q->args[0].prepared && plan->p->prepared[q->args[0].index].builder == RT_WINDOW_PLACES))
+        return misfit(plan, r, "its map says no places in windows");
     if (rt_parts(q->builder) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
         return misfit(plan, r, "its second map is no order of its rows");
     if (q->builder == RT_COMPOSE &&
-        (m[0].codomain != m[1].values.count || m[1].codomain != plan->sizes[q->into]))
+        (m[0].codomain != m[1].values.count || m[1].codomain != size_into(plan, &q->args[1], q->into)))
         return misfit(plan, r, "its maps do not compose");
     return GNN_OK;
 }
@@ -149,6 +159,9 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_PART_ENDS:
     case RT_PART_HEADS:
         return rt_build_parts(c, r->q->builder, &m[0], r->q->nargs > 1 ? &m[1] : NULL, r->q->extent, wide, &s->host);
+    case RT_WINDOW_PLACES:
+        return rt_build_window_places(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
+    case RT_WINDOW_STARTS: return rt_build_window_starts(c, &m[0], r->q->extent, wide, &s->host);
     case RT_WINDOW_SLOTS:
         return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
     case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, wide, &s->host);

@@ -336,6 +336,41 @@ static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, 
     rt_free(c, w.values.data);
 }
 
+// Whether all entries of values before v have smaller values of s than those of v and behind it.
+static bool apart(const map *m, const map *s, int64_t v) {
+    for (int64_t e = 0; e < m->n; e++)
+        for (int64_t f = 0; f < m->n; f++)
+            if (m->at[e] >= 0 && m->at[e] < v && m->at[f] >= v && s->at[e] >= 0 && s->at[f] >= 0 && s->at[e] >= s->at[f]) return false;
+    return true;
+}
+
+static void places(gnn_context *c, const map *m, const map *s, int64_t extent, bool wide) {
+    rt_map_view v = view(c, m, wide), w = view(c, s, wide), at = {0};
+    rt_ints starts;
+    const int64_t full = (m->into + extent - 1) / extent, limit = full + full / 4;
+    int64_t window = 0, start = 0;
+    GOOD(c, rt_build_window_places(c, &v, &w, extent, wide, &at.values, &at.codomain));
+    GOOD(c, rt_build_window_starts(c, &at, extent, wide, &starts));
+    CHECK(at.codomain == limit * extent && at.values.count == m->into && starts.count == limit + 1);
+    CHECK(rt_get(&starts, 0) == 0 && rt_get(&starts, limit) == m->into);
+    for (int64_t k = 1; k < m->into; k++) {
+        const int64_t length = k - start, rest = (m->into - k + extent - 1) / extent;
+        if (length < extent && !(2 * length >= extent && window + 1 + rest <= limit && apart(m, s, k))) continue;
+        start = k;
+        CHECK(rt_get(&starts, ++window) == k);
+    }
+    for (int64_t k = 0; k < m->into; k++) {
+        const int64_t place = rt_get(&at.values, k), of = place / extent;
+        CHECK(of < limit && place % extent == k - rt_get(&starts, of) && k < rt_get(&starts, of + 1));
+    }
+    for (int64_t k = window + 1; k <= limit; k++)
+        CHECK(rt_get(&starts, k) == m->into);
+    rt_free(c, starts.data);
+    rt_free(c, at.values.data);
+    rt_free(c, v.values.data);
+    rt_free(c, w.values.data);
+}
+
 static int64_t told(const rt_preimages *m, rt_token_kind k, int64_t value) {
     return rt_statistic(m, &(rt_token){.kind = k, .value = value});
 }
@@ -450,6 +485,8 @@ static void round_of(gnn_context *c, uint64_t *r) {
     tiles_cover(c, maps, 1 + random_below(r, 20), wide);
     parts_cover(c, maps, 1 + random_below(r, 20), wide);
     windows(c, &maps[0], &maps[1], 1 + random_below(r, 9), wide);
+    places(c, &maps[0], &maps[1], 1 + random_below(r, 5), wide);
+    places(c, &maps[0], &maps[0], 1 + random_below(r, 5), wide);   // each value apart from the one before
     statistics(c, maps);
     map small = random_map(r, random_below(r, 5), 2), other = random_map(r, small.n, 2);
     symmetric(c, &small, &other);
