@@ -178,7 +178,8 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
         while (t.row_axis + 1 < v->rank && !tensor_mentions(op, f->index[t.row_axis], t.along ? f->beside : n->var))
             t.row_axis++;
     } else {
-        t.columns = (uint32_t)op->spaces.data[v->axes[v->rank - 1]].size;
+        t.columns = 1;
+        for (uint32_t i = f->nindex; i < v->rank; i++) t.columns *= (uint32_t)op->spaces.data[v->axes[i]].size;
     }
     t.bytes = copied_at_once(op, f, t.columns, beside ? (t.along ? n : beside)->lo : 0);
     t.elements = t.rows * f->pitch + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);

@@ -72,9 +72,13 @@ static const char *check_input(loop_verifier *v, const loop_fetch *f) {
     if (!stays || !ir_dtype_is_float(val->type))
         return WRONG(v, "rows of '%s' are fetched, which is no tensor of floats that stays as it is",
                      val->name);
-    if (val->rank < 2 || f->nindex != val->rank - rows ||
-        v->op->spaces.data[val->axes[val->rank - 1]].kind != SPACE_CONST)
-        return WRONG(v, "rows of '%s' are fetched, and are not one axis of a size that is known", val->name);
+    bool known = f->nindex && (rows ? f->nindex < val->rank : f->nindex == val->rank && val->rank > 1);
+    int64_t columns = 1;
+    for (uint32_t i = rows ? f->nindex : val->rank - 1; known && i < val->rank; i++) {
+        const tensor_space_info *axis = &v->op->spaces.data[val->axes[i]];
+        known = axis->kind == SPACE_CONST && !__builtin_mul_overflow(columns, axis->size, &columns) && columns <= LOOP_MAX_POINTS;
+    }
+    if (!known) return WRONG(v, "rows of '%s' are fetched, and are no axes of sizes that are known", val->name);
     for (uint32_t i = 0; i < f->nindex; i++) {
         TRY(loop_check_expr(v, f->index[i], UINT32_MAX));
         if (!tensor_type_equal(tensor_typeof(v->op, f->index[i]), (tensor_type){DT_INDEX, val->axes[i]}))

@@ -327,7 +327,9 @@ void lw_fetch_last(simt_builder *b);   // after all of them, where indices were 
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load);   // that the load is of; NULL: none
 // Of the row at the instance at hand, the elements at `last` on the other axis.
-simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes);
+simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load);   // of a row of several axes: where the last one's begins, in elements
+simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load, position last,
+                           uint32_t lanes);
 // A load of such a row, but for its type, which is zeros wherever masks of the loops in scope from there on fail.
 bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from);
 

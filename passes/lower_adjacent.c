@@ -175,7 +175,7 @@ static simt_value load_of_tile(const fetched_rows *f, kernel *k, simt_builder *b
     run r = run_of(k, f->node, most);
     if (!f->tile.along || r.n <= 1 || (r.n & (r.n - 1)) || !stands_at(&r, &here)) return 0;
     lw_stand_at(&r, 0);
-    simt_value all = lw_load_fetched(k, b, f, (position){0}, r.n);
+    simt_value all = lw_load_fetched(k, b, f, tensor_node_at(k->l->op, load), (position){0}, r.n);
     return remember_all(&r, b, load, all, 1, here);
 }
 
@@ -198,7 +198,7 @@ static simt_value load_together(kernel *k, simt_builder *b, tensor_expr load) {
     }
     lw_stand_at(&r, here);
     if (!plain) return 0;
-    simt_value all = f ? lw_load_fetched(k, b, f, first[n->nargs - 1], r.n * lanes)
+    simt_value all = f ? lw_load_fetched(k, b, f, n, first[n->nargs - 1], r.n * lanes)
                        : lw_load_in_a_row(k, b, v, first, r.n * lanes);
     return remember_all(&r, b, load, all, lanes, here);
 }

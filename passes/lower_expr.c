@@ -308,7 +308,7 @@ static simt_value fetched_load(kernel *k, simt_builder *b, tensor_expr e, const 
     simt_value adjacent = lw_load_adjacent(k, b, e);
     if (adjacent) return adjacent;
     position last = lw_position(k, b, n->args[n->nargs - 1]);
-    return lw_load_fetched(k, b, f, last, last.shape == POSITION_ONE ? 1 : lw_lanes(k));
+    return lw_load_fetched(k, b, f, n, last, last.shape == POSITION_ONE ? 1 : lw_lanes(k));
 }
 
 static simt_value lower_load(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {

@@ -84,7 +84,8 @@ static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_valu
     const loop_fetch *f = x->to->rows;
     uint32_t rank = k->l->op->vals.data[f->val].rank;
     simt_value index[8];
-    for (uint32_t i = 0; i + 1 < rank; i++) index[i] = i == x->to->tile.row_axis ? row : x->index[i];
+    for (uint32_t i = 0; i + 1 < rank; i++)   // a row of several axes begins at the first of each
+        index[i] = i == x->to->tile.row_axis ? row : i < f->nindex ? x->index[i] : lw_ix(k, b, 0);
     index[rank - 1] = column;
     return lw_address(k, b, f->val, index);
 }
@@ -157,7 +158,7 @@ static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
 static simt_value *same_index(kernel *k, simt_builder *b, const fetched_rows *f) {
     uint32_t rank = k->l->op->vals.data[f->rows->val].rank;
     simt_value *index = ARENA_ARRAY(k->l->arena, simt_value, rank);
-    for (uint32_t i = 0; i + 1 < rank; i++)
+    for (uint32_t i = 0; i + 1 < rank && i < f->rows->nindex; i++)
         if (i != f->tile.row_axis) index[i] = lw_position(k, b, f->rows->index[i]).at;
     return index;
 }
@@ -502,13 +503,26 @@ static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, u
     return lw_load_shared(k, b, f->rows->val, to, lanes, column_align(f, lanes, bytes));
 }
 
-simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, position last, uint32_t lanes) {
+simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load) {
+    const tensor_val_info *val = &k->l->op->vals.data[f->rows->val];
+    simt_value part = lw_ix(k, b, 0);
+    int64_t size = 1;
+    for (uint32_t i = load->nargs - 1; i-- > f->rows->nindex;) {
+        size *= k->l->op->spaces.data[val->axes[i + 1]].size;
+        part = simt_build_binary(b, SIMT_ADD, part, simt_build_with(b, SIMT_MUL, lw_position(k, b, load->args[i]).at, size));
+    }
+    return part;
+}
+
+simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load, position last,
+                           uint32_t lanes) {
     if (f->beside) return load_tile(k, b, f, lanes);
     uint32_t bytes = element_bytes(k, f->rows);
     int64_t plus;
     simt_value row = in_round(k, b, f, &plus),
                to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
     to = simt_build_addr(b, to, rows_apart(b, f->rows, row, plus, bytes), 1, plus * f->rows->pitch * bytes);
+    if (f->rows->nindex + 1 < load->nargs) to = simt_build_addr(b, to, lw_fetched_part(k, b, f, load), bytes, 0);
     if (last.shape == POSITION_ANY) {
         simt_value x[16];
         for (uint32_t i = 0; i < lanes; i++)

@@ -18,6 +18,7 @@ typedef struct {   // of what is fetched, along rows of shared memory, or from o
 
 struct lm_pieces {
     const fetched_rows *f;
+    const tensor_node *load;
     const loop_node *outer, *depth;   // outer: over the rows of A, the columns of B
     uint32_t pair;                    // axis of B's pieces of which two are taken at once, or LOWER_NO_AXIS
     axis_set held;                    // that the operation has
@@ -88,7 +89,8 @@ static bool may_pass_end(const kernel *k, const loop_node *n) {
 // Rows that lie there whole have room for so much, which a round may go beyond.
 static int64_t last_of(const kernel *k, const lm_pieces *x) {
     bool tile = x->f->beside || !may_pass_end(k, x->column.loop);
-    return tile ? INT64_MAX : (x->f->tile.columns - 1) / SIDE * SIDE;
+    const tensor_val_info *v = &k->l->op->vals.data[x->f->rows->val];
+    return tile ? INT64_MAX : (k->l->op->spaces.data[v->axes[v->rank - 1]].size - 1) / SIDE * SIDE;
 }
 
 static void add(simt_builder *b, side *s, simt_value x, int64_t most) {
@@ -161,6 +163,7 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
     x->outer = loop_at(k, o == SIMT_MMA_A ? p->m->rows : p->m->columns);
     x->depth = loop_at(k, p->m->depth);
     x->f = load->op == TENSOR_LOAD_OP ? lw_fetched(k, load) : NULL;
+    x->load = load;
     x->pair = LOWER_NO_AXIS;
     x->held = p->all;
     ir_dtype t = type_of((simt_element)p->info->element);
@@ -207,6 +210,8 @@ simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x) {
     if (every)
         thread = simt_build_binary(b, SIMT_ADD, thread,
                                    simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UDIV, x->row.at, every), skew));
+    if (!x->f->beside && x->f->rows->nindex + 1 < x->load->nargs)
+        to = simt_build_addr(b, to, lw_fetched_part(k, b, x->f, x->load), (uint32_t)bytes, 0);
     // Pieces differ by constants: copies are whole matrices apart.
     to = simt_build_addr(b, to, thread, 1, row * pitch + (every ? row / every * skew : 0) + column * bytes);
     simt_op op = x->column.loop == x->depth ? SIMT_LDMATRIX : SIMT_LDMATRIX_TRANS;

@@ -21,6 +21,7 @@ typedef struct {
     uint32_t *walk_of;        // per stage: number from 1; 0: none
     bool *windowed;           // per walk: it is one of windows
     stage_group shared;       // maps at whose values warps of a window read rows together
+    bool natural;             // of several heads: without vectors
 } walks;
 
 bool default_find_walks(walks *w);   // false: something else reads a score that walks would compute

@@ -19,6 +19,7 @@ enum {
     MOST_HELD = 128,    // numbers a thread holds of its rows
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
+    HEAD_WARPS = 2,     // that have heads of their own
     BUFFERS = 3,        // of rows they share
     MOST_HEADS = 4,     // of a row at once
     MOST_ALONE = 16,    // of sums that are no products
@@ -191,12 +192,28 @@ static bool fit(windows *x) {
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
-// Rows that warps of a block share, copied while they are at work.
-static bool are_shared(const windows *x) {
-    return x->heads == 1 && (!x->products || x->columns >= WIDE) && (!x->dots || x->dots >= WIDE);
+// Heads of a row that a warp has at once: as many numbers as of one head.
+static int64_t heads_of_warp(const windows *x) {
+    int64_t heads = WIDE / x->columns;
+    return heads > 1 ? default_power_in(x->heads, heads) : 1;
 }
 
-static int64_t sharing_of(const windows *x) { return are_shared(x) ? SHARING : 1; }
+// Several heads, all of them at once: rows are copied whole, and what a row has of one is too little for a copy.
+static bool are_heads_shared(const windows *x) {
+    return x->products && x->bounded && x->dots == x->columns && x->columns <= WIDE && x->columns % DEPTH == 0 &&
+           x->heads <= HEAD_WARPS * heads_of_warp(x);
+}
+
+// Rows that warps of a block share, copied while they are at work.
+static bool are_shared(const windows *x) {
+    if (x->heads > 1) return are_heads_shared(x);
+    return (!x->products || x->columns >= WIDE) && (!x->dots || x->dots >= WIDE);
+}
+
+// Warps that share a window's slots, of other rows.
+static int64_t sharing_of(const windows *x) {
+    return !are_shared(x) ? 1 : x->heads > 1 && x->heads > heads_of_warp(x) ? SHARING / HEAD_WARPS : SHARING;
+}
 
 static void fill_window(const windows *x, const tensor_stage *st) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
@@ -220,6 +237,13 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
 // As a block has them: heads of one window, or windows.
 static void fill_threads(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
+    if (x->heads > 1 && are_shared(x)) {
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], sharing_of(x), NULL);
+        if (st->nleft < 2) return;
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], x->heads / heads_of_warp(x), NULL);
+        default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], heads_of_warp(x), NULL);
+        return;
+    }
     int64_t heads = default_power_in(x->heads, MOST_HEADS),
             rows = x->heads > 1 ? MOST_HEADS / heads : are_shared(x) ? sharing_of(x) : WARPS,
             each = x->products && x->columns < LEAST && x->heads / heads % 2 == 0 ? 2 : 1;
@@ -231,7 +255,7 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
 
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
-    int64_t vector = default_power_in(x->columns / PIECE, PIECE);
+    int64_t vector = x->heads > 1 && are_shared(x) ? 1 : default_power_in(x->columns / PIECE, PIECE);   // heads are read as matrices
     if (!x->products || st->nleft < x->depth) return;
     default_fill(m, st->name, SCHEDULE_VECTOR, st->left[st->nleft - 1], vector, NULL);
     default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[st->nleft - 1], x->columns / (LANES * vector), NULL);
@@ -266,7 +290,7 @@ static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tens
 }
 
 void default_window_score(walks *w, const tensor_stage *st) {
-    int64_t depth = default_extent(w->p, st->bound[0]), vector = default_power_in(depth / LANES, PIECE);
+    int64_t depth = default_extent(w->p, st->bound[0]), vector = w->natural ? 1 : default_power_in(depth / LANES, PIECE);
     windows x = {.w = w, .type = default_narrow_type(w->p->op, tensor_node_at(w->p->op, st->body[0])->args[0])};
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
@@ -291,6 +315,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);
+    w->natural |= are_shared(&x) && x.heads > 1;
     int64_t density = (x.products ? x.columns : x.dots) < WIDE ? NARROW_DENSITY : DENSITY;
     VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density}));
     return true;

@@ -89,15 +89,18 @@ static bool find_index(const slot_rows *x, const tensor_node *load, tensor_expr 
 }
 
 // Of eight lanes that take turns at the banks four read vectors of one row where it is a column of a product, and
-// one in each of four rows, two apart, where it is of its depth: both ask for all 128 bytes of them.
+// one in each of four rows, two apart, where it is of its depth: both ask for all 128 bytes of them. Rows of several
+// heads are read as matrices, 16 bytes of each of eight rows.
 static void set_pitch(const slot_rows *x, loop_fetch *f) {
     enum { ACCESS = 16, LINE = 128 };
     const tensor_val_info *i = &x->p->op->vals.data[f->val];
-    int64_t bytes = ir_dtype_bytes(i->type), row = x->p->op->spaces.data[i->axes[i->rank - 1]].size * bytes;
+    int64_t bytes = ir_dtype_bytes(i->type), row = bytes;
+    for (uint32_t a = f->nindex; a < i->rank; a++) row *= x->p->op->spaces.data[i->axes[a]].size;
     f->pitch = (uint32_t)(row / bytes);
     if (row % ACCESS) return;   // no vectors
-    int64_t apart = row / LINE * LINE + LINE / 2;
+    int64_t apart = row / LINE * LINE + (f->nindex + 1 < i->rank ? ACCESS : LINE / 2);
     f->pitch = (uint32_t)((apart < row ? apart + LINE : apart) / bytes);
+    if (f->nindex + 1 < i->rank) return;
     f->every = 2;
     f->skew = (uint32_t)(ACCESS / bytes);
 }
@@ -117,11 +120,16 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
         return REFUSE(p, E0530, keep, help,
                       "what '%s' reads of '%s' is no row of what '%s' says of an entry, the same in the whole walk, and nothing else is copied in this version",
                       x->st->name, name, p->op->vals.data[x->source].name);
-    for (uint32_t i = 1; i + 1 < r->load->nargs; i++)
-        if (!plan_fetch_same(p, x->kernel, x->slots, index[i]))
-            return REFUSE(p, E0530, keep, arena_printf(p->arena, "%s, or leave out groups and registers along the other index", help),
-                          "a block has several rows of '%s' for each slot at once, of which one alone is copied in this version", name);
     loop_fetch f = {.val = v, .index = index, .nindex = r->load->nargs - 1, .beside = LOOP_NO_BESIDE};
+    for (uint32_t i = f.nindex; i-- > 1;)   // all that the block has at once
+        if (!plan_fetch_same(p, x->kernel, x->slots, index[i])) f.nindex = i;
+    for (uint32_t i = f.nindex; i + 1 < r->load->nargs; i++) {
+        const tensor_space_info *axis = &p->op->spaces.data[p->op->vals.data[v].axes[i]];
+        if (axis->kind == SPACE_CONST) continue;
+        return REFUSE(p, E0544, keep, arena_printf(p->arena, "give the size, -D %s=8, or %s", axis->name, help),
+                      "a block has several rows of '%s' for each slot at once, and how many '%s' has is not known", name, axis->name);
+    }
+    plan_row_guards(p, v, f.nindex);
     set_pitch(x, &f);
     for (uint32_t i = 0; i < x->fetched.len; i++) {
         if (same_rows(&x->fetched.data[i], &f)) return true;

@@ -82,6 +82,17 @@ void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes) {
         add(p, (program_guard){.kind = GUARD_STRIDE, .param = val, .axis = a, .value = bytes / element});
 }
 
+// Axes from one on lie one behind the other.
+void plan_row_guards(planner *p, tensor_val val, uint32_t from) {
+    const tensor_val_info *i = &p->op->vals.data[val];
+    int64_t size = 1;
+    for (uint32_t a = i->rank; a-- > from + 1;) {
+        size *= p->op->spaces.data[i->axes[a]].size;
+        if (i->role != VAL_STAGE && !(i->facts & FACT_PACKED))
+            add(p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = a - 1, .value = (uint32_t)size});
+    }
+}
+
 // ---- Packed arrays ---------------------------------------------------------------------------------------
 // Where steps along an axis are written out and what one covers is known, addresses differ by constants,
 // which cost nothing, if the array is packed.

@@ -559,6 +559,7 @@ tensor_space plan_space(planner *p, const char *name, tensor_expr size);   // of
 
 // ---- Guards (plan_guard.c) -------------------------------------------------------------------------------
 void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes);   // rows of a matrix that are copied so many bytes at once
+void plan_row_guards(planner *p, tensor_val val, uint32_t from);   // that its axes from one on lie one behind the other
 bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,
                         bool padded);   // to a multiple of it; false: it cannot be
 void plan_packed_guards(planner *p);   // when the loops are there
