@@ -28,8 +28,20 @@ static void cells_body(kernel *k, simt_builder *b, const loop_node *n) {
     lw_take_cell(k);
 }
 
+// Whether there is a cell of a window: what its row has, and what is computed of it, is there in any case.
+static bool is_cell(const kernel *k, const loop_node *n) {
+    const tensor_op *op = k->l->op;
+    const tensor_node *c = tensor_node_at(op, n->value), *x = c->nargs ? tensor_node_at(op, c->args[0]) : NULL;
+    if (x && x->op == TENSOR_CVT_OP) x = tensor_node_at(op, x->args[0]);
+    if (!x || x->op != TENSOR_LOAD_OP || op->vals.data[x->imm.i].role != VAL_PREPARED) return false;
+    for (uint32_t i = 0; i < n->body.len; i++)
+        if (n->body.data[i]->kind != LOOP_CONTRIBUTE) return false;
+    prepared_builder made = op->vals.data[x->imm.i].builder;
+    return (c->op == TENSOR_BIT_OP && made == PREPARED_WINDOW_MASKS) || (c->op == TENSOR_GE_OP && made == PREPARED_WINDOW_ENTRIES);
+}
+
 static void lower_if(kernel *k, simt_builder *b, const loop_node *n) {
-    if (lw_products(k)) {
+    if (lw_products(k) || is_cell(k, n)) {
         cells_body(k, b, n);
         return;
     }

@@ -420,20 +420,25 @@ reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stag
     return r;
 }
 
-const loop_node *lw_products(const kernel *k) {
+static const loop_node *innermost(const kernel *k) {
     uint32_t i = k->reductions.len;
     while (i > 0 && !k->reductions.data[i - 1]->open) i--;
-    return i && k->reductions.data[i - 1]->node->matrix ? k->reductions.data[i - 1]->node : NULL;
+    return i ? k->reductions.data[i - 1]->node : NULL;
+}
+
+const loop_node *lw_products(const kernel *k) {
+    const loop_node *n = innermost(k);
+    return n && n->matrix ? n : NULL;
 }
 
 void lw_add_cell(kernel *k, tensor_expr condition) {
-    const loop_node *n = lw_products(k);
+    const loop_node *n = innermost(k);
     for (uint32_t i = 0; i < k->reductions.len; i++)
         if (k->reductions.data[i]->node == n) VEC_PUSH(k->l->arena, &k->reductions.data[i]->cells, condition);
 }
 
 void lw_take_cell(kernel *k) {
-    const loop_node *n = lw_products(k);
+    const loop_node *n = innermost(k);
     for (uint32_t i = 0; i < k->reductions.len; i++)
         if (k->reductions.data[i]->node == n) k->reductions.data[i]->cells.len--;
 }
