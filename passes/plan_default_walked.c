@@ -262,13 +262,14 @@ static int64_t groups_of(const making *m, int64_t lanes) {
     return threads / lanes;
 }
 
-// Groups that share a row: of few edges all wait for whoever has the longest one, or the longest part of one.
-static int64_t sharers_of(const making *m, int64_t groups, int64_t lanes) {
-    bool narrow = lanes < m->p->machine->lanes;
-    int64_t most = m->rows == ROWS_WALKED_AT_ONCE                            ? AT_ONCE_GROUPS
-                   : m->rows == ROWS_WALKED_FEWEST                           ? FEWER_GROUPS
-                   : m->rows == ROWS_WALKED_FEWER && narrow                  ? FEWER_GROUPS
-                                                                             : 1;
+// Groups that share a row: of few edges all wait for whoever has the longest one, or the longest part of one. Walks that
+// read several rows of an edge, and follow one another, have enough under way.
+static int64_t sharers_of(const walks *w, int64_t groups, int64_t lanes) {
+    bool narrow = lanes < w->p->machine->lanes;
+    int64_t most = w->m->rows == ROWS_WALKED_AT_ONCE                           ? AT_ONCE_GROUPS
+                   : w->m->rows == ROWS_WALKED_FEWEST                          ? FEWER_GROUPS
+                   : w->m->rows == ROWS_WALKED_FEWER && narrow && !w->heavy    ? FEWER_GROUPS
+                                                                               : 1;
     return groups < most ? groups : most;
 }
 
@@ -285,7 +286,7 @@ static int64_t part_of(const walks *w, const row_shares *s) {
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
-            groups = groups_of(m, s->lanes * spare), sharers = sharers_of(m, groups, s->lanes * spare);
+            groups = groups_of(m, s->lanes * spare), sharers = sharers_of(w, groups, s->lanes * spare);
     stage_group all = stages_of(w, of);
     if (m->rows == ROWS_WALKED_WINDOWS && default_window_walk(w, of, &all)) {
         w->windowed[of - w->walks.data] = true;
@@ -407,9 +408,8 @@ static bool is_one_kernel(const walks *w, uint32_t walked, const row_shares *s) 
     return false;
 }
 
-// Of few edges one walk alone.
-static bool are_light(const walks *w, uint32_t walked, const row_shares *s) {
-    bool fewer = w->m->rows == ROWS_WALKED_FEWER || w->m->rows == ROWS_WALKED_FEWEST, light = walked == 1 || !fewer;
+static bool are_light(const walks *w, const row_shares *s) {
+    bool light = true;
     for (uint32_t i = 0; i < w->walks.len; i++)
         if (default_walk_is_worth(w, &w->walks.data[i])) light = light && is_light(w, &w->walks.data[i], s);
     return light;
@@ -430,7 +430,9 @@ bool default_walk(making *m) {
     }
     if (m->rows == ROWS_WALKED_AT_ONCE && !is_one_kernel(&w, filled, &deepest)) return false;
     if (m->rows == ROWS_WALKED_FEWEST && is_one_kernel(&w, filled, &deepest)) return false;
-    if (filled && are_light(&w, filled, &deepest)) halve_lanes(&w, &deepest);
+    bool light = filled && are_light(&w, &deepest), fewer = m->rows == ROWS_WALKED_FEWER || m->rows == ROWS_WALKED_FEWEST;
+    w.heavy = filled > 1 && !light;
+    if (light && (filled == 1 || !fewer)) halve_lanes(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;

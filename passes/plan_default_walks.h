@@ -21,7 +21,8 @@ typedef struct {
     uint32_t *walk_of;        // per stage: number from 1; 0: none
     bool *windowed;           // per walk: it is one of windows
     stage_group shared;       // maps at whose values warps of a window read rows together
-    bool natural;             // of several heads: without vectors
+    bool natural;             // windows of several heads: without vectors
+    bool heavy;               // several walks, some of which read several rows of an edge, or sum them
 } walks;
 
 bool default_find_walks(walks *w);   // false: something else reads a score that walks would compute

@@ -20,6 +20,7 @@ enum {
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
     HEAD_WARPS = 2,     // that have heads of their own
+    MOST_HEAD_WARPS = 8,
     BUFFERS = 3,        // of rows they share
     MOST_HEADS = 4,     // of a row at once
     MOST_ALONE = 16,    // of sums that are no products
@@ -180,28 +181,20 @@ static int64_t heads_of(const windows *x) {
     return level == 2 ? default_extent(x->w->p, deepest->left[1]) : 1;
 }
 
-static bool fit(windows *x) {
-    const planner *p = x->w->p;
-    if (!p->machine->gpu || p->facts->no_matrices || x->of->edges.len) return false;
-    if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
-    x->heads = heads_of(x);
-    if (!x->heads) return false;
-    if (!x->products) return x->dots >= LEAST;
-    int64_t held = x->products * x->columns / 2, least = !x->bounded ? WIDE : x->dots ? LEAST_DOTS : LEAST;
-    return x->columns <= WIDEST && x->columns >= least && x->columns % PIECE == 0 && held <= MOST_HELD;
-}
+// Numbers that a row has of one head, of what is multiplied.
+static int64_t width_of(const windows *x) { return x->products ? x->columns : x->dots; }
 
-// ---- Cells -----------------------------------------------------------------------------------------------
-// Heads of a row that a warp has at once: as many numbers as of one head.
+// Heads of a row that a warp has at once: as many numbers as of one head. Sums of any size take more registers.
 static int64_t heads_of_warp(const windows *x) {
-    int64_t heads = WIDE / x->columns;
+    int64_t heads = x->bounded ? WIDE / width_of(x) : 1;
     return heads > 1 ? default_power_in(x->heads, heads) : 1;
 }
 
 // Several heads, all of them at once: rows are copied whole, and what a row has of one is too little for a copy.
 static bool are_heads_shared(const windows *x) {
-    return x->products && x->bounded && x->dots == x->columns && x->columns <= WIDE && x->columns % DEPTH == 0 &&
-           x->heads <= HEAD_WARPS * heads_of_warp(x);
+    int64_t width = width_of(x), warps = x->bounded ? HEAD_WARPS : MOST_HEAD_WARPS;
+    return width && x->dots == width && width <= WIDE && width % DEPTH == 0 && x->heads * width <= WIDEST &&
+           x->heads <= warps * heads_of_warp(x);
 }
 
 // Rows that warps of a block share, copied while they are at work.
@@ -212,9 +205,23 @@ static bool are_shared(const windows *x) {
 
 // Warps that share a window's slots, of other rows.
 static int64_t sharing_of(const windows *x) {
-    return !are_shared(x) ? 1 : x->heads > 1 && x->heads > heads_of_warp(x) ? SHARING / HEAD_WARPS : SHARING;
+    int64_t heads = x->heads > 1 ? x->heads / heads_of_warp(x) : 1;
+    return are_shared(x) && heads < SHARING ? SHARING / heads : 1;
 }
 
+static bool fit(windows *x) {
+    const planner *p = x->w->p;
+    if (!p->machine->gpu || p->facts->no_matrices || x->of->edges.len) return false;
+    if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
+    x->heads = heads_of(x);
+    if (!x->heads) return false;
+    if (!x->products) return x->dots >= LEAST || (x->heads > 1 && are_heads_shared(x));
+    int64_t held = x->products * x->columns / 2, least = !x->bounded ? WIDE : x->dots ? LEAST_DOTS : LEAST;
+    if (x->heads > 1 && are_heads_shared(x)) least = DEPTH;
+    return x->columns <= WIDEST && x->columns >= least && x->columns % PIECE == 0 && held <= MOST_HELD;
+}
+
+// ---- Cells -----------------------------------------------------------------------------------------------
 static void fill_window(const windows *x, const tensor_stage *st) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
     v[0] = (schedule_value){.number = sharing_of(x) * ROWS, .var = UINT32_MAX};
@@ -255,7 +262,7 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
 
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
-    int64_t vector = x->heads > 1 && are_shared(x) ? 1 : default_power_in(x->columns / PIECE, PIECE);   // heads are read as matrices
+    int64_t vector = x->heads > 1 && x->bounded && are_shared(x) ? 1 : default_power_in(x->columns / PIECE, PIECE);   // heads are read as matrices
     if (!x->products || st->nleft < x->depth) return;
     default_fill(m, st->name, SCHEDULE_VECTOR, st->left[st->nleft - 1], vector, NULL);
     default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[st->nleft - 1], x->columns / (LANES * vector), NULL);
