@@ -54,6 +54,25 @@ static gnn_status make_common(gnn_plan *plan) {
     return !s && late ? rt_plan_requires(plan) : s;
 }
 
+static bool is_passed(const gnn_plan *plan, uint32_t prepared) {
+    for (uint32_t r = 0; r < plan->nready; r++) {
+        const rt_version *v = plan->ready[r].version;
+        for (uint32_t i = 0; i < v->nsteps; i++)
+            for (uint32_t k = 0; k < v->steps[i].nargs; k++)
+                if (v->steps[i].args[k].kind == RT_ARG_PREPARED && v->steps[i].args[k].index == prepared) return true;
+    }
+    return false;
+}
+
+// What served to make others, or a condition, is as large as what launches read: it stays where a cache has it.
+static void drop_unread(gnn_plan *plan) {
+    for (uint32_t i = 0; i < plan->p->nprepared; i++) {
+        if (!plan->prepared[i] || is_passed(plan, i)) continue;
+        rt_structure_drop(plan->prepared[i]);
+        plan->prepared[i] = NULL;
+    }
+}
+
 static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
     gnn_status s = make_tables(plan) ? rt_pool_start(plan->c) : GNN_NO_MEMORY;
     if (!s) s = rt_plan_sizes(plan, o);
@@ -62,7 +81,9 @@ static gnn_status make(gnn_plan *plan, const gnn_plan_options *o) {
     if (!s) s = rt_plan_versions(plan, o->version);
     if (!s) make_dividers(plan);
     if (!s) s = rt_plan_steps(plan);
-    return s ? s : gnn_sync(plan->c, plan->stream);
+    if (!s) s = gnn_sync(plan->c, plan->stream);
+    if (!s) drop_unread(plan);
+    return s;
 }
 
 // What a condition had built, such as the slots of windows, is there for the version it chooses: where the

@@ -134,6 +134,7 @@ static void counted(void) {
     a[2] = 2, b[2] = 2;
     GOOD(c, gnn_plan_new(p, &o, &plan));
     CHECK(size_of(plan, "classes(a,b)") == 3 && size_of(plan, "twice") == 6);
+    CHECK(!plan->prepared[1] && gnn_plan_prepared_bytes(plan) == 0);   // no launch reads the classes
     gnn_plan_free(plan);
     gnn_program_free(p);
 }
