@@ -242,6 +242,7 @@ void run_estimate_close(run_session *r);
 bool run_affordable(run_op *o);   // whether comparing is; false: a diagnostic tells why not
 bool run_compare(run_op *o, run_row *row);   // with the evaluator; false: a diagnostic tells why not
 const tensor_evaluated *run_expected(run_op *o);   // of each result, in the types of the version at hand; NULL: as above
+bool run_sums_again(const run_op *o);   // the version at hand, where a sum is not finite
 bool run_keep(run_op *o);   // what was stored; compared with what the other level stored
 void run_mismatch(run_op *o, const char *format, ...) SUP_PRINTF(2, 3);
 bool run_write(run_op *o);   // results to .npy files

@@ -251,6 +251,21 @@ static const loop_plan *plan_taken(const run_op *o) {
     return NULL;
 }
 
+static bool has_again(const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++)
+        if (body->data[i]->kind == LOOP_AGAIN || has_again(&body->data[i]->body)) return true;
+    return false;
+}
+
+// What is not finite is summed once more, and so are sums beside it that the thread has.
+bool run_sums_again(const run_op *o) {
+    const loop_plan *plan = plan_taken(o);
+    bool again = false;
+    for (uint32_t i = 0; plan && i < plan->steps.len; i++)
+        again |= plan->steps.data[i].kind == LOOP_LAUNCH && has_again(&plan->steps.data[i].kernel->body);
+    return again;
+}
+
 // What is right stays what the definition says; how far from it one may be follows from the types. false: the
 // definition has a number that the types cannot be relied on to hold.
 static bool widen_float(double *value, double *bound, double v, double b) {

@@ -337,9 +337,14 @@ static void put_window(test_maker *m, test_schedule *s, const test_stage *st) {
         take_verb(s, taken[v], row->name);
         take_verb(s, taken[v], entry->name);
     }
-    test_word words[] = {test_text(row->name), test_number(16), test_text("by"), test_text(maps[1]),
+    const int64_t warps = (int64_t)1 << test_draw(m->rng, 3);   // that share a window
+    test_word words[] = {test_text(row->name), test_number(16 * warps), test_text("by"), test_text(maps[1]),
                          test_number(test_chance(m->rng, 70) ? 16 : 8)};
     test_put(m, s, "window", words, 5, NULL);
+    if (warps > 1) {
+        take_verb(s, "groups", row->name);
+        put_number(m, s, "groups", row->name, warps, NULL);
+    }
     if (test_chance(m->rng, 50))
         put_number(m, s, "vector", st->indices[st->nleft - 1].name, test_chance(m->rng, 50) ? 8 : 2, NULL);
 }
