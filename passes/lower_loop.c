@@ -351,7 +351,7 @@ static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_v
 }
 
 // Of a round in which no row of the warp has a cell nothing is computed. What rows alone have may be read before: it is there.
-static void cells_body(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
+static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     simt_value some = lw_round_has_cells(k, b, n);
     if (!some) {
         round_body(k, b, n, r);
@@ -382,7 +382,7 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
         lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi, indices);
     const read_ahead *outer = k->ahead;
     k->ahead = ahead;
-    cells_body(k, &in, n, r);
+    round_of_cells(k, &in, n, r);
     k->ahead = outer;
     if (n->nfetched) lw_fetch_end(k, &in, n);
     if (ahead) lw_read_done(ahead);

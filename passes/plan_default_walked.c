@@ -266,10 +266,10 @@ static int64_t groups_of(const making *m, int64_t lanes) {
 // read several rows of an edge, and follow one another, have enough under way.
 static int64_t sharers_of(const walks *w, int64_t groups, int64_t lanes) {
     bool narrow = lanes < w->p->machine->lanes;
-    int64_t most = w->m->rows == ROWS_WALKED_AT_ONCE                           ? AT_ONCE_GROUPS
-                   : w->m->rows == ROWS_WALKED_FEWEST                          ? FEWER_GROUPS
-                   : w->m->rows == ROWS_WALKED_FEWER && narrow && !w->heavy    ? FEWER_GROUPS
-                                                                               : 1;
+    int64_t most = w->m->rows == ROWS_WALKED_AT_ONCE                        ? AT_ONCE_GROUPS
+                   : w->m->rows == ROWS_WALKED_FEWEST                       ? FEWER_GROUPS
+                   : w->m->rows == ROWS_WALKED_FEWER && narrow && !w->heavy ? FEWER_GROUPS
+                                                                            : 1;
     return groups < most ? groups : most;
 }
 
