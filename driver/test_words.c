@@ -205,9 +205,11 @@ static const char *limits(statement_maker *x) {
                         (long long)first + 1 + (long long)test_draw(x->m->rng, 9));
 }
 
+// Classes with blocks of one kind may share a launch.
 static const char *class_schedules(statement_maker *x) {
     names n = {0};
-    for (uint32_t i = 0; i <= x->nlimits; i++) VEC_PUSH(x->m->arena, &n, test_class_draw(x->m));
+    const bool alike = test_chance(x->m->rng, 30);
+    for (uint32_t i = 0; i <= x->nlimits; i++) VEC_PUSH(x->m->arena, &n, alike && i ? n.data[0] : test_class_draw(x->m));
     return joined(x->m->arena, n.data, n.len);
 }
 

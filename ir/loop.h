@@ -175,7 +175,8 @@ typedef struct {
 typedef enum {
     LOOP_START_IN_TURN,      // when all kernels before have ended
     LOOP_START_WAIT_FIRST,   // early, while the one before runs; it waits until that has ended before anything could tell
-    LOOP_START_WAIT_LAST     // early; it waits before it ends, as it meets no kernel that may still run
+    LOOP_START_WAIT_LAST,    // early; it waits before it ends, as it meets no kernel that may still run
+    LOOP_START_TOGETHER      // in the launch of the one before, whose blocks come first; it meets none of that launch either
 } loop_start;
 typedef struct {
     const char *name;      // the kernel's: "spmm_f32_y"
@@ -291,8 +292,12 @@ bool loop_may_pad(const loop_plan *p, tensor_val v, uint32_t axis, uint32_t pad)
 // ---- Kernels launched early (loop_overlap.c) -------------------------------------------------------------
 typedef struct {           // per value, in memory
     bool *reads, *writes;  // writes: it, or what shares its memory
-    uint32_t *points_of;   // where writes: the one stage that stores points of it and does nothing else; else UINT32_MAX
+    const struct loop_points **points_of;   // where writes: the stages that store points of it, the last one first
 } loop_uses;
+struct loop_points {
+    uint32_t stage;   // UINT32_MAX: it is written in another way
+    const struct loop_points *before;
+};
 loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k);
 // A stage's value lies in memory, as large as it is, and the kernel does not write it: others did before.
 bool loop_stored_before(arena *a, const loop_plan *p, const loop_kernel *k, tensor_val v);

@@ -41,17 +41,20 @@ static void reads(use_walk *w, tensor_expr e) {
     if (v->home == LOOP_MEMORY) w->uses->reads[n->imm.i] = true;
 }
 
+static void note_points(use_walk *w, tensor_val v, uint32_t stage) {
+    struct loop_points *p = ARENA_NEW(w->arena, struct loop_points);
+    *p = (struct loop_points){stage, w->uses->points_of[v]};
+    w->uses->points_of[v] = p;
+    w->uses->writes[v] = true;
+}
+
 // stage: whose points these are, each stored once; UINT32_MAX: it is written in another way.
 static void writes(use_walk *w, tensor_val v, uint32_t stage) {
     if (!in_memory(w->plan, v)) return;
     for (uint32_t a = 0; a < w->plan->op->vals.data[v].rank; a++)
         if (w->plan->values.data[v].pad[a]) stage = UINT32_MAX;
-    for (tensor_val x = 0; x < w->plan->op->vals.len; x++) {
-        if (!shares(w->plan->op, v, x)) continue;
-        bool again = w->uses->writes[x] && w->uses->points_of[x] != stage;
-        w->uses->points_of[x] = again || x != v ? UINT32_MAX : stage;
-        w->uses->writes[x] = true;
-    }
+    for (tensor_val x = 0; x < w->plan->op->vals.len; x++)
+        if (shares(w->plan->op, v, x)) note_points(w, x, x == v ? stage : UINT32_MAX);
 }
 
 static void use_node(use_walk *w, const loop_node *n) {
@@ -81,7 +84,7 @@ static void use_node(use_walk *w, const loop_node *n) {
 
 loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k) {
     uint32_t n = p->op->vals.len + 1;
-    loop_uses u = {ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, uint32_t, n)};
+    loop_uses u = {ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, bool, n), ARENA_ARRAY(a, const struct loop_points *, n)};
     use_walk w = {a, p, &u, ARENA_ARRAY(a, bool, p->op->exprs.len + 1)};
     for (uint32_t i = 0; i < k->body.len; i++) use_node(&w, k->body.data[i]);
     return u;
@@ -95,13 +98,18 @@ bool loop_stored_before(arena *a, const loop_plan *p, const loop_kernel *k, tens
            !loop_uses_of(a, p, k).writes[v];
 }
 
-// Points of one stage that several kernels store are apart, and in its own kernel each is read where it was
+// Points of the same stages, which have no elements in common, as of a result that is put together.
+static bool of_same_stages(const struct loop_points *a, const struct loop_points *b) {
+    for (; a && b && a->stage == b->stage && a->stage != UINT32_MAX; a = a->before) b = b->before;
+    return !a && !b;
+}
+
+// Points of a stage that several kernels store are apart, and in its own kernel each is read where it was
 // stored.
 tensor_val loop_uses_meet(const loop_plan *p, const loop_uses *a, const loop_uses *b) {
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         bool meet = (a->writes[v] && (b->reads[v] || b->writes[v])) || (b->writes[v] && a->reads[v]);
-        bool apart = a->writes[v] && b->writes[v] && a->points_of[v] == b->points_of[v] &&
-                     a->points_of[v] != UINT32_MAX;
+        bool apart = a->writes[v] && b->writes[v] && of_same_stages(a->points_of[v], b->points_of[v]);
         if (meet && !apart) return v;
     }
     return TENSOR_NO_VAL;
@@ -112,20 +120,33 @@ static const loop_kernel *kernel_at(const loop_plan *p, uint32_t step) {
     return p->steps.data[step].kind == LOOP_LAUNCH ? p->steps.data[step].kernel : NULL;
 }
 
+// A launch is of one kind of block, and none of its blocks waits for another.
+static const char *together_fault(arena *a, const loop_kernel *k, const loop_kernel *before) {
+    if (k->threads != before->threads || k->lanes != before->lanes || k->occupancy != before->occupancy)
+        return arena_printf(a, "it shares the launch of kernel '%s', whose blocks are dealt out to other threads", before->name);
+    if (k->persistent || before->persistent) return "blocks of a kernel that shares a launch take one share each";
+    return NULL;
+}
+
 const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
     const loop_kernel *k = kernel_at(p, step);
+    bool together = k->start == LOOP_START_TOGETHER, same = together;   // same: those of its launch come
+    const char *shares = together ? "it shares a launch" : "it is launched early";
     if (k->start == LOOP_START_IN_TURN) return NULL;
-    if (!step || !kernel_at(p, step - 1)) return "it is launched early, but no kernel stands just before it";
-    if (k->start == LOOP_START_WAIT_FIRST) return NULL;
+    if (!step || !kernel_at(p, step - 1)) return arena_printf(a, "%s, but no kernel stands just before it", shares);
+    const char *fault = together ? together_fault(a, k, kernel_at(p, step - 1)) : NULL;
+    if (fault || k->start == LOOP_START_WAIT_FIRST) return fault;
     loop_uses own = loop_uses_of(a, p, k);
     for (uint32_t i = step; i-- > 0;) {
         const loop_kernel *before = kernel_at(p, i);
         loop_uses theirs = loop_uses_of(a, p, before);
         tensor_val v = loop_uses_meet(p, &own, &theirs);
         if (v != TENSOR_NO_VAL)
-            return arena_printf(a, "it waits last, but kernel '%s', which may still run, and it meet in '%s'",
-                                before->name, p->op->vals.data[v].name);
-        if (before->start == LOOP_START_IN_TURN) return NULL;
+            return arena_printf(a, "it %s, but kernel '%s', which may still run, and it meet in '%s'",
+                                together ? "shares a launch" : "waits last", before->name, p->op->vals.data[v].name);
+        bool waits = same && before->start == LOOP_START_WAIT_FIRST;   // the launch does, before any of its blocks goes on
+        same &= before->start == LOOP_START_TOGETHER;
+        if (before->start == LOOP_START_IN_TURN || waits) return NULL;
     }
     return NULL;
 }

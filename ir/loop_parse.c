@@ -204,6 +204,7 @@ static void read_kernel(plan_parser *p) {
     if (tensor_lex_accept(t, "occupancy")) loop_parse_number(p, &k->occupancy);
     if (tensor_lex_accept(t, "persistent")) loop_parse_number(p, &k->persistent);
     if (tensor_lex_accept(t, "early")) read_start(p, k);
+    else if (tensor_lex_accept(t, "together")) k->start = LOOP_START_TOGETHER;
     if (tensor_lex_accept(t, "cache")) do read_hint(p, k);
         while (tensor_lex_accept(t, ","));
     loop_parse_body(p, &k->body);

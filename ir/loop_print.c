@@ -166,12 +166,13 @@ static void print_node(plan_printer *p, const loop_node *n, uint32_t depth) {
 }
 
 static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) {
+    static const char *const starts[] = {"", "early wait first", "early wait last", "together"};
     const char *indent = indent_of(p, depth);
     OUT(p, "%skernel %s threads %u lanes %u", indent, tensor_print_fit(p->text.scratch, k->name),
         (unsigned)k->threads, (unsigned)k->lanes);
     if (k->occupancy) OUT(p, " occupancy %u", (unsigned)k->occupancy);
     if (k->persistent) OUT(p, " persistent %u", (unsigned)k->persistent);
-    if (k->start) OUT(p, " early wait %s", k->start == LOOP_START_WAIT_FIRST ? "first" : "last");
+    if (k->start) OUT(p, " %s", starts[k->start]);
     for (uint32_t i = 0; i < k->hints.len; i++)
         OUT(p, "%s %s %s", i ? "," : " cache", p->text.vals[k->hints.data[i].val],
             simt_cache_text(k->hints.data[i].cache));

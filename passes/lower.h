@@ -206,6 +206,7 @@ typedef struct {
 void lw_kernel(lowering *l, uint32_t step);   // a launch of the plan
 // Launches that overlap (lower_early.c).
 const loop_kernel *lw_launch_at(const lowering *l, uint32_t step);   // NULL: the step is none
+bool lw_together(const lowering *l, uint32_t step);   // it is in the launch of the one before
 void lw_find_unsettled(kernel *k, uint32_t step);
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step);
 void lw_end_early(kernel *k, simt_builder *b);

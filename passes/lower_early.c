@@ -8,6 +8,11 @@ const loop_kernel *lw_launch_at(const lowering *l, uint32_t step) {
     return launch ? l->plan->steps.data[step].kernel : NULL;
 }
 
+bool lw_together(const lowering *l, uint32_t step) {
+    const loop_kernel *k = lw_launch_at(l, step);
+    return k && k->start == LOOP_START_TOGETHER;
+}
+
 // What is loaded as invariant, or through a pointer without aliases, may be loaded before the wait: nothing
 // that one of the kernels before still writes, or reads and this one writes.
 void lw_find_unsettled(kernel *k, uint32_t step) {
@@ -24,6 +29,7 @@ void lw_find_unsettled(kernel *k, uint32_t step) {
 }
 
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step) {
+    while (lw_together(k->l, step + 1)) step++;
     const loop_kernel *next = lw_launch_at(k->l, step + 1);
     if (!k->l->o->machine->gpu) return;
     if (next && next->start) simt_build_op(b, SIMT_LAUNCH_NEXT, NULL, 0, NULL, 0);

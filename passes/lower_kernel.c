@@ -177,9 +177,6 @@ static void deal_blocks(kernel *k, simt_builder *b, simt_value rest) {
     k->block_at[0] = rest;
 }
 
-// ---- Shares of the grid ----------------------------------------------------------------------------------
-// A persistent kernel's blocks take one share after the other. That numbers of shares plus a grid fit 31 bits
-// is guarded.
 static simt_value count_of_shares(kernel *k, simt_builder *b) {
     simt_value n = simt_build_int(b, SIMT_T(I32), 1);
     for (uint32_t i = 0; i < k->block_loops.len; i++)
@@ -187,6 +184,58 @@ static simt_value count_of_shares(kernel *k, simt_builder *b) {
     return n;
 }
 
+// ---- Kernels that share a launch --------------------------------------------------------------------------
+// One kernel with all they do, of which the blocks take turns: those of the first come first.
+static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
+    const loop_kernel *first = lw_launch_at(l, step);
+    if (!lw_together(l, step + 1)) return first;
+    loop_kernel *all = ARENA_NEW(l->arena, loop_kernel);
+    *all = *first;
+    all->body = (loop_body){0};
+    all->hints.len = 0, all->hints.cap = 0, all->hints.data = NULL;
+    for (uint32_t i = step; i == step || lw_together(l, i); i++) {
+        const loop_kernel *k = lw_launch_at(l, i);
+        for (uint32_t n = 0; n < k->body.len; n++) VEC_PUSH(l->arena, &all->body, k->body.data[n]);
+        for (uint32_t n = 0; n < k->hints.len; n++) VEC_PUSH(l->arena, &all->hints, k->hints.data[n]);
+    }
+    return all;
+}
+
+// The blocks from `from` to `to` go through the kernel's body; NULL: there are none before, or behind.
+static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, simt_value at, const simt_value *from,
+                      const simt_value *to) {
+    simt_value c = from ? simt_build_cmp(b, SIMT_GE, at, *from) : 0, less = to ? simt_build_cmp(b, SIMT_LT, at, *to) : 0;
+    c = c && less ? simt_build_binary(b, SIMT_AND, c, less) : c ? c : less;
+    simt_builder then;
+    simt_build_if(b, c, NULL, 0, &then, NULL);
+    region_mark m = lw_enter(k);
+    deal_blocks(k, &then, from ? simt_build_binary(&then, SIMT_SUB, at, *from) : at);
+    lw_body(k, &then, &plan->body);
+    lw_leave(k, m);
+    simt_build_yield(&then, NULL, 0);
+}
+
+static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
+    size_expr all = {0};
+    simt_value from = 0, at = simt_build_sreg(b, SREG_CTAID);
+    for (uint32_t i = step; i == step || lw_together(k->l, i); i++) {
+        const loop_kernel *plan = lw_launch_at(k->l, i);
+        k->block_loops.len = 0;
+        find_block_loops(k, &plan->body);
+        size_expr own = grid_size(k);
+        for (uint32_t t = 0; t < own.len; t++) VEC_PUSH(k->l->arena, &all, own.data[t]);
+        if (i > step) VEC_PUSH(k->l->arena, &all, ((size_token){SZ_ADD, 0, 0}));
+        bool last = !lw_together(k->l, i + 1);
+        simt_value n = last ? 0 : count_of_shares(k, b), to = n && from ? simt_build_binary(b, SIMT_ADD, from, n) : n;
+        blocks_of(k, b, plan, at, from ? &from : NULL, last ? NULL : &to);
+        from = to;
+    }
+    return all;
+}
+
+// ---- Shares of the grid ----------------------------------------------------------------------------------
+// A persistent kernel's blocks take one share after the other. That numbers of shares plus a grid fit 31 bits
+// is guarded.
 static void walk_shares(kernel *k, simt_builder *b) {
     simt_instr loop;
     simt_builder in = simt_build_for(b, simt_build_sreg(b, SREG_CTAID), count_of_shares(k, b),
@@ -294,31 +343,40 @@ static const char *made_before(simt_module *m, const simt_func *f) {
 }
 
 // ---- The kernel ------------------------------------------------------------------------------------------
+// Its share of the blocks, or all shares.
+static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
+    if (lw_together(k->l, step + 1)) return walk_together(k, b, step);
+    find_block_loops(k, &k->plan->body);
+    if (k->plan->persistent) {
+        walk_shares(k, b);
+        return persistent_grid(k, grid_size(k));
+    }
+    deal_blocks(k, b, simt_build_sreg(b, SREG_CTAID));
+    lw_body(k, b, &k->plan->body);
+    return grid_size(k);
+}
+
 void lw_kernel(lowering *l, uint32_t step) {
-    const loop_kernel *plan = lw_launch_at(l, step);
+    if (lw_together(l, step)) return;   // with the one before
+    const loop_kernel *plan = whole_launch(l, step);
     kernel k = kernel_start(l, plan);
     if (l->o->machine->gpu) k.f->occupancy = plan->occupancy;
     find_written(&k, &plan->body);
     lw_find_unsettled(&k, step);
     lw_find_read(&k, &plan->body);
     lw_number_axes(&k);
-    find_block_loops(&k, &plan->body);
     simt_builder b = simt_builder_at_end(k.f);
     b.at = plan->at;
     lw_begin_early(&k, &b, step);
     deal_threads(&k, &b);
-    if (plan->persistent) walk_shares(&k, &b);
-    else {
-        deal_blocks(&k, &b, simt_build_sreg(&b, SREG_CTAID));
-        lw_body(&k, &b, &plan->body);
-    }
+    size_expr grid = walk_blocks(&k, &b, step);
     lw_end_early(&k, &b);
     simt_build_return(&b, NULL, 0);
     simt_hoist(k.f);
     lw_wait_late(&k);
     program_step s = {.kind = STEP_LAUNCH,
                       .kernel = made_before(l->p->module, k.f),
-                      .count = plan->persistent ? persistent_grid(&k, grid_size(&k)) : grid_size(&k),
+                      .count = grid,
                       .early = plan->start && l->o->machine->gpu,
                       .waits_first = plan->start == LOOP_START_WAIT_FIRST && l->o->machine->gpu,
                       .nargs = k.args.len,

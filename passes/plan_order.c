@@ -147,6 +147,52 @@ static void launch_first(planner *p, uint32_t first, uint32_t made) {
     memcpy(steps + n - later, kept, later * sizeof *kept);
 }
 
+static loop_kernel *kernel_at(const planner *p, uint32_t step) { return p->plan->steps.data[step].kernel; }
+
+// What one class writes and another one touches; TENSOR_NO_VAL: nothing.
+static tensor_val meets_before(const planner *p, uint32_t first, uint32_t step) {
+    loop_uses own = loop_uses_of(p->arena, p->plan, kernel_at(p, step));
+    for (uint32_t i = first; i < step; i++) {
+        loop_uses theirs = loop_uses_of(p->arena, p->plan, kernel_at(p, i));
+        tensor_val v = loop_uses_meet(p->plan, &own, &theirs);
+        if (v != TENSOR_NO_VAL) return v;
+    }
+    return TENSOR_NO_VAL;
+}
+
+static bool are_alike(const loop_kernel *a, const loop_kernel *b) {
+    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy && !a->persistent && !b->persistent;
+}
+
+static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_kernel *a, const loop_kernel *b) {
+    diagnostic *d = plan_refuse(
+        p, E0541, bucket->at, "classes of one launch have blocks that are alike: '%s' has %u threads, of groups of %u, and '%s' %u, of %u",
+        a->name, (unsigned)a->threads, (unsigned)a->lanes, b->name, (unsigned)b->threads, (unsigned)b->lanes);
+    if (d) diag_help(d, "give each class as many groups and lanes, and one `occupancy`, or leave `together` out");
+}
+
+// The kernels from `first` on, one for each class, in one launch. The default's are in several where they meet.
+static void launch_together(planner *p, const schedule_cell *bucket, uint32_t first) {
+    const uint32_t n = p->plan->steps.len;
+    tensor_val v = TENSOR_NO_VAL;
+    for (uint32_t i = first + 1; i < n && v == TENSOR_NO_VAL; i++) {
+        if (!are_alike(kernel_at(p, first), kernel_at(p, i))) {
+            refuse_unlike(p, bucket, kernel_at(p, first), kernel_at(p, i));
+            return;
+        }
+        v = meets_before(p, first, i);
+    }
+    if (v != TENSOR_NO_VAL && p->s->automatic) return;
+    if (v != TENSOR_NO_VAL) {
+        diagnostic *d = plan_refuse(p, E0541, bucket->at,
+                                    "classes of one launch run at the same time, and these meet in '%s', which one writes and others use",
+                                    p->op->vals.data[v].name);
+        if (d) diag_help(d, "leave `together` out");
+        return;
+    }
+    for (uint32_t i = first + 1; i < n; i++) kernel_at(p, i)->start = LOOP_START_TOGETHER;
+}
+
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user) {
     const uint32_t first = p->plan->steps.len;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
@@ -165,6 +211,7 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
         launch_first(p, first, made);
     }
     p->s = whole;
+    if (bucket && !p->failed && schedule_value_of(bucket, "together")) launch_together(p, bucket, first);
 }
 
 // Stages of a fused kernel share rows: the points of their outermost index, in one order.

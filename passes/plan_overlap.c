@@ -32,22 +32,31 @@ static bool says(planner *p, const loop_body *body) {
     return any;
 }
 
-// Whether a kernel meets none of the chain from `from` on that goes to the launch before it.
+// Behind the kernels of the launch that begins there.
+static uint32_t launch_end(const overlapping *o, uint32_t step) {
+    do step++;
+    while (kernel_at(o->p, step) && kernel_at(o->p, step)->start == LOOP_START_TOGETHER);
+    return step;
+}
+
+// Whether a launch meets none of the chain from `from` on that goes to the one before it.
 static bool apart(const overlapping *o, uint32_t step, uint32_t from, uint32_t to) {
-    for (uint32_t i = from; i < to; i++)
-        if (loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[step]) != TENSOR_NO_VAL) return false;
+    for (uint32_t own = step; own < launch_end(o, step); own++)
+        for (uint32_t i = from; i < to; i++)
+            if (loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[own]) != TENSOR_NO_VAL) return false;
     return true;
 }
 
 // A kernel that waits first hides a launch; one that starts in turn lets those behind it run beside it that
 // need what came before. That is worth more.
 static bool better_in_turn(const overlapping *o, uint32_t step) {
-    uint32_t next = step + 1;
+    uint32_t next = launch_end(o, step);
     return kernel_at(o->p, next) && apart(o, next, step, next) && !apart(o, next, o->head, step);
 }
 
 static void start(overlapping *o, uint32_t step) {
     loop_kernel *k = kernel_at(o->p, step), *before = step ? kernel_at(o->p, step - 1) : NULL;
+    if (k->start == LOOP_START_TOGETHER) return;
     if (!before || !says(o->p, &before->body)) o->head = step;
     else if (apart(o, step, o->head, step)) k->start = LOOP_START_WAIT_LAST;
     else if (better_in_turn(o, step)) o->head = step;
