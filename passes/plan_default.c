@@ -141,7 +141,7 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " walked", " walked few", " walked fewer", " walked fewest", " walked windows", " walked even", " walked at once", " fused", " all at once",   " fused all at once", " shortest",
+        "",         " skewed", " few",   " walked", " walked few", " walked fewer", " walked windows", " walked even", " walked short", " walked at once", " fused", " all at once",   " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
     return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
@@ -149,7 +149,7 @@ const char *default_rows_text(plan_rows rows) {
 
 static bool is_walked(plan_rows rows) { return rows >= ROWS_WALKED && rows <= ROWS_WALKED_AT_ONCE; }
 
-static bool is_walked_few(plan_rows rows) { return rows >= ROWS_WALKED_FEW && rows <= ROWS_WALKED_FEWEST; }
+static bool is_walked_few(plan_rows rows) { return rows >= ROWS_WALKED_FEW && rows <= ROWS_WALKED_FEWER; }
 
 // How other kernels of such a version deal out their rows.
 static plan_rows rest_of_walked(plan_rows rows) {
@@ -185,10 +185,9 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .kept = kept,
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE,
-                .most = rows == ROWS_WALKED_FEWEST  ? DEFAULT_WALKED_FEWEST
-                        : rows == ROWS_WALKED_FEWER ? DEFAULT_WALKED_FEWER
-                        : rows == ROWS_FEWER        ? DEFAULT_FEWER
-                                                    : DEFAULT_FEW};
+                .most = rows == ROWS_WALKED_FEWER ? DEFAULT_WALKED_FEWER
+                        : rows == ROWS_FEWER      ? DEFAULT_FEWER
+                                                  : DEFAULT_FEW};
     if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
     if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
@@ -212,6 +211,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     default_guards(&m);
     if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(&m);
     if (rows == ROWS_WALKED_EVEN) default_guard_even(&m);
+    if (rows == ROWS_WALKED_SHORT) default_guard_short(&m);
     if (is_walked_few(rows)) default_guard_parts(&m, m.part);
     if (rows == ROWS_WALKED_WINDOWS) default_guard_windows(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);

@@ -27,7 +27,6 @@ enum {
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side
     DEFAULT_WALKED_FEWER = 1 << 19,   // or of which groups share the rows they walk
-    DEFAULT_WALKED_FEWEST = 1 << 15,  // or parts of them that are shorter still
     DEFAULT_FEWER_PART = 32,          // of a row that is walked, then
     DEFAULT_EVEN_SHARE = 1 << 13,   // entries for each of the longest row, of which whole rows are as quick as parts of them
     DEFAULT_EVEN_SPARE = 1 << 18,   // or are where no row has more than a few dozen
@@ -69,6 +68,7 @@ typedef struct {
     bool cut;                     // some rows are cut
     int64_t part;                 // entries of their parts, where rows are walked; 0: as each kernel has them
     int most;                     // entries of a version for few of them
+    int64_t longest;              // entries of a row of a version of rows that are not long; 0: DEFAULT_HEAVY
     bool along;                   // at hand: all stages of a kernel have lanes along the features, as its walks of rows have
     int64_t entries;              // that a row has at most, of versions for short ones; 0: of others
     bool unfit;                   // the version is not worth it
@@ -169,6 +169,12 @@ typedef struct {
     uint32_t n;
     bool stands;   // rows of the first class are left as they stand
 } default_classes;
+typedef struct {
+    const schedule *use;
+    int64_t limit;   // as above
+} default_bucket_class;
+void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
+                         const default_bucket_class *all, uint32_t n, const char *option);   // "to", "together"; NULL: neither
 // Rows by length, each class with a schedule of its own, to whose cells `more` adds.
 void default_bucket(making *m, const stage_group *g, tensor_val map, const default_classes *all,
                     void (*more)(void *user, uint32_t number), void *user);
@@ -193,6 +199,7 @@ bool default_walk(making *m);   // false: no sums of rows need each other, or ex
 void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map);
 void default_guard_windows(making *m);   // behind other guards: they are dense
 void default_guard_blocks(making *m);   // each row that is walked has a block
+void default_guard_short(making *m);    // or few entries are
 void default_guard_even(making *m);     // or no row that is walked is most of what there is to do
 void default_guard_parts(making *m, int64_t part);   // or none has very many parts of so many entries
 // What it reduces, by so many lanes; all: by no fewer.

@@ -2,6 +2,8 @@
 // one of a few has some lanes alone. And what a version supposes of extents and rows.
 #include "plan_default.h"
 
+#include <string.h>
+
 enum {
     NARROW_BYTES = 32,   // of a row: a sector, or a part of one
     LEAST_SHARING = 4    // lanes that share a row, and go through it in a few rounds
@@ -96,33 +98,41 @@ static schedule *class_of_rows(making *m, const stage_group *g, const default_cl
     return made;
 }
 
-void default_bucket(making *m, const stage_group *g, tensor_val map, const default_classes *all,
-                    void (*more)(void *user, uint32_t number), void *user) {
+void default_fill_bucket(making *m, const tensor_stage *st, tensor_var row, tensor_val map,
+                         const default_bucket_class *all, uint32_t n, const char *option) {
     arena *a = m->p->arena;
-    const uint32_t n = all->n;
-    const tensor_stage *deepest = &m->p->op->stages.data[g->data[g->len - 1]];
-    tensor_var *left = ARENA_ARRAY(a, tensor_var, deepest->nleft + 1);
-    plan_left(m->p, deepest, left);
     const schedule **use = ARENA_ARRAY(a, const schedule *, n);
     const char **names = ARENA_ARRAY(a, const char *, n);
     int64_t *limits = ARENA_ARRAY(a, int64_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        use[i] = class_of_rows(m, g, &all->of[i], i, more, user);
-        names[i] = use[i]->name;
-        limits[i] = all->of[i].limit;
-    }
+    for (uint32_t i = 0; i < n; i++) use[i] = all[i].use, names[i] = use[i]->name, limits[i] = all[i].limit;
     schedule_value *values = ARENA_ARRAY(a, schedule_value, 4);
-    values[0] = degree_key(m, map, left[0]);
+    bool to = option && !strcmp(option, "to");   // rows of the first class are left as they stand
+    values[0] = degree_key(m, map, row);
     values[1] = (schedule_value){.keyword = "at", .nnumbers = n - 1, .numbers = limits, .var = UINT32_MAX};
     values[2] = (schedule_value){
         .keyword = "use", .nnames = n, .names = names, .schedules = use, .var = UINT32_MAX};
-    values[3] = (schedule_value){.keyword = "to", .number = limits[0] - 1, .var = UINT32_MAX};
+    values[3] = to ? (schedule_value){.keyword = "to", .number = limits[0] - 1, .var = UINT32_MAX}
+                   : (schedule_value){.keyword = option, .var = UINT32_MAX};
     schedule_fill(a, m->s,
                   (schedule_cell){.verb = SCHEDULE_BUCKET,
-                                  .stage = deepest->name,
-                                  .subject = m->p->op->vars.data[left[0]].name,
-                                  .nvalues = 3u + all->stands,
+                                  .stage = st->name,
+                                  .subject = m->p->op->vars.data[row].name,
+                                  .nvalues = option ? 4 : 3,
                                   .values = values});
+}
+
+void default_bucket(making *m, const stage_group *g, tensor_val map, const default_classes *all,
+                    void (*more)(void *user, uint32_t number), void *user) {
+    arena *a = m->p->arena;
+    const tensor_stage *deepest = &m->p->op->stages.data[g->data[g->len - 1]];
+    tensor_var *left = ARENA_ARRAY(a, tensor_var, deepest->nleft + 1);
+    default_bucket_class *made = ARENA_ARRAY(a, default_bucket_class, all->n);
+    plan_left(m->p, deepest, left);
+    for (uint32_t i = 0; i < all->n; i++) {
+        made[i].use = class_of_rows(m, g, &all->of[i], i, more, user);
+        made[i].limit = all->of[i].limit;   // what is dealt out may have said so
+    }
+    default_fill_bucket(m, deepest, left[0], map, made, all->n, all->stands ? "to" : NULL);
 }
 
 void default_long_rows(making *m, const stage_group *g, tensor_val map) {
@@ -317,11 +327,12 @@ void default_suppose_long(making *m) {
 
 // No row is long.
 static void guard_rows(making *m, tensor_val map) {
+    int64_t longest = m->longest ? m->longest : DEFAULT_HEAVY;
     program_guard g = {
         .kind = GUARD_HOLDS,
-        .text = arena_printf(m->p->arena, "max(%s) <= %d", m->p->op->vals.data[map].name, DEFAULT_HEAVY)};
+        .text = arena_printf(m->p->arena, "max(%s) <= %lld", m->p->op->vals.data[map].name, (long long)longest)};
     VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_MAX_PREIMAGE, map, 0}));
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_CONST, DEFAULT_HEAVY, 0}));
+    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_CONST, longest, 0}));
     VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_LE, 0, 0}));
     VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
 }
@@ -377,6 +388,11 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
 void default_guard_blocks(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
         if (m->walked.data[i] != TENSOR_NO_VAL) guard_blocks(m, m->walked.data[i], true);
+}
+
+void default_guard_short(making *m) {
+    for (uint32_t i = 0; i < m->walked.len; i++)
+        if (m->walked.data[i] != TENSOR_NO_VAL) guard_entries(m, m->walked.data[i], true, DEFAULT_WALKED_FEWER);
 }
 
 // Of so many entries that whoever has the longest row is not what all wait for.

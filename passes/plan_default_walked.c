@@ -10,15 +10,19 @@
 enum {
     LEAST_LANES = 8,       // of a row: with fewer, lanes have edges of their own
     MOST_HELD = 32,        // numbers a thread holds of a row
+    ROOMY = 8,             // that leave registers for what comes ahead
     MOST_HALVED = 16,      // or half of the threads, instead
-    MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many
+    MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many, and where groups share long rows
     WORDS_AHEAD = 32,      // of 32 bits, that a thread loads before it uses the first
-    AT_ONCE_GROUPS = 8,    // that share each of a few rows
-    FEWER_GROUPS = 2,      // or of rows of few edges
+    FEWER_GROUPS = 2,      // that share rows of few edges
+    AT_ONCE_GROUPS = 16,   // of a block whose classes of rows share a launch, of few rows
+    CLASS_GROUPS = 8,      // or of walks whose groups hold much
     BLOCK_GROUPS = 4,      // of rows of any length: a block stays until its longest one is done
     FEW_BLOCK_GROUPS = 8,  // of few edges, whose blocks are done as fast as the next begin
     LEAST_THREADS = 64,    // of a block
-    MOST_THREADS = 128     // but where all rows are as long, or share one
+    MOST_THREADS = 128,    // but where all rows are as long, or have a block each
+    WALKED_LONGEST = 512,  // entries of a row that a block takes while others are under way; of two walks, one after the other, half of it
+    CLASS_ROOM = 1024      // threads for which there is to be room: an assembler that is not told lets loads wait
 };
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -190,10 +194,12 @@ static bool reduces_scores(const walks *w) {
     return false;
 }
 
+static bool has_classes(const making *m) { return m->rows == ROWS_WALKED_AT_ONCE || m->rows == ROWS_WALKED_SHORT; }
+
 // Steps that are loaded at once: so many words of what the walk's scores and deepest sums read.
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
-    int64_t most = reduces_scores(w) ? MOST_STEPS / 2 : MOST_STEPS;
+    int64_t most = reduces_scores(w) || has_classes(w->m) ? MOST_STEPS / 2 : MOST_STEPS;
     words = arrays_of(w, of, s) * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
@@ -210,7 +216,7 @@ static bool is_light(const walks *w, const walk *of, const row_shares *s) {
 // row have to share. Of few edges there are no more rows, and long ones take twice the time.
 static void halve_lanes(const walks *w, row_shares *s) {
     level_share *last = &s->level[s->depth - 1];
-    bool few = w->m->rows == ROWS_WALKED_FEWER || w->m->rows == ROWS_WALKED_FEWEST || w->m->rows == ROWS_WALKED_AT_ONCE;
+    bool few = w->m->rows == ROWS_WALKED_FEWER;
     int64_t least = few ? w->p->machine->lanes : w->p->machine->lanes / 2;
     bool dealt = last->lanes == 2 || last->lanes >= MOST_STEPS;   // a lane for each step that they reduce, or one for all
     if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || (reduces_scores(w) && !dealt)) return;
@@ -257,8 +263,7 @@ static int64_t groups_of(const making *m, int64_t lanes) {
     int64_t threads = (m->rows == ROWS_WALKED_FEW ? FEW_BLOCK_GROUPS : BLOCK_GROUPS) * lanes;
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     if (threads < LEAST_THREADS) threads = LEAST_THREADS;
-    if (m->rows == ROWS_WALKED_EVEN || m->rows == ROWS_WALKED_AT_ONCE || threads > m->p->machine->block_threads)
-        threads = m->p->machine->block_threads;
+    if (m->rows == ROWS_WALKED_EVEN || threads > m->p->machine->block_threads) threads = m->p->machine->block_threads;
     return threads / lanes;
 }
 
@@ -266,65 +271,137 @@ static int64_t groups_of(const making *m, int64_t lanes) {
 // read several rows of an edge, and follow one another, have enough under way.
 static int64_t sharers_of(const walks *w, int64_t groups, int64_t lanes) {
     bool narrow = lanes < w->p->machine->lanes;
-    int64_t most = w->m->rows == ROWS_WALKED_AT_ONCE                        ? AT_ONCE_GROUPS
-                   : w->m->rows == ROWS_WALKED_FEWEST                       ? FEWER_GROUPS
-                   : w->m->rows == ROWS_WALKED_FEWER && narrow && !w->heavy ? FEWER_GROUPS
-                                                                            : 1;
+    int64_t most = w->m->rows == ROWS_WALKED_FEWER && narrow && !w->heavy ? FEWER_GROUPS : 1;
     return groups < most ? groups : most;
 }
 
 // Edges of a row that is cut; 0: none is.
 static int64_t part_of(const walks *w, const row_shares *s) {
     int64_t few = DEFAULT_PART * s->lanes / w->p->machine->lanes;   // narrow rows have less under way each
-    return w->m->rows == ROWS_WALKED          ? 2 * DEFAULT_PART
-           : w->m->rows == ROWS_WALKED_FEW    ? (few > DEFAULT_SHARED_PART ? few : DEFAULT_SHARED_PART)
-           : w->m->rows == ROWS_WALKED_FEWER  ? DEFAULT_FEWER_PART
-           : w->m->rows == ROWS_WALKED_FEWEST ? DEFAULT_FEWER_PART / 2
-                                              : 0;
+    return w->m->rows == ROWS_WALKED         ? 2 * DEFAULT_PART
+           : w->m->rows == ROWS_WALKED_FEW   ? (few > DEFAULT_SHARED_PART ? few : DEFAULT_SHARED_PART)
+           : w->m->rows == ROWS_WALKED_FEWER ? DEFAULT_FEWER_PART
+                                             : 0;
+}
+
+// How a walk's rows are dealt out.
+typedef struct {
+    int64_t rows, sharers, spare;   // of a block; groups of a row; lanes of a group that have edges of their own
+    int64_t part;                   // edges of a part; 0: rows are whole
+} row_dealing;
+
+static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_dealing *d) {
+    making *m = w->m;
+    int64_t steps = steps_of(w, of, s);
+    stage_group all = stages_of(w, of);
+    for (uint32_t i = 0; i < all.len; i++) {
+        const tensor_stage *st = stage_of(w, all.data[i]);
+        fill_levels(w, s, st);
+        default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], d->rows, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->rows, NULL);
+        if (st->reducer == TENSOR_NO_REDUCER) continue;
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], d->sharers, NULL);
+        default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], d->spare, NULL);
+        fill_steps(w, of, st, st->bound[0], s, steps);
+        if (d->part) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], d->part, NULL);
+    }
+    for (uint32_t i = 0; i < of->edges.len; i++) {
+        const tensor_stage *st = stage_of(w, of->edges.data[i]);
+        fill_levels(w, s, st);
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->sharers, NULL);
+        default_fill(m, st->name, SCHEDULE_LANES, st->left[0], d->spare, NULL);
+        fill_steps(w, of, st, st->left[0], s, steps);
+    }
+}
+
+static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s) {
+    int64_t lanes = 1;
+    for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
+    bool all = lanes > 1;   // steps are dealt to those that reduce
+    if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
+    default_dot_share(w->m, st, lanes, all);
+}
+
+// ---- Rows by length --------------------------------------------------------------------------------------
+// Loads wait where an assembler that is not told of any room saves registers: of few rows nothing hides that, and numbers
+// of 16 bits take more of them as they are widened.
+static void fill_class_room(walks *w, const walk *of, const row_shares *s, const tensor_stage *deepest) {
+    bool few = w->m->rows == ROWS_WALKED_AT_ONCE, narrow = bytes_along(w, of, s->depth - 1) < 4;
+    if (s->held <= ROOMY && !w->heavy && (few || narrow)) default_room(w->m, deepest, CLASS_ROOM);
+}
+
+static const schedule *class_of(walks *w, const walk *of, const row_shares *s, const char *name, const row_dealing *d) {
+    making *m = w->m;
+    schedule *whole = m->s;
+    stage_group all = stages_of(w, of);
+    const tensor_stage *deepest = plan_deepest(m->p, &all);
+    m->s = ARENA_NEW(m->p->arena, schedule);
+    *m->s = (schedule){.name = arena_printf(m->p->arena, "%s_%s", deepest->name, name), .op = whole->op, .automatic = true};
+    fill_dealt(w, of, s, d);
+    for (uint32_t i = 0; i < m->p->op->stages.len; i++)
+        if ((w->scores[i] || w->stored[i]) && stage_of(w, i)->reducer != TENSOR_NO_REDUCER)
+            fill_score_share(w, stage_of(w, i), s);
+    fill_class_room(w, of, s, deepest);
+    default_nones(m);
+    const schedule *made = m->s;
+    m->s = whole;
+    return made;
+}
+
+// Groups of a block: a row of the last class has all of them.
+static int64_t class_groups(const walks *w, int64_t lanes) {
+    if (w->m->rows == ROWS_WALKED_AT_ONCE) return AT_ONCE_GROUPS;
+    return w->heavy ? CLASS_GROUPS : w->p->machine->block_threads / lanes;
+}
+
+// Short rows have a group each, longer ones four, or a block: in one launch, and nothing is combined later.
+static void fill_classes(walks *w, const walk *of, const row_shares *s, int64_t spare) {
+    static const struct {
+        const char *name;
+        int64_t sharers, at_once, other;   // 0: all groups; entries from which on rows are of the next class
+    } sizes[] = {{"light", 1, 9, 33}, {"middle", 4, 33, 129}, {"heavy", 0, 0, 0}};
+    enum { CLASSES = sizeof sizes / sizeof *sizes };
+    making *m = w->m;
+    const int64_t groups = class_groups(w, s->lanes * spare);
+    stage_group all = stages_of(w, of);
+    const tensor_stage *deepest = plan_deepest(m->p, &all);
+    default_bucket_class classes[CLASSES];
+    for (uint32_t i = 0; i < CLASSES; i++) {
+        int64_t sharers = sizes[i].sharers ? sizes[i].sharers : groups;
+        const row_dealing d = {groups / sharers, sharers, spare, 0};
+        classes[i].use = class_of(w, of, s, sizes[i].name, &d);
+        classes[i].limit = m->rows == ROWS_WALKED_AT_ONCE ? sizes[i].at_once : sizes[i].other;
+    }
+    default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, CLASSES, "together");
 }
 
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
-    int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, steps = steps_of(w, of, s),
-            groups = groups_of(m, s->lanes * spare), sharers = sharers_of(w, groups, s->lanes * spare);
+    int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, groups = groups_of(m, s->lanes * spare),
+            sharers = sharers_of(w, groups, s->lanes * spare), part = part_of(w, s);
     stage_group all = stages_of(w, of);
     if (m->rows == ROWS_WALKED_WINDOWS && default_window_walk(w, of, &all)) {
         w->windowed[of - w->walks.data] = true;
         return;
     }
-    bool at_once = m->rows == ROWS_WALKED_AT_ONCE, cut = part_of(w, s) > 0;
-    int64_t rows = at_once ? 1 : groups / sharers;
+    if (has_classes(m)) {
+        fill_classes(w, of, s, spare);
+        return;
+    }
+    const row_dealing d = {groups / sharers, sharers, spare, part};
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
-    if (cut) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
-    for (uint32_t i = 0; i < all.len; i++) {
-        const tensor_stage *st = stage_of(w, all.data[i]);
-        fill_levels(w, s, st);
-        default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], rows, NULL);
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], rows, NULL);
-        if (st->reducer == TENSOR_NO_REDUCER) continue;
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], sharers, NULL);
-        default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], spare, NULL);
-        fill_steps(w, of, st, st->bound[0], s, steps);
-        if (cut) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], part_of(w, s), NULL);
-        if (cut) m->part = part_of(w, s);
-    }
-    for (uint32_t i = 0; i < of->edges.len; i++) {
-        const tensor_stage *st = stage_of(w, of->edges.data[i]);
-        fill_levels(w, s, st);
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], sharers, NULL);
-        default_fill(m, st->name, SCHEDULE_LANES, st->left[0], spare, NULL);
-        fill_steps(w, of, st, st->left[0], s, steps);
-    }
+    if (part) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
+    if (part) m->part = part;
+    fill_dealt(w, of, s, &d);
 }
 
 // What a score reduces has the lanes that its walks use for what it has not; those of the first one.
 // false: walks of windows and others read it, for which it is dealt out otherwise.
 static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = stage_of(w, score);
-    int64_t lanes = 1;
     bool windows = false, others = false;
     if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name);
-    if (st->reducer == TENSOR_NO_REDUCER) return true;
+    if (st->reducer == TENSOR_NO_REDUCER || has_classes(w->m)) return true;
     for (uint32_t k = 0; k < w->walks.len; k++)
         for (uint32_t i = 0; i < w->walks.data[k].sums.len; i++)
             if (default_reads(w, w->walks.data[k].sums.data[i], score)) windows |= w->windowed[k], others |= !w->windowed[k];
@@ -332,10 +409,7 @@ static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
         default_window_score(w, st);
         return !others;
     }
-    for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
-    bool all = lanes > 1;   // steps are dealt to those that reduce
-    if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
-    default_dot_share(w->m, st, lanes, all);
+    fill_score_share(w, st, s);
     return true;
 }
 
@@ -401,13 +475,6 @@ static bool order_kernels(making *m) {
     return !p->failed;
 }
 
-// Whose rows of 16 bits are done at once as fast as parts of them would be, and combined.
-static bool is_one_kernel(const walks *w, uint32_t walked, const row_shares *s) {
-    for (uint32_t i = 0; i < w->walks.len; i++)
-        if (default_walk_is_worth(w, &w->walks.data[i])) return walked == 1 && bytes_along(w, &w->walks.data[i], s->depth - 1) < 4;
-    return false;
-}
-
 static bool are_light(const walks *w, const row_shares *s) {
     bool light = true;
     for (uint32_t i = 0; i < w->walks.len; i++)
@@ -428,11 +495,10 @@ bool default_walk(making *m) {
         if (!share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
-    if (m->rows == ROWS_WALKED_AT_ONCE && !is_one_kernel(&w, filled, &deepest)) return false;
-    if (m->rows == ROWS_WALKED_FEWEST && is_one_kernel(&w, filled, &deepest)) return false;
-    bool light = filled && are_light(&w, &deepest), fewer = m->rows == ROWS_WALKED_FEWER || m->rows == ROWS_WALKED_FEWEST;
+    bool light = filled && are_light(&w, &deepest), fewer = m->rows == ROWS_WALKED_FEWER;
     w.heavy = filled > 1 && !light;
-    if (light && (filled == 1 || !fewer)) halve_lanes(&w, &deepest);
+    if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->longest = WALKED_LONGEST;
+    if (light && !has_classes(m) && (filled == 1 || !fewer)) halve_lanes(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;

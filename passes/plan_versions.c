@@ -280,10 +280,11 @@ static void add_tiled(versioning *w, const plan_class *c) {
 // Sums of rows that need each other in one walk: of any data, so that no other version is needed.
 static schedule *add_walked(versioning *w, const plan_class *c, version_facts *facts) {
     plan_supposed supposed;
-    bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed) || add_made(w, c, ROWS_WALKED_FEWEST, &supposed);
+    bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
-    few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed) && add_made(w, c, ROWS_WALKED_FEWER, &supposed) &&
-          add_made(w, c, ROWS_WALKED_FEW, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_SHORT, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_FEWER, &supposed) && add_made(w, c, ROWS_WALKED_FEW, &supposed);
     return few && !supposed.extents ? add_rows(w, c, ROWS_WALKED, &supposed, facts) : NULL;
 }
 
