@@ -19,7 +19,7 @@ static bool time_one(run_op *o, gnn_timer *timer, double *ms) {
     const bench_session *s = (const bench_session *)o->r;
     return !run_failed(o, gnn_fill(o->r->context, s->scratch, 0, s->scratch_bytes, NULL)) &&
            (!s->pause.plan || run_launch((run_op *)&s->pause, NULL)) &&
-           !run_failed(o, gnn_timer_start(timer, NULL)) && run_launch(o, NULL) &&
+           !run_failed(o, gnn_timer_start(timer, NULL)) && bench_launch(o, NULL) &&
            !run_failed(o, gnn_timer_stop(timer, NULL)) && !run_failed(o, gnn_timer_read(timer, ms));
 }
 
@@ -61,6 +61,7 @@ static bool measure(run_op *o, bench_figures *f) {
     if (!good) return false;
     f->workspace = o->workspace_bytes;
     f->prepared = gnn_plan_prepared_bytes(o->plan);
+    if (!bench_forward_add(o, f)) return false;
     f->fastest = ms[0];
     f->first_quarter = ms[(f->launches - 1) / 4];
     f->third_quarter = ms[(f->launches - 1) * 3 / 4];
@@ -69,19 +70,26 @@ static bool measure(run_op *o, bench_figures *f) {
 
 // ---- One op ----------------------------------------------------------------------------------------------
 
-static bool bench_steps(run_op *o, run_row *row) {
+static bool check_and_time(run_op *o, run_row *row) {
     bench_figures *f = ARENA_NEW(o->r->d->arena, bench_figures);
-    if (!run_load(o) || !run_prepare(o)) return false;
     phase(o->r->d, "run");
     if (!run_launch_twice(o) || !run_compare(o, row)) return false;
     if (o->r->d->mismatch) return true;   // wrong results have no time
     if (!bench_traffic_of(o, &f->traffic)) return false;
+    bench_session *s = (bench_session *)o->r;
     run_alone_begin(o->r);
-    bool good = bench_bandwidth((bench_session *)o->r) && measure(o, f);
+    bool good = bench_bandwidth(s) && measure(o, f);
     run_alone_end(o->r);
-    run_estimate_bandwidth(o->r, ((const bench_session *)o->r)->bandwidth);
+    run_estimate_bandwidth(o->r, s->bandwidth);
     good = good && run_estimate_op(o, row);
     if (good) row->figures = f;
+    return good;
+}
+
+static bool bench_steps(run_op *o, run_row *row) {
+    bench_session *s = (bench_session *)o->r;
+    bool good = run_load(o) && run_prepare(o) && bench_forward_open(s, o) && check_and_time(o, row);
+    bench_forward_close(s);
     return good;
 }
 
@@ -94,6 +102,7 @@ int drive_bench(driver *d) {
                                .check_budget = (double)option_number(d, OPT_CHECK_BUDGET, BUDGET)},
                        .flush = option_on(d, OPT_FLUSH, false),
                        .json = option_given(d, OPT_JSON),
+                       .with_forward = option_given(d, OPT_WITH_FORWARD),
                        .seconds = option_decimal(d, OPT_SECONDS, 3),
                        .bandwidth = option_decimal(d, OPT_BANDWIDTH, 0) * 1e9};
     s.run.notes = s.json ? stderr : stdout;
@@ -107,5 +116,7 @@ int drive_bench(driver *d) {
     if (option_given(d, OPT_BANDWIDTH) && s.bandwidth <= 0) usage(d, E0812, "--bandwidth takes GB/s above 0");
     int status = run_alone_open(&s.run, option_text(d, OPT_ALONE, NULL)) ? run_every_op(&s.run) : driver_status(d);
     run_alone_close(&s.run);
+    bench_forward_tell(&s);
+    diag_print(d->ds, stderr);
     return status;
 }

@@ -25,6 +25,7 @@ struct bench_figures {
     int64_t launches;                                       // timed
     double fastest, first_quarter, median, third_quarter;   // ms
     bench_shares shares;
+    const char *behind;   // the op that is launched before, and timed with it; NULL: none
     double prepare;   // ms of another plan, its maps on the device
     size_t workspace, prepared;   // bytes: that the launches use; that the plan holds, for every version it keeps
 };
@@ -32,13 +33,16 @@ struct bench_figures {
 typedef struct {
     run_session run;   // first: what run.h's functions take
     double seconds;    // after so long no launch begins
-    bool flush, json;
+    bool flush, json, with_forward;
     double bandwidth;   // bytes a second; 0: not known yet
     bool is_measured;
     bool replayed;      // hot times are of launches that were captured
     double empty_cold;    // ms of an empty kernel, launched as what is timed
     bench_shares empty;   // of an empty kernel; 0: not known yet, or no GPU
     run_op pause;         // of a GPU, before a launch that is timed; without a plan: none
+    run_op forward;       // that saves for the gradient `behind`; without a plan: none
+    const run_op *behind;
+    bool had_forward;     // some gradient was timed so
     void *scratch;        // what is overwritten before a launch; NULL without --flush
     size_t scratch_bytes;
 } bench_session;
@@ -53,6 +57,13 @@ bool bench_cold(run_op *o, double *median);   // ms of launches one by one
 bool bench_empty(bench_session *s, arena *a);   // once a session; nothing to be done without a GPU
 bool bench_pause_open(bench_session *s, arena *a);   // likewise; false: a diagnostic tells why
 void bench_pause_close(bench_session *s);
+// ---- bench_forward.c -------------------------------------------------------------------------------------
+bool bench_forward_open(bench_session *s, run_op *o);   // nothing, like those below, unless it is asked for; false: a diagnostic tells why
+void bench_forward_close(bench_session *s);
+void bench_forward_tell(const bench_session *s);         // where it had no effect
+const run_op *bench_forward_of(const run_op *o);         // NULL: none
+bool bench_launch(run_op *o, gnn_stream stream);         // behind that, where there is one
+bool bench_forward_add(run_op *o, bench_figures *f);     // to the op's own; false: a diagnostic tells why
 // ---- bench_prepare.c -------------------------------------------------------------------------------------
 bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why
 // ---- bench_report.c --------------------------------------------------------------------------------------

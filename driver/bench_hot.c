@@ -18,7 +18,7 @@ typedef struct {
 
 static bool launch_all(const series *s) {
     for (int i = 0; i < s->launches; i++)
-        if (!run_launch(s->o, s->stream)) return false;
+        if (!bench_launch(s->o, s->stream)) return false;
     return true;
 }
 

@@ -31,6 +31,7 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
     for (uint32_t k = FIRST_TIME; k < COLUMNS; k++) cell[k] = "-";
     cell[COLUMNS - 1] = w->verdict;
     if (!f) return;
+    if (f->behind) cell[0] = arena_printf(a, "%s, %s", f->behind, w->name);
     const double times[TIMES] = {f->median,     f->fastest,       f->first_quarter, f->third_quarter,
                                  f->shares.hot, f->shares.replay, f->prepare};
     for (uint32_t k = 0; k < TIMES; k++)
@@ -89,6 +90,7 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
                   {"flops", f->traffic.flops},
                   {"bandwidth_bytes_per_s", s->bandwidth},
                   {"floor_share", floor_share(s, f)}};
+    if (f->behind) json_object_set_new(o, "behind", json_string(f->behind));
     json_object_set_new(o, "launches", json_integer(f->launches));
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         json_object_set_new(o, fields[i].name, json_real(fields[i].value));

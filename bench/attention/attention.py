@@ -91,7 +91,6 @@ class Run:
         self.end = time.time() + options.seconds
         self.turns, self.room = options.out + ".turns", ops.Room(options.device_gib * 2**30)
         self.paths, self.sizes = {}, {}
-        self.passes = [p for p in ops.PASSES if ("forward" if p == "forward" else "both") in options.passes]
 
     def left(self):
         return self.end - time.time()
@@ -139,7 +138,7 @@ class Run:
             for name in self.o.graphs:
                 left = [
                     p
-                    for p in self.passes
+                    for p in self.o.passes
                     if not self.record.has(graph=name, who="gnnc", **{"pass": p}, **case._asdict())
                 ]
                 if left and self.fits(case, name):
@@ -169,7 +168,8 @@ class Run:
             self.room.give(took)
 
     def bench(self, file, passes, cases, names):
-        by_name = {ops.OPS[c.op].name + ops.PASSES[p]: (c, p) for c in cases for p in passes}
+        by_name = {ops.OPS[c.op].name + ops.TIMED[p]: (c, p) for c in cases for p in passes}
+        more = ["--with-forward"] if "both" in passes else []
         by_path = {self.paths[n]: n for n in names}
         alone = []  # that a process of several did not come to, or could not compile
 
@@ -180,7 +180,9 @@ class Run:
             else:
                 self.record.add(graph=by_path[path], **case._asdict(), **{"pass": which}, who="gnnc", **row)
 
-        ops.bench(self.o, file, list(by_name), cases[0], list(by_path), self.turns, self.left(), told)
+        ops.bench(
+            self.o, file, list(by_name), cases[0], list(by_path), self.turns, self.left(), told, more=more
+        )
         for name, path in alone:
             if self.left() > 0:
                 case, which = by_name[name]

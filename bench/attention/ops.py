@@ -26,8 +26,10 @@ OPS = {
     "gatv2_edges": Op(LIBRARY, "gatv2", {"l": "n", "r": "n", "g": "e", "att": "w"}, ("l", "r", "g", "att")),
     "agnn": Op(LIBRARY, "agnn", {"beta": "1", "x": "n"}, ("beta", "x")),
 }
-# saving: forward, and what the gradient reads is left for it. Forward and backward are saving, then backward.
+# saving: forward, and what the gradient reads is left for it.
 PASSES = {"forward": "", "saving": ".saving", "backward": ".grad.saved"}
+# What is timed: the gradient behind the op that saves for it, in one.
+TIMED = {"forward": "", "both": ".grad.saved"}
 SHAPES = ("1x32", "1x64", "1x128", "1x256", "4x32", "8x8", "8x16", "8x32", "3x20")
 Case = namedtuple("Case", "op dtype H D")
 
@@ -164,9 +166,9 @@ def short(graph):
     return os.path.basename(graph)[:-4] if graph.endswith(".npz") else graph
 
 
-def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budget=None):
+def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budget=None, more=()):
     """Times ops, by their names in the file, on graphs, in one process. told(name, path, row) is called as each
-    line comes; what is told of what has no line is why."""
+    line comes; what is told of what has no line is why. more: options of gnnc."""
     command = [
         o.gnnc,
         "bench",
@@ -184,6 +186,7 @@ def bench(o, file, names, case, paths, turns, timeout, told, schedule=None, budg
         *defines(case),
         *("--op=" + name for name in names),
         *("--graph=" + path for path in paths),
+        *more,
     ]
     command += ["--schedule=" + schedule] if schedule else []
     waiting = {("%s_%s" % (name.replace(".", "_"), case.dtype), path): name for name in names for path in paths}

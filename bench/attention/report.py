@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of what attention.py recorded: gnnc beside the quickest peer of each case, cold; geometric means, the
 worst, many heads beside one, 16 bits beside 32, and memory. Times are in microseconds, ratios below 1 in gnnc's
-favour; forward and backward of gnnc is the op that saves, then its gradient.
+favour; forward and backward of gnnc is the op that saves, then its gradient, in one time.
 
     report.py FILE... [--peers] [--only=times,means,shapes,types,memory,missing]
 """
@@ -28,25 +28,7 @@ def load(paths):
                 continue
             key = tuple(row[k] for k in ("graph", "op", "dtype", "H", "D"))
             cases.setdefault((*key, row["pass"]), {})[row["who"]] = row
-    for (*key, _), case in list(cases.items()):
-        saving, backward = (cases.get((*key, p), {}).get("gnnc") for p in ("saving", "backward"))
-        if saving and backward:
-            cases.setdefault((*key, "both"), {})["gnnc"] = together(saving, backward)
-    return {k: v for k, v in cases.items() if k[-1] in ("forward", "both")}, sizes
-
-
-def together(saving, backward):
-    """One row of two launches; temporaries of the two may lie in the same bytes."""
-    if not (timed(saving) and timed(backward)):
-        return saving if not timed(saving) else backward
-    row = {
-        **backward,
-        "cold_ms": saving["cold_ms"] + backward["cold_ms"],
-        "plan": "%s; %s" % (saving["plan"], backward["plan"]),
-    }
-    row["workspace_bytes"] = max(saving["workspace_bytes"], backward["workspace_bytes"])
-    row["prepared_bytes"] = saving["prepared_bytes"] + backward["prepared_bytes"]
-    return row
+    return cases, sizes
 
 
 def timed(row):
