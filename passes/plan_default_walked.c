@@ -10,7 +10,7 @@
 enum {
     LEAST_LANES = 8,       // of a row: with fewer, lanes have edges of their own
     MOST_HELD = 32,        // numbers a thread holds of a row
-    ROOMY = 8,             // that leave registers for what comes ahead
+    ROOMY = 16,            // that leave registers for what comes ahead
     MOST_HALVED = 16,      // or half of the threads, instead
     MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many, and where groups share long rows
     WORDS_AHEAD = 32,      // of 32 bits, that a thread loads before it uses the first
@@ -158,34 +158,53 @@ static void fill_levels(walks *w, const row_shares *s, const tensor_stage *st) {
     }
 }
 
-// Arrays of which an edge has rows that are not its row's own.
+// Arrays of which an edge has rows that are not its row's own, and those of which the row has one, or all have.
 typedef struct {
     const walks *w;
     const walk *of;
-    uint32_t rank;
+    const row_shares *s;
     bool *met;   // per value
-    int64_t arrays;
+    int64_t gathered, held;
 } gathering;
 
-static bool see_gathered(void *user, const tensor_node *load) {
+// At the row that is walked, or the same at all of them.
+static bool is_of_row(const gathering *g, tensor_expr index) {
+    const tensor_op *op = g->w->p->op;
+    const tensor_node *at = tensor_node_at(op, index);
+    if (at->op == TENSOR_LOAD_OP) return (tensor_val)at->imm.i == g->of->map;
+    bool edge = at->op == TENSOR_VAR_OP && op->vars.data[at->imm.i].space == op->vals.data[g->of->map].axes[0];
+    return at->op == TENSOR_VAR_OP && !edge;
+}
+
+static bool has_features(const gathering *g, const tensor_node *load) {
+    const tensor_op *op = g->w->p->op;
+    const tensor_node *last = tensor_node_at(op, load->args[load->nargs - 1]);
+    tensor_space features = op->vars.data[g->s->deepest->left[g->s->depth - 1]].space;
+    return last->op == TENSOR_VAR_OP && op->vars.data[last->imm.i].space == features;
+}
+
+static bool see_array(void *user, const tensor_node *load) {
     gathering *g = user;
     tensor_val v = (tensor_val)load->imm.i;
-    bool row = false;
-    if (v >= g->w->p->op->nparams || load->nargs < g->rank || g->met[v]) return true;
-    const tensor_node *at = tensor_node_at(g->w->p->op, load->args[0]);
-    row = at->op == TENSOR_LOAD_OP && (tensor_val)at->imm.i == g->of->map;
-    for (uint32_t i = 0; i < g->of->sums.len && at->op == TENSOR_VAR_OP; i++)
-        row |= (tensor_var)at->imm.i == stage_of(g->w, g->of->sums.data[i])->left[0];
-    g->arrays += g->met[v] = !row;
+    if (v >= g->w->p->op->nparams || g->met[v] || !load->nargs) return true;
+    bool row = is_of_row(g, load->args[0]), whole = load->nargs >= g->s->depth;
+    if ((whole && !row) || (row && g->s->depth > 1 && has_features(g, load))) g->met[v] = true;
+    g->gathered += g->met[v] && !row;
+    g->held += g->met[v] && row;
     return true;
 }
 
-static int64_t arrays_of(const walks *w, const walk *of, const row_shares *s) {
-    gathering g = {w, of, s->depth, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), 0};
-    for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_gathered, &g);
+static gathering arrays_of(const walks *w, const walk *of, const row_shares *s) {
+    gathering g = {w, of, s, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), 0, 0};
+    for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_array, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_gathered, &g);
-    return g.arrays;
+        if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_array, &g);
+    return g;
+}
+
+// Numbers of a thread, of which the row has one: of its sum, and of what is the same at all its edges.
+static int64_t held_of(const walks *w, const walk *of, const row_shares *s) {
+    return s->held * (1 + arrays_of(w, of, s).held);
 }
 
 static bool reduces_scores(const walks *w) {
@@ -200,7 +219,7 @@ static bool has_classes(const making *m) { return m->rows == ROWS_WALKED_AT_ONCE
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
     int64_t most = reduces_scores(w) || has_classes(w->m) ? MOST_STEPS / 2 : MOST_STEPS;
-    words = arrays_of(w, of, s) * s->held * bytes_along(w, of, s->depth - 1) / 4;
+    words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
 }
@@ -209,17 +228,22 @@ static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
 static bool is_light(const walks *w, const walk *of, const row_shares *s) {
     uint32_t deep = 0;
     for (uint32_t i = 0; i < of->sums.len; i++) deep += stage_of(w, of->sums.data[i])->nleft == s->depth;
-    return deep <= 1 && arrays_of(w, of, s) <= 1;
+    return deep <= 1 && arrays_of(w, of, s).gathered <= 1;
 }
 
 // Half as many lanes a row, each with twice of it: twice the rows side by side, and one step less for what lanes of a
 // row have to share. Of few edges there are no more rows, and long ones take twice the time.
 static void halve_lanes(const walks *w, row_shares *s) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < w->walks.len; i++) {
+        int64_t held = default_walk_is_worth(w, &w->walks.data[i]) ? held_of(w, &w->walks.data[i], s) : 0;
+        if (held > most) most = held;
+    }
     level_share *last = &s->level[s->depth - 1];
     bool few = w->m->rows == ROWS_WALKED_FEWER;
     int64_t least = few ? w->p->machine->lanes : w->p->machine->lanes / 2;
     bool dealt = last->lanes == 2 || last->lanes >= MOST_STEPS;   // a lane for each step that they reduce, or one for all
-    if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || (reduces_scores(w) && !dealt)) return;
+    if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD || (reduces_scores(w) && !dealt)) return;
     last->lanes /= 2;
     last->registers *= 2;
     s->lanes /= 2;
@@ -327,7 +351,7 @@ static void fill_score_share(walks *w, const tensor_stage *st, const row_shares 
 // of 16 bits take more of them as they are widened.
 static void fill_class_room(walks *w, const walk *of, const row_shares *s, const tensor_stage *deepest) {
     bool few = w->m->rows == ROWS_WALKED_AT_ONCE, narrow = bytes_along(w, of, s->depth - 1) < 4;
-    if (s->held <= ROOMY && !w->heavy && (few || narrow)) default_room(w->m, deepest, CLASS_ROOM);
+    if (held_of(w, of, s) <= ROOMY && !w->heavy && (few || narrow)) default_room(w->m, deepest, CLASS_ROOM);
 }
 
 static const schedule *class_of(walks *w, const walk *of, const row_shares *s, const char *name, const row_dealing *d) {
