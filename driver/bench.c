@@ -60,7 +60,6 @@ static bool measure(run_op *o, bench_figures *f) {
     gnn_free(o->r->context, s->scratch);
     if (!good) return false;
     f->workspace = o->workspace_bytes;
-    f->prepared = gnn_plan_prepared_bytes(o->plan);
     if (!bench_forward_add(o, f)) return false;
     f->fastest = ms[0];
     f->first_quarter = ms[(f->launches - 1) / 4];

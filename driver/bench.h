@@ -20,14 +20,19 @@ typedef struct {
     double replay;   // ms a replay of one launch, of several that follow each other; 0: it cannot be captured
 } bench_shares;
 
+typedef struct {   // of another plan, its maps on the device
+    double ms;
+    size_t bytes;   // that it holds beside them, for every version it keeps
+} bench_prepared;
+
 struct bench_figures {
     bench_traffic traffic;
     int64_t launches;                                       // timed
     double fastest, first_quarter, median, third_quarter;   // ms
     bench_shares shares;
     const char *behind;   // the op that is launched before, and timed with it; NULL: none
-    double prepare;   // ms of another plan, its maps on the device
-    size_t workspace, prepared;   // bytes: that the launches use; that the plan holds, for every version it keeps
+    bench_prepared prepare;
+    size_t workspace;   // bytes that the launches use
 };
 
 typedef struct {
@@ -65,7 +70,7 @@ const run_op *bench_forward_of(const run_op *o);         // NULL: none
 bool bench_launch(run_op *o, gnn_stream stream);         // behind that, where there is one
 bool bench_forward_add(run_op *o, bench_figures *f);     // to the op's own; false: a diagnostic tells why
 // ---- bench_prepare.c -------------------------------------------------------------------------------------
-bool bench_prepare(run_op *o, double *ms);   // false: a diagnostic tells why
+bool bench_prepare(run_op *o, bench_prepared *out);   // false: a diagnostic tells why
 // ---- bench_report.c --------------------------------------------------------------------------------------
 void bench_print(const run_session *r, const run_rows *rows, FILE *out);   // a table, but for --json
 void bench_print_row(const run_session *r, const run_row *row, FILE *out);   // of --json

@@ -109,15 +109,15 @@ bool bench_launch(run_op *o, gnn_stream stream) {
 bool bench_forward_add(run_op *o, bench_figures *f) {
     run_op *first = (run_op *)(uintptr_t)bench_forward_of(o);
     bench_traffic t = {0};
-    double prepare_ms = 0;
+    bench_prepared prepared = {0};
     if (!first) return true;
-    if (!bench_traffic_of(first, &t) || !bench_prepare(first, &prepare_ms)) return false;
+    if (!bench_traffic_of(first, &t) || !bench_prepare(first, &prepared)) return false;
     f->behind = arena_strdup(o->r->d->arena, first->op->name);
     f->traffic.compulsory += t.compulsory;
     f->traffic.gathered += t.gathered;
     f->traffic.flops += t.flops;
-    f->prepare += prepare_ms;
-    f->prepared += gnn_plan_prepared_bytes(first->plan);
+    f->prepare.ms += prepared.ms;
+    f->prepare.bytes += prepared.bytes;
     if (first->workspace_bytes > f->workspace) f->workspace = first->workspace_bytes;
     return true;
 }

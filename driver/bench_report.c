@@ -33,7 +33,7 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
     if (!f) return;
     if (f->behind) cell[0] = arena_printf(a, "%s, %s", f->behind, w->name);
     const double times[TIMES] = {f->median,     f->fastest,       f->first_quarter, f->third_quarter,
-                                 f->shares.hot, f->shares.replay, f->prepare};
+                                 f->shares.hot, f->shares.replay, f->prepare.ms};
     for (uint32_t k = 0; k < TIMES; k++)
         if (times[k] > 0) cell[FIRST_TIME + k] = run_time_text(a, times[k]);
     cell += FIRST_TIME + TIMES;
@@ -84,7 +84,7 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
                   {"first_quartile_ms", f->first_quarter},
                   {"third_quartile_ms", f->third_quarter},
                   {"hot_ms", f->shares.hot},
-                  {"prepare_ms", f->prepare},
+                  {"prepare_ms", f->prepare.ms},
                   {"compulsory_bytes", f->traffic.compulsory},
                   {"gathered_bytes", f->traffic.gathered},
                   {"flops", f->traffic.flops},
@@ -95,7 +95,7 @@ static void add_figures(json_t *o, const bench_session *s, const bench_figures *
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         json_object_set_new(o, fields[i].name, json_real(fields[i].value));
     json_object_set_new(o, "workspace_bytes", json_integer((json_int_t)f->workspace));
-    json_object_set_new(o, "prepared_bytes", json_integer((json_int_t)f->prepared));
+    json_object_set_new(o, "prepared_bytes", json_integer((json_int_t)f->prepare.bytes));
     json_object_set_new(o, "bandwidth_measured", json_boolean(s->is_measured));
     json_object_set_new(o, "flushed", json_boolean(s->flush));
     json_object_set_new(o, "hot_replayed", json_boolean(s->replayed));
