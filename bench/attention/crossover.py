@@ -57,7 +57,9 @@ def parse():
 def ways_of(file):
     """{way: schedules to try, by whether the type has 16 bits}"""
     with open(os.path.join(ops.ROOT, file)) as f:
-        names = re.findall(r"^schedule gt (\w+)", f.read(), re.M)
+        text = f.read()
+    parts = {name for use in re.findall(r"\buse ([\w, ]+?)(?: to| together|;)", text) for name in use.split(", ")}
+    names = [name for name in re.findall(r"^schedule gt (\w+)", text, re.M) if name not in parts]
     ways = {name: {False: [name], True: [name]} for name in names if not name.endswith("_16")}
     for name in names:
         if name.endswith("_16"):
