@@ -29,16 +29,34 @@ static const loop_prepared *heads_of(const loop_verifier *v, tensor_space space)
     return NULL;
 }
 
-// One stores rows that have one part, which come behind those of rows that are cut, the other the rows that are.
+// Behind the first one all are over rows of one space, each beginning where another one ends, from 0 on; the last of them.
+// NULL: they are not.
+static const loop_node *last_of_rows(const loop_verifier *v, const store_places *p) {
+    const loop_node *at = NULL;
+    for (uint32_t i = 1; i < p->loops.len; i++) {
+        const loop_node *n = p->loops.data[i];
+        int64_t zero = -1;
+        if (!n || n->kind != LOOP_FOR || p->from.data[i]) return NULL;
+        if (v->op->vars.data[n->var].space != v->op->vars.data[p->loops.data[1]->var].space) return NULL;
+        if (loop_constant(v->op, n->lo, &zero) && zero == 0) at = n;
+    }
+    for (uint32_t left = p->loops.len; at && left > 2; left--) {
+        const loop_node *after = NULL;
+        for (uint32_t i = 1; i < p->loops.len; i++)
+            if (p->loops.data[i]->lo == at->hi) after = p->loops.data[i];
+        at = after;
+    }
+    return at;
+}
+
+// One stores rows that have one part, which come behind those of rows that are cut, the others the rows that are.
 static bool shares_cut_rows(const loop_verifier *v, const store_places *p) {
-    int64_t zero = -1;
-    if (p->loops.len != 2 || !p->loops.data[0] || !p->loops.data[1] || p->loops.data[1]->kind != LOOP_FOR) return false;
-    const loop_node *parts = p->loops.data[0], *rows = p->loops.data[1];
-    const loop_prepared *heads = heads_of(v, v->op->vars.data[rows->var].space);
-    if (!heads || parts->kind != LOOP_FOR || !loop_constant(v->op, rows->lo, &zero) || zero) return false;
+    const loop_node *parts = p->loops.len ? p->loops.data[0] : NULL, *rows = parts ? last_of_rows(v, p) : NULL;
+    const loop_prepared *heads = rows ? heads_of(v, v->op->vars.data[rows->var].space) : NULL;
+    if (!heads || parts->kind != LOOP_FOR) return false;
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
     const tensor_node *end = tensor_node_at(v->op, parts->hi);
-    return p->from.data[0] == loop_cut_parts(copy, heads->args[0], heads->extent) && !p->from.data[1] &&
+    return p->from.data[0] == loop_cut_parts(copy, heads->args[0], heads->extent) &&
            rows->hi == loop_cut_rows(copy, heads->args[0], heads->extent) && end->op == TENSOR_SIZE_OP &&
            end->imm.i == v->op->vars.data[parts->var].space &&
            v->op->vals.data[heads->val].into == (tensor_space)end->imm.i;

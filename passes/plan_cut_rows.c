@@ -126,6 +126,59 @@ row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows) {
     return taken;
 }
 
+// ---- Rows of many parts ----------------------------------------------------------------------------------
+enum { MANY_PARTS = 64, MANY_THREADS = 512 };   // of a row, one after the other for each group; of a block that has such a row
+
+static bool is_by_degree(const planner *p, tensor_val order, tensor_val map) {
+    const loop_prepared *by = NULL, *key = NULL;
+    for (uint32_t i = 0; i < p->plan->prepared.len; i++) {
+        const loop_prepared *r = &p->plan->prepared.data[i];
+        if (r->val == order) by = r;
+    }
+    for (uint32_t i = 0; by && i < p->plan->prepared.len; i++)
+        if (p->plan->prepared.data[i].val == by->args[0]) key = &p->plan->prepared.data[i];
+    return by && key && by->builder == PREPARED_ORDER_DESC && key->builder == PREPARED_DEGREES && key->args[0] == map;
+}
+
+static int64_t part_edges(const planner *p, const plan_part *part) {
+    for (uint32_t i = 0; i < p->plan->prepared.len; i++)
+        if (p->plan->prepared.data[i].val == part->heads) return p->plan->prepared.data[i].extent;
+    return 0;
+}
+
+// That fill a block, whose lanes have features, or parts of their own.
+static int64_t groups_of_many(planner *p, const stage_group *g, const plan_part *part) {
+    const tensor_stage *deepest = plan_deepest(p, g);
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
+    int64_t lanes = 1;
+    for (uint32_t i = 1, n = plan_left(p, deepest, left); i < n; i++) lanes *= plan_or_one(plan_cut(p, deepest, left[i], false).lanes);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (!st->nbound || st->bound[0] != part->var) continue;
+        lanes *= plan_or_one(plan_cut(p, st, part->var, true).lanes);
+        break;
+    }
+    return lanes < MANY_THREADS ? MANY_THREADS / lanes : 1;
+}
+
+// Those of a walk, whose states are rows of their own, have more groups, so that nobody goes through all of a row that a
+// machine had at once: by degree the first of the rows that are cut. false: there are none such.
+bool plan_many_parts(planner *p, const stage_group *g, const plan_part *part, const row_class *rows, row_class *many,
+                     row_class *others, int64_t *groups) {
+    bool walked = false, commutative = true;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (st->reducer == TENSOR_NO_REDUCER) continue;
+        walked |= plan_fuse_cell(p, g->data[i]) != NULL;
+        commutative &= p->op->reducers.data[st->reducer].commutative;
+    }
+    if (!walked || !commutative || rows->lo || rows->order == TENSOR_NO_VAL || !is_by_degree(p, rows->order, part->map.map))
+        return false;
+    *groups = groups_of_many(p, g, part);
+    many->hi = others->lo = loop_cut_rows(p->op, part->map.map, MANY_PARTS * part_edges(p, part));
+    return true;
+}
+
 // A block owns a row, or those of its lanes: the groups that had rows have its parts.
 index_cut plan_taken_cut(index_cut row) {
     int64_t lanes = row.lanes;
@@ -143,4 +196,5 @@ void plan_taken_parts(planner *p, const tensor_stage *st, index_cut *parts) {
     }
     int64_t groups = plan_cut(p, st, left[0], false).groups;
     if (groups > 1) parts->groups = parts->groups > 1 ? parts->groups * groups : groups;
+    if (p->many_groups > parts->groups) parts->groups = p->many_groups;
 }

@@ -48,10 +48,10 @@ static bool apart(const overlapping *o, uint32_t step, uint32_t from, uint32_t t
 }
 
 // A kernel that waits first hides a launch; one that starts in turn lets those behind it run beside it that
-// need what came before. That is worth more.
+// need what came before. That is worth more, where there is something for those.
 static bool better_in_turn(const overlapping *o, uint32_t step) {
     uint32_t next = launch_end(o, step);
-    return kernel_at(o->p, next) && apart(o, next, step, next) && !apart(o, next, o->head, step);
+    return kernel_at(o->p, next) && !kernel_at(o->p, next)->seldom && apart(o, next, step, next) && !apart(o, next, o->head, step);
 }
 
 static void start(overlapping *o, uint32_t step) {
