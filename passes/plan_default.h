@@ -30,7 +30,7 @@ enum {
     DEFAULT_FEWER_PART = 32,          // of a row that is walked, then
     DEFAULT_EVEN_SHARE = 1 << 13,   // entries for each of the longest row, of which whole rows are as quick as parts of them
     DEFAULT_EVEN_SPARE = 1 << 18,   // or are where no row has more than a few dozen
-    DEFAULT_PARTS = 512,      // of a row, one after the other in the end: a million edges in 15,625 parts took four to eight times as long as even rows
+    DEFAULT_PARTS = 8192,     // of a row, that a block of 512 threads adds up in the end
     DEFAULT_FEW_PART = 128,   // of a row that is cut, then, where a warp has one; 32 or more where it has several
     DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
     DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
