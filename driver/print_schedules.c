@@ -78,7 +78,7 @@ static void print_default(driver *d, const unit_op *o, const cg_target *t, const
     if (!pass_scheduled(d->arena, d->ds, o->op, NULL, 0, machine_of(t), options, &plans, &made)) return;
     printing p = {.arena = d->arena,
                   .op = o->op,
-                  .path = o->frontend ? o->frontend->ops.data[o->number].name : NULL,
+                  .path = o->frontend ? o->frontend->ops.data[o->number].path : NULL,
                   .out = out};
     for (uint32_t i = 0; i < made.len; i++)
         print_made(&p, made.data[i], as_word(d->arena, made.data[i]->name));

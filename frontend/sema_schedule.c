@@ -27,10 +27,28 @@ span schedule_path_span(const ast_path *p) {
 }
 
 // ---- The op it is for -----------------------------------------------------------------------------------
+static bool path_ends(const char *path, const char *with) {
+    size_t n = strlen(path), w = strlen(with);
+    return n > w && !strcmp(path + n - w, with);
+}
+
+// A kernel's name says which of an op's forms it is of; they have one schedule.
+static bool report_form(sema *s, const ast_item *item, const char *path) {
+    static const char *const FORMS[] = {".saved", ".saving"};
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        if (!path_ends(path, FORMS[i])) continue;
+        diagnostic *d = diag(s->ds, E0510, schedule_path_span(item->path), "'%s' has no schedule of its own", path);
+        diag_help(d, "'schedule %.*s' is its schedule too", (int)(strlen(path) - strlen(FORMS[i])), path);
+        return true;
+    }
+    return false;
+}
+
 static void report_no_op(sema *s, const ast_item *item, const char *path) {
     span at = schedule_path_span(item->path);
     size_t n = strlen(path);
-    if (n > 5 && !strcmp(path + n - 5, ".grad")) {
+    if (report_form(s, item, path)) return;
+    if (path_ends(path, ".grad")) {
         diagnostic *d = diag(s->ds, E0510, at, "no gradient is called '%s'", path);
         diag_help(d, "'grad %.*s wrt (…);' asks for it", (int)(n - 5), path);
         return;

@@ -146,25 +146,7 @@ static int64_t part_edges(const planner *p, const plan_part *part) {
     return 0;
 }
 
-// That fill a block, whose lanes have features, or parts of their own.
-static int64_t groups_of_many(planner *p, const stage_group *g, const plan_part *part) {
-    const tensor_stage *deepest = plan_deepest(p, g);
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);
-    int64_t lanes = 1;
-    for (uint32_t i = 1, n = plan_left(p, deepest, left); i < n; i++) lanes *= plan_or_one(plan_cut(p, deepest, left[i], false).lanes);
-    for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (!st->nbound || st->bound[0] != part->var) continue;
-        lanes *= plan_or_one(plan_cut(p, st, part->var, true).lanes);
-        break;
-    }
-    return lanes < MANY_THREADS ? MANY_THREADS / lanes : 1;
-}
-
-// Those of a walk, whose states are rows of their own, have more groups, so that nobody goes through all of a row that a
-// machine had at once: by degree the first of the rows that are cut. false: there are none such.
-bool plan_many_parts(planner *p, const stage_group *g, const plan_part *part, const row_class *rows, row_class *many,
-                     row_class *others, int64_t *groups) {
+static bool is_walk_in_any_order(const planner *p, const stage_group *g) {
     bool walked = false, commutative = true;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -172,11 +154,39 @@ bool plan_many_parts(planner *p, const stage_group *g, const plan_part *part, co
         walked |= plan_fuse_cell(p, g->data[i]) != NULL;
         commutative &= p->op->reducers.data[st->reducer].commutative;
     }
-    if (!walked || !commutative || rows->lo || rows->order == TENSOR_NO_VAL || !is_by_degree(p, rows->order, part->map.map))
-        return false;
-    *groups = groups_of_many(p, g, part);
-    many->hi = others->lo = loop_cut_rows(p->op, part->map.map, MANY_PARTS * part_edges(p, part));
-    return true;
+    return walked && commutative;
+}
+
+static int64_t groups_in(const loop_body *body) {
+    int64_t most = 1;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        int64_t groups = groups_in(&n->body);
+        for (uint32_t d = 0; d < n->ndigits; d++)
+            if (n->digits[d].place == LOOP_GROUP_PLACE) groups *= n->digits[d].extent;
+        if (groups > most) most = groups;
+    }
+    return most;
+}
+
+// So many times the groups of a kernel that takes up rows make a block large; a power of two, 1: it is.
+static int64_t more_groups(const planner *p, const loop_kernel *k) {
+    int64_t most = MANY_THREADS < p->machine->max_threads ? MANY_THREADS : p->machine->max_threads, times = 1;
+    if (k->occupancy && k->occupancy < most) most = k->occupancy;
+    while (2 * times * k->lanes * groups_in(&k->body) <= most) times *= 2;
+    return p->machine->gpu ? times : 1;
+}
+
+// Those of a walk, whose states are rows of their own, have more groups, so that nobody goes through all of a row that a
+// machine had at once: by degree the first of the rows that are cut, which the kernel then leaves out.
+int64_t plan_many_parts(planner *p, const stage_group *g, const plan_part *part, const row_class *rows, loop_kernel *k,
+                        row_class *many) {
+    const int64_t times = more_groups(p, k);
+    loop_node *over = k->body.len ? loop_over_var(&k->body, part->head) : NULL;
+    bool first = !rows->lo && rows->order != TENSOR_NO_VAL && is_by_degree(p, rows->order, part->map.map);
+    if (times < 2 || !over || !first || !is_walk_in_any_order(p, g)) return 1;
+    many->hi = over->lo = loop_cut_rows(p->op, part->map.map, MANY_PARTS * part_edges(p, part));
+    return times;
 }
 
 // A block owns a row, or those of its lanes: the groups that had rows have its parts.
@@ -196,5 +206,5 @@ void plan_taken_parts(planner *p, const tensor_stage *st, index_cut *parts) {
     }
     int64_t groups = plan_cut(p, st, left[0], false).groups;
     if (groups > 1) parts->groups = parts->groups > 1 ? parts->groups * groups : groups;
-    if (p->many_groups > parts->groups) parts->groups = p->many_groups;
+    if (p->more_groups) parts->groups = plan_or_one(parts->groups) * p->more_groups;
 }

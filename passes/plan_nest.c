@@ -382,29 +382,28 @@ static void before_last(planner *p) {
     last[-1] = clear;
 }
 
-static void take_up(planner *p, const stage_group *g, const plan_part *part, const row_class *of, uint32_t number) {
+static loop_kernel *take_up(planner *p, const stage_group *g, const plan_part *part, const row_class *of, uint32_t number) {
     nest n = plan_nest_start(p, plan_deepest(p, g), number);
     if (part && part->atomic) n.kernel->name = arena_printf(p->arena, "%s_clear", n.kernel->name);
-    if (of->by) n.kernel->name = arena_printf(p->arena, p->many_groups ? "%s_cut_many" : "%s_cut", n.kernel->name);
+    if (of->by) n.kernel->name = arena_printf(p->arena, p->more_groups ? "%s_cut_many" : "%s_cut", n.kernel->name);
     plan_nest_group(&n, g, of, &n.kernel->body);
     plan_nest_end(&n);
     plan_matrix_fit(p, g, n.kernel);
     plan_fetch(p, g, n.kernel);
     if (part && part->atomic) before_last(p);
+    return n.kernel;
 }
 
 void plan_take_up(planner *p, const stage_group *g, const row_class *rows, uint32_t number) {
     plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
-    row_class of = part && part->kind == PART_ROW ? plan_taken_rows(p, part, rows) : *rows;
-    row_class many = of;
-    int64_t groups = 0;
-    const bool two = part && part->kind == PART_ROW && plan_many_parts(p, g, part, rows, &many, &of, &groups);
-    take_up(p, g, part, &of, number);
-    if (!two || p->failed) return;
-    p->many_groups = groups;
-    take_up(p, g, part, &many, number);
-    p->many_groups = 0;
-    p->plan->steps.data[p->plan->steps.len - 1].kernel->seldom = true;
+    const bool cut = part && part->kind == PART_ROW;
+    row_class of = cut ? plan_taken_rows(p, part, rows) : *rows;
+    loop_kernel *k = take_up(p, g, part, &of, number);
+    int64_t more = cut && !p->failed ? plan_many_parts(p, g, part, rows, k, &of) : 1;
+    if (more < 2) return;
+    p->more_groups = more;
+    take_up(p, g, part, &of, number)->seldom = true;
+    p->more_groups = 0;
 }
 
 static void build(planner *p, const row_class *rows, uint32_t number, void *user) {

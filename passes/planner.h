@@ -89,7 +89,7 @@ typedef struct {
     tensor_val within_counted;          // takes at most so many points to each of the rows; 0: that is not known
     int64_t within_most;
     bool leaving;                  // it is the one that walks points and leaves states
-    int64_t many_groups;           // it takes up rows of many parts, by so many; 0: it does not
+    int64_t more_groups;           // it takes up rows of many parts, by so many times the groups; 0: it does not
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(made_reducer) reducers;    // of those of the op, each once
     const struct plan_window *window;   // of the kernel at hand; NULL: there are none
@@ -469,7 +469,8 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n, loop_body *at);
 void plan_know_degree(planner *p, const plan_part *part, const tensor_stage *st, loop_body *to);   // where rows are not cut
 row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows);
-bool plan_many_parts(planner *p, const stage_group *g, const plan_part *part, const row_class *rows, row_class *many, row_class *others, int64_t *groups);
+// How many times the groups of a kernel that takes up rows those of many parts have in one of their own; 1: there is none.
+int64_t plan_many_parts(planner *p, const stage_group *g, const plan_part *part, const row_class *rows, loop_kernel *k, row_class *many);
 void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index);   // where a part leaves its state
 index_cut plan_taken_cut(index_cut row);   // how rows that are cut are dealt out
 void plan_taken_parts(planner *p, const tensor_stage *st, index_cut *parts);   // and their parts
