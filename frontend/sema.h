@@ -318,6 +318,7 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq);
 
 // sema_unit.c
 void sema_declare_items(sema *s, const ast_file *file, bool main);
+const ast_item *sema_op_body(const sema *s, const ast_item *item);   // that an alias names; NULL: there is none
 // An op in some form, for the names in it: what nothing binds is bound to something that fits. NULL: it has faults, which
 // are not reported here.
 tensor_op *sema_lower_quietly(const sema *s, const ast_item *item);

@@ -19,7 +19,7 @@ const ast_item *gradient_find(sema *s, const char *path) {
 
 // The op that a path starts from, through gradients of gradients.
 const ast_item *gradient_source(sema *s, const ast_path *path, uint32_t depth) {
-    const ast_item *op = sema_find(s->ops.data, s->ops.len, path->name.text),
+    const ast_item *op = sema_visible(s, s->ops.data, s->ops.len, path->name.text, path->name.at),
                    *grad = op || depth > 8 ? NULL : gradient_find(s, path->name.text);
     return grad ? gradient_source(s, grad->path, depth + 1) : op;
 }
@@ -73,9 +73,7 @@ static void check_name(sema *s, const ast_item *g) {
 // What a gradient of a gradient is asked for is known when the first one is there.
 void gradient_check(sema *s, const ast_item *g) {
     const ast_item *op = g->path ? gradient_source(s, g->path, 0) : NULL,
-                   *body = op && op->kind == AST_OP_ALIAS
-                               ? sema_visible(s, s->ops.data, s->ops.len, op->target.text, op->target.at)
-                               : op;
+                   *body = op ? sema_op_body(s, op) : NULL;
     const char *path = g->path ? schedule_path_text(s, g->path) : "";
     bool first = op && op->name.text == path;
     if (!body || body->kind != AST_OP || !(first || gradient_find(s, path)))

@@ -62,7 +62,7 @@ static void report_no_op(sema *s, const ast_item *item, const char *path) {
 
 static schedule_op *op_new(sema *s, const ast_item *item, const char *path) {
     schedule_op *o = ARENA_NEW(s->arena, schedule_op);
-    const ast_item *grad = item->path->next ? NULL : sema_find(s->ops.data, s->ops.len, path);
+    const ast_item *grad = item->path->next ? NULL : sema_visible(s, s->ops.data, s->ops.len, path, item->path->name.at);
     o->item = grad;
     if (!o->item) {
         grad = gradient_find(s, path);
@@ -71,8 +71,7 @@ static schedule_op *op_new(sema *s, const ast_item *item, const char *path) {
     }
     if (!o->item) return NULL;
     o->path = path;
-    o->body = o->item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, o->item->target.text)
-                                            : o->item;
+    o->body = sema_op_body(s, o->item);
     o->op = o->body && o->body->kind == AST_OP ? sema_lower_quietly(s, o->item) : NULL;
     return o;
 }

@@ -185,8 +185,7 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
         list.data[0] = named;
         list.len = 1;
     }
-    const ast_item *body = item->kind == AST_OP_ALIAS ? sema_find(s->ops.data, s->ops.len, item->target.text)
-                                                      : item;
+    const ast_item *body = sema_op_body(s, item);
     schedule_op compiled = {.path = u->ops.data[op].path, .item = item, .body = body, .op = lowered};
     schedule_resolver r = {.place = {.s = s, .op = &compiled, .target = target}, .unit = u};
     uint32_t errors = diag_raised(u->ds);

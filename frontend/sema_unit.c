@@ -164,7 +164,7 @@ void sema_declare_items(sema *s, const ast_file *file, bool main) {
         }
 }
 
-static const ast_item *op_body(const sema *s, const ast_item *item) {
+const ast_item *sema_op_body(const sema *s, const ast_item *item) {
     return item->kind == AST_OP_ALIAS
                ? sema_visible(s, s->ops.data, s->ops.len, item->target.text, item->target.at)
                : item;
@@ -172,7 +172,7 @@ static const ast_item *op_body(const sema *s, const ast_item *item) {
 
 // A size, function or reducer that nothing binds keeps an op a template.
 static bool generic_left(const sema *s, const ast_item *item, bool sizes_too) {
-    const ast_item *op = op_body(s, item);
+    const ast_item *op = sema_op_body(s, item);
     const ast_names *given = item->kind == AST_OP_ALIAS ? item->names : NULL;
     for (const ast_generic *g = op && op->kind == AST_OP ? op->generics : NULL; g;
          g = g->next, given = given ? given->next : NULL) {
@@ -248,7 +248,7 @@ static void list_twins(frontend_unit *u) {
 
 // ---- Declarations that name ops -------------------------------------------------------------------------
 static void check_alias(sema *s, const ast_item *item) {
-    const ast_item *op = op_body(s, item);
+    const ast_item *op = sema_op_body(s, item);
     if (op && op->kind == AST_OP) return;
     diagnostic *d = diag(s->ds, E0204, item->target.at,
                          op ? "'%s' is itself an alias" : "there is no op '%s'", item->target.text);
@@ -256,8 +256,23 @@ static void check_alias(sema *s, const ast_item *item) {
         diag_help(d, "an alias names an op and binds its generics: op name = op<…>;");
 }
 
+// Of an op that is not the one which the main file means by that name: nobody can ask for it.
+static bool is_hidden(sema *s, const ast_path *path) {
+    const ast_item *op = path ? gradient_source(s, path, 0) : NULL;
+    return op && op != sema_visible(s, s->ops.data, s->ops.len, op->name.text, NO_SPAN);
+}
+
+static void drop_hidden(sema *s, item_list *list) {
+    item_list seen = {0};
+    for (uint32_t i = 0; i < list->len; i++)
+        if (!is_hidden(s, list->data[i]->path)) VEC_PUSH(s->arena, &seen, list->data[i]);
+    *list = seen;
+}
+
 static void check_declarations(frontend_unit *u) {
     sema *s = u->sema;
+    drop_hidden(s, (item_list *)&s->schedules);
+    drop_hidden(s, (item_list *)&s->grads);
     for (uint32_t i = 0; i < s->ops.len; i++)
         if (s->ops.data[i]->kind == AST_OP_ALIAS) check_alias(s, s->ops.data[i]);
     for (uint32_t i = 0; i < s->grads.len; i++) gradient_check(s, s->grads.data[i]);
@@ -290,7 +305,7 @@ frontend_unit *frontend_load(arena *a, diag_set *ds, const char *path, const cha
 // `bound` binds generics from the left; the rest take -D or their defaults.
 static tensor_op *lower(sema *s, const ast_item *item, const ast_names *bound, bool defaults,
                         const char *source) {
-    const ast_item *op = op_body(s, item);
+    const ast_item *op = sema_op_body(s, item);
     lowering L = {
         .s = s, .arena = s->arena, .ds = s->ds, .real = DT_F32, .loop = TENSOR_NO_LOOP, .defaults = defaults};
     L.op = tensor_op_new(s->arena, item->name.text);
