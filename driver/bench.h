@@ -66,7 +66,6 @@ void bench_pause_close(bench_session *s);
 bool bench_forward_open(bench_session *s, run_op *o);   // nothing, like those below, unless it is asked for; false: a diagnostic tells why
 void bench_forward_close(bench_session *s);
 void bench_forward_tell(const bench_session *s);         // where it had no effect
-const run_op *bench_forward_of(const run_op *o);         // NULL: none
 bool bench_launch(run_op *o, gnn_stream stream);         // behind that, where there is one
 bool bench_forward_add(run_op *o, bench_figures *f);     // to the op's own; false: a diagnostic tells why
 // ---- bench_prepare.c -------------------------------------------------------------------------------------

@@ -95,19 +95,20 @@ void bench_forward_close(bench_session *s) {
     s->behind = NULL;
 }
 
-const run_op *bench_forward_of(const run_op *o) {
-    const bench_session *s = (const bench_session *)o->r;
+// NULL: none.
+static run_op *forward_of(const run_op *o) {
+    bench_session *s = (bench_session *)o->r;
     return s->behind == o && s->forward.plan ? &s->forward : NULL;
 }
 
 bool bench_launch(run_op *o, gnn_stream stream) {
-    const run_op *first = bench_forward_of(o);
-    return (!first || run_launch((run_op *)(uintptr_t)first, stream)) && run_launch(o, stream);
+    run_op *first = forward_of(o);
+    return (!first || run_launch(first, stream)) && run_launch(o, stream);
 }
 
 // What both take; both launches may use one workspace.
 bool bench_forward_add(run_op *o, bench_figures *f) {
-    run_op *first = (run_op *)(uintptr_t)bench_forward_of(o);
+    run_op *first = forward_of(o);
     bench_traffic t = {0};
     bench_prepared prepared = {0};
     if (!first) return true;

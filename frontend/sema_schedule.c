@@ -33,21 +33,19 @@ static bool path_ends(const char *path, const char *with) {
 }
 
 // A kernel's name says which of an op's forms it is of; they have one schedule.
-static bool report_form(sema *s, const ast_item *item, const char *path) {
-    static const char *const FORMS[] = {".saved", ".saving"};
-    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
-        if (!path_ends(path, FORMS[i])) continue;
-        diagnostic *d = diag(s->ds, E0510, schedule_path_span(item->path), "'%s' has no schedule of its own", path);
-        diag_help(d, "'schedule %.*s' is its schedule too", (int)(strlen(path) - strlen(FORMS[i])), path);
-        return true;
-    }
-    return false;
+static bool report_form(sema *s, const ast_item *item, const char *path, const char *form) {
+    if (!path_ends(path, form)) return false;
+    const char *of = intern(s->names, arena_strndup(s->arena, path, strlen(path) - strlen(form)));
+    if (!gradient_find(s, of) && !sema_find(s->ops.data, s->ops.len, of)) return false;
+    diagnostic *d = diag(s->ds, E0510, schedule_path_span(item->path), "'%s' has no schedule of its own", path);
+    diag_help(d, "'schedule %s' is its schedule too", of);
+    return true;
 }
 
 static void report_no_op(sema *s, const ast_item *item, const char *path) {
     span at = schedule_path_span(item->path);
     size_t n = strlen(path);
-    if (report_form(s, item, path)) return;
+    if (report_form(s, item, path, ".saved") || report_form(s, item, path, ".saving")) return;
     if (path_ends(path, ".grad")) {
         diagnostic *d = diag(s->ds, E0510, at, "no gradient is called '%s'", path);
         diag_help(d, "'grad %.*s wrt (…);' asks for it", (int)(n - 5), path);

@@ -300,6 +300,7 @@ struct loop_points {
     const struct loop_points *before;
 };
 loop_uses loop_uses_of(arena *a, const loop_plan *p, const loop_kernel *k);
+bool loop_blocks_alike(const loop_kernel *a, const loop_kernel *b);   // so that both can be of one launch
 // A stage's value lies in memory, as large as it is, and the kernel does not write it: others did before.
 bool loop_stored_before(arena *a, const loop_plan *p, const loop_kernel *k, tensor_val v);
 // A value because of which two kernels may not run at the same time; TENSOR_NO_VAL: they may.

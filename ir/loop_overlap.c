@@ -120,9 +120,13 @@ static const loop_kernel *kernel_at(const loop_plan *p, uint32_t step) {
     return p->steps.data[step].kind == LOOP_LAUNCH ? p->steps.data[step].kernel : NULL;
 }
 
+bool loop_blocks_alike(const loop_kernel *a, const loop_kernel *b) {
+    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy;
+}
+
 // A launch is of one kind of block, and none of its blocks waits for another.
 static const char *together_fault(arena *a, const loop_kernel *k, const loop_kernel *before) {
-    if (k->threads != before->threads || k->lanes != before->lanes || k->occupancy != before->occupancy)
+    if (!loop_blocks_alike(k, before))
         return arena_printf(a, "it shares the launch of kernel '%s', whose blocks are dealt out to other threads", before->name);
     if (k->persistent || before->persistent) return "blocks of a kernel that shares a launch take one share each";
     return NULL;

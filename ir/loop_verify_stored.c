@@ -1,21 +1,29 @@
 // That each stage is stored once, or cleared once and then combined.
 #include "loop_verify.h"
 
-// Several kernels store a stage where their outermost loops share its points: each begins where another ends.
-static bool shares_points(const loop_verifier *v, const store_places *p) {
-    int64_t zero = -1;
+// From the first one on all are over points of one space, each beginning where another one ends, from 0 on; the last of them.
+// NULL: they are not.
+static const loop_node *last_of_points(const loop_verifier *v, const store_places *p, uint32_t first) {
     const loop_node *at = NULL;
-    for (uint32_t i = 0; i < p->loops.len; i++) {
+    for (uint32_t i = first; i < p->loops.len; i++) {
         const loop_node *n = p->loops.data[i];
-        if (!n || n->kind != LOOP_FOR || p->from.data[i]) return false;
+        int64_t zero = -1;
+        if (!n || n->kind != LOOP_FOR || p->from.data[i]) return NULL;
+        if (v->op->vars.data[n->var].space != v->op->vars.data[p->loops.data[first]->var].space) return NULL;
         if (loop_constant(v->op, n->lo, &zero) && zero == 0) at = n;
     }
-    for (uint32_t left = p->loops.len; at && left > 1; left--) {
+    for (uint32_t left = p->loops.len - first; at && left > 1; left--) {
         const loop_node *after = NULL;
-        for (uint32_t i = 0; i < p->loops.len; i++)
+        for (uint32_t i = first; i < p->loops.len; i++)
             if (p->loops.data[i]->lo == at->hi) after = p->loops.data[i];
         at = after;
     }
+    return at;
+}
+
+// Several kernels store a stage where their outermost loops share its points.
+static bool shares_points(const loop_verifier *v, const store_places *p) {
+    const loop_node *at = last_of_points(v, p, 0);
     const tensor_node *end = at ? tensor_node_at(v->op, at->hi) : NULL;
     return end && end->op == TENSOR_SIZE_OP && end->imm.i == v->op->vars.data[at->var].space;
 }
@@ -29,29 +37,9 @@ static const loop_prepared *heads_of(const loop_verifier *v, tensor_space space)
     return NULL;
 }
 
-// Behind the first one all are over rows of one space, each beginning where another one ends, from 0 on; the last of them.
-// NULL: they are not.
-static const loop_node *last_of_rows(const loop_verifier *v, const store_places *p) {
-    const loop_node *at = NULL;
-    for (uint32_t i = 1; i < p->loops.len; i++) {
-        const loop_node *n = p->loops.data[i];
-        int64_t zero = -1;
-        if (!n || n->kind != LOOP_FOR || p->from.data[i]) return NULL;
-        if (v->op->vars.data[n->var].space != v->op->vars.data[p->loops.data[1]->var].space) return NULL;
-        if (loop_constant(v->op, n->lo, &zero) && zero == 0) at = n;
-    }
-    for (uint32_t left = p->loops.len; at && left > 2; left--) {
-        const loop_node *after = NULL;
-        for (uint32_t i = 1; i < p->loops.len; i++)
-            if (p->loops.data[i]->lo == at->hi) after = p->loops.data[i];
-        at = after;
-    }
-    return at;
-}
-
 // One stores rows that have one part, which come behind those of rows that are cut, the others the rows that are.
 static bool shares_cut_rows(const loop_verifier *v, const store_places *p) {
-    const loop_node *parts = p->loops.len ? p->loops.data[0] : NULL, *rows = parts ? last_of_rows(v, p) : NULL;
+    const loop_node *parts = p->loops.len ? p->loops.data[0] : NULL, *rows = parts ? last_of_points(v, p, 1) : NULL;
     const loop_prepared *heads = rows ? heads_of(v, v->op->vars.data[rows->var].space) : NULL;
     if (!heads || parts->kind != LOOP_FOR) return false;
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);

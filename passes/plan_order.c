@@ -161,14 +161,20 @@ static tensor_val meets_before(const planner *p, uint32_t first, uint32_t step) 
 }
 
 static bool are_alike(const loop_kernel *a, const loop_kernel *b) {
-    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy && !a->persistent && !b->persistent;
+    return loop_blocks_alike(a, b) && !a->persistent && !b->persistent;
+}
+
+static const char *blocks_text(arena *a, const loop_kernel *k) {
+    const char *room = k->occupancy ? arena_printf(a, ", occupancy %u", (unsigned)k->occupancy) : "";
+    return arena_printf(a, "'%s' has %u threads, lanes %u%s%s", k->name, (unsigned)k->threads, (unsigned)k->lanes, room,
+                        k->persistent ? ", persistent" : "");
 }
 
 static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_kernel *a, const loop_kernel *b) {
-    diagnostic *d = plan_refuse(
-        p, E0541, bucket->at, "classes of one launch have blocks that are alike: '%s' has %u threads, of groups of %u, and '%s' %u, of %u",
-        a->name, (unsigned)a->threads, (unsigned)a->lanes, b->name, (unsigned)b->threads, (unsigned)b->lanes);
-    if (d) diag_help(d, "give each class as many groups and lanes, and one `occupancy`, or leave `together` out");
+    diagnostic *d = plan_refuse(p, E0541, bucket->at, "classes of one launch have blocks that are alike, and none stays: %s; %s",
+                                blocks_text(p->arena, a), blocks_text(p->arena, b));
+    if (d)
+        diag_help(d, "give each class as many groups and lanes, one `occupancy` and no `persistent`, or leave `together` out");
 }
 
 // The kernels from `first` on, one for each class, in one launch. The default's are in several where they meet.
