@@ -100,7 +100,6 @@ static void put_scalar(header *h, const program_param *x) {
 }
 
 static void put_param(header *h, const program_param *x) {
-    if (x->facts & FACT_SAVED) return;   // a part of `saved`
     if (x->role == PARAM_MAP && x->facts & FACT_PREFIX) {
         textbuf_printf(h->out, "    // %s: ", x->name);
         put_map(h, x);
@@ -125,14 +124,28 @@ static void put_space(header *h, const program_space *s) {
     textbuf_printf(h->out, "    int64_t %s;\n", name);
 }
 
-static void put_struct(header *h) {
+// Behind `saved`, what is read where that is: parameters of the form that reads it, which may be the op itself.
+static void put_given(header *h, const cg_artefact *op) {
+    const program *p = op->twin ? op->twin->builds.data[0].program : h->p;
+    for (uint32_t k = 0; k < p->params.len; k++) {
+        const program_param *x = &p->params.data[k];
+        if (!(x->facts & FACT_GIVEN)) continue;
+        textbuf_printf(h->out, "    gnn_tensor %s;   // of a plan made with GNN_SAVED: what the op gave; ", member_name(h, x->name));
+        put_tensor(h, x);
+        textbuf_puts(h->out, "\n");
+    }
+}
+
+static void put_struct(header *h, const cg_artefact *op) {
     textbuf_printf(h->out, "struct %s_args {\n", h->p->name);
     for (uint32_t k = 0; k < h->p->spaces.len; k++) put_space(h, &h->p->spaces.data[k]);
-    for (uint32_t k = 0; k < h->p->params.len; k++) put_param(h, &h->p->params.data[k]);
+    for (uint32_t k = 0; k < h->p->params.len; k++)   // the others are a part of `saved`, or stand behind it
+        if (!(h->p->params.data[k].facts & (FACT_SAVED | FACT_GIVEN))) put_param(h, &h->p->params.data[k]);
     if (h->p->saved)
         textbuf_printf(
             h->out, "    void *%s;   // of a plan made with GNN_SAVED: what the op hands to its gradient\n",
             member_name(h, "saved"));
+    put_given(h, op);
     if (!h->members.len) textbuf_puts(h->out, "    char none;   // C has no empty struct\n");
     textbuf_puts(h->out, "};\n");
 }
@@ -219,7 +232,7 @@ static void put_op(textbuf *out, const cg_artefact *op) {
     textbuf_puts(out, ".\n");
     put_code(out, op);
     put_facts(&h, op);
-    put_struct(&h);
+    put_struct(&h, op);
     put_calls(out, h.p->name);
 }
 

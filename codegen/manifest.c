@@ -72,7 +72,7 @@ static void facts_member(textbuf *out, const program *p, const program_param *x)
         const char *text;
     } facts[] = {{FACT_SORTED, "sorted"}, {FACT_UNIQUE, "unique"},   {FACT_PARTIAL, "partial"},
                  {FACT_PREFIX, "prefix"}, {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},
-                 {FACT_SAVED, "saved"}};
+                 {FACT_SAVED, "saved"},   {FACT_GIVEN, "given"}};
     if (!x->facts) return;
     key(out, "facts");
     const char *between = "[";

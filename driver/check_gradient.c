@@ -210,22 +210,31 @@ static bool check_tensor(checking *c, tensor_val result, const char *of, const t
 }
 
 // ---- With what is saved ----------------------------------------------------------------------------------
-// What the op's twin gave behind the op's results.
+// Of what the op gave: the next part of the buffer, which has names of its own, or the result that is read as it is.
+static tensor_val of_forward(const tensor_op *saved, const tensor_val_info *result, tensor_val *part) {
+    if (result->facts & FACT_SAVED) {
+        while (!(saved->vals.data[*part].facts & FACT_SAVED)) ++*part;
+        return (*part)++;
+    }
+    tensor_val v = named(saved, result->name);
+    return v != TENSOR_NO_VAL && saved->vals.data[v].facts & FACT_GIVEN ? v : TENSOR_NO_VAL;
+}
+
+// What the op's twin gave that the gradient's reads.
 static void hand_over(checking *c, const tensor_evaluated *given, tensor_array *in) {
     arena *a = c->d->arena;
-    tensor_val from = 0, to = 0;
-    for (uint32_t r = 0; from < c->saving->nparams; from++) {
+    for (tensor_val from = 0, r = 0, part = 0; from < c->saving->nparams; from++) {
         const tensor_val_info *i = &c->saving->vals.data[from];
         if (i->role != VAL_RESULT) continue;
         const tensor_evaluated *of = &given[r++];
-        if (!(i->facts & FACT_SAVED)) continue;
-        while (!(c->saved->vals.data[to].facts & FACT_SAVED)) to++;
+        tensor_val to = of_forward(c->saved, i, &part);
+        if (to == TENSOR_NO_VAL) continue;
         tensor_array x = {.type = i->type, .rank = i->rank};
         for (uint32_t k = 0; k < i->rank; k++) x.shape[k] = c->sizes[i->axes[k]];
         x.data = arena_alloc(a, (size_t)elements(&x) * sizeof(double) + 1);
         for (int64_t k = 0; k < elements(&x); k++)
             bind_store(x.type, (void *)x.data, k, of->value ? of->value[k] : (double)of->integer[k]);
-        in[to++] = x;
+        in[to] = x;
     }
 }
 
@@ -249,8 +258,8 @@ static bool check_saved(checking *c, const tensor_evaluated *wanted) {
     tensor_array *in = ARENA_ARRAY(a, tensor_array, c->saved->nparams + 1);
     tensor_evaluated *forward = ARENA_ARRAY(a, tensor_evaluated, c->saving->nparams + 1),
                      *got = ARENA_ARRAY(a, tensor_evaluated, c->saved->nparams + 1);
-    for (tensor_val v = 0; v < c->saved->nparams && c->gradient->vals.data[v].role != VAL_RESULT; v++)
-        in[v] = c->b->arrays[v];
+    for (tensor_val v = 0; v < c->gradient->nparams; v++)
+        if (c->gradient->vals.data[v].role != VAL_RESULT) in[named(c->saved, c->gradient->vals.data[v].name)] = c->b->arrays[v];
     if (!evaluate(c, c->saving, c->inputs, a, forward)) return false;
     hand_over(c, forward, in);
     if (!evaluate(c, c->saved, in, a, got)) return false;

@@ -29,6 +29,7 @@ bool print_saved(driver *d, const unit_op *o, textbuf *out) {
     arena *a = d->arena;
     frontend_kept_list all = {0};
     const tensor_op *f = o->frontend ? frontend_kept_of(o->frontend, o->number, &all) : NULL;
+    static const char *const how[] = {[KEPT_AGAIN] = "computed again", [KEPT_SAVED] = "saved", [KEPT_GIVEN] = "given"};
     const char *total = "";
     if (!f) {
         textbuf_printf(out, "// %s is no gradient\n", o->name);
@@ -40,8 +41,8 @@ bool print_saved(driver *d, const unit_op *o, textbuf *out) {
         const frontend_kept *k = &all.data[i];
         const char *bytes = bytes_of(a, f, k->value, width(k));
         textbuf_printf(out, "%-16s %-5s %-12s %-14s %s\n", k->value->name, ir_dtype_text(k->type),
-                       shape_of(a, f, k->value), bytes, k->saved ? "saved" : "computed again");
-        if (k->saved) total = arena_printf(a, "%s%s%s", total, *total ? " + " : "", bytes);
+                       shape_of(a, f, k->value), bytes, how[k->how]);
+        if (k->how == KEPT_SAVED) total = arena_printf(a, "%s%s%s", total, *total ? " + " : "", bytes);
     }
     textbuf_printf(out, "// saved: %s bytes\n", *total ? total : "0");
     return true;

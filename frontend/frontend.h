@@ -63,10 +63,11 @@ uint32_t frontend_twin_of(const frontend_unit *u, uint32_t op);   // UINT32_MAX:
 // Of a gradient, the op that it is of, lowered likewise; of another op NULL.
 tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op);
 // What a gradient reads of the stages of its op, in its order, and how it comes by it.
+typedef enum { KEPT_AGAIN, KEPT_SAVED, KEPT_GIVEN } frontend_how;   // computed again; in the buffer; a result, which the caller has
 typedef struct {
     const tensor_val_info *value;
     ir_dtype type;   // it is stored in
-    bool saved;      // else computed again
+    frontend_how how;
 } frontend_kept;
 typedef VEC(frontend_kept) frontend_kept_list;
 // Gives the op; NULL: `op` is no gradient, or a fault was told.

@@ -33,6 +33,13 @@ typedef struct sema {
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
 // Of several items of that name the one nearest to the file where it is used: its own, then those it imports, then the
 // prelude's. So what a file declares changes nothing in the files it imports. NO_SPAN: as seen from the main file.
+// What is saved (sema_saved.c): stages of f, which the path names, in its order; and its results that a gradient may read, those
+// that are to be read first.
+typedef struct {
+    VEC(gradient_saved) stages;
+    VEC(tensor_val) results;
+    uint32_t nasked;
+} saved_stages;
 // Gradients (sema_gradient.c): what one is called, by which name it is found, the op that it is of in the end.
 const char *gradient_path(struct sema *s, const ast_item *grad);
 const ast_item *gradient_find(struct sema *s, const char *path);
@@ -42,13 +49,12 @@ tensor_op *gradient_lower_source(struct sema *s, const ast_item *grad, tensor_op
                                  const char *source);   // what it is of
 tensor_op *gradient_lower(struct sema *s, const ast_item *grad, tensor_op *(*forward)(struct sema *, const ast_item *, const char *),
                           const char *source);
-tensor_op *gradient_derive(struct sema *s, const ast_item *grad, const tensor_op *f, const gradient_saved *saved, uint32_t nsaved);
+tensor_op *gradient_derive(struct sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *kept);
 // Of f, lowered from `item`: the op that gives what its gradients save, and such a gradient. NULL: nothing is saved, or a fault
 // was told.
 tensor_op *gradient_lower_saving(struct sema *s, const ast_item *item, tensor_op *f);
 tensor_op *gradient_lower_saved(struct sema *s, const ast_item *grad, tensor_op *f);
-// What is saved (sema_saved.c): stages of f, which the path names, in its order.
-typedef VEC(gradient_saved) saved_stages;
+tensor_op *saved_derive(struct sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *kept);   // it reads results where it pays
 saved_stages saved_of(struct sema *s, const char *path, const tensor_op *f);
 bool saved_list(struct sema *s, const ast_item *grad, const tensor_op *f, frontend_kept_list *out);   // of one of those gradients
 void saved_check(struct sema *s, const ast_item *grad, const tensor_op *f, const tensor_op *g);   // what schedules of the gradient g say

@@ -119,19 +119,22 @@ static tensor_op *verified(sema *s, tensor_op *made) {
     return made;
 }
 
-tensor_op *gradient_derive(sema *s, const ast_item *g, const tensor_op *f, const gradient_saved *saved,
-                           uint32_t nsaved) {
+tensor_op *gradient_derive(sema *s, const ast_item *g, const tensor_op *f, const saved_stages *kept) {
     tensor_val *wrt = ARENA_ARRAY(s->arena, tensor_val, f->nparams + 1);
     uint32_t n = 0;
     if (!wanted(s, g, f, wrt, &n)) return NULL;
-    gradient_request r = {name_of(s, g, f), wrt, n, saved, nsaved, g->at};
+    gradient_request r = {.name = name_of(s, g, f), .wrt = wrt, .nwrt = n, .at = g->at};
+    if (kept) {
+        r.saved = kept->stages.data, r.nsaved = kept->stages.len;
+        r.given = kept->results.data, r.ngiven = kept->results.len;
+    }
     return verified(s, tensor_gradient(s->arena, s->ds, f, &r));
 }
 
 tensor_op *gradient_lower(sema *s, const ast_item *g,
                           tensor_op *(*forward)(sema *, const ast_item *, const char *), const char *source) {
     tensor_op *f = gradient_lower_source(s, g, forward, source);
-    return f ? gradient_derive(s, g, f, NULL, 0) : NULL;
+    return f ? gradient_derive(s, g, f, NULL) : NULL;
 }
 
 // ---- With what is saved ----------------------------------------------------------------------------------
@@ -142,15 +145,15 @@ static const char *twin_name(sema *s, const char *name, const char *base, const 
 
 tensor_op *gradient_lower_saving(sema *s, const ast_item *item, tensor_op *f) {
     saved_stages saved = f ? saved_of(s, item->name.text, f) : (saved_stages){0};
-    if (!saved.len) return NULL;
+    if (!saved.stages.len) return NULL;
     return verified(s, tensor_saving(s->arena, f, twin_name(s, f->name, item->name.text, "saving"),
-                                     saved.data, saved.len));
+                                     saved.stages.data, saved.stages.len));
 }
 
 tensor_op *gradient_lower_saved(sema *s, const ast_item *g, tensor_op *f) {
     const char *path = schedule_path_text(s, g->path);
     saved_stages saved = f && !gradient_find(s, path) ? saved_of(s, path, f) : (saved_stages){0};
-    tensor_op *made = saved.len ? gradient_derive(s, g, f, saved.data, saved.len) : NULL;
+    tensor_op *made = saved.stages.len ? saved_derive(s, g, f, &saved) : NULL;
     if (made) made->name = twin_name(s, made->name, in_c(s, gradient_path(s, g)), "saved");
     return made;
 }

@@ -117,7 +117,56 @@ static bool is_of(sema *s, const ast_item *g, const char *path) {
 static tensor_op *derive_quietly(sema *s, const ast_item *g, const tensor_op *f) {
     sema quiet = *s;
     quiet.ds = diag_set_new(s->arena, diag_sources(s->ds));
-    return gradient_derive(&quiet, g, f, NULL, 0);
+    return gradient_derive(&quiet, g, f, NULL);
+}
+
+// The caller has them, whatever computed them.
+static void add_results(sema *s, const tensor_op *f, const said_list *all, saved_stages *out) {
+    for (uint32_t others = 0; others < 2; others++) {
+        for (tensor_val v = 0; v < f->nparams; v++) {
+            const tensor_val_info *i = &f->vals.data[v];
+            bool may = i->role == VAL_RESULT && ir_dtype_is_float(i->type) && !find_said(all, i->name, SCHEDULE_RECOMPUTE);
+            if (may && (find_said(all, i->name, SCHEDULE_SAVE) == NULL) == (others == 1)) VEC_PUSH(s->arena, &out->results, v);
+        }
+        if (!others) out->nasked = out->results.len;
+    }
+}
+
+static bool is_given(const tensor_op *g, const tensor_op *f, tensor_val result) {
+    for (tensor_val v = 0; v < g->nparams; v++)
+        if (g->vals.data[v].facts & FACT_GIVEN && !strcmp(g->vals.data[v].name, f->vals.data[result].name)) return true;
+    return false;
+}
+
+static const tensor_stage *writer_of(const tensor_op *op, tensor_val v) {
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        if (op->stages.data[i].targets[0].val == v) return &op->stages.data[i];
+    return NULL;
+}
+
+// A walk over the result's rows would sum as much again as it sums anyway, was it not for the result: of narrower sums
+// the result's own bytes cost more.
+static bool pays(const tensor_op *g, const tensor_op *f, tensor_val result) {
+    const tensor_stage *y = writer_of(f, result);
+    const tensor_node *map = y && y->nkeys ? tensor_node_at(f, y->keys[0].lhs) : NULL;
+    for (uint32_t i = 0; map && map->op == TENSOR_LOAD_OP && i < g->stages.len; i++) {
+        const tensor_stage *st = &g->stages.data[i];
+        const tensor_node *by = st->nkeys ? tensor_node_at(g, st->keys[0].lhs) : NULL;
+        bool same = by && by->op == TENSOR_LOAD_OP && !strcmp(g->vals.data[by->imm.i].name, f->vals.data[map->imm.i].name);
+        if (same && st->reducer != TENSOR_NO_REDUCER && st->nleft >= y->nleft) return true;
+    }
+    return false;
+}
+
+tensor_op *saved_derive(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *kept) {
+    tensor_op *g = gradient_derive(s, grad, f, kept);
+    saved_stages less = *kept;
+    less.results.len = 0;
+    for (uint32_t i = 0; g && i < kept->results.len; i++) {
+        tensor_val v = kept->results.data[i];
+        if (i < kept->nasked || (is_given(g, f, v) && pays(g, f, v))) less.results.data[less.results.len++] = v;
+    }
+    return g && less.results.len < kept->results.len ? gradient_derive(s, grad, f, &less) : g;
 }
 
 saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
@@ -141,30 +190,40 @@ saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
         if (!needed || !kept || !can_be_kept(f, st) || find_said(&all, st->name, SCHEDULE_RECOMPUTE))
             continue;
         gradient_saved x = {st->targets[0].val, save && save->type != DT_COUNT ? save->type : v->type};
-        VEC_PUSH(s->arena, &out, x);
+        VEC_PUSH(s->arena, &out.stages, x);
     }
+    add_results(s, f, &all, &out);
     return out;
 }
 
 static const gradient_saved *find_saved(const saved_stages *all, tensor_val v) {
-    for (uint32_t i = 0; i < all->len; i++)
-        if (all->data[i].val == v) return &all->data[i];
+    for (uint32_t i = 0; i < all->stages.len; i++)
+        if (all->stages.data[i].val == v) return &all->stages.data[i];
     return NULL;
+}
+
+static void list_given(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *saved, frontend_kept_list *out) {
+    const tensor_op *g = saved->stages.len ? saved_derive(s, grad, f, saved) : NULL;
+    for (tensor_val v = 0; g && v < g->nparams; v++) {
+        const tensor_val_info *i = &g->vals.data[v];
+        if (i->facts & FACT_GIVEN) VEC_PUSH(s->arena, out, ((frontend_kept){i, i->type, KEPT_GIVEN}));
+    }
 }
 
 bool saved_list(sema *s, const ast_item *grad, const tensor_op *f, frontend_kept_list *out) {
     const char *path = schedule_path_text(s, grad->path);
     saved_stages saved = gradient_find(s, path) ? (saved_stages){0} : saved_of(s, path, f);
-    const tensor_op *g = gradient_derive(s, grad, f, NULL, 0);
+    const tensor_op *g = gradient_derive(s, grad, f, NULL);
     for (uint32_t i = 0; g && i < f->stages.len; i++) {
         const tensor_stage *st = &f->stages.data[i];
         if (!find_stage(g, st->name)) continue;
         for (uint32_t t = 0; t < st->ntargets; t++) {
             const gradient_saved *x = find_saved(&saved, st->targets[t].val);
             const tensor_val_info *v = &f->vals.data[st->targets[t].val];
-            VEC_PUSH(s->arena, out, ((frontend_kept){v, x ? x->type : v->type, x != NULL}));
+            VEC_PUSH(s->arena, out, ((frontend_kept){v, x ? x->type : v->type, x ? KEPT_SAVED : KEPT_AGAIN}));
         }
     }
+    if (g) list_given(s, grad, f, &saved, out);
     return g;
 }
 
@@ -175,7 +234,23 @@ static diagnostic *refuse(sema *s, const said *x, const char *why, const char *h
     return diag_help(d, "%s", help);
 }
 
-static void check_one(sema *s, const said *x, const tensor_op *f, const tensor_op *g, const said_list *all) {
+// The gradient as it is where all results are given.
+static tensor_op *with_results(sema *s, const ast_item *grad, const tensor_op *f) {
+    saved_stages all = {0};
+    said_list none = {0};
+    add_results(s, f, &none, &all);
+    return gradient_derive(s, grad, f, &all);
+}
+
+// A result says nothing of a type: it is there as it is.
+static bool names_given(const tensor_op *f, const tensor_op *all, const said *x) {
+    for (tensor_val v = 0; all && v < f->nparams; v++)
+        if (!strcmp(f->vals.data[v].name, x->stage) && is_given(all, f, v)) return x->type == DT_COUNT;
+    return false;
+}
+
+static void check_one(sema *s, const ast_item *grad, const said *x, const tensor_op *f, const tensor_op *g, const said_list *all) {
+    if (f && names_given(f, with_results(s, grad, f), x)) return;
     const tensor_stage *st = f ? find_stage(f, x->stage) : NULL;
     const said *saved = x->verb == SCHEDULE_RECOMPUTE ? find_said(all, x->stage, SCHEDULE_SAVE) : NULL;
     if (!f) refuse(s, x, "a gradient of a gradient computes all it needs", "leave it out");
@@ -197,5 +272,5 @@ void saved_check(sema *s, const ast_item *grad, const tensor_op *f, const tensor
     bool nested = gradient_find(s, schedule_path_text(s, grad->path)) != NULL;
     read_schedules(s, gradient_path(s, grad), &all);
     for (uint32_t i = 0; i < all.len; i++)
-        if (!is_of_home(all.data[i].verb)) check_one(s, &all.data[i], nested ? NULL : f, g, &all);
+        if (!is_of_home(all.data[i].verb)) check_one(s, grad, &all.data[i], nested ? NULL : f, g, &all);
 }

@@ -136,19 +136,19 @@ static bool has_index(const tensor_op *op, const tensor_stage *st, const char *n
     return false;
 }
 
-static bool is_given(const tensor_op *twin, const char *stage) {
-    for (tensor_val v = 0; v < twin->nparams; v++)
-        if (twin->vals.data[v].facts & FACT_SAVED && !strcmp(twin->vals.data[v].name, stage)) return true;
+static bool has_stage(const tensor_op *op, const char *stage) {
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        if (!strcmp(op->stages.data[i].name, stage)) return true;
     return false;
 }
 
-// Whether it says how to compute a stage that the twin is given.
+// Whether it says how to compute a stage that the twin is given, or whose sum it finds in what it is given.
 static bool is_about_given(const tensor_op *whole, const tensor_op *twin, const schedule_cell *c) {
     for (uint32_t i = 0; i < whole->stages.len; i++) {
         const tensor_stage *st = &whole->stages.data[i];
         bool about = (!c->stage || schedule_covers(c->stage, st->name)) &&
                      (!c->subject || has_index(whole, st, c->subject) || !strcmp(c->subject, st->name));
-        if (about && is_given(twin, st->name)) return true;
+        if (about && !has_stage(twin, st->name)) return true;
     }
     return false;
 }

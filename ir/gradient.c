@@ -253,14 +253,28 @@ static void begin(gradient *g, const gradient_request *r) {
     g->nstages = g->op->stages.len;
     g->active = ARENA_ARRAY(g->arena, bool, g->nvals);
     g->of = ARENA_ARRAY(g->arena, gradient_of, g->nvals);
-    for (tensor_val v = 0; v < g->nvals; v++) g->of[v].adjoint = TENSOR_NO_VAL;
+    g->may_give = ARENA_ARRAY(g->arena, bool, g->nvals);
+    g->given = ARENA_ARRAY(g->arena, tensor_val, g->nvals);
+    for (tensor_val v = 0; v < g->nvals; v++) g->of[v].adjoint = g->given[v] = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < r->nwrt; i++) g->active[r->wrt[i]] = true;
+    for (uint32_t i = 0; i < r->ngiven; i++) g->may_give[r->given[i]] = true;
     find_active(g);
+}
+
+// What is handed over, results first.
+static void add_given(gradient *g, tensor_val *given, uint32_t *n) {
+    const uint32_t adjoints = *n;
+    for (tensor_val v = 0; v < g->nvals; v++)
+        if (g->given[v] != TENSOR_NO_VAL) given[(*n)++] = g->given[v];
+    uint32_t results = *n - adjoints;
+    tensor_val *turned = ARENA_ARRAY(g->arena, tensor_val, *n + 1);
+    for (uint32_t i = 0; i < *n; i++) turned[i] = given[i < results ? adjoints + i : i - results];
+    memcpy(given, turned, *n * sizeof *turned);
 }
 
 tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gradient_request *r) {
     gradient g = {.arena = a, .ds = ds, .at = r->at, .op = tensor_op_copy(a, op)};
-    tensor_val *given = ARENA_ARRAY(a, tensor_val, op->nparams + 1),
+    tensor_val *given = ARENA_ARRAY(a, tensor_val, 2 * op->nparams + 1),
                *results = ARENA_ARRAY(a, tensor_val, r->nwrt + 1);
     uint32_t ngiven = 0;
     if (!gradient_write_steps(&g)) return NULL;
@@ -269,6 +283,7 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
     for (uint32_t s = g.nstages; s-- > 0;)
         if (!through(&g, s)) return NULL;
     for (uint32_t i = 0; i < r->nwrt; i++) results[i] = finish(&g, r->wrt[i], ngiven);
+    add_given(&g, given, &ngiven);
     tensor_narrow(g.op);
     return gradient_keep(&g, &(gradient_kept){.name = r->name,
                                               .given = given,

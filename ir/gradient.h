@@ -21,6 +21,8 @@ typedef struct {
     uint32_t nwrt;
     const gradient_saved *saved;
     uint32_t nsaved;
+    const tensor_val *given;   // results of the op: tensors, too, where they save a walk over a row
+    uint32_t ngiven;
     span at;                 // where it is asked for
 } gradient_request;
 

@@ -32,6 +32,8 @@ typedef struct {
     bool *active;              // per value: it depends on what is asked for
     gradient_of *of;           // per value
     VEC(gradient_partial) partials;   // of the stage at hand
+    bool *may_give;            // per value: a result that the caller hands over where it is read
+    tensor_val *given;         // per value: what is handed over of it; TENSOR_NO_VAL: nothing
     bool failed;
 } gradient;
 
@@ -82,6 +84,11 @@ typedef struct {
 } gradient_factored;
 gradient_factored gradient_factor(gradient *g, tensor_expr value, const tensor_var *bound, uint32_t nbound);
 tensor_expr gradient_outside(gradient *g, const gradient_factored *f, tensor_expr sum);
+
+// ---- What is given (gradient_given.c) --------------------------------------------------------------------
+// A sum over the points of a row, factored: where a result says it, it becomes a sum over that result's row, and `f` what
+// that is multiplied by; false: it stays.
+bool gradient_by_given(gradient *g, tensor_stage *s, gradient_factored *f, tensor_expr *body);
 
 // ---- Terms (gradient_term.c) -----------------------------------------------------------------------------
 // A load that a stage makes at each of its points, whose adjoint there is `value`. of_else: at those of its left-hand

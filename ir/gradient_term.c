@@ -345,16 +345,17 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient_rewriting rows = gradient_rewriting_new(g, g->op, put_row, p);
     gradient_factored f = gradient_factor(g, gradient_rewrite(&rows, value), bound.data, bound.len);
     value = f.inside;
+    s.bound = bound.data, s.nbound = bound.len;
+    s.filters = &p->holds, s.nfilters = p->holds != 0;
+    bool given = gradient_by_given(g, &s, &f, &value);
     tensor_type t = tensor_typeof(g->op, value);
-    s.name = gradient_name(g, gradient_adjoint(g, of), "sum");
+    s.name = gradient_name(g, gradient_adjoint(g, of), given ? "dot" : "sum");
     tensor_target to = target_over(g, s.name, t, s.left, s.nleft);
     s.targets = one_target(g, to);
     s.reducer = tensor_builtin_reducer(g->op, REDUCE_SUM, t);
-    s.bound = bound.data, s.nbound = bound.len;
     s.body = &value, s.nbody = 1;
-    s.filters = &p->holds, s.nfilters = p->holds != 0;
     gradient_push(g, s);
-    note_partial(p, whole, to.val, bound.data, bound.len);
+    if (!given) note_partial(p, whole, to.val, bound.data, bound.len);
     tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN),
                 all = gradient_outside(g, &f, sum);
     add_term(g, of, all, s.left, all == sum);

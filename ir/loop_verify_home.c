@@ -254,9 +254,20 @@ static const char *check_shared(loop_verifier *v, const tensor_val_info *val, co
     return WRONG(v, "it is a tile of something of another shape or type");
 }
 
+// By a stage that is not computed where it is read itself.
+static bool is_read(const loop_verifier *v, tensor_val val) {
+    for (uint32_t i = 0; i < v->op->stages.len; i++) {
+        const tensor_stage *s = &v->op->stages.data[i];
+        bool stored = v->plan->values.data[s->targets[0].val].home != LOOP_INLINE;
+        for (uint32_t k = 0; k < s->nbody && stored; k++)
+            if (loop_load_of(v->arena, v->op, s->body[k], val)) return true;
+    }
+    return false;
+}
+
 static const char *check_inline(loop_verifier *v, tensor_val val, const loop_value *w) {
     const tensor_stage *s = w->stage < v->op->stages.len ? &v->op->stages.data[w->stage] : NULL;
-    if (!s || s->ntargets != 1 || s->targets[0].val != val || s->reducer != TENSOR_NO_REDUCER)
+    if (!s || s->ntargets != 1 || s->targets[0].val != val || (s->reducer != TENSOR_NO_REDUCER && is_read(v, val)))
         return WRONG(v, "it is computed where it is read, so one stage without a reduction writes it alone");
     for (uint32_t i = 0; i < v->op->stages.len; i++)
         for (uint32_t k = 0; i != w->stage && k < v->op->stages.data[i].ntargets; k++)

@@ -73,7 +73,8 @@ enum {   // facts of parameters
     FACT_SORTED = 1, FACT_UNIQUE = 2, FACT_PARTIAL = 4,
     FACT_PREFIX = 8,     // a map without an array: the identity into a space at least as large
     FACT_STRIDED = 16, FACT_PACKED = 32,
-    FACT_SAVED = 64      // it lies in the buffer that an op hands to its gradient
+    FACT_SAVED = 64,     // it lies in the buffer that an op hands to its gradient
+    FACT_GIVEN = 128     // a result of the op that its gradient reads where `saved` is given
 };
 typedef struct {
     const char *name;

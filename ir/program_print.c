@@ -114,7 +114,8 @@ static void print_facts(textbuf *out, const program *p, const program_param *x) 
         uint32_t fact;
         const char *text;
     } facts[] = {{FACT_UNIQUE, "unique"},   {FACT_PARTIAL, "partial"}, {FACT_PREFIX, "prefix"},
-                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},   {FACT_SAVED, "saved"}};
+                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},   {FACT_SAVED, "saved"},
+                 {FACT_GIVEN, "given"}};
     if (x->facts & FACT_SORTED) textbuf_puts(out, " sorted");
     if (x->facts & FACT_SORTED && x->sorted_by >= 0) {
         textbuf_puts(out, "(");

@@ -118,6 +118,7 @@ static bool read_fact(parser *p, tensor_val_info *v) {
                  {"strided", FACT_STRIDED},
                  {"packed", FACT_PACKED},
                  {"saved", FACT_SAVED},
+                 {"given", FACT_GIVEN},
                  {"aligned", 0},
                  {"inplace", 0}};
     if (p->tok.kind != TOK_NAME || tensor_lex_is(&p->next, "[") || tensor_lex_is(&p->next, ":")) return false;

@@ -312,7 +312,8 @@ static void print_facts(printer *p, const tensor_val_info *v) {
         uint32_t fact;
         const char *text;
     } facts[] = {{FACT_UNIQUE, "unique"},   {FACT_PARTIAL, "partial"}, {FACT_PREFIX, "prefix"},
-                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},   {FACT_SAVED, "saved"}};
+                 {FACT_STRIDED, "strided"}, {FACT_PACKED, "packed"},   {FACT_SAVED, "saved"},
+                 {FACT_GIVEN, "given"}};
     if (v->facts & FACT_SORTED) OUT(p, " sorted");
     if (v->facts & FACT_SORTED && v->sorted_by != TENSOR_NO_VAL) OUT(p, "(%s)", p->vals[v->sorted_by]);
     for (uint32_t i = 0; i < sizeof facts / sizeof *facts; i++)

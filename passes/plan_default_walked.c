@@ -117,13 +117,14 @@ static const char *base_name(const walks *w, tensor_var v) {
 static bool fill_fuse(walks *w, const walk *of) {
     uint32_t n = 0;
     const char **names = ARENA_ARRAY(w->p->arena, const char *,
-                                     of->sums.len + of->late.len + of->edges.len + 1);
+                                     of->sums.len + of->early.len + of->late.len + of->edges.len + 1);
     const char *at = base_name(w, stage_of(w, of->sums.data[0])->bound[0]);
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *st = stage_of(w, of->sums.data[i]);
         if (strcmp(at, base_name(w, st->bound[0]))) return false;
         names[n++] = st->name;
     }
+    for (uint32_t i = 0; i < of->early.len && !default_again_at_edges(w); i++) names[n++] = stage_of(w, of->early.data[i])->name;
     for (uint32_t i = 0; i < of->late.len; i++) names[n++] = stage_of(w, of->late.data[i])->name;
     for (uint32_t i = 0; i < of->edges.len; i++) {
         const tensor_stage *st = stage_of(w, of->edges.data[i]);
@@ -158,12 +159,26 @@ static void fill_levels(walks *w, const row_shares *s, const tensor_stage *st) {
     }
 }
 
+static bool is_early(const walk *of, uint32_t stage) {
+    bool early = false;
+    for (uint32_t i = 0; i < of->early.len; i++) early |= of->early.data[i] == stage;
+    return early;
+}
+
+// At its edges every walk finds again what a row is.
+static bool is_again(const walks *w, uint32_t stage) {
+    bool early = false;
+    for (uint32_t k = 0; k < w->walks.len && default_again_at_edges(w); k++) early |= is_early(&w->walks.data[k], stage);
+    return early;
+}
+
 // Arrays of which an edge has rows that are not its row's own, and those of which the row has one, or all have.
 typedef struct {
     const walks *w;
     const walk *of;
     const row_shares *s;
     bool *met;   // per value
+    bool again;  // what is read of a row is read at each edge
     int64_t gathered, held;
 } gathering;
 
@@ -187,7 +202,7 @@ static bool see_array(void *user, const tensor_node *load) {
     gathering *g = user;
     tensor_val v = (tensor_val)load->imm.i;
     if (v >= g->w->p->op->nparams || g->met[v] || !load->nargs) return true;
-    bool row = is_of_row(g, load->args[0]), whole = load->nargs >= g->s->depth;
+    bool row = !g->again && is_of_row(g, load->args[0]), whole = load->nargs >= g->s->depth;
     if ((whole && !row) || (row && g->s->depth > 1 && has_features(g, load))) g->met[v] = true;
     g->gathered += g->met[v] && !row;
     g->held += g->met[v] && row;
@@ -195,10 +210,13 @@ static bool see_array(void *user, const tensor_node *load) {
 }
 
 static gathering arrays_of(const walks *w, const walk *of, const row_shares *s) {
-    gathering g = {w, of, s, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), 0, 0};
+    gathering g = {w, of, s, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), false, 0, 0};
     for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_array, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_array, &g);
+    g.again = true;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (is_again(w, i) && !is_early(of, i)) plan_loads(w->p, stage_of(w, i), see_array, &g);
     return g;
 }
 
@@ -273,11 +291,13 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
 // As the op has them.
 static stage_group stages_of(const walks *w, const walk *of) {
     stage_group all = {0};
-    for (uint32_t i = 0, s = 0, l = 0; i < w->p->op->stages.len; i++) {
-        bool sum = s < of->sums.len && of->sums.data[s] == i, late = l < of->late.len && of->late.data[l] == i;
-        if (sum || late) VEC_PUSH(w->p->arena, &all, i);
+    for (uint32_t i = 0, s = 0, l = 0, e = 0; i < w->p->op->stages.len; i++) {
+        bool sum = s < of->sums.len && of->sums.data[s] == i, late = l < of->late.len && of->late.data[l] == i,
+             early = e < of->early.len && of->early.data[e] == i;
+        if (sum || late || early) VEC_PUSH(w->p->arena, &all, i);
         s += sum;
         l += late;
+        e += early;
     }
     return all;
 }
@@ -308,6 +328,14 @@ static int64_t part_of(const walks *w, const row_shares *s) {
                                              : 0;
 }
 
+static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s) {
+    int64_t lanes = 1;
+    for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
+    bool all = lanes > 1;   // steps are dealt to those that reduce
+    if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
+    default_dot_share(w->m, st, lanes, all);
+}
+
 // How a walk's rows are dealt out.
 typedef struct {
     int64_t rows, sharers, spare;   // of a block; groups of a row; lanes of a group that have edges of their own
@@ -324,6 +352,10 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
         default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], d->rows, NULL);
         default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->rows, NULL);
         if (st->reducer == TENSOR_NO_REDUCER) continue;
+        if (!st->nkeys) {   // of the row's own arrays
+            fill_score_share(w, st, s);
+            continue;
+        }
         default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], d->sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->bound[0], d->spare, NULL);
         fill_steps(w, of, st, st->bound[0], s, steps);
@@ -336,14 +368,6 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
         default_fill(m, st->name, SCHEDULE_LANES, st->left[0], d->spare, NULL);
         fill_steps(w, of, st, st->left[0], s, steps);
     }
-}
-
-static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s) {
-    int64_t lanes = 1;
-    for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
-    bool all = lanes > 1;   // steps are dealt to those that reduce
-    if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
-    default_dot_share(w->m, st, lanes, all);
 }
 
 // ---- Rows by length --------------------------------------------------------------------------------------
@@ -363,7 +387,7 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
     *m->s = (schedule){.name = arena_printf(m->p->arena, "%s_%s", deepest->name, name), .op = whole->op, .automatic = true};
     fill_dealt(w, of, s, d);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++)
-        if ((w->scores[i] || w->stored[i]) && stage_of(w, i)->reducer != TENSOR_NO_REDUCER)
+        if ((w->scores[i] || w->stored[i] || is_again(w, i)) && stage_of(w, i)->reducer != TENSOR_NO_REDUCER)
             fill_score_share(w, stage_of(w, i), s);
     fill_class_room(w, of, s, deepest);
     default_nones(m);
@@ -456,6 +480,14 @@ static bool shares_as(const walks *w, const walk *of, const row_shares *deepest)
     return true;
 }
 
+// Read by other walks, too: computed by each, at its edges.
+static void fill_again(walks *w, uint32_t early) {
+    const tensor_stage *st = stage_of(w, early);
+    fill_plain(w, SCHEDULE_INLINE, st->name);
+    if (st->reducer == TENSOR_NO_REDUCER)
+        w->p->plan->values.data[st->targets[0].val] = (loop_value){.home = LOOP_INLINE, .stage = early, .of = TENSOR_NO_VAL};
+}
+
 static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
     row_shares own, *s = &own;
     if (shares_as(w, of, deepest)) own = *deepest;
@@ -464,6 +496,10 @@ static bool fill_walk(walks *w, const walk *of, const row_shares *deepest) {
     fill_online(w, of);
     fill_rows(w, of, s);
     for (uint32_t i = 0; i < of->sums.len; i++) w->m->fused[of->sums.data[i]] = true;
+    for (uint32_t i = 0; i < of->early.len; i++) {
+        w->m->fused[of->early.data[i]] = true;
+        if (default_again_at_edges(w)) fill_again(w, of->early.data[i]);
+    }
     for (uint32_t i = 0; i < of->late.len; i++) w->m->fused[of->late.data[i]] = true;
     for (uint32_t i = 0; i < of->edges.len; i++) w->m->fused[of->edges.data[i]] = true;
     bool known = false;

@@ -129,11 +129,15 @@ static uint32_t writer_of(const walks *w, tensor_val v) {
     return UINT32_MAX;
 }
 
-static bool in_walk(const walk *of, uint32_t stage) {
-    for (uint32_t i = 0; i < of->sums.len; i++)
-        if (of->sums.data[i] == stage) return true;
+static bool has(const stage_group *g, uint32_t stage) {
+    for (uint32_t i = 0; i < g->len; i++)
+        if (g->data[i] == stage) return true;
     return false;
 }
+
+static bool in_walk(const walk *of, uint32_t stage) { return has(&of->sums, stage); }
+
+bool default_again_at_edges(const walks *w) { return w->m->rows == ROWS_WALKED_AT_ONCE; }
 
 static bool leads_to_row(const walks *w, const walk *of, const tensor_stage *reader, tensor_expr index) {
     const tensor_node *n = tensor_node_at(w->p->op, index);
@@ -317,6 +321,42 @@ static void find_walks(walks *w) {
     }
 }
 
+// ---- What rows are known to be ---------------------------------------------------------------------------
+typedef struct {
+    const walks *w;
+    const walk *of;
+    const tensor_stage *reader;
+    tensor_val val;
+    bool own, other;   // it is read at the row that is walked; elsewhere
+} row_read;
+
+static bool see_row(void *user, const tensor_node *load) {
+    row_read *r = user;
+    if ((tensor_val)load->imm.i != r->val || !load->nargs) return true;
+    if (leads_to_row(r->w, r->of, r->reader, load->args[0])) r->own = true;
+    else r->other = true;
+    return true;
+}
+
+// With what is computed in its body.
+static void read_rows(row_read *r, uint32_t reader) {
+    tensor_stage st = *stage_of(r->w, reader);
+    tensor_expr body = plan_inline_loads(r->w->p, st.body[0]);
+    st.body = &body;
+    r->reader = &st;
+    plan_loads(r->w->p, &st, see_row, r);
+}
+
+// What a walk's kernel finds of its rows: read by a stage of that kernel at the row, or by one that has to come later.
+static bool reads_early(const walks *w, uint32_t stage, const walk *of, bool elsewhere) {
+    row_read r = {.w = w, .of = of};
+    for (uint32_t i = 0; i < of->early.len && !default_again_at_edges(w); i++) {
+        r.val = stage_of(w, of->early.data[i])->targets[0].val;
+        read_rows(&r, stage);
+    }
+    return r.other || (r.own && !elsewhere);
+}
+
 // ---- Results of edges ------------------------------------------------------------------------------------
 // Its loops are the walk's, and it needs no sum of it.
 static bool may_store(const walks *w, const walk *of, uint32_t stage) {
@@ -328,7 +368,7 @@ static bool may_store(const walks *w, const walk *of, uint32_t stage) {
             return false;
     reach r = {w, of, stage, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
     follow(&r, stage);
-    return !r.any;
+    return !r.any && !reads_early(w, stage, of, false);
 }
 
 static bool finds(const walks *w, const walk *of, uint32_t score) {
@@ -384,7 +424,10 @@ bool default_walk_is_worth(const walks *w, const walk *of) {
 // Sums of the walk need some of the other's, whatever stands between.
 static bool comes_after(const walks *w, const walk *of, const walk *other) {
     reach r = {w, other, 0, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
-    for (uint32_t i = 0; i < of->sums.len && !r.any; i++) follow(&r, of->sums.data[i]);
+    for (uint32_t i = 0; i < of->sums.len && !r.any; i++) {
+        follow(&r, of->sums.data[i]);
+        r.any |= of != other && reads_early(w, of->sums.data[i], other, false);
+    }
     return r.any;
 }
 
@@ -406,6 +449,52 @@ static bool has_loops_of(const walks *w, const walk *of, const tensor_stage *st)
         if (k == st->nleft) return true;
     }
     return false;
+}
+
+// ---- What rows are before they are walked ----------------------------------------------------------------
+static bool sees_param(void *user, const tensor_node *load) {
+    const walks *w = user;
+    return (tensor_val)load->imm.i < w->p->op->nparams;
+}
+
+static bool is_of_rows(const walks *w, const walk *of, uint32_t stage) {
+    const tensor_stage *st = stage_of(w, stage);
+    return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && !st->nkeys && !st->nfilters && !st->nelse && !w->walk_of[stage] &&
+           w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE && first_space(w, st) == w->p->op->vals.data[of->map].into &&
+           !default_is_walked(w, first_space(w, st)) && !plan_inlined(w->p, stage) && has_loops_of(w, of, st);
+}
+
+// At the row that is walked alone: what sums of the walk read, or what rows make of it.
+static bool read_by_walk(const walks *w, const walk *of, uint32_t stage) {
+    row_read r = {.w = w, .of = of, .val = stage_of(w, stage)->targets[0].val};
+    for (uint32_t i = 0; i < of->sums.len; i++) read_rows(&r, of->sums.data[i]);
+    for (uint32_t k = 0; k < w->p->op->stages.len && !r.other; k++)
+        if (w->scores[k] && !plan_inlined(w->p, k)) read_rows(&r, k);
+    for (uint32_t k = 0; k < w->p->op->stages.len && !r.own && !r.other; k++)
+        r.own = k != stage && is_of_rows(w, of, k) && default_reads(w, k, stage) && read_by_walk(w, of, k);
+    return r.own && !r.other;
+}
+
+static bool is_made_of_early(const walks *w, const walk *of, uint32_t stage) {
+    for (uint32_t k = 0; k < of->early.len; k++)
+        if (default_reads(w, stage, of->early.data[k])) return true;
+    return false;
+}
+
+// The first walk over such rows finds them on the way, and stores them for the others, where it has rows whole.
+static void find_early(walks *w) {
+    const plan_rows rows = w->m->rows;
+    bool whole = rows == ROWS_WALKED_EVEN || rows == ROWS_WALKED_SHORT || rows == ROWS_WALKED_AT_ONCE;
+    for (uint32_t i = 0; i < w->p->op->stages.len && whole; i++)
+        for (uint32_t k = 0; k < w->walks.len; k++) {
+            walk *of = &w->walks.data[k];
+            const tensor_stage *st = stage_of(w, i);
+            if (!default_walk_is_worth(w, of) || !is_of_rows(w, of, i) || !read_by_walk(w, of, i)) continue;
+            bool sum = st->reducer != TENSOR_NO_REDUCER;
+            if (sum ? !default_reduces_dense(w->p, st) || !plan_loads(w->p, st, sees_param, w) : !is_made_of_early(w, of, i)) continue;
+            VEC_PUSH(w->p->arena, &of->early, i);
+            break;
+        }
 }
 
 // ---- What rows make of the sums --------------------------------------------------------------------------
@@ -441,7 +530,7 @@ static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, u
         if (!plan_read_by(&given, stage, stage_of(w, i)->targets[0].val)) continue;
         reach r = {w, of, i, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
         follow(&r, i);
-        if (r.any) return false;
+        if (r.any || reads_early(w, i, of, true)) return false;
     }
     return true;
 }
@@ -501,6 +590,7 @@ bool default_find_walks(walks *w) {
     for (uint32_t i = 0; i < n; i++)
         if (!plan_inlined(w->p, i) && map_of(w, i) != TENSOR_NO_VAL) nest(w, i);
     find_walks(w);
+    find_early(w);
     find_late(w);
     return give_edges(w);
 }

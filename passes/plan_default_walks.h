@@ -7,6 +7,7 @@
 typedef struct {
     tensor_val map;
     stage_group sums, late;   // late: what rows make of the sums
+    stage_group early;        // what rows are known to be before they are walked: sums of their own arrays, and what those make
     stage_group edges;        // results of edges, and scores, stored on the way
     bool scores, meets;       // a score is stored for some sum; some sum needs another
 } walk;
@@ -29,6 +30,7 @@ bool default_find_walks(walks *w);   // false: something else reads a score that
 bool default_walk_is_worth(const walks *w, const walk *of);
 bool default_is_walked(const walks *w, tensor_space s);   // some map leads from the space to rows
 bool default_reads(const walks *w, uint32_t reader, uint32_t writer);
+bool default_again_at_edges(const walks *w);   // of few rows all walks begin at once: none waits for what another one finds of a row
 bool default_reads_score(const walks *w, uint32_t stage);
 // Walks of windows (plan_default_windows.c): their cells, and those of a score; false: it is no such walk.
 bool default_window_walk(walks *w, const walk *of, const stage_group *all);

@@ -1,6 +1,6 @@
 // The struct of a linked op's arguments, read by the op's manifest: its members lie where C puts them, sizes
-// of free spaces first, then parameters, then what is saved, of which some are. codegen/header.c declares the
-// same members in the same order.
+// of free spaces first, then parameters, then what is saved, of which some are, then results that are read where that is.
+// codegen/header.c declares the same members in the same order.
 #include "internal.h"
 
 gnn_status rt_arguments_new(rt_heap *h, const gnn_program *p, rt_arguments **out) {
@@ -40,23 +40,27 @@ static gnn_scalar read_scalar(const rt_param *q, members *m) {
     return (gnn_scalar){.i64 = NEXT(m, int64_t)};
 }
 
+static void read_param(const rt_param *q, members *m, uint32_t i, rt_arguments *to) {
+    to->args[i] = (gnn_arg){0};
+    switch (q->role) {
+    case GNN_PARAM_MAP:
+        if (!(q->facts & RT_PREFIX)) to->maps[i] = NEXT(m, gnn_map);
+        break;
+    case GNN_PARAM_SCALAR: to->args[i].scalar = read_scalar(q, m); break;
+    case GNN_PARAM_TENSOR:
+    case GNN_PARAM_RESULT:
+        to->tensors[i] = q->facts & RT_SAVED ? (gnn_tensor){0} : NEXT(m, gnn_tensor);
+        to->args[i].tensor = &to->tensors[i];
+    }
+}
+
 void rt_arguments_read(const gnn_program *p, const void *from, rt_arguments *to) {
     members m = {from, 0};
     for (uint32_t i = 0; i < p->nspaces; i++)
         to->sizes[i] = p->spaces[i].kind == RT_FREE ? NEXT(&m, int64_t) : -1;
-    for (uint32_t i = 0; i < p->nparams; i++) {
-        const rt_param *q = &p->params[i];
-        to->args[i] = (gnn_arg){0};
-        switch (q->role) {
-        case GNN_PARAM_MAP:
-            if (!(q->facts & RT_PREFIX)) to->maps[i] = NEXT(&m, gnn_map);
-            break;
-        case GNN_PARAM_SCALAR: to->args[i].scalar = read_scalar(q, &m); break;
-        case GNN_PARAM_TENSOR:
-        case GNN_PARAM_RESULT:
-            to->tensors[i] = q->facts & RT_SAVED ? (gnn_tensor){0} : NEXT(&m, gnn_tensor);
-            to->args[i].tensor = &to->tensors[i];
-        }
-    }
+    for (uint32_t i = 0; i < p->nparams; i++)
+        if (!(p->params[i].facts & RT_GIVEN)) read_param(&p->params[i], &m, i, to);
     to->saved = p->saved ? (void *)NEXT(&m, uintptr_t) : NULL;
+    for (uint32_t i = 0; i < p->nparams; i++)
+        if (p->params[i].facts & RT_GIVEN) read_param(&p->params[i], &m, i, to);
 }

@@ -345,7 +345,8 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 // - Scalars are double, float (f32, f16, bf16), int32_t, int64_t (i64, index) and bool.
 // - An op with a gradient, and the gradient, end in `void *saved`: memory on the context's device, aligned to 256 bytes, of
 //   gnn_plan_saved bytes, that a launch of the op fills and one of its gradient reads, both by plans made with GNN_SAVED. Without
-//   it the gradient computes again what it needs, and `saved` is NULL.
+//   it the gradient computes again what it needs, and `saved` is NULL. Behind `saved` a gradient has the op's results that it
+//   reads then, as the op gave them; without it they may be left zero.
 #define GNN_ABI 2   // of the types below: an object of another number is refused
 
 typedef struct {   // one compilation of an op

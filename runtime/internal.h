@@ -175,7 +175,7 @@ typedef struct {
     uint32_t prepared;   // COUNTED
 } rt_space;
 
-enum { RT_SORTED = 1, RT_UNIQUE = 2, RT_PARTIAL = 4, RT_PREFIX = 8, RT_STRIDED = 16, RT_PACKED = 32, RT_SAVED = 64 };
+enum { RT_SORTED = 1, RT_UNIQUE = 2, RT_PARTIAL = 4, RT_PREFIX = 8, RT_STRIDED = 16, RT_PACKED = 32, RT_SAVED = 64, RT_GIVEN = 128 };
 typedef struct {
     const char *name;
     gnn_role role;

@@ -56,7 +56,7 @@ static gnn_status read_fact(const rt_row *r, rt_param *q, const char *text) {
         uint32_t fact;
     } facts[] = {{"sorted", RT_SORTED}, {"unique", RT_UNIQUE},   {"partial", RT_PARTIAL},
                  {"prefix", RT_PREFIX}, {"strided", RT_STRIDED}, {"packed", RT_PACKED},
-                 {"saved", RT_SAVED}};
+                 {"saved", RT_SAVED},   {"given", RT_GIVEN}};
     size_t length = strlen(text);
     int i = rt_find(facts, (uint32_t)RT_COUNT(facts), sizeof *facts, text, length);
     if (i >= 0) {
@@ -75,7 +75,7 @@ static gnn_status read_fact(const rt_row *r, rt_param *q, const char *text) {
 
 static gnn_status read_facts(const rt_row *r, rt_param *q) {
     const uint32_t of_maps = RT_SORTED | RT_UNIQUE | RT_PARTIAL | RT_PREFIX,
-                   of_tensors = RT_STRIDED | RT_PACKED | RT_SAVED;
+                   of_tensors = RT_STRIDED | RT_PACKED | RT_SAVED | RT_GIVEN;
     bool indices = q->role == GNN_PARAM_RESULT && q->is_index;
     const json_t *list;
     gnn_status s = rt_row_list(r, "facts", 16, &list);
