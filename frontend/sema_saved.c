@@ -169,6 +169,15 @@ tensor_op *saved_derive(sema *s, const ast_item *grad, const tensor_op *f, const
     return g && less.results.len < kept->results.len ? gradient_derive(s, grad, f, &less) : g;
 }
 
+// The last two, where nobody asked for either by itself, are kept as one number.
+static void join_softmax(sema *s, const tensor_op *f, const said_list *all, saved_stages *out) {
+    gradient_saved *last = out->stages.len > 1 ? &out->stages.data[out->stages.len - 1] : NULL, *max = last ? last - 1 : NULL;
+    if (!last || max->sum != TENSOR_NO_VAL || find_said(all, f->vals.data[max->val].name, SCHEDULE_SAVE)) return;
+    if (max->type != last->type || !tensor_is_softmax(s->arena, f, max->val, last->val)) return;
+    max->sum = last->val;
+    out->stages.len--;
+}
+
 saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
     saved_stages out = {0};
     said_list all = {0};
@@ -189,8 +198,9 @@ saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
         for (uint32_t k = 0; k < made.len; k++) needed |= find_stage(made.data[k], st->name) != NULL;
         if (!needed || !kept || !can_be_kept(f, st) || find_said(&all, st->name, SCHEDULE_RECOMPUTE))
             continue;
-        gradient_saved x = {st->targets[0].val, save && save->type != DT_COUNT ? save->type : v->type};
+        gradient_saved x = {st->targets[0].val, save && save->type != DT_COUNT ? save->type : v->type, TENSOR_NO_VAL};
         VEC_PUSH(s->arena, &out.stages, x);
+        if (!save) join_softmax(s, f, &all, &out);
     }
     add_results(s, f, &all, &out);
     return out;
@@ -198,8 +208,21 @@ saved_stages saved_of(sema *s, const char *path, const tensor_op *f) {
 
 static const gradient_saved *find_saved(const saved_stages *all, tensor_val v) {
     for (uint32_t i = 0; i < all->stages.len; i++)
-        if (all->stages.data[i].val == v) return &all->stages.data[i];
+        if (all->stages.data[i].val == v || all->stages.data[i].sum == v) return &all->stages.data[i];
     return NULL;
+}
+
+// Of a softmax the pair is one row, where its maximum stands.
+static void list_value(sema *s, const tensor_op *f, tensor_val v, const gradient_saved *x, frontend_kept_list *out) {
+    const tensor_val_info *i = &f->vals.data[v];
+    if (x && x->sum == v) return;
+    if (x && x->sum != TENSOR_NO_VAL) {
+        tensor_val_info *lse = ARENA_NEW(s->arena, tensor_val_info);
+        *lse = *i;
+        lse->name = gradient_saved_name(s->arena, f, x);
+        i = lse;
+    }
+    VEC_PUSH(s->arena, out, ((frontend_kept){i, x ? x->type : i->type, x ? KEPT_SAVED : KEPT_AGAIN}));
 }
 
 static void list_given(sema *s, const ast_item *grad, const tensor_op *f, const saved_stages *saved, frontend_kept_list *out) {
@@ -217,11 +240,8 @@ bool saved_list(sema *s, const ast_item *grad, const tensor_op *f, frontend_kept
     for (uint32_t i = 0; g && i < f->stages.len; i++) {
         const tensor_stage *st = &f->stages.data[i];
         if (!find_stage(g, st->name)) continue;
-        for (uint32_t t = 0; t < st->ntargets; t++) {
-            const gradient_saved *x = find_saved(&saved, st->targets[t].val);
-            const tensor_val_info *v = &f->vals.data[st->targets[t].val];
-            VEC_PUSH(s->arena, out, ((frontend_kept){v, x ? x->type : v->type, x ? KEPT_SAVED : KEPT_AGAIN}));
-        }
+        for (uint32_t t = 0; t < st->ntargets; t++)
+            list_value(s, f, st->targets[t].val, find_saved(&saved, st->targets[t].val), out);
     }
     if (g) list_given(s, grad, f, &saved, out);
     return g;

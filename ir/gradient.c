@@ -297,14 +297,22 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
 // What is kept in another type is a copy: the op itself goes on with what it computed.
 static gradient_saved in_its_type(gradient *g, gradient_saved x) {
     const tensor_val_info *v = &g->op->vals.data[x.val];
-    if (v->type == x.type) return x;
-    tensor_val copy = add_value(g, x.val, gradient_name(g, v->name, "saved"), VAL_STAGE, v->type);
+    const bool softmax = x.sum != TENSOR_NO_VAL;
+    if (v->type == x.type && !softmax) return x;
+    const char *name = softmax ? gradient_name(g, gradient_saved_name(g->arena, g->op, &x), NULL) : gradient_name(g, v->name, "saved");
+    tensor_val copy = add_value(g, x.val, name, VAL_STAGE, v->type);
     const tensor_var *vars = gradient_axes(g, x.val);
     uint32_t rank = g->op->vals.data[copy].rank;
-    gradient_term term = {tensor_load(g->op, x.val, index_of(g, vars, rank), rank, NO_SPAN), vars, false};
+    const tensor_expr *index = index_of(g, vars, rank);
+    tensor_expr value = tensor_load(g->op, x.val, index, rank, NO_SPAN);
+    if (softmax) {
+        tensor_expr sum = tensor_load(g->op, x.sum, index, rank, NO_SPAN);
+        value = tensor_binary(g->op, TENSOR_ADD_OP, value, tensor_unary(g->op, TENSOR_LOG_OP, sum, NO_SPAN), NO_SPAN);
+    }
+    gradient_term term = {value, vars, false};
     VEC_PUSH(g->arena, &g->of[x.val].terms, term);
     push_sum(g, x.val, copy, TENSOR_NO_VAL);
-    return (gradient_saved){copy, x.type};
+    return (gradient_saved){copy, x.type, TENSOR_NO_VAL};
 }
 
 tensor_op *tensor_saving(arena *a, const tensor_op *op, const char *name, const gradient_saved *saved,

@@ -13,7 +13,13 @@
 typedef struct {
     tensor_val val;   // of a stage of the op that writes nothing else
     ir_dtype type;    // that it is kept in
+    tensor_val sum;   // of the softmax whose maximum `val` is: what is kept is val + log(sum); TENSOR_NO_VAL: val itself
 } gradient_saved;
+
+// What a saved value is called: of a softmax "a.lse".
+const char *gradient_saved_name(arena *a, const tensor_op *op, const gradient_saved *x);
+// Whether an op depends on both as on the maximum and the sum of a softmax alone (gradient_softmax.c).
+bool tensor_is_softmax(arena *a, const tensor_op *op, tensor_val max, tensor_val sum);
 
 typedef struct {
     const char *name;        // of the gradient

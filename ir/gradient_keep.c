@@ -9,6 +9,7 @@ typedef struct {
     tensor_op *to;
     bool *needed;     // per value
     bool *given;      // per value: the caller hands it over, nothing computes it
+    bool *one;        // per value: the sum of a softmax whose maximum makes up for it
     tensor_val *as;   // per value: where it went
     gradient_rewriting rewriting;
     uint32_t *reducer;   // per reducer: where it went
@@ -73,6 +74,7 @@ static tensor_expr put_value(gradient_rewriting *r, const tensor_node *of) {
     bool of_value = n.op == TENSOR_LOAD_OP || n.op == TENSOR_PREIMAGE_OP || n.op == TENSOR_AT_LEAST_OP ||
                     n.op == TENSOR_CUT_PARTS_OP || n.op == TENSOR_SYMMETRIC_OP;
     if (!of_value) return 0;
+    if (n.op == TENSOR_LOAD_OP && m->one[n.imm.i]) return tensor_float(m->to, n.type.type, 1);
     n.imm.i = (int64_t)m->as[n.imm.i];
     if (n.op == TENSOR_SYMMETRIC_OP) n.imm2 = (int64_t)m->as[n.imm2];
     return tensor_node_new(m->to, n);
@@ -95,6 +97,7 @@ static void move_saved(moving *m, const gradient_saved *x, tensor_role role) {
     enum { SAVED_ALIGN = 16 };
     move_value(m, x->val, role);
     tensor_val_info *i = &m->to->vals.data[m->as[x->val]];
+    i->name = gradient_saved_name(m->g->arena, m->g->op, x);
     i->type = x->type;
     i->facts = FACT_SAVED | FACT_PACKED;
     i->align = SAVED_ALIGN;
@@ -156,7 +159,7 @@ static void move_values(moving *m, const gradient_kept *k) {
     for (uint32_t i = 0; i < k->nsaved && k->saves; i++) move_saved(m, &k->saved[i], VAL_RESULT);
     m->to->nparams = m->to->vals.len;
     for (tensor_val v = 0; v < op->vals.len; v++)
-        if (m->as[v] == TENSOR_NO_VAL && m->needed[v])
+        if (m->as[v] == TENSOR_NO_VAL && m->needed[v] && !m->one[v])
             move_value(m, v, op->vals.data[v].role == VAL_CLASSES ? VAL_CLASSES : VAL_STAGE);
     move_facts(m);
 }
@@ -175,6 +178,7 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
                 .to = tensor_op_new(g->arena, k->name),
                 .needed = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .given = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
+                .one = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .as = ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len)};
     m.rewriting = gradient_rewriting_new(g, m.to, put_value, &m);
     tensor_op *to = m.to;
@@ -182,8 +186,11 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
     to->at = g->at;
     for (tensor_val v = 0; v < g->op->vals.len; v++) m.as[v] = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < k->nresults; i++) m.needed[k->results[i]] = true;
-    for (uint32_t i = 0; i < k->nsaved; i++)
-        m.needed[k->saved[i].val] = k->saves, m.given[k->saved[i].val] = !k->saves;
+    for (uint32_t i = 0; i < k->nsaved; i++) {
+        const gradient_saved *x = &k->saved[i];
+        m.needed[x->val] = k->saves, m.given[x->val] = !k->saves;
+        if (x->sum != TENSOR_NO_VAL) m.given[x->sum] = m.one[x->sum] = true;
+    }
     find_needed(&m);
     for (uint32_t i = 0; i < g->op->spaces.len; i++) VEC_PUSH(to->arena, &to->spaces, g->op->spaces.data[i]);
     for (uint32_t i = 0; i < g->op->vars.len; i++) VEC_PUSH(to->arena, &to->vars, g->op->vars.data[i]);

@@ -95,12 +95,22 @@ bool plan_named(const planner *p, const char *stage) {
     return false;
 }
 
-// What a statement says of a stage that it names goes before what it says of all that is inside one.
+static bool gives_result(const planner *p, const char *stage) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage *st = &p->op->stages.data[i];
+        if (!strcmp(st->name, stage)) return p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
+    }
+    return false;
+}
+
+// What a statement says of a stage that it names goes before what it says of all that is inside one, where results such as
+// `a.lse` of `a` are none of its business.
 static schedule_cell *inline_cell(const planner *p, const char *stage) {
     schedule_cell *found = NULL;
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         schedule_cell *c = &p->s->cells.data[i];
         if (c->verb != SCHEDULE_INLINE || !c->subject || !covers(c->subject, stage)) continue;
+        if (strcmp(c->subject, stage) != 0 && gives_result(p, stage)) continue;
         if (!found || strlen(c->subject) > strlen(found->subject)) found = c;
     }
     return found && !found->empty ? found : NULL;
