@@ -202,6 +202,7 @@ void default_guard_blocks(making *m);   // each row that is walked has a block
 void default_guard_short(making *m);    // or few entries are
 void default_guard_even(making *m);     // or no row that is walked is most of what there is to do
 void default_guard_parts(making *m, int64_t part);   // or none has very many parts of so many entries
+void default_guard_uneven(making *m, int64_t part);  // or not all of them have a little more than that
 // What it reduces, by so many lanes; all: by no fewer.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 // Of a stage whose points reduce a dense axis: its cells but those of the points.

@@ -425,6 +425,24 @@ void default_guard_parts(making *m, int64_t part) {
     }
 }
 
+// Rows that are all alike, and a little longer than a part, would be cut nearly all: then they are better whole.
+void default_guard_uneven(making *m, int64_t part) {
+    const planner *p = m->p;
+    for (uint32_t i = 0; i < m->walked.len; i++) {
+        tensor_val map = m->walked.data[i];
+        if (map == TENSOR_NO_VAL) continue;
+        const char *name = p->op->vals.data[map].name;
+        program_guard g = {.kind = GUARD_HOLDS,
+                           .pays = true,
+                           .text = arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name, (long long)(2 * part), name,
+                                                (long long)(part / 2))};
+        const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, 2 * part, 0}, {SZ_GT, 0, 0}, {SZ_AVG_PREIMAGE, map, 0},
+                                {SZ_CONST, part / 2, 0}, {SZ_LT, 0, 0}, {SZ_OR, 0, 0}};
+        for (uint32_t k = 0; k < sizeof t / sizeof *t; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
+        VEC_PUSH(p->arena, &m->p->facts->guards, g);
+    }
+}
+
 void default_guard_even(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
         if (m->walked.data[i] != TENSOR_NO_VAL) guard_share(m, m->walked.data[i]);
