@@ -74,13 +74,15 @@ static bool see_row(void *user, const tensor_node *load) {
 // How stages of one walk read its rows: false: by none of their edges alone.
 static bool read_by_edges(const planner *p, const tensor_stage *st, const stage_group *readers, const schedule_cell *walk,
                           row_reads *r) {
+    const tensor_node *row = st->nleft && st->targets[0].rank ? tensor_node_at(p->op, st->targets[0].index[0]) : NULL;
     *r = (row_reads){.p = p, .of = st->targets[0].val, .map = TENSOR_NO_VAL};
+    if (!row || row->op != TENSOR_VAR_OP || (tensor_var)row->imm.i != st->left[0]) return false;
     for (uint32_t i = 0; i < readers->len; i++) {
         if (!plan_same_statement(plan_fuse_cell(p, readers->data[i]), walk)) continue;
         r->reader = &p->op->stages.data[readers->data[i]];
         plan_loads(p, r->reader, see_row, r);
     }
-    return r->edges && !r->other && st->nleft;
+    return r->edges && !r->other;
 }
 
 static bool is_walk(const schedule_cell *c) { return c && schedule_value_of(c, "at"); }
@@ -92,11 +94,11 @@ static void at_edges(planner *p, const tensor_stage *of, const row_reads *by, te
     vars[of->left[0]] = tensor_load(p->op, by->map, &edge, 1, of->at);
 }
 
-static tensor_val copied_val(planner *p, const tensor_stage *of, const tensor_stage *copy) {
+static tensor_val copied_val(planner *p, const tensor_stage *of, const tensor_stage *copy, bool by) {
     tensor_val_info info = p->op->vals.data[of->targets[0].val];
     tensor_space *axes = ARENA_ARRAY(p->arena, tensor_space, info.rank + 1u);
     for (uint32_t i = 0; i < info.rank; i++) axes[i] = info.axes[i];
-    if (info.rank) axes[0] = p->op->vars.data[copy->left[0]].space;
+    if (by) axes[0] = p->op->vars.data[copy->left[0]].space;
     info.axes = axes;
     info.name = copy->name;
     return loop_add_val(p->plan, info, (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
@@ -123,9 +125,11 @@ static tensor_stage copied(planner *p, const tensor_stage *of, const row_reads *
     st.orelse = plan_substitute(p, of->orelse, of->nelse, vars);
     st.name = plan_name_inside(p, of->name, "again");
     *target = of->targets[0];
-    target->val = copied_val(p, of, &st);
+    target->val = copied_val(p, of, &st, by != NULL);
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, target->rank + 1u);
-    for (uint32_t i = 0; i < target->rank; i++) index[i] = tensor_var_expr(p->op, left[i], of->at);
+    const tensor_expr *same = plan_substitute(p, of->targets[0].index, target->rank, vars);
+    for (uint32_t i = 0; i < target->rank; i++) index[i] = same[i];
+    if (by) index[0] = tensor_var_expr(p->op, left[0], of->at);
     target->index = index;
     st.targets = target;
     return st;
