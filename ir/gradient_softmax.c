@@ -87,15 +87,47 @@ static bool all_read_weights(softmax *s, const tensor_expr *e, uint32_t n) {
     return good;
 }
 
+// Of a stage what stands beside its body: which points it has.
+static bool points_read_weights(softmax *s, const tensor_stage *st) {
+    bool good = all_read_weights(s, st->filters, st->nfilters) && all_read_weights(s, st->orelse, st->nelse);
+    for (uint32_t k = 0; k < st->nkeys && good; k++)
+        good = reads_weights(s, st->keys[k].lhs) && reads_weights(s, st->keys[k].rhs);
+    return good;
+}
+
 // All that is summed is shifted by the row's maximum.
-static bool is_sum(const softmax *s, const tensor_stage *st) {
-    tensor_expr at;
+static bool is_sum(softmax *s, const tensor_stage *st) {
+    tensor_expr at, x;
     bool plain = st->ntargets == 1 && st->reducer != TENSOR_NO_REDUCER && s->op->reducers.data[st->reducer].kind == REDUCE_SUM &&
-                 !st->nelse && st->loop == TENSOR_NO_LOOP && shifted(s, st->body[0], &at);
-    if (!plain || tensor_node_at(s->op, at)->nargs != st->targets[0].rank) return false;
+                 !st->nelse && st->loop == TENSOR_NO_LOOP;
+    if (!plain || !(x = shifted(s, st->body[0], &at)) || tensor_node_at(s->op, at)->nargs != st->targets[0].rank) return false;
     for (uint32_t i = 0; i < st->targets[0].rank; i++)
         if (tensor_node_at(s->op, at)->args[i] != st->targets[0].index[i]) return false;
-    return true;
+    return reads_weights(s, x) && points_read_weights(s, st);
+}
+
+// ---- Scores ----------------------------------------------------------------------------------------------
+// Whether a finite constant as large as those that masks have goes into a score: where a row has nothing else, its logarithm would
+// be lost beside it.
+static bool has_large(softmax *s, tensor_expr e) {
+    enum { LARGE = 1000 };
+    const tensor_node *n = tensor_node_at(s->op, e);
+    if (s->seen[e]) return false;
+    s->seen[e] = 1;
+    bool any = n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) && isfinite(n->imm.f) && fabs(n->imm.f) > LARGE;
+    for (uint32_t i = 0; i < n->nargs && !any; i++) any = has_large(s, n->args[i]);
+    for (uint32_t i = 0; i < s->op->stages.len && n->op == TENSOR_LOAD_OP && !any; i++) {
+        const tensor_stage *st = &s->op->stages.data[i];
+        if (st->targets[0].val != (tensor_val)n->imm.i) continue;
+        for (uint32_t k = 0; k < st->nbody; k++) any |= has_large(s, st->body[k]);
+    }
+    return any;
+}
+
+static bool are_large(arena *a, const softmax *of, const tensor_stage *st) {
+    softmax s = *of;
+    s.seen = ARENA_ARRAY(a, uint8_t, of->op->exprs.len);
+    return has_large(&s, st->body[0]);
 }
 
 bool tensor_is_softmax(arena *a, const tensor_op *op, tensor_val max, tensor_val sum) {
@@ -105,11 +137,10 @@ bool tensor_is_softmax(arena *a, const tensor_op *op, tensor_val max, tensor_val
         const tensor_stage *st = &op->stages.data[i];
         if (st->targets[0].val == max) continue;
         if (st->targets[0].val == sum) {
-            good = summed = is_sum(&s, st);
+            good = summed = is_sum(&s, st) && !are_large(a, &s, st);
             continue;
         }
-        good = all_read_weights(&s, st->body, st->nbody) && all_read_weights(&s, st->filters, st->nfilters) &&
-               all_read_weights(&s, st->orelse, st->nelse);
+        good = all_read_weights(&s, st->body, st->nbody) && points_read_weights(&s, st);
     }
     return good && summed;
 }

@@ -275,11 +275,12 @@ typedef enum {
     LOOP_DEALT_BARE,     // a walk's are not masked
     LOOP_DEALT_LANES,    // what is reduced inside is not by one digit of lanes, the same everywhere
     LOOP_DEALT_FEW,      // more steps than lanes
+    LOOP_DEALT_READ,     // of a walk: a reduction reads what another one found of the step
     LOOP_DEALT_OTHERS    // something else stands inside than reductions and stores that follow them
 } loop_dealt_fault;
 loop_dealt_fault loop_check_dealt(arena *a, const tensor_op *op, const loop_node *n, uint32_t *lanes);
 // Of a walk: what its steps compute without `apart`, the loop over deal_of, that loop's lanes take.
-loop_dealt_fault loop_check_dealt_walk(const loop_node *n, const loop_node *apart);
+loop_dealt_fault loop_check_dealt_walk(arena *a, const tensor_op *op, const loop_node *n, const loop_node *apart);
 bool loop_has_padding(const tensor_op *op, const loop_node *n);   // past the size of its space
 // How many neighbours along the axis before the last one access of a packed value has: those that a thread holds, where
 // one vector has all of the last axis. 0: each has an access of its own. The loops are over the two axes.

@@ -141,7 +141,37 @@ static bool has_lanes(const loop_node *n, loop_digit lanes) {
     return false;
 }
 
-loop_dealt_fault loop_check_dealt_walk(const loop_node *n, const loop_node *apart) {
+typedef struct {
+    arena *a;
+    const tensor_op *op;
+    const tensor_stage *reader;
+} dealt_reads;
+
+static bool reads_stored(const dealt_reads *r, const loop_body *body) {
+    bool any = false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t s = 0; s < n->nstages && n->kind == LOOP_STORE; s++)
+            any |= loop_load_of(r->a, r->op, r->reader->body[0], r->op->stages.data[n->stages[s]].targets[0].val) != 0;
+        any |= reads_stored(r, &n->body);
+    }
+    return any;
+}
+
+// What a lane has found of its own step alone, all lanes would read while they reduce something else of that step.
+static bool reads_dealt(arena *a, const tensor_op *op, const loop_node *walk, const loop_body *edge) {
+    bool any = false;
+    for (uint32_t i = 0; i < edge->len; i++) {
+        const loop_node *n = edge->data[i];
+        for (uint32_t s = 0; s < n->nstages && n->kind == LOOP_REDUCE; s++) {
+            const dealt_reads r = {a, op, &op->stages.data[n->stages[s]]};
+            any |= reads_stored(&r, &walk->body);
+        }
+    }
+    return any;
+}
+
+loop_dealt_fault loop_check_dealt_walk(arena *a, const tensor_op *op, const loop_node *n, const loop_node *apart) {
     uint32_t steps = loop_steps_written_out(n);
     if (steps < 2 || steps & (steps - 1)) return LOOP_DEALT_STEPS;
     if (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1 && !n->masked) return LOOP_DEALT_BARE;
@@ -156,6 +186,7 @@ loop_dealt_fault loop_check_dealt_walk(const loop_node *n, const loop_node *apar
         if (m->kind != LOOP_WITHOUT || m->var != apart->var) return LOOP_DEALT_OTHERS;
         loop_dealt_fault f = check_edge(n, &m->body);
         if (f != LOOP_DEALT_WELL) return f;
+        if (reads_dealt(a, op, n, &m->body)) return LOOP_DEALT_READ;
     }
     return n->deal_to.extent < steps ? LOOP_DEALT_FEW : LOOP_DEALT_WELL;
 }

@@ -196,7 +196,7 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
     const loop_node *apart = n->deal_to.extent && n->deal_of < v->op->vars.len ? v->loop[n->deal_of] : NULL;
     if (n->deal_to.extent && !apart) return WRONG(v, "steps of '%s' are dealt to lanes of no loop around", name);
     lanes = n->deal_to.extent;
-    switch (apart ? loop_check_dealt_walk(n, apart) : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
+    switch (apart ? loop_check_dealt_walk(v->scratch, v->op, n, apart) : loop_check_dealt(v->scratch, v->op, n, &lanes)) {
     case LOOP_DEALT_WELL: return NULL;
     case LOOP_DEALT_STEPS:
         return WRONG(v, "%u steps of '%s' are dealt: it takes 2, 4, 8, 16 or 32 that are written out",
@@ -209,6 +209,7 @@ const char *loop_check_steps(loop_verifier *v, const loop_node *n) {
     case LOOP_DEALT_FEW:
         return WRONG(v, "%u steps of '%s' are dealt to %u lanes", (unsigned)loop_steps_written_out(n), name,
                      (unsigned)lanes);
+    case LOOP_DEALT_READ: return WRONG(v, "steps of '%s' are dealt, and what is reduced for one reads what was found of it", name);
     case LOOP_DEALT_OTHERS: break;
     }
     return WRONG(

@@ -32,7 +32,7 @@ static loop_dealt_fault check_loop(planner *p, const struct dealt_loop *d, uint3
         if (d->apart->digits[i].place == LOOP_LANE_PLACE) d->loop->deal_to = d->apart->digits[i];
     d->loop->deal_of = d->apart->var;
     *lanes = d->loop->deal_to.extent;
-    return loop_check_dealt_walk(d->loop, d->apart);
+    return loop_check_dealt_walk(p->arena, p->op, d->loop, d->apart);
 }
 
 static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes) {
@@ -104,6 +104,9 @@ static void check(planner *p, const struct dealt_loop *d) {
                    p->machine->gpu ? "what is reduced for each is not given to lanes alone, of one index"
                                    : "a block of the host is one thread",
                    p->machine->gpu ? "give a reduced index lanes: `lanes f 8`" : leave);
+        return;
+    case LOOP_DEALT_READ:
+        refuse_use(p, d, "what is reduced for each reads another reduction of the same step, which one lane alone has then", leave);
         return;
     case LOOP_DEALT_OTHERS:
         refuse_use(p, d, "it takes stages that reduce for each point and store what they find", leave);
