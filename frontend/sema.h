@@ -31,8 +31,6 @@ typedef struct sema {
 } sema;
 
 const ast_item *sema_find(const ast_item *const *items, uint32_t n, const char *name);
-// Of several items of that name the one nearest to the file where it is used: its own, then those it imports, then the
-// prelude's. So what a file declares changes nothing in the files it imports. NO_SPAN: as seen from the main file.
 // What is saved (sema_saved.c): stages of f, which the path names, in its order; and its results that a gradient may read, those
 // that are to be read first.
 typedef struct {
@@ -58,6 +56,8 @@ tensor_op *saved_derive(struct sema *s, const ast_item *grad, const tensor_op *f
 saved_stages saved_of(struct sema *s, const char *path, const tensor_op *f);
 bool saved_list(struct sema *s, const ast_item *grad, const tensor_op *f, frontend_kept_list *out);   // of one of those gradients
 void saved_check(struct sema *s, const ast_item *grad, const tensor_op *f, const tensor_op *g);   // what schedules of the gradient g say
+// Of several items of that name the one nearest to the file where it is used: its own, then those it imports, then the
+// prelude's. So what a file declares changes nothing in the files it imports. NO_SPAN: as seen from the main file.
 const ast_item *sema_visible(const sema *s, const ast_item *const *items, uint32_t n, const char *name, span use);
 const char *sema_define(const sema *s, const char *name);   // the value of -D NAME, or NULL
 bool sema_size(const char *text, int64_t *out);             // decimal digits that fit

@@ -53,7 +53,7 @@ tensor_expr gradient_replace(gradient *g, tensor_expr e, tensor_expr *as) {
 }
 
 // ---- Small sums and products -----------------------------------------------------------------------------
-static bool is_constant(const tensor_op *op, tensor_expr e, double x) {
+bool gradient_is_constant(const tensor_op *op, tensor_expr e, double x) {
     const tensor_node *n = tensor_node_at(op, e);
     return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) && n->imm.f == x;
 }
@@ -77,8 +77,8 @@ static tensor_expr bin(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_exp
 gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e) {
     const tensor_node n = *tensor_node_at(op, e);
     if (n.op != TENSOR_SELECT_OP || !tensor_type_is_float(n.type)) return (gradient_masked){0, e};
-    if (is_constant(op, n.args[2], 0)) return (gradient_masked){n.args[0], n.args[1]};
-    if (is_constant(op, n.args[1], 0)) return (gradient_masked){un(op, TENSOR_NOT_OP, n.args[0]), n.args[2]};
+    if (gradient_is_constant(op, n.args[2], 0)) return (gradient_masked){n.args[0], n.args[1]};
+    if (gradient_is_constant(op, n.args[1], 0)) return (gradient_masked){un(op, TENSOR_NOT_OP, n.args[0]), n.args[2]};
     return (gradient_masked){0, e};
 }
 
@@ -109,8 +109,8 @@ tensor_expr gradient_add(tensor_op *op, tensor_expr x, tensor_expr y) {
 
 tensor_expr gradient_mul(tensor_op *op, tensor_expr x, tensor_expr y) {
     gradient_masked a = gradient_masked_of(op, x);
-    if (is_constant(op, x, 1)) return y;
-    if (is_constant(op, y, 1)) return x;
+    if (gradient_is_constant(op, x, 1)) return y;
+    if (gradient_is_constant(op, y, 1)) return x;
     return a.condition ? gradient_under(op, a.condition, gradient_mul(op, a.value, y))
                        : bin(op, TENSOR_MUL_OP, x, y);
 }

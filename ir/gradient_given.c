@@ -55,38 +55,18 @@ static tensor_expr opened(gradient *g, tensor_expr e) {
     return pointwise ? opened(g, body_at(g, s, &n)) : e;
 }
 
-static void factors_of(gradient *g, tensor_expr e, factor_list *out) {
+// What a tree of one operation joins, factors of a product or conditions.
+static void joined(gradient *g, tensor_opcode by, tensor_expr e, factor_list *out) {
     const tensor_node n = *tensor_node_at(g->op, e);
-    if (n.op != TENSOR_MUL_OP) {
+    if (n.op != by) {
         VEC_PUSH(g->arena, out, e);
         return;
     }
-    factors_of(g, n.args[0], out);
-    factors_of(g, n.args[1], out);
+    joined(g, by, n.args[0], out);
+    joined(g, by, n.args[1], out);
 }
 
-// What a key says is its row is that row.
-typedef struct {
-    const tensor_key *keys;
-    uint32_t nkeys;
-} known_rows;
-
-static tensor_expr put_row(gradient_rewriting *r, const tensor_node *n) {
-    const known_rows *k = r->user;
-    for (uint32_t i = 0; i < k->nkeys; i++) {
-        const tensor_node *lhs = tensor_node_at(r->g->op, k->keys[i].lhs);
-        bool same = n->op == lhs->op && n->op == TENSOR_LOAD_OP && n->imm.i == lhs->imm.i && n->nargs == lhs->nargs;
-        for (uint32_t a = 0; same && a < n->nargs; a++) same = n->args[a] == lhs->args[a];
-        if (same) return k->keys[i].rhs;
-    }
-    return 0;
-}
-
-static tensor_expr in_rows(gradient *g, tensor_expr e, const tensor_key *keys, uint32_t nkeys) {
-    known_rows k = {keys, nkeys};
-    gradient_rewriting r = gradient_rewriting_new(g, g->op, put_row, &k);
-    return gradient_rewrite(&r, e);
-}
+static void factors_of(gradient *g, tensor_expr e, factor_list *out) { joined(g, TENSOR_MUL_OP, e, out); }
 
 // ---- Matching --------------------------------------------------------------------------------------------
 static bool is_own(const matching *m, tensor_var v) {
@@ -131,21 +111,11 @@ static bool unify_keys(matching *m, const tensor_stage *y, const tensor_stage *s
     return same;
 }
 
-static void conditions_of(gradient *g, tensor_expr e, factor_list *out) {
-    const tensor_node n = *tensor_node_at(g->op, e);
-    if (n.op != TENSOR_AND_OP) {
-        VEC_PUSH(g->arena, out, e);
-        return;
-    }
-    conditions_of(g, n.args[0], out);
-    conditions_of(g, n.args[1], out);
-}
-
 // Whether all that must hold for the one is what holds where the other is asked for.
 static bool implied(gradient *g, tensor_expr needed, tensor_expr given) {
     factor_list all = {0}, there = {0};
-    if (needed) conditions_of(g, needed, &all);
-    if (given) conditions_of(g, given, &there);
+    if (needed) joined(g, TENSOR_AND_OP, needed, &all);
+    if (given) joined(g, TENSOR_AND_OP, given, &there);
     for (uint32_t i = 0; i < all.len; i++) {
         bool found = false;
         for (uint32_t k = 0; k < there.len; k++) found |= there.data[k] == all.data[i];
@@ -162,7 +132,7 @@ typedef struct {
 
 // What a row is multiplied by is one over something, so the row is a number times what it multiplies.
 static bool open_result(gradient *g, const tensor_stage *y, row_of_result *out) {
-    tensor_expr body = in_rows(g, opened(g, y->body[0]), y->keys, y->nkeys);
+    tensor_expr body = gradient_in_rows(g, opened(g, y->body[0]), y->keys, y->nkeys);
     gradient_factored f = gradient_factor(g, body, y->bound, y->nbound);
     *out = (row_of_result){f.inside, f.under, f.holds};
     if (f.negative) return false;
@@ -217,7 +187,7 @@ static tensor_expr by_result(gradient *g, tensor_val y, const contraction *c, co
     const tensor_stage *of = stage_of(g, y);
     row_of_result row;
     if (!is_sum(g, of) || !is_plain(g, of) || !open_result(g, of, &row)) return 0;
-    gradient_factored f = gradient_factor(g, in_rows(g, c->body, s->keys, s->nkeys), s->bound, s->nbound);
+    gradient_factored f = gradient_factor(g, gradient_in_rows(g, c->body, s->keys, s->nkeys), s->bound, s->nbound);
     if (f.under || f.holds || f.negative || !f.by) return 0;
     VEC(tensor_var) own = {0};
     for (uint32_t i = 0; i < of->nleft; i++) VEC_PUSH(g->arena, &own, of->left[i]);

@@ -66,6 +66,7 @@ typedef struct {
 } gradient_masked;
 gradient_masked gradient_masked_of(tensor_op *op, tensor_expr e);   // 0 but where the condition holds
 tensor_expr gradient_under(tensor_op *op, tensor_expr condition, tensor_expr x);   // likewise; 0: x
+bool gradient_is_constant(const tensor_op *op, tensor_expr e, double x);   // a float
 tensor_expr gradient_zero(tensor_op *op, tensor_expr like);
 tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y);   // bools; 0: nothing to hold
 // From the adjoints of roots (0: none) to those of all below them; per expression that there was, 0: none.
@@ -101,6 +102,8 @@ const char *gradient_adjoint(gradient *g, tensor_val of);   // "dz_g" of z.g: wh
 // Variables over the axes of a value, called as where it is written, or first read: what is said of an adjoint is said of the sums
 // that are parts of it by the same names.
 tensor_var *gradient_axes(gradient *g, tensor_val of);
+// What the left side of a key loads, read as the row that the right side says it is.
+tensor_expr gradient_in_rows(gradient *g, tensor_expr e, const tensor_key *keys, uint32_t nkeys);
 // A stage over the points of another, which gives one number for each of its left-hand variables.
 tensor_expr gradient_beside(gradient *g, const tensor_stage *s, uint32_t reducer, const tensor_expr *body, uint32_t nbody,
                             const char *suffix);

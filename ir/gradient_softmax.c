@@ -18,11 +18,6 @@ static bool is_load(const tensor_op *op, tensor_expr e, tensor_val v) {
     return n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == v;
 }
 
-static bool is_constant(const tensor_op *op, tensor_expr e, double x) {
-    const tensor_node *n = tensor_node_at(op, e);
-    return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) && n->imm.f == x;
-}
-
 static bool is_op(const tensor_op *op, tensor_expr e, tensor_opcode o) { return tensor_node_at(op, e)->op == o; }
 static tensor_expr arg(const tensor_op *op, tensor_expr e, uint32_t i) { return tensor_node_at(op, e)->args[i]; }
 
@@ -31,7 +26,7 @@ static tensor_expr unless(const tensor_op *op, tensor_expr e, double none, tenso
     if (!is_op(op, e, TENSOR_SELECT_OP) || !is_op(op, arg(op, e, 0), TENSOR_EQ_OP)) return 0;
     tensor_expr test = arg(op, e, 0);
     *of = arg(op, test, 0);
-    return is_constant(op, arg(op, test, 1), none) && is_constant(op, arg(op, e, 1), 0) ? arg(op, e, 2) : 0;
+    return gradient_is_constant(op, arg(op, test, 1), none) && gradient_is_constant(op, arg(op, e, 1), 0) ? arg(op, e, 2) : 0;
 }
 
 // exp(x - m), 0 where m is -inf: what x is; at: the load of m.
@@ -47,7 +42,7 @@ static tensor_expr shifted(const softmax *s, tensor_expr e, tensor_expr *at) {
 // 1 / l, 0 where l is 0: the load of l.
 static tensor_expr inverse(const softmax *s, tensor_expr e) {
     tensor_expr l, quotient = unless(s->op, e, 0, &l);
-    bool one = quotient && is_op(s->op, quotient, TENSOR_DIV_OP) && is_constant(s->op, arg(s->op, quotient, 0), 1);
+    bool one = quotient && is_op(s->op, quotient, TENSOR_DIV_OP) && gradient_is_constant(s->op, arg(s->op, quotient, 0), 1);
     return one && arg(s->op, quotient, 1) == l && is_load(s->op, l, s->sum) ? l : 0;
 }
 

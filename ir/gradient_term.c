@@ -277,16 +277,27 @@ static const tensor_var *named_left(points *p, tensor_val of, tensor_expr *value
 }
 
 // What a key says is its row at every point that is summed, so it is read there once.
+typedef struct {
+    const tensor_key *keys;
+    uint32_t nkeys;
+} known_rows;
+
 static tensor_expr put_row(gradient_rewriting *r, const tensor_node *n) {
-    const points *p = r->user;
-    for (uint32_t k = 0; k < p->keys.len; k++) {
-        const tensor_node *lhs = tensor_node_at(p->g->op, p->keys.data[k].lhs);
+    const known_rows *all = r->user;
+    for (uint32_t k = 0; k < all->nkeys; k++) {
+        const tensor_node *lhs = tensor_node_at(r->g->op, all->keys[k].lhs);
         bool same = n->op == TENSOR_LOAD_OP && lhs->op == TENSOR_LOAD_OP && n->imm.i == lhs->imm.i &&
                     n->nargs == lhs->nargs;
         for (uint32_t i = 0; same && i < n->nargs; i++) same = n->args[i] == lhs->args[i];
-        if (same) return p->keys.data[k].rhs;
+        if (same) return all->keys[k].rhs;
     }
     return 0;
+}
+
+tensor_expr gradient_in_rows(gradient *g, tensor_expr e, const tensor_key *keys, uint32_t nkeys) {
+    known_rows all = {keys, nkeys};
+    gradient_rewriting r = gradient_rewriting_new(g, g->op, put_row, &all);
+    return gradient_rewrite(&r, e);
 }
 
 static bool sums_over(const points *p, const gradient_partial *x) {
@@ -342,8 +353,7 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     VEC(tensor_var) bound = {0};
     for (uint32_t i = 0; i < p->vars.len; i++)
         if (!p->on_left[p->vars.data[i]]) VEC_PUSH(g->arena, &bound, p->vars.data[i]);
-    gradient_rewriting rows = gradient_rewriting_new(g, g->op, put_row, p);
-    gradient_factored f = gradient_factor(g, gradient_rewrite(&rows, value), bound.data, bound.len);
+    gradient_factored f = gradient_factor(g, gradient_in_rows(g, value, p->keys.data, p->keys.len), bound.data, bound.len);
     value = f.inside;
     s.bound = bound.data, s.nbound = bound.len;
     s.filters = &p->holds, s.nfilters = p->holds != 0;

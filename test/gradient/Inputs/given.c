@@ -20,19 +20,19 @@ static void fill(float *a, int n, int seed) {
     for (int i = 0; i < n; i++) a[i] = (float)((i * 37 + seed * 11) % 17) / 8 - 1;
 }
 
+// What both calls have, whose structs are alike so far.
+#define INPUTS(a)                                                                                           \
+    do {                                                                                                    \
+        memset(&(a), 0, sizeof(a));                                                                         \
+        (a).E = E, (a).U = (a).V = V, (a).H = H, (a).D = D;                                                 \
+        (a).src.index = src, (a).dst.index = dst;                                                           \
+        (a).src.width = (a).dst.width = 32;                                                                 \
+        (a).q.data = q, (a).k.data = k, (a).x.data = x;                                                     \
+    } while (0)
+
 static struct dots_f32_args forward(void *saved) {
     struct dots_f32_args a;
-    memset(&a, 0, sizeof a);
-    a.E = E;
-    a.U = a.V = V;
-    a.H = H;
-    a.D = D;
-    a.src.index = src;
-    a.dst.index = dst;
-    a.src.width = a.dst.width = 32;
-    a.q.data = q;
-    a.k.data = k;
-    a.x.data = x;
+    INPUTS(a);
     a.y.data = y;
     a.saved = saved;
     return a;
@@ -40,17 +40,7 @@ static struct dots_f32_args forward(void *saved) {
 
 static struct dots_grad_f32_args backward(int which, void *saved, float *given) {
     struct dots_grad_f32_args a;
-    memset(&a, 0, sizeof a);
-    a.E = E;
-    a.U = a.V = V;
-    a.H = H;
-    a.D = D;
-    a.src.index = src;
-    a.dst.index = dst;
-    a.src.width = a.dst.width = 32;
-    a.q.data = q;
-    a.k.data = k;
-    a.x.data = x;
+    INPUTS(a);
     a.dy.data = dy;
     a.dq.data = dq[which];
     a.dk.data = dk[which];
