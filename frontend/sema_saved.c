@@ -262,15 +262,17 @@ static tensor_op *with_results(sema *s, const ast_item *grad, const tensor_op *f
     return gradient_derive(s, grad, f, &all);
 }
 
-// A result says nothing of a type: it is there as it is.
 static bool names_given(const tensor_op *f, const tensor_op *all, const said *x) {
     for (tensor_val v = 0; all && v < f->nparams; v++)
-        if (!strcmp(f->vals.data[v].name, x->stage) && is_given(all, f, v)) return x->type == DT_COUNT;
+        if (!strcmp(f->vals.data[v].name, x->stage) && is_given(all, f, v)) return true;
     return false;
 }
 
 static void check_one(sema *s, const ast_item *grad, const said *x, const tensor_op *f, const tensor_op *g, const said_list *all) {
-    if (f && names_given(f, with_results(s, grad, f), x)) return;
+    if (f && names_given(f, with_results(s, grad, f), x)) {
+        if (x->type != DT_COUNT) refuse(s, x, "it is a result, which is handed over as it is stored", "leave the type out");
+        return;
+    }
     const tensor_stage *st = f ? find_stage(f, x->stage) : NULL;
     const said *saved = x->verb == SCHEDULE_RECOMPUTE ? find_said(all, x->stage, SCHEDULE_SAVE) : NULL;
     if (!f) refuse(s, x, "a gradient of a gradient computes all it needs", "leave it out");
