@@ -49,10 +49,14 @@ static const char *eviction(const simt_instr_info *i) {
     return i->mem.cache == SIMT_CACHE_REUSE ? ".L1::evict_last" : "";
 }
 
+// Nothing moves what has an order among the loads of its thread.
+static bool is_free(const simt_instr_info *i) { return i->mem.invariant && !i->mem.pinned; }
+
 static const char *load_text(cg_emitter *e, const simt_instr_info *i, pieces p) {
-    const char *nc = i->mem.invariant ? ".nc" : "", *to = operands(e, 0, p.group);
+    const char *order = i->mem.pinned ? ".relaxed.cta" : "", *cached = i->mem.pinned ? "" : cache_operator(i),
+               *nc = is_free(i) ? ".nc" : "", *to = operands(e, 0, p.group);
     const char *when = e->otherwise ? arena_printf(e->arena, "@$%u ", p.group + 1) : "";
-    return arena_printf(e->arena, "%sld.global%s%s%s%s.b%u %s, [$%u];", when, cache_operator(i), nc,
+    return arena_printf(e->arena, "%sld%s.global%s%s%s%s.b%u %s, [$%u];", when, order, cached, nc,
                         eviction(i), vector_text(p.group), p.bits, to, p.group);
 }
 
@@ -90,10 +94,10 @@ static void load_group(cg_emitter *e, const simt_instr_info *i, pieces p, cg_val
         textbuf_printf(&c, ",%u", k);
         args[k + 2] = words[k];
     }
-    if (!i->mem.invariant) textbuf_puts(&c, ",~{memory}");
-    cg_value r = cg_asm(e, result, load_text(e, i, p), c.data, !i->mem.invariant, args,
+    if (!is_free(i)) textbuf_puts(&c, ",~{memory}");
+    cg_value r = cg_asm(e, result, load_text(e, i, p), c.data, !is_free(i), args,
                         e->otherwise ? p.group + 2 : 1);
-    if (i->mem.invariant) reads_nothing_else(e, r);
+    if (is_free(i)) reads_nothing_else(e, r);
     for (uint32_t k = 0; k < p.group; k++) {
         cg_value w = p.group == 1 ? r : LLVMBuildExtractValue(e->b, r, k, "");
         words[k] = p.bits == 8 ? LLVMBuildTrunc(e->b, w, LLVMInt8TypeInContext(e->context), "") : w;

@@ -18,7 +18,7 @@ static uint32_t access_align(const simt_instr_info *i, simt_type t) {
 
 // Hints only reach PTX, and only global memory has them.
 static bool hinted(const cg_emitter *e, const simt_instr_info *i) {
-    return !e->host && i->mem.cache != SIMT_CACHE_DEFAULT &&
+    return !e->host && (i->mem.cache != SIMT_CACHE_DEFAULT || i->mem.pinned) &&
            simt_typeof(e->func, i->args[0]).element == SIMT_PTR_GLOBAL;
 }
 

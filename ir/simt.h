@@ -133,6 +133,7 @@ typedef struct {
     uint16_t scale;   // ADDR: bytes per index step
     uint8_t cache;    // simt_cache
     bool invariant;   // LD: no store of this launch reaches it
+    bool pinned;      // LD: is asked for where it stands, long before its use: an assembler would put it off to save registers
 } simt_mem;
 
 typedef struct {

@@ -12,7 +12,8 @@ static bool same_words(const uint32_t *x, const uint32_t *y, uint32_t n) {
 }
 
 static bool same_memory(simt_mem x, simt_mem y) {
-    return x.align == y.align && x.scale == y.scale && x.cache == y.cache && x.invariant == y.invariant;
+    return x.align == y.align && x.scale == y.scale && x.cache == y.cache && x.invariant == y.invariant &&
+           x.pinned == y.pinned;
 }
 
 // Values are numbered in the order they are built in, so equal code has equal numbers.

@@ -150,6 +150,7 @@ static void parse_mem(simt_parser *p, statement *s) {
         else if (simt_lex_take_word(&p->lex, "cache"))
             s->info.mem.cache = (uint8_t)parse_word(p, "a cache policy", simt_cache_words());
         else if (simt_lex_take_word(&p->lex, "invariant")) s->info.mem.invariant = true;
+        else if (simt_lex_take_word(&p->lex, "pinned")) s->info.mem.pinned = true;
         else return;
     }
 }

@@ -94,6 +94,7 @@ static void print_mem(printer *p, const simt_instr_info *i) {
     if (i->mem.align) textbuf_printf(p->out, " align %u", i->mem.align);
     if (i->mem.cache) textbuf_printf(p->out, " cache %s", simt_cache_words().text[i->mem.cache]);
     if (i->mem.invariant) textbuf_puts(p->out, " invariant");
+    if (i->mem.pinned) textbuf_puts(p->out, " pinned");
 }
 
 static void print_imm(printer *p, const simt_instr_info *i, simt_written_imm imm) {

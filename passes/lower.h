@@ -310,12 +310,13 @@ lw_journey lw_go_to(kernel *k, tensor_var v, simt_value at);
 void lw_come_back(kernel *k, const lw_journey *from);
 typedef struct read_ahead read_ahead;
 read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, slot_list *carried);   // NULL: nothing
+const simt_value *lw_read_begin(const read_ahead *a);   // indices of rows of the rounds that are copied before the first one
 const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi);   // in the round at base: indices of rows
 simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n);   // for some row of the warp; 0: not known
 void lw_read_done(read_ahead *a);   // at its end
 
 // ---- Rows copied into shared memory for rounds (lower_fetch.c) --------------------------------------------
-void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi);   // before the first round
+void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, const simt_value *indices);   // before the first round; indices: of rows, NULL: they are read
 // At the head of the round at base, the number'th: its rows are there, and those of a later one on their way. The caller sets the length
 // of what is fetched back.
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi,
@@ -500,6 +501,8 @@ void lw_find_nonpositive(lowering *l);
 // m == -inf ? 0 : exp(x - m), where m is the maximum of what x is one of; 0, NULL: it is not that. Of it x - m.
 const tensor_node *lw_below(const lowering *l, const tensor_node *choice);
 simt_value lw_exp_below(kernel *k, simt_builder *b, const tensor_node *choice);
+bool lw_is_narrow(const kernel *k);   // tensor cores take what is computed with the 11 bits of f16 or tf32, or the 8 of bf16
+simt_value lw_exp(kernel *k, simt_builder *b, simt_value x, bool nonpositive);   // exp(x), x being at most 0 or not
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);

@@ -138,20 +138,24 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
     k->f->instrs.data[copy].imm.i = at_once;
 }
 
-static void copy_rows(kernel *k, simt_builder *b, const filling *x) {
-    uint32_t copies = x->rows * x->a_row, all = x->threads;
-    for (uint32_t first = 0; first < copies; first += all) {
-        simt_builder then = *b;
-        bool some = first + all > copies;
-        simt_value mine = some ? simt_build_cmp(b, SIMT_LT, simt_build_with(b, SIMT_ADD, x->number, first),
-                                                i32(b, copies))
-                               : 0;
-        if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
-        region_mark m = lw_enter(k);
-        copy_number(k, some ? &then : b, x, first, 0);
-        lw_leave(k, m);
-        if (some) simt_build_yield(&then, NULL, 0);
-    }
+// Of fewer copies than threads some threads have one.
+static uint32_t copies_each(const filling *x) { return (x->rows * x->a_row + x->threads - 1) / x->threads; }
+
+static void copy_by_some(kernel *k, simt_builder *b, const filling *x, uint32_t first, simt_value known) {
+    uint32_t copies = x->rows * x->a_row;
+    simt_builder then = *b;
+    bool some = first + x->threads > copies;
+    simt_value mine = some ? simt_build_cmp(b, SIMT_LT, simt_build_with(b, SIMT_ADD, x->number, first), i32(b, copies)) : 0;
+    if (some) simt_build_if(b, mine, NULL, 0, &then, NULL);
+    region_mark m = lw_enter(k);
+    copy_number(k, some ? &then : b, x, first, known);
+    lw_leave(k, m);
+    if (some) simt_build_yield(&then, NULL, 0);
+}
+
+// known: the index of each copy of a thread; NULL: they are read.
+static void copy_rows(kernel *k, simt_builder *b, const filling *x, const simt_value *known) {
+    for (uint32_t c = 0; c < copies_each(x); c++) copy_by_some(k, b, x, c * x->threads, known ? known[c] : 0);
 }
 
 // Of the axes that do not move.
@@ -186,14 +190,6 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
     return x;
 }
 
-static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
-                 simt_value hi, simt_value slot) {
-    for (uint32_t i = 0; i < n->nfetched; i++) {
-        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, slot);
-        copy_rows(k, b, &x);
-    }
-}
-
 // ---- Indices before rows ---------------------------------------------------------------------------------
 // A thread would wait for the index of a row before it begins to copy that, and what follows would wait with it: it
 // has read the indices the round before (lower_round_ahead.c), and copies the rows where the round ends.
@@ -201,12 +197,11 @@ static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->buffers > 1;
     for (uint32_t i = 0; i < n->nfetched; i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
-        early = early && !f->beside && !is_itself(k, f) && f->tile.rows * row_copies(k, f) % k->plan->threads == 0;
+        uint32_t copies = f->tile.rows * row_copies(k, f);
+        early = early && !f->beside && !is_itself(k, f) && (copies % k->plan->threads == 0 || copies < k->plan->threads);
     }
     return early;
 }
-
-static uint32_t copies_each(const filling *x) { return x->rows * x->a_row / x->threads; }
 
 // Rows of the same index, whose copies fall to threads alike: those of the one before.
 static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
@@ -214,6 +209,17 @@ static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
     const fetched_rows *f = &k->fetched.data[first + i], *before = f - 1;
     return f->rows->index[0] == before->rows->index[0] && f->tile.rows == before->tile.rows &&
            row_copies(k, f) == row_copies(k, before);
+}
+
+// indices: of rows, of each that does not share those of the one before; NULL: they are read.
+static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
+                 simt_value slot, const simt_value *indices) {
+    const simt_value *known = NULL;
+    for (uint32_t i = 0; i < n->nfetched; i++) {
+        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, slot);
+        if (indices && !shares_indices(k, first, i)) known = indices, indices += copies_each(&x);
+        copy_rows(k, b, &x, known);
+    }
 }
 
 static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
@@ -235,18 +241,18 @@ void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n) {
         fetched_rows *f = &k->fetched.data[i];
         const filling *x = f->next;
         any |= x != NULL;
-        for (uint32_t c = 0; x && c < copies_each(x); c++) copy_number(k, b, x, c * x->threads, f->next_rows[c]);
+        for (uint32_t c = 0; x && c < copies_each(x); c++) copy_by_some(k, b, x, c * x->threads, f->next_rows[c]);
     }
     if (any) simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
 }
 
 // Where there is such a round.
 static void fill_round(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base,
-                       simt_value hi, simt_value slot) {
+                       simt_value hi, simt_value slot, const simt_value *indices) {
     simt_builder then;
     simt_build_if(b, simt_build_cmp(b, SIMT_LT, base, hi), NULL, 0, &then, NULL);
     region_mark m = lw_enter(k);
-    fill(k, &then, n, first, base, hi, slot);
+    fill(k, &then, n, first, base, hi, slot, indices);
     lw_leave(k, m);
     simt_build_yield(&then, NULL, 0);
     simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);
@@ -360,17 +366,17 @@ void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by) {
         const loop_node *n = f->node;
         if (!f->base || !loads_of(k->l->op, by, f->rows->val)) continue;
         meet(k, b, n);
-        fill_round(k, b, n, i, simt_build_with(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0));
+        fill_round(k, b, n, i, simt_build_with(b, SIMT_ADD, f->base, loop_fetch_rows(n)), f->hi, i32(b, 0), NULL);
         for (uint32_t j = i; j < i + n->nfetched; j++) k->fetched.data[j].base = 0;
     }
 }
 
-void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi) {
-    uint32_t first = begin(k, n);
+void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, const simt_value *indices) {
+    uint32_t first = begin(k, n), each = indices ? lw_fetch_index_count(k, n) : 0;
     if (comes_again(k)) meet(k, b, n);
     for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
         fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
-                   i32(b, i));
+                   i32(b, i), indices ? &indices[i * each] : NULL);
     k->fetched.len = first;
 }
 
@@ -385,7 +391,7 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     else wait(k, b, n, ahead - 1);
     simt_value further = simt_build_with(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n));
     if (indices) take_indices(k, b, n, first, further, hi, next, indices);
-    else if (!late) fill_round(k, b, n, first, further, hi, next);
+    else if (!late) fill_round(k, b, n, first, further, hi, next, NULL);
     if (!late && !ahead) wait(k, b, n, 0);
     for (uint32_t i = 0; late && i < n->nfetched; i++)
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
@@ -398,7 +404,8 @@ uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
     uint32_t first = begin(k, n), count = 0;
     for (uint32_t i = 0; i < n->nfetched && reads_early(k, n, first); i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
-        if (!shares_indices(k, first, i)) count += f->tile.rows * row_copies(k, f) / k->plan->threads;
+        uint32_t copies = f->tile.rows * row_copies(k, f);
+        if (!shares_indices(k, first, i)) count += (copies + k->plan->threads - 1) / k->plan->threads;
     }
     k->fetched.len = first;
     return count;
@@ -406,7 +413,6 @@ uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
 
 void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out) {
     uint32_t first = begin(k, n);
-    base = simt_build_with(b, SIMT_ADD, base, (int64_t)(n->buffers - 1) * loop_fetch_rows(n));
     for (uint32_t i = 0; i < n->nfetched; i++) {
         filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
         for (uint32_t c = 0; c < copies_each(&x) && !shares_indices(k, first, i); c++) {

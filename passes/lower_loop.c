@@ -277,7 +277,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
     simt_value steps = serial_steps(k, b, n, d - 1, weight, &r);
     simt_value end = n->nfetched ? end_of_rounds(b, n, &r) : 0;
-    if (n->nfetched) lw_fetch_first(k, b, n, r.round.base, end);
+    if (n->nfetched) lw_fetch_first(k, b, n, r.round.base, end, NULL);
     simt_instr loop;
     simt_builder in = simt_build_for(b, lw_ix(k, b, 0), steps, lw_ix(k, b, 1),
                                      with_held(k, &slots, r.held, turns), count, &loop);
@@ -364,8 +364,8 @@ static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_
 static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
-    if (n->nfetched) lw_fetch_first(k, b, n, lo, hi);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
+    if (n->nfetched) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
     simt_instr loop;
     simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
     for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];

@@ -6,12 +6,15 @@
 //     for … carry m, i { next = masks[…], columns[…]  …  copy x[i]  yield next }
 #include "lower.h"
 
+#include <string.h>
+
 struct read_ahead {
     const loop_node *node;
     VEC(tensor_expr) loads;
     axis_set *axes;            // of each
     uint32_t n, indices;       // values; those at the end that are indices of rows
     simt_value *now, *next;
+    simt_value *begin;         // indices of rows of the rounds that are copied before the first one
 };
 
 // ---- Which -----------------------------------------------------------------------------------------------
@@ -49,6 +52,17 @@ void lw_come_back(kernel *k, const lw_journey *from) {
     k->log.len = from->log;
 }
 
+// What is asked for a round before its use is asked for there.
+static void pin(const kernel *k, simt_value x) {
+    simt_instr_info *i = &k->f->instrs.data[k->f->values.data[x].def];
+    while (i->op == SIMT_CVT) i = &k->f->instrs.data[k->f->values.data[i->args[0]].def];
+    if (i->op == SIMT_LD && simt_typeof(k->f, i->args[0]).element == SIMT_PTR_GLOBAL) i->mem.pinned = true;
+}
+
+static simt_value rounds_on(simt_builder *b, const read_ahead *a, simt_value base, uint32_t rounds) {
+    return simt_build_with(b, SIMT_ADD, base, (int64_t)rounds * loop_fetch_rows(a->node));
+}
+
 static void read(kernel *k, simt_builder *b, const read_ahead *a, simt_value base, simt_value hi, simt_value *out) {
     simt_value last = simt_build_with(b, SIMT_SUB, hi, loop_fetch_rows(a->node));
     lw_journey from = lw_go_to(k, a->node->var, simt_build_binary(b, SIMT_MIN, base, last));
@@ -57,7 +71,8 @@ static void read(kernel *k, simt_builder *b, const read_ahead *a, simt_value bas
         for (instance_walk w = lw_walk_begin(k, a->axes[i]); lw_walk_next(&w);)
             out[at++] = simt_build_cvt(b, k->ix, lw_expr(k, b, a->loads.data[i]));
     lw_come_back(k, &from);
-    lw_fetch_indices(k, b, a->node, base, hi, &out[at]);
+    lw_fetch_indices(k, b, a->node, rounds_on(b, a, base, a->node->buffers - 1), hi, &out[at]);
+    for (uint32_t i = 0; i < a->n; i++) pin(k, out[i]);
 }
 
 static void measure(kernel *k, read_ahead *a, simt_value base) {
@@ -72,18 +87,23 @@ static void measure(kernel *k, read_ahead *a, simt_value base) {
 }
 
 // ---- Rounds ----------------------------------------------------------------------------------------------
-// Where there is a first round.
+// Where there is a first round, all at once: what waited for one index of a row would keep the next from being asked for.
 static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_value lo, simt_value hi) {
     simt_builder then, other;
-    simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, a->n);
-    simt_value *none = ARENA_ARRAY(k->l->arena, simt_value, a->n);
-    for (uint32_t i = 0; i < a->n; i++) types[i] = k->ix;
-    simt_instr branch = simt_build_if(b, simt_build_cmp(b, SIMT_LT, lo, hi), types, a->n, &then, &other);
-    read(k, &then, a, lo, hi, a->now);
-    simt_build_yield(&then, a->now, a->n);
-    for (uint32_t i = 0; i < a->n; i++) none[i] = lw_ix(k, &other, 0);
-    simt_build_yield(&other, none, a->n);
-    for (uint32_t i = 0; i < a->n; i++) a->now[i] = simt_result(k->f, branch, i);
+    uint32_t rounds = a->node->buffers - 1, n = rounds * a->indices + a->n;
+    simt_type *types = ARENA_ARRAY(k->l->arena, simt_type, n);
+    simt_value *all = ARENA_ARRAY(k->l->arena, simt_value, n), *none = ARENA_ARRAY(k->l->arena, simt_value, n);
+    for (uint32_t i = 0; i < n; i++) types[i] = k->ix;
+    simt_instr branch = simt_build_if(b, simt_build_cmp(b, SIMT_LT, lo, hi), types, n, &then, &other);
+    for (uint32_t i = 0; i < rounds; i++)
+        lw_fetch_indices(k, &then, a->node, rounds_on(&then, a, lo, i), hi, &all[i * a->indices]);
+    read(k, &then, a, lo, hi, &all[rounds * a->indices]);
+    simt_build_yield(&then, all, n);
+    for (uint32_t i = 0; i < n; i++) none[i] = lw_ix(k, &other, 0);
+    simt_build_yield(&other, none, n);
+    for (uint32_t i = 0; i < n; i++) all[i] = simt_result(k->f, branch, i);
+    memcpy(a->begin, all, rounds * a->indices * sizeof *all);
+    memcpy(a->now, &all[rounds * a->indices], a->n * sizeof *all);
 }
 
 read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, slot_list *carried) {
@@ -97,14 +117,17 @@ read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_v
     measure(k, a, lo);
     a->now = ARENA_ARRAY(k->l->arena, simt_value, a->n);
     a->next = ARENA_ARRAY(k->l->arena, simt_value, a->n);
+    a->begin = ARENA_ARRAY(k->l->arena, simt_value, a->indices * n->buffers);
     read_first(k, b, a, lo, hi);
     for (uint32_t i = 0; i < a->n; i++) VEC_PUSH(k->l->arena, carried, &a->now[i]);
     return a;
 }
 
+const simt_value *lw_read_begin(const read_ahead *a) { return a->begin; }
+
 const simt_value *lw_read_next(kernel *k, simt_builder *b, read_ahead *a, simt_value base, simt_value hi) {
     uint32_t at = 0;
-    read(k, b, a, simt_build_with(b, SIMT_ADD, base, loop_fetch_rows(a->node)), hi, a->next);
+    read(k, b, a, rounds_on(b, a, base, 1), hi, a->next);
     for (uint32_t i = 0; i < a->loads.len; i++) {
         lw_know(k, a->loads.data[i], a->axes[i]);
         for (instance_walk w = lw_walk_begin(k, a->axes[i]); lw_walk_next(&w);) lw_remember(k, a->loads.data[i], a->now[at++]);

@@ -155,6 +155,45 @@ static bool fetch_of(slot_rows *x) {
     return true;
 }
 
+// ---- What is less than an access -------------------------------------------------------------------------
+// Numbers that a slot has beside its rows, such as the sum of a softmax: a lane would wait for the index and then for
+// the number, in the round that needs them. They come along where they are whole words.
+enum { WORD = 4, FEW = 64 };   // bytes
+
+static bool is_few(const planner *p, tensor_val v) {
+    const tensor_val_info *i = &p->op->vals.data[v];
+    int64_t bytes = ir_dtype_bytes(i->type);
+    if ((i->role != VAL_TENSOR && i->role != VAL_STAGE) || i->rank < 2 || !ir_dtype_is_float(i->type)) return false;
+    for (uint32_t a = 1; a < i->rank; a++) {
+        const tensor_space_info *s = &p->op->spaces.data[i->axes[a]];
+        if (s->kind != SPACE_CONST || !s->size || s->size > FEW) return false;
+        bytes *= s->size;
+    }
+    return bytes % WORD == 0 && bytes <= FEW;
+}
+
+static bool is_fetched(const slot_rows *x, tensor_val v) {
+    bool any = false;
+    for (uint32_t i = 0; i < x->fetched.len; i++) any |= x->fetched.data[i].val == v;
+    return any;
+}
+
+static void fetch_few_of(slot_rows *x) {
+    planner *p = x->p;
+    for (tensor_val v = 0; v < p->op->vals.len; v++) {
+        reading r = {.p = p, .v = v, .source = x->source, .rows = x->to};
+        if (!is_few(p, v) || is_fetched(x, v) || (v >= p->op->nparams && !loop_stored_before(p->arena, p->plan, x->kernel, v))) continue;
+        plan_loads(p, x->st, meet, &r);
+        tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, p->op->vals.data[v].rank);
+        if (!r.load || r.differs || !find_index(x, r.load, index)) continue;
+        loop_fetch f = {.val = v, .index = index, .nindex = 1, .beside = LOOP_NO_BESIDE};
+        plan_row_guards(p, v, f.nindex);
+        set_pitch(x, &f);
+        plan_copy_guards(p, v, loop_fetch_tile(p->op, x->slots, &f, NULL).bytes);
+        VEC_PUSH(p->arena, &x->fetched, f);
+    }
+}
+
 // ---- All -------------------------------------------------------------------------------------------------
 void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const loop_kernel *k) {
     tensor_val source = plan_window_source(p, m->window);
@@ -179,6 +218,11 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         x.st = &p->op->stages.data[i];
         if (in[i] && !fetch_of(&x)) return;
+    }
+    bool rows = x.fetched.len > 0;
+    for (uint32_t i = 0; i < p->op->stages.len && rows; i++) {
+        x.st = &p->op->stages.data[i];
+        if (in[i]) fetch_few_of(&x);
     }
     plan_fetch_into(p, m->stage, c, k, x.slots, x.fetched.data, x.fetched.len);
 }
