@@ -128,6 +128,8 @@ static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {
 // The loop over the variable that an index is, where it never passes its end; NULL: it is none.
 static const loop_node *loop_over(const kernel *k, tensor_expr index) {
     const tensor_node *n = tensor_node_at(k->l->op, index);
+    while (n->op == TENSOR_VAR_OP && k->var[n->imm.i].kind == BOUND_LET)   // the name that another stage has for it
+        n = tensor_node_at(k->l->op, k->var[n->imm.i].value);
     for (uint32_t i = k->masks.len; i-- > 0 && n->op == TENSOR_VAR_OP;)
         if (k->masks.data[i].node->var == (tensor_var)n->imm.i)
             return k->masks.data[i].of ? NULL : k->masks.data[i].node;

@@ -64,8 +64,9 @@ static bool is_past(const past *p, simt_value v, double *x);
 // exp(x - m), where m is not -inf: see lower_maximum.c.
 static bool exponential_past(const past *p, const simt_instr_info *i, double *x) {
     const simt_instr_info *difference = made(p, i->args[0]);
-    if (strcmp(p->f->module->funcs.data[i->imm.i]->name, "exp_nonpositive_f32") || difference->op != SIMT_SUB)
-        return false;
+    if (i->op == SIMT_CALL && strcmp(p->f->module->funcs.data[i->imm.i]->name, "exp_nonpositive_f32")) return false;
+    if (i->op == SIMT_EXP2A && difference->op == SIMT_MUL) difference = made(p, difference->args[0]);
+    if (difference->op != SIMT_SUB) return false;
     const simt_instr_info *most = made(p, difference->args[1]);
     double zero, of;
     bool finite = most->op == SIMT_SELECT && is_past(p, most->args[1], &zero) && zero == 0;
@@ -93,6 +94,7 @@ static bool is_past(const past *p, simt_value v, double *x) {
     case SIMT_SPLAT:
     case SIMT_EXTRACT: return is_past(p, i->args[0], x);
     case SIMT_INSERT: return is_past(p, i->args[0], x) && is_past(p, i->args[1], &other) && other == *x;
+    case SIMT_EXP2A:
     case SIMT_CALL: return exponential_past(p, i, x);
     }
     return false;

@@ -385,9 +385,10 @@ simt_value lw_maths(kernel *k, simt_builder *b, const char *name, const simt_val
 }
 
 static simt_value lower_maths(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
-    const char *name = k->l->nonpositive[e] ? "exp_nonpositive" : tensor_op_table((tensor_opcode)n->op)->text;
     simt_value args[2] = {0, 0};
     for (uint32_t i = 0; i < n->nargs; i++) args[i] = lw_expr(k, b, n->args[i]);
+    if (n->op == TENSOR_EXP_OP) return lw_exp(k, b, args[0], k->l->nonpositive[e]);
+    const char *name = tensor_op_table((tensor_opcode)n->op)->text;
     return lw_maths(k, b, name, args, n->nargs);
 }
 
@@ -423,12 +424,12 @@ static bool factors_of(simt_builder *b, simt_value v, simt_value *x, simt_value 
 }
 
 // A product that a reduction adds is rounded with the sum, in one operation: half the arithmetic of a dot
-// product. Elsewhere only in 16 bits, where a product that is rounded by itself loses most of what a sum of
-// it could keep.
+// product. Elsewhere only where little is kept of it, and in 16 bits, where a product that is rounded by itself loses
+// most of what a sum of it could keep.
 static simt_value lower_add(kernel *k, simt_builder *b, const tensor_node *n) {
     simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]), p, q;
     match(b, &x, &y);
-    bool fused = tensor_type_is_narrow(n->type) || (k->right && tensor_type_is_float(n->type));
+    bool fused = tensor_type_is_narrow(n->type) || ((k->right || lw_is_narrow(k)) && tensor_type_is_float(n->type));
     return fused && factors_of(b, y, &p, &q) ? simt_build_fma(b, p, q, x)
                                              : simt_build_binary(b, SIMT_ADD, x, y);
 }

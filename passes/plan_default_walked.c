@@ -22,7 +22,8 @@ enum {
     LEAST_THREADS = 64,    // of a block
     MOST_THREADS = 128,    // but where all rows are as long, or have a block each
     WALKED_LONGEST = 512,  // entries of a row that a block takes while others are under way; of two walks, one after the other, half of it
-    CLASS_ROOM = 1024      // threads for which there is to be room: an assembler that is not told lets loads wait
+    CLASS_ROOM = 1024,     // threads for which there is to be room: an assembler that is not told lets loads wait
+    NARROW_ROOM = 512      // of few rows, whose numbers of 16 bits take more registers as they are widened
 };
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -375,7 +376,8 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
 // of 16 bits take more of them as they are widened.
 static void fill_class_room(walks *w, const walk *of, const row_shares *s, const tensor_stage *deepest) {
     bool few = w->m->rows == ROWS_WALKED_AT_ONCE, narrow = bytes_along(w, of, s->depth - 1) < 4;
-    if (held_of(w, of, s) <= ROOMY && !w->heavy && (few || narrow)) default_room(w->m, deepest, CLASS_ROOM);
+    if (held_of(w, of, s) > ROOMY || w->heavy || (!few && !narrow)) return;
+    default_room(w->m, deepest, few && narrow ? NARROW_ROOM : CLASS_ROOM);
 }
 
 static const schedule *class_of(walks *w, const walk *of, const row_shares *s, const char *name, const row_dealing *d) {

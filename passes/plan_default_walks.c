@@ -215,6 +215,14 @@ static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, 
     return one && is_one_term(w, of, st, n->args[0]);
 }
 
+static uint32_t deepest_read(const walks *w, uint32_t stage);
+
+// A row has more of it than its scores have: the terms are those of a matrix operation, which rounds them.
+static bool has_columns(const walks *w, uint32_t stage) {
+    uint32_t read = deepest_read(w, stage);
+    return read == UINT32_MAX || stage_of(w, stage)->nleft > stage_of(w, read)->nleft;
+}
+
 // What it needs of the walk's sums can be had while they are found.
 static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = stage_of(w, stage);
@@ -226,7 +234,7 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     follow(&r, stage);
     if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
-    if (w->m->rows == ROWS_WALKED_WINDOWS && !is_one_term(w, of, st, body)) return false;
+    if (w->m->rows == ROWS_WALKED_WINDOWS && has_columns(w, stage) && !is_one_term(w, of, st, body)) return false;
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = stage_of(w, of->sums.data[i]);
         tensor_val v = sum->targets[0].val;

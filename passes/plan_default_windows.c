@@ -14,12 +14,12 @@ enum {
     LANES = 4,          // that share a row, and its depth
     LEAST = 32,         // columns of a sum: with fewer, what cells hold costs more than products
     LEAST_DOTS = 16,    // where scores are products, too
-    WIDE = 64,          // from which on it costs little
-    WIDEST = 128,
+    WIDE = 64,          // from which on it costs little; numbers of a row that a warp has of several heads
+    WIDEST = 256,       // of all heads that come together, too
     MOST_HELD = 128,    // numbers a thread holds of its rows
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
-    HEAD_WARPS = 2,     // that have heads of their own
+    HEAD_WARPS = 4,     // that have heads of their own
     MOST_HEAD_WARPS = 8,
     BUFFERS = 3,        // of rows they share
     MOST_HEADS = 4,     // of a row at once
@@ -184,23 +184,23 @@ static int64_t heads_of(const windows *x) {
 // Numbers that a row has of one head, of what is multiplied.
 static int64_t width_of(const windows *x) { return x->products ? x->columns : x->dots; }
 
-// Heads of a row that a warp has at once: as many numbers as of one head. Sums of any size take more registers.
+// Heads of a row that a warp has at once: as many numbers as of one head, of all that it sums.
 static int64_t heads_of_warp(const windows *x) {
-    int64_t heads = x->bounded ? WIDE / width_of(x) : 1;
+    int64_t sums = x->products ? x->products : x->of->sums.len, heads = WIDE / width_of(x) / (sums ? sums : 1);
     return heads > 1 ? default_power_in(x->heads, heads) : 1;
 }
 
 // Several heads, all of them at once: rows are copied whole, and what a row has of one is too little for a copy.
 static bool are_heads_shared(const windows *x) {
     int64_t width = width_of(x), warps = x->bounded ? HEAD_WARPS : MOST_HEAD_WARPS;
-    return width && x->dots == width && width <= WIDE && width % DEPTH == 0 && x->heads * width <= WIDEST &&
+    return width && (!x->dots || x->dots == width) && width <= WIDE && width % DEPTH == 0 && x->heads * width <= WIDEST &&
            x->heads <= warps * heads_of_warp(x);
 }
 
 // Rows that warps of a block share, copied while they are at work.
 static bool are_shared(const windows *x) {
     if (x->heads > 1) return are_heads_shared(x);
-    return (!x->products || x->columns >= WIDE) && (!x->dots || x->dots >= WIDE);
+    return (!x->products || x->columns >= LEAST) && (!x->dots || x->dots >= LEAST);
 }
 
 // Warps that share a window's slots, of other rows.
@@ -216,7 +216,7 @@ static bool fit(windows *x) {
     x->heads = heads_of(x);
     if (!x->heads) return false;
     if (!x->products) return x->dots >= LEAST || (x->heads > 1 && are_heads_shared(x));
-    int64_t held = x->products * x->columns / 2, least = !x->bounded ? WIDE : x->dots ? LEAST_DOTS : LEAST;
+    int64_t held = x->products * x->columns / 2, least = x->bounded ? (x->dots ? LEAST_DOTS : LEAST) : are_shared(x) ? LEAST : WIDE;
     if (x->heads > 1 && are_heads_shared(x)) least = DEPTH;
     return x->columns <= WIDEST && x->columns >= least && x->columns % PIECE == 0 && held <= MOST_HELD;
 }
