@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// Measured on an H100 over batches of graphs of 119 nodes, 0.07 to 0.43 of whose cells are in use (bench/RECORD.md).
+// Measured on H100 and H200, over batches of graphs of 119 and 128 nodes (bench/RECORD.md).
 enum {
     ROWS = 16,
     PIECE = 8,          // columns of a matrix operation
@@ -23,10 +23,16 @@ enum {
     MOST_HEAD_WARPS = 8,
     BUFFERS = 3,        // of rows they share
     MOST_HEADS = 4,     // of a row at once
-    MOST_ALONE = 16,    // of sums that are no products
-    DENSITY = 100,      // in thousandths, of cells in use
-    NARROW_DENSITY = 350    // of fewer columns than that
+    MOST_ALONE = 16     // of sums that are no products
 };
+
+// From which share of cells in use on windows are faster than walks of edges, in thousandths: measured on an H200 over batches of
+// graphs of 128 nodes, of which 0.08, 0.10, 0.14 and 0.25 are in use, and 0.43 of pattern1024. What a cell costs is per head, what an
+// edge costs is by all features; of one product, as the weights of GAT are summed by, edges cost little.
+static const struct {
+    int64_t width;                // numbers of a head, at least
+    int64_t one, several;         // products of a walk, those of scores counted
+} densities[] = {{128, 150, 90}, {64, 180, 90}, {32, 250, 120}, {0, 350, 170}};
 
 typedef struct {
     walks *w;
@@ -34,7 +40,7 @@ typedef struct {
     tensor_val source;
     ir_dtype type;              // of what is multiplied; DT_COUNT: nothing yet
     uint32_t depth;             // levels of the deepest sums
-    int64_t columns, heads, products;
+    int64_t columns, heads, products, scores;   // sums and scores that are products
     int64_t dots;               // points of the products that scores are; 0: they are none
     bool bounded;               // what cells hold is at most 1
 } windows;
@@ -170,6 +176,7 @@ static bool fits_scores(windows *x) {
         for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(x->w, x->of->sums.data[k], i);
         if (!x->w->scores[i] || !read || st->reducer == TENSOR_NO_REDUCER) continue;
         if (!is_dot(x, st)) return false;
+        x->scores++;
     }
     return true;
 }
@@ -201,6 +208,12 @@ static bool are_heads_shared(const windows *x) {
 static bool are_shared(const windows *x) {
     if (x->heads > 1) return are_heads_shared(x);
     return (!x->products || x->columns >= LEAST) && (!x->dots || x->dots >= LEAST);
+}
+
+static int64_t density_of(const windows *x) {
+    uint32_t i = 0;
+    while (width_of(x) < densities[i].width) i++;
+    return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
 }
 
 // Warps that share a window's slots, of other rows.
@@ -323,8 +336,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);
     w->natural |= are_shared(&x) && x.heads > 1;
-    int64_t density = (x.products ? x.columns : x.dots) < WIDE ? NARROW_DENSITY : DENSITY;
-    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density}));
+    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x)}));
     return true;
 }
 
