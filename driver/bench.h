@@ -58,6 +58,7 @@ bool bench_bandwidth(bench_session *s);   // by the faster of a copy and a sum; 
 bool bench_hot(run_op *o, bench_shares *out);   // false: a diagnostic tells why
 // ---- bench.c ---------------------------------------------------------------------------------------------
 bool bench_cold(run_op *o, double *median);   // ms of launches one by one
+double bench_now_ms(void);
 // ---- bench_kernels.c -------------------------------------------------------------------------------------
 bool bench_empty(bench_session *s, arena *a);   // once a session; nothing to be done without a GPU
 bool bench_pause_open(bench_session *s, arena *a);   // likewise; false: a diagnostic tells why

@@ -1,16 +1,8 @@
 // What a plan costs: checks of the maps and what is built of them, made as by an application whose graph lies
 // on the device. The plan before it has loaded what builds it.
-#define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
 #include <string.h>
-#include <time.h>
-
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static bool move_map(run_op *o, gnn_map *m) {
     size_t bytes = (size_t)m->domain * (m->width / 8);
@@ -25,10 +17,10 @@ static bool move_map(run_op *o, gnn_map *m) {
 static bool time_plan(run_op *o, const gnn_plan_options *options, bench_prepared *out) {
     gnn_plan *plan = NULL;
     if (run_failed(o, gnn_sync(o->r->context, NULL))) return false;
-    double begin = now_ms();
+    double begin = bench_now_ms();
     bool good = !run_failed(o, gnn_plan_new(o->program, options, &plan)) &&
                 !run_failed(o, gnn_sync(o->r->context, NULL));
-    *out = (bench_prepared){now_ms() - begin, gnn_plan_prepared_bytes(plan)};
+    *out = (bench_prepared){bench_now_ms() - begin, gnn_plan_prepared_bytes(plan)};
     gnn_plan_free(plan);
     return good;
 }
