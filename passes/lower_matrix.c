@@ -278,6 +278,21 @@ static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {
     return simt_build_select(b, finite, part, sign);
 }
 
+// Likewise, where sums that are not finite are found again: what is infinite, NaN or next to the largest number makes them so.
+static simt_value take_apart_finite(simt_builder *b, simt_value x, simt_value *rest) {
+    simt_value part = simt_build_unary(b, SIMT_CVT_TF32, x);
+    *rest = simt_build_unary(b, SIMT_CVT_TF32, simt_build_binary(b, SIMT_SUB, x, part));
+    return part;
+}
+
+// Of this reduction, or of the one that takes what it finds.
+static bool is_found_again(const kernel *k) {
+    bool again = false;
+    for (uint32_t i = 0; i < k->reductions.len; i++)
+        again |= k->reductions.data[i]->open && loop_again(k->reductions.data[i]->node) != NULL;
+    return again;
+}
+
 operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
                      simt_mma_operand o, tensor_expr e) {
     axis_set depends = lw_depends(k, e);
@@ -285,7 +300,7 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
     operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
     uint32_t n = lw_instances(k, x.axes) * x.pieces;
-    bool apart = simt_mma_splits(p->m->kind);
+    bool apart = simt_mma_splits(p->m->kind), again = apart && is_found_again(k);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);
@@ -297,7 +312,8 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
         if (p->vector) vector_operand(k, b, r, p, o, e, of);
         for (uint32_t op = 0; op < p->deep && !p->vector; op++)
             operand(k, b, r, p, o, e, op, tiles, &of[op * tiles]);
-        for (uint32_t i = 0; i < x.pieces && apart; i++) of[i] = take_apart(b, of[i], &x.rest[at + i]);
+        for (uint32_t i = 0; i < x.pieces && apart; i++)
+            of[i] = (again ? take_apart_finite : take_apart)(b, of[i], &x.rest[at + i]);
     }
     return x;
 }

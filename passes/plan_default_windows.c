@@ -64,8 +64,14 @@ static bool see_source(windows *x, tensor_val map) {
     return x->source == map;
 }
 
+// Of a factor: 16 bits, or f32 that nothing was narrower before.
+static ir_dtype type_of(const planner *p, tensor_expr e) {
+    ir_dtype t = default_narrow_type(p->op, e);
+    return t == DT_COUNT && tensor_node_at(p->op, e)->op == TENSOR_LOAD_OP && tensor_typeof(p->op, e).type == DT_F32 ? DT_F32 : t;
+}
+
 static bool see_type(windows *x, tensor_expr e) {
-    ir_dtype t = default_narrow_type(x->w->p->op, e);
+    ir_dtype t = type_of(x->w->p, e);
     if (t == DT_COUNT) return false;
     if (x->type == DT_COUNT) x->type = t;
     return x->type == t;
@@ -210,8 +216,12 @@ static bool are_shared(const windows *x) {
     return (!x->products || x->columns >= LEAST) && (!x->dots || x->dots >= LEAST);
 }
 
+// Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
+enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 380 };
+
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
+    if (x->type == DT_F32) return x->products ? WORDS_DENSITY : WORDS_SCORES_DENSITY;
     while (width_of(x) < densities[i].width) i++;
     return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
 }
@@ -222,12 +232,18 @@ static int64_t sharing_of(const windows *x) {
     return are_shared(x) && heads < SHARING ? SHARING / heads : 1;
 }
 
+// Of f32, each number twice the room and three products for one: of one head, what a thread holds of rows and sums.
+static bool fits_words(const windows *x) {
+    int64_t held = (x->products * x->columns + x->scores * x->dots) / 2;
+    return x->heads == 1 && are_shared(x) && held <= MOST_HELD;
+}
+
 static bool fit(windows *x) {
     const planner *p = x->w->p;
     if (!p->machine->gpu || p->facts->no_matrices || x->of->edges.len) return false;
     if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
     x->heads = heads_of(x);
-    if (!x->heads) return false;
+    if (!x->heads || (x->type == DT_F32 && !fits_words(x))) return false;
     if (!x->products) return x->dots >= LEAST || (x->heads > 1 && are_heads_shared(x));
     int64_t held = x->products * x->columns / 2, least = x->bounded ? (x->dots ? LEAST_DOTS : LEAST) : are_shared(x) ? LEAST : WIDE;
     if (x->heads > 1 && are_heads_shared(x)) least = DEPTH;
@@ -245,10 +261,11 @@ static void fill_window(const windows *x, const tensor_stage *st) {
                                   .subject = x->w->p->op->vars.data[st->left[0]].name, .nvalues = 3, .values = v});
 }
 
-// Of 16 bits tf32 has all; gradients in cells reach further than f16 does.
+// Of 16 bits tf32 has all; gradients in cells reach further than f16 does. Numbers of f32 keep theirs by tf32x3.
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
     schedule_value *v = ARENA_NEW(x->w->p->arena, schedule_value);
-    *v = (schedule_value){.text = narrow ? ir_dtype_text(x->type) : "tf32", .var = UINT32_MAX};
+    const char *operand = x->type == DT_F32 ? "tf32x3" : narrow ? ir_dtype_text(x->type) : "tf32";
+    *v = (schedule_value){.text = operand, .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
                   (schedule_cell){.verb = SCHEDULE_MMA, .stage = st->name,
                                   .subject = x->w->p->op->vars.data[depth].name, .nvalues = 1, .values = v});
@@ -273,9 +290,12 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
     default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], each, NULL);
 }
 
+// Numbers of an access, 16 bytes.
+static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }
+
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
-    int64_t vector = x->heads > 1 && x->bounded && are_shared(x) ? 1 : default_power_in(x->columns / PIECE, PIECE);   // heads are read as matrices
+    int64_t vector = x->heads > 1 && x->bounded && are_shared(x) ? 1 : default_power_in(x->columns / PIECE, access_of(x));   // heads are read as matrices
     if (!x->products || st->nleft < x->depth) return;
     default_fill(m, st->name, SCHEDULE_VECTOR, st->left[st->nleft - 1], vector, NULL);
     default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[st->nleft - 1], x->columns / (LANES * vector), NULL);
@@ -310,8 +330,8 @@ static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tens
 }
 
 void default_window_score(walks *w, const tensor_stage *st) {
-    int64_t depth = default_extent(w->p, st->bound[0]), vector = w->natural ? 1 : default_power_in(depth / LANES, PIECE);
-    windows x = {.w = w, .type = default_narrow_type(w->p->op, tensor_node_at(w->p->op, st->body[0])->args[0])};
+    windows x = {.w = w, .type = type_of(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
+    int64_t depth = default_extent(w->p, st->bound[0]), vector = w->natural ? 1 : default_power_in(depth / LANES, access_of(&x));
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
     fill_mma(&x, st, st->bound[0], true);
