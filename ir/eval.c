@@ -509,7 +509,7 @@ tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_
                         : expected->integer[i] == eval_read_int(actual->type, actual->data, at);
         if (good) continue;
         c.wrong++;
-        if (c.first_wrong < 0) c.first_wrong = i;
+        if (c.first_wrong < 0) c.first_wrong = at;
     }
     return c;
 }

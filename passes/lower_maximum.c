@@ -142,9 +142,20 @@ simt_value lw_exp_below(kernel *k, simt_builder *b, const tensor_node *choice) {
     return lw_exp(k, b, lw_two(b, SIMT_SUB, lw_expr(k, b, x->args[0]), most), true);
 }
 
+// What a walk sums beside its products: maxima, and exponentials, whose sum errs as they do. Other terms may cancel.
+static bool errs_alike(const kernel *k, const reduction *r) {
+    const tensor_stage *st = &k->l->op->stages.data[r->stage];
+    const tensor_node *term = tensor_node_at(k->l->op, st->body[0]);
+    bool maximum = k->l->op->reducers.data[st->reducer].kind == REDUCE_MAX;
+    return r->product || maximum || term->op == TENSOR_EXP_OP || lw_below(k->l, term);
+}
+
 bool lw_is_narrow(const kernel *k) {
     const loop_node *products = lw_products(k);
-    return products && !simt_mma_splits(products->matrix->kind);
+    bool narrow = products && !simt_mma_splits(products->matrix->kind);
+    for (uint32_t i = 0; i < k->reductions.len && narrow; i++)
+        narrow = k->reductions.data[i]->node != products || errs_alike(k, k->reductions.data[i]);
+    return narrow;
 }
 
 // 2^(x log2 e) by the machine's approximation: two operations for the twelve to eighteen of the library's, which were most of

@@ -217,7 +217,7 @@ static bool are_shared(const windows *x) {
 }
 
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
-enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 380 };
+enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340 };
 
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;

@@ -97,6 +97,12 @@ static void test_sample_of_softmax(void) {
     CHECK(few->kept == E * H / ONE_IN);
     for (int64_t i = 0; i < few->kept; i++)
         CHECK(few->value[i] == all->value[few->at[i]] && few->bound[i] == all->bound[few->at[i]] && few->bound[i] < 1e-5);
+    float actual[E * H];
+    for (int64_t i = 0; i < E * H; i++) actual[i] = (float)all->value[i];
+    const tensor_array x = {.type = DT_F32, .data = actual, .rank = 2, .shape = {E, H}};
+    CHECK(tensor_compare(few, &x).wrong == 0);
+    actual[few->at[5]] += 1;   // what is told is where it stands, not which of the sample it is
+    CHECK(few->at[5] != 5 && tensor_compare(few, &x).first_wrong == few->at[5]);
     whole->max_steps = E * H;
     CHECK(!evaluate(whole) && strstr(whole->why, "gave up"));
     arena_free(t->a);
