@@ -138,8 +138,9 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
     k->f->instrs.data[copy].imm.i = at_once;
 }
 
-// Of fewer copies than threads some threads have one.
-static uint32_t copies_each(const filling *x) { return (x->rows * x->a_row + x->threads - 1) / x->threads; }
+// Copies of a thread; of fewer copies than threads some threads have one.
+static uint32_t shared_out(uint32_t copies, uint32_t threads) { return (copies + threads - 1) / threads; }
+static uint32_t copies_each(const filling *x) { return shared_out(x->rows * x->a_row, x->threads); }
 
 static void copy_by_some(kernel *k, simt_builder *b, const filling *x, uint32_t first, simt_value known) {
     uint32_t copies = x->rows * x->a_row;
@@ -404,8 +405,7 @@ uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
     uint32_t first = begin(k, n), count = 0;
     for (uint32_t i = 0; i < n->nfetched && reads_early(k, n, first); i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
-        uint32_t copies = f->tile.rows * row_copies(k, f);
-        if (!shares_indices(k, first, i)) count += (copies + k->plan->threads - 1) / k->plan->threads;
+        if (!shares_indices(k, first, i)) count += shared_out(f->tile.rows * row_copies(k, f), k->plan->threads);
     }
     k->fetched.len = first;
     return count;

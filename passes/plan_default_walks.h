@@ -32,6 +32,9 @@ bool default_is_walked(const walks *w, tensor_space s);   // some map leads from
 bool default_reads(const walks *w, uint32_t reader, uint32_t writer);
 bool default_again_at_edges(const walks *w);   // of few rows all walks begin at once: none waits for what another one finds of a row
 bool default_reads_score(const walks *w, uint32_t stage);
+// ---- plan_default_nest.c ---------------------------------------------------------------------------------
+uint32_t default_deepest_read(const walks *w, uint32_t stage);   // the score of most indices that it reads; UINT32_MAX: none
+void default_nest(walks *w, uint32_t stage);
 // Walks of windows (plan_default_windows.c): their cells, and those of a score; false: it is no such walk.
 bool default_window_walk(walks *w, const walk *of, const stage_group *all);
 void default_window_score(walks *w, const tensor_stage *st);

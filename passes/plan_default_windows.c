@@ -199,7 +199,7 @@ static int64_t width_of(const windows *x) { return x->products ? x->columns : x-
 
 // Heads of a row that a warp has at once: as many numbers as of one head, of all that it sums.
 static int64_t heads_of_warp(const windows *x) {
-    int64_t sums = x->products ? x->products : x->of->sums.len, heads = WIDE / width_of(x) / (sums ? sums : 1);
+    int64_t sums = x->products ? x->products : x->of->sums.len, heads = WIDE / width_of(x) / sums;
     return heads > 1 ? default_power_in(x->heads, heads) : 1;
 }
 
