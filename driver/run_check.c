@@ -233,7 +233,8 @@ static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const lo
                                      .one_in = o->one_in,
                                      .every = plan && plan->typed ? plan->every : NULL,
                                      .apart = plan ? named(o, op, plan->apart.data, plan->apart.len) : NULL,
-                                     .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL};
+                                     .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL,
+                                     .near = plan && plan->near};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;
@@ -327,7 +328,7 @@ const tensor_evaluated *run_expected(run_op *o) {
     const tensor_op *typed = plan ? plan->typed : NULL;      // in the types its schedule asks for
     if (!o->expected) o->expected = evaluate(o, op, NULL);   // once, however many versions are compared
     bool apart = o->expected && plan && plan->apart.len && any_infinite(o);
-    if (!o->expected || (!typed && !apart)) return o->expected;
+    if (!o->expected || (!typed && !apart && !(plan && plan->near))) return o->expected;
     const tensor_evaluated *by = evaluate(o, typed ? typed : op, plan);
     if (!by) return NULL;
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);

@@ -113,7 +113,8 @@ typedef struct {
     ir_dtype type, from;         // result; first argument
     bool is_float,
         contracts,   // contracts: a product an add may swallow (fma), so that its overflow is not certain
-        relative;    // ROUND, TF32: what is rounded is a multiple of it, so which way is not known
+        relative,    // ROUND, TF32: what is rounded is a multiple of it, so which way is not known
+        near;        // SUB: its operands are rounded, each; EXP: it is the machine's approximation
     uint32_t level;
     const uint32_t *args;
     int64_t imm, imm2;

@@ -42,6 +42,7 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
                      .imm = n->imm.i,
                      .imm2 = n->imm2};
     out.is_float = tensor_type_is_float(n->type);
+    const bool near = p->ev->in->near && n->op == TENSOR_EXP_OP;
     bool by_parts = false;
     uint32_t *args = ARENA_ARRAY(p->ev->temp, uint32_t, n->nargs);
     for (uint32_t i = 0; i < n->nargs; i++) {
@@ -49,9 +50,10 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
         eval_node *arg = &p->nodes.data[args[i]];
         if (arg->level > out.level) out.level = arg->level;
         if (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP || n->op == TENSOR_NEG_OP) arg->contracts = true;
+        arg->near |= near && arg->op == TENSOR_SUB_OP;
         by_parts |= n->op == TENSOR_MUL_OP && arg->op == TENSOR_TF32X3_OP;
     }
-    out.args = args;
+    out.args = args, out.near = near;
     if (n->nargs) out.from = tensor_typeof(p->ev->op, n->args[0]).type;
     bool compares = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_COMPARE;
     out.contracts = n->op == TENSOR_MUL_OP && tensor_type_is_narrow(n->type);   // through a sum's lift, too
@@ -200,6 +202,7 @@ static eval_value arith(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]), y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : x;
     if (!n->is_float) return eval_int_arith((tensor_opcode)n->op, x, y);
     eval_value r = eval_arith((tensor_opcode)n->op, n->precision, x, y);
+    if (n->near && isfinite(r.v)) r.bound += 2 * n->precision->u * (fabs(x.v) + fabs(y.v));
     bool overflowed = n->contracts && n->op == TENSOR_MUL_OP && isinf(r.v) && isfinite(x.v) && isfinite(y.v);
     overflowed |= n->most > 0 && !(fabs(y.v) + y.bound <= n->most) && isfinite(y.v);
     return overflowed ? eval_float(r.v, (double)INFINITY) : r;
@@ -254,7 +257,9 @@ static eval_value other(eval_program *p, const eval_node *n) {
 static eval_value maths(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]),
                y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : eval_float(0, 0);
-    return eval_maths((tensor_opcode)n->op, n->precision, x, y);
+    eval_value r = eval_maths((tensor_opcode)n->op, n->precision, x, y);
+    if (n->near && isfinite(r.v)) r.bound += 4 * n->precision->u * fabs(r.v);
+    return r;
 }
 
 static eval_value compute(eval_program *p, const eval_node *n) {

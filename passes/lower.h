@@ -116,6 +116,8 @@ typedef struct {   // of a reduction: while it is open, slots are carried throug
     uint32_t n;
     simt_value *slot;        // instance × component
     simt_value *most;        // of a maximum that slots follow at a distance: by instance, what this lane has met; NULL: of none
+    simt_value scale;        // a positive constant that its terms are products with, met without it; 0: of none
+    tensor_expr scaled;      // what they are without it
     const loop_node *walk;   // CARRY: the loop over its positions; else NULL
     simt_value run[CARRY_SLOTS], has_before,
         *fresh;   // CARRY: has_before: there are positions before the range
@@ -197,6 +199,8 @@ typedef struct {
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
     VEC(matrix_columns) columns;   // of loops in scope
     VEC(const loop_node *) given;  // GIVEN nodes in scope
+    simt_value cell;               // that an entry stands in the cell of a window at hand; 0: no cell is
+    axis_set cell_axes;            // that depends on them
     const struct read_ahead *ahead;   // of the loop whose round is at hand; NULL: nothing was read a round before
     VEC(fetched_rows) fetched;     // of loops in scope
     VEC(counted_round) rounds;     // of loops in scope, that go round
@@ -317,10 +321,10 @@ void lw_read_done(read_ahead *a);   // at its end
 
 // ---- Rows copied into shared memory for rounds (lower_fetch.c) --------------------------------------------
 void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, const simt_value *indices);   // before the first round; indices: of rows, NULL: they are read
-// At the head of the round at base, the number'th: its rows are there, and those of a later one on their way. The caller sets the length
-// of what is fetched back.
-void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi,
-                    const simt_value *indices);   // NULL: none are known
+// At the head of the round at base: its rows are there, and those of a later one on their way. slot: the buffer it has, i32; gives that
+// of the next round. The caller sets the length of what is fetched back.
+simt_value lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot, simt_value hi,
+                          const simt_value *indices);   // NULL: none are known
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n);   // indices that a thread reads a round before; 0: it does not
 void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out);   // of the round at base
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a round
@@ -401,6 +405,8 @@ void lw_level(kernel *k, simt_builder *b, const loop_node *n);
 const loop_node *lw_products(const kernel *k);   // the innermost reduction that is open, where it is by matrix operations; else NULL
 void lw_add_cell(kernel *k, tensor_expr condition);   // holds the cells of that one, until it is taken
 void lw_take_cell(kernel *k);
+// The condition of the cell at hand, which `cell` is from then on; 0: there are no cells.
+simt_value lw_enter_cell(kernel *k, simt_builder *b, const reduction *r);
 void lw_contribute(kernel *k, simt_builder *b, const loop_node *n);
 axis_set lw_enter_loops(kernel *k, const loop_body *body);   // those in it, at any depth
 void lw_leave_loops(kernel *k, const loop_body *body);
@@ -416,7 +422,7 @@ tensor_expr lw_lifted(const kernel *k, const reduction *r, uint32_t i);   // the
 axis_set lw_running_axes(const kernel *k, const tensor_node *load);   // of a load of one; else none
 simt_value lw_running(kernel *k, simt_builder *b, const tensor_node *load);   // the largest so far; 0: it is of none
 typedef void lw_contribution(kernel *k, simt_builder *b, reduction *r, const loop_node *n);
-void lw_follow(kernel *k, reduction *r);   // a maximum that is opened, where sums of products follow it at a distance
+void lw_follow(kernel *k, simt_builder *b, reduction *r);   // a maximum that is opened, where sums of products follow it at a distance
 void lw_grow(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n);   // sums follow
 void lw_close_maxima(kernel *k, simt_builder *b, const loop_node *n);   // before the sums
 // A state that was stored, as one of differences from what the maximum is here.
@@ -495,14 +501,18 @@ void lw_take_elsewhere(kernel *k, const reduction *r);   // of what it reads, wh
 double lw_taken_elsewhere(kernel *k, tensor_val v);
 // That what is contributed leaves the state as it is where `inside` does not hold.
 bool lw_adds_nothing(const kernel *k, const reduction *r, simt_value lifted, simt_value inside);
+// That it is 0 there; lenient: or 0 times what may be infinite or NaN, whose sum is found again.
+bool lw_is_zero_elsewhere(const kernel *k, simt_value x, simt_value inside, bool lenient);
 
 // ---- Differences from a maximum (lower_maximum.c) ---------------------------------------------------------
 void lw_find_nonpositive(lowering *l);
 // m == -inf ? 0 : exp(x - m), where m is the maximum of what x is one of; 0, NULL: it is not that. Of it x - m.
 const tensor_node *lw_below(const lowering *l, const tensor_node *choice);
-simt_value lw_exp_below(kernel *k, simt_builder *b, const tensor_node *choice);
+simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice);
+// A finite constant above 0, by which a product is as large as its other factor is.
+bool lw_is_positive(const simt_builder *b, simt_value x, double *of);
 bool lw_is_narrow(const kernel *k);   // tensor cores take what is computed with the 11 bits of f16 or tf32, or the 8 of bf16
-simt_value lw_exp(kernel *k, simt_builder *b, simt_value x, bool nonpositive);   // exp(x), x being at most 0 or not
+simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e);   // of an exponential
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------
 simt_value lw_expr(kernel *k, simt_builder *b, tensor_expr e);

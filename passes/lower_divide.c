@@ -3,6 +3,7 @@
 //     quot(cvt(i64, p), size(H))  →  mulhi(2 p, magic) >> shift, 0 where H is 0
 // And by numbers that rounds of a loop begin at multiples of: once for all positions of a round.
 #include "lower.h"
+#include "scalar.h"
 
 // Never negative where it is used; in narrow mode below 2^31.
 static bool natural(const kernel *k, tensor_expr e) {
@@ -80,10 +81,20 @@ bool lw_divides_round(kernel *k, const tensor_node *n, axis_set *axes) {
     return loop != NULL;
 }
 
+// Of a round that is as long as the divisor: how far a position is from where the round begins. Constants come last.
+static simt_value since_round(kernel *k, simt_builder *b, const loop_node *loop) {
+    int64_t constant;
+    simt_value at = scalar_without_constant(b, lw_var_position(k, b, loop->var).at, &constant),
+               since = simt_build_binary(b, SIMT_SUB, at, k->var[loop->var].base);
+    return simt_build_cvt(b, SIMT_T(I64), simt_build_with(b, SIMT_ADD, since, constant));
+}
+
 static simt_value divide_round(kernel *k, simt_builder *b, const tensor_node *n, const loop_node *loop) {
     simt_type i64 = SIMT_T(I64);
     int64_t c = 1;
     lw_constant(k->l->op, n->args[1], &c);
+    bool one = lw_var_position(k, b, loop->var).shape == POSITION_ONE;
+    if (n->op == TENSOR_MOD_OP && c == loop_digits_product(loop) && one) return since_round(k, b, loop);
     simt_value q = simt_build_with(b, SIMT_UDIV, k->var[loop->var].base, c);
     if (n->op == TENSOR_QUOT_OP) return simt_build_cvt(b, i64, q);
     simt_value x = lw_expr(k, b, n->args[0]), down = simt_build_cvt(b, i64, simt_build_with(b, SIMT_MUL, q, c));

@@ -53,6 +53,7 @@ double lw_taken_elsewhere(kernel *k, tensor_val v) {
 typedef struct {
     const simt_func *f;
     simt_value inside;   // does not hold
+    bool lenient;        // 0 times what may be infinite or NaN is 0
 } past;
 
 static const simt_instr_info *made(const past *p, simt_value v) {
@@ -61,18 +62,47 @@ static const simt_instr_info *made(const past *p, simt_value v) {
 
 static bool is_past(const past *p, simt_value v, double *x);
 
-// exp(x - m), where m is not -inf: see lower_maximum.c.
+static bool is_past_at(const past *p, simt_value v, double x) {
+    double of;
+    return is_past(p, v, &of) && of == x;
+}
+
+// m == -inf ? 0 : m, or what a result that is not finite is found again for.
+static bool is_above(const past *p, simt_value m) {
+    const simt_instr_info *most = made(p, m);
+    return p->lenient || (most->op == SIMT_SELECT && is_past_at(p, most->args[1], 0));
+}
+
+// exp(x - m), where m is not -inf, or exp(x), of an x that is -inf: see lower_maximum.c.
 static bool exponential_past(const past *p, const simt_instr_info *i, double *x) {
-    const simt_instr_info *difference = made(p, i->args[0]);
-    if (i->op == SIMT_CALL && strcmp(p->f->module->funcs.data[i->imm.i]->name, "exp_nonpositive_f32")) return false;
-    if (i->op == SIMT_EXP2A && difference->op == SIMT_MUL) difference = made(p, difference->args[0]);
-    if (difference->op != SIMT_SUB) return false;
-    const simt_instr_info *most = made(p, difference->args[1]);
-    double zero, of;
-    bool finite = most->op == SIMT_SELECT && is_past(p, most->args[1], &zero) && zero == 0;
-    if (!finite || !is_past(p, difference->args[0], &of) || of != (double)-INFINITY) return false;
+    const char *name = i->op == SIMT_CALL ? p->f->module->funcs.data[i->imm.i]->name : "exp_f32";
+    if (strcmp(name, "exp_nonpositive_f32") && strcmp(name, "exp_f32")) return false;
+    const simt_instr_info *of = made(p, i->args[0]);
+    bool below = false;
     *x = 0;
-    return true;
+    if (i->op == SIMT_EXP2A && of->op == SIMT_FMA)
+        below = is_above(p, made(p, of->args[2])->args[0]) && is_past_at(p, of->args[0], (double)-INFINITY);
+    if (i->op == SIMT_EXP2A && of->op == SIMT_MUL) i = of, of = made(p, of->args[0]);
+    if (of->op == SIMT_SUB) below = is_above(p, of->args[1]) && is_past_at(p, of->args[0], (double)-INFINITY);
+    return below || is_past_at(p, i->args[0], (double)-INFINITY);
+}
+
+static bool is_zero_product(const past *p, simt_value x, simt_value y) {
+    return p->lenient && (is_past_at(p, x, 0) || is_past_at(p, y, 0));
+}
+
+static bool arithmetic_past(const past *p, const simt_instr_info *i, double *x) {
+    double other;
+    *x = 0;
+    switch ((int)i->op) {
+    case SIMT_MUL: return is_zero_product(p, i->args[0], i->args[1]);
+    case SIMT_FMA: return is_zero_product(p, i->args[0], i->args[1]) && is_past_at(p, i->args[2], 0);
+    case SIMT_ADD: return is_past_at(p, i->args[0], 0) && is_past_at(p, i->args[1], 0);
+    case SIMT_SELECT:
+        if (i->args[0] == p->inside) return is_past(p, i->args[2], x);
+        return is_past(p, i->args[1], x) && is_past(p, i->args[2], &other) && other == *x;
+    }
+    return false;
 }
 
 // The number that it is, past the end.
@@ -90,6 +120,7 @@ static bool is_past(const past *p, simt_value v, double *x) {
         return is_past(
             p, p->f->instrs.data[r->instrs.data[r->instrs.len - 1]].args[p->f->values.data[v].index], x);
     }
+    case SIMT_CVT_TF32:
     case SIMT_CVT: return is_past(p, i->args[0], x) && (*x == 0 || isinf(*x));   // in any type
     case SIMT_SPLAT:
     case SIMT_EXTRACT: return is_past(p, i->args[0], x);
@@ -97,11 +128,16 @@ static bool is_past(const past *p, simt_value v, double *x) {
     case SIMT_EXP2A:
     case SIMT_CALL: return exponential_past(p, i, x);
     }
-    return false;
+    return arithmetic_past(p, i, x);
 }
 
 bool lw_adds_nothing(const kernel *k, const reduction *r, simt_value lifted, simt_value inside) {
-    const past p = {k->f, inside};
-    double none, x;
-    return !r->level && identity(k, r->r, &none) && is_past(&p, lifted, &x) && x == none;
+    const past p = {k->f, inside, false};
+    double none;
+    return !r->level && identity(k, r->r, &none) && is_past_at(&p, lifted, none);
+}
+
+bool lw_is_zero_elsewhere(const kernel *k, simt_value x, simt_value inside, bool lenient) {
+    const past p = {k->f, inside, lenient};
+    return is_past_at(&p, x, 0);
 }

@@ -135,7 +135,7 @@ static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_
 
 static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     bool guard = lw_needs_guard(k, n->args[1]) || lw_needs_guard(k, n->args[2]);
-    simt_value below = guard ? 0 : lw_exp_below(k, b, n);
+    simt_value below = guard ? 0 : lw_exp_below(k, b, e);
     if (below) return below;
     simt_value c = lw_expr(k, b, n->args[0]);   // for all lanes: each then takes its own
     if (guard && lanes_of(b, c) > 1) return by_lanes(k, b, e);
@@ -386,8 +386,8 @@ simt_value lw_maths(kernel *k, simt_builder *b, const char *name, const simt_val
 
 static simt_value lower_maths(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     simt_value args[2] = {0, 0};
+    if (n->op == TENSOR_EXP_OP) return lw_exp(k, b, e);
     for (uint32_t i = 0; i < n->nargs; i++) args[i] = lw_expr(k, b, n->args[i]);
-    if (n->op == TENSOR_EXP_OP) return lw_exp(k, b, args[0], k->l->nonpositive[e]);
     const char *name = tensor_op_table((tensor_opcode)n->op)->text;
     return lw_maths(k, b, name, args, n->nargs);
 }

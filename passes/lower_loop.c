@@ -264,6 +264,12 @@ static simt_value end_of_rounds(simt_builder *b, const loop_node *n, const loop_
     return simt_build_binary(b, SIMT_MIN, r->round.hi, mine);
 }
 
+// The first of the buffers that rounds take in turn.
+static simt_value carried_buffer(kernel *k, simt_builder *b, const loop_node *n, slot_list *carried, simt_value *slot) {
+    if (n->nfetched && n->buffers > 1) VEC_PUSH(k->l->arena, carried, slot);
+    return n->nfetched ? simt_build_int(b, SIMT_T(I32), 0) : 0;
+}
+
 // Digits taken one after the other are loops around the body, the outermost first.
 static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32_t digits, loop_round r) {
     uint32_t d = digits, weight = 1;
@@ -274,6 +280,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     }
     for (uint32_t i = 0; i + 1 < d; i++) weight *= n->digits[i].extent;
     slot_list slots = lw_slots(k, &n->body);
+    simt_value slot = carried_buffer(k, b, n, &slots, &slot);
     uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
     simt_value steps = serial_steps(k, b, n, d - 1, weight, &r);
     simt_value end = n->nfetched ? end_of_rounds(b, n, &r) : 0;
@@ -291,9 +298,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
                                      scaled(k, &in, simt_for_index(k->f, loop), weight));
     uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
     VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
-    if (n->nfetched)
-        lw_fetch_round(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)), end,
-                       NULL);
+    if (n->nfetched) slot = lw_fetch_round(k, &in, n, r.round.base, slot, end, NULL);
     serial_digits(k, &in, n, d - 1, r);
     k->fetched.len = fetched;
     k->rounds.len = rounds;
@@ -345,11 +350,6 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     lw_leave(k, m);
 }
 
-static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_value base, uint32_t step) {
-    simt_value since = simt_build_binary(b, SIMT_SUB, base, lo);
-    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
-}
-
 // Of a round in which no row of the warp has a cell nothing is computed. What rows alone have may be read before: it is there.
 static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
     simt_value some = lw_round_has_cells(k, b, n);
@@ -364,6 +364,7 @@ static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_
 static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
+    simt_value slot = carried_buffer(k, b, n, &slots, &slot);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     if (n->nfetched) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
     simt_instr loop;
@@ -378,8 +379,7 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
     VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, r->round.base, lo}));
     const simt_value *indices = ahead ? lw_read_next(k, &in, ahead, r->round.base, hi) : NULL;
-    if (n->nfetched)
-        lw_fetch_round(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi, indices);
+    if (n->nfetched) slot = lw_fetch_round(k, &in, n, r->round.base, slot, hi, indices);
     const read_ahead *outer = k->ahead;
     k->ahead = ahead;
     round_of_cells(k, &in, n, r);

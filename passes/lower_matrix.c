@@ -181,9 +181,13 @@ static void stand_at_depth(kernel *k, const pieces *p, uint32_t depth, uint32_t 
 static simt_value element(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                           tensor_expr e) {
     simt_type t = simt_mma_type(p->m->kind, o), one = {t.element, 1};
-    simt_value there = is_there(k, b, r, o, e), x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
+    simt_value there = is_there(k, b, r, o, e);
+    if (there) lw_enter_cell(k, b, r);
+    simt_value x = as_element(b, (simt_element)t.element, lw_expr(k, b, e));
     uint8_t lanes = simt_typeof(k->f, x).lanes;
-    return there ? simt_build_select(b, lw_widen(b, there, lanes), x,
+    bool zero = there && lw_is_zero_elsewhere(k, x, there, loop_again(r->node) != NULL);
+    k->cell = 0;
+    return there && !zero ? simt_build_select(b, lw_widen(b, there, lanes), x,
                                      lw_widen(b, simt_build_float(b, one, 0), lanes))
                  : x;
 }

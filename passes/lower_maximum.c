@@ -134,40 +134,85 @@ const tensor_node *lw_below(const lowering *l, const tensor_node *choice) {
     return spares ? below : NULL;
 }
 
-simt_value lw_exp_below(kernel *k, simt_builder *b, const tensor_node *choice) {
-    const tensor_node *x = lw_below(k->l, choice);
-    if (!x) return 0;
-    simt_value none = lw_expr(k, b, choice->args[0]), zero = lw_expr(k, b, choice->args[1]);
-    simt_value most = lw_choose(b, none, zero, lw_expr(k, b, x->args[1]));
-    return lw_exp(k, b, lw_two(b, SIMT_SUB, lw_expr(k, b, x->args[0]), most), true);
-}
-
-// What a walk sums beside its products: maxima, and exponentials, whose sum errs as they do. Other terms may cancel.
-static bool errs_alike(const kernel *k, const reduction *r) {
-    const tensor_stage *st = &k->l->op->stages.data[r->stage];
-    const tensor_node *term = tensor_node_at(k->l->op, st->body[0]);
-    bool maximum = k->l->op->reducers.data[st->reducer].kind == REDUCE_MAX;
-    return r->product || maximum || term->op == TENSOR_EXP_OP || lw_below(k->l, term);
-}
-
 bool lw_is_narrow(const kernel *k) {
     const loop_node *products = lw_products(k);
-    bool narrow = products && !simt_mma_splits(products->matrix->kind);
-    for (uint32_t i = 0; i < k->reductions.len && narrow; i++)
-        narrow = k->reductions.data[i]->node != products || errs_alike(k, k->reductions.data[i]);
-    return narrow;
+    return products && !simt_mma_splits(products->matrix->kind);
 }
 
 // 2^(x log2 e) by the machine's approximation: two operations for the twelve to eighteen of the library's, which were most of
 // what cells of windows cost. Of the product the rounding alone makes an error of |x| 2^-24, so results that 16 bits
 // have are within 2^-19; those below the normal range may be 0.
-static simt_value exp_narrow(simt_builder *b, simt_value x) {
-    simt_value log2e = simt_build_float(b, simt_typeof(b->func, x), 0x1.715476p+0);
-    return simt_build_unary(b, SIMT_EXP2A, simt_build_binary(b, SIMT_MUL, x, log2e));
+static simt_value log2e(simt_builder *b, simt_value like, double times) {
+    return simt_build_float(b, simt_typeof(b->func, like), times * 0x1.71547652b82fep+0);
 }
 
-simt_value lw_exp(kernel *k, simt_builder *b, simt_value x, bool nonpositive) {
-    bool f32 = simt_typeof(k->f, x).element == SIMT_F32;
-    if (f32 && lw_is_narrow(k)) return exp_narrow(b, x);
-    return lw_maths(k, b, f32 && nonpositive ? "exp_nonpositive" : "exp", &x, 1);
+static simt_value exp_narrow(simt_builder *b, simt_value x) {
+    return simt_build_unary(b, SIMT_EXP2A, simt_build_binary(b, SIMT_MUL, x, log2e(b, x, 1)));
+}
+
+bool lw_is_positive(const simt_builder *b, simt_value x, double *of) {
+    simt_instr def = b->func->values.data[x].def;
+    const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
+    bool constant = i && i->op == SIMT_CONST && simt_typeof(b->func, x).element == SIMT_F32;
+    *of = constant ? i->imm.f : 0;
+    return *of > 0 && isfinite(*of);
+}
+
+// The factor beside a positive constant; x and 1: there is none.
+static simt_value without_scale(const simt_builder *b, simt_value x, double *scale) {
+    simt_instr def = b->func->values.data[x].def;
+    const simt_instr_info *i = def ? &b->func->instrs.data[def] : NULL;
+    for (uint32_t k = 0; i && i->op == SIMT_MUL && k < 2; k++)
+        if (lw_is_positive(b, i->args[k], scale)) return i->args[1 - k];
+    *scale = 1;
+    return x;
+}
+
+// Of a cell without an entry -inf, whose exponential is 0: what is made of it need not be chosen then.
+static simt_value in_cell(kernel *k, simt_builder *b, tensor_expr e, simt_value x) {
+    if (!k->cell || k->cell_axes & ~lw_depends(k, e)) return x;
+    simt_type t = simt_typeof(k->f, x);
+    return simt_build_select(b, lw_widen(b, k->cell, t.lanes), x, simt_build_float(b, t, (double)-INFINITY));
+}
+
+static bool is_plain(const kernel *k, simt_value x) {
+    simt_type t = simt_typeof(k->f, x);
+    return t.element == SIMT_F32 && t.lanes == 1;
+}
+
+// Of c x - y, of which y is the row's: rounded once, as c x itself was.
+static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y) {
+    double scale;
+    x = in_cell(k, b, e, without_scale(b, x, &scale));
+    simt_value less = simt_build_binary(b, SIMT_MUL, y, log2e(b, y, -1));
+    return simt_build_unary(b, SIMT_EXP2A, simt_build_fma(b, x, log2e(b, x, scale), less));
+}
+
+static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y, bool nonpositive) {
+    if (lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y)) return exp_narrow_below(k, b, e, x, y);
+    x = in_cell(k, b, e, x);
+    simt_value below = lw_two(b, SIMT_SUB, x, y);
+    bool f32 = simt_typeof(k->f, below).element == SIMT_F32;
+    if (f32 && lw_is_narrow(k)) return exp_narrow(b, below);
+    return lw_maths(k, b, f32 && nonpositive ? "exp_nonpositive" : "exp", &below, 1);
+}
+
+simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice) {
+    const tensor_node *c = tensor_node_at(k->l->op, choice), *x = lw_below(k->l, c);
+    if (!x) return 0;
+    simt_value none = lw_expr(k, b, c->args[0]), zero = lw_expr(k, b, c->args[1]);
+    simt_value most = lw_choose(b, none, zero, lw_expr(k, b, x->args[1]));
+    return exp_of_difference(k, b, choice, lw_expr(k, b, x->args[0]), most, true);
+}
+
+simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e) {
+    tensor_expr of = tensor_node_at(k->l->op, e)->args[0];
+    const tensor_node *x = tensor_node_at(k->l->op, of);
+    bool nonpositive = k->l->nonpositive[e];
+    if (x->op == TENSOR_SUB_OP && lw_is_narrow(k))
+        return exp_of_difference(k, b, e, lw_expr(k, b, x->args[0]), lw_expr(k, b, x->args[1]), nonpositive);
+    simt_value v = in_cell(k, b, e, lw_expr(k, b, of));
+    bool f32 = simt_typeof(k->f, v).element == SIMT_F32;
+    if (f32 && lw_is_narrow(k)) return exp_narrow(b, v);
+    return lw_maths(k, b, f32 && nonpositive ? "exp_nonpositive" : "exp", &v, 1);
 }

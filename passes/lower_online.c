@@ -125,15 +125,33 @@ static change change_of(kernel *k, const reduction *r) {
 // ends (as FlashAttention-4 does). Until then no lane asks the others what they have met.
 enum { DISTANCE = 8 };
 
-void lw_follow(kernel *k, reduction *r) {
+// The largest of c x is c times the largest x: of a constant c, met without it.
+static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
+    const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k, r, 0));
+    double positive;
+    for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->scale; i++) {
+        if (tensor_node_at(k->l->op, x->args[i])->op == TENSOR_LOAD_OP) continue;
+        simt_value c = lw_depends(k, x->args[i]) ? 0 : lw_expr(k, b, x->args[i]);
+        if (c && lw_is_positive(b, c, &positive)) r->scale = c, r->scaled = x->args[1 - i];
+    }
+}
+
+void lw_follow(kernel *k, simt_builder *b, reduction *r) {
     bool plain = r->n == 1 && r->types[0].element == SIMT_F32 && r->types[0].lanes == 1;
-    if (r->round && plain) r->most = copied(k, r->slot, lw_instances(k, r->copies));
+    if (!r->round || !plain) return;
+    r->most = copied(k, r->slot, lw_instances(k, r->copies));
+    leave_out_scale(k, b, r);
+}
+
+static simt_value scaled(simt_builder *b, const reduction *r, simt_value x) {
+    return r->scale ? simt_build_binary(b, SIMT_MUL, x, r->scale) : x;
 }
 
 static void catch_up(kernel *k, simt_builder *b, reduction *r) {
     for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
         uint32_t i = lw_instance(k, r->copies);
-        r->slot[i] = r->most[i] = lw_fold_threads(k, b, r, r->round, &r->most[i])[0];
+        r->most[i] = lw_fold_threads(k, b, r, r->round, &r->most[i])[0];
+        r->slot[i] = scaled(b, r, r->most[i]);
     }
 }
 
@@ -152,7 +170,7 @@ static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
     for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
         uint32_t i = lw_instance(k, r->copies);
         simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i], simt_build_float(b, f32, DISTANCE)),
-                   more = simt_build_cmp(b, SIMT_LT, to, r->most[i]);
+                   more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->most[i]));
         behind = behind ? simt_build_binary(b, SIMT_OR, behind, more) : more;
     }
     return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0);

@@ -4,6 +4,8 @@
 // every thread knows the state.
 #include "lower.h"
 
+#include <math.h>
+
 // ---- Opening ---------------------------------------------------------------------------------------------
 // Whether an expression of the loops inside, whose variables are not bound yet, differs between lanes of the
 // vector.
@@ -161,7 +163,7 @@ static void lift(kernel *k, simt_builder *b, const reduction *r, const loop_node
         return;
     }
     simt_value *arg = ARENA_ARRAY(k->l->arena, simt_value, r->r->nargs + 1);
-    for (uint32_t i = 0; i < r->r->nargs; i++) arg[i] = lw_expr(k, b, lw_lifted(k, r, i));
+    for (uint32_t i = 0; i < r->r->nargs; i++) arg[i] = lw_expr(k, b, r->scale ? r->scaled : lw_lifted(k, r, i));
     lw_reducer(k, b, r->r->lift, r->r->nstate, arg, NULL, NULL, out);
 }
 
@@ -215,6 +217,24 @@ static void take_in(kernel *k, simt_builder *b, const reduction *r, const simt_v
         state[c] = when && !(as_is && c < r->r->nstate) ? simt_build_select(b, when, after[c], state[c]) : after[c];
 }
 
+simt_value lw_enter_cell(kernel *k, simt_builder *b, const reduction *r) {
+    simt_value c = 0;
+    axis_set axes = 0;
+    for (uint32_t i = 0; i < r->cells.len; i++) {
+        c = lw_both(b, c, lw_expr(k, b, r->cells.data[i]));
+        axes |= lw_depends(k, r->cells.data[i]);
+    }
+    k->cell = c, k->cell_axes = axes;
+    return c;
+}
+
+// A maximum takes -inf for what an empty cell has: its exponential does, too (lower_maximum.c), and one choice is both.
+static simt_value least_elsewhere(simt_builder *b, const reduction *r, simt_value x, simt_value inside) {
+    simt_type t = simt_typeof(b->func, x);
+    if (r->r->kind != REDUCE_MAX || r->level || t.element != SIMT_F32 || t.lanes != 1) return x;
+    return simt_build_select(b, inside, x, simt_build_float(b, t, (double)-INFINITY));
+}
+
 static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const loop_node *n,
                            simt_value *slot) {
     arena *a = k->l->arena;
@@ -224,11 +244,13 @@ static void contribute_one(kernel *k, simt_builder *b, const reduction *r, const
     bool laned = inside && r->types[0].lanes > 1;
     uint32_t lane = laned ? (uint32_t)k->at[k->vector] : 0, turns = r->chained && !inside ? lw_lanes(k) : 1;
     for (uint32_t c = 0; c < r->n; c++) state[c] = laned ? lw_pick(b, slot[c], lane) : slot[c];
-    simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r));
-    for (uint32_t i = 0; i < r->cells.len; i++) when = lw_both(b, when, lw_expr(k, b, r->cells.data[i]));
+    simt_value when = lw_both(b, lw_masks(k, b, r->masks), only_once(k, b, r)), cell = lw_enter_cell(k, b, r);
+    when = lw_both(b, when, cell);
     if (n->valid) when = lw_both(b, when, lw_expr(k, b, n->valid));
     when = both_lanes(b, when, not_padding(k, b, r));
     lift(k, b, r, n, lifted);
+    k->cell = 0;
+    if (cell) lifted[0] = least_elsewhere(b, r, lifted[0], when);
     bool as_is = when && r->r->nstate == 1 && lw_adds_nothing(k, r, lifted[0], when);
     for (uint32_t t = 0; t < turns; t++) {
         for (uint32_t c = 0; c < r->r->nstate; c++) one[c] = turns > 1 ? lw_pick(b, lifted[c], t) : lifted[c];
@@ -415,7 +437,7 @@ void lw_close(kernel *k, simt_builder *b, reduction *r) {
 reduction *lw_open(kernel *k, simt_builder *b, const loop_node *n, uint32_t stage) {
     reduction *r = reduction_new(k, n, stage);
     start_states(k, b, r);
-    lw_follow(k, r);
+    lw_follow(k, b, r);
     VEC_PUSH(k->l->arena, &k->reductions, r);
     return r;
 }

@@ -14,7 +14,10 @@ enum {
     LANES = 4,          // that share a row, and its depth
     LEAST = 32,         // columns of a sum: with fewer, what cells hold costs more than products
     LEAST_DOTS = 16,    // where scores are products, too
-    WIDE = 64,          // from which on it costs little; numbers of a row that a warp has of several heads
+    WIDE = 64,          // from which on it costs little
+    HEADS_WIDE = 80,    // numbers of a row that a warp has of several heads
+    ALONE_WIDE = 32,    // features of one head up to which a row is read as a matrix
+    COPIED = 8,         // bytes of a copy, at least
     WIDEST = 256,       // of all heads that come together, too
     MOST_HELD = 128,    // numbers a thread holds of its rows
     WARPS = 2,          // of a block: windows
@@ -98,7 +101,7 @@ static bool is_dot(windows *x, const tensor_stage *st) {
         if (!is_rows_of(x, product->args[i], st->bound[0], &row[i], &map[i]) || !see_type(x, product->args[i]))
             return false;
     x->dots = default_extent(x->w->p, st->bound[0]);
-    return row[0] != row[1] && see_source(x, map[row[0] ? 1 : 0]) && x->dots && x->dots % DEPTH == 0;
+    return row[0] != row[1] && see_source(x, map[row[0] ? 1 : 0]) && x->dots;
 }
 
 typedef struct {
@@ -197,16 +200,22 @@ static int64_t heads_of(const windows *x) {
 // Numbers that a row has of one head, of what is multiplied.
 static int64_t width_of(const windows *x) { return x->products ? x->columns : x->dots; }
 
-// Heads of a row that a warp has at once: as many numbers as of one head, of all that it sums.
+static int64_t up_to(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+// Widths that pieces do not divide: past the last number of a row there are zeros.
+static bool is_odd(const windows *x) { return x->columns % PIECE || x->dots % DEPTH; }
+
+// Heads of a row that a warp has at once: about as many numbers as of one head, of all that it sums.
 static int64_t heads_of_warp(const windows *x) {
-    int64_t sums = x->products ? x->products : x->of->sums.len, heads = WIDE / width_of(x) / sums;
-    return heads > 1 ? default_power_in(x->heads, heads) : 1;
+    int64_t sums = x->products ? x->products : x->of->sums.len, heads = HEADS_WIDE / up_to(width_of(x), PIECE) / sums;
+    while (heads > 1 && x->heads % heads) heads--;
+    return heads > 1 ? heads : 1;
 }
 
 // Several heads, all of them at once: rows are copied whole, and what a row has of one is too little for a copy.
 static bool are_heads_shared(const windows *x) {
     int64_t width = width_of(x), warps = x->bounded ? HEAD_WARPS : MOST_HEAD_WARPS;
-    return width && (!x->dots || x->dots == width) && width <= WIDE && width % DEPTH == 0 && x->heads * width <= WIDEST &&
+    return width && (!x->dots || x->dots == width) && width <= WIDE && width >= DEPTH && x->heads * width <= WIDEST &&
            x->heads <= warps * heads_of_warp(x);
 }
 
@@ -214,6 +223,12 @@ static bool are_heads_shared(const windows *x) {
 static bool are_shared(const windows *x) {
     if (x->heads > 1) return are_heads_shared(x);
     return (!x->products || x->columns >= LEAST) && (!x->dots || x->dots >= LEAST);
+}
+
+// Rows are copied by whole words.
+static bool fits_odd(const windows *x) {
+    int64_t row = x->heads * width_of(x) * ir_dtype_bytes(x->type);
+    return x->type != DT_F32 && row % COPIED == 0 && are_shared(x);
 }
 
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
@@ -228,8 +243,9 @@ static int64_t density_of(const windows *x) {
 
 // Warps that share a window's slots, of other rows.
 static int64_t sharing_of(const windows *x) {
-    int64_t heads = x->heads > 1 ? x->heads / heads_of_warp(x) : 1;
-    return are_shared(x) && heads < SHARING ? SHARING / heads : 1;
+    int64_t heads = x->heads > 1 ? x->heads / heads_of_warp(x) : 1, least = x->heads * width_of(x) >= WIDEST ? 2 : 1;
+    if (!are_shared(x)) return 1;
+    return heads < SHARING / least ? default_power_in(SHARING, SHARING / heads) : x->heads > 1 ? least : 1;
 }
 
 // Of f32, each number twice the room and three products for one: of one head, what a thread holds of rows and sums.
@@ -243,11 +259,11 @@ static bool fit(windows *x) {
     if (!p->machine->gpu || p->facts->no_matrices || x->of->edges.len) return false;
     if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
     x->heads = heads_of(x);
-    if (!x->heads || (x->type == DT_F32 && !fits_words(x))) return false;
+    if (!x->heads || (x->type == DT_F32 && !fits_words(x)) || (is_odd(x) && !fits_odd(x))) return false;
     if (!x->products) return x->dots >= LEAST || (x->heads > 1 && are_heads_shared(x));
     int64_t held = x->products * x->columns / 2, least = x->bounded ? (x->dots ? LEAST_DOTS : LEAST) : are_shared(x) ? LEAST : WIDE;
     if (x->heads > 1 && are_heads_shared(x)) least = DEPTH;
-    return x->columns <= WIDEST && x->columns >= least && x->columns % PIECE == 0 && held <= MOST_HELD;
+    return x->columns <= WIDEST && x->columns >= least && held <= MOST_HELD;
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
@@ -293,12 +309,15 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
 // Numbers of an access, 16 bytes.
 static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }
 
+// Rows that warps share are read as matrices where a warp has little of them.
+static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) && (x->heads > 1 || x->columns <= ALONE_WIDE); }
+
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
-    int64_t vector = x->heads > 1 && x->bounded && are_shared(x) ? 1 : default_power_in(x->columns / PIECE, access_of(x));   // heads are read as matrices
+    int64_t columns = up_to(x->columns, PIECE), vector = are_matrices(x) || is_odd(x) ? 1 : default_power_in(columns / PIECE, access_of(x));
     if (!x->products || st->nleft < x->depth) return;
     default_fill(m, st->name, SCHEDULE_VECTOR, st->left[st->nleft - 1], vector, NULL);
-    default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[st->nleft - 1], x->columns / (LANES * vector), NULL);
+    default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[st->nleft - 1], columns / (LANES * vector), NULL);
 }
 
 typedef struct {
@@ -331,7 +350,7 @@ static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tens
 
 void default_window_score(walks *w, const tensor_stage *st) {
     windows x = {.w = w, .type = type_of(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
-    int64_t depth = default_extent(w->p, st->bound[0]), vector = w->natural ? 1 : default_power_in(depth / LANES, access_of(&x));
+    int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH), vector = w->natural ? 1 : default_power_in(depth / LANES, access_of(&x));
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
     fill_mma(&x, st, st->bound[0], true);
@@ -355,7 +374,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);
-    w->natural |= are_shared(&x) && x.heads > 1;
+    w->natural |= (are_shared(&x) && x.heads > 1) || are_matrices(&x) || is_odd(&x);
     VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x)}));
     return true;
 }

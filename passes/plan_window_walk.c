@@ -416,6 +416,13 @@ static bool check_stored(planner *p, const plan_matrix *m, const plan_inside *in
     return true;
 }
 
+// Exponentials in cells are approximate, and so is what is rounded of them (lower_maximum.c).
+static void tell_near(planner *p, const uint32_t *stages, uint32_t n, simt_mma kind) {
+    if (simt_mma_splits(kind)) return;
+    p->plan->near = true;
+    for (uint32_t i = 0; i < n; i++) VEC_PUSH(p->plan->arena, &p->plan->relative, stage_of(p, stages[i])->name);
+}
+
 void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m, loop_node *reduce,
                       loop_list *made, const plan_inside *inside) {
     if (!p->window) {
@@ -425,6 +432,7 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
     if (!check_alike(p, stages, n, m) || !check_stored(p, m, inside) || !plan_window_check(p, m)) return;
     plan_cut(p, m->stage, m->depth, true);   // refuses what else deals them out
     cells c = prepare(p, m, stages, n, inside);
+    tell_near(p, stages, n, m->kind);
     span from = m->stage->at;
     block at_hand;
     bool columns = has_products(p, inside);

@@ -53,10 +53,36 @@ simt_value scalar_mod(simt_builder *b, simt_value x, simt_value y) {
     return simt_build_select(b, fix, simt_build_binary(b, SIMT_ADD, r, y), r);
 }
 
+static const simt_instr_info *made_by(const simt_builder *b, simt_value x) {
+    simt_instr i = b->func->values.data[x].def;
+    return i ? &b->func->instrs.data[i] : NULL;
+}
+
+static bool is_number(const simt_builder *b, simt_value x, int64_t *c) {
+    const simt_instr_info *i = made_by(b, x);
+    if (!i || i->op != SIMT_CONST) return false;
+    *c = i->imm.i;
+    return true;
+}
+
+simt_value scalar_without_constant(const simt_builder *b, simt_value x, int64_t *constant) {
+    int64_t c;
+    *constant = 0;
+    for (const simt_instr_info *i = made_by(b, x); i && i->op == SIMT_ADD && is_number(b, i->args[1], &c); i = made_by(b, x))
+        x = i->args[0], *constant += c;
+    return x;
+}
+
+// Of bits whose places differ by constants the word is shifted once.
 simt_value scalar_bit(simt_builder *b, simt_value x, simt_value i) {
     simt_type word = {SIMT_I32, simt_typeof(b->func, x).lanes};
+    const simt_instr_info *wide = made_by(b, i);
+    if (wide && wide->op == SIMT_CVT) i = wide->args[0];
+    int64_t constant, mask = 1;
+    simt_value to = scalar_without_constant(b, i, &constant);
+    if (constant > 0 && constant < 32) i = to, mask = INT64_C(1) << constant;
     simt_value shifted = simt_build_binary(b, SIMT_LSHR, simt_build_cvt(b, word, x), simt_build_cvt(b, word, i)),
-               bit = simt_build_binary(b, SIMT_AND, shifted, simt_build_int(b, word, 1));
+               bit = simt_build_binary(b, SIMT_AND, shifted, simt_build_int(b, word, mask));
     return simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, word, 0));
 }
 

@@ -12,7 +12,8 @@ uint8_t *scalar_none_facts(arena *a, const tensor_op *op);   // per expression
 // Integers of 64 bits, both of as many lanes. x - floor(x / y) * y; floor(x / y); 0 where y is 0.
 simt_value scalar_mod(simt_builder *b, simt_value x, simt_value y);
 simt_value scalar_quot(simt_builder *b, simt_value x, simt_value y);
-simt_value scalar_bit(simt_builder *b, simt_value x, simt_value i);   // whether bit i of 0 … 31 is set
+simt_value scalar_bit(simt_builder *b, simt_value x, simt_value i);   // whether bit i of 0 … 31 is set; i = p + c, c a constant: p is no less than 0
+simt_value scalar_without_constant(const simt_builder *b, simt_value x, int64_t *constant);   // x but what is added to it at last
 
 // rand(): splitmix64's finaliser over the hash of what came before and one argument more; then f32 in [0, 1).
 simt_value scalar_hash(simt_builder *b, simt_value before, simt_value argument);   // before 0: the first argument
