@@ -204,6 +204,104 @@ static void guard(hoisting *h, simt_instr loop, simt_value condition, const inst
     VEC_PUSH(h->a, to, i);
 }
 
+// ---- Before copies ---------------------------------------------------------------------------------------
+// Copies into shared memory that stand before the loop wait for the indices of their rows: what the loop's rows have themselves is asked
+// for before those, so that neither waits for the other.
+//     if lo < hi { i = ld index }  copy x[i]  if lo < hi { a = ld row; for (…) { … } }
+//  →  if lo < hi { i = ld index }  if lo < hi { a = ld row; copy x[i]; for (…) { … } }
+typedef struct {
+    hoisting *h;
+    bool *made;     // per value: by a load of the list, or for one
+    bool copies;    // what was met last does
+} early;
+
+// That it is made of something loaded, or read under a condition.
+static bool is_loaded(const hoisting *h, simt_value v, uint32_t depth) {
+    simt_instr def = h->f->values.data[v].def;
+    const simt_instr_info *i = def ? at(h, def) : NULL;
+    bool loaded = i && (i->op == SIMT_LD || i->op == SIMT_IF);
+    for (uint32_t n = 0; i && !loaded && depth > 0 && n < i->nargs; n++) loaded = is_loaded(h, i->args[n], depth - 1);
+    return loaded;
+}
+
+// Nothing that a load of what stays may see changes.
+static bool may_pass(early *e, const simt_instr_info *i) {
+    enum { DEPTH = 6 };   // of an address
+    e->copies |= i->op == SIMT_COPY && is_loaded(e->h, i->args[1], DEPTH);
+    bool copies = i->op == SIMT_COPY || i->op == SIMT_COPY_END || i->op == SIMT_BARRIER,
+         plain = i->op == SIMT_LD || i->op == SIMT_IF || i->op == SIMT_YIELD || simt_op_table(i->op)->flags == SIMT_PURE;
+    for (uint32_t n = 0; n < i->nregions && plain; n++)
+        for (uint32_t k = 0; k < region(e->h, i->regions[n])->instrs.len; k++)
+            plain = plain && may_pass(e, at(e->h, region(e->h, i->regions[n])->instrs.data[k]));
+    return copies || plain;
+}
+
+static bool reads(const simt_value *args, uint32_t nargs, const simt_instr_info *of) {
+    for (uint32_t n = 0; n < nargs; n++)
+        for (uint32_t k = 0; k < of->nresults; k++)
+            if (args[n] == of->results[k]) return true;
+    return false;
+}
+
+static bool some_reads(const early *e, const instr_list *loads, simt_instr loop, const simt_instr_info *of) {
+    bool any = reads(at(e->h, loop)->args, 2, of);   // the condition
+    for (uint32_t k = 0; k < loads->len; k++) any |= reads(at(e->h, loads->data[k])->args, at(e->h, loads->data[k])->nargs, of);
+    return any;
+}
+
+static bool goes_along(const simt_instr_info *i) { return i->op == SIMT_IF || simt_op_table(i->op)->flags & SIMT_WRITES; }
+
+// Where in the list they may stand: before the first copies that they may; the list's length: before none.
+static uint32_t place_before_copies(early *e, const instr_list *loads, simt_instr loop, const instr_list *to) {
+    uint32_t place = to->len;
+    for (uint32_t k = to->len; k > 0; k--) {
+        simt_instr_info *i = at(e->h, to->data[k - 1]);
+        e->copies = false;
+        if (!may_pass(e, i) || some_reads(e, loads, loop, i) || (goes_along(i) && i->nresults)) break;
+        if (e->copies) place = k - 1;
+    }
+    return place;
+}
+
+// Loads of several numbers that stay, and what they are made of; what is made of them is not waited for there. Others, of which the same
+// is loaded for several cells, LLVM makes one.
+static void find_loads(early *e, const instr_list *before, instr_list *loads, instr_list *rest) {
+    uint32_t first = before->len;
+    simt_instr *taken = ARENA_ARRAY(e->h->a, simt_instr, before->len + 1);
+    for (uint32_t k = before->len; k-- > 0;) {
+        const simt_instr_info *i = at(e->h, before->data[k]);
+        bool load = i->op == SIMT_LD && i->mem.invariant && simt_typeof(e->h->f, i->results[0]).lanes > 1, pure = simt_op_table(i->op)->flags == SIMT_PURE;
+        bool needed = pure && i->nresults && e->made[i->results[0]];
+        if (!load && !needed) continue;
+        for (uint32_t n = 0; n < i->nargs; n++) e->made[i->args[n]] = true;
+        taken[--first] = before->data[k];
+    }
+    for (uint32_t k = first; k < before->len; k++) VEC_PUSH(e->h->a, loads, taken[k]);
+    for (uint32_t k = 0, t = first; k < before->len; k++) {
+        if (t < before->len && taken[t] == before->data[k]) t++;
+        else VEC_PUSH(e->h->a, rest, before->data[k]);
+    }
+}
+
+// The copies go with the loop, behind the loads.
+static void go_before_copies(hoisting *h, simt_instr loop, instr_list *before, instr_list *to) {
+    early e = {.h = h, .made = ARENA_ARRAY(h->a, bool, h->f->values.len)};
+    instr_list all = {0}, rest = {0};
+    find_loads(&e, before, &all, &rest);
+    uint32_t place = all.len && at(h, loop)->op == SIMT_FOR ? place_before_copies(&e, &all, loop, to) : to->len, kept = place;
+    if (place == to->len) return;
+    for (uint32_t k = 0; k < all.len; k++)
+        if (at(h, all.data[k])->op == SIMT_LD) at(h, all.data[k])->mem.pinned = true;
+    VEC_PUSH(h->a, &all, simt_instr_new(h->f, SIMT_WARP_SYNC, NULL, 0, NULL, 0, at(h, loop)->at));   // which no assembler has them pass
+    for (uint32_t k = place; k < to->len; k++) {
+        if (goes_along(at(h, to->data[k]))) VEC_PUSH(h->a, &all, to->data[k]);
+        else to->data[kept++] = to->data[k];
+    }
+    to->len = kept;
+    for (uint32_t k = 0; k < rest.len; k++) VEC_PUSH(h->a, &all, rest.data[k]);
+    *before = all;
+}
+
 // ---- Loops -----------------------------------------------------------------------------------------------
 static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
     simt_region body = at(h, loop)->regions[at(h, loop)->nregions - 1];
@@ -222,6 +320,7 @@ static void hoist(hoisting *h, simt_instr loop, instr_list *to) {
     }
     choose(h, &before);
     take(h, body);
+    if (some == ROUNDS_ASKED) go_before_copies(h, loop, &before, to);
     if (some == ROUNDS_ASKED) {
         if (!condition) condition = asked(h, loop, to);
         guard(h, loop, condition, &before, to);

@@ -81,8 +81,7 @@ static const char *access_fault(const simt_func *f, const simt_instr_info *i) {
     bool global = simt_typeof(f, i->args[0]).element == SIMT_PTR_GLOBAL;
     if (i->mem.invariant && (i->op != SIMT_LD || !global))
         return "only loads from global memory can be invariant";
-    if (i->mem.pinned && (i->op != SIMT_LD || !global || simt_typeof(f, i->results[0]).lanes > 1))
-        return "only loads of one element from global memory can be pinned";
+    if (i->mem.pinned && (i->op != SIMT_LD || !global)) return "only loads from global memory can be pinned";
     return NULL;
 }
 

@@ -312,6 +312,7 @@ typedef struct {   // a variable that stands at another position: what is comput
 } lw_journey;
 lw_journey lw_go_to(kernel *k, tensor_var v, simt_value at);
 void lw_come_back(kernel *k, const lw_journey *from);
+void lw_pin(const kernel *k, simt_value x);   // loaded where it is asked for, not where it is used
 typedef struct read_ahead read_ahead;
 read_ahead *lw_read_ahead(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, slot_list *carried);   // NULL: nothing
 const simt_value *lw_read_begin(const read_ahead *a);   // indices of rows of the rounds that are copied before the first one

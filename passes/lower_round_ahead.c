@@ -52,10 +52,10 @@ void lw_come_back(kernel *k, const lw_journey *from) {
     k->log.len = from->log;
 }
 
-// What is asked for a round before its use is asked for there.
-static void pin(const kernel *k, simt_value x) {
+// What is asked for a round before its use is asked for there: the load that a number is, widened or times a constant.
+void lw_pin(const kernel *k, simt_value x) {
     simt_instr_info *i = &k->f->instrs.data[k->f->values.data[x].def];
-    while (i->op == SIMT_CVT) i = &k->f->instrs.data[k->f->values.data[i->args[0]].def];
+    while (i->op == SIMT_CVT || i->op == SIMT_MUL) i = &k->f->instrs.data[k->f->values.data[i->args[0]].def];
     if (i->op == SIMT_LD && simt_typeof(k->f, i->args[0]).element == SIMT_PTR_GLOBAL) i->mem.pinned = true;
 }
 
@@ -72,7 +72,7 @@ static void read(kernel *k, simt_builder *b, const read_ahead *a, simt_value bas
             out[at++] = simt_build_cvt(b, k->ix, lw_expr(k, b, a->loads.data[i]));
     lw_come_back(k, &from);
     lw_fetch_indices(k, b, a->node, rounds_on(b, a, base, a->node->buffers - 1), hi, &out[at]);
-    for (uint32_t i = 0; i < a->n; i++) pin(k, out[i]);
+    for (uint32_t i = 0; i < a->n; i++) lw_pin(k, out[i]);
 }
 
 static void measure(kernel *k, read_ahead *a, simt_value base) {
@@ -99,7 +99,7 @@ static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_val
         lw_fetch_indices(k, &then, a->node, rounds_on(&then, a, lo, i), hi, &all[i * a->indices]);
     read(k, &then, a, lo, hi, &all[rounds * a->indices]);
     simt_build_yield(&then, all, n);
-    for (uint32_t i = 0; i < n; i++) none[i] = lw_ix(k, &other, 0);
+    for (uint32_t i = 0; i < n; i++) none[i] = lo;   // nobody's: with a constant LLVM would compute what follows here, and wait for it
     simt_build_yield(&other, none, n);
     for (uint32_t i = 0; i < n; i++) all[i] = simt_result(k->f, branch, i);
     memcpy(a->begin, all, rounds * a->indices * sizeof *all);
