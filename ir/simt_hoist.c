@@ -263,8 +263,7 @@ static uint32_t place_before_copies(early *e, const instr_list *loads, simt_inst
     return place;
 }
 
-// Loads of several numbers that stay, and what they are made of; what is made of them is not waited for there. Others, of which the same
-// is loaded for several cells, LLVM makes one.
+// Loads of several numbers that stay, and what they are made of; what is made of them is not waited for there.
 static void find_loads(early *e, const instr_list *before, instr_list *loads, instr_list *rest) {
     uint32_t first = before->len;
     simt_instr *taken = ARENA_ARRAY(e->h->a, simt_instr, before->len + 1);
@@ -283,6 +282,37 @@ static void find_loads(early *e, const instr_list *before, instr_list *loads, in
     }
 }
 
+static void replace(hoisting *h, simt_instr_info *i, const simt_value *by) {
+    simt_value *args = ARENA_ARRAY(h->a, simt_value, i->nargs + 1);
+    for (uint32_t n = 0; n < i->nargs; n++) args[n] = by[i->args[n]] ? by[i->args[n]] : i->args[n];
+    i->args = args;
+    for (uint32_t n = 0; n < i->nregions; n++)
+        for (uint32_t k = 0; k < region(h, i->regions[n])->instrs.len; k++) replace(h, at(h, region(h, i->regions[n])->instrs.data[k]), by);
+}
+
+static bool is_alike(const hoisting *h, const simt_instr_info *x, const simt_instr_info *y) {
+    bool alike = x->op == y->op && x->aux == y->aux && x->imm.i == y->imm.i && x->nargs == y->nargs && x->mem.scale == y->mem.scale &&
+                 x->mem.align == y->mem.align && simt_type_equal(simt_typeof(h->f, x->results[0]), simt_typeof(h->f, y->results[0]));
+    for (uint32_t n = 0; n < x->nargs && alike; n++) alike = x->args[n] == y->args[n];
+    return alike;
+}
+
+// LLVM does not take one pinned load for several.
+static void make_one(hoisting *h, instr_list *loads, const instr_list *rest, simt_instr loop) {
+    simt_value *by = ARENA_ARRAY(h->a, simt_value, h->f->values.len);
+    uint32_t n = 0;
+    for (uint32_t k = 0, same; k < loads->len; k++) {
+        simt_instr_info *i = at(h, loads->data[k]);
+        replace(h, i, by);
+        for (same = 0; same < n && !is_alike(h, at(h, loads->data[same]), i); same++) {}
+        if (same < n) by[i->results[0]] = at(h, loads->data[same])->results[0];
+        else loads->data[n++] = loads->data[k];
+    }
+    loads->len = n;
+    for (uint32_t k = 0; k < rest->len; k++) replace(h, at(h, rest->data[k]), by);
+    replace(h, at(h, loop), by);
+}
+
 // The copies go with the loop, behind the loads.
 static void go_before_copies(hoisting *h, simt_instr loop, instr_list *before, instr_list *to) {
     early e = {.h = h, .made = ARENA_ARRAY(h->a, bool, h->f->values.len)};
@@ -290,6 +320,7 @@ static void go_before_copies(hoisting *h, simt_instr loop, instr_list *before, i
     find_loads(&e, before, &all, &rest);
     uint32_t place = all.len && at(h, loop)->op == SIMT_FOR ? place_before_copies(&e, &all, loop, to) : to->len, kept = place;
     if (place == to->len) return;
+    make_one(h, &all, &rest, loop);
     for (uint32_t k = 0; k < all.len; k++)
         if (at(h, all.data[k])->op == SIMT_LD) at(h, all.data[k])->mem.pinned = true;
     VEC_PUSH(h->a, &all, simt_instr_new(h->f, SIMT_WARP_SYNC, NULL, 0, NULL, 0, at(h, loop)->at));   // which no assembler has them pass

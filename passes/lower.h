@@ -512,7 +512,7 @@ const tensor_node *lw_below(const lowering *l, const tensor_node *choice);
 simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice);
 // A finite constant above 0, by which a product is as large as its other factor is.
 bool lw_is_positive(const simt_builder *b, simt_value x, double *of);
-bool lw_is_narrow(const kernel *k);   // tensor cores take what is computed with the 11 bits of f16 or tf32, or the 8 of bf16
+bool lw_is_narrow(const kernel *k);   // tensor cores take what is computed with the 11 bits of f16 or tf32, or the 8 of bf16; beside them, in cells
 simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e);   // of an exponential
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------

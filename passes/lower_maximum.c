@@ -136,7 +136,7 @@ const tensor_node *lw_below(const lowering *l, const tensor_node *choice) {
 
 bool lw_is_narrow(const kernel *k) {
     const loop_node *products = lw_products(k);
-    return products && !simt_mma_splits(products->matrix->kind);
+    return products ? !simt_mma_splits(products->matrix->kind) : k->cell && k->l->plan->near;
 }
 
 // 2^(x log2 e) by the machine's approximation: two operations for the twelve to eighteen of the library's, which were most of
