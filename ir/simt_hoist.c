@@ -224,12 +224,12 @@ static bool is_loaded(const hoisting *h, simt_value v, uint32_t depth) {
     return loaded;
 }
 
-// Nothing that a load of what stays may see changes.
+// Copies, what meets before them, and what neither reads nor writes anything that they or others may change.
 static bool may_pass(early *e, const simt_instr_info *i) {
     enum { DEPTH = 6 };   // of an address
     e->copies |= i->op == SIMT_COPY && is_loaded(e->h, i->args[1], DEPTH);
     bool copies = i->op == SIMT_COPY || i->op == SIMT_COPY_END || i->op == SIMT_BARRIER,
-         plain = i->op == SIMT_LD || i->op == SIMT_IF || i->op == SIMT_YIELD || simt_op_table(i->op)->flags == SIMT_PURE;
+         plain = i->op == SIMT_IF || i->op == SIMT_YIELD || simt_op_table(i->op)->flags == SIMT_PURE || (i->op == SIMT_LD && i->mem.invariant);
     for (uint32_t n = 0; n < i->nregions && plain; n++)
         for (uint32_t k = 0; k < region(e->h, i->regions[n])->instrs.len; k++)
             plain = plain && may_pass(e, at(e->h, region(e->h, i->regions[n])->instrs.data[k]));
@@ -269,8 +269,8 @@ static void find_loads(early *e, const instr_list *before, instr_list *loads, in
     simt_instr *taken = ARENA_ARRAY(e->h->a, simt_instr, before->len + 1);
     for (uint32_t k = before->len; k-- > 0;) {
         const simt_instr_info *i = at(e->h, before->data[k]);
-        bool load = i->op == SIMT_LD && i->mem.invariant && simt_typeof(e->h->f, i->results[0]).lanes > 1, pure = simt_op_table(i->op)->flags == SIMT_PURE;
-        bool needed = pure && i->nresults && e->made[i->results[0]];
+        bool load = i->op == SIMT_LD && i->mem.invariant && simt_typeof(e->h->f, i->results[0]).lanes > 1,
+             needed = simt_op_table(i->op)->flags == SIMT_PURE && i->nresults && e->made[i->results[0]];
         if (!load && !needed) continue;
         for (uint32_t n = 0; n < i->nargs; n++) e->made[i->args[n]] = true;
         taken[--first] = before->data[k];

@@ -1,4 +1,4 @@
-// What leaves loops, and what stays, value by value; the code that is left verifies and reads back.
+// What leaves loops, and what stays, value by value; the code that is left verifies and reads back. What goes before copies.
 #include "simt.h"
 
 #include <string.h>
@@ -131,8 +131,71 @@ static simt_module *parsed(arena *a, const char *words) {
     return fault ? NULL : m;
 }
 
+// ---- Before copies ---------------------------------------------------------------------------------------
+// %s stands between the copies and the loop.
+static const char *const copies =
+    "module unit\n"
+    "kernel k(%%x: ptr.global readonly noalias, %%y: ptr.global, %%n: i32, %%many: i32) block 32 shared 4096 {\n"
+    "  %%zero = const i32 0\n"
+    "  %%one = const i32 1\n"
+    "  %%on = const pred true\n"
+    "  %%to = shared 0\n"
+    "  %%at = addr %%x, %%many * 4\n"
+    "  %%index = %s\n"
+    "  %%from = addr %%x, %%index * 16\n"
+    "  copy %%to, %%from, %%on bytes 16\n"
+    "  copy.end\n"
+    "  %s\n"
+    "  for %%i = %%zero to %%n step %%one {\n"
+    "    %%a = addr %%x, %%n * 16\n"
+    "    %%row = ld f32x4 %%a align 16 invariant\n"
+    "    %%b = addr %%x, %%n * 16\n"
+    "    %%again = ld f32x4 %%b align 16 invariant\n"
+    "    %%first = extract f32 %%row, 0\n"
+    "    %%last = extract f32 %%again, 3\n"
+    "    %%c = addr %%x, %%many * 8\n"
+    "    %%narrow = ld f32 %%c invariant\n"
+    "    %%most = max f32 %%first, %%last\n"
+    "    %%sum = add f32 %%most, %%narrow\n"
+    "    %%d = addr %%y, %%i * 4\n"
+    "    st f32 %%d, %%sum\n"
+    "  }\n"
+    "  return\n"
+    "}\n";
+
+static bool in_order(const char *in, const char *const *words) {
+    const char *at = in;
+    for (; *words; words++) {
+        at = strstr(at, *words);
+        if (!at) printf("simt_hoist.c: '%s' does not follow\n%s", *words, in);
+        if (!at) return false;
+    }
+    return true;
+}
+
+static bool before_copies(arena *a, const char *index, const char *between, const char *const *words, bool one) {
+    simt_module *m = parsed(a, arena_printf(a, copies, index, between));
+    if (!m) return false;
+    simt_hoist(m->funcs.data[0]);
+    textbuf out = textbuf_new(a);
+    simt_print(&out, m);
+    const char *fault = simt_verify(a, m);
+    bool once = !strstr(out.data, "%again = ld") == one;
+    if (fault || !once) printf("simt_hoist.c: %s\n%s", fault ? fault : "loads that are the same", out.data);
+    return !fault && once && in_order(out.data, words);
+}
+
+static bool test_copies(arena *a) {
+    static const char *const early[] = {"%index", "if %", "%row = ld", "pinned", "warp.sync", "copy %to", "copy.end", "%narrow = ld", "for %i", "extract", NULL},
+                            *const late[] = {"%index", "copy %to", "copy.end", "%row = ld", "%narrow = ld", "for %i", NULL};
+    const char *loaded = "ld i32 %at invariant", *known = "add i32 %many, %n", *shared = "%s = ld f32 %to";
+    return before_copies(a, loaded, "", early, true) && before_copies(a, known, "", late, false) &&
+           before_copies(a, loaded, shared, late, false) && before_copies(a, loaded, "barrier", early, true);
+}
+
 int main(void) {
     arena *a = arena_new();
+    if (!test_copies(a)) return 1;
     simt_module *m = parsed(a, text);
     if (!m) return 1;
     simt_hoist(m->funcs.data[0]);
