@@ -243,9 +243,11 @@ static int64_t density_of(const windows *x) {
 
 // Warps that share a window's slots, of other rows.
 static int64_t sharing_of(const windows *x) {
-    int64_t heads = x->heads > 1 ? x->heads / heads_of_warp(x) : 1, least = x->heads * width_of(x) >= WIDEST ? 2 : 1;
+    int64_t heads = x->heads > 1 ? x->heads / heads_of_warp(x) : 1;
+    bool wide = x->products && (x->heads * width_of(x) >= WIDEST || !x->bounded);   // much is copied, or read for several sums
+    int64_t least = wide && heads > 1 ? 2 : 1;
     if (!are_shared(x)) return 1;
-    return heads < SHARING / least ? default_power_in(SHARING, SHARING / heads) : x->heads > 1 ? least : 1;
+    return heads * least < SHARING ? default_power_in(SHARING, SHARING / heads) : least;
 }
 
 // Of f32, each number twice the room and three products for one: of one head, what a thread holds of rows and sums.
