@@ -125,13 +125,20 @@ static change change_of(kernel *k, const reduction *r) {
 // ends (as FlashAttention-4 does). Until then no lane asks the others what they have met.
 enum { DISTANCE = 8 };
 
+// Of nothing but numbers and sizes.
+static bool is_number(const kernel *k, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    bool number = x->nargs || x->op == TENSOR_CONST_OP || x->op == TENSOR_SIZE_OP;
+    for (uint32_t i = 0; i < x->nargs && number; i++) number = is_number(k, x->args[i]);
+    return number && x->op != TENSOR_LOAD_OP;
+}
+
 // The largest of c x is c times the largest x: of a constant c, met without it.
 static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
     const tensor_node *x = tensor_node_at(k->l->op, lw_lifted(k, r, 0));
     double positive;
     for (uint32_t i = 0; i < 2 && x->op == TENSOR_MUL_OP && !r->scale; i++) {
-        if (tensor_node_at(k->l->op, x->args[i])->op == TENSOR_LOAD_OP) continue;
-        simt_value c = lw_depends(k, x->args[i]) ? 0 : lw_expr(k, b, x->args[i]);
+        simt_value c = is_number(k, x->args[i]) ? lw_expr(k, b, x->args[i]) : 0;
         if (c && lw_is_positive(b, c, &positive)) r->scale = c, r->scaled = x->args[1 - i];
     }
 }
