@@ -322,10 +322,11 @@ void lw_read_done(read_ahead *a);   // at its end
 
 // ---- Rows copied into shared memory for rounds (lower_fetch.c) --------------------------------------------
 void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, const simt_value *indices);   // before the first round; indices: of rows, NULL: they are read
-// At the head of the round at base: its rows are there, and those of a later one on their way. slot: the buffer it has, i32; gives that
-// of the next round. The caller sets the length of what is fetched back.
-simt_value lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot, simt_value hi,
-                          const simt_value *indices);   // NULL: none are known
+// At the head of the round at base: its rows are there, and those of a later one on their way. slot, next: the buffers of both, i32. The
+// caller sets the length of what is fetched back.
+void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot, simt_value next, simt_value hi,
+                    const simt_value *indices);   // NULL: none are known
+simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot, bool after);
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n);   // indices that a thread reads a round before; 0: it does not
 void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out);   // of the round at base
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a round

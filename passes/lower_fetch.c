@@ -382,16 +382,15 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
 }
 
 // In a ring: the one after it, or before.
-static simt_value buffer_beside(simt_builder *b, const loop_node *n, simt_value slot, bool after) {
+simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot, bool after) {
     uint32_t last = n->buffers - 1;
     simt_value ends = simt_build_cmp(b, SIMT_EQ, slot, i32(b, after ? last : 0));
     return simt_build_select(b, ends, i32(b, after ? 0 : last), simt_build_with(b, SIMT_ADD, slot, after ? 1 : -1));
 }
 
-simt_value lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot,
-                          simt_value hi, const simt_value *indices) {
+void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot, simt_value next,
+                    simt_value hi, const simt_value *indices) {
     uint32_t first = begin(k, n), ahead = n->buffers - 1;
-    simt_value next = buffer_beside(b, n, slot, false);
     bool late = comes_late(k, n);
     if (late) wait(k, b, n, 0);
     else if (!ahead) meet(k, b, n);
@@ -405,7 +404,6 @@ simt_value lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_v
     for (uint32_t i = 0; i < n->nfetched; i++)
         k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, slot,
                                                             buffer_bytes(k, &k->fetched.data[first + i]));
-    return buffer_beside(b, n, slot, true);
 }
 
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {

@@ -264,10 +264,11 @@ static simt_value end_of_rounds(simt_builder *b, const loop_node *n, const loop_
     return simt_build_binary(b, SIMT_MIN, r->round.hi, mine);
 }
 
-// The first of the buffers that rounds take in turn.
-static simt_value carried_buffer(kernel *k, simt_builder *b, const loop_node *n, slot_list *carried, simt_value *slot) {
-    if (n->nfetched && n->buffers > 1) VEC_PUSH(k->l->arena, carried, slot);
-    return n->nfetched ? simt_build_int(b, SIMT_T(I32), 0) : 0;
+// The buffer of the round of that number, and of the one that is filled in it.
+static void fetch_numbered(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value number, simt_value hi) {
+    simt_value slot = simt_build_with(b, SIMT_UREM, number, n->buffers),
+               next = simt_build_with(b, SIMT_UREM, simt_build_with(b, SIMT_ADD, number, n->buffers - 1), n->buffers);
+    lw_fetch_round(k, b, n, base, slot, next, hi, NULL);
 }
 
 // Digits taken one after the other are loops around the body, the outermost first.
@@ -280,7 +281,6 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
     }
     for (uint32_t i = 0; i + 1 < d; i++) weight *= n->digits[i].extent;
     slot_list slots = lw_slots(k, &n->body);
-    simt_value slot = carried_buffer(k, b, n, &slots, &slot);
     uint32_t turns = lw_held_turns(n, d - 1), count = slots.len + turns;
     simt_value steps = serial_steps(k, b, n, d - 1, weight, &r);
     simt_value end = n->nfetched ? end_of_rounds(b, n, &r) : 0;
@@ -298,7 +298,7 @@ static void serial_digits(kernel *k, simt_builder *b, const loop_node *n, uint32
                                      scaled(k, &in, simt_for_index(k->f, loop), weight));
     uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
     VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, simt_for_index(k->f, loop), lw_ix(k, &in, 0)}));
-    if (n->nfetched) slot = lw_fetch_round(k, &in, n, r.round.base, slot, end, NULL);
+    if (n->nfetched) fetch_numbered(k, &in, n, r.round.base, simt_build_cvt(&in, SIMT_T(I32), simt_for_index(k->f, loop)), end);
     serial_digits(k, &in, n, d - 1, r);
     k->fetched.len = fetched;
     k->rounds.len = rounds;
@@ -386,12 +386,18 @@ static void round_of_cells(kernel *k, simt_builder *b, const loop_node *n, loop_
     k->f->instrs.data[branch].aux = SIMT_IF_MASK;
 }
 
+static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_value base, uint32_t step) {
+    simt_value since = simt_build_binary(b, SIMT_SUB, base, lo);
+    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
+}
+
 static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
                               uint32_t step, loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
-    simt_value slot = carried_buffer(k, b, n, &slots, &slot);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     if (n->nfetched) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
+    simt_value slot = ahead ? simt_build_int(b, SIMT_T(I32), 0) : 0;   // carried where a round reads ahead: elsewhere registers are dearer than a division
+    if (ahead) VEC_PUSH(k->l->arena, &slots, &slot);
     simt_instr loop;
     simt_value *init = ARENA_ARRAY(k->l->arena, simt_value, slots.len + 1);
     for (uint32_t i = 0; i < slots.len; i++) init[i] = *slots.data[i];
@@ -404,7 +410,9 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     uint32_t fetched = k->fetched.len, rounds = k->rounds.len;
     VEC_PUSH(k->l->arena, &k->rounds, ((counted_round){n, r->round.base, lo}));
     const simt_value *indices = ahead ? lw_read_next(k, &in, ahead, r->round.base, hi) : NULL;
-    if (n->nfetched) slot = lw_fetch_round(k, &in, n, r->round.base, slot, hi, indices);
+    if (ahead) lw_fetch_round(k, &in, n, r->round.base, slot, lw_buffer_beside(&in, n, slot, false), hi, indices);
+    else if (n->nfetched) fetch_numbered(k, &in, n, r->round.base, rounds_since(k, &in, lo, r->round.base, step), hi);
+    if (ahead) slot = lw_buffer_beside(&in, n, slot, true);
     const read_ahead *outer = k->ahead;
     k->ahead = ahead;
     round_of_cells(k, &in, n, r);
