@@ -327,27 +327,33 @@ static simt_value any_more(kernel *k, simt_builder *b, simt_value at, simt_value
     return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &more, 1, &t, 1), 0);
 }
 
-// That the expression is of what is bound already.
-static bool is_bound(const kernel *k, tensor_expr e) {
+static bool binds(const loop_node *n, tensor_var v) {
+    bool any = (n->kind == LOOP_FOR || n->kind == LOOP_LET) && n->var == v;
+    for (uint32_t i = 0; i < n->body.len && !any; i++) any = binds(n->body.data[i], v);
+    return any;
+}
+
+// That the expression is of what is bound outside of the loop; what it binds may still be so from when it was met before.
+static bool is_bound(const kernel *k, const loop_node *outside, tensor_expr e) {
     const tensor_node *x = tensor_node_at(k->l->op, e);
-    if (x->op == TENSOR_VAR_OP) return k->var[x->imm.i].kind != BOUND_NOT;
+    if (x->op == TENSOR_VAR_OP) return k->var[x->imm.i].kind != BOUND_NOT && !binds(outside, (tensor_var)x->imm.i);
     for (uint32_t i = 0; i < x->nargs; i++)
-        if (!is_bound(k, x->args[i])) return false;
+        if (!is_bound(k, outside, x->args[i])) return false;
     return true;
 }
 
 // Bounds of walks inside whose rows are copied, asked for along with those of the loop around: copies wait for the indices that lie
 // between them, and a block would wait for one memory access more.
-static void ask_bounds(kernel *k, simt_builder *b, const loop_body *body) {
+static void ask_bounds(kernel *k, simt_builder *b, const loop_node *around, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         simt_value lo, hi;
-        if (n->kind == LOOP_FOR && n->nfetched && is_bound(k, n->lo) && is_bound(k, n->hi)) {
+        if (n->kind == LOOP_FOR && n->nfetched && is_bound(k, around, n->lo) && is_bound(k, around, n->hi)) {
             bounds_of(k, b, n, &lo, &hi);
             lw_pin(k, lo);
             lw_pin(k, hi);
         }
-        ask_bounds(k, b, &n->body);
+        ask_bounds(k, b, around, &n->body);
     }
 }
 
@@ -367,7 +373,7 @@ static void lower_one_round(kernel *k, simt_builder *b, const loop_node *n, axis
     region_mark m = lw_enter(k);
     if (n->rest == LOOP_BLOCK_PLACE || covered || (known && end > first)) round_body(k, b, n, &r);
     else if (!known) {
-        ask_bounds(k, b, &n->body);
+        ask_bounds(k, b, n, &n->body);
         simt_value some = together ? any_more(k, b, lo, hi) : simt_build_cmp(b, SIMT_LT, lo, hi);
         r.round.maybe_none = together;
         lw_build_if(k, b, some, n, round_body, &r);
