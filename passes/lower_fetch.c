@@ -198,8 +198,7 @@ static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->buffers > 1;
     for (uint32_t i = 0; i < n->nfetched; i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
-        uint32_t copies = f->tile.rows * row_copies(k, f);
-        early = early && !f->beside && !is_itself(k, f) && (copies % k->plan->threads == 0 || copies < k->plan->threads);
+        early = early && !f->beside && !is_itself(k, f);
     }
     return early;
 }

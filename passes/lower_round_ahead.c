@@ -97,6 +97,7 @@ static void read_first(kernel *k, simt_builder *b, const read_ahead *a, simt_val
     simt_instr branch = simt_build_if(b, simt_build_cmp(b, SIMT_LT, lo, hi), types, n, &then, &other);
     for (uint32_t i = 0; i < rounds; i++)
         lw_fetch_indices(k, &then, a->node, rounds_on(&then, a, lo, i), hi, &all[i * a->indices]);
+    for (uint32_t i = 0; i < rounds * a->indices; i++) lw_pin(k, all[i]);   // where a round may not be, LLVM would ask for its index then
     read(k, &then, a, lo, hi, &all[rounds * a->indices]);
     simt_build_yield(&then, all, n);
     for (uint32_t i = 0; i < n; i++) none[i] = lo;   // nobody's: with a constant LLVM would compute what follows here, and wait for it

@@ -19,7 +19,9 @@ enum {
     ALONE_WIDE = 32,    // features of one head up to which a row is read as a matrix
     COPIED = 8,         // bytes of a copy, at least
     WIDEST = 256,       // of all heads that come together, too
-    MOST_HELD = 128,    // numbers a thread holds of its rows
+    MOST_HELD = 192,    // registers of a thread for rows and sums of one head
+    WORDS_HELD = 128,   // likewise, of f32, whose operands are taken apart
+    MOST_PARTS = 4,     // of a row's columns, a warp each, which all have its scores
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
     HEAD_WARPS = 4,     // that have heads of their own
@@ -250,10 +252,37 @@ static int64_t sharing_of(const windows *x) {
     return heads * least < SHARING ? default_power_in(SHARING, SHARING / heads) : least;
 }
 
+// Registers of a thread for rows of scores, and for sums.
+static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }
+static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
+
+// Warps that have a part of a row's columns each, so that there is room; 0: there is none.
+static int64_t parts_of(const windows *x) {
+    int64_t parts = 1, most = !are_shared(x) || x->heads > 1 || x->type == DT_F32 || is_odd(x) ? 1 : MOST_PARTS;
+    while (parts < most && words_of_sums(x) / parts + words_of_rows(x) > MOST_HELD) parts *= 2;
+    bool room = words_of_sums(x) / parts + words_of_rows(x) <= MOST_HELD;
+    return room && up_to(x->columns, PIECE) / PIECE % parts == 0 ? parts : 0;
+}
+
+// Pieces of rows that a warp has: two of them read once what slots have. Of several heads it has half as many for that. Not where scores
+// are products beside the sums of exponentials, where it paid in windows of 128 rows alone, and those are slower on smaller graphs.
+static int64_t pieces_of(const windows *x) {
+    bool few = x->bounded ? !x->dots && x->heads > 1 : x->products > 1 ? x->heads > 1 : x->scores < 2 && x->heads * x->columns < WIDEST;
+    if (!x->products || x->type == DT_F32 || !are_shared(x) || !few) return 1;
+    return x->heads == 1 || (sharing_of(x) > 1 && (heads_of_warp(x) % 2 == 0 || x->products > 1)) ? 2 : 1;
+}
+
+// Warps of one head share its columns where they have a part each.
+static int64_t rows_of(const windows *x) { return sharing_of(x) * ROWS / (x->heads == 1 && x->products ? parts_of(x) : 1); }
+
+static int64_t heads_held(const windows *x) {
+    int64_t heads = heads_of_warp(x);
+    return pieces_of(x) > 1 && heads % 2 == 0 ? heads / 2 : heads;
+}
+
 // Of f32, each number twice the room and three products for one: of one head, what a thread holds of rows and sums.
 static bool fits_words(const windows *x) {
-    int64_t held = (x->products * x->columns + x->scores * x->dots) / 2;
-    return x->heads == 1 && are_shared(x) && held <= MOST_HELD;
+    return x->heads == 1 && are_shared(x) && words_of_sums(x) + words_of_rows(x) <= WORDS_HELD;
 }
 
 static bool fit(windows *x) {
@@ -263,15 +292,15 @@ static bool fit(windows *x) {
     x->heads = heads_of(x);
     if (!x->heads || (x->type == DT_F32 && !fits_words(x)) || (is_odd(x) && !fits_odd(x))) return false;
     if (!x->products) return x->dots >= LEAST || (x->heads > 1 && are_heads_shared(x));
-    int64_t held = x->products * x->columns / 2, least = x->bounded ? (x->dots ? LEAST_DOTS : LEAST) : are_shared(x) ? LEAST : WIDE;
+    int64_t least = x->bounded ? (x->dots ? LEAST_DOTS : LEAST) : are_shared(x) ? LEAST : WIDE;
     if (x->heads > 1 && are_heads_shared(x)) least = DEPTH;
-    return x->columns <= WIDEST && x->columns >= least && held <= MOST_HELD;
+    return x->columns <= WIDEST && x->columns >= least && parts_of(x);
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
 static void fill_window(const windows *x, const tensor_stage *st) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
-    v[0] = (schedule_value){.number = sharing_of(x) * ROWS, .var = UINT32_MAX};
+    v[0] = (schedule_value){.number = rows_of(x), .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "by", .text = x->w->p->op->vals.data[x->source].name, .var = UINT32_MAX};
     v[2] = (schedule_value){.keyword = "count", .number = ROWS, .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
@@ -289,20 +318,25 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
                                   .subject = x->w->p->op->vars.data[depth].name, .nvalues = 1, .values = v});
 }
 
+static void fill_rows(const windows *x, const tensor_stage *st, int64_t groups) {
+    default_fill(x->w->m, st->name, SCHEDULE_GROUPS, st->left[0], groups, NULL);
+    if (pieces_of(x) > 1) default_fill(x->w->m, st->name, SCHEDULE_REGISTERS, st->left[0], 2 * pieces_of(x), NULL);   // two rows of a piece
+}
+
 // As a block has them: heads of one window, or windows.
 static void fill_threads(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
     if (x->heads > 1 && are_shared(x)) {
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], sharing_of(x), NULL);
+        fill_rows(x, st, rows_of(x) / ROWS / pieces_of(x));
         if (st->nleft < 2) return;
-        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], x->heads / heads_of_warp(x), NULL);
-        default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], heads_of_warp(x), NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], x->heads / heads_held(x), NULL);
+        default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], heads_held(x), NULL);
         return;
     }
     int64_t heads = default_power_in(x->heads, MOST_HEADS),
-            rows = x->heads > 1 ? MOST_HEADS / heads : are_shared(x) ? sharing_of(x) : WARPS,
+            rows = x->heads > 1 ? MOST_HEADS / heads : are_shared(x) ? rows_of(x) / ROWS / pieces_of(x) : WARPS,
             each = x->products && x->columns < LEAST && x->heads / heads % 2 == 0 ? 2 : 1;
-    default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], rows, NULL);
+    fill_rows(x, st, rows);
     if (st->nleft < 2 || x->heads <= 1) return;
     default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], heads, NULL);
     default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], each, NULL);
@@ -316,10 +350,13 @@ static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) 
 
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
-    int64_t columns = up_to(x->columns, PIECE), vector = are_matrices(x) || is_odd(x) ? 1 : default_power_in(columns / PIECE, access_of(x));
     if (!x->products || st->nleft < x->depth) return;
-    default_fill(m, st->name, SCHEDULE_VECTOR, st->left[st->nleft - 1], vector, NULL);
-    default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[st->nleft - 1], columns / (LANES * vector), NULL);
+    int64_t columns = up_to(x->columns, PIECE) / parts_of(x),
+            vector = are_matrices(x) || is_odd(x) ? 1 : default_power_in(columns / PIECE, access_of(x));
+    tensor_var along = st->left[st->nleft - 1];
+    if (parts_of(x) > 1) default_fill(m, st->name, SCHEDULE_GROUPS, along, parts_of(x), NULL);
+    default_fill(m, st->name, SCHEDULE_VECTOR, along, vector, NULL);
+    default_fill(m, st->name, SCHEDULE_REGISTERS, along, columns / (LANES * vector), NULL);
 }
 
 typedef struct {

@@ -85,6 +85,29 @@ static bool check_maps(planner *p, const tensor_stage *st, const plan_matrix *m,
     return true;
 }
 
+// Of the rows that an operation has, and a warp takes together: two registers of a lane are rows of one piece.
+static const schedule_cell *registers_of(const planner *p, const plan_matrix *m, tensor_var row) {
+    return schedule_find(p->s, m->stage->name, SCHEDULE_REGISTERS, p->op->vars.data[row].name);
+}
+
+static int64_t pieces_of(const planner *p, const plan_matrix *m, tensor_var row) {
+    const schedule_cell *held = registers_of(p, m, row);
+    int64_t pieces = held ? schedule_number(held, NULL) / 2 : 1;
+    return pieces ? pieces : 1;
+}
+
+static bool check_pieces(planner *p, const plan_matrix *m, const schedule_cell *c, int64_t rows) {
+    int64_t of_warp = pieces_of(p, m, m->rows) * simt_mma_table(m->kind)->m;
+    if (rows % of_warp == 0) return true;
+    const schedule_cell *held = registers_of(p, m, m->rows);
+    const char *name = plan_index_text(p, m->rows);
+    diagnostic *d = plan_refuse(p, E0542, held->at, "a warp has %lld rows by 'registers %s', and a window has %lld",
+                                (long long)of_warp, name, (long long)rows);
+    if (d) diag_note(d, c->at, "by this statement");
+    if (d) diag_help(d, "a window has as many rows as a warp, or two, four or eight times as many: `window %s %lld`", name, (long long)of_warp);
+    return false;
+}
+
 static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *c) {
     const simt_mma_info *info = simt_mma_table(m->kind);
     int64_t rows = schedule_number(c, NULL), slots = schedule_number(c, "count");
@@ -103,7 +126,7 @@ static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *
                       "%lld values of '%s' at a time are no multiple of the %u that %s contracts%s",
                       (long long)slots, by, info->k, info->text,
                       slots > block ? ", or of the 16 of a block" : "");
-    return true;
+    return check_pieces(p, m, c, rows);
 }
 
 static bool check_others(planner *p, const tensor_stage *st, const plan_matrix *m, const schedule_cell *c) {
@@ -125,11 +148,9 @@ static bool check_others(planner *p, const tensor_stage *st, const plan_matrix *
     return true;
 }
 
-// A window is one piece of rows.
+// A window is a piece of rows, or several of a warp or of warps.
 void plan_window_alone(planner *p, const index_cut *c, const plan_matrix *m) {
-    const schedule_cell *tile = c->cell[SCHEDULE_TILE], *registers = c->cell[SCHEDULE_REGISTERS],
-                        *unroll = c->cell[SCHEDULE_UNROLL], *other = tile ? tile : unroll;
-    if (c->registers > 2) other = registers;
+    const schedule_cell *tile = c->cell[SCHEDULE_TILE], *unroll = c->cell[SCHEDULE_UNROLL], *other = tile ? tile : unroll;
     if (!other || p->failed) return;
     diagnostic *d = plan_refuse(p, E0572, other->at, "'%s %s' deals out rows that a window has",
                                 schedule_verb_text(other->verb), plan_index_text(p, c->var));
@@ -206,6 +227,7 @@ bool plan_window_factors(planner *p, const tensor_stage *st, plan_matrix *m, ten
     schedule_cell *c = plan_window_cell(p, st, &row);
     c->consumed = true;
     m->rows = row;
+    m->stage = st;
     if (!check_maps(p, st, m, c) || !check_counts(p, m, c) || !check_others(p, st, m, c)) return false;
     const char *by = schedule_value_of(c, "by")->text;
     flatten(p, st->body[0], &all);
@@ -251,7 +273,7 @@ static tensor_expr start_of(planner *p, tensor_val starts, tensor_var window, in
 static bool end_early(const planner *p, const plan_window *w, const plan_matrix *m, tensor_val *rows, tensor_val *source) {
     *rows = plan_window_rows_map(p, m->stage, m->rows);
     *source = plan_window_source(p, m->window);
-    return w->warps > 1 && *rows != TENSOR_NO_VAL && *source != TENSOR_NO_VAL && is_array(p, *rows, false) &&
+    return w->rows > simt_mma_table(m->kind)->m && *rows != TENSOR_NO_VAL && *source != TENSOR_NO_VAL && is_array(p, *rows, false) &&
            is_array(p, *source, true) && p->op->vals.data[*source].axes[0] == p->op->vals.data[*rows].axes[0];
 }
 
@@ -259,7 +281,7 @@ void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_clas
     plan_window *w = ARENA_NEW(p->arena, plan_window);
     tensor_space rows = p->op->vars.data[row].space, places = rows;
     *w = (plan_window){.cell = m->window, .rows = schedule_number(m->window, NULL), .places = TENSOR_NO_VAL};
-    w->warps = w->rows / simt_mma_table(m->kind)->m;
+    w->warps = w->rows / simt_mma_table(m->kind)->m / pieces_of(p, m, row);
     if (!w->warps) w->warps = 1;   // too few rows are refused where they are walked
     tensor_val map, source, of_rows = TENSOR_NO_VAL;
     bool early = end_early(p, w, m, &map, &source);
