@@ -64,7 +64,7 @@ typedef struct {
 // of entries that all fit the machine's threads at once, so rows are cut shorter. WALKED: sums of rows that need each other take one
 // walk, of rows of any length; WALKED_FEW: of few entries; WALKED_FEWER: of so few that groups share rows; WALKED_WINDOWS: sixteen
 // share most of what they gather; WALKED_EVEN: none is long; WALKED_SHORT: likewise, of few entries, and each has as many groups as
-// it needs; WALKED_AT_ONCE: likewise, of few rows. FUSED: what is computed for
+// it needs; WALKED_AT_ONCE: likewise, of few rows; WALKED_…_KEPT: one walk stores what another one needs of its scores. FUSED: what is computed for
 // the entries of a row and read there alone fits a block's shared memory. TILED: points that each reduce a dense axis lie
 // in the order of a map, many a value; TILED + 1: of the second such map, and so on. ALL_AT_ONCE: a kernel of sums of
 // few rows, none of them long: each has a block of a few groups. FUSED_AT_ONCE: likewise of a softmax, a group each. SHORTEST,
@@ -87,6 +87,10 @@ typedef enum {
     ROWS_WALKED_EVEN,
     ROWS_WALKED_SHORT,
     ROWS_WALKED_AT_ONCE,
+    ROWS_WALKED_KEPT,
+    ROWS_WALKED_FEW_KEPT,
+    ROWS_WALKED_FEWER_KEPT,
+    ROWS_WALKED_SHORT_KEPT,
     ROWS_FUSED,
     ROWS_ALL_AT_ONCE,
     ROWS_FUSED_AT_ONCE,

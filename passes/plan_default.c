@@ -141,10 +141,19 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " walked", " walked few", " walked fewer", " walked windows", " walked even", " walked short", " walked at once", " fused", " all at once",   " fused all at once", " shortest",
+        "",         " skewed", " few",   " walked", " walked few", " walked fewer", " walked windows", " walked even", " walked short", " walked at once", " walked kept", " walked few kept", " walked fewer kept", " walked short kept", " fused", " all at once",   " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
     return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
+}
+
+// As rows are dealt out, whatever is kept.
+static plan_rows without_kept(plan_rows rows) {
+    return rows == ROWS_WALKED_KEPT         ? ROWS_WALKED
+           : rows == ROWS_WALKED_FEW_KEPT   ? ROWS_WALKED_FEW
+           : rows == ROWS_WALKED_FEWER_KEPT ? ROWS_WALKED_FEWER
+           : rows == ROWS_WALKED_SHORT_KEPT ? ROWS_WALKED_SHORT
+                                            : rows;
 }
 
 static bool is_walked(plan_rows rows) { return rows >= ROWS_WALKED && rows <= ROWS_WALKED_AT_ONCE; }
@@ -164,10 +173,13 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
         .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
     stage_names kept = {0};
+    bool keeps = rows != without_kept(rows), spares = false;
+    rows = without_kept(rows);
     if (is_walked(rows)) {
         planner given = plan_new(a, ds, op, none, mach, facts);
         op = default_rfactor(&given, s);
-        kept = default_kept(&given);
+        kept = default_kept(&given, keeps ? &spares : NULL);
+        if (keeps && !spares) return NULL;
         for (uint32_t i = 0; i < kept.len; i++)   // named, so that they are not computed where they are read
             VEC_PUSH(a, &none->cells, ((schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = kept.data[i]}));
     }
@@ -183,6 +195,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .rows = rows,
                 .groups = default_groups(&p),
                 .kept = kept,
+                .spares = spares,
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE,
                 .most = rows == ROWS_WALKED_FEWER ? DEFAULT_WALKED_FEWER
@@ -215,6 +228,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (is_walked_few(rows)) default_guard_parts(&m, m.part);
     if (rows == ROWS_WALKED_FEW) default_guard_uneven(&m, m.part);
     if (rows == ROWS_WALKED_WINDOWS) default_guard_windows(&m);
+    if (spares) default_guard_kept(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};
     return s;

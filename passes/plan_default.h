@@ -82,6 +82,7 @@ typedef struct {
     bool *fused;                  // per stage: of the fused kernel
     VEC(default_dense_windows) windows;   // that walks go through
     stage_names kept;             // scores that walks store
+    bool spares;                  // some of them so that another walk need not find them
     VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
     tensor_val tiled;             // the map whose values tiles are of; TENSOR_NO_VAL: there are no tiles
 } making;
@@ -151,8 +152,9 @@ bool default_sums_matrices(const planner *p, const tensor_stage *st, const tenso
 // The op with sums over all points that walks of rows take along, as the schedule says then
 // (plan_default_rfactor.c).
 tensor_op *default_rfactor(planner *p, schedule *s);
-// Scores of edges that walks store, of the op as it came (plan_default_kept.c).
-stage_names default_kept(planner *p);
+// Scores of edges that walks store, of the op as it came (plan_default_kept.c). spares: where not NULL, those too that spare another walk all
+// that it reduces at an edge; whether there are any.
+stage_names default_kept(planner *p, bool *spares);
 // The map by which a stage sums rows of all its points; TENSOR_NO_VAL: none.
 tensor_val default_walked_by(const planner *p, uint32_t stage);
 // Whether what is read has each index of the stage but the first.
@@ -203,6 +205,7 @@ void default_guard_short(making *m);    // or few entries are
 void default_guard_even(making *m);     // or no row that is walked is most of what there is to do
 void default_guard_parts(making *m, int64_t part);   // or none has very many parts of so many entries
 void default_guard_uneven(making *m, int64_t part);  // or not all of them have a little more than that
+void default_guard_kept(making *m);                  // it takes little room
 // What it reduces, by so many lanes; all: by no fewer.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 // Of a stage whose points reduce a dense axis: its cells but those of the points.

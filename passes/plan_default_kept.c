@@ -1,12 +1,14 @@
 // Which scores of edges walks store by default, though each could find them again: what others read, too, and
 // what costs more to find again than to read, as a dot product with features of the edge does in a walk that
-// does not read those.
+// does not read those. Where there is room, also what spares a walk all that it reduces at an edge, and the rows that it would
+// read for that.
 //     s[e, h] = sum{d} q[dst[e], h, d] * g[e, h, d]
 //     dx[u, h, d] = sum{e : src[e] == u} s[e, h] * y[dst[e], h, d]   →   s is stored
 #include "plan_default.h"
 
 enum {
     DEARER = 2,    // what an edge's features have to be of its scores: those are written, too
+    MOST_SPARED = 16,   // numbers of an edge
     MATRIX = 256   // elements that are multiplied for each edge: more are for kernels of products
 };
 
@@ -150,16 +152,103 @@ static bool is_dear(const edges *x, uint32_t i) {
     return false;
 }
 
-stage_names default_kept(planner *p) {
+// ---- Spared ----------------------------------------------------------------------------------------------
+// It reduces at an edge, or reads a score that does, but for this one.
+static bool reduces_without(const edges *x, uint32_t i, uint32_t score) {
+    if (x->score[i] && stage_of(x, i)->reducer != TENSOR_NO_REDUCER) return true;
+    for (uint32_t k = 0; k < count(x); k++)
+        if (k != score && k != i && x->score[k] && reads(x, i, k) && reduces_without(x, k, score)) return true;
+    return false;
+}
+
+// Sums by the map need it, and nothing else that is reduced at an edge.
+static bool spares_map(const edges *x, tensor_val map, uint32_t score) {
+    bool any = false;
+    for (uint32_t i = 0; i < count(x); i++) {
+        if (x->map[i] != map) continue;
+        if (reduces_without(x, i, score)) return false;
+        any |= needs(x, i, score);
+    }
+    return any;
+}
+
+// Of what a walk finds: who stores it would walk after that one.
+static bool needs_walk(const edges *x, uint32_t i) {
+    for (uint32_t k = 0; k < count(x); k++)
+        if (reads(x, i, k) && (x->map[k] != TENSOR_NO_VAL || (k < i && needs_walk(x, k)))) return true;
+    return false;
+}
+
+// By a walk by another map than the one it spares, which waits for none: that one finds it.
+static bool needed_by_another(const edges *x, tensor_val map, uint32_t score) {
+    for (uint32_t i = 0; i < count(x); i++)
+        if (x->map[i] != TENSOR_NO_VAL && x->map[i] != map && needs(x, i, score) && !needs_walk(x, i)) return true;
+    return false;
+}
+
+// Rows that are read at what another map says of an edge.
+typedef struct {
+    tensor_val map;    // whose rows are walked
+    uint32_t levels;   // of what is kept: a row has more
+    const planner *p;
+    bool *of;         // per value
+} gathered;
+
+static bool see_gathered(void *user, const tensor_node *load) {
+    gathered *g = user;
+    const tensor_node *at = load->nargs > g->levels ? tensor_node_at(g->p->op, load->args[0]) : NULL;
+    bool other = at && at->op == TENSOR_LOAD_OP && at->nargs == 1 && (tensor_val)at->imm.i != g->map;
+    if (other && (tensor_val)load->imm.i < g->p->op->nparams) g->of[load->imm.i] = true;
+    return true;
+}
+
+static void gather(const edges *x, uint32_t i, uint32_t without, gathered *g) {
+    plan_loads(x->p, stage_of(x, i), see_gathered, g);
+    for (uint32_t k = 0; k < count(x); k++)
+        if (k != without && k != i && x->score[k] && reads(x, i, k)) gather(x, k, without, g);
+}
+
+// Sums by the map read fewer rows without it: what they would only compute again takes no longer than to store it and read it.
+static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
+    const uint32_t n = x->p->op->nparams, levels = stage_of(x, score)->nleft;
+    gathered all = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1)}, rest = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1)};
+    bool fewer = false;
+    for (uint32_t i = 0; i < count(x); i++)
+        if (x->map[i] == map) gather(x, i, UINT32_MAX, &all), gather(x, i, score, &rest);
+    for (tensor_val v = 0; v < n; v++) fewer |= all.of[v] && !rest.of[v];
+    return fewer;
+}
+
+static bool spares_walk(const edges *x, uint32_t score) {
+    const tensor_val_info *own = val_at(x, stage_of(x, score)->targets[0].val);
+    int64_t kept = elements(x, own->axes, own->rank);
+    if (!has_reduction(x, score) || needs_walk(x, score) || !kept || kept > MOST_SPARED) return false;
+    for (uint32_t i = 0; i < count(x); i++) {
+        tensor_val map = x->map[i];
+        if (map != TENSOR_NO_VAL && spares_map(x, map, score) && needed_by_another(x, map, score) && saves_rows(x, map, score)) return true;
+    }
+    return false;
+}
+
+// The last one: it has most of what is to be found in it.
+static uint32_t spared(const edges *x) {
+    for (uint32_t i = count(x); i-- > 0;)
+        if (x->score[i] && !multiplies(x, i) && spares_walk(x, i)) return i;
+    return UINT32_MAX;
+}
+
+stage_names default_kept(planner *p, bool *spares) {
     uint32_t n = p->op->stages.len;
     stage_names names = {0};
     edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1)};
     for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
     for (uint32_t i = 0; i < n; i++)
         x.score[i] = is_of_edges(&x, i) && val_at(&x, stage_of(&x, i)->targets[0].val)->role == VAL_STAGE;
-    for (uint32_t i = 0; i < n; i++)
-        if (x.score[i] && !multiplies(&x, i) &&
-            ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i)))
-            VEC_PUSH(p->arena, &names, stage_of(&x, i)->name);
+    uint32_t also = spares ? spared(&x) : UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        bool own = x.score[i] && !multiplies(&x, i) && ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
+        if (own || i == also) VEC_PUSH(p->arena, &names, stage_of(&x, i)->name);
+        if (!own && i == also) *spares = true;
+    }
     return names;
 }

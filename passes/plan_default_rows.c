@@ -443,6 +443,52 @@ void default_guard_uneven(making *m, int64_t part) {
     }
 }
 
+// Bytes of inputs and results at each of the space's points, but what is the same at all of them; 0: not known.
+static int64_t bytes_at(const planner *p, tensor_space at) {
+    int64_t all = 0;
+    for (tensor_val v = 0; v < p->op->vals.len; v++) {
+        const tensor_val_info *i = &p->op->vals.data[v];
+        int64_t bytes = ir_dtype_bytes(i->type);
+        if ((i->role != VAL_TENSOR && i->role != VAL_RESULT) || !i->rank || i->axes[0] != at) continue;
+        for (uint32_t a = 1; a < i->rank; a++)
+            bytes *= p->op->spaces.data[i->axes[a]].kind == SPACE_CONST ? p->op->spaces.data[i->axes[a]].size : 0;
+        all += bytes;
+    }
+    return all;
+}
+
+static void push(making *m, size_expr *e, size_token_kind kind, int64_t value) {
+    VEC_PUSH(m->p->arena, e, ((size_token){kind, value, 0}));
+}
+
+// What is kept of edges takes a few hundredths of the room that the op's own arrays take.
+void default_guard_kept(making *m) {
+    enum { OF = 100, ROOM = 7 };
+    const planner *p = m->p;
+    program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = ""};
+    tensor_space edges = p->op->vals.data[m->walked.data[0]].axes[0];
+    int64_t kept = 0;
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        for (uint32_t k = 0; k < m->kept.len; k++) {
+            const tensor_stage *st = &p->op->stages.data[i];
+            const tensor_val_info *v = &p->op->vals.data[st->targets[0].val];
+            if (strcmp(st->name, m->kept.data[k])) continue;
+            int64_t bytes = ir_dtype_bytes(v->type);
+            for (uint32_t a = 1; a < v->rank; a++) bytes *= p->op->spaces.data[v->axes[a]].size;
+            kept += bytes;
+        }
+    push(m, &g.holds, SZ_CONST, 0);
+    for (tensor_space s = 0; s < p->op->spaces.len; s++) {
+        int64_t bytes = bytes_at(p, s);
+        if (!bytes) continue;
+        g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, *g.text ? " + " : "", (long long)(ROOM * bytes), p->op->spaces.data[s].name);
+        push(m, &g.holds, SZ_SPACE, s), push(m, &g.holds, SZ_CONST, ROOM * bytes), push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
+    }
+    push(m, &g.holds, SZ_SPACE, edges), push(m, &g.holds, SZ_CONST, OF * kept), push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_GE, 0);
+    g.text = arena_printf(p->arena, "%s >= %lld * %s", g.text, (long long)(OF * kept), p->op->spaces.data[edges].name);
+    VEC_PUSH(p->arena, &m->p->facts->guards, g);
+}
+
 void default_guard_even(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
         if (m->walked.data[i] != TENSOR_NO_VAL) guard_share(m, m->walked.data[i]);

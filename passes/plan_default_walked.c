@@ -214,7 +214,7 @@ static gathering arrays_of(const walks *w, const walk *of, const row_shares *s) 
     gathering g = {w, of, s, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), false, 0, 0};
     for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_array, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i]) plan_loads(w->p, stage_of(w, i), see_array, &g);
+        if (w->scores[i] && (!w->m->spares || default_finds(w, of, i))) plan_loads(w->p, stage_of(w, i), see_array, &g);
     g.again = true;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if (is_again(w, i) && !is_early(of, i)) plan_loads(w->p, stage_of(w, i), see_array, &g);
@@ -237,7 +237,7 @@ static bool has_classes(const making *m) { return m->rows == ROWS_WALKED_AT_ONCE
 // Steps that are loaded at once: so many words of what the walk's scores and deepest sums read.
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
-    int64_t most = reduces_scores(w) || has_classes(w->m) ? MOST_STEPS / 2 : MOST_STEPS;
+    int64_t most = reduces_scores(w) || w->m->spares || has_classes(w->m) ? MOST_STEPS / 2 : MOST_STEPS;
     words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
@@ -273,7 +273,7 @@ static void halve_lanes(const walks *w, row_shares *s) {
 static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked,
                        const row_shares *s, int64_t steps) {
     int64_t lanes = s->level[s->depth - 1].lanes;
-    bool deep = false;   // else those lanes have parts of scores alone
+    bool has_shares = !w->m->spares || default_reduces_at_edges(w, of), deep = false;   // else those lanes have parts of scores alone
     for (uint32_t i = 0; i < of->sums.len && s->depth > 1; i++)
         deep |= stage_of(w, of->sums.data[i])->nleft == s->depth;
     schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 3);
@@ -285,7 +285,7 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
                   (schedule_cell){.verb = SCHEDULE_UNROLL,
                                   .stage = st->name,
                                   .subject = w->p->op->vars.data[walked].name,
-                                  .nvalues = deep && lanes >= steps && lanes > 1 ? 3 : 2,
+                                  .nvalues = deep && lanes >= steps && lanes > 1 && has_shares ? 3 : 2,
                                   .values = v});
 }
 

@@ -335,21 +335,28 @@ static bool may_store(const walks *w, const walk *of, uint32_t stage) {
     return !r.any && !reads_early(w, stage, of, false);
 }
 
-static bool finds(const walks *w, const walk *of, uint32_t score) {
+bool default_finds(const walks *w, const walk *of, uint32_t score) {
     for (uint32_t i = 0; i < of->sums.len; i++)
         if (default_reads(w, of->sums.data[i], score)) return true;
     return false;
 }
 
-// Of a walk that has scores; first one that reads it, and one whose edges lie side by side.
+// It reduces at its edges, whatever is stored.
+bool default_reduces_at_edges(const walks *w, const walk *of) {
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++)
+        if (w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER && default_finds(w, of, i)) return true;
+    return false;
+}
+
+// Of a walk that has scores; first one that reads it, and one whose edges lie side by side, but where another one is spared them.
 static bool give(walks *w, uint32_t stage) {
     walk *best = NULL;
     int most = -1;
     for (uint32_t k = 0; k < w->walks.len; k++) {
         walk *of = &w->walks.data[k];
-        bool read = w->stored[stage] && finds(w, of, stage),
+        bool read = w->stored[stage] && default_finds(w, of, stage),
              sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
-        int good = 2 * read + sorted;
+        int good = 2 * read + sorted + 4 * (w->m->spares && default_reduces_at_edges(w, of));
         if ((!of->scores && !read) || !may_store(w, of, stage) || good <= most) continue;
         best = of;
         most = good;

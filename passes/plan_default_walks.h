@@ -30,6 +30,8 @@ bool default_find_walks(walks *w);   // false: something else reads a score that
 bool default_walk_is_worth(const walks *w, const walk *of);
 bool default_is_walked(const walks *w, tensor_space s);   // some map leads from the space to rows
 bool default_reads(const walks *w, uint32_t reader, uint32_t writer);
+bool default_finds(const walks *w, const walk *of, uint32_t score);   // some sum of the walk reads it
+bool default_reduces_at_edges(const walks *w, const walk *of);        // it needs scores that are sums of an edge, and are not stored
 bool default_again_at_edges(const walks *w);   // of few rows all walks begin at once: none waits for what another one finds of a row
 bool default_reads_score(const walks *w, uint32_t stage);
 // ---- plan_default_nest.c ---------------------------------------------------------------------------------

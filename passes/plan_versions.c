@@ -283,8 +283,13 @@ static schedule *add_walked(versioning *w, const plan_class *c, version_facts *f
     bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
     few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_SHORT_KEPT, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_SHORT, &supposed);
-    few = few && add_made(w, c, ROWS_WALKED_FEWER, &supposed) && add_made(w, c, ROWS_WALKED_FEW, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_FEWER_KEPT, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_FEWER, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_FEW_KEPT, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_FEW, &supposed);
+    if (few && !supposed.extents) add_made(w, c, ROWS_WALKED_KEPT, &supposed);
     return few && !supposed.extents ? add_rows(w, c, ROWS_WALKED, &supposed, facts) : NULL;
 }
 
