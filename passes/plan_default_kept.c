@@ -191,7 +191,7 @@ typedef struct {
     tensor_val map;    // whose rows are walked
     uint32_t levels;   // of what is kept: a row has more
     const planner *p;
-    bool *of;         // per value
+    bool *of;          // per value
 } gathered;
 
 static bool see_gathered(void *user, const tensor_node *load) {
