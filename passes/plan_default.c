@@ -141,7 +141,8 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " walked", " walked few", " walked fewer", " walked windows", " walked even", " walked short", " walked at once", " walked kept", " walked few kept", " walked fewer kept", " walked short kept", " fused", " all at once",   " fused all at once", " shortest",
+        "",         " skewed", " few",   " walked", " walked few", " walked fewer", " walked windows", " walked even", " walked short", " walked at once",
+        " walked kept", " walked few kept", " walked fewer kept", " walked short kept", " fused", " all at once", " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
     return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];

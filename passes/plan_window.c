@@ -103,8 +103,10 @@ static bool check_pieces(planner *p, const plan_matrix *m, const schedule_cell *
     const char *name = plan_index_text(p, m->rows);
     diagnostic *d = plan_refuse(p, E0542, held->at, "a warp has %lld rows by 'registers %s', and a window has %lld",
                                 (long long)of_warp, name, (long long)rows);
+    int64_t pieces = 1;
+    while (2 * pieces <= pieces_of(p, m, m->rows) && rows % (2 * pieces * simt_mma_table(m->kind)->m) == 0) pieces *= 2;
     if (d) diag_note(d, c->at, "by this statement");
-    if (d) diag_help(d, "a window has as many rows as a warp, or two, four or eight times as many: `window %s %lld`", name, (long long)of_warp);
+    if (d) diag_help(d, "a window has the rows of one warp, of two, four or eight: `registers %s %lld`", name, (long long)(2 * pieces));
     return false;
 }
 
