@@ -265,7 +265,6 @@ program *unit_program(driver *d, unit_op *o, const cg_target *target) {
 
 void unit_check(driver *d, const unit_op *o) {
     phase(d, "plan");
-    if (o->frontend && !frontend_check_stages(o->frontend, o->number, o->op)) return;
     pass_options options = settings_pass(d, NULL);
     if (!pass_naive(d->arena, d->ds, o->op, &options)) must_tell(d, "naive");
 }

@@ -77,8 +77,6 @@ const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_l
 // one alone, with --no-schedule none. Where an open condition holds alternatives, a schedule stands there once for each. false:
 // faults in schedules, or a --schedule that is not there or not for the target.
 bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered, schedule_list *out);
-// Of a gradient, whose stages are known once it is lowered: whether its schedules name those alone. Of another op true.
-bool frontend_check_stages(frontend_unit *u, uint32_t op, const tensor_op *lowered);
 // Whether a pass executes every statement of a schedule: each without one is reported.
 bool frontend_executable(frontend_unit *u, uint32_t op, const char *target, const schedule *s);
 // The names of -D that nothing asked for so far: call with *at = 0 until it gives NULL.

@@ -331,7 +331,6 @@ tensor_op *sema_lower_quietly(const sema *s, const ast_item *item);
 
 // sema_schedule.c
 void schedule_check(sema *s, const ast_item *schedule);
-void schedule_check_stages(sema *s, const ast_item *schedule, struct schedule_op *derived);   // of a gradient, which is lowered
 bool schedules_check(sema *s);   // all of them, once; false: faults were reported
 
 #endif

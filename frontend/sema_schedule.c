@@ -328,22 +328,6 @@ void schedule_check(sema *s, const ast_item *item) {
     check_lets_used(&c);
 }
 
-static void name_stages(schedule_checker *c, const ast_statement *st, const schedule_prefixes *outer) {
-    for (; st; st = st->next) {
-        if (st->let) continue;
-        schedule_prefixes inner = *outer;
-        if (st->stages) inner = prefixes_within(c, outer, st->stages);
-        if (!st->verb.text) name_stages(c, st->inner, &inner);
-    }
-}
-
-void schedule_check_stages(sema *s, const ast_item *item, schedule_op *derived) {
-    schedule_checker c = {.s = s, .ds = s->ds, .item = item, .from = item, .op = derived};
-    schedule_prefixes all = {0};
-    VEC_PUSH(s->arena, &all, ((schedule_prefix){NULL, NO_SPAN, false}));
-    name_stages(&c, item->statements, &all);
-}
-
 bool schedules_check(sema *s) {
     if (s->schedules_checked) return !s->schedules_faulty;
     uint32_t errors = diag_errors(s->ds);

@@ -171,17 +171,6 @@ static void consume_kept(frontend_unit *u, uint32_t op, const tensor_op *lowered
         }
 }
 
-bool frontend_check_stages(frontend_unit *u, uint32_t op, const tensor_op *lowered) {
-    sema *s = u->sema;
-    const frontend_op *o = &u->ops.data[op];
-    if (!o->grad || o->twin || s->options.no_schedule || !schedules_check(s)) return true;
-    schedule_op derived = {.path = o->path, .item = o->item, .body = sema_op_body(s, o->item), .op = lowered};
-    item_list list = schedules_of(u, o);
-    uint32_t errors = diag_errors(u->ds);
-    for (uint32_t i = 0; i < list.len; i++) schedule_check_stages(s, list.data[i], &derived);
-    return diag_errors(u->ds) == errors;
-}
-
 bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const tensor_op *lowered,
                         schedule_list *out) {
     sema *s = u->sema;

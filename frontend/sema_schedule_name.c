@@ -1,5 +1,5 @@
 // What the names of a schedule stand for: stages, indices and values of the lowered op. Gradients are not
-// derived yet when schedules are checked, so their stages, indices and values are taken as they are; stages once more by `check`.
+// derived yet when schedules are checked, so a gradient's stages, indices and values are taken as they are.
 #include "sema_schedule.h"
 #include <string.h>
 
