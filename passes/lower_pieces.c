@@ -64,6 +64,18 @@ static const loop_node *loop_behind(const kernel *k, tensor_expr index) {
     return n->op == TENSOR_VAR_OP ? loop_at(k, (tensor_var)n->imm.i) : NULL;
 }
 
+// Of rows that lie there whole each part, such as a head, begins where a row of a matrix may.
+static bool are_parts_even(const kernel *k, const fetched_rows *f, const tensor_node *load) {
+    const tensor_val_info *v = &k->l->op->vals.data[f->rows->val];
+    bool even = true;
+    for (uint32_t i = f->rows->nindex; i + 1 < load->nargs && i + 1 < v->rank; i++) {
+        const tensor_space_info *s = &k->l->op->spaces.data[v->axes[i]], *last = &k->l->op->spaces.data[v->axes[v->rank - 1]];
+        bool one = s->kind == SPACE_CONST && s->size == 1;
+        even = even && (one || (last->kind == SPACE_CONST && last->size % SIDE == 0));
+    }
+    return even;
+}
+
 static bool is_plain(const loop_node *n) {
     return !n->pad && !n->dealt && !n->nheld && !n->within && n->step <= 1;
 }
@@ -170,6 +182,7 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
     bool cells = o == SIMT_MMA_A && (r->cells.len || loop_again(r->node));   // those of B are all there
     if (!x->f || cells || t == DT_COUNT || !is_kept(k, e, t) || !x->outer || !is_natural(p, o, x->outer) ||
         SIDE % (x->f->rows->every ? x->f->rows->every : 1) || x->f->rows->pitch % SIDE || x->f->rows->skew % SIDE ||
+        (!x->f->beside && !are_parts_even(k, x->f, load)) ||
         !find_sides(k, load, x))
         return NULL;
     x->type = simt_mma_type(p->m->kind, o);

@@ -16,6 +16,7 @@ typedef struct {
     planner *p;        // the op as it came
     tensor_val *map;   // per stage: that it walks rows by; TENSOR_NO_VAL: none
     bool *score;       // per stage: of edges that are walked, and no result
+    char *read;        // per reader and writer: asked for once
 } edges;
 
 static const tensor_stage *stage_of(const edges *x, uint32_t i) { return &x->p->op->stages.data[i]; }
@@ -26,7 +27,10 @@ static tensor_space first_space(const edges *x, uint32_t i) {
     return st->nleft ? x->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
 static bool reads(const edges *x, uint32_t reader, uint32_t writer) {
-    return reader != writer && plan_reads_stage(x->p, reader, writer);
+    enum { NOT = 1, READ };
+    char *known = &x->read[reader * count(x) + writer];
+    if (!*known) *known = reader != writer && plan_reads_stage(x->p, reader, writer) ? READ : NOT;
+    return *known == READ;
 }
 
 tensor_val default_walked_by(const planner *p, uint32_t stage) {
@@ -192,6 +196,7 @@ typedef struct {
     uint32_t levels;   // of what is kept: a row has more
     const planner *p;
     bool *of;          // per value
+    bool *seen;        // per stage
 } gathered;
 
 static bool see_gathered(void *user, const tensor_node *load) {
@@ -203,6 +208,8 @@ static bool see_gathered(void *user, const tensor_node *load) {
 }
 
 static void gather(const edges *x, uint32_t i, uint32_t without, gathered *g) {
+    if (g->seen[i]) return;
+    g->seen[i] = true;
     plan_loads(x->p, stage_of(x, i), see_gathered, g);
     for (uint32_t k = 0; k < count(x); k++)
         if (k != without && k != i && x->score[k] && reads(x, i, k)) gather(x, k, without, g);
@@ -211,7 +218,8 @@ static void gather(const edges *x, uint32_t i, uint32_t without, gathered *g) {
 // Sums by the map read fewer rows without it: what they would only compute again takes no longer than to store it and read it.
 static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
     const uint32_t n = x->p->op->nparams, levels = stage_of(x, score)->nleft;
-    gathered all = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1)}, rest = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1)};
+    gathered all = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1), ARENA_ARRAY(x->p->arena, bool, count(x) + 1)},
+             rest = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1), ARENA_ARRAY(x->p->arena, bool, count(x) + 1)};
     bool fewer = false;
     for (uint32_t i = 0; i < count(x); i++)
         if (x->map[i] == map) gather(x, i, UINT32_MAX, &all), gather(x, i, score, &rest);
@@ -222,7 +230,7 @@ static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
 static bool spares_walk(const edges *x, uint32_t score) {
     const tensor_val_info *own = val_at(x, stage_of(x, score)->targets[0].val);
     int64_t kept = elements(x, own->axes, own->rank);
-    if (!has_reduction(x, score) || needs_walk(x, score) || !kept || kept > MOST_SPARED) return false;
+    if (!kept || kept > MOST_SPARED || !has_reduction(x, score) || needs_walk(x, score)) return false;
     for (uint32_t i = 0; i < count(x); i++) {
         tensor_val map = x->map[i];
         if (map != TENSOR_NO_VAL && spares_map(x, map, score) && needed_by_another(x, map, score) && saves_rows(x, map, score)) return true;
@@ -240,7 +248,7 @@ static uint32_t spared(const edges *x) {
 stage_names default_kept(planner *p, bool *spares) {
     uint32_t n = p->op->stages.len;
     stage_names names = {0};
-    edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1)};
+    edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1), ARENA_ARRAY(p->arena, char, n * n + 1)};
     for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
     for (uint32_t i = 0; i < n; i++)
         x.score[i] = is_of_edges(&x, i) && val_at(&x, stage_of(&x, i)->targets[0].val)->role == VAL_STAGE;

@@ -466,17 +466,6 @@ void default_guard_kept(making *m) {
     enum { OF = 100, ROOM = 7 };
     const planner *p = m->p;
     program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = ""};
-    tensor_space edges = p->op->vals.data[m->walked.data[0]].axes[0];
-    int64_t kept = 0;
-    for (uint32_t i = 0; i < p->op->stages.len; i++)
-        for (uint32_t k = 0; k < m->kept.len; k++) {
-            const tensor_stage *st = &p->op->stages.data[i];
-            const tensor_val_info *v = &p->op->vals.data[st->targets[0].val];
-            if (strcmp(st->name, m->kept.data[k])) continue;
-            int64_t bytes = ir_dtype_bytes(v->type);
-            for (uint32_t a = 1; a < v->rank; a++) bytes *= p->op->spaces.data[v->axes[a]].size;
-            kept += bytes;
-        }
     push(m, &g.holds, SZ_CONST, 0);
     for (tensor_space s = 0; s < p->op->spaces.len; s++) {
         int64_t bytes = bytes_at(p, s);
@@ -484,8 +473,21 @@ void default_guard_kept(making *m) {
         g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, *g.text ? " + " : "", (long long)(ROOM * bytes), p->op->spaces.data[s].name);
         push(m, &g.holds, SZ_SPACE, s), push(m, &g.holds, SZ_CONST, ROOM * bytes), push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
     }
-    push(m, &g.holds, SZ_SPACE, edges), push(m, &g.holds, SZ_CONST, OF * kept), push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_GE, 0);
-    g.text = arena_printf(p->arena, "%s >= %lld * %s", g.text, (long long)(OF * kept), p->op->spaces.data[edges].name);
+    const char *between = " >= ";
+    push(m, &g.holds, SZ_CONST, 0);
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_val_info *v = &p->op->vals.data[p->op->stages.data[i].targets[0].val];
+        int64_t bytes = OF * ir_dtype_bytes(v->type);
+        bool kept = false;
+        for (uint32_t k = 0; k < m->kept.len; k++) kept |= !strcmp(p->op->stages.data[i].name, m->kept.data[k]);
+        if (!kept) continue;
+        for (uint32_t a = 1; a < v->rank; a++)
+            if (p->op->spaces.data[v->axes[a]].kind == SPACE_CONST) bytes *= p->op->spaces.data[v->axes[a]].size;
+        g.text = arena_printf(p->arena, "%s%s%lld * %s", g.text, between, (long long)bytes, p->op->spaces.data[v->axes[0]].name);
+        between = " + ";
+        push(m, &g.holds, SZ_SPACE, v->axes[0]), push(m, &g.holds, SZ_CONST, bytes), push(m, &g.holds, SZ_MUL, 0), push(m, &g.holds, SZ_ADD, 0);
+    }
+    push(m, &g.holds, SZ_GE, 0);
     VEC_PUSH(p->arena, &m->p->facts->guards, g);
 }
 

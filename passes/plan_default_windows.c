@@ -269,7 +269,8 @@ static int64_t parts_of(const windows *x) {
 static int64_t pieces_of(const windows *x) {
     bool few = x->bounded ? !x->dots && x->heads > 1 : x->products > 1 ? x->heads > 1 : x->scores < 2 && x->heads * x->columns < WIDEST;
     if (!x->products || x->type == DT_F32 || !are_shared(x) || !few) return 1;
-    return x->heads == 1 || (sharing_of(x) > 1 && (heads_of_warp(x) % 2 == 0 || x->products > 1)) ? 2 : 1;
+    if (x->heads == 1) return sharing_of(x) / parts_of(x) > 1 ? 2 : 1;
+    return (sharing_of(x) > 1 && (heads_of_warp(x) % 2 == 0 || x->products > 1)) ? 2 : 1;
 }
 
 // Warps of one head share its columns where they have a part each.
