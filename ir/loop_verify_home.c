@@ -30,7 +30,7 @@ static const char *check_owners(loop_verifier *v) {
 
 static const char *check_arguments(loop_verifier *v, const loop_prepared *r, const bool *made) {
     bool two = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_WINDOW_PLACES ||
-               r->builder == PREPARED_WINDOW_SLOTS || prepared_slotted(r->builder);
+               r->builder == PREPARED_WINDOW_SLOTS || prepared_slotted(r->builder) || prepared_row_ends(r->builder);
     uint32_t least = two ? 2 : 1, most = r->builder == PREPARED_CLASSES ? UINT32_MAX
                                          : prepared_parts(r->builder)   ? 2
                                                                         : least;
@@ -175,6 +175,8 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     case PREPARED_DEGREES: good = axis == m->into; break;
     case PREPARED_DEGREES_FROM: good = axis == m->into && r->extent > 0; break;
     case PREPARED_CLASSES: good = val->role == VAL_CLASSES && axis == domain; break;
+    case PREPARED_ROW_BEGINS:
+    case PREPARED_ROW_ENDS: good = axis == m->into && val->into == domain && has_rows_order(v, r); break;
     case PREPARED_TILES: return WRONG(v, "a plan has no space that tiles count");
     case PREPARED_TILE_BEGINS:
         good = counts_one_more(v->op, axis, m->into) && holds_tiles(v, val->into, m, r->extent);

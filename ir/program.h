@@ -104,6 +104,9 @@ typedef struct {
     X(DEGREES, "degrees") /* of map m: E -> V: V entries; the size of each preimage */                      \
     X(DEGREES_FROM, "degrees_from") /* of map m, extent T: as degrees, but at least T, or the largest of them where it is less */ \
     X(ORDER_DESC, "order_desc") /* of map m: as order, largest value first, stable */                       \
+    X(ROW_BEGINS, "row_begins") /* of map m: E -> V, order o of V: V entries; where each class begins in the order of m, \
+                                   classes in the order o */                                                \
+    X(ROW_ENDS, "row_ends")     /* likewise: where it ends */                                               \
     X(TILES, "tiles")     /* of map m, extent T: where each tile begins in the order of m, and where the     \
                              last ends; a tile has at most T entries, all of one value; also counts tiles */ \
     X(TILE_BEGINS, "tile_begins") /* of map m, extent T: V + 1 entries: the number of the first of those of v */ \
@@ -142,6 +145,7 @@ typedef enum {
 #undef X
     PREPARED_BUILDER_COUNT
 } prepared_builder;
+static inline bool prepared_row_ends(prepared_builder b) { return b == PREPARED_ROW_BEGINS || b == PREPARED_ROW_ENDS; }
 static inline bool prepared_parts(prepared_builder b) {
     return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS || b == PREPARED_PART_HEADS;
 }

@@ -105,6 +105,8 @@ static void of_prepared(search *s, candidates *c, const loop_prepared *p, const 
     case PREPARED_PART_HEADS:
     case PREPARED_TILE_BEGINS: points = size_form(s->f, s->f->op->vals.data[p->val].into); break;
     case PREPARED_WINDOW_STARTS:
+    case PREPARED_ROW_BEGINS:
+    case PREPARED_ROW_ENDS:
     case PREPARED_PART_BEGINS:
     case PREPARED_PART_ENDS: break;
     case PREPARED_WINDOW_ENTRIES: at_most(c, &points, -1); return;   // or none

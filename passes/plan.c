@@ -152,6 +152,7 @@ loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, 
     if (!plan_equations(&p, true)) return NULL;
     add_kernels(&p);
     if (!p.failed) plan_composed(&p);
+    if (!p.failed) plan_row_begins(&p);
     if (!p.failed) plan_pads(&p);
     if (!p.failed) plan_overlap(&p);
     if (!p.failed && m->gpu && !facts->any_strides) plan_packed_guards(&p);

@@ -142,6 +142,11 @@ tensor_val plan_offsets(planner *p, const plan_map *m) {
     return plan_prepare(p, PREPARED_OFFSETS, &m->map, 1, m->domain, ends_of(p, m->into));
 }
 
+tensor_val plan_row_ends(planner *p, prepared_builder b, tensor_val map, tensor_val order) {
+    const tensor_val_info m = p->op->vals.data[map];
+    return plan_prepare(p, b, (tensor_val[]){map, order}, 2, m.axes[0], m.into);
+}
+
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n) {
     const char *name = arena_printf(p->arena, "%s.tiles%lld", p->op->vals.data[m->map].name, (long long)n);
     tensor_space tiles = plan_space(p, name, loop_most_tiles(p->op, m->domain, m->into, n));

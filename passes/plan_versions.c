@@ -282,6 +282,7 @@ static schedule *add_walked(versioning *w, const plan_class *c, version_facts *f
     plan_supposed supposed;
     bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_EVEN_KEPT, &supposed);
     few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_SHORT_KEPT, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_SHORT, &supposed);

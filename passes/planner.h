@@ -440,6 +440,7 @@ void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: r
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
 void plan_composed(planner *p);   // when all loops are made (plan_composed.c)
+void plan_row_begins(planner *p);   // likewise (plan_row_begins.c)
 void plan_overlap(planner *p);   // when all kernels are made (plan_overlap.c)
 // Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost
 // (plan_flat.c).
@@ -547,6 +548,7 @@ tensor_val plan_degrees_from(planner *p, tensor_val map, int64_t least);   // of
 // Tiles of at most n entries, none of which crosses a value: the first one of each value; the value of each.
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n);
 // Parts of rows of more than n entries, then the other rows, in an order or by their numbers: TENSOR_NO_VAL.
+tensor_val plan_row_ends(planner *p, prepared_builder b, tensor_val map, tensor_val order);   // ROW_BEGINS, ROW_ENDS
 tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, tensor_val order, int64_t n);
 // Of windows of `extent` rows (0: it is not said): of a map and another one, or the slots that are made of it.
 tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other, int64_t extent, tensor_space windows);

@@ -57,6 +57,7 @@ gnn_status rt_gpu_tiles(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints
 gnn_status rt_gpu_number_tiles(rt_gpu *g, const rt_ints *offsets, int64_t extent, const rt_ints *begins);
 gnn_status rt_gpu_tile_begins(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
 gnn_status rt_gpu_tile_values(rt_gpu *g, const rt_map_view *m, int64_t extent, rt_ints *out);
+gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, rt_ints *out);
 gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, int64_t extent, rt_ints *out);
 // gpu_windows.c: as windows.c
 gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, rt_ints *out, int64_t *places);

@@ -229,6 +229,14 @@ gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n,
                      RT_POINTER(n->values.data), RT_POINTER(out->data));
 }
 
+// Where rows begin, in an order of theirs; where they end is where those behind them begin.
+gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, rt_ints *out) {
+    rt_map_view ends = {0};
+    gnn_status s = rt_gpu_offsets(g, m, &ends.values);
+    if (what == RT_ROW_ENDS) ends.values.data = (char *)ends.values.data + (ends.values.wide ? 8 : 4);
+    return s ? s : rt_gpu_compose(g, order, &ends, out);
+}
+
 // Where a tuple begins in the order, and where it has a none. Equal tuples are neighbours.
 static gnn_status mark_tuples(rt_gpu *g, const rt_map_view *maps, uint32_t n, const rt_ints *order,
                               const rt_ints *marks) {

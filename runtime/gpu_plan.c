@@ -121,6 +121,8 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_TILES: return rt_gpu_tiles(g, &m[0], q->extent, out, codomain);
     case RT_TILE_BEGINS: return rt_gpu_tile_begins(g, &m[0], q->extent, out);
     case RT_TILE_VALUES: return rt_gpu_tile_values(g, &m[0], q->extent, out);
+    case RT_ROW_BEGINS:
+    case RT_ROW_ENDS: return rt_gpu_row_ends(g, q->builder, &m[0], &m[1], out);
     case RT_PART_ROWS:
     case RT_PART_BEGINS:
     case RT_PART_ENDS:

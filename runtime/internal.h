@@ -198,6 +198,7 @@ enum { RT_MAX_MAPS = 16 };   // of a builder
     X(OFFSETS, "offsets", 1, 1) X(ORDER, "order", 1, 1) X(COMPOSE, "compose", 2, 2)                         \
     X(DEGREES, "degrees", 1, 1) X(DEGREES_FROM, "degrees_from", 1, 1)                                       \
     X(ORDER_DESC, "order_desc", 1, 1) X(TILES, "tiles", 1, 1)                                               \
+    X(ROW_BEGINS, "row_begins", 2, 2) X(ROW_ENDS, "row_ends", 2, 2)                                         \
     X(TILE_BEGINS, "tile_begins", 1, 1) X(TILE_VALUES, "tile_values", 1, 1)                                 \
     X(PART_ROWS, "part_rows", 1, 2) X(PART_BEGINS, "part_begins", 1, 2) X(PART_ENDS, "part_ends", 1, 2)     \
     X(PART_HEADS, "part_heads", 1, 2) X(WINDOW_SLOTS, "window_slots", 2, 2)                                 \
@@ -236,6 +237,7 @@ static inline bool rt_maps(rt_builder b) {   // it may be an argument
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
 }
+static inline bool rt_row_ends(rt_builder b) { return b == RT_ROW_BEGINS || b == RT_ROW_ENDS; }   // likewise, of whole rows
 static inline int64_t rt_block(int64_t extent) {   // slots of a block of windows of so many rows
     return extent < 16 ? extent : 16;
 }

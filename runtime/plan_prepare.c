@@ -81,14 +81,15 @@ static int64_t size_into(const gnn_plan *plan, const rt_map_ref *ref, uint32_t i
 static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
     const rt_prepared *q = r->q;
     const rt_map_view *m = r->views;
-    const uint32_t alike = q->builder == RT_COMPOSE || rt_parts(q->builder) ? 1 : q->nargs;   // maps from the domain
+    const uint32_t alike = q->builder == RT_COMPOSE || rt_parts(q->builder) || rt_row_ends(q->builder) ? 1 : q->nargs;   // maps from the domain
     if (!plan->known[q->domain] || (!rt_counts(q->builder) && !plan->known[q->into]))
         return misfit(plan, r, "its sizes are not known before it");
     for (uint32_t i = 0; i < alike; i++)
         if (m[i].values.count != plan->sizes[q->domain])
             return misfit(plan, r, "its maps have another domain");
     bool of_values = q->builder == RT_OFFSETS || q->builder == RT_DEGREES || q->builder == RT_DEGREES_FROM ||
-                     q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_windows(q->builder);
+                     q->builder == RT_TILE_BEGINS || q->builder == RT_TILE_VALUES || rt_parts(q->builder) || rt_row_ends(q->builder) ||
+                     rt_windows(q->builder);
     if (of_values && m[0].codomain != size_into(plan, &q->args[0], q->into))
         return misfit(plan, r, "its map goes into another space");
     bool of_slots = q->builder == RT_WINDOW_BEGINS || q->builder == RT_WINDOW_COLUMNS ||
@@ -97,7 +98,7 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
         return misfit(plan, r, "its second map says no slots of windows");
     if (q->builder == RT_WINDOW_STARTS && !(q->args[0].prepared && plan->p->prepared[q->args[0].index].builder == RT_WINDOW_PLACES))
         return misfit(plan, r, "its map says no places in windows");
-    if (rt_parts(q->builder) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
+    if ((rt_parts(q->builder) || rt_row_ends(q->builder)) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
         return misfit(plan, r, "its second map is no order of its rows");
     if (q->builder == RT_COMPOSE &&
         (m[0].codomain != m[1].values.count || m[1].codomain != size_into(plan, &q->args[1], q->into)))
@@ -154,6 +155,8 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     case RT_TILES: return rt_build_tiles(c, &m[0], r->q->extent, wide, &s->host, &s->codomain);
     case RT_TILE_BEGINS: return rt_build_tile_begins(c, &m[0], r->q->extent, wide, &s->host);
     case RT_TILE_VALUES: return rt_build_tile_values(c, &m[0], r->q->extent, wide, &s->host);
+    case RT_ROW_BEGINS: return rt_build_parts(c, RT_PART_BEGINS, &m[0], &m[1], INT64_MAX, wide, &s->host);
+    case RT_ROW_ENDS: return rt_build_parts(c, RT_PART_ENDS, &m[0], &m[1], INT64_MAX, wide, &s->host);
     case RT_PART_ROWS:
     case RT_PART_BEGINS:
     case RT_PART_ENDS:
