@@ -276,6 +276,8 @@ enum { SIMT_PARAM_READ = 1, SIMT_PARAM_WRITTEN = 2 };
 const uint8_t *simt_accesses_of(arena *a, const simt_func *f);
 // What is loaded as invariant, and alike in every round of a loop, moves before the loop.
 void simt_hoist(simt_func *f);
+// What lies in memory that the launch before has written is asked for where the kernel has waited for it.
+void simt_ask_early(simt_func *f);
 // For each value of f how far it is equal; an array of f->values.len entries.
 const uint8_t *simt_uniformity_of(arena *a, const simt_func *f);
 

@@ -374,6 +374,7 @@ void lw_kernel(lowering *l, uint32_t step) {
     simt_build_return(&b, NULL, 0);
     simt_hoist(k.f);
     lw_wait_late(&k);
+    simt_ask_early(k.f);
     program_step s = {.kind = STEP_LAUNCH,
                       .kernel = made_before(l->p->module, k.f),
                       .count = grid,

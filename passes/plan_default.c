@@ -141,7 +141,7 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " walked", " walked few", " walked fewer", " walked windows", " walked even", " walked short", " walked at once",
+        "",         " skewed", " few",   " walked", " walked few", " walked thin", " walked fewer", " walked windows", " walked even", " walked short", " walked at once",
         " walked kept", " walked few kept", " walked fewer kept", " walked short kept", " walked even kept", " fused", " all at once", " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
@@ -229,6 +229,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows == ROWS_WALKED_SHORT) default_guard_short(&m);
     if (is_walked_few(rows)) default_guard_parts(&m, m.part);
     if (rows == ROWS_WALKED_FEW) default_guard_uneven(&m, m.part);
+    if (rows == ROWS_WALKED_THIN) default_guard_thin(&m);
     if (rows == ROWS_WALKED_WINDOWS) default_guard_windows(&m);
     if (spares) default_guard_kept(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);

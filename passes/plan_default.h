@@ -26,6 +26,7 @@ enum {
     DEFAULT_THIN_PART = 16,   // of a row that is cut, then
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side
+    DEFAULT_WALKED_THIN = 16,         // entries a row on average: of more, parts of half as many lanes are too few
     DEFAULT_WALKED_FEWER = 1 << 19,   // or of which groups share the rows they walk
     DEFAULT_FEWER_PART = 32,          // of a row that is walked, then
     DEFAULT_EVEN_SHARE = 1 << 13,   // entries for each of the longest row, of which whole rows are as quick as parts of them
@@ -204,6 +205,7 @@ void default_guard_blocks(making *m);   // each row that is walked has a block
 void default_guard_short(making *m);    // or few entries are
 void default_guard_even(making *m);     // or no row that is walked is most of what there is to do
 void default_guard_parts(making *m, int64_t part);   // or none has very many parts of so many entries
+void default_guard_thin(making *m);                  // rows have few entries on average
 void default_guard_uneven(making *m, int64_t part);  // or not all of them have a little more than that
 void default_guard_kept(making *m);                  // it takes little room
 // What it reduces, by so many lanes; all: by no fewer.

@@ -376,6 +376,11 @@ static void guard_average(making *m, tensor_val map, bool most, int n) {
                        p->op->spaces.data[rows].name));
 }
 
+void default_guard_thin(making *m) {
+    for (uint32_t i = 0; i < m->walked.len; i++)
+        if (m->walked.data[i] != TENSOR_NO_VAL) guard_average(m, m->walked.data[i], true, DEFAULT_WALKED_THIN);
+}
+
 // A block is there for each row, or not.
 static void guard_blocks(making *m, tensor_val map, bool there) {
     const size_token all[] = {{SZ_CONST, DEFAULT_BLOCKS, 0}, {there ? SZ_LE : SZ_GT, 0, 0}};

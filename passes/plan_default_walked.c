@@ -269,6 +269,19 @@ static void halve_lanes(const walks *w, row_shares *s) {
     s->held *= 2;
 }
 
+// So many rows that there is one for all threads of the machine all the same, if steps stay side by side. Of few edges those are rows
+// of few: others have long ones, which take twice the time.
+static bool share_many(const walks *w, row_shares *s) {
+    bool whole = s->lanes == w->p->machine->lanes;
+    row_shares half = *s;
+    if (w->m->rows != ROWS_WALKED && !(w->m->rows == ROWS_WALKED_THIN && whole)) return false;
+    halve_lanes(w, &half);
+    for (uint32_t i = 0; i < w->walks.len; i++)
+        if (default_walk_is_worth(w, &w->walks.data[i]) && steps_of(w, &w->walks.data[i], &half) < 2) return false;
+    *s = half;
+    return half.lanes < w->p->machine->lanes;
+}
+
 // All that lanes along the last index would compute alike for each step is dealt to them, a step each.
 static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, tensor_var walked,
                        const row_shares *s, int64_t steps) {
@@ -303,9 +316,11 @@ static stage_group stages_of(const walks *w, const walk *of) {
     return all;
 }
 
+static bool is_few(const making *m) { return m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_THIN; }
+
 // Groups of a block.
 static int64_t groups_of(const making *m, int64_t lanes) {
-    int64_t threads = (m->rows == ROWS_WALKED_FEW ? FEW_BLOCK_GROUPS : BLOCK_GROUPS) * lanes;
+    int64_t threads = (is_few(m) ? FEW_BLOCK_GROUPS : BLOCK_GROUPS) * lanes;
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     if (threads < LEAST_THREADS) threads = LEAST_THREADS;
     if (m->rows == ROWS_WALKED_EVEN || threads > m->p->machine->block_threads) threads = m->p->machine->block_threads;
@@ -324,7 +339,7 @@ static int64_t sharers_of(const walks *w, int64_t groups, int64_t lanes) {
 static int64_t part_of(const walks *w, const row_shares *s) {
     int64_t few = DEFAULT_PART * s->lanes / w->p->machine->lanes;   // narrow rows have less under way each
     return w->m->rows == ROWS_WALKED         ? 2 * DEFAULT_PART
-           : w->m->rows == ROWS_WALKED_FEW   ? (few > DEFAULT_SHARED_PART ? few : DEFAULT_SHARED_PART)
+           : is_few(w->m)                   ? (few > DEFAULT_SHARED_PART ? few : DEFAULT_SHARED_PART)
            : w->m->rows == ROWS_WALKED_FEWER ? DEFAULT_FEWER_PART
                                              : 0;
 }
@@ -561,6 +576,8 @@ bool default_walk(making *m) {
     w.heavy = filled > 1 && !light;
     if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->longest = WALKED_LONGEST;
     if (light && !has_classes(m) && (filled == 1 || !fewer)) halve_lanes(&w, &deepest);
+    bool many = filled == 1 && !light && share_many(&w, &deepest);
+    if (m->rows == ROWS_WALKED_THIN && !many) return false;   // it is as FEW
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;

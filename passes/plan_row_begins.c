@@ -53,16 +53,19 @@ static uint32_t give(const visiting *s, tensor_var row, loop_body *body, uint32_
     return 2 * walked.len;
 }
 
-// rows: per variable, whether it is the row.
+// rows: per variable, whether it is the row, as long as it is bound.
 static void follow(const visiting *s, bool *rows, loop_body *body, uint32_t from) {
+    VEC(tensor_var) bound = {0};
     for (uint32_t i = from; i < body->len; i++) {
         loop_node *n = body->data[i];
         const tensor_node *is = n->kind == LOOP_LET ? tensor_node_at(s->p->op, n->value) : NULL;
         follow(s, rows, &n->body, 0);
         if (!is || is->op != TENSOR_VAR_OP || !rows[is->imm.i]) continue;
         rows[n->var] = true;
+        VEC_PUSH(s->p->arena, &bound, n->var);
         i += give(s, n->var, body, i);
     }
+    for (uint32_t i = 0; i < bound.len; i++) rows[bound.data[i]] = false;
 }
 
 static bool is_ordered(planner *p, const loop_node *n, visiting *s) {

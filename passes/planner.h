@@ -548,8 +548,8 @@ tensor_val plan_degrees_from(planner *p, tensor_val map, int64_t least);   // of
 // Tiles of at most n entries, none of which crosses a value: the first one of each value; the value of each.
 tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t n);
 // Parts of rows of more than n entries, then the other rows, in an order or by their numbers: TENSOR_NO_VAL.
-tensor_val plan_row_ends(planner *p, prepared_builder b, tensor_val map, tensor_val order);   // ROW_BEGINS, ROW_ENDS
 tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, tensor_val order, int64_t n);
+tensor_val plan_row_ends(planner *p, prepared_builder b, tensor_val map, tensor_val order);   // where whole rows begin, or end, in an order
 // Of windows of `extent` rows (0: it is not said): of a map and another one, or the slots that are made of it.
 tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other, int64_t extent, tensor_space windows);
 // Places in such windows of the values of a map, then of its entries.

@@ -221,20 +221,17 @@ gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const 
                      RT_POINTER(out->data));
 }
 
+// Rows in an order of theirs are parts of which none is cut.
+gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, rt_ints *out) {
+    return rt_gpu_parts(g, what == RT_ROW_BEGINS ? RT_PART_BEGINS : RT_PART_ENDS, m, order, INT64_MAX, out);
+}
+
 // ---- Compositions and classes ----------------------------------------------------------------------------
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out) {
     gnn_status s = rt_gpu_ints(g, m->values.count, out);
     if (s) return s;
     return RT_LAUNCH(g, COMPOSE, m->values.count, RT_POINTER(m->values.data), RT_NUMBER(m->values.count),
                      RT_POINTER(n->values.data), RT_POINTER(out->data));
-}
-
-// Where rows begin, in an order of theirs; where they end is where those behind them begin.
-gnn_status rt_gpu_row_ends(rt_gpu *g, rt_builder what, const rt_map_view *m, const rt_map_view *order, rt_ints *out) {
-    rt_map_view ends = {0};
-    gnn_status s = rt_gpu_offsets(g, m, &ends.values);
-    if (what == RT_ROW_ENDS) ends.values.data = (char *)ends.values.data + (ends.values.wide ? 8 : 4);
-    return s ? s : rt_gpu_compose(g, order, &ends, out);
 }
 
 // Where a tuple begins in the order, and where it has a none. Equal tuples are neighbours.

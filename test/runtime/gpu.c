@@ -66,13 +66,15 @@ static void builders(int64_t n, int64_t into, int64_t extent) {
     " {\"name\": \"far\", \"builder\": \"window_slots\", \"extent\": 2, \"args\": [\"mp\", \"k\"], \"domain\": \"E\", \"into\": \"V\"},\n"      \
     " {\"name\": \"w4\", \"builder\": \"window_begins\", \"extent\": 2, \"args\": [\"mp\", \"far\"], \"domain\": \"E\", \"into\": \"V\"},\n"    \
     " {\"name\": \"least\", \"builder\": \"degrees_from\", \"extent\": 2, \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},\n"             \
-    " {\"name\": \"most\", \"builder\": \"degrees_from\", \"extent\": 4294967296, \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"}],\n"     \
-    "\"kernels\": [{\"name\": \"use\", \"block\": 32, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\"]}],\n" \
+    " {\"name\": \"most\", \"builder\": \"degrees_from\", \"extent\": 4294967296, \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},\n"      \
+    " {\"name\": \"firsts\", \"builder\": \"row_begins\", \"args\": [\"m\", \"order_desc(d)\"], \"domain\": \"E\", \"into\": \"V\"},\n"            \
+    " {\"name\": \"lasts\", \"builder\": \"row_ends\", \"args\": [\"m\", \"order_desc(d)\"], \"domain\": \"E\", \"into\": \"V\"}],\n"              \
+    "\"kernels\": [{\"name\": \"use\", \"block\": 32, \"params\": [\"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\", \"ptr\"]}],\n" \
     "\"versions\": [{\"name\": \"naive\", \"steps\": [{\"launch\": \"use\", \"blocks\": \"1\", \"args\": [{\"prepared\": \"offsets(m)\"},\n"     \
     " {\"prepared\": \"order(k)\"}, {\"prepared\": \"d\"}, {\"prepared\": \"order_desc(d)\"}, {\"prepared\": \"tiles(c)\"},\n"                   \
     " {\"prepared\": \"begins\"}, {\"prepared\": \"values\"}, {\"prepared\": \"kp\"}, {\"prepared\": \"w0\"}, {\"prepared\": \"w1\"}, {\"prepared\": \"w2\"}, {\"prepared\": \"w3\"}, {\"prepared\": \"least\"}, {\"prepared\": \"most\"},\n" \
     " {\"prepared\": \"starts\"}, {\"prepared\": \"w4\"}, {\"prepared\": \"c\"}, {\"prepared\": \"slots\"}, {\"prepared\": \"places\"},\n" \
-    " {\"prepared\": \"mp\"}, {\"prepared\": \"far\"}]}]}]}"
+    " {\"prepared\": \"mp\"}, {\"prepared\": \"far\"}, {\"prepared\": \"firsts\"}, {\"prepared\": \"lasts\"}]}]}]}"
 
 typedef struct {   // a manifest for each side
     const char *host, *device;
@@ -166,7 +168,7 @@ static void both(const manifests *text, const gnn_map *m, const gnn_map *k, uint
     gnn_context *h = new_context(&lh, 1), *d = begin(&ld, 1);
     gnn_program *ph = NULL, *pd = NULL;
     gnn_plan *on_host = NULL, *on_device = NULL;
-    fake_register("use", use_device, 21, 0);
+    fake_register("use", use_device, 23, 0);
     GOOD(h, load(h, text, &ph));
     GOOD(d, load(d, text, &pd));
     const gnn_map md = move_map(d, m, V), kd = move_map(d, k, R);
@@ -286,7 +288,7 @@ static void shared(void) {
     gnn_cache *cache = NULL;
     gnn_plan *one = NULL, *two = NULL;
     const gnn_map m = M64(1, 0, 5, 5), k = M32(0, 0, 0, 0), md = move_map(c, &m, V), kd = move_map(c, &k, R);
-    fake_register("use", use_device, 21, 0);
+    fake_register("use", use_device, 23, 0);
     GOOD(c, load(c, &plain, &p));
     GOOD(c, load(c, &strict, &q));
     GOOD(c, gnn_cache_new(c, &cache));
@@ -313,7 +315,7 @@ static int64_t with_fault(const manifests *text, int64_t call, int64_t allocatio
     gnn_context *c = begin(&l, 2);
     gnn_program *p = NULL;
     gnn_plan *plan = NULL;
-    fake_register("use", use_device, 21, 0);
+    fake_register("use", use_device, 23, 0);
     GOOD(c, load(c, text, &p));
     const gnn_map m = M64(5, 1, 5), k = M32(3, 0, 0), md = move_map(c, &m, V), kd = move_map(c, &k, R);
     const int64_t calls = fake_calls(NULL), allocations = l.calls;

@@ -82,6 +82,11 @@ static const struct {
      "manifest: prepared[0] (offsets(dst)): `offsets(dst)` is neither a map nor a structure prepared before it"},
     {"\"builder\": \"offsets\"", "\"builder\": \"classes\"",
      "manifest: prepared[0] (offsets(dst)): classes and tiles must count the space they are into"},
+    {"\"builder\": \"offsets\"", "\"builder\": \"row_begins\"",
+     "manifest: prepared[0] (offsets(dst)): row_begins takes 2 to 2 maps"},
+    {"\"builder\": \"offsets\", \"args\": [\"dst\"]", "\"builder\": \"row_ends\", \"args\": [\"dst\", \"dst\"], \"extent\": 4",
+     "manifest: prepared[0] (offsets(dst)): tiles have an \"extent\", and they alone"},
+    {"\"builder\": \"offsets\", \"args\": [\"dst\"]", "\"builder\": \"row_ends\", \"args\": [\"dst\", \"dst\"]", NULL},   // told by a plan
     {"\"length\": \"V F *\"", "\"length\": \"V *\"", "manifest: temps[0] (t): \"length\": `*` lacks operands"},
     {"\"block\": 32", "\"block\": 1025", "manifest: kernels[0] (gather): needs an integer \"block\" from 1 to 1024"},
     {"\"params\": [\"ptr\"", "\"params\": [], \"were\": [\"ptr\"", "manifest: kernels[0] (gather): \"params\" is empty: nothing would be stored"},
@@ -191,6 +196,51 @@ static void recipes_too_long(void) {
     gnn_program_free(p);
 }
 
+// Rows of m, by what is to be an order of them: o is; d says how many entries they have, n leads from them, e orders their entries.
+#define ROWS(builder, of, domain, into)                                                                                                     \
+    "{\"gnnc_manifest\": 1, \"name\": \"a\", \"target\": \"host\", \"index_bits\": 32,"                                                  \
+    "\"spaces\": [{\"name\": \"E\", \"kind\": \"free\"}, {\"name\": \"V\", \"kind\": \"free\"}], \"params\": ["                          \
+    "{\"name\": \"m\", \"role\": \"map\", \"type\": \"index\", \"axes\": [\"E\"], \"into\": \"V\"},"                                     \
+    "{\"name\": \"n\", \"role\": \"map\", \"type\": \"index\", \"axes\": [\"V\"], \"into\": \"V\"}], \"prepared\": ["                    \
+    "{\"name\": \"d\", \"builder\": \"degrees\", \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},"                                \
+    "{\"name\": \"o\", \"builder\": \"order_desc\", \"args\": [\"d\"], \"domain\": \"V\", \"into\": \"V\"},"                             \
+    "{\"name\": \"e\", \"builder\": \"order\", \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},"                                  \
+    "{\"name\": \"rows\", \"builder\": " builder ", \"args\": [" of "], \"domain\": \"" domain "\", \"into\": \"" into "\"}],"             \
+    "\"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"ptr\"]}], \"versions\": [{\"name\": \"naive\","                        \
+    "\"steps\": [{\"launch\": \"add\", \"blocks\": \"1\", \"args\": [{\"prepared\": \"rows\"}]}]}]}"
+#define PARTS "\"part_begins\", \"extent\": 2"
+
+static void orders_of_rows(void) {
+    static const struct {
+        const char *text, *error;
+        int64_t at[2];   // where there is no error
+    } tries[] = {
+        {ROWS("\"row_begins\"", "\"m\", \"o\"", "E", "V"), "", {1, 0}},
+        {ROWS("\"row_ends\"", "\"m\", \"o\"", "E", "V"), "", {3, 1}},
+        {ROWS("\"row_begins\"", "\"m\", \"n\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS("\"row_begins\"", "\"m\", \"d\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS("\"row_begins\"", "\"m\", \"e\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS("\"row_ends\"", "\"m\", \"n\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS("\"row_ends\"", "\"m\", \"e\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS(PARTS, "\"m\", \"n\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS(PARTS, "\"m\", \"e\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS("\"row_begins\"", "\"m\", \"o\"", "E", "E"), "rows: its map goes into another space", {0}},
+        {ROWS("\"row_ends\"", "\"m\", \"o\"", "V", "V"), "rows: its maps have another domain", {0}},
+    };
+    const gnn_named_map maps[] = {{"m", {.index = (int32_t[]){1, 0, 1}, .width = 32, .domain = 3, .codomain = 2}},
+                                  {"n", {.index = (int32_t[]){1, 0}, .width = 32, .domain = 2, .codomain = 2}}};
+    for (size_t i = 0; i < RT_COUNT(tries); i++) {
+        gnn_program *p = NULL;
+        gnn_plan *plan = NULL;
+        GOOD(c, gnn_program_load(c, tries[i].text, strlen(tries[i].text), &spmm_code, &p));
+        gnn_status s = gnn_plan_new(p, &(gnn_plan_options){.maps = maps, .nmaps = 2}, &plan);
+        expect_error(c, s, *tries[i].error ? GNN_BAD_MANIFEST : GNN_OK, tries[i].error, (int)i);
+        for (int64_t k = 0; k < 2 && !s; k++) CHECK(rt_get(&plan->prepared[3]->host, k) == tries[i].at[k]);
+        if (!s) gnn_plan_free(plan);
+        gnn_program_free(p);
+    }
+}
+
 // A few bytes changed, dropped or doubled anywhere.
 static size_t mutate(uint64_t *r, char *text, size_t n) {
     static const char letters[] = "{}[],:\" 0123456789-EUVFtsdxy+*/%!max(dst)";
@@ -247,6 +297,7 @@ int main(void) {
     tables_too_long();
     loops_too_deep();
     recipes_too_long();
+    orders_of_rows();
     mutated(&l);
     end_context(c, &l);
     return failed;

@@ -265,6 +265,30 @@ static void part_lists(gnn_context *c, const map *m, int64_t extent, bool wide, 
     rt_free(c, v.values.data);
 }
 
+// Where whole rows begin and end, as a plan asks for it, in an order of theirs.
+static void row_ends(gnn_context *c, const map *m, bool wide, bool desc) {
+    rt_map_view v = view(c, m, wide), d = {.codomain = m->n + 1}, o = {.codomain = m->into};
+    rt_ints begins, ends, offsets;
+    int64_t times[MOST] = {0};
+    GOOD(c, rt_build_degrees(c, &v, wide, &d.values));
+    GOOD(c, desc ? rt_build_order_desc(c, &d, wide, &o.values) : rt_build_order(c, &d, wide, &o.values));
+    GOOD(c, rt_build_offsets(c, &v, wide, &offsets));
+    GOOD(c, rt_build_parts(c, RT_PART_BEGINS, &v, &o, INT64_MAX, wide, &begins));
+    GOOD(c, rt_build_parts(c, RT_PART_ENDS, &v, &o, INT64_MAX, wide, &ends));
+    CHECK(begins.count == m->into && ends.count == m->into && begins.wide == wide && ends.wide == wide);
+    for (int64_t p = 0; p < m->into; p++) {
+        const int64_t row = rt_get(&o.values, p);
+        CHECK(rt_get(&begins, p) == rt_get(&offsets, row) && rt_get(&ends, p) == rt_get(&offsets, row + 1));
+        CHECK(rt_get(&ends, p) - rt_get(&begins, p) == size_of(m, row) && !times[row]++);
+    }
+    rt_free(c, begins.data);
+    rt_free(c, ends.data);
+    rt_free(c, offsets.data);
+    rt_free(c, d.values.data);
+    rt_free(c, o.values.data);
+    rt_free(c, v.values.data);
+}
+
 static int64_t copies_before(const map *m, const map *s, int64_t e) {
     int64_t n = 0;
     for (int64_t f = 0; f < e; f++)
@@ -481,6 +505,7 @@ static void round_of(gnn_context *c, uint64_t *r) {
     tiles(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
     tile_lists(c, maps, 1 + random_below(r, 9), wide);
     part_lists(c, maps, 1 + random_below(r, 9), wide, random_below(r, 2));
+    for (int i = 0; i < 4; i++) row_ends(c, maps, i % 2, i / 2);
     tile_lists(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
     tiles_cover(c, maps, 1 + random_below(r, 20), wide);
     parts_cover(c, maps, 1 + random_below(r, 20), wide);

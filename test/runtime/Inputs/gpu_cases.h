@@ -136,6 +136,21 @@ static void compare_parts(gnn_context *c, const rt_map_view *here, const rt_map_
     rt_free(c, d.values.data);
 }
 
+// Of whole rows: the host takes them for parts without end.
+static void compare_row_ends(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide, bool desc) {
+    rt_map_view d = {.codomain = here->values.count + 1}, o = {.codomain = here->codomain};
+    GOOD(c, rt_build_degrees(c, here, wide, &d.values));
+    GOOD(c, desc ? rt_build_order_desc(c, &d, wide, &o.values) : rt_build_order(c, &d, wide, &o.values));
+    const rt_map_view o_there = upload(c, &o);
+    BUILD(c, wide, "row_begins", rt_gpu_row_ends(&g, RT_ROW_BEGINS, there, &o_there, &got),
+          rt_build_parts(c, RT_PART_BEGINS, here, &o, INT64_MAX, wide, &wanted));
+    BUILD(c, wide, "row_ends", rt_gpu_row_ends(&g, RT_ROW_ENDS, there, &o_there, &got),
+          rt_build_parts(c, RT_PART_ENDS, here, &o, INT64_MAX, wide, &wanted));
+    gnn_free(c, o_there.values.data);
+    rt_free(c, o.values.data);
+    rt_free(c, d.values.data);
+}
+
 static void compare_windows(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide,
                             int64_t extent) {
     rt_map_view columns = make_map(c, &shapes[6], here->values.count, 5, wide), columns_there = upload(c, &columns), slots = {0};
@@ -236,6 +251,7 @@ static void compare_all(gnn_context *c, const shape *k, int64_t n, int64_t into,
     compare_plain(c, &here, &there, wide);
     compare_tiles(c, &here, &there, wide, extent);
     compare_parts(c, &here, &there, wide, extent);
+    for (int desc = 0; desc < 2; desc++) compare_row_ends(c, &here, &there, wide, desc);
     if (extent < 1000) compare_windows(c, &here, &there, wide, extent);   // cells come in squares
     compare_several(c, &here, &there, wide);
     compare_numbers(c, &here, &there, wide);
