@@ -342,6 +342,16 @@ static void note_partial(const points *p, tensor_expr value, tensor_val sum, con
     VEC_PUSH(g->arena, &g->partials, x);
 }
 
+// Of conditions that all hold those that are the same at all points which are summed; 0: none is.
+static tensor_expr same_at_all(gradient *g, tensor_expr holds, const tensor_var *bound, uint32_t n) {
+    const tensor_node x = holds ? *tensor_node_at(g->op, holds) : (tensor_node){.op = TENSOR_CONST_OP};
+    if (x.op == TENSOR_AND_OP)
+        return gradient_both(g->op, same_at_all(g, x.args[0], bound, n), same_at_all(g, x.args[1], bound, n));
+    for (uint32_t i = 0; i < n && holds; i++)
+        if (tensor_mentions(g->op, holds, bound[i])) return 0;
+    return holds;
+}
+
 static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient *g = p->g;
     const tensor_expr whole = value;
@@ -367,7 +377,8 @@ static void add_sum(points *p, tensor_val of, tensor_expr value) {
     gradient_push(g, s);
     if (!given) note_partial(p, whole, to.val, bound.data, bound.len);
     tensor_expr sum = tensor_load(g->op, to.val, to.index, to.rank, NO_SPAN),
-                all = gradient_outside(g, &f, sum);
+                all = gradient_outside(g, &f, sum), known = same_at_all(g, p->holds, s.bound, s.nbound);
+    if (all != sum) all = gradient_under(g->op, known, all);   // what stands outside is read under no filter: m[dst[e]] where dst[e] is none
     add_term(g, of, all, s.left, all == sum);
 }
 

@@ -1,4 +1,4 @@
-// What a kernel loads of what the launch before has written, asked for as soon as it has waited for that: all at once, in front of what would
+// What a kernel loads that the launch before may have written, asked for as soon as it has waited for that: all at once, in front of what would
 // have it come one after the other, such as barriers. A kernel that adds up the parts of rows goes through them once for their maxima, then for
 // their denominators, then for their sums; each time it would wait for memory.
 //     grid.wait  m = if c { ld maxima }  barrier  l = if c { ld sums … }  barrier  …
@@ -6,7 +6,8 @@
 // Loads of loops stay. Nothing is moved that the kernel itself may have written before.
 #include "simt_internal.h"
 
-enum { MOST_BITS = 40 * 32 };   // that a thread holds meanwhile
+enum { BODY = 1 };
+enum { MOST_WORDS = 48, REGISTERS = 65536, SHARE = 4 };   // that a thread holds meanwhile; of a multiprocessor; a part of a thread's registers
 
 typedef struct {
     simt_value from, by;
@@ -19,7 +20,8 @@ typedef struct {
     const uint8_t *access;   // per parameter
     bool *inside, *early;    // per value: made behind the wait; of nothing that has to stay there
     bool *item;              // per instruction: it is asked for early
-    uint32_t bits;           // of items
+    uint32_t words, most;    // of items, and of all that there may be
+    bool over;               // there would be more
     bool stopped;            // something may be written from here on
     simt_value *by;          // per value: its copy in front
     VEC(renaming) made;      // copies, in order: those of an arm are gone behind it
@@ -57,10 +59,31 @@ static bool is_read_only(const waiting *w, simt_value pointer) {
 static bool is_item(waiting *w, const simt_instr_info *i) {
     if (i->op != SIMT_LD || i->mem.invariant || !is_global(w, i->args[0]) || !is_read_only(w, i->args[0])) return false;
     simt_type t = simt_typeof(w->f, i->results[0]);
-    uint32_t bits = simt_element_bits(t.element) * t.lanes;
-    if (w->bits + bits > MOST_BITS) return false;
-    w->bits += bits;
+    uint32_t words = (simt_element_bits(t.element) * t.lanes + 31) / 32;
+    w->over |= w->words + words > w->most;
+    w->words += words;
     return true;
+}
+
+static void leave(waiting *w, simt_region r) {
+    for (uint32_t k = 0; k < region(w, r)->instrs.len; k++) {
+        const simt_instr_info *i = at(w, region(w, r)->instrs.data[k]);
+        w->item[region(w, r)->instrs.data[k]] = false;
+        for (uint32_t n = 0; n < i->nregions; n++) leave(w, i->regions[n]);
+    }
+}
+
+static void find(waiting *w, simt_region r, uint32_t from);
+
+// All of an arm, or nothing: who waits for one of its loads waits for all.
+static void find_in_arm(waiting *w, const simt_instr_info *branch) {
+    const uint32_t words = w->words;
+    find(w, branch->regions[0], 0);
+    if (w->over) leave(w, branch->regions[0]), w->words = words;
+    w->over = false;
+    for (uint32_t n = 1; n < branch->nregions; n++)
+        for (uint32_t k = 0; k < region(w, branch->regions[n])->instrs.len; k++)
+            w->stopped |= writes_memory(w, at(w, region(w, branch->regions[n])->instrs.data[k]));
 }
 
 static void find(waiting *w, simt_region r, uint32_t from) {
@@ -73,8 +96,9 @@ static void find(waiting *w, simt_region r, uint32_t from) {
             w->early[i->results[n]] = early && (pure || (i->op == SIMT_LD && i->mem.invariant));
         }
         if (early && is_item(w, i)) w->item[instr] = true;
+        if (w->over && r == BODY) w->over = w->item[instr] = false;
         if (writes_memory(w, i) && i->op != SIMT_IF) w->stopped = true;
-        else if (i->op == SIMT_IF && early) find(w, i->regions[0], 0);
+        else if (i->op == SIMT_IF && early) find_in_arm(w, i);
         else if (i->op == SIMT_IF) w->stopped = writes_memory(w, i);
     }
 }
@@ -205,7 +229,8 @@ static void make_zeros(waiting *w, uint32_t instrs) {
 static void ask_behind(simt_func *f, simt_region r) {
     arena *a = f->module->arena;
     const uint32_t instrs = f->instrs.len;
-    waiting w = {.f = f, .a = a, .access = simt_accesses_of(a, f)};
+    const uint32_t threads = f->occupancy > f->block ? f->occupancy : f->block, room = REGISTERS / (threads ? threads : 1) / SHARE;
+    waiting w = {.f = f, .a = a, .access = simt_accesses_of(a, f), .most = room < MOST_WORDS ? room : MOST_WORDS};
     w.inside = ARENA_ARRAY(a, bool, f->values.len), w.early = ARENA_ARRAY(a, bool, f->values.len);
     w.item = ARENA_ARRAY(a, bool, f->instrs.len), w.by = ARENA_ARRAY(a, simt_value, f->values.len);
     find(&w, r, place_in(f, r));
@@ -224,6 +249,5 @@ static void ask_behind(simt_func *f, simt_region r) {
 }
 
 void simt_ask_early(simt_func *f) {
-    enum { BODY = 1 };
     if (place_in(f, BODY)) ask_behind(f, BODY);
 }

@@ -228,7 +228,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows == ROWS_WALKED_EVEN) default_guard_even(&m);
     if (rows == ROWS_WALKED_SHORT) default_guard_short(&m);
     if (is_walked_few(rows)) default_guard_parts(&m, m.part);
-    if (rows == ROWS_WALKED_FEW) default_guard_uneven(&m, m.part);
+    if (rows == ROWS_WALKED_FEW) default_guard_uneven(&m, m.part);   // so they are where they have few entries on average
     if (rows == ROWS_WALKED_THIN) default_guard_thin(&m);
     if (rows == ROWS_WALKED_WINDOWS) default_guard_windows(&m);
     if (spares) default_guard_kept(&m);

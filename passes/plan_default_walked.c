@@ -269,11 +269,13 @@ static void halve_lanes(const walks *w, row_shares *s) {
     s->held *= 2;
 }
 
-// So many rows that there is one for all threads of the machine all the same, if steps stay side by side. Of few edges those are rows
-// of few: others have long ones, which take twice the time.
+// Among many edges there are rows for all threads of the machine all the same, if steps stay side by side. Among few, rows of few: longer ones
+// take twice the time.
 static bool share_many(const walks *w, row_shares *s) {
     bool whole = s->lanes == w->p->machine->lanes;
+    int64_t along = s->level[s->depth - 1].lanes;
     row_shares half = *s;
+    if (along != 2 && along < 2 * MOST_STEPS) return false;   // a few would be left, which still have to share
     if (w->m->rows != ROWS_WALKED && !(w->m->rows == ROWS_WALKED_THIN && whole)) return false;
     halve_lanes(w, &half);
     for (uint32_t i = 0; i < w->walks.len; i++)

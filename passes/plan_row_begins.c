@@ -1,5 +1,5 @@
-// Rows that are visited in an order have their entries anywhere: where those of a row begin and end is prepared in the order of the rows, and
-// read beside the row itself, not behind it. One load less stands before the first of its entries.
+// Rows, or other points, that are visited in an order have their entries anywhere: where those of a row begin and end is prepared in the order of
+// the rows, and read beside the row itself, not behind it. One load less stands before the first of its entries.
 //     for p in 0 .. size(V) { let v = order_desc.degrees.dst[p]  … for e in offsets.dst[v] .. offsets.dst[v + 1] { … } }
 //  →  for p in 0 .. size(V) {
 //         let v = order_desc.degrees.dst[p]

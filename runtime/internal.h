@@ -237,7 +237,7 @@ static inline bool rt_maps(rt_builder b) {   // it may be an argument
 static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map is the order
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
 }
-static inline bool rt_row_ends(rt_builder b) { return b == RT_ROW_BEGINS || b == RT_ROW_ENDS; }   // likewise, of whole rows
+static inline bool rt_row_ends(rt_builder b) { return b == RT_ROW_BEGINS || b == RT_ROW_ENDS; }   // of whole rows, in the order that the second map says
 static inline int64_t rt_block(int64_t extent) {   // slots of a block of windows of so many rows
     return extent < 16 ? extent : 16;
 }

@@ -82,8 +82,47 @@ static bool is_split(const char *out) {
     return named && late && loads_in(out, wait) == 1 && loads_in(wait, barrier) == 4 && loads_in(barrier, end) == 6;
 }
 
+// How many loads go in front of the barrier of a kernel of so many threads that has such an arm, and such another one.
+static uint32_t in_front(arena *a, uint32_t threads, const char *then, const char *other) {
+    simt_module *m = parsed(a, arena_printf(a,
+                                            "module unit\n"
+                                            "kernel k(%%p: ptr.global, %%y: ptr.global noalias, %%n: i32) block %u {\n"
+                                            "  %%t = sreg tid\n"
+                                            "  %%zero = const f32 0.0\n"
+                                            "  %%c = cmp lt i32 %%t, %%n\n"
+                                            "  grid.wait\n"
+                                            "  barrier\n"
+                                            "  %%x = if %%c -> f32 { %s yield %%zero } else { %s yield %%zero }\n"
+                                            "  %%last = ld f32 %%p\n"
+                                            "  st f32 %%y, %%last\n"
+                                            "  return\n"
+                                            "}\n",
+                                            (unsigned)threads, then, other));
+    if (!m) return UINT32_MAX;
+    textbuf out = textbuf_new(a);
+    simt_ask_early(m->funcs.data[0]);
+    const char *fault = simt_verify(a, m);
+    simt_print(&out, m);
+    if (fault) printf("simt_early.c: %s\n%s", fault, out.data);
+    return fault ? UINT32_MAX : loads_in(strstr(out.data, "grid.wait"), strstr(out.data, "barrier"));
+}
+
+// The load behind the arms comes along, unless an arm may have written what it reads. An arm that takes more registers than a quarter of
+// a thread's stays as it was.
+static bool test_arms(arena *a) {
+    const char *load = "%a = ld f32 %p", *store = "st f32 %y, %zero",
+               *wide = "%a = ld f32x16 %p align 16 %b = ld f32x16 %p align 16 %d = ld f32 %p";
+    bool good = in_front(a, 32, load, "") == 2 && in_front(a, 32, load, store) == 1 && in_front(a, 32, store, "") == 0 &&
+                in_front(a, 32, wide, "") == 4 && in_front(a, 512, load, "") == 2 && in_front(a, 512, wide, "") == 1;
+    if (!good)
+        printf("simt_early.c: arms: %u %u %u %u %u %u\n", in_front(a, 32, load, ""), in_front(a, 32, load, store), in_front(a, 32, store, ""),
+               in_front(a, 32, wide, ""), in_front(a, 512, load, ""), in_front(a, 512, wide, ""));
+    return good;
+}
+
 int main(void) {
     arena *a = arena_new();
+    if (!test_arms(a)) return 1;
     simt_module *m = parsed(a, text);
     if (!m) return 1;
     textbuf once = textbuf_new(a), twice = textbuf_new(a);
