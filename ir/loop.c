@@ -100,10 +100,26 @@ tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent) {
     return statistic(op, TENSOR_CUT_PARTS_OP, map, extent);
 }
 
-tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent) {
-    tensor_expr rows = tensor_size(op, op->vals.data[map].into, NO_SPAN),
-                whole = tensor_binary(op, TENSOR_SUB_OP, rows, loop_cut_rows(op, map, extent), NO_SPAN);
+static const loop_prepared *prepared_as(const loop_plan *p, tensor_val val, prepared_builder b) {
+    for (uint32_t i = 0; i < p->prepared.len; i++)
+        if (p->prepared.data[i].val == val && p->prepared.data[i].builder == b) return &p->prepared.data[i];
+    return NULL;
+}
+
+bool loop_by_degree(const loop_plan *p, tensor_val order, tensor_val map, int64_t least) {
+    const loop_prepared *by = prepared_as(p, order, PREPARED_ORDER_DESC),
+                        *all = by ? prepared_as(p, by->args[0], PREPARED_DEGREES) : NULL,
+                        *from = by ? prepared_as(p, by->args[0], PREPARED_DEGREES_FROM) : NULL;
+    return (all && all->args[0] == map) || (from && from->args[0] == map && from->extent <= least);
+}
+
+tensor_expr loop_class_parts(tensor_op *op, tensor_val map, int64_t extent, tensor_expr rows) {
+    tensor_expr whole = tensor_binary(op, TENSOR_SUB_OP, rows, loop_cut_rows(op, map, extent), NO_SPAN);
     return tensor_binary(op, TENSOR_ADD_OP, loop_cut_parts(op, map, extent), whole, NO_SPAN);
+}
+
+tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent) {
+    return loop_class_parts(op, map, extent, tensor_size(op, op->vals.data[map].into, NO_SPAN));
 }
 
 tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent) {

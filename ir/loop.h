@@ -229,6 +229,8 @@ static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_
 // Parts of rows, the values of a map, as part_rows has them.
 tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // those of rows of several
+bool loop_by_degree(const loop_plan *p, tensor_val order, tensor_val map, int64_t least);   // of a map's values, the greatest first, of all degrees above `least`
+tensor_expr loop_class_parts(tensor_op *op, tensor_val map, int64_t extent, tensor_expr rows);   // those of the first so many, in an order of theirs
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are
 tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space into, int64_t extent);
 // Windows of so many rows; the most slots that those of the values of a map have, a block of them with others at its end.

@@ -7,17 +7,30 @@
 //       reduce y { for e in part_begins[e.part] .. part_ends[e.part] { contribute y } }
 //       if e.part < cut_parts(dst, 64) { store_state y (…[e.part]) }
 //       if e.part >= cut_parts(dst, 64) { store y } }
+//   of a class of 33 entries and more: e.part in 0 .. cut_parts(dst, 64) + at_least(dst, 33) - at_least(dst, 65)
 //     for v.cut in 0 .. at_least(dst, 65) [block] { let v = part_rows[part_heads[v.cut]]
 //       reduce y { for e.part in part_heads[v.cut] .. part_heads[v.cut + 1] { contribute y (…[e.part]) } }
 //       store y }
 #include "planner.h"
 
+bool plan_begins_at_0(const planner *p, const row_class *rows) {
+    const tensor_node *begin = rows->lo ? tensor_node_at(p->op, rows->lo) : NULL;
+    return !begin || (begin->op == TENSOR_CONST_OP && !begin->imm.i);
+}
+
+// The rows of a bucket's last class are the first of an order by degree, and all that are cut are among them.
+static bool is_longest_class(const planner *p, const plan_map *m, const row_class *rows, int64_t n) {
+    const tensor_node *end = rows->hi ? tensor_node_at(p->op, rows->hi) : NULL;
+    return rows->counted == m->map && plan_begins_at_0(p, rows) && end && end->op == TENSOR_AT_LEAST_OP && end->imm2 <= n + 1;
+}
+
 // Rows are counted when the plan is made, for maps that are parameters; what comes after the sum is computed
 // by threads that part with one another, so nothing of it is combined between them.
 bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint32_t sums, const plan_map *m,
-                    const row_class *rows) {
+                    const row_class *rows, int64_t n) {
     if (first != g->data[0] || p->op->vals.data[m->map].role != VAL_MAP) return false;
-    if (rows->place != ROWS_OF_GRID || rows->lo || rows->hi || rows->level) return false;   // of the first index
+    if (rows->place != ROWS_OF_GRID || rows->level) return false;   // of the first index
+    if ((rows->lo || rows->hi) && !is_longest_class(p, m, rows, n)) return false;
     for (uint32_t i = sums; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP) return false;
@@ -52,7 +65,9 @@ void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *
     part->first = plan_offset_at(p, part->heads, head, 0);
     part->end = plan_offset_at(p, part->heads, head, 1);
     rows->order = part->row_of;
-    rows->hi = tensor_size(p->op, parts, NO_SPAN);
+    rows->hi = rows->hi ? loop_class_parts(p->op, m->map, n, rows->hi) : tensor_size(p->op, parts, NO_SPAN);
+    rows->lo = 0;
+    rows->counted = TENSOR_NO_VAL;
 }
 
 void plan_cut_slot(planner *p, const plan_part *part, tensor_space *axis, tensor_expr *index) {
@@ -122,23 +137,14 @@ row_class plan_taken_rows(planner *p, plan_part *part, const row_class *rows) {
     taken.at = head;
     const tensor_node *more = tensor_node_at(p->op,
                                              p->op->spaces.data[p->op->vars.data[part->head].space].expr);
+    taken.lo = 0;
     taken.hi = more->args[0];   // of as many rows and one
+    taken.counted = TENSOR_NO_VAL;
     return taken;
 }
 
 // ---- Rows of many parts ----------------------------------------------------------------------------------
 enum { MANY_PARTS = 64, MANY_THREADS = 512 };   // of a row, one after the other for each group; of a block that has such a row
-
-static bool is_by_degree(const planner *p, tensor_val order, tensor_val map) {
-    const loop_prepared *by = NULL, *key = NULL;
-    for (uint32_t i = 0; i < p->plan->prepared.len; i++) {
-        const loop_prepared *r = &p->plan->prepared.data[i];
-        if (r->val == order) by = r;
-    }
-    for (uint32_t i = 0; by && i < p->plan->prepared.len; i++)
-        if (p->plan->prepared.data[i].val == by->args[0]) key = &p->plan->prepared.data[i];
-    return by && key && by->builder == PREPARED_ORDER_DESC && key->builder == PREPARED_DEGREES && key->args[0] == map;
-}
 
 static int64_t part_edges(const planner *p, const plan_part *part) {
     for (uint32_t i = 0; i < p->plan->prepared.len; i++)
@@ -183,7 +189,7 @@ int64_t plan_many_parts(planner *p, const stage_group *g, const plan_part *part,
                         row_class *many) {
     const int64_t times = more_groups(p, k);
     loop_node *over = k->body.len ? loop_over_var(&k->body, part->head) : NULL;
-    bool first = !rows->lo && rows->order != TENSOR_NO_VAL && is_by_degree(p, rows->order, part->map.map);
+    bool first = plan_begins_at_0(p, rows) && rows->order != TENSOR_NO_VAL && loop_by_degree(p->plan, rows->order, part->map.map, part_edges(p, part));
     if (times < 2 || !over || !first || !is_walk_in_any_order(p, g)) return 1;
     many->hi = over->lo = loop_cut_rows(p->op, part->map.map, MANY_PARTS * part_edges(p, part));
     return times;

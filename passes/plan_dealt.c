@@ -71,7 +71,7 @@ static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
 // The default does without, and does not say it, of no stage that shares the loop: `dealt` is the last of its
 // words.
 static void leave_out(planner *p, const struct dealt_loop *d) {
-    const schedule_cell *walk = schedule_find(p->s, d->stage, SCHEDULE_FUSE, d->stage);
+    const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE, d->stage);
     bool shared = walk && plan_index_named(schedule_value_of(walk, "at")->text, d->index);
     d->loop->dealt = false;
     d->loop->deal_to = (loop_digit){0};

@@ -417,6 +417,7 @@ static loop_body *edges_of_block(fusion *f, const plan_phase *ph, row_class *row
     index_cut cut = {.stage = last_of_rows(f), .var = last_of_rows(f)->left[0]};
     tensor_val offsets = plan_offsets(p, &f->map);
     *rows = (row_class){.order = f->map.sorted ? TENSOR_NO_VAL : plan_order(p, &f->map),
+                        .counted = TENSOR_NO_VAL,
                         .schedule = p->s,
                         .place = EDGES_OF_BLOCK};
     bool groups = !ph->tile && by_rows(f, deepest, &cut);

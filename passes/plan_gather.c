@@ -8,7 +8,7 @@
 const schedule_cell *plan_fuse_cell(const planner *p, uint32_t stage) {
     const char *name = p->op->stages.data[stage].name;
     const schedule_cell *again = plan_again_in(p, name);
-    return again ? again : schedule_find(p->s, name, SCHEDULE_FUSE, name);
+    return again ? again : schedule_find(plan_whole_schedule(p), name, SCHEDULE_FUSE, name);
 }
 
 // Of one list of stages; a statement about one stage has none.

@@ -398,6 +398,7 @@ void plan_take_up(planner *p, const stage_group *g, const row_class *rows, uint3
     plan_part *part = p->parts.len ? &p->parts.data[0] : NULL;
     const bool cut = part && part->kind == PART_ROW;
     row_class of = cut ? plan_taken_rows(p, part, rows) : *rows;
+    if (cut) p->taken_up = p->plan->steps.len;
     loop_kernel *k = take_up(p, g, part, &of, number);
     int64_t more = cut && !p->failed ? plan_many_parts(p, g, part, rows, k, &of) : 1;
     if (more < 2) return;

@@ -105,7 +105,7 @@ bool plan_classes(planner *p, const schedule_cell *c, row_class *out, uint32_t *
 static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var *left, uint32_t n,
                       row_class *rows) {
     const schedule_cell *said = NULL;
-    *rows = (row_class){.order = TENSOR_NO_VAL, .schedule = p->s};
+    *rows = (row_class){.order = TENSOR_NO_VAL, .counted = TENSOR_NO_VAL, .schedule = p->s};
     for (uint32_t i = 0; i < n; i++) {
         const char *index = p->op->vars.data[left[i]].name;
         schedule_cell *order = schedule_find(p->s, deepest->name, SCHEDULE_ORDER, index),
@@ -135,16 +135,16 @@ static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var 
     return true;
 }
 
-// Steps from `made` on go before those from `first` on: the longest rows begin, and short ones fill what they
-// leave of the machine.
-static void launch_first(planner *p, uint32_t first, uint32_t made) {
+// Steps from `made` to `end` go before those from `first` on: the longest rows begin, and short ones fill what they
+// leave of the machine. What takes up rows that are cut stays behind.
+static void launch_first(planner *p, uint32_t first, uint32_t made, uint32_t end) {
     loop_step *steps = p->plan->steps.data;
-    const uint32_t n = p->plan->steps.len, later = made - first;
-    if (!later || made == n) return;
+    const uint32_t later = made - first;
+    if (!later || made == end) return;
     loop_step *kept = ARENA_ARRAY(p->arena, loop_step, later);
     memcpy(kept, steps + first, later * sizeof *kept);
-    memmove(steps + first, steps + made, (n - made) * sizeof *steps);
-    memcpy(steps + n - later, kept, later * sizeof *kept);
+    memmove(steps + first, steps + made, (end - made) * sizeof *steps);
+    memcpy(steps + end - later, kept, later * sizeof *kept);
 }
 
 static loop_kernel *kernel_at(const planner *p, uint32_t step) { return p->plan->steps.data[step].kernel; }
@@ -177,11 +177,10 @@ static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_ke
         diag_help(d, "give each class as many groups and lanes, one `occupancy` and no `persistent`, or leave `together` out");
 }
 
-// The kernels from `first` on, one for each class, in one launch. The default's are in several where they meet.
-static void launch_together(planner *p, const schedule_cell *bucket, uint32_t first) {
-    const uint32_t n = p->plan->steps.len;
+// The kernels from `first` to `end`, one for each class, in one launch. The default's are in several where they meet.
+static void launch_together(planner *p, const schedule_cell *bucket, uint32_t first, uint32_t end) {
     tensor_val v = TENSOR_NO_VAL;
-    for (uint32_t i = first + 1; i < n && v == TENSOR_NO_VAL; i++) {
+    for (uint32_t i = first + 1; i < end && v == TENSOR_NO_VAL; i++) {
         if (!are_alike(kernel_at(p, first), kernel_at(p, i))) {
             refuse_unlike(p, bucket, kernel_at(p, first), kernel_at(p, i));
             return;
@@ -196,8 +195,10 @@ static void launch_together(planner *p, const schedule_cell *bucket, uint32_t fi
         if (d) diag_help(d, "leave `together` out");
         return;
     }
-    for (uint32_t i = first + 1; i < n; i++) kernel_at(p, i)->start = LOOP_START_TOGETHER;
+    for (uint32_t i = first + 1; i < end; i++) kernel_at(p, i)->start = LOOP_START_TOGETHER;
 }
+
+schedule *plan_whole_schedule(const planner *p) { return p->whole ? p->whole : p->s; }
 
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user) {
     const uint32_t first = p->plan->steps.len;
@@ -209,15 +210,19 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
     row_class *classes = ARENA_ARRAY(p->arena, row_class, use ? use->nnames : 1);
     if (bucket) bucket->consumed = true;   // its points are in the order of its key
     if (bucket ? !plan_classes(p, bucket, classes, &n) : !find_rows(p, deepest, left, nleft, classes)) return;
-    schedule *whole = p->s;
+    schedule *whole = p->whole = p->s;
+    uint32_t end = first;
     for (uint32_t i = 0; i < n && !p->failed; i++) {
         p->s = classes[i].schedule;
         const uint32_t made = p->plan->steps.len;
+        p->taken_up = UINT32_MAX;
         emit(p, &classes[i], n > 1 ? i + 1 : 0, user);
-        launch_first(p, first, made);
+        end = p->taken_up < p->plan->steps.len ? p->taken_up : p->plan->steps.len;
+        launch_first(p, first, made, end);
     }
     p->s = whole;
-    if (bucket && !p->failed && schedule_value_of(bucket, "together")) launch_together(p, bucket, first);
+    p->whole = NULL;
+    if (bucket && !p->failed && schedule_value_of(bucket, "together")) launch_together(p, bucket, first, end);
 }
 
 // Stages of a fused kernel share rows: the points of their outermost index, in one order.

@@ -336,6 +336,37 @@ static void part_tile(planner *p, plan_part *part, tensor_var row, const plan_ma
     rows->hi = tensor_size(p->op, p->op->vals.data[rows->order].axes[0], NO_SPAN);
 }
 
+static void refuse_order(planner *p, const schedule_cell *split) {
+    diagnostic *d = plan_refuse(
+        p, E0530, split->at, "'split' of rows that are visited in another order has no pass in this version "
+                             "where their key is no parameter, the order is of another index, or their kernel has other sums");
+    if (d) diag_help(d, "leave out 'order': split rows need none");
+}
+
+// Those that are cut are the first of an order by degree, and so are the rows of the last class.
+static void refuse_class(planner *p, const schedule_cell *split, const row_class *rows, tensor_val map, int64_t n) {
+    const tensor_node *end = tensor_node_at(p->op, rows->hi);
+    const bool last = end->op == TENSOR_AT_LEAST_OP && plan_begins_at_0(p, rows);
+    diagnostic *d;
+    if (rows->counted != map) {
+        const char *key = p->op->vals.data[rows->counted].name, *name = p->op->vals.data[map].name;
+        d = plan_refuse(p, E0530, split->at, "'split' in classes by degrees of '%s' has no pass in this version: rows that are cut are those of '%s'", key, name);
+        if (d) diag_help(d, "let the bucket count '%s', too, or leave 'split' out", name);
+    } else if (!last) {
+        d = plan_refuse(p, E0530, split->at, "'split' in a class has no pass in this version where others have longer rows");
+        if (d) diag_help(d, "cut the rows of the last class");
+    } else if (end->imm2 > n + 1) {
+        d = plan_refuse(p, E0530, split->at,
+                        "'split %s %lld' in a class of rows of %lld entries and more has no pass in this version: rows of more than %lld are of another class, too",
+                        split->subject, (long long)n, (long long)end->imm2, (long long)n);
+        if (d) diag_help(d, "cut those that are longer than the class's least: `split %s %lld`, or more", split->subject, (long long)end->imm2 - 1);
+    } else {
+        d = plan_refuse(p, E0530, split->at,
+                        "'split' in a class has no pass in this version where their key is no parameter, their kernel has other sums or stages before this one, or parts meet by 'atomic'");
+        if (d) diag_help(d, "fuse what one walk of the rows computes, or leave 'split' or 'bucket' out");
+    }
+}
+
 // false: refused. *rows: which points of the outermost index the kernel that leaves states visits.
 static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t sums, plan_part *part, row_class *rows) {
     const tensor_stage *st = &p->op->stages.data[first];
@@ -349,16 +380,11 @@ static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t 
     split->consumed = true;
     uint32_t nleft = plan_left(p, st, left);
     if (!outermost_rows(p, st, split, left, nleft, &m)) return false;
-    if (!plan_atomic(p, st) && plan_cuts_rows(p, g, first, sums, &m, rows))
+    if (!plan_atomic(p, st) && plan_cuts_rows(p, g, first, sums, &m, rows, n))
         return plan_part_row(p, part, left[0], &m, n, rows), true;
     if (rows->order != TENSOR_NO_VAL || rows->lo || rows->hi) {
-        diagnostic *d = plan_refuse(
-            p, E0530, split->at,
-            "'split' of rows that are visited in another order has no pass in this version %s",
-            rows->lo || rows->hi
-                ? "where they are a class"
-                : "where their key is no parameter, the order is of another index, or their kernel has other sums");
-        if (d) diag_help(d, "leave out 'order' or 'bucket': split rows need none");
+        if (rows->counted != TENSOR_NO_VAL) refuse_class(p, split, rows, m.map, n);
+        else refuse_order(p, split);
         return false;
     }
     return part_tile(p, part, left[0], &m, n, rows), true;

@@ -83,16 +83,16 @@ static bool has_vectors(const schedule *s) {
     return false;
 }
 
-static schedule *scalar_twin(versioning *w, const schedule *s);
+static schedule *twin_of(versioning *w, const schedule *s, bool once);
 
 // A cell whose classes of rows have schedules of their own.
-static schedule_cell scalar_cell(versioning *w, schedule_cell c) {
+static schedule_cell scalar_cell(versioning *w, schedule_cell c, bool once) {
     schedule_value *values = ARENA_ARRAY(w->arena, schedule_value, c.nvalues + 1);
     for (uint32_t v = 0; v < c.nvalues; v++) {
         values[v] = c.values[v];
         if (!values[v].schedules) continue;
         const schedule **twins = ARENA_ARRAY(w->arena, const schedule *, values[v].nnames);
-        for (uint32_t k = 0; k < values[v].nnames; k++) twins[k] = scalar_twin(w, c.values[v].schedules[k]);
+        for (uint32_t k = 0; k < values[v].nnames; k++) twins[k] = twin_of(w, c.values[v].schedules[k], once);
         values[v].schedules = twins;
     }
     c.values = values;
@@ -161,16 +161,14 @@ static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell 
     return false;
 }
 
-// The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
-// is a fraction of the code of those that are written out for each size.
-static schedule *scalar_twin(versioning *w, const schedule *s) {
+// once: it, or the one it deals out a class of, has one walk.
+static schedule *twin_of(versioning *w, const schedule *s, bool once) {
     schedule *t = ARENA_NEW(w->arena, schedule);
     *t = *s;
     t->name = arena_printf(w->arena, "%s scalar", s->name);
     t->automatic = true;
     t->cells.data = NULL;
     t->cells.len = t->cells.cap = 0;
-    bool once = walks_once(w->op, s);
     for (uint32_t i = 0; i < s->cells.len && once; i++) {
         schedule_cell c = s->cells.data[i];
         bool none = c.verb == SCHEDULE_VECTOR && c.empty && !has_cell(s, SCHEDULE_REGISTERS, &c);
@@ -184,9 +182,13 @@ static schedule *scalar_twin(versioning *w, const schedule *s) {
             continue;
         else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
         else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
-            VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i]));
+            VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i], once));
     return t;
 }
+
+// The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
+// is a fraction of the code of those that are written out for each size.
+static schedule *scalar_twin(versioning *w, const schedule *s) { return twin_of(w, s, walks_once(w->op, s)); }
 
 static bool of_reach(const program_guard *g) {
     const size_token *limit = g->holds.len > 1 ? &g->holds.data[g->holds.len - 2] : NULL;

@@ -90,6 +90,8 @@ typedef struct {
     int64_t within_most;
     bool leaving;                  // it is the one that walks points and leaves states
     int64_t more_groups;           // it takes up rows of many parts, by so many times the groups; 0: it does not
+    schedule *whole;        // of classes that are dealt out at hand: the one with the bucket; NULL: there are none
+    uint32_t taken_up;             // the step from which on rows that are cut are taken up; UINT32_MAX: there is none
     const tensor_var *carried;     // a left variable that the key says, while its runs are walked; NULL: none
     VEC(made_reducer) reducers;    // of those of the op, each once
     const struct plan_window *window;   // of the kernel at hand; NULL: there are none
@@ -338,6 +340,7 @@ typedef struct {
 void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_class *out);
 loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to);
 bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order);
+schedule *plan_whole_schedule(const planner *p);   // that says what is fused: that of a class does not
 bool plan_classes(planner *p, const schedule_cell *bucket, row_class *out,
                   uint32_t *n);   // by degree, the lowest first
 
@@ -466,7 +469,8 @@ void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, 
 loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
 loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tensor_expr condition);   // the body of an IF
 // Rows that are cut, and those that are not (plan_cut_rows.c).
-bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint32_t sums, const plan_map *m, const row_class *rows);   // sums: the first so many are
+bool plan_begins_at_0(const planner *p, const row_class *rows);   // or as a whole
+bool plan_cuts_rows(const planner *p, const stage_group *g, uint32_t first, uint32_t sums, const plan_map *m, const row_class *rows, int64_t n);   // sums: the first so many are
 void plan_part_row(planner *p, plan_part *part, tensor_var row, const plan_map *m, int64_t n, row_class *rows);
 loop_body *plan_leave_or_store(planner *p, const plan_part *part, const uint32_t *stages, uint32_t n, loop_body *at);
 void plan_know_degree(planner *p, const plan_part *part, const tensor_stage *st, loop_body *to);   // where rows are not cut
