@@ -62,7 +62,7 @@ typedef struct {
 } plan_supposed;
 // EVEN: no row is long. SKEWED: nothing is supposed of rows, and long ones get blocks of their own or are cut. FEW: likewise,
 // of entries that all fit the machine's threads at once, so rows are cut shorter. WALKED: sums of rows that need each other take one
-// walk, of rows of any length; WALKED_FEW: of few entries; WALKED_THIN: likewise, of few entries a row on average; WALKED_FEWER: of so few that groups share rows; WALKED_WINDOWS: sixteen
+// walk, of rows of any length; WALKED_FEW: of few entries; WALKED_THIN: likewise, of few entries a row on average; WALKED_FEWER: of so few that a group goes through few of them; WALKED_WINDOWS: sixteen
 // share most of what they gather; WALKED_EVEN: none is long; WALKED_SHORT: likewise, of few entries, and each has as many groups as
 // it needs; WALKED_AT_ONCE: likewise, of few rows; WALKED_…_KEPT: one walk stores what another one needs of its scores. FUSED: what is computed for
 // the entries of a row and read there alone fits a block's shared memory. TILED: points that each reduce a dense axis lie
@@ -90,6 +90,7 @@ typedef enum {
     ROWS_WALKED_AT_ONCE,
     ROWS_WALKED_KEPT,
     ROWS_WALKED_FEW_KEPT,
+    ROWS_WALKED_THIN_KEPT,
     ROWS_WALKED_FEWER_KEPT,
     ROWS_WALKED_SHORT_KEPT,
     ROWS_WALKED_EVEN_KEPT,

@@ -142,7 +142,7 @@ static void fill_overlaps(making *m) {
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
         "",         " skewed", " few",   " walked", " walked few", " walked thin", " walked fewer", " walked windows", " walked even", " walked short", " walked at once",
-        " walked kept", " walked few kept", " walked fewer kept", " walked short kept", " walked even kept", " fused", " all at once", " fused all at once", " shortest",
+        " walked kept", " walked few kept", " walked thin kept", " walked fewer kept", " walked short kept", " walked even kept", " fused", " all at once", " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
     return suffix[rows < ROWS_TILED ? rows : ROWS_TILED];
@@ -152,6 +152,7 @@ const char *default_rows_text(plan_rows rows) {
 static plan_rows without_kept(plan_rows rows) {
     return rows == ROWS_WALKED_KEPT         ? ROWS_WALKED
            : rows == ROWS_WALKED_FEW_KEPT   ? ROWS_WALKED_FEW
+           : rows == ROWS_WALKED_THIN_KEPT  ? ROWS_WALKED_THIN
            : rows == ROWS_WALKED_FEWER_KEPT ? ROWS_WALKED_FEWER
            : rows == ROWS_WALKED_SHORT_KEPT ? ROWS_WALKED_SHORT
            : rows == ROWS_WALKED_EVEN_KEPT  ? ROWS_WALKED_EVEN

@@ -26,9 +26,13 @@ enum {
     DEFAULT_THIN_PART = 16,   // of a row that is cut, then
     DEFAULT_FEW = 1 << 22,    // entries that a machine's threads have at once, a few dozen each
     DEFAULT_FEWER = 1 << 20,  // or of which a warp has those of a row side by side
-    DEFAULT_WALKED_THIN = 16,         // entries a row on average: of more, parts of half as many lanes are too few
-    DEFAULT_WALKED_FEWER = 1 << 19,   // or of which groups share the rows they walk
-    DEFAULT_FEWER_PART = 32,          // of a row that is walked, then
+    DEFAULT_WALKED_THIN = 16,         // entries a row on average: of more, groups of half as many lanes are too few
+    DEFAULT_WALKED_SHORT = 1 << 19,   // entries of rows that are walked whole, since none is long
+    DEFAULT_WALKED_FEWER = 1 << 18,   // or where some are, of which a group goes through few
+    DEFAULT_FEWER_EACH = 32,          // entries of a row that a group walks alone, then
+    DEFAULT_FEW_EACH = 64,            // of up to DEFAULT_FEW entries in all
+    DEFAULT_THIN_EACH = 128,          // where most rows have few
+    DEFAULT_MANY_EACH = 256,          // or of more in all
     DEFAULT_EVEN_SHARE = 1 << 13,   // entries for each of the longest row, of which whole rows are as quick as parts of them
     DEFAULT_EVEN_SPARE = 1 << 18,   // or are where no row has more than a few dozen
     DEFAULT_PARTS = 8192,     // of a row, that a block of 512 threads adds up in the end

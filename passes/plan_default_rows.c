@@ -397,7 +397,7 @@ void default_guard_blocks(making *m) {
 
 void default_guard_short(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL) guard_entries(m, m->walked.data[i], true, DEFAULT_WALKED_FEWER);
+        if (m->walked.data[i] != TENSOR_NO_VAL) guard_entries(m, m->walked.data[i], true, DEFAULT_WALKED_SHORT);
 }
 
 // Of so many entries that whoever has the longest row is not what all wait for.

@@ -14,13 +14,6 @@ enum {
     MOST_HALVED = 16,      // or half of the threads, instead
     MOST_STEPS = 8,        // of what an edge has one array of; of scores half as many, and where groups share long rows
     WORDS_AHEAD = 32,      // of 32 bits, that a thread loads before it uses the first
-    FEWER_GROUPS = 2,      // that share rows of few edges
-    AT_ONCE_GROUPS = 16,   // of a block whose classes of rows share a launch, of few rows
-    CLASS_GROUPS = 8,      // or of walks whose groups hold much
-    BLOCK_GROUPS = 4,      // of rows of any length: a block stays until its longest one is done
-    FEW_BLOCK_GROUPS = 8,  // of few edges, whose blocks are done as fast as the next begin
-    LEAST_THREADS = 64,    // of a block
-    MOST_THREADS = 128,    // but where all rows are as long, or have a block each
     WALKED_LONGEST = 512,  // entries of a row that a block takes while others are under way; of two walks, one after the other, half of it
     CLASS_ROOM = 1024,     // threads for which there is to be room: an assembler that is not told lets loads wait
     NARROW_ROOM = 512      // of few rows, whose numbers of 16 bits take more registers as they are widened
@@ -232,12 +225,12 @@ static bool reduces_scores(const walks *w) {
     return false;
 }
 
-static bool has_classes(const making *m) { return m->rows == ROWS_WALKED_AT_ONCE || m->rows == ROWS_WALKED_SHORT; }
+static bool has_classes(const walks *w) { return default_whole_classes(w->m->rows) || default_cut_classes(w); }
 
 // Steps that are loaded at once: so many words of what the walk's scores and deepest sums read.
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
-    int64_t most = reduces_scores(w) || w->m->spares || has_classes(w->m) ? MOST_STEPS / 2 : MOST_STEPS;
+    int64_t most = reduces_scores(w) || w->m->spares || has_classes(w) ? MOST_STEPS / 2 : MOST_STEPS;
     words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
     return steps;
@@ -251,7 +244,7 @@ static bool is_light(const walks *w, const walk *of, const row_shares *s) {
 }
 
 // Half as many lanes a row, each with twice of it: twice the rows side by side, and one step less for what lanes of a
-// row have to share. Of few edges there are no more rows, and long ones take twice the time.
+// row have to share. Rows of a class that have less than a warp keep their lanes: long ones would take twice the time.
 static void halve_lanes(const walks *w, row_shares *s) {
     int64_t most = 0;
     for (uint32_t i = 0; i < w->walks.len; i++) {
@@ -259,8 +252,8 @@ static void halve_lanes(const walks *w, row_shares *s) {
         if (held > most) most = held;
     }
     level_share *last = &s->level[s->depth - 1];
-    bool few = w->m->rows == ROWS_WALKED_FEWER;
-    int64_t least = few ? w->p->machine->lanes : w->p->machine->lanes / 2;
+    bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;
+    int64_t least = warps ? w->p->machine->lanes : w->p->machine->lanes / 2;
     bool dealt = last->lanes == 2 || last->lanes >= MOST_STEPS;   // a lane for each step that they reduce, or one for all
     if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD || (reduces_scores(w) && !dealt)) return;
     last->lanes /= 2;
@@ -271,17 +264,16 @@ static void halve_lanes(const walks *w, row_shares *s) {
 
 // Among many edges there are rows for all threads of the machine all the same, if steps stay side by side. Among few, rows of few: longer ones
 // take twice the time.
-static bool share_many(const walks *w, row_shares *s) {
+static void share_many(const walks *w, row_shares *s) {
     bool whole = s->lanes == w->p->machine->lanes;
     int64_t along = s->level[s->depth - 1].lanes;
     row_shares half = *s;
-    if (along != 2 && along < 2 * MOST_STEPS) return false;   // a few would be left, which still have to share
-    if (w->m->rows != ROWS_WALKED && !(w->m->rows == ROWS_WALKED_THIN && whole)) return false;
+    if (along != 2 && along < 2 * MOST_STEPS) return;   // a few would be left, which still have to share
+    if (!whole || (w->m->rows != ROWS_WALKED && w->m->rows != ROWS_WALKED_THIN)) return;
     halve_lanes(w, &half);
     for (uint32_t i = 0; i < w->walks.len; i++)
-        if (default_walk_is_worth(w, &w->walks.data[i]) && steps_of(w, &w->walks.data[i], &half) < 2) return false;
+        if (default_walk_is_worth(w, &w->walks.data[i]) && steps_of(w, &w->walks.data[i], &half) < 2) return;
     *s = half;
-    return half.lanes < w->p->machine->lanes;
 }
 
 // All that lanes along the last index would compute alike for each step is dealt to them, a step each.
@@ -316,34 +308,6 @@ static stage_group stages_of(const walks *w, const walk *of) {
         e += early;
     }
     return all;
-}
-
-static bool is_few(const making *m) { return m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_THIN; }
-
-// Groups of a block.
-static int64_t groups_of(const making *m, int64_t lanes) {
-    int64_t threads = (is_few(m) ? FEW_BLOCK_GROUPS : BLOCK_GROUPS) * lanes;
-    if (threads > MOST_THREADS) threads = MOST_THREADS;
-    if (threads < LEAST_THREADS) threads = LEAST_THREADS;
-    if (m->rows == ROWS_WALKED_EVEN || threads > m->p->machine->block_threads) threads = m->p->machine->block_threads;
-    return threads / lanes;
-}
-
-// Groups that share a row: of few edges all wait for whoever has the longest one, or the longest part of one. Walks that
-// read several rows of an edge, and follow one another, have enough under way.
-static int64_t sharers_of(const walks *w, int64_t groups, int64_t lanes) {
-    bool narrow = lanes < w->p->machine->lanes;
-    int64_t most = w->m->rows == ROWS_WALKED_FEWER && narrow && !w->heavy ? FEWER_GROUPS : 1;
-    return groups < most ? groups : most;
-}
-
-// Edges of a row that is cut; 0: none is.
-static int64_t part_of(const walks *w, const row_shares *s) {
-    int64_t few = DEFAULT_PART * s->lanes / w->p->machine->lanes;   // narrow rows have less under way each
-    return w->m->rows == ROWS_WALKED         ? 2 * DEFAULT_PART
-           : is_few(w->m)                   ? (few > DEFAULT_SHARED_PART ? few : DEFAULT_SHARED_PART)
-           : w->m->rows == ROWS_WALKED_FEWER ? DEFAULT_FEWER_PART
-                                             : 0;
 }
 
 static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s) {
@@ -390,11 +354,19 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
 
 // ---- Rows by length --------------------------------------------------------------------------------------
 // Loads wait where an assembler that is not told of any room saves registers: of few rows nothing hides that, and numbers
-// of 16 bits take more of them as they are widened.
+// of 16 bits take more of them as they are widened. Told of it, one makes do with those that classes of a launch have apart.
 static void fill_class_room(walks *w, const walk *of, const row_shares *s, const tensor_stage *deepest) {
-    bool few = w->m->rows == ROWS_WALKED_AT_ONCE, narrow = bytes_along(w, of, s->depth - 1) < 4;
-    if (held_of(w, of, s) > ROOMY || w->heavy || (!few && !narrow)) return;
+    bool few = w->m->rows == ROWS_WALKED_AT_ONCE, narrow = bytes_along(w, of, s->depth - 1) < 4, cut = default_cut_classes(w);
+    bool thin = w->m->rows == ROWS_WALKED_THIN && !w->heavy && s->held < ROOMY / 2;   // many small ones, which want to be side by side
+    if (held_of(w, of, s) > ROOMY || (w->heavy && (narrow || !cut)) || (!few && !narrow && (!cut || thin))) return;
     default_room(w->m, deepest, few && narrow ? NARROW_ROOM : CLASS_ROOM);
+}
+
+// A score that the walk's sums read, or results of edges on the way; or that it stores.
+static bool computes(const walks *w, const walk *of, uint32_t score) {
+    bool own = default_finds(w, of, score);
+    for (uint32_t i = 0; i < of->edges.len; i++) own |= of->edges.data[i] == score || default_reads(w, of->edges.data[i], score);
+    return own && (w->scores[score] || w->stored[score]);
 }
 
 static const schedule *class_of(walks *w, const walk *of, const row_shares *s, const char *name, const row_dealing *d) {
@@ -406,7 +378,7 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
     *m->s = (schedule){.name = arena_printf(m->p->arena, "%s_%s", deepest->name, name), .op = whole->op, .automatic = true};
     fill_dealt(w, of, s, d);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++)
-        if ((w->scores[i] || w->stored[i] || is_again(w, i)) && stage_of(w, i)->reducer != TENSOR_NO_REDUCER)
+        if ((computes(w, of, i) || is_again(w, i)) && stage_of(w, i)->reducer != TENSOR_NO_REDUCER)
             fill_score_share(w, stage_of(w, i), s);
     fill_class_room(w, of, s, deepest);
     default_nones(m);
@@ -415,47 +387,36 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
     return made;
 }
 
-// Groups of a block: a row of the last class has all of them.
-static int64_t class_groups(const walks *w, int64_t lanes) {
-    if (w->m->rows == ROWS_WALKED_AT_ONCE) return AT_ONCE_GROUPS;
-    return w->heavy ? CLASS_GROUPS : w->p->machine->block_threads / lanes;
-}
-
-// Short rows have a group each, longer ones four, or a block: in one launch, and nothing is combined later.
 static void fill_classes(walks *w, const walk *of, const row_shares *s, int64_t spare) {
-    static const struct {
-        const char *name;
-        int64_t sharers, at_once, other;   // 0: all groups; entries from which on rows are of the next class
-    } sizes[] = {{"light", 1, 9, 33}, {"middle", 4, 33, 129}, {"heavy", 0, 0, 0}};
-    enum { CLASSES = sizeof sizes / sizeof *sizes };
     making *m = w->m;
-    const int64_t groups = class_groups(w, s->lanes * spare);
+    const int64_t groups = default_class_groups(w, s->lanes * spare);
     stage_group all = stages_of(w, of);
     const tensor_stage *deepest = plan_deepest(m->p, &all);
-    default_bucket_class classes[CLASSES];
-    for (uint32_t i = 0; i < CLASSES; i++) {
-        int64_t sharers = sizes[i].sharers ? sizes[i].sharers : groups;
-        const row_dealing d = {groups / sharers, sharers, spare, 0};
-        classes[i].use = class_of(w, of, s, sizes[i].name, &d);
-        classes[i].limit = m->rows == ROWS_WALKED_AT_ONCE ? sizes[i].at_once : sizes[i].other;
+    default_bucket_class classes[3];
+    default_row_size size[3];
+    const uint32_t n = default_row_sizes(w, groups, size);
+    for (uint32_t i = 0; i < n; i++) {
+        const row_dealing d = {groups / size[i].sharers, size[i].sharers, spare, size[i].part};
+        classes[i] = (default_bucket_class){class_of(w, of, s, size[i].name, &d), size[i].limit};
+        if (size[i].part) m->part = size[i].part;
     }
-    default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, CLASSES, "together");
+    default_fill_bucket(m, deepest, deepest->left[0], of->map, classes, n, "together");
 }
 
 static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     making *m = w->m;
-    int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, groups = groups_of(m, s->lanes * spare),
-            sharers = sharers_of(w, groups, s->lanes * spare), part = part_of(w, s);
+    int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, groups = default_block_groups(m, s->lanes * spare),
+            part = m->rows == ROWS_WALKED ? 2 * DEFAULT_PART : 0;
     stage_group all = stages_of(w, of);
     if (m->rows == ROWS_WALKED_WINDOWS && default_window_walk(w, of, &all)) {
         w->windowed[of - w->walks.data] = true;
         return;
     }
-    if (has_classes(m)) {
+    if (has_classes(w)) {
         fill_classes(w, of, s, spare);
         return;
     }
-    const row_dealing d = {groups / sharers, sharers, spare, part};
+    const row_dealing d = {groups, 1, spare, part};
     const tensor_stage *deepest = plan_deepest(m->p, &all);   // whose loops the others share
     if (part) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
     if (part) m->part = part;
@@ -468,7 +429,7 @@ static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = stage_of(w, score);
     bool windows = false, others = false;
     if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name);
-    if (st->reducer == TENSOR_NO_REDUCER || has_classes(w->m)) return true;
+    if (st->reducer == TENSOR_NO_REDUCER || has_classes(w)) return true;
     for (uint32_t k = 0; k < w->walks.len; k++)
         for (uint32_t i = 0; i < w->walks.data[k].sums.len; i++)
             if (default_reads(w, w->walks.data[k].sums.data[i], score)) windows |= w->windowed[k], others |= !w->windowed[k];
@@ -574,12 +535,12 @@ bool default_walk(making *m) {
         if (!share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
-    bool light = filled && are_light(&w, &deepest), fewer = m->rows == ROWS_WALKED_FEWER;
+    bool light = filled && are_light(&w, &deepest), short_walk = filled == 1 && (m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_FEWER);
     w.heavy = filled > 1 && !light;
+    w.single = filled == 1;
     if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->longest = WALKED_LONGEST;
-    if (light && !has_classes(m) && (filled == 1 || !fewer)) halve_lanes(&w, &deepest);
-    bool many = filled == 1 && !light && share_many(&w, &deepest);
-    if (m->rows == ROWS_WALKED_THIN && !many) return false;   // it is as FEW
+    if (light && !default_whole_classes(m->rows) && !short_walk) halve_lanes(&w, &deepest);
+    if (w.single && !light) share_many(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;

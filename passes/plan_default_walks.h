@@ -23,6 +23,7 @@ typedef struct {
     bool *windowed;           // per walk: it is one of windows
     stage_group shared;       // maps at whose values warps of a window read rows together
     bool natural;             // windows of several heads: without vectors
+    bool single;              // one walk of those that are worth one
     bool heavy;               // several walks, some of which read several rows of an edge, or sum them
 } walks;
 
@@ -34,6 +35,16 @@ bool default_finds(const walks *w, const walk *of, uint32_t score);   // some su
 bool default_reduces_at_edges(const walks *w, const walk *of);        // it needs scores that are sums of an edge, and are not stored
 bool default_again_at_edges(const walks *w);   // of few rows all walks begin at once: none waits for what another one finds of a row
 bool default_reads_score(const walks *w, uint32_t stage);
+// ---- plan_default_sizes.c --------------------------------------------------------------------------------
+typedef struct {
+    const char *name;
+    int64_t sharers, limit, part;   // groups of a row; entries from which on it is of the next class; of a row that is cut, 0: none is
+} default_row_size;
+int64_t default_block_groups(const making *m, int64_t lanes);   // of rows that are alike, or cut by one length
+bool default_whole_classes(plan_rows rows);       // rows are of three classes, and whole
+bool default_cut_classes(const walks *w);         // of two, and those of the longest are cut
+int64_t default_class_groups(const walks *w, int64_t lanes);   // of a block; lanes: of a group
+uint32_t default_row_sizes(const walks *w, int64_t groups, default_row_size size[3]);   // how many
 // ---- plan_default_nest.c ---------------------------------------------------------------------------------
 uint32_t default_deepest_read(const walks *w, uint32_t stage);   // the score of most indices that it reads; UINT32_MAX: none
 void default_nest(walks *w, uint32_t stage);

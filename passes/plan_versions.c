@@ -290,6 +290,7 @@ static schedule *add_walked(versioning *w, const plan_class *c, version_facts *f
     if (few) add_made(w, c, ROWS_WALKED_SHORT, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_FEWER_KEPT, &supposed);
     few = few && add_made(w, c, ROWS_WALKED_FEWER, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_THIN_KEPT, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_THIN, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_FEW_KEPT, &supposed);
     few = few && add_made(w, c, ROWS_WALKED_FEW, &supposed);
