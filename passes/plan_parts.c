@@ -357,9 +357,9 @@ static void refuse_class(planner *p, const schedule_cell *split, const row_class
         if (d) diag_help(d, "cut the rows of the last class");
     } else if (end->imm2 > n + 1) {
         d = plan_refuse(p, E0530, split->at,
-                        "'split %s %lld' in a class of rows of %lld entries and more has no pass in this version: rows of more than %lld are of another class, too",
-                        split->subject, (long long)n, (long long)end->imm2, (long long)n);
-        if (d) diag_help(d, "cut those that are longer than the class's least: `split %s %lld`, or more", split->subject, (long long)end->imm2 - 1);
+                        "'split %s %lld' has no pass in this version in a class that begins at %lld entries: it would cut shorter rows, which are of another class",
+                        split->subject, (long long)n, (long long)end->imm2);
+        if (d) diag_help(d, "cut no rows but the class's own: `split %s %lld`, or more", split->subject, (long long)end->imm2 - 1);
     } else {
         d = plan_refuse(p, E0530, split->at,
                         "'split' in a class has no pass in this version where their key is no parameter, their kernel has other sums or stages before this one, or parts meet by 'atomic'");
@@ -474,6 +474,23 @@ static bool cut_alike(const planner *p, const stage_group *run) {
     return true;
 }
 
+// false: it is another reason.
+static bool refuse_unlike(planner *p, const stage_group *run) {
+    const tensor_stage *first = &p->op->stages.data[run->data[0]];
+    for (uint32_t i = 1; i < run->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[run->data[i]];
+        const schedule_cell *other = plan_part_points(p, st) ? part_cell(p, st, part_variable(p, st)) : NULL;
+        if (plan_part_points(p, st) == plan_part_points(p, first)) continue;
+        const schedule_cell *own = part_cell(p, first, part_variable(p, first));
+        diagnostic *d = plan_refuse(p, E0541, own->at, "'split %s' is not the same for '%s' and '%s', which share one walk",
+                                    own->subject, first->name, st->name);
+        if (d && other) diag_note(d, other->at, "for '%s' it is said here", st->name);
+        if (d) diag_help(d, "say it once for both: `%s, %s: split %s …`", first->name, st->name, own->subject);
+        return true;
+    }
+    return false;
+}
+
 // Of a walk that stages are fused at, whose first stages sum: what an edge's stage computes belongs to one
 // part.
 bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *rows) {
@@ -485,6 +502,7 @@ bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *r
     if (!part_new(p, g, g->data[0], sums, part, rows)) return false;
     rows->at = &part->part;
     if (part->kind == PART_ROW && cut_alike(p, &run)) return add_states(p, &run, *part);
+    if (refuse_unlike(p, &run)) return false;
     const char *name = plan_index_text(p, part->var);
     diagnostic *d = plan_refuse(
         p, E0530, split_cell(p, st, part->var)->at,
