@@ -100,16 +100,16 @@ tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent) {
     return statistic(op, TENSOR_CUT_PARTS_OP, map, extent);
 }
 
-static const loop_prepared *prepared_as(const loop_plan *p, tensor_val val, prepared_builder b) {
+const loop_prepared *loop_prepared_by(const loop_plan *p, tensor_val val, prepared_builder b) {
     for (uint32_t i = 0; i < p->prepared.len; i++)
         if (p->prepared.data[i].val == val && p->prepared.data[i].builder == b) return &p->prepared.data[i];
     return NULL;
 }
 
 bool loop_by_degree(const loop_plan *p, tensor_val order, tensor_val map, int64_t least) {
-    const loop_prepared *by = prepared_as(p, order, PREPARED_ORDER_DESC),
-                        *all = by ? prepared_as(p, by->args[0], PREPARED_DEGREES) : NULL,
-                        *from = by ? prepared_as(p, by->args[0], PREPARED_DEGREES_FROM) : NULL;
+    const loop_prepared *by = loop_prepared_by(p, order, PREPARED_ORDER_DESC),
+                        *all = by ? loop_prepared_by(p, by->args[0], PREPARED_DEGREES) : NULL,
+                        *from = by ? loop_prepared_by(p, by->args[0], PREPARED_DEGREES_FROM) : NULL;
     return (all && all->args[0] == map) || (from && from->args[0] == map && from->extent <= least);
 }
 

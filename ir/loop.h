@@ -229,6 +229,7 @@ static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_
 // Parts of rows, the values of a map, as part_rows has them.
 tensor_expr loop_parts(tensor_op *op, tensor_val map, int64_t extent);
 tensor_expr loop_cut_parts(tensor_op *op, tensor_val map, int64_t extent);   // those of rows of several
+const loop_prepared *loop_prepared_by(const loop_plan *p, tensor_val val, prepared_builder b);   // the row of a value that b makes; NULL: it is none
 bool loop_by_degree(const loop_plan *p, tensor_val order, tensor_val map, int64_t least);   // of a map's values, the greatest first, of all degrees above `least`
 tensor_expr loop_class_parts(tensor_op *op, tensor_val map, int64_t extent, tensor_expr rows);   // those of the first so many, in an order of theirs
 tensor_expr loop_cut_rows(tensor_op *op, tensor_val map, int64_t extent);    // how many rows that are

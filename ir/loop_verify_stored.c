@@ -48,20 +48,12 @@ static bool shares_points(const loop_verifier *v, const store_places *p) {
     return count_of(v, p, space) == p->loops.len && is_size_of(v, end_from_0(v, p, space), space);
 }
 
-static const loop_prepared *prepared_by(const loop_verifier *v, tensor_val val, int builder) {
-    for (uint32_t i = 0; i < v->plan->prepared.len; i++) {
-        const loop_prepared *r = &v->plan->prepared.data[i];
-        if (r->val == val && (int)r->builder == builder) return r;
-    }
-    return NULL;
-}
-
 // The table of parts from which a loop has its rows; NULL: it is over no parts.
 static const loop_prepared *parts_of(const loop_verifier *v, const loop_node *over) {
     for (uint32_t i = 0; over && over->kind == LOOP_FOR && i < over->body.len; i++) {
         const loop_node *n = over->body.data[i];
         const tensor_node *row = n->kind == LOOP_LET ? tensor_node_at(v->op, n->value) : NULL;
-        const loop_prepared *r = row && row->op == TENSOR_LOAD_OP ? prepared_by(v, (tensor_val)row->imm.i, PREPARED_PART_ROWS) : NULL;
+        const loop_prepared *r = row && row->op == TENSOR_LOAD_OP ? loop_prepared_by(v->plan, (tensor_val)row->imm.i, PREPARED_PART_ROWS) : NULL;
         const tensor_node *at = r ? tensor_node_at(v->op, row->args[0]) : NULL;
         if (at && at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == over->var) return r;
     }

@@ -57,7 +57,7 @@ int64_t default_class_groups(const walks *w, int64_t lanes) {
 }
 
 // Short rows have a group each, longer ones four, or a block: in one launch. Where none is too long nothing is combined later;
-// else those of four groups are cut where each has so many, and few rows are (FASTEN and GeoT cut all by one length).
+// else those of four groups are cut where each has so many, and few rows are.
 uint32_t default_row_sizes(const walks *w, int64_t groups, default_row_size size[3]) {
     const int64_t sharers = groups < SHARERS ? groups : SHARERS;
     if (default_cut_classes(w)) {
