@@ -254,7 +254,8 @@ static void halve_lanes(const walks *w, row_shares *s) {
     level_share *last = &s->level[s->depth - 1];
     bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;
     int64_t least = warps ? w->p->machine->lanes : w->p->machine->lanes / 2;
-    bool dealt = last->lanes == 2 || last->lanes >= MOST_STEPS;   // a lane for each step that they reduce, or one for all
+    int64_t steps = w->m->rows == ROWS_WALKED_THIN ? 2 : MOST_STEPS / 2;   // that they reduce: a lane each, or one for all
+    bool dealt = last->lanes == 2 || last->lanes >= 2 * steps;
     if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD || (reduces_scores(w) && !dealt)) return;
     last->lanes /= 2;
     last->registers *= 2;
@@ -268,8 +269,8 @@ static void share_many(const walks *w, row_shares *s) {
     bool whole = s->lanes == w->p->machine->lanes;
     int64_t along = s->level[s->depth - 1].lanes;
     row_shares half = *s;
-    if (along != 2 && along < 2 * MOST_STEPS) return;   // a few would be left, which still have to share
     if (!whole || (w->m->rows != ROWS_WALKED && w->m->rows != ROWS_WALKED_THIN)) return;
+    if (w->m->rows == ROWS_WALKED && along != 2 && along < 2 * MOST_STEPS) return;   // a few would be left, which still have to share
     halve_lanes(w, &half);
     for (uint32_t i = 0; i < w->walks.len; i++)
         if (default_walk_is_worth(w, &w->walks.data[i]) && steps_of(w, &w->walks.data[i], &half) < 2) return;
