@@ -145,6 +145,10 @@ static void prepared_row(textbuf *out, const program *p, const program_prepared 
         key(out, "extent");
         textbuf_printf(out, "%" PRId64, x->extent);
     }
+    if (x->slots) {
+        key(out, "slots");
+        textbuf_printf(out, "%" PRId64, x->slots);
+    }
     member(out, "domain", space_name(out, p, x->domain));
     member(out, "into", space_name(out, p, x->into));
     textbuf_puts(out, "}");

@@ -135,11 +135,13 @@ tensor_expr loop_places(tensor_op *op, tensor_space rows, int64_t extent) {
                          NO_SPAN);
 }
 
+int64_t loop_masks(int64_t slots) { return (int64_t)1 << (slots < PREPARED_MOST_SLOTS ? slots : PREPARED_MOST_SLOTS - 1); }
+
 // There are no more slots with an entry than entries.
-tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent) {
+tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent, int64_t block) {
     tensor_expr entries = tensor_size(op, op->vals.data[map].axes[0], NO_SPAN),
                 others = tensor_binary(op, TENSOR_MUL_OP, loop_windows(op, op->vals.data[map].into, extent),
-                                       tensor_int(op, prepared_slots(extent) - 1), NO_SPAN);
+                                       tensor_int(op, block - 1), NO_SPAN);
     return tensor_binary(op, TENSOR_ADD_OP, entries, others, NO_SPAN);
 }
 

@@ -197,6 +197,7 @@ typedef struct {           // what the runtime prepares: a val of role VAL_PREPA
     uint32_t nargs;
     const tensor_val *args;   // maps and other prepared vals
     int64_t extent;           // of tiles, parts, windows; else 0
+    int64_t slots;            // of a block of windows, where that is said; else 0
 } loop_prepared;
 
 typedef enum { LOOP_LAUNCH, LOOP_ROUNDS, LOOP_ROUNDS_END } loop_step_kind;
@@ -237,7 +238,8 @@ tensor_expr loop_most_tiles(tensor_op *op, tensor_space domain, tensor_space int
 // Windows of so many rows; the most slots that those of the values of a map have, a block of them with others at its end.
 tensor_expr loop_windows(tensor_op *op, tensor_space rows, int64_t extent);
 tensor_expr loop_places(tensor_op *op, tensor_space rows, int64_t extent);   // in windows, some of which end early
-tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent);
+int64_t loop_masks(int64_t slots);   // size of the space of numbers of so many bits: of 32 they are signed
+tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent, int64_t block);
 uint32_t loop_digits_product(const loop_node *n);
 uint32_t loop_fetch_rows(const loop_node *n);   // points a round of it covers, of which each row fetched is one
 const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e);   // what an operand of a matrix operation is made of, without what rounds or widens it

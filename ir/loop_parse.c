@@ -86,17 +86,19 @@ static void read_prepared(plan_parser *p) {
     tensor_lex_expect(&p->text, "=");
     r.builder = read_builder(p);
     tensor_lex_expect(&p->text, "(");
-    uint32_t extent = 0;
+    uint32_t extent = 0, slots = 0;
     VEC_PUSH(p->text.arena, &args, loop_parse_val(p));
     while (tensor_lex_accept(&p->text, ",")) {
         if (prepared_tiles(r.builder) && p->text.tok.kind == TOK_INT) {
             loop_parse_number(p, &extent);
+            if (prepared_blocks(r.builder) && tensor_lex_accept(&p->text, ",")) loop_parse_number(p, &slots);
             break;
         }
         VEC_PUSH(p->text.arena, &args, loop_parse_val(p));
     }
     tensor_lex_expect(&p->text, ")");
     r.extent = extent;
+    r.slots = slots;
     r.nargs = args.len;
     r.args = args.data;
     VEC_PUSH(p->text.arena, &p->plan->prepared, r);

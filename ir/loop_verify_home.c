@@ -111,8 +111,8 @@ typedef enum { SLOTS, BLOCKS, CELLS, ROWS } slotted;   // rows: of blocks
 
 static bool holds_slots(const loop_verifier *v, tensor_space space, const loop_prepared *r, slotted what) {
     tensor_op *copy = tensor_op_copy(v->scratch, v->op);
-    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent), n = tensor_int(copy, r->extent),
-                block = tensor_int(copy, prepared_slots(r->extent));
+    int64_t slots = prepared_slots(r->extent, r->slots);
+    tensor_expr e = loop_most_slots(copy, r->args[0], r->extent, slots), n = tensor_int(copy, r->extent), block = tensor_int(copy, slots);
     if (what == BLOCKS || what == ROWS) e = tensor_binary(copy, TENSOR_QUOT_OP, e, block, NO_SPAN);
     if (what == CELLS || what == ROWS) e = tensor_binary(copy, TENSOR_MUL_OP, e, n, NO_SPAN);
     return is_space(v, space, e, copy);
@@ -125,7 +125,7 @@ static bool of_slots(const loop_verifier *v, const loop_prepared *r) {
         if (o->val != r->args[1]) continue;
         bool columns = r->builder == PREPARED_WINDOW_COLUMNS;
         return o->builder == PREPARED_WINDOW_SLOTS && o->args[columns] == r->args[0] &&
-               (columns || o->extent == r->extent);
+               (columns || (o->extent == r->extent && o->slots == r->slots));
     }
     return false;
 }
@@ -139,6 +139,7 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     const tensor_val_info *val = &v->op->vals.data[r->val], *m = &v->op->vals.data[r->args[0]];
     tensor_space domain = m->axes[0], axis = val->axes[0];
     if (prepared_tiles(r->builder) && r->extent < 1) return false;
+    if (r->slots < 0 || r->slots > PREPARED_MOST_SLOTS || (r->slots && !prepared_blocks(r->builder))) return false;
     if (prepared_slotted(r->builder) && !of_slots(v, r)) return false;
     switch ((int)r->builder) {
     case PREPARED_WINDOW_PLACES:
@@ -154,7 +155,7 @@ static bool windowed_shape(const loop_verifier *v, const loop_prepared *r) {
     case PREPARED_WINDOW_MASKS: {
         const tensor_space_info *masks = &v->op->spaces.data[val->into];
         return holds_slots(v, axis, r, ROWS) && masks->kind == SPACE_CONST &&
-               masks->size == (int64_t)1 << prepared_slots(r->extent);
+               masks->size == loop_masks(prepared_slots(r->extent, r->slots));
     }
     }
     return false;

@@ -128,7 +128,7 @@ typedef struct {
                                        values of m, in which entries with one value of s share a slot, but for those with  \
                                        one value of m, of which the k-th takes the k-th slot of that value. Slots are       \
                                        numbered by window, then by their first entry, those of a window from a multiple of    \
-                                       B on, the less of T and 16; none where either is none */                                     \
+                                       B on: as is said, or the less of T and 16; none where either is none */                       \
     X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first block of B slots of each window, and \
                                          how many blocks there are */                                       \
     X(WINDOW_COLUMNS, "window_columns") /* of s and the slots: the value of s of each slot, where it has no entry of the \
@@ -153,8 +153,12 @@ static inline bool prepared_slotted(prepared_builder b) {   // of the slots of w
     return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES ||
            b == PREPARED_WINDOW_MASKS;
 }
-static inline int64_t prepared_slots(int64_t extent) {   // of a block of windows of so many rows
-    return extent < 16 ? extent : 16;
+enum { PREPARED_MOST_SLOTS = 32 };   // of a block: bits of a mask, of which the 32nd is the sign of an index of 32
+static inline int64_t prepared_slots(int64_t extent, int64_t slots) {   // of a block of windows of so many rows; 0: nothing is said
+    return slots ? slots : extent < 16 ? extent : 16;
+}
+static inline bool prepared_blocks(prepared_builder b) {   // of slots: it may say how many
+    return b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES || b == PREPARED_WINDOW_MASKS;
 }
 static inline bool prepared_value(prepared_builder b) {   // it says the same in whatever order points are visited
     return b == PREPARED_OFFSETS || b == PREPARED_DEGREES || b == PREPARED_COMPOSE;
@@ -175,6 +179,7 @@ typedef struct {
     uint32_t nargs;
     const program_map_ref *args;
     int64_t extent;          // of tiles, parts, windows; else 0
+    int64_t slots;           // of a block of windows, where that is said; else 0
     uint32_t domain, into;   // spaces: what it is indexed by (offsets: into + 1 entries), what its values lie in
 } program_prepared;
 

@@ -52,6 +52,7 @@ static void add_prepared(lowering *l, const loop_prepared *r) {
         textbuf_printf(&name, "%s%s", i ? "," : "", arg);
     }
     if (r->extent) textbuf_printf(&name, ",%lld", (long long)r->extent);
+    if (r->slots) textbuf_printf(&name, ",%lld", (long long)r->slots);
     textbuf_puts(&name, ")");
     bool by_map = r->builder == PREPARED_COMPOSE || r->builder == PREPARED_CLASSES;
     tensor_space domain = domain_of(l, r->args[0]), into = into_of(l, by_map ? r->val : r->args[0]);
@@ -60,6 +61,7 @@ static void add_prepared(lowering *l, const loop_prepared *r) {
                             .nargs = r->nargs,
                             .args = args,
                             .extent = r->extent,
+                            .slots = r->slots,
                             .domain = domain,
                             .into = into};
     l->prepared_of[r->val] = prepared_row(l, row);

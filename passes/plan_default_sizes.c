@@ -2,7 +2,7 @@
 #include "plan_default_walks.h"
 
 enum {
-    AT_ONCE_GROUPS = 16,   // of a block whose classes of rows share a launch and are whole, or of short ones at least
+    AT_ONCE_GROUPS = 16,   // of a block whose classes of rows share a launch and are whole; of short ones where an edge has one row, too
     CLASS_GROUPS = 8,      // or of walks whose groups hold much
     SHARERS = 4,           // groups of a long row, or of a part of one
     BLOCK_GROUPS = 4,      // of rows of any length: a block stays until its longest one is done
@@ -52,8 +52,8 @@ static int64_t cut_groups(const walks *w, int64_t lanes) {
 int64_t default_class_groups(const walks *w, int64_t lanes) {
     const int64_t most = w->p->machine->block_threads / lanes;
     if (w->m->rows == ROWS_WALKED_AT_ONCE) return AT_ONCE_GROUPS;
-    if (w->m->rows == ROWS_WALKED_SHORT && !w->heavy) return most < AT_ONCE_GROUPS ? AT_ONCE_GROUPS : most;
-    const int64_t groups = default_cut_classes(w) ? cut_groups(w, lanes) : CLASS_GROUPS;
+    if (w->m->rows == ROWS_WALKED_SHORT && w->single && w->light && most < AT_ONCE_GROUPS) return AT_ONCE_GROUPS;
+    const int64_t groups = default_cut_classes(w) ? cut_groups(w, lanes) : w->heavy ? CLASS_GROUPS : most;
     return groups < most ? groups : most;
 }
 

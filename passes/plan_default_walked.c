@@ -539,6 +539,7 @@ bool default_walk(making *m) {
     bool light = filled && are_light(&w, &deepest), short_walk = filled == 1 && (m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_FEWER);
     w.heavy = filled > 1 && !light;
     w.single = filled == 1;
+    w.light = light;
     if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->longest = WALKED_LONGEST;
     if (light && !default_whole_classes(m->rows) && !short_walk) halve_lanes(&w, &deepest);
     if (w.single && !light) share_many(&w, &deepest);

@@ -25,6 +25,7 @@ typedef struct {
     bool natural;             // windows of several heads: without vectors
     bool single;              // one walk of those that are worth one
     bool heavy;               // several walks, some of which read several rows of an edge, or sum them
+    bool light;               // an edge has one row for each, and it sums one
 } walks;
 
 bool default_find_walks(walks *w);   // false: something else reads a score that walks would compute

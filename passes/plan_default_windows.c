@@ -48,6 +48,7 @@ typedef struct {
     int64_t columns, heads, products, scores;   // sums and scores that are products
     int64_t dots;               // points of the products that scores are; 0: they are none
     bool bounded;               // what cells hold is at most 1
+    bool apart;                 // heads have blocks of their own, and are as one here
 } windows;
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -224,7 +225,22 @@ static bool are_heads_shared(const windows *x) {
 // Rows that warps of a block share, copied while they are at work.
 static bool are_shared(const windows *x) {
     if (x->heads > 1) return are_heads_shared(x);
-    return (!x->products || x->columns >= LEAST) && (!x->dots || x->dots >= LEAST);
+    int64_t least = x->apart ? DEPTH : LEAST;
+    return (!x->products || x->columns >= least) && (!x->dots || x->dots >= least);
+}
+
+// Heads in blocks of their own: a thread has so little that rounds are of 32 slots, and windows of the rows of four warps. Few narrow ones
+// cost less together, as masks and indices are read once.
+static bool are_apart(const windows *x) {
+    int64_t width = width_of(x);
+    if (x->heads < 2 || !x->bounded || !x->products || x->type == DT_F32 || is_odd(x) || (x->dots && x->dots != width)) return false;
+    return width >= DEPTH && width <= WIDE && (width >= LEAST || x->heads * width >= WIDEST || !are_heads_shared(x));
+}
+
+// Slots of a round: as many more where a thread holds little of a row.
+static int64_t slots_of(const windows *x) {
+    bool narrow = x->bounded && x->products && x->type != DT_F32 && !is_odd(x) && x->heads == 1 && x->columns <= WIDE && x->dots <= WIDE;
+    return narrow && are_shared(x) ? 2 * ROWS : ROWS;
 }
 
 // Rows are copied by whole words.
@@ -291,10 +307,12 @@ static bool fit(windows *x) {
     if (!p->machine->gpu || p->facts->no_matrices || x->of->edges.len) return false;
     if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
     x->heads = heads_of(x);
+    x->apart = are_apart(x);
+    if (x->apart) x->heads = 1;
     if (!x->heads || (x->type == DT_F32 && !fits_words(x)) || (is_odd(x) && !fits_odd(x))) return false;
     if (!x->products) return x->dots >= LEAST || (x->heads > 1 && are_heads_shared(x));
     int64_t least = x->bounded ? (x->dots ? LEAST_DOTS : LEAST) : are_shared(x) ? LEAST : WIDE;
-    if (x->heads > 1 && are_heads_shared(x)) least = DEPTH;
+    if (x->apart || (x->heads > 1 && are_heads_shared(x))) least = DEPTH;
     return x->columns <= WIDEST && x->columns >= least && parts_of(x);
 }
 
@@ -303,7 +321,7 @@ static void fill_window(const windows *x, const tensor_stage *st) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
     v[0] = (schedule_value){.number = rows_of(x), .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "by", .text = x->w->p->op->vals.data[x->source].name, .var = UINT32_MAX};
-    v[2] = (schedule_value){.keyword = "count", .number = ROWS, .var = UINT32_MAX};
+    v[2] = (schedule_value){.keyword = "count", .number = slots_of(x), .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
                   (schedule_cell){.verb = SCHEDULE_WINDOW, .stage = st->name,
                                   .subject = x->w->p->op->vars.data[st->left[0]].name, .nvalues = 3, .values = v});
@@ -338,6 +356,7 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
             rows = x->heads > 1 ? MOST_HEADS / heads : are_shared(x) ? rows_of(x) / ROWS / pieces_of(x) : WARPS,
             each = x->products && x->columns < LEAST && x->heads / heads % 2 == 0 ? 2 : 1;
     fill_rows(x, st, rows);
+    if (st->nleft > 1 && x->apart) default_fill(m, st->name, SCHEDULE_BLOCK, st->left[1], 1, NULL);
     if (st->nleft < 2 || x->heads <= 1) return;
     default_fill(m, st->name, SCHEDULE_GROUPS, st->left[1], heads, NULL);
     default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], each, NULL);
@@ -347,7 +366,7 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
 static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }
 
 // Rows that warps share are read as matrices where a warp has little of them.
-static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) && (x->heads > 1 || x->columns <= ALONE_WIDE); }
+static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) && (x->heads > 1 || x->apart || x->columns <= ALONE_WIDE); }
 
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;

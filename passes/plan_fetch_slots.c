@@ -208,7 +208,7 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
                (unsigned)x.slots->buffers);
     if (x.slots->nfetched) return;
     if (schedule_number(m->window, "count") > loop_fetch_rows(x.slots)) {
-        REFUSE(p, E0530, c, arena_printf(p->arena, "take %u at a time", (unsigned)loop_fetch_rows(x.slots)),
+        REFUSE(p, E0530, c, arena_printf(p->arena, "take %u or %u at a time", (unsigned)loop_fetch_rows(x.slots), PREPARED_MOST_SLOTS),
                "rows of several blocks of slots at a time have no pass in this version");
         return;
     }

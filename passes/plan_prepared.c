@@ -24,12 +24,13 @@ static const char *builder_text(prepared_builder b) {
     return text[b];
 }
 
-static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent,
-                          tensor_space into, tensor_space axis) {
+static tensor_val prepare_blocks(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent, int64_t slots,
+                                 tensor_space into, tensor_space axis) {
     textbuf name = textbuf_new(p->arena);
     textbuf_puts(&name, builder_text(b));
     for (uint32_t i = 0; i < n; i++) textbuf_printf(&name, ".%s", p->op->vals.data[args[i]].name);
     if (extent) textbuf_printf(&name, ".%lld", (long long)extent);
+    if (slots) textbuf_printf(&name, ".%lld", (long long)slots);
     for (uint32_t i = 0; i < p->plan->prepared.len; i++)
         if (!strcmp(p->op->vals.data[p->plan->prepared.data[i].val].name, name.data))
             return p->plan->prepared.data[i].val;
@@ -51,8 +52,13 @@ static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args
                                                   .axes = axes},
                                 (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
     VEC_PUSH(p->arena, &p->plan->prepared,
-             ((loop_prepared){.val = v, .builder = b, .nargs = n, .args = copy, .extent = extent}));
+             ((loop_prepared){.val = v, .builder = b, .nargs = n, .args = copy, .extent = extent, .slots = slots}));
     return v;
+}
+
+static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent,
+                          tensor_space into, tensor_space axis) {
+    return prepare_blocks(p, b, args, n, extent, 0, into, axis);
 }
 
 tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
@@ -188,36 +194,35 @@ tensor_val plan_window_starts(planner *p, tensor_val places, int64_t extent, ten
 }
 
 tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other,
-                              int64_t extent, tensor_space windows) {
+                              int64_t extent, int64_t said, tensor_space windows) {
     const tensor_val_info i = p->op->vals.data[map];
     tensor_val args[] = {map, other};
     if (b == PREPARED_WINDOW_COLUMNS) return prepare(p, b, args, 2, 0, i.into, p->op->vals.data[other].into);
-    const char *entries = i.name;
-    tensor_expr most = loop_most_slots(p->op, map, extent), n = tensor_int(p->op, extent),
-                block = tensor_int(p->op, prepared_slots(extent)),
+    const char *entries = said ? arena_printf(p->arena, "%s.by%lld", i.name, (long long)said) : i.name;
+    int64_t bits = prepared_slots(extent, said);
+    tensor_expr most = loop_most_slots(p->op, map, extent, bits), n = tensor_int(p->op, extent), block = tensor_int(p->op, bits),
                 blocks_of = tensor_binary(p->op, TENSOR_QUOT_OP, most, block, NO_SPAN);
     tensor_space slots = plan_space(p, arena_printf(p->arena, "%s.slots%lld", entries, (long long)extent),
                                     most);
-    if (b == PREPARED_WINDOW_SLOTS) return prepare(p, b, args, 2, extent, slots, i.axes[0]);
+    if (b == PREPARED_WINDOW_SLOTS) return prepare_blocks(p, b, args, 2, extent, said, slots, i.axes[0]);
     if (b == PREPARED_WINDOW_BEGINS) {
         tensor_space blocks = plan_space(p,
                                          arena_printf(p->arena, "%s.blocks%lld", entries, (long long)extent),
                                          blocks_of);
-        return prepare(p, b, args, 2, extent, blocks, ends_of(p, windows));
+        return prepare_blocks(p, b, args, 2, extent, said, blocks, ends_of(p, windows));
     }
     if (b == PREPARED_WINDOW_MASKS) {
-        int64_t bits = prepared_slots(extent);
         tensor_space masks = plan_space(p, arena_printf(p->arena, "masks%lld", (long long)bits),
-                                        tensor_int(p->op, (int64_t)1 << bits)),
+                                        tensor_int(p->op, loop_masks(bits))),
                      rows = plan_space(p, arena_printf(p->arena, "%s.rows%lld", entries, (long long)extent),
                                        tensor_binary(p->op, TENSOR_MUL_OP, blocks_of, n, NO_SPAN));
         plan_narrow_product(p, &rows, 1);
-        return prepare(p, b, args, 2, extent, masks, rows);
+        return prepare_blocks(p, b, args, 2, extent, said, masks, rows);
     }
     tensor_space cells = plan_space(p, arena_printf(p->arena, "%s.cells%lld", entries, (long long)extent),
                                     tensor_binary(p->op, TENSOR_MUL_OP, most, n, NO_SPAN));
     plan_narrow_product(p, &cells, 1);
-    return prepare(p, b, args, 2, extent, i.axes[0], cells);
+    return prepare_blocks(p, b, args, 2, extent, said, i.axes[0], cells);
 }
 
 tensor_val plan_order(planner *p, const plan_map *m) {

@@ -118,7 +118,7 @@ static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *
     if (schedule_value_of(c, "swap"))
         return REFUSE(p, E0530, c->at, "leave it out, or compile with --no-schedule",
                       "'swap' of 'window' has no pass in this version");
-    int64_t warps = rows / info->m, block = prepared_slots(rows);
+    int64_t warps = rows / info->m, block = prepared_slots(rows, 0);
     if (rows % info->m || (warps != 1 && warps != 2 && warps != 4 && warps != 8))
         return REFUSE(p, E0542, c->at, help,
                       "a window of %lld rows of '%s' is none of the %u rows of %s, nor twice, four or eight times as many",
@@ -279,10 +279,16 @@ static bool end_early(const planner *p, const plan_window *w, const plan_matrix 
            is_array(p, *source, true) && p->op->vals.data[*source].axes[0] == p->op->vals.data[*rows].axes[0];
 }
 
+// Rows that are copied come a block a round, so blocks are as long as rounds.
+static int64_t slots_of(const planner *p, const plan_matrix *m) {
+    bool fetched = schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, p->op->vars.data[m->depth].name) != NULL;
+    return fetched && schedule_number(m->window, "count") == PREPARED_MOST_SLOTS ? PREPARED_MOST_SLOTS : 0;
+}
+
 void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_class *out) {
     plan_window *w = ARENA_NEW(p->arena, plan_window);
     tensor_space rows = p->op->vars.data[row].space, places = rows;
-    *w = (plan_window){.cell = m->window, .rows = schedule_number(m->window, NULL), .places = TENSOR_NO_VAL};
+    *w = (plan_window){.cell = m->window, .rows = schedule_number(m->window, NULL), .slots = slots_of(p, m), .places = TENSOR_NO_VAL};
     w->warps = w->rows / simt_mma_table(m->kind)->m / pieces_of(p, m, row);
     if (!w->warps) w->warps = 1;   // too few rows are refused where they are walked
     tensor_val map, source, of_rows = TENSOR_NO_VAL;

@@ -126,12 +126,12 @@ static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, u
     cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window)};
     tensor_space windows = p->op->vars.data[w->number].space;
     tensor_val places = w->places == TENSOR_NO_VAL ? c.rows : w->places,
-               slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, places, c.source, w->rows, windows);
-    c.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, places, slots, w->rows, windows);
-    c.columns = plan_window_values(p, PREPARED_WINDOW_COLUMNS, c.source, slots, 0, windows);
+               slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, places, c.source, w->rows, w->slots, windows);
+    c.begins = plan_window_values(p, PREPARED_WINDOW_BEGINS, places, slots, w->rows, w->slots, windows);
+    c.columns = plan_window_values(p, PREPARED_WINDOW_COLUMNS, c.source, slots, 0, 0, windows);
     c.masks = !any_reads_entry(p, &c, stages, n, inside);
     c.entries = plan_window_values(p, c.masks ? PREPARED_WINDOW_MASKS : PREPARED_WINDOW_ENTRIES, places, slots, w->rows,
-                                   windows);
+                                   w->slots, windows);
     return c;
 }
 
@@ -152,7 +152,7 @@ typedef struct {
 } cell;
 
 static cell cell_of(planner *p, const cells *c, const block *at_hand) {
-    int64_t rows = p->window->rows, slots = prepared_slots(rows);
+    int64_t rows = p->window->rows, slots = prepared_slots(rows, p->window->slots);
     tensor_op *op = p->op;
     tensor_space axis = op->vals.data[c->entries].axes[0], space = op->vars.data[c->m->depth].space;
     tensor_expr number = at_hand->number,
@@ -211,7 +211,7 @@ static bool fetches(const planner *p, const plan_matrix *m) {
 
 // Blocks of slots, several of which are written out where the schedule takes more slots at a time.
 static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *to) {
-    int64_t at_once = schedule_number(c->m->window, "count") / prepared_slots(p->window->rows);
+    int64_t at_once = schedule_number(c->m->window, "count") / prepared_slots(p->window->rows, p->window->slots);
     loop_node *n = node(p, LOOP_FOR, from, to);
     tensor_expr window = at(p, p->window->number);
     n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", var_name(p, c->m->depth)),
@@ -233,13 +233,13 @@ static loop_node *slots_loop(planner *p, cells *c, bool columns, loop_body *to) 
     loop_node *walk = node(p, LOOP_FOR, c->m->stage->at, to);
     walk->var = c->slot = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", var_name(p, c->m->depth)),
                                          p->op->vals.data[c->columns].axes[0]);
-    slot_digits(c->m, schedule_number(c->m->window, "count"), prepared_slots(p->window->rows), columns, walk);
+    slot_digits(c->m, schedule_number(c->m->window, "count"), prepared_slots(p->window->rows, p->window->slots), columns, walk);
     return walk;
 }
 
 static loop_node *open_slots(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
     loop_node *blocks = open_blocks(p, c, c->m->stage->at, to), *walk = slots_loop(p, c, columns, &blocks->body);
-    int64_t slots = prepared_slots(p->window->rows);
+    int64_t slots = prepared_slots(p->window->rows, p->window->slots);
     tensor_expr number = plan_wide(p, at(p, blocks->var));
     walk->lo = times(p, number, slots);
     walk->hi = times(p, plus(p, number, tensor_int(p->op, 1)), slots);
@@ -250,7 +250,7 @@ static loop_node *open_slots(planner *p, cells *c, bool columns, loop_body *to, 
 // One loop over the slots of all blocks, a block each round: rounds are what rows are copied for.
 static loop_node *open_rounds(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
     loop_node *walk = slots_loop(p, c, columns, to);
-    int64_t slots = prepared_slots(p->window->rows);
+    int64_t slots = prepared_slots(p->window->rows, p->window->slots);
     tensor_expr window = at(p, p->window->number), by = tensor_int(p->op, slots), slot = plan_wide(p, at(p, c->slot));
     walk->lo = times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 0)), slots);
     walk->hi = times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 1)), slots);

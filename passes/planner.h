@@ -307,6 +307,7 @@ typedef enum { ROWS_OF_GRID, ROWS_OF_BLOCK, ROWS_OF_TILE, ROWS_OF_WINDOW, EDGES_
 typedef struct plan_window {   // of rows of a matrix operation: see plan_window.c
     const schedule_cell *cell;
     int64_t rows, warps;   // that share them
+    int64_t slots;         // of a block, where more rows come at a time than by default; else 0
     tensor_var number;     // of the window at hand
     tensor_val places;     // of entries, in windows that may end early; TENSOR_NO_VAL: each has all its rows
     tensor_expr first;     // row of the window
@@ -555,7 +556,7 @@ tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t
 tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, tensor_val order, int64_t n);
 tensor_val plan_row_ends(planner *p, prepared_builder b, tensor_val map, tensor_val order);   // where whole rows begin, or end, in an order
 // Of windows of `extent` rows (0: it is not said): of a map and another one, or the slots that are made of it.
-tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other, int64_t extent, tensor_space windows);
+tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other, int64_t extent, int64_t slots, tensor_space windows);
 // Places in such windows of the values of a map, then of its entries.
 tensor_val plan_window_places(planner *p, tensor_val map, tensor_val other, int64_t extent, tensor_val *of_entries);
 tensor_val plan_window_starts(planner *p, tensor_val places, int64_t extent, tensor_space windows);

@@ -62,11 +62,11 @@ gnn_status rt_gpu_parts(rt_gpu *g, rt_builder what, const rt_map_view *m, const 
 // gpu_windows.c: as windows.c
 gnn_status rt_gpu_window_places(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, rt_ints *out, int64_t *places);
 gnn_status rt_gpu_window_starts(rt_gpu *g, const rt_map_view *places, int64_t extent, rt_ints *out);
-gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, rt_ints *out, int64_t *count);
-gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, rt_ints *out);
+gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, int64_t block, rt_ints *out, int64_t *count);
+gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block, rt_ints *out);
 gnn_status rt_gpu_window_columns(rt_gpu *g, const rt_map_view *s, const rt_map_view *slots, rt_ints *out);
-gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, rt_ints *out);
-gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, rt_ints *out);
+gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block, rt_ints *out);
+gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block, rt_ints *out);
 gnn_status rt_gpu_compose(rt_gpu *g, const rt_map_view *m, const rt_map_view *n, rt_ints *out);
 gnn_status rt_gpu_classes(rt_gpu *g, const rt_map_view *maps, uint32_t n, rt_ints *out, int64_t *classes);
 

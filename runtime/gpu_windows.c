@@ -81,7 +81,7 @@ static gnn_status begins_of(rt_gpu *g, const rt_map_view *windows, const rt_map_
     return s ? s : rt_gpu_offsets(g, &of, out);
 }
 
-gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent,
+gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_view *s, int64_t extent, int64_t block,
                                rt_ints *out, int64_t *count) {
     rt_map_view pairs, cells, first, slots, by[3] = {{.codomain = 0}, *s, {.codomain = 0}};
     rt_ints begins, blocks;
@@ -97,22 +97,22 @@ gnn_status rt_gpu_window_slots(rt_gpu *g, const rt_map_view *m, const rt_map_vie
     if (!status) status = rt_gpu_classes(g, by, 2, &slots.values, &slots.codomain);
     if (!status) status = begins_of(g, &by[0], &slots, &begins);
     if (!status) status = rt_gpu_ints(g, begins.count, &blocks);
-    if (!status) status = rt_gpu_number_tiles(g, &begins, rt_block(extent), &blocks);
+    if (!status) status = rt_gpu_number_tiles(g, &begins, block, &blocks);
     if (!status) status = rt_gpu_get(g, &blocks, by[0].codomain, count);
-    if (!status) status = rt_count_cells(g->c, *count, rt_block(extent), count);
+    if (!status) status = rt_count_cells(g->c, *count, block, count);
     if (!status) status = rt_gpu_ints(g, n, out);
     if (status) return status;
     return RT_LAUNCH(g, WINDOW_PAD, n, RT_POINTER(slots.values.data), RT_POINTER(by[0].values.data),
-                     RT_POINTER(begins.data), RT_POINTER(blocks.data), RT_NUMBER(n), RT_NUMBER(rt_block(extent)),
+                     RT_POINTER(begins.data), RT_POINTER(blocks.data), RT_NUMBER(n), RT_NUMBER(block),
                      RT_POINTER(out->data));
 }
 
 // Each block has a slot with an entry, the first.
-gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent,
+gnn_status rt_gpu_window_begins(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block,
                                 rt_ints *out) {
     rt_map_view windows, blocks;
     gnn_status s = windows_of(g, m, extent, &windows);
-    if (!s) s = windows_of(g, slots, rt_block(extent), &blocks);
+    if (!s) s = windows_of(g, slots, block, &blocks);
     return s ? s : begins_of(g, &windows, &blocks, out);
 }
 
@@ -126,7 +126,7 @@ gnn_status rt_gpu_window_columns(rt_gpu *g, const rt_map_view *s, const rt_map_v
                      RT_POINTER(offsets.data), RT_NUMBER(slots->codomain), RT_POINTER(out->data));
 }
 
-gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent,
+gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block,
                                  rt_ints *out) {
     int64_t cells;
     const int64_t n = m->values.count;
@@ -135,17 +135,17 @@ gnn_status rt_gpu_window_entries(rt_gpu *g, const rt_map_view *m, const rt_map_v
     if (!s) s = gnn_fill(g->c, out->data, 0xff, (size_t)cells * (out->wide ? 8 : 4), g->stream);
     if (s) return s;
     return RT_LAUNCH(g, WINDOW_ENTRIES, n, RT_POINTER(m->values.data), RT_POINTER(slots->values.data),
-                     RT_NUMBER(n), RT_NUMBER(extent), RT_NUMBER(rt_block(extent)), RT_POINTER(out->data));
+                     RT_NUMBER(n), RT_NUMBER(extent), RT_NUMBER(block), RT_POINTER(out->data));
 }
 
-gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent,
+gnn_status rt_gpu_window_masks(rt_gpu *g, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block,
                                rt_ints *out) {
     rt_ints entries;
     int64_t rows;
-    gnn_status s = rt_gpu_window_entries(g, m, slots, extent, &entries);
-    if (!s) s = rt_count_window_rows(g->c, slots->codomain, extent, &rows);
+    gnn_status s = rt_gpu_window_entries(g, m, slots, extent, block, &entries);
+    if (!s) s = rt_count_window_rows(g->c, slots->codomain, extent, block, &rows);
     if (!s) s = rt_gpu_ints(g, rows, out);
     if (s) return s;
-    return RT_LAUNCH(g, WINDOW_MASKS, rows, RT_POINTER(entries.data), RT_NUMBER(rows), RT_NUMBER(rt_block(extent)),
+    return RT_LAUNCH(g, WINDOW_MASKS, rows, RT_POINTER(entries.data), RT_NUMBER(rows), RT_NUMBER(block),
                      RT_POINTER(out->data));
 }

@@ -222,6 +222,7 @@ typedef struct {
     uint32_t nargs;
     rt_map_ref *args;
     int64_t extent;          // of tiles, parts, windows; the least degree; else 0
+    int64_t slots;           // of a block of windows, where that is said; else 0
     uint32_t domain, into;   // spaces
 } rt_prepared;
 static inline bool rt_counts(rt_builder b) {   // the space it is into
@@ -238,8 +239,12 @@ static inline bool rt_parts(rt_builder b) {   // of rows, of which a second map 
     return b == RT_PART_ROWS || b == RT_PART_BEGINS || b == RT_PART_ENDS || b == RT_PART_HEADS;
 }
 static inline bool rt_row_ends(rt_builder b) { return b == RT_ROW_BEGINS || b == RT_ROW_ENDS; }   // of whole rows, in the order that the second map says
-static inline int64_t rt_block(int64_t extent) {   // slots of a block of windows of so many rows
-    return extent < 16 ? extent : 16;
+enum { RT_MOST_SLOTS = 32 };   // of a block: bits of a mask, of which the 32nd is the sign of an index of 32
+static inline int64_t rt_block(int64_t extent, int64_t slots) {   // of windows of so many rows; 0: nothing is said
+    return slots ? slots : extent < 16 ? extent : 16;
+}
+static inline bool rt_blocks(rt_builder b) {   // of slots
+    return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
 }
 static inline bool rt_windows(rt_builder b) {   // of so many rows
     return b == RT_WINDOW_PLACES || b == RT_WINDOW_STARTS || b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS ||
@@ -373,15 +378,15 @@ gnn_status rt_build_window_places(gnn_context *c, const rt_map_view *m, const rt
                                   rt_ints *out, int64_t *places);
 gnn_status rt_build_window_starts(gnn_context *c, const rt_map_view *places, int64_t extent, bool wide, rt_ints *out);
 // Windows of rows (windows.c); slots: as rt_build_window_slots gives them.
-gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent, bool wide,
+gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent, int64_t block, bool wide,
                                  rt_ints *out, int64_t *count);
-gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
+gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block, bool wide,
                                   rt_ints *out);
 gnn_status rt_build_window_columns(gnn_context *c, const rt_map_view *s, const rt_map_view *slots, bool wide, rt_ints *out);
-gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t *out);   // of all blocks
-gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
+gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t block, int64_t *out);   // of all blocks
+gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block, bool wide,
                                  rt_ints *out);
-gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, bool wide,
+gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots, int64_t extent, int64_t block, bool wide,
                                    rt_ints *out);
 gnn_status rt_count_cells(gnn_context *c, int64_t n, int64_t extent, int64_t *out);   // so many times so many, in windows
 int64_t rt_density(int64_t entries, int64_t slots, int64_t extent);                     // of 1000 cells

@@ -96,6 +96,8 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
                     q->builder == RT_WINDOW_ENTRIES || q->builder == RT_WINDOW_MASKS;
     if (of_slots && !(q->args[1].prepared && plan->p->prepared[q->args[1].index].builder == RT_WINDOW_SLOTS))
         return misfit(plan, r, "its second map says no slots of windows");
+    if (of_slots && rt_blocks(q->builder) && (plan->p->prepared[q->args[1].index].extent != q->extent || plan->p->prepared[q->args[1].index].slots != q->slots))
+        return misfit(plan, r, "its slots are those of other windows");
     if (q->builder == RT_WINDOW_STARTS && !(q->args[0].prepared && plan->p->prepared[q->args[0].index].builder == RT_WINDOW_PLACES))
         return misfit(plan, r, "its map says no places in windows");
     if ((rt_parts(q->builder) || rt_row_ends(q->builder)) && q->nargs > 1 && (!orders(&q->args[1], plan) || m[1].values.count != m[0].codomain))
@@ -107,7 +109,7 @@ static gnn_status check_fit(gnn_plan *plan, const recipe *r) {
 }
 
 static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint32_t *nkey) {
-    uint32_t n = 5;
+    uint32_t n = 6;
     for (uint32_t i = 0; i < r->q->nargs; i++)
         n += 1 + r->args[i]->nkey;   // each is at most LONGEST_KEY: no overflow
     if (n > LONGEST_KEY) return misfit(plan, r, "the recipe is too long");
@@ -118,6 +120,7 @@ static gnn_status make_key(gnn_plan *plan, const recipe *r, int64_t **key, uint3
     *at++ = r->q->builder;
     *at++ = plan->p->index_bits;
     *at++ = r->q->extent;
+    *at++ = r->q->slots;
     *at++ = r->q->nargs;
     for (uint32_t i = 0; i < r->q->nargs; i++) {
         *at++ = r->args[i]->nkey;
@@ -166,11 +169,11 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
         return rt_build_window_places(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
     case RT_WINDOW_STARTS: return rt_build_window_starts(c, &m[0], r->q->extent, wide, &s->host);
     case RT_WINDOW_SLOTS:
-        return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
-    case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, wide, &s->host);
+        return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host, &s->codomain);
+    case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host);
     case RT_WINDOW_COLUMNS: return rt_build_window_columns(c, &m[0], &m[1], wide, &s->host);
-    case RT_WINDOW_MASKS: return rt_build_window_masks(c, &m[0], &m[1], r->q->extent, wide, &s->host);
-    case RT_WINDOW_ENTRIES: return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, wide, &s->host);
+    case RT_WINDOW_MASKS: return rt_build_window_masks(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host);
+    case RT_WINDOW_ENTRIES: return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;
     }
@@ -215,7 +218,7 @@ gnn_status rt_plan_slots(gnn_plan *plan, uint32_t rows, uint32_t columns, int64_
                          rt_structure **out) {
     rt_map_ref args[] = {{.index = rows}, {.index = columns}};
     const rt_param *m = &plan->p->params[rows];
-    const rt_prepared q = {"density", RT_WINDOW_SLOTS, 2, args, extent, m->axes[0], (uint32_t)m->into};
+    const rt_prepared q = {"density", RT_WINDOW_SLOTS, 2, args, extent, 0, m->axes[0], (uint32_t)m->into};
     return prepare(plan, &q, out);
 }
 

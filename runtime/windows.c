@@ -88,7 +88,7 @@ static gnn_status pad(gnn_context *c, const rt_map_view *windows, int64_t block,
     return s;
 }
 
-gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent,
+gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_map_view *s, int64_t extent, int64_t block,
                                  bool wide, rt_ints *out, int64_t *count) {
     rt_map_view pairs = {0}, cells = {0}, by[3] = {{.codomain = 0}, *s, {.codomain = 0}}, firsts = {0},
                 slots = {0};
@@ -99,7 +99,7 @@ gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_
     if (!status) status = firsts_of(c, &cells, wide, &firsts);
     if (!status)
         status = rt_build_classes(c, (rt_map_view[]){by[0], firsts}, 2, wide, &slots.values, &slots.codomain);
-    if (!status) status = pad(c, &by[0], rt_block(extent), &slots);
+    if (!status) status = pad(c, &by[0], block, &slots);
     const rt_map_view *const made[] = {&pairs, &cells, &by[0], &by[2], &firsts};
     for (uint32_t i = 0; i < RT_COUNT(made); i++) rt_free(c, made[i]->values.data);
     *out = slots.values;
@@ -108,14 +108,14 @@ gnn_status rt_build_window_slots(gnn_context *c, const rt_map_view *m, const rt_
 }
 
 gnn_status rt_build_window_begins(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
-                                  int64_t extent, bool wide, rt_ints *out) {
+                                  int64_t extent, int64_t block, bool wide, rt_ints *out) {
     rt_map_view windows = {0};
     rt_ints begins = {0};
     gnn_status s = windows_of(c, m, extent, wide, &windows);
     if (!s) s = begins_of(c, &windows, slots, &begins);
     if (!s) s = rt_ints_new(c, begins.count, wide, out);
     for (int64_t w = 0; w < begins.count && !s; w++) {   // ends, as blocks
-        int64_t end = rt_get(&begins, w), block = rt_block(extent);
+        int64_t end = rt_get(&begins, w);
         rt_set(out, w, end / block + (end % block != 0));
     }
     rt_free(c, begins.data);
@@ -143,7 +143,7 @@ gnn_status rt_count_cells(gnn_context *c, int64_t slots, int64_t extent, int64_t
 }
 
 gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
-                                   int64_t extent, bool wide, rt_ints *out) {
+                                   int64_t extent, int64_t block, bool wide, rt_ints *out) {
     int64_t cells;
     gnn_status s = rt_count_cells(c, slots->codomain, extent, &cells);
     if (!s) s = rt_ints_new(c, cells, wide, out);
@@ -151,20 +151,20 @@ gnn_status rt_build_window_entries(gnn_context *c, const rt_map_view *m, const r
     for (int64_t e = 0; e < m->values.count && !s; e++) {
         int64_t slot = rt_get(&slots->values, e);
         if (slot < 0) continue;
-        int64_t block = rt_block(extent), row = rt_get(&m->values, e) % extent;
+        int64_t row = rt_get(&m->values, e) % extent;
         rt_set(out, (slot / block * extent + row) * block + slot % block, e);
     }
     return s;
 }
 
-gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t *out) {
-    return rt_count_cells(c, slots / rt_block(extent), extent, out);
+gnn_status rt_count_window_rows(gnn_context *c, int64_t slots, int64_t extent, int64_t block, int64_t *out) {
+    return rt_count_cells(c, slots / block, extent, out);
 }
 
 gnn_status rt_build_window_masks(gnn_context *c, const rt_map_view *m, const rt_map_view *slots,
-                                 int64_t extent, bool wide, rt_ints *out) {
-    int64_t rows, block = rt_block(extent);
-    gnn_status s = rt_count_window_rows(c, slots->codomain, extent, &rows);
+                                 int64_t extent, int64_t block, bool wide, rt_ints *out) {
+    int64_t rows;
+    gnn_status s = rt_count_window_rows(c, slots->codomain, extent, block, &rows);
     if (!s) s = rt_ints_new(c, rows, wide, out);
     for (int64_t i = 0; i < rows && !s; i++) rt_set(out, i, 0);
     for (int64_t e = 0; e < m->values.count && !s; e++) {

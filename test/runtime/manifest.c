@@ -129,6 +129,7 @@ static const struct {
     {"{\"size\": \"F\"}]", "{\"number\": \"max(dst) F +\"}]", NULL},
     {"\"args\": [\"dst\"]", "\"args\": [\"dst\"], \"extent\": 4",
      "manifest: prepared[0] (offsets(dst)): tiles have an \"extent\", and they alone"},
+    {"\"args\": [\"dst\"]", "\"args\": [\"dst\"], \"slots\": 4", "manifest: prepared[0] (offsets(dst)): only blocks of windows have \"slots\""},
     {"\"builder\": \"offsets\"", "\"builder\": \"tiles\"",
      "manifest: prepared[0] (offsets(dst)): classes and tiles must count the space they are into"},
     {"\"builder\": \"offsets\"", "\"builder\": \"degrees\"", NULL},
@@ -205,10 +206,12 @@ static void recipes_too_long(void) {
     "{\"name\": \"d\", \"builder\": \"degrees\", \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},"                                \
     "{\"name\": \"o\", \"builder\": \"order_desc\", \"args\": [\"d\"], \"domain\": \"V\", \"into\": \"V\"},"                             \
     "{\"name\": \"e\", \"builder\": \"order\", \"args\": [\"m\"], \"domain\": \"E\", \"into\": \"V\"},"                                  \
+    "{\"name\": \"w\", \"builder\": \"window_slots\", \"extent\": 2, \"slots\": 32, \"args\": [\"m\", \"m\"], \"domain\": \"E\", \"into\": \"V\"},"           \
     "{\"name\": \"rows\", \"builder\": " builder ", \"args\": [" of "], \"domain\": \"" domain "\", \"into\": \"" into "\"}],"             \
     "\"kernels\": [{\"name\": \"add\", \"block\": 1, \"params\": [\"ptr\"]}], \"versions\": [{\"name\": \"naive\","                        \
     "\"steps\": [{\"launch\": \"add\", \"blocks\": \"1\", \"args\": [{\"prepared\": \"rows\"}]}]}]}"
 #define PARTS "\"part_begins\", \"extent\": 2"
+#define MASKS(of) "\"window_masks\", " of
 
 static void orders_of_rows(void) {
     static const struct {
@@ -224,6 +227,9 @@ static void orders_of_rows(void) {
         {ROWS("\"row_ends\"", "\"m\", \"e\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
         {ROWS(PARTS, "\"m\", \"n\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
         {ROWS(PARTS, "\"m\", \"e\"", "E", "V"), "rows: its second map is no order of its rows", {0}},
+        {ROWS(MASKS("\"extent\": 2, \"slots\": 32"), "\"m\", \"w\"", "E", "V"), "", {2, 5}},
+        {ROWS(MASKS("\"extent\": 2"), "\"m\", \"w\"", "E", "V"), "rows: its slots are those of other windows", {0}},
+        {ROWS(MASKS("\"extent\": 4, \"slots\": 32"), "\"m\", \"w\"", "E", "V"), "rows: its slots are those of other windows", {0}},
         {ROWS("\"row_begins\"", "\"m\", \"o\"", "E", "E"), "rows: its map goes into another space", {0}},
         {ROWS("\"row_ends\"", "\"m\", \"o\"", "V", "V"), "rows: its maps have another domain", {0}},
     };
@@ -235,7 +241,7 @@ static void orders_of_rows(void) {
         GOOD(c, gnn_program_load(c, tries[i].text, strlen(tries[i].text), &spmm_code, &p));
         gnn_status s = gnn_plan_new(p, &(gnn_plan_options){.maps = maps, .nmaps = 2}, &plan);
         expect_error(c, s, *tries[i].error ? GNN_BAD_MANIFEST : GNN_OK, tries[i].error, (int)i);
-        for (int64_t k = 0; k < 2 && !s; k++) CHECK(rt_get(&plan->prepared[3]->host, k) == tries[i].at[k]);
+        for (int64_t k = 0; k < 2 && !s; k++) CHECK(rt_get(&plan->prepared[4]->host, k) == tries[i].at[k]);
         if (!s) gnn_plan_free(plan);
         gnn_program_free(p);
     }

@@ -313,15 +313,15 @@ static int64_t nth_slot(const map *m, const map *s, int64_t extent, int64_t e) {
     return slot;
 }
 
-static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, bool wide) {
+static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, int64_t said, bool wide) {
     rt_map_view v = view(c, m, wide), w = view(c, s, wide), slots = {0};
     rt_ints begins, columns, entries, masks;
-    int64_t most[MOST] = {0}, placed = 0, windows = (m->into + extent - 1) / extent, slot_block = rt_block(extent);
-    GOOD(c, rt_build_window_slots(c, &v, &w, extent, wide, &slots.values, &slots.codomain));
-    GOOD(c, rt_build_window_begins(c, &v, &slots, extent, wide, &begins));
+    int64_t most[MOST] = {0}, placed = 0, windows = (m->into + extent - 1) / extent, slot_block = rt_block(extent, said);
+    GOOD(c, rt_build_window_slots(c, &v, &w, extent, slot_block, wide, &slots.values, &slots.codomain));
+    GOOD(c, rt_build_window_begins(c, &v, &slots, extent, slot_block, wide, &begins));
     GOOD(c, rt_build_window_columns(c, &w, &slots, wide, &columns));
-    GOOD(c, rt_build_window_entries(c, &v, &slots, extent, wide, &entries));
-    GOOD(c, rt_build_window_masks(c, &v, &slots, extent, wide, &masks));
+    GOOD(c, rt_build_window_entries(c, &v, &slots, extent, slot_block, wide, &entries));
+    GOOD(c, rt_build_window_masks(c, &v, &slots, extent, slot_block, wide, &masks));
     CHECK(begins.count == windows + 1 && rt_get(&begins, 0) == 0 && rt_get(&begins, windows) * slot_block == slots.codomain);
     CHECK(columns.count == slots.codomain && entries.count == slots.codomain * extent);
     for (int64_t e = 0; e < m->n; e++) {
@@ -346,7 +346,7 @@ static void windows(gnn_context *c, const map *m, const map *s, int64_t extent, 
     CHECK(masks.count * slot_block == entries.count);
     for (int64_t i = 0; i < entries.count; i++) {
         bool bit = rt_get(&masks, i / slot_block) >> i % slot_block & 1;
-        CHECK(bit == (rt_get(&entries, i) >= 0) && rt_get(&masks, i / slot_block) >> slot_block == 0);
+        CHECK(bit == (rt_get(&entries, i) >= 0) && (slot_block == RT_MOST_SLOTS || rt_get(&masks, i / slot_block) >> slot_block == 0));
         placed -= rt_get(&entries, i) >= 0;
     }
     CHECK(placed == 0);
@@ -509,7 +509,7 @@ static void round_of(gnn_context *c, uint64_t *r) {
     tile_lists(c, maps, random_below(r, 2) ? 1 : INT64_MAX, wide);
     tiles_cover(c, maps, 1 + random_below(r, 20), wide);
     parts_cover(c, maps, 1 + random_below(r, 20), wide);
-    windows(c, &maps[0], &maps[1], 1 + random_below(r, 9), wide);
+    windows(c, &maps[0], &maps[1], 1 + random_below(r, 9), random_below(r, 2) ? 0 : 1 << random_below(r, 6), wide);
     places(c, &maps[0], &maps[1], 1 + random_below(r, 5), wide);
     places(c, &maps[0], &maps[0], 1 + random_below(r, 5), wide);   // each value apart from the one before
     statistics(c, maps);

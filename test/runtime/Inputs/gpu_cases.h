@@ -152,20 +152,22 @@ static void compare_row_ends(gnn_context *c, const rt_map_view *here, const rt_m
 }
 
 static void compare_windows(gnn_context *c, const rt_map_view *here, const rt_map_view *there, bool wide,
-                            int64_t extent) {
+                            int64_t extent, int64_t said) {
     rt_map_view columns = make_map(c, &shapes[6], here->values.count, 5, wide), columns_there = upload(c, &columns), slots = {0};
-    int64_t count = -1, wanted_count = -2;
-    BUILD(c, wide, "window_slots", rt_gpu_window_slots(&g, there, &columns_there, extent, &got, &count),
-          rt_build_window_slots(c, here, &columns, extent, wide, &wanted, &wanted_count));
+    int64_t count = -1, wanted_count = -2, block = rt_block(extent, said);
+    BUILD(c, wide, "window_slots", rt_gpu_window_slots(&g, there, &columns_there, extent, block, &got, &count),
+          rt_build_window_slots(c, here, &columns, extent, block, wide, &wanted, &wanted_count));
     CHECK(count == wanted_count);
-    GOOD(c, rt_build_window_slots(c, here, &columns, extent, wide, &slots.values, &slots.codomain));
+    GOOD(c, rt_build_window_slots(c, here, &columns, extent, block, wide, &slots.values, &slots.codomain));
     const rt_map_view slots_there = upload(c, &slots);
-    BUILD(c, wide, "window_begins", rt_gpu_window_begins(&g, there, &slots_there, extent, &got),
-          rt_build_window_begins(c, here, &slots, extent, wide, &wanted));
+    BUILD(c, wide, "window_begins", rt_gpu_window_begins(&g, there, &slots_there, extent, block, &got),
+          rt_build_window_begins(c, here, &slots, extent, block, wide, &wanted));
     BUILD(c, wide, "window_columns", rt_gpu_window_columns(&g, &columns_there, &slots_there, &got),
           rt_build_window_columns(c, &columns, &slots, wide, &wanted));
-    BUILD(c, wide, "window_entries", rt_gpu_window_entries(&g, there, &slots_there, extent, &got),
-          rt_build_window_entries(c, here, &slots, extent, wide, &wanted));
+    BUILD(c, wide, "window_entries", rt_gpu_window_entries(&g, there, &slots_there, extent, block, &got),
+          rt_build_window_entries(c, here, &slots, extent, block, wide, &wanted));
+    BUILD(c, wide, "window_masks", rt_gpu_window_masks(&g, there, &slots_there, extent, block, &got),
+          rt_build_window_masks(c, here, &slots, extent, block, wide, &wanted));
     gnn_free(c, slots_there.values.data);
     gnn_free(c, columns_there.values.data);
     rt_free(c, slots.values.data);
@@ -252,7 +254,8 @@ static void compare_all(gnn_context *c, const shape *k, int64_t n, int64_t into,
     compare_tiles(c, &here, &there, wide, extent);
     compare_parts(c, &here, &there, wide, extent);
     for (int desc = 0; desc < 2; desc++) compare_row_ends(c, &here, &there, wide, desc);
-    if (extent < 1000) compare_windows(c, &here, &there, wide, extent);   // cells come in squares
+    for (int64_t slots = 0; slots <= RT_MOST_SLOTS && extent < 1000; slots += RT_MOST_SLOTS)   // cells come in squares
+        compare_windows(c, &here, &there, wide, extent, slots);
     compare_several(c, &here, &there, wide);
     compare_numbers(c, &here, &there, wide);
     gnn_free(c, there.values.data);
