@@ -135,7 +135,7 @@ typedef struct {
                                            one before */                                                    \
     X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T * B cells a block, for each value of its window \
                                            the entry that each of its slots has there, or none */           \
-    X(WINDOW_MASKS, "window_masks") /* of m and the slots, extent T: T numbers below 2^B a block, one for each value of its \
+    X(WINDOW_MASKS, "window_masks") /* of m and the slots, extent T: T numbers of B bits a block, one for each value of its \
                                        window: bit i is set where its i-th slot has an entry there */       \
     X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
                              tuples in lexicographic order; none where one is none; also counts them */

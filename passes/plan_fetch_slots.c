@@ -207,9 +207,10 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
         REFUSE(p, E0541, c, "say the same of all sums of the walk", "rows of this walk come %u rounds at a time by another 'pipeline'",
                (unsigned)x.slots->buffers);
     if (x.slots->nfetched) return;
-    if (schedule_number(m->window, "count") > loop_fetch_rows(x.slots)) {
-        REFUSE(p, E0530, c, arena_printf(p->arena, "take %u or %u at a time", (unsigned)loop_fetch_rows(x.slots), PREPARED_MOST_SLOTS),
-               "rows of several blocks of slots at a time have no pass in this version");
+    int64_t count = schedule_number(m->window, "count"), block = prepared_slots(schedule_number(m->window, NULL), 0);
+    if (count != block && count != PREPARED_MOST_SLOTS) {
+        REFUSE(p, E0530, c, arena_printf(p->arena, "take %lld or %d at a time", (long long)block, PREPARED_MOST_SLOTS),
+               "rows of %s of slots at a time have no pass in this version", count > block ? "several blocks" : "a part of a block");
         return;
     }
     if (!plan_fetch_alike(p, c, k, x.slots)) return;

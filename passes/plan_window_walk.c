@@ -380,6 +380,22 @@ static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c,
         if (is_product(p, stages[i])) contribute(p, &stages[i], &walk->body);
 }
 
+static int64_t buffers_of(const planner *p, const plan_matrix *m) {   // 0: rows are not copied
+    const schedule_cell *c = schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, var_name(p, m->depth));
+    return c ? schedule_number(c, NULL) : 0;
+}
+
+// Slots of a walk come in the same rounds for all that it sums.
+static bool check_rounds(planner *p, const plan_matrix *m, const plan_matrix *o) {
+    long long slots = schedule_number(m->window, "count"), others = schedule_number(o->window, "count");
+    if (slots == others && buffers_of(p, m) == buffers_of(p, o)) return true;
+    diagnostic *d = plan_refuse(p, E0572, o->window->at, "'%s' is summed in the same windows as '%s', and in other rounds", o->stage->name, m->stage->name);
+    if (d) diag_note(d, m->window->at, "by this statement");
+    if (d)
+        diag_help(d, "say the same count of slots and the same 'pipeline %s' for both, or fuse them apart", plan_index_text(p, m->depth));
+    return false;
+}
+
 // Products of one walk have rows, columns and pieces alike; what is summed beside them has no columns.
 static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m) {
     uint32_t level = m->columns == PLAN_OF_CELLS ? UINT32_MAX : plan_place(p, m->stage, m->columns);
@@ -389,8 +405,10 @@ static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const pl
         bool product = plan_matrix_of(p, st, &o);
         if (product ? o.kind == m->kind && o.window && plan_place(p, st, o.columns) == level &&
                           plan_window_source(p, o.window) == plan_window_source(p, m->window)
-                    : st->nleft <= level)
+                    : st->nleft <= level) {
+            if (product && !check_rounds(p, m, &o)) return false;
             continue;
+        }
         diagnostic *d = plan_refuse(p, E0572, product ? o.cell->at : st->at,
                                     "'%s' is summed in the same windows as '%s', and otherwise", st->name, m->stage->name);
         if (d) diag_note(d, m->cell->at, "by this statement");

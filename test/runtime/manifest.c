@@ -129,6 +129,7 @@ static const struct {
     {"{\"size\": \"F\"}]", "{\"number\": \"max(dst) F +\"}]", NULL},
     {"\"args\": [\"dst\"]", "\"args\": [\"dst\"], \"extent\": 4",
      "manifest: prepared[0] (offsets(dst)): tiles have an \"extent\", and they alone"},
+    {"\"args\": [\"dst\"]", "\"args\": [\"dst\"], \"slots\": 0", "manifest: prepared[0] (offsets(dst)): only blocks of windows have \"slots\""},
     {"\"args\": [\"dst\"]", "\"args\": [\"dst\"], \"slots\": 4", "manifest: prepared[0] (offsets(dst)): only blocks of windows have \"slots\""},
     {"\"builder\": \"offsets\"", "\"builder\": \"tiles\"",
      "manifest: prepared[0] (offsets(dst)): classes and tiles must count the space they are into"},
