@@ -380,15 +380,10 @@ static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c,
         if (is_product(p, stages[i])) contribute(p, &stages[i], &walk->body);
 }
 
-static int64_t buffers_of(const planner *p, const plan_matrix *m) {   // 0: rows are not copied
-    const schedule_cell *c = schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, var_name(p, m->depth));
-    return c ? schedule_number(c, NULL) : 0;
-}
-
 // Slots of a walk come in the same rounds for all that it sums.
 static bool check_rounds(planner *p, const plan_matrix *m, const plan_matrix *o) {
     long long slots = schedule_number(m->window, "count"), others = schedule_number(o->window, "count");
-    if (slots == others && buffers_of(p, m) == buffers_of(p, o)) return true;
+    if (slots == others && fetches(p, m) == fetches(p, o)) return true;
     diagnostic *d = plan_refuse(p, E0572, o->window->at, "'%s' is summed in the same windows as '%s', and in other rounds", o->stage->name, m->stage->name);
     if (d) diag_note(d, m->window->at, "by this statement");
     if (d)
