@@ -158,16 +158,14 @@ static inline int64_t prepared_slots(int64_t extent, int64_t slots) {   // of a 
     return slots ? slots : extent < 16 ? extent : 16;
 }
 static inline bool prepared_blocks(prepared_builder b) {   // of slots: it may say how many
-    return b == PREPARED_WINDOW_SLOTS || b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES || b == PREPARED_WINDOW_MASKS;
+    return b == PREPARED_WINDOW_SLOTS || (prepared_slotted(b) && b != PREPARED_WINDOW_COLUMNS);
 }
 static inline bool prepared_value(prepared_builder b) {   // it says the same in whatever order points are visited
     return b == PREPARED_OFFSETS || b == PREPARED_DEGREES || b == PREPARED_COMPOSE;
 }
 static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
     return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
-           b == PREPARED_WINDOW_PLACES || b == PREPARED_WINDOW_STARTS || b == PREPARED_WINDOW_SLOTS ||
-           b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_ENTRIES || b == PREPARED_WINDOW_MASKS ||
-           b == PREPARED_DEGREES_FROM;
+           b == PREPARED_WINDOW_PLACES || b == PREPARED_WINDOW_STARTS || prepared_blocks(b) || b == PREPARED_DEGREES_FROM;
 }
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter

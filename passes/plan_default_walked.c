@@ -245,7 +245,7 @@ static bool is_light(const walks *w, const walk *of, const row_shares *s) {
 
 // Half as many lanes a row, each with twice of it: twice the rows side by side, and one step less for what lanes of a
 // row have to share. Rows of a class that have less than a warp keep their lanes: long ones would take twice the time.
-static void halve_lanes(const walks *w, row_shares *s) {
+static void halve_lanes(const walks *w, row_shares *s, int64_t steps) {
     int64_t most = 0;
     for (uint32_t i = 0; i < w->walks.len; i++) {
         int64_t held = default_walk_is_worth(w, &w->walks.data[i]) ? held_of(w, &w->walks.data[i], s) : 0;
@@ -254,8 +254,7 @@ static void halve_lanes(const walks *w, row_shares *s) {
     level_share *last = &s->level[s->depth - 1];
     bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;
     int64_t least = warps ? w->p->machine->lanes : w->p->machine->lanes / 2;
-    int64_t steps = w->m->rows == ROWS_WALKED_THIN ? 2 : MOST_STEPS / 2;   // that they reduce: a lane each, or one for all
-    bool dealt = last->lanes == 2 || last->lanes >= 2 * steps;
+    bool dealt = last->lanes == 2 || last->lanes >= 2 * steps;   // a lane for each step that they reduce, or one for all
     if (s->lanes < least || last->lanes < 2 || 2 * s->held > MOST_HALVED || 2 * most > MOST_HELD || (reduces_scores(w) && !dealt)) return;
     last->lanes /= 2;
     last->registers *= 2;
@@ -271,7 +270,7 @@ static void share_many(const walks *w, row_shares *s) {
     row_shares half = *s;
     if (!whole || (w->m->rows != ROWS_WALKED && w->m->rows != ROWS_WALKED_THIN)) return;
     if (w->m->rows == ROWS_WALKED && along != 2 && along < 2 * MOST_STEPS) return;   // a few would be left, which still have to share
-    halve_lanes(w, &half);
+    halve_lanes(w, &half, w->m->rows == ROWS_WALKED_THIN ? 2 : MOST_STEPS / 2);
     for (uint32_t i = 0; i < w->walks.len; i++)
         if (default_walk_is_worth(w, &w->walks.data[i]) && steps_of(w, &w->walks.data[i], &half) < 2) return;
     *s = half;
@@ -541,7 +540,7 @@ bool default_walk(making *m) {
     w.single = filled == 1;
     w.light = light;
     if (m->rows == ROWS_WALKED_SHORT && filled == 1) m->longest = WALKED_LONGEST;
-    if (light && !default_whole_classes(m->rows) && !short_walk) halve_lanes(&w, &deepest);
+    if (light && !default_whole_classes(m->rows) && !short_walk) halve_lanes(&w, &deepest, MOST_STEPS / 2);
     if (w.single && !light) share_many(&w, &deepest);
     for (uint32_t i = 0; i < w.walks.len; i++) {
         const walk *of = &w.walks.data[i];

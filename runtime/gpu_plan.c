@@ -111,6 +111,7 @@ static gnn_status degrees(rt_gpu *g, const rt_map_view *m, int64_t least, rt_int
 
 static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, rt_ints *out,
                         int64_t *codomain) {
+    const int64_t block = rt_block(q->extent, q->slots);
     switch (q->builder) {
     case RT_OFFSETS: return rt_gpu_offsets(g, &m[0], out);
     case RT_ORDER: return rt_gpu_order(g, &m[0], false, out);
@@ -129,11 +130,11 @@ static gnn_status build(rt_gpu *g, const rt_prepared *q, const rt_map_view *m, r
     case RT_PART_HEADS: return rt_gpu_parts(g, q->builder, &m[0], q->nargs > 1 ? &m[1] : NULL, q->extent, out);
     case RT_WINDOW_PLACES: return rt_gpu_window_places(g, &m[0], &m[1], q->extent, out, codomain);
     case RT_WINDOW_STARTS: return rt_gpu_window_starts(g, &m[0], q->extent, out);
-    case RT_WINDOW_SLOTS: return rt_gpu_window_slots(g, &m[0], &m[1], q->extent, rt_block(q->extent, q->slots), out, codomain);
-    case RT_WINDOW_BEGINS: return rt_gpu_window_begins(g, &m[0], &m[1], q->extent, rt_block(q->extent, q->slots), out);
+    case RT_WINDOW_SLOTS: return rt_gpu_window_slots(g, &m[0], &m[1], q->extent, block, out, codomain);
+    case RT_WINDOW_BEGINS: return rt_gpu_window_begins(g, &m[0], &m[1], q->extent, block, out);
     case RT_WINDOW_COLUMNS: return rt_gpu_window_columns(g, &m[0], &m[1], out);
-    case RT_WINDOW_MASKS: return rt_gpu_window_masks(g, &m[0], &m[1], q->extent, rt_block(q->extent, q->slots), out);
-    case RT_WINDOW_ENTRIES: return rt_gpu_window_entries(g, &m[0], &m[1], q->extent, rt_block(q->extent, q->slots), out);
+    case RT_WINDOW_MASKS: return rt_gpu_window_masks(g, &m[0], &m[1], q->extent, block, out);
+    case RT_WINDOW_ENTRIES: return rt_gpu_window_entries(g, &m[0], &m[1], q->extent, block, out);
     case RT_CLASSES: return rt_gpu_classes(g, m, q->nargs, out, codomain);
     case RT_BUILDER_COUNT: break;
     }

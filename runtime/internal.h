@@ -247,8 +247,7 @@ static inline bool rt_blocks(rt_builder b) {   // of slots
     return b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS || b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
 }
 static inline bool rt_windows(rt_builder b) {   // of so many rows
-    return b == RT_WINDOW_PLACES || b == RT_WINDOW_STARTS || b == RT_WINDOW_SLOTS || b == RT_WINDOW_BEGINS ||
-           b == RT_WINDOW_ENTRIES || b == RT_WINDOW_MASKS;
+    return b == RT_WINDOW_PLACES || b == RT_WINDOW_STARTS || rt_blocks(b);
 }
 static inline bool rt_tiles(rt_builder b) {   // it has an extent
     return b == RT_TILES || b == RT_TILE_BEGINS || b == RT_TILE_VALUES || rt_parts(b) || rt_windows(b) ||

@@ -147,6 +147,7 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
     gnn_context *c = plan->c;
     const rt_map_view *m = r->views;
     const bool wide = plan->p->index_bits == 64;
+    const int64_t block = rt_block(r->q->extent, r->q->slots);
     s->owns_host = true;
     switch (r->q->builder) {
     case RT_OFFSETS: return rt_build_offsets(c, &m[0], wide, &s->host);
@@ -169,11 +170,11 @@ static gnn_status build_here(gnn_plan *plan, const recipe *r, rt_structure *s) {
         return rt_build_window_places(c, &m[0], &m[1], r->q->extent, wide, &s->host, &s->codomain);
     case RT_WINDOW_STARTS: return rt_build_window_starts(c, &m[0], r->q->extent, wide, &s->host);
     case RT_WINDOW_SLOTS:
-        return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host, &s->codomain);
-    case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host);
+        return rt_build_window_slots(c, &m[0], &m[1], r->q->extent, block, wide, &s->host, &s->codomain);
+    case RT_WINDOW_BEGINS: return rt_build_window_begins(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
     case RT_WINDOW_COLUMNS: return rt_build_window_columns(c, &m[0], &m[1], wide, &s->host);
-    case RT_WINDOW_MASKS: return rt_build_window_masks(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host);
-    case RT_WINDOW_ENTRIES: return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, rt_block(r->q->extent, r->q->slots), wide, &s->host);
+    case RT_WINDOW_MASKS: return rt_build_window_masks(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
+    case RT_WINDOW_ENTRIES: return rt_build_window_entries(c, &m[0], &m[1], r->q->extent, block, wide, &s->host);
     case RT_CLASSES: return rt_build_classes(c, m, r->q->nargs, wide, &s->host, &s->codomain);
     case RT_BUILDER_COUNT: break;
     }
