@@ -124,7 +124,7 @@ static bool check_counts(planner *p, const plan_matrix *m, const schedule_cell *
                       "a window of %lld rows of '%s' is none of the %u rows of %s, nor twice, four or eight times as many",
                       (long long)rows, name, info->m, info->text);
     if (slots % info->k || (slots > block && slots % block))
-        return REFUSE(p, E0542, c->at, help,
+        return REFUSE(p, E0542, c->at, arena_printf(p->arena, "say `window %s %lld by %s %u`", name, (long long)rows, by, info->k),
                       "%lld values of '%s' at a time are no multiple of the %u that %s contracts%s",
                       (long long)slots, by, info->k, info->text,
                       slots > block ? ", or of the 16 of a block" : "");
