@@ -32,6 +32,7 @@ typedef struct {   // what the kernels of a plan share
     uint32_t *prepared_of;   // per value: UINT32_MAX: not prepared
     uint8_t *none_facts;     // per expression: see scalar.h
     bool *nonpositive;       // per exponential: see lower_maximum.c
+    bool *bare;              // likewise: something reads it that is not 0 where it is one of -inf less itself
     uint32_t *visited, visits;
 } lowering;
 
@@ -508,6 +509,7 @@ bool lw_is_zero_elsewhere(const kernel *k, simt_value x, simt_value inside, bool
 
 // ---- Differences from a maximum (lower_maximum.c) ---------------------------------------------------------
 void lw_find_nonpositive(lowering *l);
+simt_value lw_chosen_below(kernel *k, simt_builder *b, tensor_expr choice);   // without the choice, where what is summed is 0 all the same; 0: it is not
 // m == -inf ? 0 : exp(x - m), where m is the maximum of what x is one of; 0, NULL: it is not that. Of it x - m.
 const tensor_node *lw_below(const lowering *l, const tensor_node *choice);
 simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice);

@@ -136,6 +136,7 @@ static simt_value lower_branch(kernel *k, simt_builder *b, simt_value c, tensor_
 static simt_value lower_select(kernel *k, simt_builder *b, tensor_expr e, const tensor_node *n) {
     bool guard = lw_needs_guard(k, n->args[1]) || lw_needs_guard(k, n->args[2]);
     simt_value below = guard ? 0 : lw_exp_below(k, b, e);
+    if (!below && !guard) below = lw_chosen_below(k, b, e);
     if (below) return below;
     simt_value c = lw_expr(k, b, n->args[0]);   // for all lanes: each then takes its own
     if (guard && lanes_of(b, c) > 1) return by_lanes(k, b, e);

@@ -98,6 +98,81 @@ static bool nonpositive(const lowering *l, const tensor_stage *in, tensor_expr e
     return good;
 }
 
+static bool is_constant(const tensor_op *op, tensor_expr e, double c) {
+    const tensor_node *x = tensor_node_at(op, e);
+    return x->op == TENSOR_CONST_OP && ir_dtype_is_float(x->type.type) && x->imm.f == c;
+}
+
+// ---- What is chosen 0 ------------------------------------------------------------------------------------
+// A softmax's denominator that a gradient is given is -inf for rows whose scores all are: what is made of its exponentials is 0 there.
+//     m == -inf ? 0 : exp(s[e] - m) * d[e]
+enum { DEEPEST = 16 };
+
+static bool is_chosen(const tensor_op *op, const tensor_node *choice, tensor_expr *most) {
+    const tensor_node *c = tensor_node_at(op, choice->args[0]);
+    if (choice->op != TENSOR_SELECT_OP || c->op != TENSOR_EQ_OP) return false;
+    *most = c->args[0];
+    return is_constant(op, c->args[1], (double)-INFINITY) && is_constant(op, choice->args[1], 0);
+}
+
+static bool is_exp_below(const tensor_op *op, const tensor_node *x, tensor_expr most) {
+    const tensor_node *of = x->op == TENSOR_EXP_OP ? tensor_node_at(op, x->args[0]) : x;
+    return x->op == TENSOR_EXP_OP && of->op == TENSOR_SUB_OP && of->args[1] == most;
+}
+
+static void find_bare(lowering *l, tensor_expr e, bool *seen);
+
+static void find_bare_below(lowering *l, tensor_expr e, tensor_expr most, uint32_t depth, bool *seen) {
+    const tensor_node *x = tensor_node_at(l->op, e);
+    bool exp = is_exp_below(l->op, x, most), arithmetic = x->op == TENSOR_MUL_OP || x->op == TENSOR_ADD_OP || x->op == TENSOR_NEG_OP;
+    if (exp) find_bare(l, x->args[0], seen);
+    else if (!arithmetic || depth > DEEPEST) find_bare(l, e, seen);
+    for (uint32_t i = 0; arithmetic && depth <= DEEPEST && i < x->nargs; i++) find_bare_below(l, x->args[i], most, depth + 1, seen);
+}
+
+static void find_bare(lowering *l, tensor_expr e, bool *seen) {
+    const tensor_node *x = tensor_node_at(l->op, e);
+    tensor_expr most;
+    if (seen[e]) return;
+    seen[e] = l->bare[e] = true;
+    bool chosen = is_chosen(l->op, x, &most);
+    for (uint32_t i = 0; i < x->nargs; i++)
+        if (chosen && i == 2) find_bare_below(l, x->args[i], most, 0, seen);
+        else find_bare(l, x->args[i], seen);
+}
+
+// 0 where its exponentials are, of numbers that are finite.
+static bool is_zero_with(const lowering *l, tensor_expr e, tensor_expr most, uint32_t depth) {
+    const tensor_node *x = tensor_node_at(l->op, e);
+    if (depth > DEEPEST) return false;
+    if (is_exp_below(l->op, x, most)) return !l->bare[e];
+    bool first = x->nargs && is_zero_with(l, x->args[0], most, depth + 1);
+    if (x->op == TENSOR_NEG_OP) return first;
+    if (x->op == TENSOR_MUL_OP) return first || is_zero_with(l, x->args[1], most, depth + 1);
+    return x->op == TENSOR_ADD_OP && first && is_zero_with(l, x->args[1], most, depth + 1);
+}
+
+// In cells of windows, whose sums are found again edge by edge where they are not finite.
+static bool in_fast_cell(const kernel *k) {
+    const loop_node *products = lw_products(k);
+    return k->cell && products && loop_again(products);
+}
+
+// Of less than every score inf is subtracted, once a row: then no cell has to choose.
+static simt_value but_none(kernel *k, simt_builder *b, tensor_expr e, simt_value most) {
+    simt_type t = simt_typeof(b->func, most);
+    if (k->l->bare[e] || !in_fast_cell(k) || t.element != SIMT_F32 || t.lanes != 1) return most;
+    simt_value none = simt_build_cmp(b, SIMT_EQ, most, simt_build_float(b, t, (double)-INFINITY));
+    return simt_build_select(b, none, simt_build_float(b, t, (double)INFINITY), most);
+}
+
+simt_value lw_chosen_below(kernel *k, simt_builder *b, tensor_expr choice) {
+    const tensor_node *x = tensor_node_at(k->l->op, choice);
+    tensor_expr most;
+    bool spares = in_fast_cell(k) && x->type.type == DT_F32 && is_chosen(k->l->op, x, &most) && is_zero_with(k->l, x->args[2], most, 0);
+    return spares ? lw_expr(k, b, x->args[2]) : 0;
+}
+
 static void find_in(lowering *l, const tensor_stage *in, tensor_expr e, bool *seen) {
     const tensor_node *x = tensor_node_at(l->op, e);
     if (seen[e]) return;
@@ -108,21 +183,19 @@ static void find_in(lowering *l, const tensor_stage *in, tensor_expr e, bool *se
 
 void lw_find_nonpositive(lowering *l) {
     l->nonpositive = ARENA_ARRAY(l->arena, bool, l->op->exprs.len + 1);
-    bool *seen = ARENA_ARRAY(l->arena, bool, l->op->exprs.len + 1);
+    l->bare = ARENA_ARRAY(l->arena, bool, l->op->exprs.len + 1);
+    bool *seen = ARENA_ARRAY(l->arena, bool, l->op->exprs.len + 1), *seen_bare = ARENA_ARRAY(l->arena, bool, l->op->exprs.len + 1);
     for (uint32_t i = 0; i < l->op->stages.len; i++)
-        for (uint32_t k = 0; k < l->op->stages.data[i].nbody; k++)
+        for (uint32_t k = 0; k < l->op->stages.data[i].nbody; k++) {
             find_in(l, &l->op->stages.data[i], l->op->stages.data[i].body[k], seen);
+            find_bare(l, l->op->stages.data[i].body[k], seen_bare);
+        }
     for (uint32_t i = 0; i < l->op->reducers.len; i++)   // which load nothing
         for (uint32_t k = 0; k < l->op->reducers.data[i].nstate; k++)
             find_in(l, NULL, l->op->reducers.data[i].combine[k], seen);
 }
 
 // ---- What is made of it ----------------------------------------------------------------------------------
-static bool is_constant(const tensor_op *op, tensor_expr e, double c) {
-    const tensor_node *x = tensor_node_at(op, e);
-    return x->op == TENSOR_CONST_OP && ir_dtype_is_float(x->type.type) && x->imm.f == c;
-}
-
 const tensor_node *lw_below(const lowering *l, const tensor_node *choice) {
     if (choice->op != TENSOR_SELECT_OP) return NULL;
     const tensor_node *c = tensor_node_at(l->op, choice->args[0]),
@@ -209,8 +282,8 @@ simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e) {
     tensor_expr of = tensor_node_at(k->l->op, e)->args[0];
     const tensor_node *x = tensor_node_at(k->l->op, of);
     bool nonpositive = k->l->nonpositive[e];
-    if (x->op == TENSOR_SUB_OP && lw_is_narrow(k))
-        return exp_of_difference(k, b, e, lw_expr(k, b, x->args[0]), lw_expr(k, b, x->args[1]), nonpositive);
+    if (x->op == TENSOR_SUB_OP && (lw_is_narrow(k) || (!k->l->bare[e] && in_fast_cell(k))))
+        return exp_of_difference(k, b, e, lw_expr(k, b, x->args[0]), but_none(k, b, e, lw_expr(k, b, x->args[1])), nonpositive);
     simt_value v = in_cell(k, b, e, lw_expr(k, b, of));
     bool f32 = simt_typeof(k->f, v).element == SIMT_F32;
     if (f32 && lw_is_narrow(k)) return exp_narrow(b, v);

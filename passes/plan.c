@@ -135,6 +135,7 @@ bool plan_equations(planner *p, bool whole) {
     if (p->failed) return false;
     plan_matrix_check(p);
     if (p->failed) return false;
+    plan_outside(p);
     pass_done(after, "rewrite", p->op, NULL, NULL);
     plan_recompute(p);
     if (!p->failed) plan_online(p);

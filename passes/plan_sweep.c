@@ -467,7 +467,8 @@ static loop_body *emit_walk(sweep *s, loop_body *at) {
     for (uint32_t i = 1; i < n; i++) {
         const tensor_stage *a = row_at(s, s->first), *b = row_at(s, s->first + i);
         index_cut x = plan_cut(p, a, a->bound[0], true), y = plan_cut(p, b, b->bound[0], true);
-        if (!p->failed) plan_alike(p, &x, &y);
+        bool kinds = x.matrix && y.matrix && x.matrix_kind != y.matrix_kind;   // of operations: refused by plan_window_walk
+        if (!p->failed && !kinds) plan_alike(p, &x, &y);
     }
     reduce->nstages = n;
     reduce->stages = stages;

@@ -218,6 +218,7 @@ typedef struct {   // a sum that `mma` is about
 void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum; refuses what is no contraction
 bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule says `mma` of what it reduces
 void plan_matrix_check(planner *p);   // refuses sums of which rewriting left one factor
+void plan_outside(planner *p);   // numbers that all terms of a sum in windows have stand outside of it (plan_outside.c)
 bool plan_adds(const planner *p, const tensor_stage *st);          // it is a sum, by whichever operation
 bool plan_matrix_sums(const planner *p, const tensor_stage *st);   // it adds in f32, which a matrix operation can do
 // The expression mentions v, but for what it reads by the map of that name (NULL: none), whose value is given.

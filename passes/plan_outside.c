@@ -1,0 +1,76 @@
+// Numbers that all terms of a sum in windows are multiplied by, such as the scale of attention's scores in their gradients: of each
+// cell they cost a multiplication, of the sum one for each of its results.
+//     dq[v, d] = sum.mma {e} (tf32(ds[e] * c) * k[src[e], d])
+//  →  dq[v, d] = sum.mma.times {e} (tf32(ds[e]) * k[src[e], d])    reducer sum.mma.times { …  finish (left.0 * c) }
+#include "planner.h"
+
+#include <string.h>
+
+typedef struct {
+    planner *p;
+    tensor_expr number;   // taken out; 0: none
+} taking;
+
+// Of literals and constant extents.
+static bool is_number(const planner *p, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op == TENSOR_SIZE_OP) return p->op->spaces.data[n->imm.i].kind == SPACE_CONST;
+    if (!n->nargs) return n->op == TENSOR_CONST_OP;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (!is_number(p, n->args[i])) return false;
+    return n->op != TENSOR_RAND_OP && n->op != TENSOR_LOAD_OP;
+}
+
+// What is left of a product of f32.
+static tensor_expr without_numbers(taking *t, tensor_expr e) {
+    tensor_op *op = t->p->op;
+    const tensor_node n = *tensor_node_at(op, e);
+    if (n.op != TENSOR_MUL_OP || n.type.type != DT_F32) return e;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!is_number(t->p, n.args[i])) continue;
+        t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, n.args[i], n.at) : n.args[i];
+        return without_numbers(t, n.args[1 - i]);
+    }
+    tensor_expr x = without_numbers(t, n.args[0]), y = without_numbers(t, n.args[1]);
+    return x == n.args[0] && y == n.args[1] ? e : tensor_binary(op, TENSOR_MUL_OP, x, y, n.at);
+}
+
+// The operand of a matrix operation, rounded as it was.
+static tensor_expr operand_without(taking *t, tensor_expr e) {
+    const tensor_node n = *tensor_node_at(t->p->op, e);
+    if (n.op != TENSOR_ROUND_OP && n.op != TENSOR_TF32_OP && n.op != TENSOR_TF32X3_OP) return e;
+    tensor_expr of = without_numbers(t, n.args[0]);
+    if (!t->number) return e;
+    return n.op == TENSOR_ROUND_OP ? tensor_round(t->p->op, (ir_dtype)n.imm.i, of, n.at) : tensor_tf32(t->p->op, (tensor_opcode)n.op, of, n.at);
+}
+
+static uint32_t times_at_last(taking *t, uint32_t of) {
+    planner *p = t->p;
+    tensor_reducer r = p->op->reducers.data[of];
+    tensor_expr *finish = ARENA_NEW(p->arena, tensor_expr);
+    *finish = tensor_binary(p->op, TENSOR_MUL_OP, r.finish[0], t->number, NO_SPAN);
+    r.name = arena_printf(p->arena, "%s.times", r.name);
+    r.finish = finish;
+    for (uint32_t i = 0; i < p->op->reducers.len; i++) {
+        const tensor_reducer *other = &p->op->reducers.data[i];
+        if (other->roundings == r.roundings && other->nresults == 1 && other->finish[0] == *finish && !strcmp(other->name, r.name)) return i;
+    }
+    VEC_PUSH(p->arena, &p->op->reducers, r);
+    return p->op->reducers.len - 1;
+}
+
+void plan_outside(planner *p) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        const tensor_stage st = p->op->stages.data[i];
+        taking t = {p, 0};
+        plan_matrix m;
+        if (st.reducer == TENSOR_NO_REDUCER || !plan_matrix_of(p, &st, &m) || m.cells || !m.window) continue;
+        const tensor_node product = *tensor_node_at(p->op, st.body[0]);
+        tensor_expr cell = operand_without(&t, product.args[0]), *body = ARENA_NEW(p->arena, tensor_expr);
+        if (!t.number) continue;
+        *body = tensor_binary(p->op, TENSOR_MUL_OP, cell, product.args[1], product.at);
+        uint32_t reducer = times_at_last(&t, st.reducer);
+        p->op->stages.data[i].body = body;
+        p->op->stages.data[i].reducer = reducer;
+    }
+}
