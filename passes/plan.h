@@ -63,7 +63,7 @@ typedef struct {
 // EVEN: no row is long. SKEWED: nothing is supposed of rows, and long ones get blocks of their own or are cut. FEW: likewise,
 // of entries that all fit the machine's threads at once, so rows are cut shorter. WALKED: sums of rows that need each other take one
 // walk, of rows of any length; WALKED_FEW: of few entries; WALKED_THIN: likewise, of few entries a row on average; WALKED_FEWER: of so few that a group goes through few of them; WALKED_WINDOWS: sixteen
-// share most of what they gather; WALKED_EVEN: none is long; WALKED_SHORT: likewise, of few entries, and each has as many groups as
+// share most of what they gather; WALKED_WINDOWS_LONG: likewise, of many entries each; WALKED_EVEN: none is long; WALKED_SHORT: likewise, of few entries, and each has as many groups as
 // it needs; WALKED_AT_ONCE: likewise, of few rows; WALKED_…_KEPT: one walk stores what another one needs of its scores. FUSED: what is computed for
 // the entries of a row and read there alone fits a block's shared memory. TILED: points that each reduce a dense axis lie
 // in the order of a map, many a value; TILED + 1: of the second such map, and so on. ALL_AT_ONCE: a kernel of sums of
@@ -85,6 +85,7 @@ typedef enum {
     ROWS_WALKED_THIN,
     ROWS_WALKED_FEWER,
     ROWS_WALKED_WINDOWS,
+    ROWS_WALKED_WINDOWS_LONG,
     ROWS_WALKED_EVEN,
     ROWS_WALKED_SHORT,
     ROWS_WALKED_AT_ONCE,

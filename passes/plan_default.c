@@ -141,7 +141,7 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " walked", " walked few", " walked thin", " walked fewer", " walked windows", " walked even", " walked short", " walked at once",
+        "",         " skewed", " few",   " walked", " walked few", " walked thin", " walked fewer", " walked windows", " walked long windows", " walked even", " walked short", " walked at once",
         " walked kept", " walked few kept", " walked thin kept", " walked fewer kept", " walked short kept", " walked even kept", " fused", " all at once", " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
@@ -231,7 +231,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (is_walked_few(rows)) default_guard_parts(&m, m.part);
     if (rows == ROWS_WALKED_FEW) default_guard_uneven(&m, m.part);   // so they are where they have few entries on average
     if (rows == ROWS_WALKED_THIN) default_guard_thin(&m);
-    if (rows == ROWS_WALKED_WINDOWS) default_guard_windows(&m);
+    if (default_is_windows(rows)) default_guard_windows(&m);
     if (spares) default_guard_kept(&m);
     if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};

@@ -86,6 +86,7 @@ typedef struct {
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
     VEC(default_dense_windows) windows;   // that walks go through
+    bool longer;                          // of long rows they are others
     stage_names kept;             // scores that walks store
     bool spares;                  // some of them so that another walk need not find them
     VEC(tensor_val) outer;        // maps whose preimages have sums of outer products
@@ -204,6 +205,7 @@ void default_follow(making *m);   // rows of any length and what entries take fr
 bool default_fuse(making *m);   // false: there is nothing to fuse
 bool default_walk(making *m);   // false: no sums of rows need each other, or extents are not known
 void default_order_by_degree(making *m, const char *stage, tensor_var row, tensor_val map);
+bool default_is_windows(plan_rows rows);   // of rows of any length, or of long ones
 void default_guard_windows(making *m);   // behind other guards: they are dense
 void default_guard_blocks(making *m);   // each row that is walked has a block
 void default_guard_short(making *m);    // or few entries are

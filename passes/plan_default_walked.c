@@ -408,7 +408,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     int64_t spare = s->lanes < LEAST_LANES ? LEAST_LANES / s->lanes : 1, groups = default_block_groups(m, s->lanes * spare),
             part = m->rows == ROWS_WALKED ? 2 * DEFAULT_PART : 0;
     stage_group all = stages_of(w, of);
-    if (m->rows == ROWS_WALKED_WINDOWS && default_window_walk(w, of, &all)) {
+    if (default_is_windows(m->rows) && default_window_walk(w, of, &all)) {
         w->windowed[of - w->walks.data] = true;
         return;
     }
@@ -551,6 +551,7 @@ bool default_walk(making *m) {
         if ((w.scores[i] || w.stored[i]) && !fill_score(&w, i, &deepest)) return false;
         m->fused[i] |= w.scores[i];
     }
-    if (m->rows == ROWS_WALKED_WINDOWS && !m->windows.len) return false;
+    if (default_is_windows(m->rows) && !m->windows.len) return false;
+    if (m->rows == ROWS_WALKED_WINDOWS_LONG && !m->longer) return false;
     return filled && order_kernels(m);
 }

@@ -232,7 +232,7 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
     follow(&r, stage);
     if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
-    if (w->m->rows == ROWS_WALKED_WINDOWS && has_columns(w, stage) && !is_one_term(w, of, st, body)) return false;
+    if (default_is_windows(w->m->rows) && has_columns(w, stage) && !is_one_term(w, of, st, body)) return false;
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = stage_of(w, of->sums.data[i]);
         tensor_val v = sum->targets[0].val;
@@ -452,15 +452,23 @@ static bool is_made_of_early(const walks *w, const walk *of, uint32_t stage) {
     return false;
 }
 
+// Of one number of a row, a block of a window waits longer for its row's arrays than a kernel of their own takes.
+static bool has_several(const walks *w, const tensor_stage *st) {
+    int64_t n = 1;
+    for (uint32_t i = 1; i < st->nleft; i++) n *= default_extent(w->p, st->left[i]);
+    return n > 1;
+}
+
 // The first walk over such rows finds them on the way, and stores them for the others, where it has rows whole.
 static void find_early(walks *w) {
     const plan_rows rows = w->m->rows;
-    bool whole = rows == ROWS_WALKED_EVEN || rows == ROWS_WALKED_SHORT || rows == ROWS_WALKED_AT_ONCE;
-    for (uint32_t i = 0; i < w->p->op->stages.len && whole; i++)
+    bool windows = default_is_windows(w->m->rows), whole = rows == ROWS_WALKED_EVEN || rows == ROWS_WALKED_SHORT || rows == ROWS_WALKED_AT_ONCE;
+    for (uint32_t i = 0; i < w->p->op->stages.len && (whole || windows); i++)
         for (uint32_t k = 0; k < w->walks.len; k++) {
             walk *of = &w->walks.data[k];
             const tensor_stage *st = stage_of(w, i);
             if (!default_walk_is_worth(w, of) || !is_of_rows(w, of, i) || !read_by_walk(w, of, i)) continue;
+            if (windows && !has_several(w, st)) continue;
             bool sum = st->reducer != TENSOR_NO_REDUCER;
             if (sum ? !default_reduces_dense(w->p, st) || !plan_loads(w->p, st, sees_param, w) : !is_made_of_early(w, of, i)) continue;
             VEC_PUSH(w->p->arena, &of->early, i);

@@ -283,6 +283,7 @@ static void add_tiled(versioning *w, const plan_class *c) {
 static schedule *add_walked(versioning *w, const plan_class *c, version_facts *facts) {
     plan_supposed supposed;
     bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_WINDOWS_LONG, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_EVEN_KEPT, &supposed);
     few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed);
