@@ -125,6 +125,8 @@ struct loop_node {
     uint32_t nfetched;
     const loop_fetch *fetched;  // FOR: what lies in shared memory in a round of its outermost serial digit or rest
     uint32_t buffers;           // rounds whose rows are there or on their way
+    uint32_t nreread;
+    const tensor_val *reread;   // FOR: inputs of which what all rounds read alike is read again by each, which no thread has room for
     // WITHIN
     uint32_t nsizes;
     const uint32_t *sizes;   // growing

@@ -151,6 +151,16 @@ static void read_fetched(plan_parser *p, loop_node *n) {
     n->fetched = fetched.data;
 }
 
+static void read_reread(plan_parser *p, loop_node *n) {
+    VEC(tensor_val) reread = {0};
+    do {
+        tensor_val v = loop_parse_val(p);
+        VEC_PUSH(p->text.arena, &reread, v);
+    } while (!p->text.failed && tensor_lex_accept(&p->text, ","));
+    n->nreread = reread.len;
+    n->reread = reread.data;
+}
+
 static void read_for(plan_parser *p, loop_node *n) {
     tensor_lex_expect(&p->text, "in");
     n->lo = tensor_parse_expr(&p->text);
@@ -159,6 +169,7 @@ static void read_for(plan_parser *p, loop_node *n) {
     if (tensor_lex_accept(&p->text, "pad")) read_pad(p, n);
     read_digits(p, n);
     if (tensor_lex_accept(&p->text, "fetch")) read_fetched(p, n);
+    if (tensor_lex_accept(&p->text, "reread")) read_reread(p, n);
     if (tensor_lex_accept(&p->text, "hold")) read_held(p, n);
 }
 

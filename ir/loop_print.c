@@ -63,6 +63,10 @@ static void print_fetched(plan_printer *p, const loop_node *n) {
     }
 }
 
+static void print_reread(plan_printer *p, const loop_node *n) {
+    for (uint32_t i = 0; i < n->nreread; i++) OUT(p, "%s %s", i ? "," : " reread", p->text.vals[n->reread[i]]);
+}
+
 static void print_maxima(plan_printer *p, const loop_node *n) {
     for (uint32_t i = 0; i < n->nmaxima; i++) {
         OUT(p, "%s %s", i ? "," : " online", p->names.stages[n->maxima[i].stage]);
@@ -93,6 +97,7 @@ static void print_head(plan_printer *p, const loop_node *n) {
         else print_expr(p, n->hi);
         print_digits(p, n);
         print_fetched(p, n);
+        print_reread(p, n);
         if (!n->nheld) break;
         OUT(p, " hold");
         print_slots(p, n->held, n->nheld);

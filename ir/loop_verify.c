@@ -518,6 +518,16 @@ static const char *check_list(loop_verifier *v, const loop_body *body) {
     return NULL;
 }
 
+static const char *check_reread(loop_verifier *v, const loop_node *n) {
+    for (uint32_t i = 0; i < n->nreread; i++) {
+        const tensor_val_info *val = &v->op->vals.data[n->reread[i]];
+        if (val->role != VAL_TENSOR) return WRONG(v, "'%s' is read again by each round, and is no input", val->name);
+        for (uint32_t k = 0; k < i; k++)
+            if (n->reread[k] == n->reread[i]) return WRONG(v, "'%s' is read again by each round twice", val->name);
+    }
+    return NULL;
+}
+
 static const char *check_body(loop_verifier *v, const loop_node *n) {
     if (v->path.len == LOOP_MAX_DEPTH) return WRONG(v, "nodes stand more than %d deep", LOOP_MAX_DEPTH);
     VEC_PUSH(v->scratch, &v->path, n);
@@ -525,6 +535,7 @@ static const char *check_body(loop_verifier *v, const loop_node *n) {
     if (n->kind == LOOP_FOR) TRY(bind(v, n));
     if (n->nheld) TRY(loop_check_held(v, n));
     if (n->nfetched) TRY(loop_check_fetched(v, n));
+    TRY(check_reread(v, n));
     TRY(check_list(v, &n->body));
     if (n->dealt) TRY(loop_check_steps(v, n));
     leave(v, mark, n->kind == LOOP_PHASE || n->kind == LOOP_WITHOUT);

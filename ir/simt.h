@@ -133,7 +133,8 @@ typedef struct {
     uint16_t scale;   // ADDR: bytes per index step
     uint8_t cache;    // simt_cache
     bool invariant;   // LD: no store of this launch reaches it
-    bool pinned;      // LD: is asked for where it stands, long before its use: an assembler would put it off to save registers
+    bool pinned;      // LD: is asked for where it stands: long before its use, where an assembler would put it off, or in each round of a
+                      // loop that reads it alike, before which it would take registers
 } simt_mem;
 
 typedef struct {

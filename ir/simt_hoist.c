@@ -75,7 +75,7 @@ static bool arm_may_leave(hoisting *h, simt_region r, bool *dear) {
 
 static bool may_leave(hoisting *h, simt_instr instr, bool *dear) {
     const simt_instr_info *i = at(h, instr);
-    bool load = i->op == SIMT_LD && (i->mem.invariant || (h->shared_stays && is_shared(h, i))),
+    bool load = i->op == SIMT_LD && !i->mem.pinned && (i->mem.invariant || (h->shared_stays && is_shared(h, i))),
          some = load || divides(h, i);
     if (!load && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE) return false;
     for (uint32_t n = 0; n < i->nargs; n++)

@@ -287,6 +287,14 @@ static simt_type memory_type(const kernel *k, tensor_val val, uint32_t lanes) {
     return (simt_type){lw_memory_element(k, stored_type(k, val)), (uint8_t)lanes};
 }
 
+// Every round of some loop around asks for it again.
+static bool is_reread(const kernel *k, tensor_val val) {
+    for (uint32_t i = 0; i < k->masks.len; i++)
+        for (uint32_t n = 0; n < k->masks.data[i].node->nreread; n++)
+            if (k->masks.data[i].node->reread[n] == val) return true;
+    return false;
+}
+
 static simt_value as_it_lies(kernel *k, simt_builder *b, tensor_val val, const simt_value *index,
                              uint32_t lanes, uint16_t align) {
     simt_value x = simt_build_load(b, memory_type(k, val, lanes), lw_address(k, b, val, index));
@@ -295,6 +303,7 @@ static simt_value as_it_lies(kernel *k, simt_builder *b, tensor_val val, const s
     mem->cache = cache_of(k, val);
     mem->invariant = !k->written[val] && where(k, val)->home != LOOP_SHARED &&
                      !(k->unsettled && k->unsettled[val]);
+    mem->pinned = is_reread(k, val);
     return x;
 }
 

@@ -27,6 +27,7 @@ enum {
     HEAD_WARPS = 4,     // that have heads of their own
     MOST_HEAD_WARPS = 8,
     BUFFERS = 3,        // of rows they share
+    FEW_BUFFERS = 2,    // of wide ones of f32
     MOST_HEADS = 4,     // of a row at once
     MOST_ALONE = 16     // of sums that are no products
 };
@@ -258,12 +259,21 @@ static bool fits_odd(const windows *x) {
     return x->type != DT_F32 && row % COPIED == 0 && are_shared(x);
 }
 
+// Registers of a thread for rows of scores, and for sums.
+static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }
+static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
+
+static bool rereads(const windows *x) {
+    return x->type == DT_F32 && words_of_sums(x) + words_of_rows(x) > (x->products ? WORDS_HELD : WORDS_HELD / 2);
+}
+
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
-enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340 };
+// Reading rows again pays less where a walk has two scores, as a gradient's.
+enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 390 };
 
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
-    if (x->type == DT_F32) return x->products ? WORDS_DENSITY : WORDS_SCORES_DENSITY;
+    if (x->type == DT_F32) return !x->products ? WORDS_SCORES_DENSITY : rereads(x) && x->scores > 1 ? WORDS_REREAD_DENSITY : WORDS_DENSITY;
     while (width_of(x) < densities[i].width) i++;
     return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
 }
@@ -277,15 +287,13 @@ static int64_t sharing_of(const windows *x) {
     return heads * least < SHARING ? default_power_in(SHARING, SHARING / heads) : least;
 }
 
-// Registers of a thread for rows of scores, and for sums.
-static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }
-static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
+static int64_t held_of_rows(const windows *x) { return rereads(x) ? 0 : words_of_rows(x); }
 
 // Warps that have a part of a row's columns each, so that there is room; 0: there is none.
 static int64_t parts_of(const windows *x) {
     int64_t parts = 1, most = !are_shared(x) || x->heads > 1 || x->type == DT_F32 || is_odd(x) ? 1 : MOST_PARTS;
-    while (parts < most && words_of_sums(x) / parts + words_of_rows(x) > MOST_HELD) parts *= 2;
-    bool room = words_of_sums(x) / parts + words_of_rows(x) <= MOST_HELD;
+    while (parts < most && words_of_sums(x) / parts + held_of_rows(x) > MOST_HELD) parts *= 2;
+    bool room = words_of_sums(x) / parts + held_of_rows(x) <= MOST_HELD;
     return room && up_to(x->columns, PIECE) / PIECE % parts == 0 ? parts : 0;
 }
 
@@ -306,9 +314,10 @@ static int64_t heads_held(const windows *x) {
     return pieces_of(x) > 1 && heads % 2 == 0 ? heads / 2 : heads;
 }
 
-// Of f32, each number twice the room and three products for one: of one head, what a thread holds of rows and sums.
+// Of f32, each number twice the room and three products for one: of one head, what a thread holds of sums, and of rows, or each round reads
+// those again.
 static bool fits_words(const windows *x) {
-    return x->heads == 1 && are_shared(x) && words_of_sums(x) + words_of_rows(x) <= WORDS_HELD;
+    return x->heads == 1 && are_shared(x) && words_of_sums(x) <= WORDS_HELD && (x->products || words_of_rows(x) <= WORDS_HELD);
 }
 
 static bool fit(windows *x) {
@@ -417,6 +426,28 @@ static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tens
                                   .nvalues = 1, .values = v});
 }
 
+// What the walk's rows have of its scores is read again by each round.
+static void fill_reread(const windows *x, const tensor_stage *st) {
+    walks *w = x->w;
+    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
+        const tensor_stage *score = stage_of(w, i);
+        bool read = false;
+        for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(w, x->of->sums.data[k], i);
+        if (!w->scores[i] || !read || score->reducer == TENSOR_NO_REDUCER) continue;
+        for (uint32_t a = 0; a < 2; a++) {
+            tensor_expr factor = tensor_node_at(w->p->op, score->body[0])->args[a];
+            bool row;
+            tensor_val map;
+            if (!is_rows_of(x, factor, score->bound[0], &row, &map) || !row) continue;
+            schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
+            *v = (schedule_value){.text = "global", .var = UINT32_MAX};
+            tensor_val of = (tensor_val)loop_matrix_factor(w->p->op, factor)->imm.i;
+            schedule_fill(w->p->arena, w->m->s,
+                          (schedule_cell){.verb = SCHEDULE_KEEP, .stage = st->name, .subject = w->p->op->vals.data[of].name, .nvalues = 1, .values = v});
+        }
+    }
+}
+
 void default_window_score(walks *w, const tensor_stage *st) {
     windows x = {.w = w, .type = type_of(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
     int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH), vector = w->natural ? 1 : default_power_in(depth / LANES, access_of(&x));
@@ -451,7 +482,8 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         if (windowed) fill_window(&x, st), first = false;
         if (product) fill_mma(&x, st, st->bound[0], x.bounded);
         if (!windowed || !are_shared(&x)) continue;
-        default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], BUFFERS, NULL);
+        default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], rereads(&x) ? FEW_BUFFERS : BUFFERS, NULL);
+        if (rereads(&x)) fill_reread(&x, st);
         if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);

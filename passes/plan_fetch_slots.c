@@ -194,6 +194,53 @@ static void fetch_few_of(slot_rows *x) {
     }
 }
 
+// ---- What each round reads again -------------------------------------------------------------------------
+// What the walk's rows have is held from round to round; where threads have no room for it the L1 has.
+typedef struct {
+    const planner *p;
+    tensor_val v, rows, source;
+    bool any;
+} row_reading;
+
+static bool meet_row(void *user, const tensor_node *load) {
+    row_reading *r = user;
+    const tensor_node *row = (tensor_val)load->imm.i == r->v && load->nargs ? tensor_node_at(r->p->op, load->args[0]) : NULL;
+    r->any |= row && (row->op != TENSOR_LOAD_OP || (tensor_val)row->imm.i == r->rows);
+    return true;
+}
+
+static bool is_of_rows(const slot_rows *x, const bool *in, tensor_val v) {
+    row_reading r = {x->p, v, x->to, x->source, false};
+    for (uint32_t i = 0; i < x->p->op->stages.len; i++)
+        if (in[i]) plan_loads(x->p, &x->p->op->stages.data[i], meet_row, &r);
+    return r.any;
+}
+
+static schedule_cell *reread_cell(const slot_rows *x, const bool *in, tensor_val v) {
+    for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
+        const tensor_stage *st = &x->p->op->stages.data[i];
+        schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->name, SCHEDULE_KEEP, x->p->op->vals.data[v].name) : NULL;
+        if (c && !strcmp(schedule_value_of(c, NULL)->text, "global")) return c;
+    }
+    return NULL;
+}
+
+static void reread(slot_rows *x, const bool *in) {
+    planner *p = x->p;
+    VEC(tensor_val) all = {0};
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        schedule_cell *c = reread_cell(x, in, v);
+        if (!c) continue;
+        c->consumed = true;
+        if (is_of_rows(x, in, v)) VEC_PUSH(p->arena, &all, v);
+        else
+            REFUSE(p, E0530, c, "leave it out", "nothing is read of '%s' at the rows of the walk, which alone are read again by each round",
+                   p->op->vals.data[v].name);
+    }
+    x->slots->nreread = all.len;
+    x->slots->reread = all.data;
+}
+
 // ---- All -------------------------------------------------------------------------------------------------
 void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const loop_kernel *k) {
     tensor_val source = plan_window_source(p, m->window);
@@ -220,6 +267,7 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
         x.st = &p->op->stages.data[i];
         if (in[i] && !fetch_of(&x)) return;
     }
+    reread(&x, in);
     bool rows = x.fetched.len > 0;
     for (uint32_t i = 0; i < p->op->stages.len && rows; i++) {
         x.st = &p->op->stages.data[i];
