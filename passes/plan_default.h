@@ -55,6 +55,7 @@ enum {
 typedef struct {   // of a map's values, by what another one says, of which so many cells in a thousand are in use
     tensor_val map, source;
     int64_t density;
+    int64_t entries;   // of a row, on average, at least; 0: any number
 } default_dense_windows;
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups

@@ -269,13 +269,21 @@ static bool rereads(const windows *x) {
 
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
 // Reading rows again pays less where a walk has two scores, as a gradient's.
-enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 390 };
+enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 370 };
 
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
     if (x->type == DT_F32) return !x->products ? WORDS_SCORES_DENSITY : rereads(x) && x->scores > 1 ? WORDS_REREAD_DENSITY : WORDS_DENSITY;
     while (width_of(x) < densities[i].width) i++;
     return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
+}
+
+// Of a row, on average: measured over batches of graphs of 16, 30, 70, 100 and 119 nodes.
+enum { LONG = 40, WORDS_REREAD_LONG = 48 };
+
+static int64_t entries_of(const windows *x) {
+    if (rereads(x) && x->scores > 1) return WORDS_REREAD_LONG;
+    return x->w->m->rows == ROWS_WALKED_WINDOWS_LONG ? LONG : 0;
 }
 
 // Warps that share a window's slots, of other rows.
@@ -488,18 +496,16 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);
     w->natural |= (are_shared(&x) && x.heads > 1) || are_matrices(&x) || is_odd(&x);
-    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x)}));
+    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x)}));
     return true;
 }
 
 // ---- Guards ----------------------------------------------------------------------------------------------
-enum { LONG = 40 };   // entries of a row, on average: measured over batches of graphs of 16, 30, 70 and 119 nodes
-
 bool default_is_windows(plan_rows rows) { return rows == ROWS_WALKED_WINDOWS || rows == ROWS_WALKED_WINDOWS_LONG; }
 
-static void guard_long(making *m, tensor_val map) {
-    program_guard g = {.kind = GUARD_HOLDS, .text = arena_printf(m->p->arena, "avg(%s) >= %d", m->p->op->vals.data[map].name, LONG)};
-    const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, LONG, 0}, {SZ_GE, 0, 0}};
+static void guard_long(making *m, tensor_val map, int64_t entries) {
+    program_guard g = {.kind = GUARD_HOLDS, .text = arena_printf(m->p->arena, "avg(%s) >= %lld", m->p->op->vals.data[map].name, (long long)entries)};
+    const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, entries, 0}, {SZ_GE, 0, 0}};
     for (uint32_t k = 0; k < 3; k++) VEC_PUSH(m->p->arena, &g.holds, t[k]);
     VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
 }
@@ -513,7 +519,7 @@ void default_guard_windows(making *m) {
                            .text = arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", p->op->vals.data[d->map].name,
                                                 p->op->vals.data[d->source].name, ROWS, (long long)d->density)};
         const size_token t[] = {{SZ_DENSITY, d->map, ((int64_t)ROWS << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
-        if (m->longer) guard_long(m, d->map);
+        if (d->entries) guard_long(m, d->map, d->entries);
         for (uint32_t k = 0; k < 3; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
         VEC_PUSH(p->arena, &p->facts->guards, g);
     }
