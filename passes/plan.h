@@ -62,7 +62,7 @@ typedef struct {
 } plan_supposed;
 // EVEN: no row is long. SKEWED: nothing is supposed of rows, and long ones get blocks of their own or are cut. FEW: likewise,
 // of entries that all fit the machine's threads at once, so rows are cut shorter. WALKED: sums of rows that need each other take one
-// walk, of rows of any length; WALKED_FEW: of few entries; WALKED_THIN: likewise, of few entries a row on average; WALKED_FEWER: of so few that a group goes through few of them; WALKED_WINDOWS: sixteen
+// walk, of rows of any length; WALKED_FEW: of few entries; WALKED_SOME: of more; WALKED_THIN: likewise, of few entries a row on average; WALKED_FEWER: of so few that a group goes through few of them; WALKED_WINDOWS: sixteen
 // share most of what they gather; WALKED_WINDOWS_LONG: likewise, of many entries each; WALKED_EVEN: none is long; WALKED_SHORT: likewise, of few entries, and each has as many groups as
 // it needs; WALKED_AT_ONCE: likewise, of few rows; WALKED_…_KEPT: one walk stores what another one needs of its scores. FUSED: what is computed for
 // the entries of a row and read there alone fits a block's shared memory. TILED: points that each reduce a dense axis lie
@@ -82,6 +82,7 @@ typedef enum {
     ROWS_FEW,
     ROWS_WALKED,
     ROWS_WALKED_FEW,
+    ROWS_WALKED_SOME,
     ROWS_WALKED_THIN,
     ROWS_WALKED_FEWER,
     ROWS_WALKED_WINDOWS,

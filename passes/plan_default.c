@@ -141,7 +141,7 @@ static void fill_overlaps(making *m) {
 
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
-        "",         " skewed", " few",   " walked", " walked few", " walked thin", " walked fewer", " walked windows", " walked long windows", " walked even", " walked short", " walked at once",
+        "",         " skewed", " few",   " walked", " walked few", " walked some", " walked thin", " walked fewer", " walked windows", " walked long windows", " walked even", " walked short", " walked at once",
         " walked kept", " walked few kept", " walked thin kept", " walked fewer kept", " walked short kept", " walked even kept", " fused", " all at once", " fused all at once", " shortest",
         " short",   " thin",   " fewer", " brief", " group at once", " few points",        " some points",
         " many points", " outer few", " outer many", " outer", " tiled by"};
@@ -201,9 +201,10 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                 .spares = spares,
                 .tiled = TENSOR_NO_VAL,
                 .points = TENSOR_NO_SPACE,
-                .most = rows == ROWS_WALKED_FEWER ? DEFAULT_WALKED_FEWER
-                        : rows == ROWS_FEWER      ? DEFAULT_FEWER
-                                                  : DEFAULT_FEW};
+                .most = rows == ROWS_WALKED_FEWER           ? DEFAULT_WALKED_FEWER
+                        : rows == ROWS_WALKED_FEW && !keeps ? DEFAULT_WALKED_FEW
+                        : rows == ROWS_FEWER                ? DEFAULT_FEWER
+                                                            : DEFAULT_FEW};
     if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
     if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
@@ -229,7 +230,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows == ROWS_WALKED_EVEN) default_guard_even(&m);
     if (rows == ROWS_WALKED_SHORT) default_guard_short(&m);
     if (is_walked_few(rows)) default_guard_parts(&m, m.part);
-    if (rows == ROWS_WALKED_FEW) default_guard_uneven(&m, m.part);   // so they are where they have few entries on average
+    if (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) default_guard_uneven(&m, m.part);   // so they are where they have few entries on average
     if (rows == ROWS_WALKED_THIN) default_guard_thin(&m);
     if (default_is_windows(rows)) default_guard_windows(&m);
     if (spares) default_guard_kept(&m);

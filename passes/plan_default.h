@@ -29,6 +29,7 @@ enum {
     DEFAULT_WALKED_THIN = 16,         // entries a row on average: of more, groups of half as many lanes are too few
     DEFAULT_WALKED_SHORT = 1 << 19,   // entries of rows that are walked whole, since none is long
     DEFAULT_WALKED_FEWER = 1 << 18,   // or where some are, of which a group goes through few
+    DEFAULT_WALKED_FEW = 1 << 19,     // of which parts of few suffice
     DEFAULT_FEWER_EACH = 32,          // entries of a row that a group walks alone, then
     DEFAULT_FEW_EACH = 64,            // of up to DEFAULT_FEW entries in all
     DEFAULT_THIN_EACH = 128,          // where most rows have few

@@ -22,15 +22,16 @@ int64_t default_block_groups(const making *m, int64_t lanes) {
 // ---- Classes ---------------------------------------------------------------------------------------------
 bool default_whole_classes(plan_rows rows) { return rows == ROWS_WALKED_AT_ONCE || rows == ROWS_WALKED_SHORT; }
 
-// Entries that a group goes through alone: as many as there are for each group that a machine has at once, some 8,000; and
-// groups of a block.
+// Entries that a group goes through alone: as many as there are for each group that a machine has at once, some 8,000; those of a part
+// that several of a row share; and groups of a block.
 static const struct {
     plan_rows rows;
-    int64_t each, groups;
-} cut_sizes[] = {{ROWS_WALKED_FEWER, DEFAULT_FEWER_EACH, BLOCK_GROUPS},
-                 {ROWS_WALKED_FEW, DEFAULT_FEW_EACH, BLOCK_GROUPS},
-                 {ROWS_WALKED_THIN, DEFAULT_THIN_EACH, THIN_BLOCK_GROUPS},
-                 {ROWS_WALKED, DEFAULT_MANY_EACH, THIN_BLOCK_GROUPS}};
+    int64_t each, part, groups;
+} cut_sizes[] = {{ROWS_WALKED_FEWER, DEFAULT_FEWER_EACH, SHARERS * DEFAULT_FEWER_EACH, BLOCK_GROUPS},
+                 {ROWS_WALKED_FEW, DEFAULT_FEW_EACH, SHARERS * DEFAULT_FEW_EACH, BLOCK_GROUPS},
+                 {ROWS_WALKED_SOME, DEFAULT_FEW_EACH, 2 * SHARERS * DEFAULT_FEW_EACH, BLOCK_GROUPS},
+                 {ROWS_WALKED_THIN, DEFAULT_THIN_EACH, SHARERS * DEFAULT_THIN_EACH, THIN_BLOCK_GROUPS},
+                 {ROWS_WALKED, DEFAULT_MANY_EACH, SHARERS * DEFAULT_MANY_EACH, THIN_BLOCK_GROUPS}};
 
 enum { CUT_SIZES = sizeof cut_sizes / sizeof *cut_sizes };
 
@@ -62,9 +63,10 @@ int64_t default_class_groups(const walks *w, int64_t lanes) {
 uint32_t default_row_sizes(const walks *w, int64_t groups, default_row_size size[3]) {
     const int64_t sharers = groups < SHARERS ? groups : SHARERS;
     if (default_cut_classes(w)) {
-        const int64_t each = cut_sizes[cut_size(w->m->rows)].each;
+        const uint32_t cut = cut_size(w->m->rows);
+        const int64_t each = cut_sizes[cut].each;
         size[0] = (default_row_size){"light", 1, each + 1, 0};
-        size[1] = (default_row_size){"heavy", sharers, 0, sharers * each};
+        size[1] = (default_row_size){"heavy", sharers, 0, cut_sizes[cut].part * sharers / SHARERS};
         return 2;
     }
     const bool at_once = w->m->rows == ROWS_WALKED_AT_ONCE;

@@ -535,7 +535,8 @@ bool default_walk(making *m) {
         if (!share_rows(&w, &w.walks.data[i], &s)) return false;
         if (!filled++ || s.depth > deepest.depth) deepest = s;
     }
-    bool light = filled && are_light(&w, &deepest), short_walk = filled == 1 && (m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_FEWER);
+    bool light = filled && are_light(&w, &deepest), few = m->rows == ROWS_WALKED_FEW || m->rows == ROWS_WALKED_SOME || m->rows == ROWS_WALKED_FEWER,
+         short_walk = filled == 1 && few;
     w.heavy = filled > 1 && !light;
     w.single = filled == 1;
     w.light = light;

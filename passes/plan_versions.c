@@ -295,6 +295,7 @@ static schedule *add_walked(versioning *w, const plan_class *c, version_facts *f
     if (few) add_made(w, c, ROWS_WALKED_THIN, &supposed);
     if (few) add_made(w, c, ROWS_WALKED_FEW_KEPT, &supposed);
     few = few && add_made(w, c, ROWS_WALKED_FEW, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_SOME, &supposed);
     if (few && !supposed.extents) add_made(w, c, ROWS_WALKED_KEPT, &supposed);
     return few && !supposed.extents ? add_rows(w, c, ROWS_WALKED, &supposed, facts) : NULL;
 }
