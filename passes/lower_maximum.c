@@ -190,6 +190,11 @@ void lw_find_nonpositive(lowering *l) {
             find_in(l, &l->op->stages.data[i], l->op->stages.data[i].body[k], seen);
             find_bare(l, l->op->stages.data[i].body[k], seen_bare);
         }
+    for (uint32_t i = 0; i < l->op->stages.len; i++) {
+        const tensor_stage *st = &l->op->stages.data[i];
+        for (uint32_t k = 0; k < st->nfilters; k++) find_bare(l, st->filters[k], seen_bare);
+        for (uint32_t k = 0; k < st->nelse; k++) find_bare(l, st->orelse[k], seen_bare);
+    }
     for (uint32_t i = 0; i < l->op->reducers.len; i++)   // which load nothing
         for (uint32_t k = 0; k < l->op->reducers.data[i].nstate; k++)
             find_in(l, NULL, l->op->reducers.data[i].combine[k], seen);

@@ -198,31 +198,39 @@ static void fetch_few_of(slot_rows *x) {
 // What the walk's rows have is held from round to round; where threads have no room for it the L1 has.
 typedef struct {
     const planner *p;
-    tensor_val v, rows, source;
+    const tensor_stage *st;   // that reads
+    tensor_val v, rows;
     bool any;
 } row_reading;
 
 static bool meet_row(void *user, const tensor_node *load) {
     row_reading *r = user;
-    const tensor_node *row = (tensor_val)load->imm.i == r->v && load->nargs ? tensor_node_at(r->p->op, load->args[0]) : NULL;
-    r->any |= row && (row->op != TENSOR_LOAD_OP || (tensor_val)row->imm.i == r->rows);
+    const tensor_node *at = (tensor_val)load->imm.i == r->v && load->nargs ? tensor_node_at(r->p->op, load->args[0]) : NULL;
+    bool sum = at && r->st->nkeys, own = sum && at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == r->st->left[0];
+    r->any |= own || (at && at->op == TENSOR_LOAD_OP && (tensor_val)at->imm.i == r->rows);
     return true;
 }
 
 static bool is_of_rows(const slot_rows *x, const bool *in, tensor_val v) {
-    row_reading r = {x->p, v, x->to, x->source, false};
-    for (uint32_t i = 0; i < x->p->op->stages.len; i++)
-        if (in[i]) plan_loads(x->p, &x->p->op->stages.data[i], meet_row, &r);
+    row_reading r = {.p = x->p, .v = v, .rows = x->to};
+    for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
+        r.st = &x->p->op->stages.data[i];
+        if (in[i]) plan_loads(x->p, r.st, meet_row, &r);
+    }
     return r.any;
 }
 
+// Said of one sum of the walk, or of several.
 static schedule_cell *reread_cell(const slot_rows *x, const bool *in, tensor_val v) {
+    schedule_cell *said = NULL;
     for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
         const tensor_stage *st = &x->p->op->stages.data[i];
         schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->name, SCHEDULE_KEEP, x->p->op->vals.data[v].name) : NULL;
-        if (c && !strcmp(schedule_value_of(c, NULL)->text, "global")) return c;
+        if (!c || strcmp(schedule_value_of(c, NULL)->text, "global")) continue;
+        c->consumed = true;
+        said = c;
     }
-    return NULL;
+    return said;
 }
 
 static void reread(slot_rows *x, const bool *in) {
@@ -231,8 +239,7 @@ static void reread(slot_rows *x, const bool *in) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *c = reread_cell(x, in, v);
         if (!c) continue;
-        c->consumed = true;
-        if (is_of_rows(x, in, v)) VEC_PUSH(p->arena, &all, v);
+        if (p->op->vals.data[v].role == VAL_TENSOR && is_of_rows(x, in, v)) VEC_PUSH(p->arena, &all, v);
         else
             REFUSE(p, E0530, c, "leave it out", "nothing is read of '%s' at the rows of the walk, which alone are read again by each round",
                    p->op->vals.data[v].name);

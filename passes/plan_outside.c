@@ -4,30 +4,54 @@
 //  →  dq[v, d] = sum.mma.times {e} (tf32(ds[e]) * k[src[e], d])    reducer sum.mma.times { …  finish (left.0 * c) }
 #include "planner.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
     planner *p;
     tensor_expr number;   // taken out; 0: none
+    double value;         // its own
 } taking;
 
-// Of literals and constant extents.
-static bool is_number(const planner *p, tensor_expr e) {
+// Of literals and constant extents; false: it is none, or depends on more.
+static bool is_number(const planner *p, tensor_expr e, double *x) {
     const tensor_node *n = tensor_node_at(p->op, e);
+    double a[2] = {0, 0};
+    if (n->op == TENSOR_CONST_OP) *x = tensor_type_is_float(n->type) ? n->imm.f : (double)n->imm.i;
+    if (n->op == TENSOR_SIZE_OP) *x = (double)p->op->spaces.data[n->imm.i].size;
+    if (n->op == TENSOR_CONST_OP) return true;
     if (n->op == TENSOR_SIZE_OP) return p->op->spaces.data[n->imm.i].kind == SPACE_CONST;
-    if (!n->nargs) return n->op == TENSOR_CONST_OP;
+    if (!n->nargs || n->nargs > 2) return false;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (!is_number(p, n->args[i])) return false;
-    return n->op != TENSOR_RAND_OP && n->op != TENSOR_LOAD_OP;
+        if (!is_number(p, n->args[i], &a[i])) return false;
+    switch ((int)n->op) {
+    case TENSOR_CVT_OP: *x = a[0]; return true;
+    case TENSOR_SQRT_OP: *x = sqrt(a[0]); return true;
+    case TENSOR_MUL_OP: *x = a[0] * a[1]; return true;
+    case TENSOR_DIV_OP: *x = a[0] / a[1]; return true;
+    }
+    return false;
+}
+
+// Sums keep their range, and nothing that is not finite comes to rows without terms.
+static bool may_wait(const planner *p, tensor_expr e, double *all) {
+    static const double MOST = 256;
+    double x;
+    if (!is_number(p, e, &x)) return false;
+    *all *= x;
+    return fabs(*all) <= MOST && fabs(*all) >= 1 / MOST;
 }
 
 // What is left of a product of f32.
 static tensor_expr without_numbers(taking *t, tensor_expr e) {
     tensor_op *op = t->p->op;
     const tensor_node n = *tensor_node_at(op, e);
-    if (n.op != TENSOR_MUL_OP || n.type.type != DT_F32) return e;
+    double own;
+    if (n.op != TENSOR_MUL_OP || n.type.type != DT_F32 || is_number(t->p, e, &own)) return e;
     for (uint32_t i = 0; i < 2; i++) {
-        if (!is_number(t->p, n.args[i])) continue;
+        double value = t->value;
+        if (!may_wait(t->p, n.args[i], &value)) continue;
+        t->value = value;
         t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, n.args[i], n.at) : n.args[i];
         return without_numbers(t, n.args[1 - i]);
     }
@@ -35,10 +59,11 @@ static tensor_expr without_numbers(taking *t, tensor_expr e) {
     return x == n.args[0] && y == n.args[1] ? e : tensor_binary(op, TENSOR_MUL_OP, x, y, n.at);
 }
 
-// The operand of a matrix operation, rounded as it was.
+// The operand of a matrix operation, rounded as it was. What f16 holds has less range than a product may need.
 static tensor_expr operand_without(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
-    if (n.op != TENSOR_ROUND_OP && n.op != TENSOR_TF32_OP && n.op != TENSOR_TF32X3_OP) return e;
+    bool bf16 = n.op == TENSOR_ROUND_OP && (ir_dtype)n.imm.i == DT_BF16;
+    if (!bf16 && n.op != TENSOR_TF32_OP && n.op != TENSOR_TF32X3_OP) return e;
     tensor_expr of = without_numbers(t, n.args[0]);
     if (!t->number) return e;
     return n.op == TENSOR_ROUND_OP ? tensor_round(t->p->op, (ir_dtype)n.imm.i, of, n.at) : tensor_tf32(t->p->op, (tensor_opcode)n.op, of, n.at);
@@ -62,7 +87,7 @@ static uint32_t times_at_last(taking *t, uint32_t of) {
 void plan_outside(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage st = p->op->stages.data[i];
-        taking t = {p, 0};
+        taking t = {p, 0, 1};
         plan_matrix m;
         if (st.reducer == TENSOR_NO_REDUCER || !plan_matrix_of(p, &st, &m) || m.cells || !m.window) continue;
         const tensor_node product = *tensor_node_at(p->op, st.body[0]);
