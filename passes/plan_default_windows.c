@@ -269,7 +269,7 @@ static bool rereads(const windows *x) {
 
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
 // Reading rows again pays less where a walk has two scores, as a gradient's.
-enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 370 };
+enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 350 };
 
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
