@@ -105,11 +105,18 @@ static split_terms product(taking *t, const tensor_node *n) {
     return all;
 }
 
+// What the row knows before the walk stays with its terms: where it is infinite, so are they, and their sum may be no number.
+static bool is_plain_number(const taking *t, tensor_expr e) {
+    double x;
+    return plan_number(t->p, e, &x) && isfinite(x) && x != 0;
+}
+
 static split_terms quotient(taking *t, tensor_expr e, const tensor_node *n) {
+    reading r = read_in(t, n->args[1]);
     bool row = of_row(t, n->args[1]);
-    if (!row && read_in(t, n->args[1]).any) return give_up(t, e);
+    if (!row && r.any) return give_up(t, e);
     split_terms all = split(t, n->args[0]);
-    tensor_expr *x = row ? &all.outer : &all.common;
+    tensor_expr *x = row && (r.any || is_plain_number(t, n->args[1])) ? &all.outer : &all.common;
     *x = tensor_binary(t->p->op, TENSOR_DIV_OP, *x ? *x : number(t, n->args[1], 1), n->args[1], n->at);
     return all;
 }
@@ -253,7 +260,7 @@ static split_terms split(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
     reading r = read_in(t, e);
     bool other;
-    if (of_row(t, e) && (r.final || (!r.any && !t->nchoices))) return one_term(t, 0, e);
+    if (of_row(t, e) && (r.final || (!t->nchoices && is_plain_number(t, e)))) return one_term(t, 0, e);
     if (n.op == TENSOR_MUL_OP) return product(t, &n);
     if (n.op == TENSOR_DIV_OP) return quotient(t, e, &n);
     if (!r.any) return one_term(t, e, 0);

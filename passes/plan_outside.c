@@ -13,8 +13,7 @@ typedef struct {
     double value;         // its own
 } taking;
 
-// Of literals and constant extents; false: it is none, or depends on more.
-static bool is_number(const planner *p, tensor_expr e, double *x) {
+bool plan_number(const planner *p, tensor_expr e, double *x) {
     const tensor_node *n = tensor_node_at(p->op, e);
     double a[2] = {0, 0};
     if (n->op == TENSOR_CONST_OP) *x = tensor_type_is_float(n->type) ? n->imm.f : (double)n->imm.i;
@@ -23,7 +22,7 @@ static bool is_number(const planner *p, tensor_expr e, double *x) {
     if (n->op == TENSOR_SIZE_OP) return p->op->spaces.data[n->imm.i].kind == SPACE_CONST;
     if (!n->nargs || n->nargs > 2) return false;
     for (uint32_t i = 0; i < n->nargs; i++)
-        if (!is_number(p, n->args[i], &a[i])) return false;
+        if (!plan_number(p, n->args[i], &a[i])) return false;
     switch ((int)n->op) {
     case TENSOR_CVT_OP: *x = a[0]; return true;
     case TENSOR_SQRT_OP: *x = sqrt(a[0]); return true;
@@ -37,7 +36,7 @@ static bool is_number(const planner *p, tensor_expr e, double *x) {
 static bool may_wait(const planner *p, tensor_expr e, double *all) {
     static const double MOST = 256;
     double x;
-    if (!is_number(p, e, &x)) return false;
+    if (!plan_number(p, e, &x)) return false;
     *all *= x;
     return fabs(*all) <= MOST && fabs(*all) >= 1 / MOST;
 }
@@ -47,7 +46,7 @@ static tensor_expr without_numbers(taking *t, tensor_expr e) {
     tensor_op *op = t->p->op;
     const tensor_node n = *tensor_node_at(op, e);
     double own;
-    if (n.op != TENSOR_MUL_OP || n.type.type != DT_F32 || is_number(t->p, e, &own)) return e;
+    if (n.op != TENSOR_MUL_OP || n.type.type != DT_F32 || plan_number(t->p, e, &own)) return e;
     for (uint32_t i = 0; i < 2; i++) {
         double value = t->value;
         if (!may_wait(t->p, n.args[i], &value)) continue;

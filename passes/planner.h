@@ -219,6 +219,7 @@ void plan_matrix_types(planner *p, uint32_t stage);   // its factors and its sum
 bool plan_asks_matrix(const planner *p, const tensor_stage *st);   // a schedule says `mma` of what it reduces
 void plan_matrix_check(planner *p);   // refuses sums of which rewriting left one factor
 void plan_outside(planner *p);   // numbers that all terms of a sum in windows have stand outside of it (plan_outside.c)
+bool plan_number(const planner *p, tensor_expr e, double *x);   // of literals and constant extents; false: it is none, or depends on more
 bool plan_adds(const planner *p, const tensor_stage *st);          // it is a sum, by whichever operation
 bool plan_matrix_sums(const planner *p, const tensor_stage *st);   // it adds in f32, which a matrix operation can do
 // The expression mentions v, but for what it reads by the map of that name (NULL: none), whose value is given.
