@@ -32,7 +32,7 @@ typedef struct {   // what the kernels of a plan share
     uint32_t *prepared_of;   // per value: UINT32_MAX: not prepared
     uint8_t *none_facts;     // per expression: see scalar.h
     bool *nonpositive;       // per exponential: see lower_maximum.c
-    bool *bare;              // likewise: something reads it that is not 0 where it is one of -inf less itself
+    bool *bare;              // likewise: something reads it where no choice of 0 is around for a difference from -inf
     uint32_t *visited, visits;
 } lowering;
 

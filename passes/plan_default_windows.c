@@ -183,13 +183,17 @@ static bool fits_sums(windows *x) {
     return x->depth < 2 || (x->depth == 2 && default_extent(p, st->left[st->nleft - 1]) <= MOST_ALONE);
 }
 
+// A score that reduces, which the walk's sums read.
+static bool is_score(const windows *x, uint32_t stage) {
+    bool read = false;
+    for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(x->w, x->of->sums.data[k], stage);
+    return read && x->w->scores[stage] && stage_of(x->w, stage)->reducer != TENSOR_NO_REDUCER;
+}
+
 static bool fits_scores(windows *x) {
     for (uint32_t i = 0; i < x->w->p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(x->w, i);
-        bool read = false;
-        for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(x->w, x->of->sums.data[k], i);
-        if (!x->w->scores[i] || !read || st->reducer == TENSOR_NO_REDUCER) continue;
-        if (!is_dot(x, st)) return false;
+        if (!is_score(x, i)) continue;
+        if (!is_dot(x, stage_of(x->w, i))) return false;
         x->scores++;
     }
     return true;
@@ -421,39 +425,35 @@ static void find_shared(reading *r, tensor_expr e) {
     for (uint32_t i = 0; i < n->nargs && n->op != TENSOR_LOAD_OP; i++) find_shared(r, n->args[i]);
 }
 
+static void fill_keep(walks *w, const tensor_stage *st, tensor_val input, const char *place) {
+    schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
+    *v = (schedule_value){.text = place, .var = UINT32_MAX};
+    schedule_fill(w->p->arena, w->m->s,
+                  (schedule_cell){.verb = SCHEDULE_KEEP, .stage = st->name, .subject = w->p->op->vals.data[input].name,
+                                  .nvalues = 1, .values = v});
+}
+
 // What is read at the map's values: of the factor that has columns, of the score's.
 static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tensor_val source) {
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
     reading r = {w->p, along, source, TENSOR_NO_VAL};
     find_shared(&r, body);
     if (r.found == TENSOR_NO_VAL) return;
-    schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
-    *v = (schedule_value){.text = "shared", .var = UINT32_MAX};
-    schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_KEEP, .stage = st->name, .subject = w->p->op->vals.data[r.found].name,
-                                  .nvalues = 1, .values = v});
+    fill_keep(w, st, r.found, "shared");
 }
 
 // What the walk's rows have of its scores is read again by each round.
 static void fill_reread(const windows *x, const tensor_stage *st) {
-    walks *w = x->w;
-    for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        const tensor_stage *score = stage_of(w, i);
-        bool read = false;
-        for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(w, x->of->sums.data[k], i);
-        if (!w->scores[i] || !read || score->reducer == TENSOR_NO_REDUCER) continue;
-        for (uint32_t a = 0; a < 2; a++) {
-            tensor_expr factor = tensor_node_at(w->p->op, score->body[0])->args[a];
+    const planner *p = x->w->p;
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        for (uint32_t a = 0; a < 2 && is_score(x, i); a++) {
+            const tensor_stage *score = stage_of(x->w, i);
+            tensor_expr factor = tensor_node_at(p->op, score->body[0])->args[a];
             bool row;
             tensor_val map;
             if (!is_rows_of(x, factor, score->bound[0], &row, &map) || !row) continue;
-            schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
-            *v = (schedule_value){.text = "global", .var = UINT32_MAX};
-            tensor_val of = (tensor_val)loop_matrix_factor(w->p->op, factor)->imm.i;
-            schedule_fill(w->p->arena, w->m->s,
-                          (schedule_cell){.verb = SCHEDULE_KEEP, .stage = st->name, .subject = w->p->op->vals.data[of].name, .nvalues = 1, .values = v});
+            fill_keep(x->w, st, (tensor_val)loop_matrix_factor(p->op, factor)->imm.i, "global");
         }
-    }
 }
 
 void default_window_score(walks *w, const tensor_stage *st) {
