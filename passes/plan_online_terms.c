@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { MOST_TERMS = 4 };
+enum { MOST_TERMS = 4, MOST_NUMBER = 256 };
 
 typedef struct {
     tensor_expr factor, own;   // of the row, of the edge; 0: 1
@@ -108,7 +108,7 @@ static split_terms product(taking *t, const tensor_node *n) {
 // What the row knows before the walk stays with its terms: where it is infinite, so are they, and their sum may be no number.
 static bool is_plain_number(const taking *t, tensor_expr e) {
     double x;
-    return plan_number(t->p, e, &x) && isfinite(x) && x != 0;
+    return plan_number(t->p, e, &x) && fabs(x) <= MOST_NUMBER && fabs(x) >= 1.0 / MOST_NUMBER;   // products of several stay finite
 }
 
 static split_terms quotient(taking *t, tensor_expr e, const tensor_node *n) {
