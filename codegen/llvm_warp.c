@@ -130,11 +130,16 @@ cg_value cg_emit_ldmatrix(cg_emitter *e, const simt_instr_info *i, simt_type t, 
 // shared memory in pieces of eight columns by 16 bytes of the depth, "core matrices", two a piece.
 enum { CORE_MATRIX = 128 };
 
-// Where the first step's B is: the bytes from core matrix to core matrix along the depth and along columns.
-static cg_value descriptor(cg_emitter *e, cg_value pointer, uint32_t piece) {
-    enum { LOW = 0x3ffff, ALONG = 16, ACROSS = 32, UNIT = 16 };
+// Where the first step's B is, and strides. Of pieces, the bytes from core matrix to core matrix along the depth and along columns. Of rows
+// in panels, whose pieces of 16 bytes change places in turns of eight rows (PTX ISA, "Matrix descriptor", swizzle of 128 bytes), from turn to
+// turn, and where the depth goes from row to row from panel to panel.
+static cg_value descriptor(cg_emitter *e, const simt_instr_info *i, cg_value pointer) {
+    enum { LOW = 0x3ffff, ALONG = 16, ACROSS = 32, UNIT = 16, SWIZZLE = 62 };
     LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
-    uint64_t strides = (uint64_t)(CORE_MATRIX / UNIT) << ALONG | (uint64_t)(piece / UNIT) << ACROSS;
+    uint32_t piece = simt_mma_piece_bytes((simt_mma)i->aux), panel = i->op == SIMT_MMA_ROWS_TRANS ? i->mem.scale * SIMT_PANEL_ROW : UNIT;
+    uint64_t pieces = (uint64_t)(CORE_MATRIX / UNIT) << ALONG | (uint64_t)(piece / UNIT) << ACROSS,
+             panels = (uint64_t)(panel / UNIT) << ALONG | (uint64_t)(SIMT_PANEL_ALIGN / UNIT) << ACROSS | UINT64_C(1) << SWIZZLE,
+             strides = i->op == SIMT_MMA_GROUP ? pieces : panels;
     cg_value at = LLVMBuildPtrToInt(e->b, pointer, i64, "");
     at = LLVMBuildAnd(e->b, at, LLVMConstInt(i64, LOW, false), "");
     at = LLVMBuildUDiv(e->b, at, LLVMConstInt(i64, UNIT, false), "");
@@ -148,6 +153,15 @@ typedef struct {
     bool zeros;                     // C is
 } group_product;
 
+// Bytes from the first step to another.
+static uint32_t step_at(const group_product *g, uint32_t step) {
+    const simt_instr_info *i = g->i;
+    uint32_t depth = step * g->m->k;
+    if (i->op == SIMT_MMA_GROUP) return step * g->pieces * simt_mma_piece_bytes((simt_mma)i->aux);
+    if (i->op == SIMT_MMA_ROWS_TRANS) return depth * SIMT_PANEL_ROW;
+    return simt_mma_row_at(i->mem.scale, 0, depth * simt_element_bits(g->m->element) / 8);
+}
+
 static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) textbuf_printf(t, "%s$%u", k ? ", " : "", first + k);
 }
@@ -155,12 +169,12 @@ static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
 // Operands: D, then A of each step, then the descriptor, then C, which is D.
 static const char *group_text(cg_emitter *e, const group_product *g) {
     textbuf t = textbuf_new(e->arena);
-    const char *type = g->m->operand, *transpose = g->m->element == SIMT_F32 ? "" : ", 0";
-    uint32_t piece = simt_mma_piece_bytes((simt_mma)g->i->aux);
+    const char *type = g->m->operand,
+               *transpose = g->m->element == SIMT_F32 ? "" : g->i->op == SIMT_MMA_ROWS_TRANS ? ", 1" : ", 0";
     textbuf_puts(&t, "{ .reg .pred %acc; .reg .b64 %b; wgmma.fence.sync.aligned; ");
     for (uint32_t s = 0; s < g->steps; s++) {
         textbuf_printf(&t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", s || !g->zeros,
-                       g->sums + 4 * g->steps, s * g->pieces * piece / 16);
+                       g->sums + 4 * g->steps, step_at(g, s) / 16);
         textbuf_printf(&t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k, type,
                        type);
         put_registers(&t, 0, g->sums);
@@ -215,10 +229,11 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
         return;
     }
     uint32_t n = 0;
+    if (i->op != SIMT_MMA_GROUP) LLVMSetAlignment(e->dynamic_shared, SIMT_PANEL_ALIGN);
     cg_value *args = ARENA_ARRAY(e->arena, cg_value, 4 * g.steps + 1 + g.sums);
     for (uint32_t s = 0; s < g.steps; s++)
         n += registers(e, a, e->values[i->args[1 + s]], cg_int_type(e, 32, 1), args + n);
-    args[n++] = descriptor(e, e->values[i->args[0]], simt_mma_piece_bytes(kind));
+    args[n++] = descriptor(e, i, e->values[i->args[0]]);
     for (uint32_t p = 0; p < g.pieces && !g.zeros; p++)
         n += registers(e, c, e->values[i->args[1 + g.steps + p]], e->types[SIMT_F32], args + n);
     cg_value d = group_call(e, &g, args, n);
@@ -235,7 +250,7 @@ void cg_emit_sync(cg_emitter *e, const simt_instr_info *i) {
     cg_value zero = cg_i32(e, 0), full = all_lanes(e);
     if (i->op == SIMT_BARRIER) convergent(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &zero, 1);
     else if (i->op == SIMT_FENCE_MMA)
-        cg_asm(e, LLVMVoidTypeInContext(e->context), "fence.proxy.async;", "~{memory}", true, NULL, 0);
+        cg_asm(e, LLVMVoidTypeInContext(e->context), "fence.proxy.async.shared::cta;", "~{memory}", true, NULL, 0);
     else if (i->op == SIMT_WARP_SYNC) convergent(e, "llvm.nvvm.bar.warp.sync", &full, 1);
     else {
         bool block = i->aux == SIMT_SCOPE_BLOCK;

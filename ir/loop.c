@@ -200,7 +200,7 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
         for (uint32_t i = f->nindex; i < v->rank; i++) t.columns *= (uint32_t)op->spaces.data[v->axes[i]].size;
     }
     t.bytes = copied_at_once(op, f, t.columns, beside ? (t.along ? n : beside)->lo : 0);
-    t.elements = t.rows * f->pitch + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
+    t.elements = t.rows * (f->panels ? t.columns : f->pitch) + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
     return t;
 }
 

@@ -88,8 +88,9 @@ typedef struct {
     const tensor_expr *index;   // of each axis; of rows, of two axes, the first one's alone
     uint32_t nindex;
     tensor_var beside;          // of the other loop; LOOP_NO_BESIDE: rows
-    uint32_t pitch;             // elements from one row to the next
+    uint32_t pitch;             // elements from one row to the next; of panels 0
     uint32_t skew, every;       // and so many more from each so many of them to the next; 0: none
+    bool panels;                // rows lie in panels, as operations of four warps have them (simt_mma_row_at), and nothing else reads them there
 } loop_fetch;
 
 // A maximum that is found while sums of the same walk take exponentials of differences from it (loop_online.c).

@@ -128,9 +128,12 @@ static loop_fetch read_fetch(plan_parser *p) {
     } while (n < MOST && !p->text.failed && tensor_lex_accept(&p->text, ","));
     tensor_lex_expect(&p->text, "]");
     if (tensor_lex_accept(&p->text, "beside")) f.beside = loop_parse_var(p);
-    tensor_lex_expect(&p->text, "pitch");
-    loop_parse_number(p, &f.pitch);
-    if (tensor_lex_accept(&p->text, "skew")) {
+    f.panels = tensor_lex_accept(&p->text, "panels");
+    if (!f.panels) {
+        tensor_lex_expect(&p->text, "pitch");
+        loop_parse_number(p, &f.pitch);
+    }
+    if (!f.panels && tensor_lex_accept(&p->text, "skew")) {
         loop_parse_number(p, &f.skew);
         tensor_lex_expect(&p->text, "every");
         loop_parse_number(p, &f.every);

@@ -58,7 +58,8 @@ static void print_fetched(plan_printer *p, const loop_node *n) {
         }
         OUT(p, "]");
         if (f->beside != LOOP_NO_BESIDE) OUT(p, " beside %s", p->names.vars[f->beside]);
-        OUT(p, " pitch %u", (unsigned)f->pitch);
+        if (f->panels) OUT(p, " panels");
+        else OUT(p, " pitch %u", (unsigned)f->pitch);
         if (f->every) OUT(p, " skew %u every %u", (unsigned)f->skew, (unsigned)f->every);
     }
 }

@@ -87,8 +87,19 @@ static const char *check_input(loop_verifier *v, const loop_fetch *f) {
     return NULL;
 }
 
+static const char *check_panels(loop_verifier *v, const loop_fetch *f, const loop_tile *t) {
+    enum { TURN = 8, ACCESS = 16 };
+    const tensor_val_info *val = &v->op->vals.data[f->val];
+    bool whole = f->beside == LOOP_NO_BESIDE && f->nindex + 1 == val->rank && t->columns * ir_dtype_bytes(val->type) % SIMT_PANEL_ROW == 0;
+    if (!whole || t->rows % TURN || t->bytes != ACCESS || f->pitch || f->every || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
+        return WRONG(v, "panels have rows of one axis, multiples of %d bytes, in turns of %d: '%s' has %u elements in each of %u", SIMT_PANEL_ROW, TURN,
+                     val->name, (unsigned)t->columns, (unsigned)t->rows);
+    return NULL;
+}
+
 static const char *check_room(loop_verifier *v, const loop_fetch *f, const loop_tile *t) {
     const char *name = v->op->vals.data[f->val].name;
+    if (f->panels) return check_panels(v, f, t);
     if (f->pitch < t->columns || f->pitch > LOOP_MAX_POINTS || f->skew > LOOP_MAX_POINTS ||
         (uint64_t)t->rows * f->pitch > LOOP_MAX_POINTS || !f->skew != !f->every)
         return WRONG(v, "a row of '%s' has %u elements, and room for %u", name, (unsigned)t->columns,

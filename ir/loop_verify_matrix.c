@@ -245,6 +245,44 @@ static const char *check_group(loop_verifier *v, const loop_matrix *m, const loo
     return NULL;
 }
 
+// ---- Of four warps, of rows in panels -------------------------------------------------------------------
+// Rounds fetch rows of the second factor, columns of it or points of its depth: loops of the block's threads alike.
+static bool fetches_panels(const loop_node *n) {
+    bool panels = false;
+    for (uint32_t i = 0; i < n->nfetched; i++) panels |= n->fetched[i].panels;
+    return panels;
+}
+
+static bool is_natural(const loop_node *n, simt_mma kind) {
+    return !loop_matrix_alternate(n) && !is_vector(n) && !loop_matrix_run(n, kind) && n->rest != LOOP_BLOCK_PLACE;
+}
+
+// fetched: the loop that does; other: along the rows.
+static const char *check_rounds_of(loop_verifier *v, const loop_matrix *m, const loop_node *fetched, const loop_node *other,
+                                   const loop_node *columns) {
+    enum { MOST_COLUMNS = 256, WARP = 32 };
+    const loop_node *rows = around(v, m->rows);
+    if (!is_natural(fetched, m->kind) || !is_natural(other, m->kind) || loop_digits_product(columns) > MOST_COLUMNS)
+        return WRONG(v, "rows in panels are multiplied as they lie there, up to %d columns, and '%s' and '%s' have other digits", MOST_COLUMNS,
+                     v->op->vars.data[fetched->var].name, v->op->vars.data[other->var].name);
+    if (v->launch->threads % (WARP * simt_mma_table(m->kind)->warps))
+        return WRONG(v, "a block of %u threads has no whole groups of %u warps", (unsigned)v->launch->threads,
+                     (unsigned)simt_mma_table(m->kind)->warps);
+    for (uint32_t k = 0; k < v->path.len; k++)
+        for (uint32_t d = 0; v->path.data[k] != rows && v->path.data[k]->kind == LOOP_FOR && d < v->path.data[k]->ndigits; d++)
+            if (v->path.data[k]->digits[d].place == LOOP_GROUP_PLACE)
+                return WRONG(v, "'%s' is dealt out to groups, and matrix operations of several warps share their columns",
+                             v->op->vars.data[v->path.data[k]->var].name);
+    return check_whole(v, other, other == columns ? "the columns" : "the depth");
+}
+
+static const char *check_panels(loop_verifier *v, const loop_matrix *m, const loop_node *depth) {
+    const loop_node *columns = around(v, m->columns);
+    bool turned = fetches_panels(depth);
+    if (m->rows == LOOP_NO_ROWS) return WRONG(v, "matrix operations of several warps have rows of their own");
+    return check_rounds_of(v, m, turned ? depth : columns, turned ? columns : depth, columns);
+}
+
 // The operation has all lanes: none is left for other points, and all go through it.
 static const char *check_lanes(loop_verifier *v, const loop_node *rows, const loop_node *columns) {
     for (uint32_t k = 0; k < v->path.len; k++) {
@@ -310,9 +348,10 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     if (!in.depth || in.contributions != products)
         return WRONG(v, "a matrix operation has one loop over its depth, with one contribution to each product");
     if (simt_mma_table(m->kind)->warps > 1) {
-        if (alike || in.again || n->nstages > 1)
+        bool panels = fetches_panels(columns) || fetches_panels(in.depth);
+        if (!panels && (alike || in.again || n->nstages > 1))
             return WRONG(v, "matrix operations of several warps have rows of their own, and no empty cells");
-        TRY(check_group(v, m, in.depth));
+        TRY((panels ? check_panels : check_group)(v, m, in.depth));
     }
     if (alike && is_vector(in.depth)) {
         if (in.depth->digits[0].extent % loop_matrix_held(m->kind))
@@ -371,6 +410,50 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     return p->values.data[val].home == LOOP_MEMORY && (stored == want || (want == DT_COUNT && half));
 }
 
+// What lets and what is given say.
+static tensor_expr resolved(const loop_verifier *v, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(v->op, e);
+    tensor_expr next = given_as(v, e);
+    if (!next && n->op == TENSOR_VAR_OP) next = v->value[n->imm.i];
+    return next ? resolved(v, next) : e;
+}
+
+static bool is_same(const loop_verifier *v, tensor_expr a, tensor_expr b) {
+    a = resolved(v, a);
+    b = resolved(v, b);
+    const tensor_node *x = tensor_node_at(v->op, a), *y = tensor_node_at(v->op, b);
+    bool same = a == b || (x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
+                           (x->op == TENSOR_VAR_OP || x->op == TENSOR_LOAD_OP || x->op == TENSOR_INDEX_OP || x->op == TENSOR_CONST_OP));
+    for (uint32_t i = 0; a != b && same && i < x->nargs; i++) same = is_same(v, x->args[i], y->args[i]);
+    return same;
+}
+
+// The load is of a row that the loop fetches in panels, at a point of another loop.
+static bool is_in_panels(const loop_verifier *v, const loop_node *fetched, tensor_var along, const tensor_node *load) {
+    for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < fetched->nfetched; i++) {
+        const loop_fetch *f = &fetched->fetched[i];
+        bool same = f->panels && f->val == (tensor_val)load->imm.i;
+        for (uint32_t k = 0; same && k < f->nindex; k++) same = is_same(v, f->index[k], load->args[k]);
+        const tensor_node *last = same ? tensor_node_at(v->op, resolved(v, load->args[load->nargs - 1])) : NULL;
+        if (last && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == along) return true;
+    }
+    return false;
+}
+
+static const char *check_fetched_factor(loop_verifier *v, const loop_node *reduce, const tensor_stage *s) {
+    const loop_matrix *m = reduce->matrix;
+    const loop_node *columns = around(v, m->columns), *depth = around(v, m->depth);
+    if (simt_mma_table(m->kind)->warps == 1 || !columns || !depth || (!fetches_panels(columns) && !fetches_panels(depth))) return NULL;
+    bool turned = fetches_panels(depth);
+    const tensor_node *load = loop_matrix_factor(v->op, tensor_node_at(v->op, s->body[0])->args[1]);
+    simt_element element = simt_mma_table(m->kind)->element;
+    ir_dtype type = load->op == TENSOR_LOAD_OP ? v->op->vals.data[load->imm.i].type : DT_COUNT;
+    if (simt_element_bits(element) != 16 || type != (element == SIMT_F16 ? DT_F16 : DT_BF16))
+        return WRONG(v, "rows in panels are multiplied as they lie there, in numbers of 16 bits, and '%s' has others", s->name);
+    if (is_in_panels(v, turned ? depth : columns, turned ? m->columns : m->depth, load)) return NULL;
+    return WRONG(v, "the second factor of '%s' is no row that its rounds fetch in panels", s->name);
+}
+
 const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const tensor_stage *s) {
     const loop_matrix *m = reduce->matrix;
     const tensor_node *body = tensor_node_at(v->op, s->body[0]);
@@ -388,5 +471,5 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
                          simt_mma_splits(m->kind) ? "a factor of '%s' is not taken apart: say %s(…)"
                                                   : "a factor of '%s' has more digits than %s: round it",
                          s->name, simt_mma_table(m->kind)->operand);
-    return NULL;
+    return check_fetched_factor(v, reduce, s);
 }

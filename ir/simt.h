@@ -62,6 +62,7 @@ typedef struct {
     uint8_t rule, flags;
 } simt_op_info;
 const simt_op_info *simt_op_table(simt_op op);
+static inline bool simt_is_group(uint16_t op) { return op == SIMT_MMA_GROUP || op == SIMT_MMA_ROWS || op == SIMT_MMA_ROWS_TRANS; }   // of four warps
 
 #define SIMT_SREGS(X) X(TID, "tid") X(NTID, "ntid") X(CTAID, "ctaid") X(NCTAID, "nctaid") X(LANEID, "laneid")
 typedef enum {
@@ -122,6 +123,10 @@ simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);
 // Of operations of several warps, bytes of shared memory that a piece of B takes: word w of what lane l holds of it lies at 128 w + 4 l.
 uint32_t simt_mma_piece_bytes(simt_mma k);
+// Of MMA_ROWS, where a byte of a row lies from the first one, which is at a multiple of SIMT_PANEL_ALIGN: a panel has SIMT_PANEL_ROW bytes of each
+// row, row after row, whose pieces of 16 bytes change places with the row's number, so that those of eight rows are in banks of their own.
+enum { SIMT_PANEL_ROW = 128, SIMT_PANEL_ALIGN = 1024 };
+uint32_t simt_mma_row_at(uint32_t rows, uint32_t row, uint32_t byte);
 
 // ---- Functions -------------------------------------------------------------------------------------------
 typedef uint32_t simt_value;    // 0: none
@@ -130,7 +135,7 @@ typedef uint32_t simt_region;   // 0: none
 
 typedef struct {
     uint16_t align;   // bytes; 0: the size of the whole access
-    uint16_t scale;   // ADDR: bytes per index step
+    uint16_t scale;   // ADDR: bytes per index step; MMA_ROWS: rows of a panel
     uint8_t cache;    // simt_cache
     bool invariant;   // LD: no store of this launch reaches it
     bool pinned;      // LD: is asked for where it stands: long before its use, where an assembler would put it off, or in each round of a

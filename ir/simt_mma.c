@@ -27,6 +27,12 @@ uint32_t simt_mma_piece_bytes(simt_mma k) {
     return m->k * m->n * simt_element_bits(m->element) / 8;
 }
 
+uint32_t simt_mma_row_at(uint32_t rows, uint32_t row, uint32_t byte) {
+    enum { PIECE = 16, TURN = SIMT_PANEL_ROW / PIECE };
+    uint32_t panel = byte / SIMT_PANEL_ROW, piece = byte % SIMT_PANEL_ROW / PIECE;
+    return (panel * rows + row) * SIMT_PANEL_ROW + (piece ^ row % TURN) * PIECE + byte % PIECE;
+}
+
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element) {
     uint32_t w = 32 / simt_element_bits(simt_mma_table(k)->element), g = lane / 4, t = lane % 4;
     uint32_t word = element / w, along = w * t + element % w;   // of the 32-bit registers; along k

@@ -277,6 +277,10 @@ static void parse_mma(simt_parser *p, simt_region r, statement *s) {
     parse_arg_list(p, s);
     simt_lex_need_word(&p->lex, "steps");
     s->info.imm.i = simt_parse_u32(&p->lex, UINT16_MAX);
+    if (s->op != SIMT_MMA_GROUP) {
+        simt_lex_need_word(&p->lex, "rows");
+        s->info.mem.scale = (uint16_t)simt_parse_u32(&p->lex, UINT16_MAX);
+    }
     for (uint32_t k = 0; k < s->results.len; k++)
         VEC_PUSH(p->lex.arena, &s->types, simt_mma_type((simt_mma)s->info.aux, SIMT_MMA_C));
     bind_results(p, add_instr(p, r, s), s);

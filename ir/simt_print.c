@@ -199,6 +199,7 @@ static void print_instr(printer *p, simt_instr instr) {
         textbuf_printf(p->out, " %s ", simt_aux_words(AUX_MMA).text[i->aux]);
         print_values(p, i->args, i->nargs);
         textbuf_printf(p->out, " steps %" PRId64, i->imm.i);
+        if (i->op != SIMT_MMA_GROUP) textbuf_printf(p->out, " rows %u", (unsigned)i->mem.scale);
         break;
     case FORM_LIST:
         if (i->nargs) textbuf_puts(p->out, " ");

@@ -65,7 +65,7 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_FOR: return INT;
     case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
     case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_COPY_END: case SIMT_COPY_WAIT:
-    case SIMT_FENCE_MMA: case SIMT_MMA_GROUP: case SIMT_OP_COUNT:
+    case SIMT_FENCE_MMA: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_OP_COUNT:
         return ANY;
     }
     return 0;
@@ -232,7 +232,7 @@ const char *simt_types_fault(const simt_func *f, simt_instr instr) {
     if (i->op == SIMT_FOR) return for_fault(f, i);
     if (i->op == SIMT_WHILE) return while_fault(f, i);
     if (i->op == SIMT_CALL) return call_fault(f, i);
-    if (i->op == SIMT_MMA_GROUP)   // whose attributes come after it is built
+    if (simt_is_group(i->op))   // whose attributes come after it is built
         return i->imm.i && i->aux < SIMT_MMA_COUNT ? group_fault(f, i) : NULL;
     if (i->op == SIMT_IF) {
         bool pred = simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PRED));

@@ -334,6 +334,7 @@ void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a ro
 void lw_fetch_last(simt_builder *b);   // after all of them, where indices were read a round before
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
+const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load);   // likewise, in panels
 const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load);   // that the load is of; NULL: none
 // Of the row at the instance at hand, the elements at `last` on the other axis.
 simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load);   // of a row of several axes: where the last one's begins, in elements
@@ -470,6 +471,7 @@ void lw_red_to(kernel *k, simt_builder *b, tensor_val v, const position *index, 
                simt_atomic how);   // scalars
 bool lw_same_size(const size_expr *x, const size_expr *y);
 bool lw_unchanged(const kernel *k, tensor_val v);   // lies in memory, which this kernel does not write
+uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align);   // likewise, a multiple of so much
 uint32_t lw_shared_take(kernel *k, uint32_t bytes);      // offset
 simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset);   // pointer
 simt_value lw_address(kernel *k, simt_builder *b, tensor_val v, const simt_value *index);   // where it lives

@@ -28,12 +28,18 @@ static bool has_tiles(const loop_node *n) {
     return tiles;
 }
 
+static bool has_panels(const loop_node *n) {
+    bool panels = false;
+    for (uint32_t i = 0; i < n->nfetched; i++) panels |= n->fetched[i].panels;
+    return panels;
+}
+
 // Whether each group is a warp that reads the rows of its own digit alone, which follow one another.
 static bool by_warps(const kernel *k, const loop_node *n) {
     uint32_t d = n->ndigits;
     while (d && n->digits[d - 1].place == LOOP_SERIAL_PLACE) d--;
     const loop_digit *last = d ? &n->digits[d - 1] : NULL;
-    return last && !has_tiles(n) && k->plan->lanes == LOWER_WARP && last->place == LOOP_GROUP_PLACE &&
+    return last && !has_tiles(n) && !has_panels(n) && k->plan->lanes == LOWER_WARP && last->place == LOOP_GROUP_PLACE &&
            last->unit <= 1 && last->extent == k->plan->threads / LOWER_WARP;
 }
 
@@ -99,6 +105,15 @@ static simt_value rows_apart(simt_builder *b, const loop_fetch *f, simt_value ro
     return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
 }
 
+// Where a row's piece of 16 bytes lies in panels, as bytes: simt_mma_row_at, without `more` rows more.
+enum { PANEL_PIECE = 16, PANEL_TURN = SIMT_PANEL_ROW / PANEL_PIECE };
+static simt_value in_panels(simt_builder *b, const filling *x, simt_value row, simt_value part) {
+    simt_value panel = simt_build_with(b, SIMT_UDIV, part, PANEL_TURN), turn = simt_build_with(b, SIMT_UREM, row, PANEL_TURN),
+               piece = simt_build_binary(b, SIMT_XOR, simt_build_with(b, SIMT_UREM, part, PANEL_TURN), turn),
+               at = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, panel, x->to->tile.rows), row);
+    return simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, at, SIMT_PANEL_ROW), simt_build_with(b, SIMT_MUL, piece, PANEL_PIECE));
+}
+
 // Of a thread's copies the one that begins with number `first` of all.
 typedef struct {
     simt_value row, part;   // i32: row + more of the buffer, and of its copies
@@ -112,7 +127,8 @@ static copy_place place_of(simt_builder *b, const filling *x, uint32_t first) {
                row = simt_build_with(b, SIMT_UDIV, n, x->a_row);
     copy_place c = {.part = simt_build_with(b, SIMT_UREM, n, x->a_row), .more = rows ? first / x->a_row : 0};
     if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
-    if (f->every && c.more % f->every) row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
+    uint32_t turn = f->panels ? PANEL_TURN : f->every;
+    if (turn && c.more % turn) row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
     c.row = row;
     return c;
 }
@@ -122,7 +138,8 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
     const loop_fetch *f = x->to->rows;
     uint32_t bytes = element_bytes(k, f), at_once = x->to->tile.bytes;
     copy_place c = place_of(b, x, first);
-    int64_t later = ((int64_t)c.more * f->pitch + (f->every ? c.more / f->every * f->skew : 0)) * bytes;
+    int64_t pitch = f->panels ? SIMT_PANEL_ROW / bytes : f->pitch,
+            later = ((int64_t)c.more * pitch + (f->every ? c.more / f->every * f->skew : 0)) * bytes;
     simt_value there, at = row_at(k, b, x, c.row, c.more, &there),
                       column = lw_to_ix(k, b, simt_build_with(b, SIMT_MUL, c.part, at_once / bytes));
     if (x->column.base) {
@@ -130,8 +147,9 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
         there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
     }
     simt_value from = source(k, b, x, known ? known : index_at(k, b, x, at), column),
-               offset = simt_build_binary(b, SIMT_ADD, rows_apart(b, f, c.row, 0, bytes),
-                                          simt_build_with(b, SIMT_MUL, c.part, at_once)),
+               offset = f->panels ? in_panels(b, x, c.row, c.part)
+                                  : simt_build_binary(b, SIMT_ADD, rows_apart(b, f, c.row, 0, bytes),
+                                                      simt_build_with(b, SIMT_MUL, c.part, at_once)),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
     simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
     simt_instr copy = simt_build_op(b, SIMT_COPY, args, 3, NULL, 0);
@@ -284,7 +302,8 @@ static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
 static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
     for (uint32_t i = 0; i < k->fetched_at.len; i++)
         if (k->fetched_at.data[i].of == f->rows) return k->fetched_at.data[i].at;
-    fetched_room r = {f->rows, lw_shared_take(k, n->buffers * buffer_bytes(k, f))};
+    uint32_t bytes = n->buffers * buffer_bytes(k, f);
+    fetched_room r = {f->rows, f->rows->panels ? lw_shared_take_at(k, bytes, SIMT_PANEL_ALIGN) : lw_shared_take(k, bytes)};
     VEC_PUSH(k->l->arena, &k->fetched_at, r);
     return r.at;
 }
@@ -303,6 +322,7 @@ static uint32_t begin(kernel *k, const loop_node *n) {
 static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups) {
     simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
     k->f->instrs.data[i].imm.i = groups;
+    if (has_panels(n)) simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
     meet(k, b, n);
 }
 
@@ -457,16 +477,19 @@ static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
     return false;
 }
 
-const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) {
+static const fetched_rows *fetched(const kernel *k, const tensor_node *load, bool panels) {
     for (uint32_t i = k->fetched.len; i-- > 0;) {
         const fetched_rows *f = &k->fetched.data[i];
-        bool same = f->rows->val == (tensor_val)load->imm.i;
+        bool same = f->rows->val == (tensor_val)load->imm.i && f->rows->panels == panels;
         for (uint32_t x = 0; same && x < f->rows->nindex; x++)
             same = same_row(k, f->rows->index[x], load->args[x]);
         if (same) return f;
     }
     return NULL;
 }
+
+const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) { return fetched(k, load, false); }
+const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load) { return fetched(k, load, true); }
 
 bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
     const tensor_node *n = loop_matrix_factor(k->l->op, e);

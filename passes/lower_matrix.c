@@ -383,7 +383,7 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
         steps |= lw_written_out(k, lw_axes_enter(k, k->masks.data[i].node)) & ~p.all;
     const bool alike = p.rows == LOWER_NO_AXIS;
     if (p.info->warps > 1) {
-        lm_group(k, b, r, &p, steps, tiles);
+        if (!lm_panels(k, b, r, &p, steps, tiles)) lm_group(k, b, r, &p, steps, tiles);
         return;
     }
     operands x = lm_operands(k, b, r, &p, steps, SIMT_MMA_A, product->args[0]);

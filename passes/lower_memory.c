@@ -90,11 +90,13 @@ static uint32_t temp_of(lowering *l, tensor_val v) {
 
 enum { SHARED_ALIGN = 64 };   // of the widest vector
 
-uint32_t lw_shared_take(kernel *k, uint32_t bytes) {
-    uint32_t at = (k->f->shared_bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align) {
+    uint32_t at = (k->f->shared_bytes + align - 1) / align * align;
     k->f->shared_bytes = at + bytes;
     return at;
 }
+
+uint32_t lw_shared_take(kernel *k, uint32_t bytes) { return lw_shared_take_at(k, bytes, SHARED_ALIGN); }
 
 static const loop_value *where(const kernel *k, tensor_val v) { return &k->l->plan->values.data[v]; }
 static ir_dtype stored_type(const kernel *k, tensor_val v) {

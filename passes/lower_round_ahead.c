@@ -147,6 +147,8 @@ simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n) {
     const read_ahead *a = k->ahead;
     const loop_node *last = n->body.len ? n->body.data[n->body.len - 1] : NULL;
     simt_value some = 0;
+    for (uint32_t i = 0; i < n->nfetched; i++)
+        if (n->fetched[i].panels) return 0;   // four warps multiply together
     if (!a || a->node != n || a->loads.len != 1 || last->kind != LOOP_IF || !is_bit_of(k, last->value, a->loads.data[0])) return 0;
     for (uint32_t i = 0; i < a->n - a->indices; i++)
         some = some ? simt_build_binary(b, SIMT_OR, some, a->now[i]) : a->now[i];

@@ -105,6 +105,28 @@ static void set_pitch(const slot_rows *x, loop_fetch *f) {
     f->skew = (uint32_t)(ACCESS / bytes);
 }
 
+// Operations of four warps read the second factor as it lies in panels.
+static bool is_of_group(const slot_rows *x, tensor_val v) {
+    plan_matrix m;
+    if (!plan_matrix_of(x->p, x->st, &m) || simt_mma_table(m.kind)->warps == 1) return false;
+    const tensor_node *load = loop_matrix_factor(x->p->op, tensor_node_at(x->p->op, x->st->body[0])->args[1]);
+    return load->op == TENSOR_LOAD_OP && (tensor_val)load->imm.i == v;
+}
+
+static bool set_panels(slot_rows *x, const schedule_cell *keep, const plan_matrix *m, loop_fetch *f) {
+    planner *p = x->p;
+    const tensor_val_info *i = &p->op->vals.data[f->val];
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    int64_t bytes = ir_dtype_bytes(i->type), row = p->op->spaces.data[i->axes[i->rank - 1]].size * bytes;
+    f->panels = true;
+    if (f->nindex + 1 < i->rank)
+        return REFUSE(p, E0572, keep, "give parts of rows blocks of their own: `block h 1`", "'%s' multiplies whole rows of '%s', and a block has several parts of each at once",
+                      info->shape, i->name);
+    if (i->type == (info->element == SIMT_F16 ? DT_F16 : DT_BF16) && row % SIMT_PANEL_ROW == 0) return true;
+    return REFUSE(p, E0572, keep, "leave the shape out: operations of one warp take any rows", "'%s' multiplies rows of multiples of %d bytes, of its own type, and those of '%s' are %lld bytes",
+                  info->shape, SIMT_PANEL_ROW, i->name, (long long)row);
+}
+
 static bool same_rows(const loop_fetch *a, const loop_fetch *b) {
     bool same = a->val == b->val && a->nindex == b->nindex;
     for (uint32_t i = 0; same && i < a->nindex; i++) same = a->index[i] == b->index[i];
@@ -130,9 +152,14 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
                       "a block has several rows of '%s' for each slot at once, and how many '%s' has is not known", name, axis->name);
     }
     plan_row_guards(p, v, f.nindex);
-    set_pitch(x, &f);
+    plan_matrix m;
+    if (!is_of_group(x, v)) set_pitch(x, &f);
+    else if (plan_matrix_of(p, x->st, &m) && !set_panels(x, keep, &m, &f)) return false;
     for (uint32_t i = 0; i < x->fetched.len; i++) {
-        if (same_rows(&x->fetched.data[i], &f)) return true;
+        if (same_rows(&x->fetched.data[i], &f)) {
+            if (f.panels) x->fetched.data[i] = f;
+            return true;
+        }
         if (x->fetched.data[i].val == v)
             return REFUSE(p, E0530, keep, help, "'%s' is read at several rows of a slot, of which one alone is copied in this version", name);
     }
@@ -248,6 +275,22 @@ static void reread(slot_rows *x, const bool *in) {
     x->slots->reread = all.data;
 }
 
+static bool has_second_factor(const slot_rows *x, const tensor_stage *st) {
+    planner *p = x->p;
+    plan_matrix m;
+    if (!plan_matrix_of(p, st, &m) || simt_mma_table(m.kind)->warps == 1) return true;
+    const tensor_node *load = loop_matrix_factor(p->op, tensor_node_at(p->op, st->body[0])->args[1]);
+    bool there = false;
+    for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < x->fetched.len; i++)
+        there |= x->fetched.data[i].panels && x->fetched.data[i].val == (tensor_val)load->imm.i;
+    if (there) return true;
+    const char *name = load->op == TENSOR_LOAD_OP ? p->op->vals.data[load->imm.i].name : "x";
+    diagnostic *d = plan_refuse(p, E0572, m.cell->at, "'%s' reads the second factor of '%s' in shared memory, and rounds bring nothing there",
+                                simt_mma_table(m.kind)->shape, st->name);
+    if (d) diag_help(d, "keep it there: `keep %s shared`; or leave the shape out", name);
+    return false;
+}
+
 // ---- All -------------------------------------------------------------------------------------------------
 void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const loop_kernel *k) {
     tensor_val source = plan_window_source(p, m->window);
@@ -274,6 +317,8 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
         x.st = &p->op->stages.data[i];
         if (in[i] && !fetch_of(&x)) return;
     }
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        if (in[i] && !has_second_factor(&x, &p->op->stages.data[i])) return;
     reread(&x, in);
     bool rows = x.fetched.len > 0;
     for (uint32_t i = 0; i < p->op->stages.len && rows; i++) {

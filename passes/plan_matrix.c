@@ -477,10 +477,32 @@ static int64_t group_bytes(simt_mma kind, const loop_node *columns, const loop_n
            simt_element_bits(simt_mma_table(kind)->element) / 8;
 }
 
+// Of windows: the rows that slots read come to shared memory in rounds, where all four warps read them.
+static bool check_window_group(planner *p, const plan_matrix *m, const loop_node *columns) {
+    enum { MOST_COLUMNS = 256 };
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    const char *depth = plan_index_text(p, m->depth), *name = plan_index_text(p, m->columns);
+    if (m->rows == LOOP_NO_ROWS || !schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, p->op->vars.data[m->depth].name))
+        return REFUSE(p, m->cell, arena_printf(p->arena, "say `pipeline %s 2`, and keep what slots read: `keep x shared`", depth),
+                      "'%s' reads the second factor in shared memory, and rounds of '%s' bring nothing there", info->shape, depth);
+    if (simt_element_bits(info->element) != 16)
+        return REFUSE(p, m->cell, "take another shape, or numbers of 16 bits", "'%s' of rows that slots read is for numbers of 16 bits",
+                      info->shape);
+    if (schedule_number(m->window, NULL) % (info->m * info->warps))
+        return REFUSE(p, m->cell, arena_printf(p->arena, "take windows of 64 rows: `window %s 64 …`", plan_index_text(p, m->rows)),
+                      "'%s' is an operation of %u rows, and a window has %lld", info->shape, info->m * info->warps,
+                      (long long)schedule_number(m->window, NULL));
+    if (!check_whole(p, m, m->columns, columns)) return false;
+    if (loop_digits_product(columns) <= MOST_COLUMNS) return true;
+    return REFUSE(p, m->cell, "take another shape", "'%s' has up to %d columns, and '%s' has %lld points", info->shape, MOST_COLUMNS, name,
+                  (long long)loop_digits_product(columns));
+}
+
 static bool check_group(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels,
                         const loop_node *rows, const loop_node *columns, const loop_node *depth) {
     const simt_mma_info *info = simt_mma_table(m->kind);
-    if (m->window || m->rows == LOOP_NO_ROWS || st->nleft != 2)
+    if (m->window) return check_window_group(p, m, columns);
+    if (m->rows == LOOP_NO_ROWS || st->nleft != 2)
         return REFUSE(p, m->cell, "take another shape", "'%s' is for sums of rows and columns alone",
                       info->shape);
     uint32_t groups = 1;
@@ -524,7 +546,7 @@ static int64_t groups_bytes(const loop_body *all, const loop_body *body) {
 }
 
 void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k) {
-    int64_t bytes = groups_bytes(&k->body, &k->body);
+    int64_t bytes = p->window ? 0 : groups_bytes(&k->body, &k->body);   // of windows they are what is fetched
     plan_matrix m;
     for (uint32_t i = 0; i < g->len && !p->failed && bytes > p->machine->group_shared_bytes; i++)
         if (plan_matrix_of(p, &p->op->stages.data[g->data[i]], &m))
@@ -535,7 +557,7 @@ void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k) {
 }
 
 int64_t plan_matrix_room(const planner *p, const loop_kernel *k) {
-    return (int64_t)p->machine->group_shared_bytes - groups_bytes(&k->body, &k->body);
+    return (int64_t)p->machine->group_shared_bytes - (p->window ? 0 : groups_bytes(&k->body, &k->body));
 }
 
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
@@ -556,7 +578,7 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     }
     const loop_node *depth = loop_over_var(&reduce->body, m.depth);
     if (simt_mma_table(m.kind)->warps > 1 &&
-        (!depth || !check_group(p, st, &m, levels, rows, columns, depth))) {
+        ((!depth && !m.window) || !check_group(p, st, &m, levels, rows, columns, depth))) {
         if (!p->failed) REFUSE(p, m.cell, "take another shape", "the depth is no loop of its own");
         return;
     }

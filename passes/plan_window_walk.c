@@ -321,12 +321,25 @@ static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
     contribute(p, stage, to);
 }
 
+// By operations of four warps if the sums of the walk are, whose rounds bring what those read.
+static bool check_warps(planner *p, const plan_matrix *m) {
+    const plan_matrix *of = p->cells->m;
+    const simt_mma_info *info = simt_mma_table(m->kind);
+    if (info->warps == simt_mma_table(of->kind)->warps) return true;
+    diagnostic *d = plan_refuse(p, E0572, m->cell->at, "'%s' multiplies by operations of %s, and '%s', in whose walk it is, by others", m->stage->name,
+                                info->warps > 1 ? "four warps" : "one warp", of->stage->name);
+    if (d) diag_note(d, of->cell->at, "by this statement");
+    if (d) diag_help(d, "say the same shape for both, or for none");
+    return false;
+}
+
 bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_list *own) {
     const cells *c = p->cells;
     if (!c) return false;
     const tensor_stage *st = stage_of(p, *stage);
     plan_matrix m;
-    bool alike = plan_matrix_of(p, st, &m) && simt_mma_table(m.kind)->warps == 1;   // all have columns alike
+    bool alike = plan_matrix_of(p, st, &m) && check_warps(p, &m);
+    if (p->failed) return true;
     if (!alike || st->nkeys) {
         refuse_product(p, st, alike ? "sums other points for each edge, and a matrix operation sums the same for all"
                                     : "is no sum of products that tensor cores take for each edge of a window");

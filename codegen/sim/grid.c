@@ -3,7 +3,7 @@
 // order shows.
 #include "internal.h"
 
-enum { SHARED_ALIGN = 128 };   // as a GPU's shared memory is
+enum { SHARED_ALIGN = 1024 };   // as a GPU's shared memory is
 
 // ---- Chance ----------------------------------------------------------------------------------------------
 // splitmix64's step (Steele, Lea and Flood 2014).

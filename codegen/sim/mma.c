@@ -157,17 +157,22 @@ typedef struct {
     uint32_t words[16][SIM_LANES], undefined[16];
 } piece_of_b;
 
+static const sim_buffer *fenced(sim_warp *w, const sim_code *c, uint32_t lane, uint64_t pointer, uint32_t bytes, size_t *at) {
+    const sim_buffer *b = sim_reach(w, c, false, bytes, lane, pointer, at);
+    if (b && !is_fenced(w, b, *at))
+        sim_fault_at(w, c, E0733, UINT32_C(1) << lane, 0,
+                     "reads shared memory + %zu, and who wrote it has passed no 'fence.mma' since", *at);
+    return b;
+}
+
 static void read_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t pointer, piece_of_b *x) {
     const simt_mma_info *m = simt_mma_table(kind);
     uint32_t per_word = 32 / simt_element_bits(m->element), words = m->held[SIMT_MMA_B] / per_word;
     for (uint32_t i = 0; i < words * SIM_LANES; i++) {
         uint32_t lane = i % SIM_LANES, word = 0;
         size_t at;
-        const sim_buffer *b = sim_reach(w, c, false, 4, lane, pointer + 4ull * i, &at);
+        const sim_buffer *b = fenced(w, c, lane, pointer + 4ull * i, 4, &at);
         if (b) memcpy(&word, b->data + at, 4);
-        if (b && !is_fenced(w, b, at))
-            sim_fault_at(w, c, E0733, UINT32_C(1) << lane, 0,
-                         "reads shared memory + %zu, and who wrote it has passed no 'fence.mma' since", at);
         bool bad = !b || (b->defined && memchr(b->defined + at, 0, 4));
         for (uint32_t k = 0; k < per_word; k++) {
             uint32_t element = i / SIM_LANES * per_word + k;
@@ -179,6 +184,32 @@ static void read_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t p
     }
 }
 
+// Likewise, from rows in panels.
+static void read_rows_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t from, uint32_t step, uint32_t piece,
+                            piece_of_b *x) {
+    const simt_instr_info *in = &c->func->instrs.data[c->instr];
+    const simt_mma_info *m = simt_mma_table(kind);
+    uint32_t bytes = simt_element_bits(m->element) / 8;
+    bool transposed = in->op == SIMT_MMA_ROWS_TRANS;
+    for (uint32_t i = 0; i < m->held[SIMT_MMA_B] * SIM_LANES; i++) {
+        uint32_t lane = i % SIM_LANES, element = i / SIM_LANES;
+        simt_mma_place p = simt_mma_at(kind, SIMT_MMA_B, lane, element);
+        uint32_t depth = step * m->k + p.row, column = piece * m->n + p.column, row = transposed ? depth : column,
+                 byte = (transposed ? column : depth) * bytes;
+        size_t at;
+        const sim_buffer *b = fenced(w, c, lane, from + simt_mma_row_at(in->mem.scale, row, byte), bytes, &at);
+        if (b) memcpy((uint8_t *)x->words + (size_t)(element * SIM_LANES + lane) * bytes, b->data + at, bytes);
+        x->undefined[element] |= (uint32_t)(!b || (b->defined && memchr(b->defined + at, 0, bytes))) << lane;
+    }
+}
+
+static void need_panels(sim_warp *w, const sim_code *c, uint64_t from) {
+    size_t at;
+    const sim_buffer *b = sim_reach(w, c, false, 1, 0, from, &at);
+    if (b && at % SIMT_PANEL_ALIGN)
+        sim_fault_at(w, c, E0721, w->mask, 0, "panels begin at shared memory + %zu, which is no multiple of %d", at, SIMT_PANEL_ALIGN);
+}
+
 void sim_mma_group(sim_warp *w, const sim_code *c) {
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
     simt_mma kind = (simt_mma)i->aux;
@@ -187,12 +218,15 @@ void sim_mma_group(sim_warp *w, const sim_code *c) {
     sim_need_whole_warp(w, c);
     if (*sim_undefined(w, c->a, SIMT_T(PTR_SHARED)))
         sim_fault_at(w, c, E0722, w->mask, 0, "an address comes from memory that nobody wrote");
+    bool rows = i->op != SIMT_MMA_GROUP;
+    if (rows) need_panels(w, c, from);
     for (uint32_t p = 0; p < pieces; p++) {
         matrices x = {0};
         for (uint32_t s = 0; s < steps; s++) {
             operands o = {0};
             piece_of_b b = {0};
-            read_piece(w, c, kind, from + (uint64_t)(s * pieces + p) * simt_mma_piece_bytes(kind), &b);
+            if (rows) read_rows_piece(w, c, kind, from, s, p, &b);
+            else read_piece(w, c, kind, from + (uint64_t)(s * pieces + p) * simt_mma_piece_bytes(kind), &b);
             o.held[SIMT_MMA_B] = b.words;
             o.undefined[SIMT_MMA_B] = b.undefined;
             hold(w, kind, SIMT_MMA_A, c->places[i->args[1 + s]], &o);

@@ -205,7 +205,7 @@ static void translate_plain(translator *t, const simt_instr_info *i) {
     c->b = x[1];
     c->c = x[2];
     c->imm = i->imm.i;
-    if (i->op == SIMT_MMA_GROUP) {
+    if (simt_is_group(i->op)) {
         c->places = t->unit->places;
         t->kernel->groups = true;
     }
