@@ -243,11 +243,12 @@ static bool differ(const windows *x) {
 }
 
 // Heads in blocks of their own: a thread has so little that rounds are of 32 slots, and windows of the rows of four warps. Few narrow ones
-// cost less together, as masks and indices are read once.
+// cost less together, as masks and indices are read once. Of f32 a thread has no room for several, and narrow ones cost less edge by edge.
 static bool are_apart(const windows *x) {
     int64_t width = width_of(x);
-    if (x->heads < 2 || !x->products || x->type == DT_F32 || is_odd(x) || (x->dots && x->dots != width)) return false;
+    if (x->heads < 2 || !x->products || is_odd(x) || (x->dots && x->dots != width)) return false;
     if (width < DEPTH || width > WIDE) return false;
+    if (x->type == DT_F32) return width >= LEAST;
     return x->wide || !are_heads_shared(x) || (width >= LEAST && differ(x));
 }
 
@@ -326,7 +327,7 @@ static int64_t heads_held(const windows *x) {
     return pieces_of(x) > 1 && heads % 2 == 0 ? heads / 2 : heads;
 }
 
-// Of f32, each number twice the room and three products for one: of one head, what a thread holds of sums, and of rows, or each round reads
+// Of f32, each number twice the room and three products for one: of one head at a time, what a thread holds of sums, and of rows, or each round reads
 // those again.
 static bool fits_words(const windows *x) {
     return x->heads == 1 && are_shared(x) && words_of_sums(x) <= WORDS_HELD && (x->products || words_of_rows(x) <= WORDS_HELD);
