@@ -246,7 +246,7 @@ static bool differ(const windows *x) {
 // cost less together, as masks and indices are read once. Of f32 a thread has no room for several, and narrow ones cost less edge by edge.
 static bool are_apart(const windows *x) {
     int64_t width = width_of(x);
-    if (x->heads < 2 || !x->products || is_odd(x) || (x->dots && x->dots != width)) return false;
+    if (x->heads < 2 || (!x->products && x->type != DT_F32) || is_odd(x) || (x->dots && x->dots != width)) return false;
     if (width < DEPTH || width > WIDE) return false;
     if (x->type == DT_F32) return width >= LEAST;
     return x->wide || !are_heads_shared(x) || (width >= LEAST && differ(x));
