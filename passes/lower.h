@@ -201,6 +201,7 @@ typedef struct {
     VEC(matrix_columns) columns;   // of loops in scope
     VEC(const loop_node *) given;  // GIVEN nodes in scope
     simt_value cell;               // that an entry stands in the cell of a window at hand; 0: no cell is
+    bool again;                    // what is not finite is found once more: of numbers as they are, without what rounds them (lower_again.c)
     axis_set cell_axes;            // that depends on them
     const struct read_ahead *ahead;   // of the loop whose round is at hand; NULL: nothing was read a round before
     VEC(fetched_rows) fetched;     // of loops in scope

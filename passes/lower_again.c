@@ -36,6 +36,7 @@ static void copy_states(kernel *k, const reduction *from, const reduction *like,
 static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, simt_value *now) {
     uint32_t outer = k->reductions.len;
     region_mark m = lw_enter(k);
+    k->again = true;   // of numbers as they are: rounded ones may be what is not finite
     for (uint32_t i = 0; i < all->len; i++) lw_open(k, b, again, all->data[i]->stage);
     lw_body(k, b, &again->body);
     for (uint32_t i = 0; i < all->len; i++) {
@@ -44,6 +45,7 @@ static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, 
         now += states_of(k, all->data[i]);
     }
     k->reductions.len = outer;
+    k->again = false;
     lw_leave(k, m);
 }
 

@@ -365,6 +365,7 @@ static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
 }
 
 static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
+    if (k->again) return lw_expr(k, b, n->args[0]);
     simt_value x = convert(b, lw_memory_element(k, (ir_dtype)n->imm.i), lw_expr(k, b, n->args[0]));
     return convert(b, lw_value_element(k, n->type.type), x);
 }

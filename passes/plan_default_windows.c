@@ -359,14 +359,20 @@ static void fill_window(const windows *x, const tensor_stage *st) {
                                   .subject = x->w->p->op->vars.data[st->left[0]].name, .nvalues = 3, .values = v});
 }
 
-// Of 16 bits tf32 has all; gradients in cells reach further than f16 does. Numbers of f32 keep theirs by tf32x3.
+// Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is precise. Those of attention are so many times
+// themselves in f16, which makes what is lost of them less than the results' own digits, and sums of what is too large for it are found again.
+// Numbers of f32 keep theirs by tf32x3.
+enum { GRADIENT_SCALE = 64 };
+
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
-    schedule_value *v = ARENA_NEW(x->w->p->arena, schedule_value);
-    const char *operand = x->type == DT_F32 ? "tf32x3" : narrow ? ir_dtype_text(x->type) : "tf32";
-    *v = (schedule_value){.text = operand, .var = UINT32_MAX};
+    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 2);
+    bool scaled = !narrow && x->type == DT_F16 && x->scores;
+    const char *operand = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32";
+    v[0] = (schedule_value){.text = operand, .var = UINT32_MAX};
+    v[1] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
                   (schedule_cell){.verb = SCHEDULE_MMA, .stage = st->name,
-                                  .subject = x->w->p->op->vars.data[depth].name, .nvalues = 1, .values = v});
+                                  .subject = x->w->p->op->vars.data[depth].name, .nvalues = scaled ? 2 : 1, .values = v});
 }
 
 static void fill_rows(const windows *x, const tensor_stage *st, int64_t groups) {

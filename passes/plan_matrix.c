@@ -184,6 +184,20 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
 }
 
 // ---- Types -----------------------------------------------------------------------------------------------
+// Of what windows sum: cells are multiplied by it exactly.
+static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *st, simt_mma kind, bool windows) {
+    static const int64_t MOST = 1 << 20;
+    if (!schedule_value_of(c, "scale")) return true;
+    int64_t scale = schedule_number(c, "scale");
+    const char *out = "leave 'scale' out";
+    if (!windows)
+        return REFUSE(p, c, out, "'scale' is of what windows sum, and '%s' has none", st->name);
+    if (simt_mma_table(kind)->element != SIMT_F16)
+        return REFUSE(p, c, out, "'scale' is for numbers of f16, and '%s' reaches as far as f32", simt_mma_table(kind)->operand);
+    if (scale > 0 && scale <= MOST && !(scale & (scale - 1))) return true;
+    return REFUSE(p, c, "take 16, 256 or another one", "'scale' is a power of two up to %lld, not %lld", (long long)MOST, (long long)scale);
+}
+
 static tensor_expr as_operand(planner *p, tensor_expr e, simt_mma kind) {
     span at = tensor_node_at(p->op, e)->at;
     if (loop_matrix_holds(p->plan, e, kind)) return e;
@@ -212,7 +226,7 @@ void plan_matrix_types(planner *p, uint32_t stage) {
     c->consumed = true;
     tensor_var row;
     bool windows = plan_window_cell(p, st, &row) != NULL;
-    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth, windows)) return;
+    if (!find_kind(p, c, &m.kind) || !check_form(p, st, c, m.depth, windows) || !check_scale(p, c, st, m.kind, windows)) return;
     const tensor_node product = *tensor_node_at(p->op, st->body[0]);
     bool swapped = !windows && is_swapped(p, st);
     tensor_expr first, second;

@@ -2,6 +2,9 @@
 // cell they cost a multiplication, of the sum one for each of its results.
 //     dq[v, d] = sum.mma {e} (tf32(ds[e] * c) * k[src[e], d])
 //  →  dq[v, d] = sum.mma.times {e} (tf32(ds[e]) * k[src[e], d])    reducer sum.mma.times { …  finish (left.0 * c) }
+// And those that a schedule has cells multiplied by, so that f16 holds what is small; what is too large for it is infinite, and such sums are
+// found again from numbers as they are (lower_again.c).
+//     dq: mma e f16 scale 16  →  … (f16(ds[e] * 16) * k[src[e], d])    finish (left.0 * (c * 0.0625))
 #include "planner.h"
 
 #include <math.h>
@@ -11,6 +14,7 @@ typedef struct {
     planner *p;
     tensor_expr number;   // taken out; 0: none
     double value;         // its own
+    double scale;         // what cells are multiplied by
 } taking;
 
 bool plan_number(const planner *p, tensor_expr e, double *x) {
@@ -58,10 +62,19 @@ static tensor_expr without_numbers(taking *t, tensor_expr e) {
     return x == n.args[0] && y == n.args[1] ? e : tensor_binary(op, TENSOR_MUL_OP, x, y, n.at);
 }
 
+static tensor_expr scaled(taking *t, tensor_expr e, span at) {
+    tensor_op *op = t->p->op;
+    tensor_expr back = tensor_float(op, DT_F32, 1 / t->scale);
+    t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, back, at) : back;
+    if (!tensor_type_equal(tensor_typeof(op, e), TENSOR_TYPE(F32))) e = tensor_cvt(op, TENSOR_TYPE(F32), e, at);
+    return tensor_binary(op, TENSOR_MUL_OP, e, tensor_float(op, DT_F32, t->scale), at);
+}
+
 // The operand of a matrix operation, rounded as it was. What f16 holds has less range than a product may need.
 static tensor_expr operand_without(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
     bool bf16 = n.op == TENSOR_ROUND_OP && (ir_dtype)n.imm.i == DT_BF16;
+    if (t->scale != 1) return tensor_round(t->p->op, DT_F16, scaled(t, without_numbers(t, n.op == TENSOR_ROUND_OP ? n.args[0] : e), n.at), n.at);
     if (!bf16 && n.op != TENSOR_TF32_OP && n.op != TENSOR_TF32X3_OP) return e;
     tensor_expr of = without_numbers(t, n.args[0]);
     if (!t->number) return e;
@@ -86,9 +99,10 @@ static uint32_t times_at_last(taking *t, uint32_t of) {
 void plan_outside(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage st = p->op->stages.data[i];
-        taking t = {p, 0, 1};
+        taking t = {p, 0, 1, 1};
         plan_matrix m;
         if (st.reducer == TENSOR_NO_REDUCER || !plan_matrix_of(p, &st, &m) || m.cells || !m.window) continue;
+        if (schedule_value_of(m.cell, "scale")) t.scale = (double)schedule_number(m.cell, "scale");
         const tensor_node product = *tensor_node_at(p->op, st.body[0]);
         tensor_expr cell = operand_without(&t, product.args[0]), *body = ARENA_NEW(p->arena, tensor_expr);
         if (!t.number) continue;
