@@ -201,7 +201,7 @@ typedef struct {
     VEC(matrix_columns) columns;   // of loops in scope
     VEC(const loop_node *) given;  // GIVEN nodes in scope
     simt_value cell;               // that an entry stands in the cell of a window at hand; 0: no cell is
-    bool again;                    // what is not finite is found once more: of numbers as they are, without what rounds them (lower_again.c)
+    bool again;                    // what is not finite is found once more (lower_again.c)
     axis_set cell_axes;            // that depends on them
     const struct read_ahead *ahead;   // of the loop whose round is at hand; NULL: nothing was read a round before
     VEC(fetched_rows) fetched;     // of loops in scope
@@ -519,6 +519,7 @@ simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice);
 // A finite constant above 0, by which a product is as large as its other factor is.
 bool lw_is_positive(const simt_builder *b, simt_value x, double *of);
 bool lw_is_narrow(const kernel *k);   // tensor cores take what is computed with the 11 bits of f16 or tf32, or the 8 of bf16; beside them, in cells
+simt_value lw_exp_times(kernel *k, simt_builder *b, const tensor_node *product);   // of an exponential and a power of two; 0: of others
 simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e);   // of an exponential
 
 // ---- Expressions (lower_expr.c) --------------------------------------------------------------------------

@@ -36,7 +36,7 @@ static void copy_states(kernel *k, const reduction *from, const reduction *like,
 static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, simt_value *now) {
     uint32_t outer = k->reductions.len;
     region_mark m = lw_enter(k);
-    k->again = true;   // of numbers as they are: rounded ones may be what is not finite
+    k->again = true;   // of cells without what rounds them: that they are so many times what they were may be why
     for (uint32_t i = 0; i < all->len; i++) lw_open(k, b, again, all->data[i]->stage);
     lw_body(k, b, &again->body);
     for (uint32_t i = 0; i < all->len; i++) {

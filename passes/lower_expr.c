@@ -2,6 +2,8 @@
 // fixed. A choice becomes a select, or a branch where the arm not taken could read at no index; where lanes
 // would take different branches, each is computed by itself. Scalars meet vectors by being splat.
 #include "lower.h"
+
+#include <math.h>
 #include "scalar.h"
 
 // ---- What must not be evaluated where its condition fails ------------------------------------------------
@@ -364,8 +366,20 @@ static simt_value lower_rand(kernel *k, simt_builder *b, const tensor_node *n) {
     return scalar_uniform(b, h);
 }
 
+// A cell that is so many times what it was (plan_outside.c).
+static bool is_scaled(const kernel *k, tensor_expr e) {
+    const tensor_node *x = tensor_node_at(k->l->op, e);
+    if (x->op == TENSOR_SELECT_OP) return is_scaled(k, x->args[2]);
+    if (x->op == TENSOR_ADD_OP || x->op == TENSOR_SUB_OP) return is_scaled(k, x->args[0]);
+    if (x->op != TENSOR_MUL_OP) return false;
+    const tensor_node *by = tensor_node_at(k->l->op, x->args[1]);
+    int power;
+    bool here = by->op == TENSOR_CONST_OP && by->imm.f > 1 && frexp(by->imm.f, &power) == 0.5;
+    return here || is_scaled(k, x->args[0]) || is_scaled(k, x->args[1]);
+}
+
 static simt_value lower_round(kernel *k, simt_builder *b, const tensor_node *n) {
-    if (k->again) return lw_expr(k, b, n->args[0]);
+    if (k->again && (ir_dtype)n->imm.i == DT_F16 && is_scaled(k, n->args[0])) return lw_expr(k, b, n->args[0]);
     simt_value x = convert(b, lw_memory_element(k, (ir_dtype)n->imm.i), lw_expr(k, b, n->args[0]));
     return convert(b, lw_value_element(k, n->type.type), x);
 }
@@ -407,6 +421,11 @@ static simt_value lower_compare(kernel *k, simt_builder *b, const tensor_node *n
 static simt_value lower_two(kernel *k, simt_builder *b, const tensor_node *n, simt_op op) {
     simt_value x = lw_expr(k, b, n->args[0]), y = lw_expr(k, b, n->args[1]);
     return lw_two(b, op, x, y);
+}
+
+static simt_value lower_product(kernel *k, simt_builder *b, const tensor_node *n) {
+    simt_value exponential = lw_exp_times(k, b, n);
+    return exponential ? exponential : lower_two(k, b, n, SIMT_MUL);
 }
 
 static const simt_instr_info *made_by(const simt_builder *b, simt_value v, simt_op op) {
@@ -464,7 +483,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_STOP_OP: return lw_expr(k, b, n->args[0]);
     case TENSOR_ADD_OP: return lower_add(k, b, n);
     case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);
-    case TENSOR_MUL_OP: return lower_two(k, b, n, SIMT_MUL);
+    case TENSOR_MUL_OP: return lower_product(k, b, n);
     case TENSOR_DIV_OP: return lower_two(k, b, n, SIMT_DIV);
     case TENSOR_MOD_OP:
     case TENSOR_QUOT_OP: return lower_floored(k, b, n);

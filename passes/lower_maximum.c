@@ -258,16 +258,17 @@ static bool is_plain(const kernel *k, simt_value x) {
     return t.element == SIMT_F32 && t.lanes == 1;
 }
 
-// Of c x - y, of which y is the row's: rounded once, as c x itself was.
-static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y) {
+// Of c x - y, of which y is the row's: rounded once, as c x itself was. power: it is so many times that, by powers of two.
+static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y, int power) {
     double scale;
     x = in_cell(k, b, e, without_scale(b, x, &scale));
-    simt_value less = simt_build_binary(b, SIMT_MUL, y, log2e(b, y, -1));
+    simt_value by = log2e(b, y, -1), more = power ? simt_build_float(b, simt_typeof(b->func, y), power) : 0,
+               less = power ? simt_build_fma(b, y, by, more) : simt_build_binary(b, SIMT_MUL, y, by);
     return simt_build_unary(b, SIMT_EXP2A, simt_build_fma(b, x, log2e(b, x, scale), less));
 }
 
 static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y, bool nonpositive) {
-    if (lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y)) return exp_narrow_below(k, b, e, x, y);
+    if (lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y)) return exp_narrow_below(k, b, e, x, y, 0);
     x = in_cell(k, b, e, x);
     simt_value below = lw_two(b, SIMT_SUB, x, y);
     bool f32 = simt_typeof(k->f, below).element == SIMT_F32;
@@ -281,6 +282,16 @@ simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice) {
     simt_value none = lw_expr(k, b, c->args[0]), zero = lw_expr(k, b, c->args[1]);
     simt_value most = lw_choose(b, none, zero, lw_expr(k, b, x->args[1]));
     return exp_of_difference(k, b, choice, lw_expr(k, b, x->args[0]), most, true);
+}
+
+simt_value lw_exp_times(kernel *k, simt_builder *b, const tensor_node *product) {
+    const tensor_node *e = tensor_node_at(k->l->op, product->args[0]), *by = tensor_node_at(k->l->op, product->args[1]);
+    int power;
+    if (e->op != TENSOR_EXP_OP || by->op != TENSOR_CONST_OP || by->imm.f <= 1 || frexp(by->imm.f, &power) != 0.5 || !lw_is_narrow(k)) return 0;
+    const tensor_node *of = tensor_node_at(k->l->op, e->args[0]);
+    if (of->op != TENSOR_SUB_OP) return 0;
+    simt_value x = lw_expr(k, b, of->args[0]), y = but_none(k, b, product->args[0], lw_expr(k, b, of->args[1]));
+    return is_plain(k, x) && is_plain(k, y) ? exp_narrow_below(k, b, product->args[0], x, y, power - 1) : 0;
 }
 
 simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e) {

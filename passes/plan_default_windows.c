@@ -254,7 +254,8 @@ static bool are_apart(const windows *x) {
 
 // Slots of a round: as many more where a thread holds little of a row.
 static int64_t slots_of(const windows *x) {
-    bool narrow = x->products && x->type != DT_F32 && !is_odd(x) && x->heads == 1 && x->columns <= WIDE && x->dots <= WIDE;
+    int64_t most = x->type != DT_F32 ? WIDE : x->apart ? LEAST : 0;
+    bool narrow = x->products && !is_odd(x) && x->heads == 1 && x->columns <= most && x->dots <= most;
     return narrow && are_shared(x) && (x->wide || differ(x)) ? 2 * ROWS : ROWS;
 }
 
@@ -360,13 +361,13 @@ static void fill_window(const windows *x, const tensor_stage *st) {
 }
 
 // Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is precise. Those of attention are so many times
-// themselves in f16, which makes what is lost of them less than the results' own digits, and sums of what is too large for it are found again.
-// Numbers of f32 keep theirs by tf32x3.
+// themselves in f16, which makes what is lost of them less than the results' own digits, and sums of what is too large for it are found again:
+// not of wide heads, whose threads have no register left. Numbers of f32 keep theirs by tf32x3.
 enum { GRADIENT_SCALE = 64 };
 
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 2);
-    bool scaled = !narrow && x->type == DT_F16 && x->scores;
+    bool scaled = !narrow && x->type == DT_F16 && x->scores && x->columns <= WIDE;
     const char *operand = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32";
     v[0] = (schedule_value){.text = operand, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};

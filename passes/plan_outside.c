@@ -62,10 +62,38 @@ static tensor_expr without_numbers(taking *t, tensor_expr e) {
     return x == n.args[0] && y == n.args[1] ? e : tensor_binary(op, TENSOR_MUL_OP, x, y, n.at);
 }
 
+static bool is_zero(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e);
+    return n->op == TENSOR_CONST_OP && n->imm.f == 0;
+}
+
+// Of an exponential in it, which other sums of the walk share; 0: there is none.
+static tensor_expr exponential_scaled(taking *t, tensor_expr e) {
+    tensor_op *op = t->p->op;
+    const tensor_node n = *tensor_node_at(op, e);
+    if (n.op == TENSOR_EXP_OP) return tensor_binary(op, TENSOR_MUL_OP, e, tensor_float(op, DT_F32, t->scale), n.at);
+    if (n.op == TENSOR_SELECT_OP && is_zero(op, n.args[1])) {
+        tensor_expr x = exponential_scaled(t, n.args[2]);
+        return x ? tensor_select(op, n.args[0], n.args[1], x, n.at) : 0;
+    }
+    if (n.op == TENSOR_ADD_OP || n.op == TENSOR_SUB_OP) {
+        tensor_expr x = exponential_scaled(t, n.args[0]), y = x ? exponential_scaled(t, n.args[1]) : 0;
+        return y ? tensor_binary(op, (tensor_opcode)n.op, x, y, n.at) : 0;
+    }
+    if (n.op != TENSOR_MUL_OP || n.type.type != DT_F32) return 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        tensor_expr x = exponential_scaled(t, n.args[i]);
+        if (x) return tensor_binary(op, TENSOR_MUL_OP, i ? n.args[0] : x, i ? x : n.args[1], n.at);
+    }
+    return 0;
+}
+
 static tensor_expr scaled(taking *t, tensor_expr e, span at) {
     tensor_op *op = t->p->op;
     tensor_expr back = tensor_float(op, DT_F32, 1 / t->scale);
     t->number = t->number ? tensor_binary(op, TENSOR_MUL_OP, t->number, back, at) : back;
+    tensor_expr exponential = exponential_scaled(t, e);
+    if (exponential) return exponential;
     if (!tensor_type_equal(tensor_typeof(op, e), TENSOR_TYPE(F32))) e = tensor_cvt(op, TENSOR_TYPE(F32), e, at);
     return tensor_binary(op, TENSOR_MUL_OP, e, tensor_float(op, DT_F32, t->scale), at);
 }
