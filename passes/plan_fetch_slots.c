@@ -120,11 +120,12 @@ static bool set_panels(slot_rows *x, const schedule_cell *keep, const plan_matri
     int64_t bytes = ir_dtype_bytes(i->type), row = p->op->spaces.data[i->axes[i->rank - 1]].size * bytes;
     f->panels = true;
     if (f->nindex + 1 < i->rank)
-        return REFUSE(p, E0572, keep, "give parts of rows blocks of their own: `block h 1`", "'%s' multiplies whole rows of '%s', and a block has several parts of each at once",
-                      info->shape, i->name);
+        return REFUSE(p, E0572, keep, "give parts of rows blocks of their own: `block h 1`",
+                      "'%s' multiplies whole rows of '%s', and a block has several parts of each at once", info->shape, i->name);
     if (i->type == (info->element == SIMT_F16 ? DT_F16 : DT_BF16) && row % SIMT_PANEL_ROW == 0) return true;
-    return REFUSE(p, E0572, keep, "leave the shape out: operations of one warp take any rows", "'%s' multiplies rows of multiples of %d bytes, of its own type, and those of '%s' are %lld bytes",
-                  info->shape, SIMT_PANEL_ROW, i->name, (long long)row);
+    return REFUSE(p, E0572, keep, "leave the shape out: operations of one warp take any rows",
+                  "'%s' multiplies rows of multiples of %d bytes, of its own type, and those of '%s' are %lld bytes", info->shape, SIMT_PANEL_ROW,
+                  i->name, (long long)row);
 }
 
 static bool same_rows(const loop_fetch *a, const loop_fetch *b) {
