@@ -35,6 +35,21 @@ static int64_t group_bytes(simt_mma kind, const loop_node *columns, const loop_n
            simt_element_bits(simt_mma_table(kind)->element) / 8;
 }
 
+// Rows in panels are multiplied as they lie there.
+bool plan_group_along(planner *p, const plan_matrix *m, tensor_var v, const loop_node *n) {
+    const char *name = plan_index_text(p, v);
+    for (uint32_t d = 0; d < n->ndigits; d++)
+        if (n->digits[d].place == LOOP_GROUP_PLACE)
+            return REFUSE(p, m->cell, arena_printf(p->arena, "leave `groups %s` out", name),
+                          "the four warps of '%s' share all columns, and groups along '%s' would part them", simt_mma_table(m->kind)->shape, name);
+    bool apart = n->digits[0].place == LOOP_VECTOR_PLACE || (n->digits[0].place == LOOP_REGISTER_PLACE && n->digits[0].extent > 2);
+    if (!apart) return check_whole(p, m, v, n);
+    const schedule_cell *vector = schedule_find(p->s, m->stage->name, SCHEDULE_VECTOR, p->op->vars.data[v].name);
+    return REFUSE(p, vector ? vector : m->cell, arena_printf(p->arena, "leave `vector %s` out: what a thread has is for `registers %s`", name, name),
+                  "'%s' multiplies rows as they lie in shared memory, and vectors of '%s' have them in another order",
+                  simt_mma_table(m->kind)->shape, name);
+}
+
 // Of windows: the rows that slots read come to shared memory in rounds, where all four warps read them.
 static bool check_window_group(planner *p, const plan_matrix *m, const loop_node *columns) {
     enum { MOST_COLUMNS = 256 };
@@ -50,7 +65,10 @@ static bool check_window_group(planner *p, const plan_matrix *m, const loop_node
         return REFUSE(p, m->cell, arena_printf(p->arena, "take windows of 64 rows: `window %s 64 …`", plan_index_text(p, m->rows)),
                       "'%s' is an operation of %u rows, and a window has %lld", info->shape, info->m * info->warps,
                       (long long)schedule_number(m->window, NULL));
-    if (!check_whole(p, m, m->columns, columns)) return false;
+    if (p->window && p->window->warps % info->warps)
+        return REFUSE(p, m->cell, arena_printf(p->arena, "`groups %s %u`", plan_index_text(p, m->rows), info->warps),
+                      "'%s' is an operation of %u warps, and a window has the rows of %lld", info->shape, info->warps, (long long)p->window->warps);
+    if (!plan_group_along(p, m, m->columns, columns)) return false;
     if (loop_digits_product(columns) <= MOST_COLUMNS) return true;
     return REFUSE(p, m->cell, "take another shape", "'%s' has up to %d columns, and '%s' has %lld points", info->shape, MOST_COLUMNS, name,
                   (long long)loop_digits_product(columns));

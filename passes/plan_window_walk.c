@@ -192,9 +192,10 @@ static void add_digit(loop_node *n, loop_place place, uint32_t extent) {
 }
 
 // Slots of a lane are neighbours, and so are their cells: what is contracted may stand in any order. Where they are
-// columns of another product they stand as that one's pieces have them.
-static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, bool columns, loop_node *n) {
+// columns of another product they stand as that one's pieces have them, and where four warps multiply as they lie in shared memory.
+static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, bool products, loop_node *n) {
     const simt_mma_info *info = simt_mma_table(m->kind);
+    bool columns = products || info->warps > 1;
     uint32_t pieces = (uint32_t)(at_once < block ? at_once : block) / info->k, held = loop_matrix_held(m->kind);
     add_digit(n, LOOP_REGISTER_PLACE, columns ? 2 : held);
     add_digit(n, LOOP_LANE_PLACE, 4);
@@ -361,6 +362,8 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
         return true;
     }
     plan_walk(p, stage, 1, reduce, own, NULL);
+    const loop_node *depth = loop_over_var(&reduce->body, m.depth);
+    if (!p->failed && simt_mma_table(m.kind)->warps > 1 && depth && !plan_group_along(p, &m, m.depth, depth)) return true;
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth};
     reduce->matrix = made;

@@ -225,6 +225,7 @@ bool plan_matrix_sums(const planner *p, const tensor_stage *st);   // it adds in
 // The expression mentions v, but for what it reads by the map of that name (NULL: none), whose value is given.
 bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *given);
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
+bool plan_group_along(planner *p, const plan_matrix *m, tensor_var v, const loop_node *n);   // that it has all points of v, in their order
 bool plan_group_check(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels, const loop_node *rows,
                       const loop_node *columns, const loop_node *depth);   // of four warps; depth: NULL in windows (plan_matrix_group.c)
 void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k);   // what all its matrices take of shared memory
