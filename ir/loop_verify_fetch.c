@@ -88,10 +88,10 @@ static const char *check_input(loop_verifier *v, const loop_fetch *f) {
 }
 
 static const char *check_panels(loop_verifier *v, const loop_fetch *f, const loop_tile *t) {
-    enum { TURN = 8, ACCESS = 16 };
+    enum { TURN = 8, ACCESS = 16, MOST_ROWS = 2040 };
     const tensor_val_info *val = &v->op->vals.data[f->val];
     bool whole = f->beside == LOOP_NO_BESIDE && f->nindex + 1 == val->rank && t->columns * ir_dtype_bytes(val->type) % SIMT_PANEL_ROW == 0;
-    if (!whole || t->rows % TURN || t->bytes != ACCESS || f->pitch || f->every || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
+    if (!whole || t->rows % TURN || t->rows > MOST_ROWS || t->bytes != ACCESS || f->pitch || f->every || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
         return WRONG(v, "panels have rows of one axis, multiples of %d bytes, in turns of %d: '%s' has %u elements in each of %u", SIMT_PANEL_ROW, TURN,
                      val->name, (unsigned)t->columns, (unsigned)t->rows);
     return NULL;

@@ -273,13 +273,34 @@ static const char *check_rounds_of(loop_verifier *v, const loop_matrix *m, const
             if (v->path.data[k]->digits[d].place == LOOP_GROUP_PLACE)
                 return WRONG(v, "'%s' is dealt out to groups, and matrix operations of several warps share their columns",
                              v->op->vars.data[v->path.data[k]->var].name);
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t d = 0; d < (i ? other : fetched)->ndigits; d++)
+            if ((i ? other : fetched)->digits[d].place == LOOP_GROUP_PLACE)
+                return WRONG(v, "'%s' is dealt out to groups, and matrix operations of several warps share what it has",
+                             v->op->vars.data[(i ? other : fetched)->var].name);
     return check_whole(v, other, other == columns ? "the columns" : "the depth");
 }
 
-static const char *check_panels(loop_verifier *v, const loop_matrix *m, const loop_node *depth) {
+// Steps are those of the depth alone.
+static const char *check_no_others(loop_verifier *v, const loop_body *body, const loop_node *depth) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (n->kind == LOOP_WITHOUT || n->kind == LOOP_AGAIN) continue;
+        bool apart = n->kind == LOOP_FOR && n != depth && (n->unroll > 1 || n->rest == LOOP_UNROLL_PLACE);
+        for (uint32_t d = 0; n->kind == LOOP_FOR && n != depth && d < n->ndigits; d++) apart |= n->digits[d].place != LOOP_SERIAL_PLACE;
+        if (apart)
+            return WRONG(v, "'%s' is written out beside the depth of a matrix operation of several warps", v->op->vars.data[n->var].name);
+        TRY(check_no_others(v, &n->body, depth));
+    }
+    return NULL;
+}
+
+static const char *check_panels(loop_verifier *v, const loop_node *reduce, const loop_node *depth) {
+    const loop_matrix *m = reduce->matrix;
     const loop_node *columns = around(v, m->columns);
     bool turned = fetches_panels(depth);
     if (m->rows == LOOP_NO_ROWS) return WRONG(v, "matrix operations of several warps have rows of their own");
+    TRY(check_no_others(v, &reduce->body, depth));
     return check_rounds_of(v, m, turned ? depth : columns, turned ? columns : depth, columns);
 }
 
@@ -351,7 +372,7 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
         bool panels = fetches_panels(columns) || fetches_panels(in.depth);
         if (!panels && (alike || in.again || n->nstages > 1))
             return WRONG(v, "matrix operations of several warps have rows of their own, and no empty cells");
-        TRY((panels ? check_panels : check_group)(v, m, in.depth));
+        TRY(panels ? check_panels(v, n, in.depth) : check_group(v, m, in.depth));
     }
     if (alike && is_vector(in.depth)) {
         if (in.depth->digits[0].extent % loop_matrix_held(m->kind))
@@ -410,21 +431,34 @@ bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     return p->values.data[val].home == LOOP_MEMORY && (stored == want || (want == DT_COUNT && half));
 }
 
-// What lets and what is given say.
+// What lets say.
 static tensor_expr resolved(const loop_verifier *v, tensor_expr e) {
     const tensor_node *n = tensor_node_at(v->op, e);
-    tensor_expr next = given_as(v, e);
-    if (!next && n->op == TENSOR_VAR_OP) next = v->value[n->imm.i];
+    tensor_expr next = n->op == TENSOR_VAR_OP ? v->value[n->imm.i] : 0;
     return next ? resolved(v, next) : e;
 }
 
-static bool is_same(const loop_verifier *v, tensor_expr a, tensor_expr b) {
+static bool is_same_expr(const loop_verifier *v, tensor_expr a, tensor_expr b) {
     a = resolved(v, a);
     b = resolved(v, b);
     const tensor_node *x = tensor_node_at(v->op, a), *y = tensor_node_at(v->op, b);
     bool same = a == b || (x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
                            (x->op == TENSOR_VAR_OP || x->op == TENSOR_LOAD_OP || x->op == TENSOR_INDEX_OP || x->op == TENSOR_CONST_OP));
-    for (uint32_t i = 0; a != b && same && i < x->nargs; i++) same = is_same(v, x->args[i], y->args[i]);
+    for (uint32_t i = 0; a != b && same && i < x->nargs; i++) same = is_same_expr(v, x->args[i], y->args[i]);
+    return same;
+}
+
+// As lower_fetch.c has it: so, or as b is given.
+static bool is_same(const loop_verifier *v, tensor_expr a, tensor_expr b) {
+    bool same = is_same_expr(v, a, b);
+    for (uint32_t k = 0; !same && k < v->path.len; k++) {
+        const loop_body *body = &v->path.data[k]->body;
+        for (uint32_t i = 0; !same && i < body->len; i++) {
+            const loop_node *n = body->data[i];
+            if (k + 1 < v->path.len && n == v->path.data[k + 1]) break;
+            same = n->kind == LOOP_GIVEN && is_same_expr(v, n->key, b) && is_same_expr(v, a, n->value);
+        }
+    }
     return same;
 }
 

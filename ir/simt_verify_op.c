@@ -59,13 +59,14 @@ static const char *mma_fault(const simt_func *f, const simt_instr_info *i) {
 }
 
 static const char *group_fault(const simt_instr_info *i, uint32_t threads) {
-    enum { WARP = 32, MOST_PIECES = 32, TURN = 8 };   // 256 columns
+    enum { WARP = 32, MOST_PIECES = 32, TURN = 8, MOST_ROWS = 2040 };   // 256 columns
     if (i->aux >= SIMT_MMA_COUNT) return "there is no such matrix operation";
     uint32_t warps = simt_mma_table((simt_mma)i->aux)->warps;
     if (warps == 1) return "that is an operation of one warp: 'mma'";
     if (i->imm.i < 1) return "it has no steps";
     if (i->nresults > MOST_PIECES) return "it has at most 32 pieces";
-    if (i->op != SIMT_MMA_GROUP && (!i->mem.scale || i->mem.scale % TURN)) return "a panel has a multiple of 8 rows";
+    if (i->op != SIMT_MMA_GROUP && (!i->mem.scale || i->mem.scale % TURN || i->mem.scale > MOST_ROWS))
+        return "a panel has a multiple of 8 rows, up to 2040";
     if (i->op == SIMT_MMA_ROWS && i->mem.scale < 8 * i->nresults) return "it has more columns than a panel has rows";
     if (i->op == SIMT_MMA_ROWS_TRANS && simt_element_bits(simt_mma_table((simt_mma)i->aux)->element) != 16)
         return "points of the depth are rows of numbers of 16 bits";

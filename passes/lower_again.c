@@ -33,10 +33,17 @@ static void copy_states(kernel *k, const reduction *from, const reduction *like,
         to[lw_instance(k, like->copies) * like->n] = from->slot[lw_instance(k, from->copies) * from->n];
 }
 
+// Of some sum numbers were taken out (plan_outside.c).
+static bool is_scaled(const kernel *k, const reduction_list *all) {
+    bool any = false;
+    for (uint32_t i = 0; i < all->len; i++) any |= tensor_node_at(k->l->op, all->data[i]->r->finish[0])->op == TENSOR_MUL_OP;
+    return any;
+}
+
 static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, simt_value *now) {
     uint32_t outer = k->reductions.len;
     region_mark m = lw_enter(k);
-    k->again = true;   // of cells without what rounds them: that they are so many times what they were may be why
+    k->again = is_scaled(k, all);   // of cells without what rounds them: that they are so many times what they were may be why
     for (uint32_t i = 0; i < all->len; i++) lw_open(k, b, again, all->data[i]->stage);
     lw_body(k, b, &again->body);
     for (uint32_t i = 0; i < all->len; i++) {

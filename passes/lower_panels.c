@@ -74,6 +74,7 @@ bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, 
     const tensor_node *body = tensor_node_at(k->l->op, k->l->op->stages.data[r->stage].body[0]),
                       *load = loop_matrix_factor(k->l->op, body->args[1]);
     const fetched_rows *f = load->op == TENSOR_LOAD_OP ? lw_fetched_panels(k, load) : NULL;
+    if (!f && loop_again(r->node)) ICE("'%s': rows of a matrix operation of four warps are not in panels", k->plan->name);
     if (!f) return false;
     product x = {.k = k, .r = r, .p = p, .f = f, .columns = sums & lw_written_out(k, k->var[p->m->columns].axes), .steps = steps};
     x.npieces = lw_instances(k, x.columns);

@@ -365,9 +365,17 @@ static void fill_window(const windows *x, const tensor_stage *st) {
 // not of wide heads, whose threads have no register left. Numbers of f32 keep theirs by tf32x3.
 enum { GRADIENT_SCALE = 64 };
 
+// Found on the run, of which cells are relative to it.
+static bool has_maximum(const windows *x) {
+    bool any = false;
+    for (uint32_t i = 0; i < x->of->sums.len; i++)
+        any |= x->w->p->op->reducers.data[stage_of(x->w, x->of->sums.data[i])->reducer].kind == REDUCE_MAX;
+    return any;
+}
+
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 2);
-    bool scaled = !narrow && x->type == DT_F16 && x->scores && x->columns <= WIDE;
+    bool scaled = !narrow && x->type == DT_F16 && x->scores && x->columns <= WIDE && !has_maximum(x);
     const char *operand = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32";
     v[0] = (schedule_value){.text = operand, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};

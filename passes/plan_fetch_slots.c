@@ -122,10 +122,13 @@ static bool set_panels(slot_rows *x, const schedule_cell *keep, const plan_matri
     if (f->nindex + 1 < i->rank)
         return REFUSE(p, E0572, keep, "give parts of rows blocks of their own: `block h 1`",
                       "'%s' multiplies whole rows of '%s', and a block has several parts of each at once", info->shape, i->name);
-    if (i->type == (info->element == SIMT_F16 ? DT_F16 : DT_BF16) && row % SIMT_PANEL_ROW == 0) return true;
+    if (i->type != (info->element == SIMT_F16 ? DT_F16 : DT_BF16))
+        return REFUSE(p, E0572, keep, "multiply in that type, or leave the shape out", "'%s' multiplies rows of %s as they lie there, and those of '%s' are of %s",
+                      info->shape, info->operand, i->name, ir_dtype_text(i->type));
+    if (row % SIMT_PANEL_ROW == 0) return true;
     return REFUSE(p, E0572, keep, "leave the shape out: operations of one warp take any rows",
-                  "'%s' multiplies rows of multiples of %d bytes, of its own type, and those of '%s' are %lld bytes", info->shape, SIMT_PANEL_ROW,
-                  i->name, (long long)row);
+                  "'%s' multiplies rows of multiples of %d bytes, and those of '%s' are %lld bytes", info->shape, SIMT_PANEL_ROW, i->name,
+                  (long long)row);
 }
 
 static bool same_rows(const loop_fetch *a, const loop_fetch *b) {
@@ -285,7 +288,10 @@ static bool has_second_factor(const slot_rows *x, const tensor_stage *st) {
     for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < x->fetched.len; i++)
         there |= x->fetched.data[i].panels && x->fetched.data[i].val == (tensor_val)load->imm.i;
     if (there) return true;
-    const char *name = load->op == TENSOR_LOAD_OP ? p->op->vals.data[load->imm.i].name : "x";
+    if (load->op != TENSOR_LOAD_OP)
+        return REFUSE(p, E0572, m.cell, "leave the shape out: operations of one warp take what is computed", "'%s' multiplies rows as they lie in memory, and the second factor of '%s' is computed",
+                      simt_mma_table(m.kind)->shape, st->name);
+    const char *name = p->op->vals.data[load->imm.i].name;
     diagnostic *d = plan_refuse(p, E0572, m.cell->at, "'%s' reads the second factor of '%s' in shared memory, and rounds bring nothing there",
                                 simt_mma_table(m.kind)->shape, st->name);
     if (d) diag_help(d, "keep it there: `keep %s shared`; or leave the shape out", name);

@@ -184,6 +184,16 @@ static bool check_form(planner *p, const tensor_stage *st, const schedule_cell *
 }
 
 // ---- Types -----------------------------------------------------------------------------------------------
+// A maximum found on the run in the walk of the stage.
+static const schedule_cell *online_with(const planner *p, const tensor_stage *st) {
+    const schedule_cell *walk = plan_fuse_cell(p, (uint32_t)(st - p->op->stages.data));
+    for (uint32_t i = 0; walk && i < p->op->stages.len; i++) {
+        const schedule_cell *other = plan_fuse_cell(p, i), *online = schedule_find(p->s, p->op->stages.data[i].name, SCHEDULE_ONLINE, p->op->stages.data[i].name);
+        if (online && other && plan_same_statement(other, walk)) return online;
+    }
+    return NULL;
+}
+
 // Of what windows sum: cells are multiplied by it exactly.
 static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *st, simt_mma kind, bool windows) {
     static const int64_t MOST = 1 << 20;
@@ -194,6 +204,8 @@ static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *
         return REFUSE(p, c, out, "'scale' is of what windows sum, and '%s' has none", st->name);
     if (simt_mma_table(kind)->element != SIMT_F16)
         return REFUSE(p, c, out, "'scale' is for numbers of f16, and '%s' reaches as far as f32", simt_mma_table(kind)->operand);
+    if (online_with(p, st))
+        return REFUSE(p, c, out, "'scale' has no pass where 'online' finds a maximum in the walk of '%s', to which cells are relative", st->name);
     if (scale > 0 && scale <= MOST && !(scale & (scale - 1))) return true;
     return REFUSE(p, c, "take 16, 256 or another one", "'scale' is a power of two up to %lld, not %lld", (long long)MOST, (long long)scale);
 }

@@ -42,6 +42,9 @@ bool plan_group_along(planner *p, const plan_matrix *m, tensor_var v, const loop
         if (n->digits[d].place == LOOP_GROUP_PLACE)
             return REFUSE(p, m->cell, arena_printf(p->arena, "leave `groups %s` out", name),
                           "the four warps of '%s' share all columns, and groups along '%s' would part them", simt_mma_table(m->kind)->shape, name);
+    if (n->rest == LOOP_BLOCK_PLACE)
+        return REFUSE(p, m->cell, arena_printf(p->arena, "leave `block %s` out", name), "'%s' multiplies whole rows, and blocks have parts of '%s'",
+                      simt_mma_table(m->kind)->shape, name);
     bool apart = n->digits[0].place == LOOP_VECTOR_PLACE || (n->digits[0].place == LOOP_REGISTER_PLACE && n->digits[0].extent > 2);
     if (!apart) return check_whole(p, m, v, n);
     const schedule_cell *vector = schedule_find(p->s, m->stage->name, SCHEDULE_VECTOR, p->op->vars.data[v].name);

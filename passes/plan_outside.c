@@ -102,6 +102,8 @@ static tensor_expr scaled(taking *t, tensor_expr e, span at) {
 static tensor_expr operand_without(taking *t, tensor_expr e) {
     const tensor_node n = *tensor_node_at(t->p->op, e);
     bool bf16 = n.op == TENSOR_ROUND_OP && (ir_dtype)n.imm.i == DT_BF16;
+    double number;
+    if (t->scale != 1 && plan_number(t->p, n.op == TENSOR_ROUND_OP ? n.args[0] : e, &number)) return e;   // f16 holds it or does not
     if (t->scale != 1) return tensor_round(t->p->op, DT_F16, scaled(t, without_numbers(t, n.op == TENSOR_ROUND_OP ? n.args[0] : e), n.at), n.at);
     if (!bf16 && n.op != TENSOR_TF32_OP && n.op != TENSOR_TF32X3_OP) return e;
     tensor_expr of = without_numbers(t, n.args[0]);

@@ -326,9 +326,10 @@ static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
 static bool check_warps(planner *p, const plan_matrix *m) {
     const plan_matrix *of = p->cells->m;
     const simt_mma_info *info = simt_mma_table(m->kind);
-    if (info->warps == simt_mma_table(of->kind)->warps) return true;
+    bool one = info->warps == 1;
+    if (one ? simt_mma_table(of->kind)->warps == 1 : m->kind == of->kind) return true;
     diagnostic *d = plan_refuse(p, E0572, m->cell->at, "'%s' multiplies by operations of %s, and '%s', in whose walk it is, by others", m->stage->name,
-                                info->warps > 1 ? "four warps" : "one warp", of->stage->name);
+                                one ? "one warp" : arena_printf(p->arena, "four warps on %s", info->operand), of->stage->name);
     if (d) diag_note(d, of->cell->at, "by this statement");
     if (d) diag_help(d, "say the same shape for both, or for none");
     return false;
