@@ -71,6 +71,7 @@ static bool is_zero(const tensor_op *op, tensor_expr e) {
 static tensor_expr exponential_scaled(taking *t, tensor_expr e) {
     tensor_op *op = t->p->op;
     const tensor_node n = *tensor_node_at(op, e);
+    if (n.type.type != DT_F32) return 0;
     if (n.op == TENSOR_EXP_OP) return tensor_binary(op, TENSOR_MUL_OP, e, tensor_float(op, DT_F32, t->scale), n.at);
     if (n.op == TENSOR_SELECT_OP && is_zero(op, n.args[1])) {
         tensor_expr x = exponential_scaled(t, n.args[2]);
@@ -80,7 +81,7 @@ static tensor_expr exponential_scaled(taking *t, tensor_expr e) {
         tensor_expr x = exponential_scaled(t, n.args[0]), y = x ? exponential_scaled(t, n.args[1]) : 0;
         return y ? tensor_binary(op, (tensor_opcode)n.op, x, y, n.at) : 0;
     }
-    if (n.op != TENSOR_MUL_OP || n.type.type != DT_F32) return 0;
+    if (n.op != TENSOR_MUL_OP) return 0;
     for (uint32_t i = 0; i < 2; i++) {
         tensor_expr x = exponential_scaled(t, n.args[i]);
         if (x) return tensor_binary(op, TENSOR_MUL_OP, i ? n.args[0] : x, i ? x : n.args[1], n.at);
