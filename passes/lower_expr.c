@@ -2,9 +2,9 @@
 // fixed. A choice becomes a select, or a branch where the arm not taken could read at no index; where lanes
 // would take different branches, each is computed by itself. Scalars meet vectors by being splat.
 #include "lower.h"
+#include "scalar.h"
 
 #include <math.h>
-#include "scalar.h"
 
 // ---- What must not be evaluated where its condition fails ------------------------------------------------
 bool lw_is_known(const kernel *k, tensor_expr e) {

@@ -121,9 +121,9 @@ static void bring_once(const product *x, simt_builder *b, tensor_expr e) {
 }
 
 // ---- The product -----------------------------------------------------------------------------------------
-static bool is_zero(const simt_func *f, simt_value v) {
+bool lm_is_zero(const simt_func *f, simt_value v) {
     const simt_instr_info *i = &f->instrs.data[f->values.data[v].def];
-    if (f->values.data[v].def && i->op == SIMT_SPLAT) return is_zero(f, i->args[0]);
+    if (f->values.data[v].def && i->op == SIMT_SPLAT) return lm_is_zero(f, i->args[0]);
     return f->values.data[v].def && i->op == SIMT_CONST && i->imm.f == 0;
 }
 
@@ -137,7 +137,7 @@ static void sums_of(const product *x, simt_builder *b, simt_value *c, bool *zero
             simt_value part[4];
             for (uint32_t i = 0; i < held; i++) {
                 simt_value all = *lm_slot(k, x->r, x->p, i);
-                *zeros &= is_zero(k->f, all);
+                *zeros &= lm_is_zero(k->f, all);
                 part[i] = lw_pick(b, all, tile);
             }
             c[lw_instance(k, x->columns) * x->p->tiles + tile] = lw_gather(b, part, held);

@@ -50,6 +50,7 @@ simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t ele
 // Operations of four warps (lower_group.c). steps: axes of the depth; sums: those of the sums.
 void lm_group(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set sums);
 
+bool lm_is_zero(const simt_func *f, simt_value v);   // C is zeros where all of it are
 // Likewise, of rows that a round has fetched in panels (lower_panels.c); false: it has not.
 bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set sums);
 

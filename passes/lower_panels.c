@@ -21,12 +21,6 @@ static uint32_t number(const kernel *k, axis_set axes, uint32_t turn) {
     return (uint32_t)at / turn;
 }
 
-static bool is_zero(const simt_func *f, simt_value v) {
-    const simt_instr_info *i = &f->instrs.data[f->values.data[v].def];
-    if (f->values.data[v].def && i->op == SIMT_SPLAT) return is_zero(f, i->args[0]);
-    return f->values.data[v].def && i->op == SIMT_CONST && i->imm.f == 0;
-}
-
 static bool sums_of(const product *x, simt_builder *b, simt_value *c) {
     kernel *k = x->k;
     bool zeros = true;
@@ -34,7 +28,7 @@ static bool sums_of(const product *x, simt_builder *b, simt_value *c) {
         simt_value part[4];
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
             part[i] = *lm_slot(k, x->r, x->p, i);
-            zeros &= is_zero(k->f, part[i]);
+            zeros &= lm_is_zero(k->f, part[i]);
         }
         c[number(k, x->columns, x->p->info->n)] = lw_gather(b, part, x->p->info->held[SIMT_MMA_C]);
     }

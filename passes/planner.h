@@ -226,8 +226,7 @@ bool plan_matrix_sums(const planner *p, const tensor_stage *st);   // it adds in
 bool plan_depends(const planner *p, tensor_expr e, tensor_var v, const char *given);
 bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m);
 bool plan_group_along(planner *p, const plan_matrix *m, tensor_var v, const loop_node *n);   // that it has all points of v, in their order
-bool plan_group_check(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels, const loop_node *rows,
-                      const loop_node *columns, const loop_node *depth);   // of four warps; depth: NULL in windows (plan_matrix_group.c)
+bool plan_group_check(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels, const loop_node *rows, const loop_node *columns, const loop_node *depth);   // depth: NULL in windows
 void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k);   // what all its matrices take of shared memory
 int64_t plan_matrix_room(const planner *p, const loop_kernel *k);   // bytes of shared memory that its matrices leave
 // Of an index of the sum, or of a stage that reads it point by point.
@@ -349,7 +348,6 @@ bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order);
 schedule *plan_whole_schedule(const planner *p);   // that says what is fused: that of a class does not
 bool plan_classes(planner *p, const schedule_cell *bucket, row_class *out,
                   uint32_t *n);   // by degree, the lowest first
-
 
 // ---- Tiles (plan_tiles.c) --------------------------------------------------------------------------------
 const schedule_value *
