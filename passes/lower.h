@@ -21,6 +21,11 @@
 
 #include "plan.h"
 
+typedef struct {   // instructions of a region that take a product's parts, which a barrier comes first of; region 0: nowhere
+    simt_region region;
+    uint32_t begin, end;
+} lw_join;
+
 typedef struct {   // what the kernels of a plan share
     arena *arena;
     const loop_plan *plan;
@@ -179,6 +184,7 @@ typedef struct {
     uint32_t *shared_at;                  // per value: byte offset + 1
     VEC(fetched_room) fetched_at;         // of what loops fetch, each met
     uint32_t scratch_at, scratch_bytes;   // of the states that groups exchange
+    lw_join join;                         // where they did last
     simt_value lane, group, thread;       // i32; of blocks of more than one thread
     VEC(loop_axes) loops;
     lower_axis axis[LOWER_MAX_AXES];
@@ -332,6 +338,7 @@ simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n);   // indices that a thread reads a round before; 0: it does not
 void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out);   // of the round at base
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a round
+bool lw_round_meets(const kernel *k, const loop_node *n);   // whether each round begins with a barrier of the block
 void lw_fetch_last(simt_builder *b);   // after all of them, where indices were read a round before
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
@@ -435,6 +442,7 @@ simt_value lw_relative(kernel *k, simt_builder *b, const reduction *r, const loo
 void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *results);
 // The state x with the one that the lane whose number differs in `mask` has sent.
 // Parts of threads (lower_reduce_threads.c), of what lower_reduce.c combines in one.
+void lw_join_groups(kernel *k, simt_builder *b, reduction *r);   // a product's sums of groups (lower_reduce_groups.c)
 simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x);
 simt_value *lw_combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y);
 simt_value *lw_state_new(kernel *k, const reduction *r);

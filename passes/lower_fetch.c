@@ -43,6 +43,8 @@ static bool by_warps(const kernel *k, const loop_node *n) {
            last->unit <= 1 && last->extent == k->plan->threads / LOWER_WARP;
 }
 
+bool lw_round_meets(const kernel *k, const loop_node *n) { return n->nfetched && !by_warps(k, n); }
+
 static void meet(kernel *k, simt_builder *b, const loop_node *n) {
     if (by_warps(k, n)) simt_build_op(b, SIMT_WARP_SYNC, NULL, 0, NULL, 0);
     else lw_barrier(b);

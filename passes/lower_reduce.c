@@ -422,6 +422,7 @@ void lw_close(kernel *k, simt_builder *b, reduction *r) {
     if (!r->r->commutative && (r->bound & ~in_order))
         ICE("'%s': parts of %s are combined out of order", k->plan->name,
             k->l->op->stages.data[r->stage].name);
+    lw_join_groups(k, b, r);
     bool deals = lw_deals(k, left);
     if (deals) left &= ~AXIS(k->dealt->axis);
     simt_value *slot = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, left) * r->n);

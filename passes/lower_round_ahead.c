@@ -143,12 +143,24 @@ static bool is_bit_of(const kernel *k, tensor_expr condition, tensor_expr load) 
     return bit->op == TENSOR_BIT_OP && (mask->op == TENSOR_CVT_OP ? mask->args[0] : bit->args[0]) == load;
 }
 
+// Whether groups sum products together.
+static bool joins_groups(const loop_body *body) {
+    bool joins = false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i], *depth = n->kind == LOOP_REDUCE && n->matrix ? loop_over_var(&n->body, n->matrix->depth) : NULL;
+        for (uint32_t d = 0; depth && d < depth->ndigits; d++) joins |= depth->digits[d].place == LOOP_GROUP_PLACE;
+        joins |= joins_groups(&n->body);
+    }
+    return joins;
+}
+
 simt_value lw_round_has_cells(kernel *k, simt_builder *b, const loop_node *n) {
     const read_ahead *a = k->ahead;
     const loop_node *last = n->body.len ? n->body.data[n->body.len - 1] : NULL;
     simt_value some = 0;
     for (uint32_t i = 0; i < n->nfetched; i++)
         if (n->fetched[i].panels) return 0;   // four warps multiply together
+    if (joins_groups(&n->body)) return 0;
     if (!a || a->node != n || a->loads.len != 1 || last->kind != LOOP_IF || !is_bit_of(k, last->value, a->loads.data[0])) return 0;
     for (uint32_t i = 0; i < a->n - a->indices; i++)
         some = some ? simt_build_binary(b, SIMT_OR, some, a->now[i]) : a->now[i];

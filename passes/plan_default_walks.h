@@ -23,6 +23,7 @@ typedef struct {
     bool *windowed;           // per walk: it is one of windows
     stage_group shared;       // maps at whose values warps of a window read rows together
     bool natural;             // windows of several heads: without vectors
+    bool joined;              // warps of a window's row add parts of scores up
     bool single;              // one walk of those that are worth one
     bool heavy;               // several walks, some of which read several rows of an edge, or sum them
     bool light;               // an edge has one row for each, and it sums one

@@ -22,6 +22,7 @@ enum {
     MOST_HELD = 192,    // registers of a thread for rows and sums of one head
     WORDS_HELD = 128,   // likewise, of f32, whose operands are taken apart
     MOST_PARTS = 4,     // of a row's columns, a warp each, which all have its scores
+    JOINED = 2,         // or add those up
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
     HEAD_WARPS = 4,     // that have heads of their own
@@ -303,8 +304,16 @@ static int64_t sharing_of(const windows *x) {
 
 static int64_t held_of_rows(const windows *x) { return rereads(x) ? 0 : words_of_rows(x); }
 
+// Whether warps that have a part of a row's columns each have that part of its scores, too, and add those up: where a walk has several of
+// wide heads, as both of a gradient do, and two parts would leave no room for all of them. Up to 192 features it is slower.
+static bool joins(const windows *x) {
+    bool wide = x->columns / JOINED + words_of_rows(x) > MOST_HELD && x->dots % (JOINED * DEPTH) == 0;   // as the walk of two sums has it
+    return x->type != DT_F32 && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && wide;
+}
+
 // Warps that have a part of a row's columns each, so that there is room; 0: there is none.
 static int64_t parts_of(const windows *x) {
+    if (joins(x)) return JOINED;
     int64_t parts = 1, most = !are_shared(x) || x->heads > 1 || x->type == DT_F32 || is_odd(x) ? 1 : MOST_PARTS;
     while (parts < most && words_of_sums(x) / parts + held_of_rows(x) > MOST_HELD) parts *= 2;
     bool room = words_of_sums(x) / parts + held_of_rows(x) <= MOST_HELD;
@@ -362,7 +371,7 @@ static void fill_window(const windows *x, const tensor_stage *st) {
 
 // Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is precise. Those of attention are so many times
 // themselves in f16, which makes what is lost of them less than the results' own digits, and sums of what is too large for it are found again:
-// not of wide heads, whose threads have no register left. Numbers of f32 keep theirs by tf32x3.
+// not of wide heads, whose threads have no register left, but where they share scores. Numbers of f32 keep theirs by tf32x3.
 enum { GRADIENT_SCALE = 64 };
 
 // Found on the run, of which cells are relative to it.
@@ -375,7 +384,7 @@ static bool has_maximum(const windows *x) {
 
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 2);
-    bool scaled = !narrow && x->type == DT_F16 && x->scores && x->columns <= WIDE && !has_maximum(x);
+    bool scaled = !narrow && x->type == DT_F16 && x->scores && (x->columns <= WIDE || joins(x)) && !has_maximum(x);
     const char *operand = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32";
     v[0] = (schedule_value){.text = operand, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
@@ -474,7 +483,9 @@ static void fill_reread(const windows *x, const tensor_stage *st) {
 
 void default_window_score(walks *w, const tensor_stage *st) {
     windows x = {.w = w, .type = type_of(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
-    int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH), vector = w->natural ? 1 : default_power_in(depth / LANES, access_of(&x));
+    int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH) / (w->joined ? JOINED : 1),
+            vector = w->natural ? 1 : default_power_in(depth / LANES, access_of(&x));
+    if (w->joined) default_fill(w->m, st->name, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
     fill_mma(&x, st, st->bound[0], true);
@@ -511,6 +522,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);
+    w->joined |= joins(&x);
     w->natural |= (are_shared(&x) && x.heads > 1) || are_matrices(&x) || is_odd(&x);
     VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x)}));
     return true;
