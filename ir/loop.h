@@ -187,6 +187,7 @@ typedef struct {
     uint32_t lanes;        // of a group; a power of two where lanes shuffle
     uint32_t occupancy;    // threads a multiprocessor should have room for; 0: the assembler says how many registers each has
     uint32_t persistent;   // blocks a multiprocessor, each of which takes one share of the grid after the other; 0: all blocks
+    bool approximate;      // exponentials are the GPU's own instruction
     loop_start start;
     bool seldom;           // few graphs have anything for it; of no concern but where passes choose how it starts
     VEC(loop_hint) hints;  // how its loads and stores of a value are cached

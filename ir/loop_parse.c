@@ -205,6 +205,7 @@ static void read_kernel(plan_parser *p) {
     loop_parse_number(p, &k->lanes);
     if (tensor_lex_accept(t, "occupancy")) loop_parse_number(p, &k->occupancy);
     if (tensor_lex_accept(t, "persistent")) loop_parse_number(p, &k->persistent);
+    k->approximate = tensor_lex_accept(t, "approximate");
     if (tensor_lex_accept(t, "early")) read_start(p, k);
     else if (tensor_lex_accept(t, "together")) k->start = LOOP_START_TOGETHER;
     if (tensor_lex_accept(t, "cache")) do read_hint(p, k);

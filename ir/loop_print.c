@@ -178,6 +178,7 @@ static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) 
         (unsigned)k->threads, (unsigned)k->lanes);
     if (k->occupancy) OUT(p, " occupancy %u", (unsigned)k->occupancy);
     if (k->persistent) OUT(p, " persistent %u", (unsigned)k->persistent);
+    if (k->approximate) OUT(p, " approximate");
     if (k->start) OUT(p, " %s", starts[k->start]);
     for (uint32_t i = 0; i < k->hints.len; i++)
         OUT(p, "%s %s %s", i ? "," : " cache", p->text.vals[k->hints.data[i].val],

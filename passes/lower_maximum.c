@@ -214,6 +214,7 @@ const tensor_node *lw_below(const lowering *l, const tensor_node *choice) {
 
 bool lw_is_narrow(const kernel *k) {
     const loop_node *products = lw_products(k);
+    if (k->plan->approximate) return true;
     return products ? !simt_mma_splits(products->matrix->kind) : k->cell && k->l->plan->near;
 }
 

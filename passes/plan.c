@@ -155,6 +155,7 @@ loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, 
     if (!p.failed) plan_composed(&p);
     if (!p.failed) plan_row_begins(&p);
     if (!p.failed) plan_pads(&p);
+    if (!p.failed) plan_approximate(&p);
     if (!p.failed) plan_overlap(&p);
     if (!p.failed && m->gpu && !facts->any_strides) plan_packed_guards(&p);
     if (!p.failed && m->gpu && !facts->any_strides) plan_beside_guards(&p);

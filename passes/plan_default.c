@@ -139,6 +139,40 @@ static void fill_overlaps(making *m) {
                           (schedule_cell){.verb = SCHEDULE_OVERLAP, .stage = p->op->stages.data[i].name});
 }
 
+// ---- Exponentials ----------------------------------------------------------------------------------------
+// Of differences, as the weights of a softmax are: 2^-19 of one is far below what 16 bits hold. What else is computed of an exponential
+// may be as small as that.
+static bool are_weights(const planner *p, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    bool are = n->op != TENSOR_EXP_OP || tensor_node_at(p->op, n->args[0])->op == TENSOR_SUB_OP;
+    for (uint32_t i = 0; i < n->nargs && are; i++) are = are_weights(p, n->args[i]);
+    return are;
+}
+
+static bool has_narrow_results(const planner *p) {
+    bool narrow = true;
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        const tensor_val_info *i = &p->op->vals.data[v];
+        bool kept = i->facts & FACT_SAVED;
+        if (i->role == VAL_RESULT && !kept) narrow &= i->type == DT_F16 || i->type == DT_BF16;
+    }
+    return narrow;
+}
+
+static void fill_approximate(making *m) {
+    planner *p = m->p;
+    bool weights = p->machine->gpu && has_narrow_results(p);
+    for (uint32_t i = 0; i < p->op->stages.len && weights; i++)
+        for (uint32_t k = 0; k < p->op->stages.data[i].nbody && weights; k++) weights = are_weights(p, p->op->stages.data[i].body[k]);
+    for (uint32_t i = 0; i < p->op->stages.len && weights; i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < p->op->stages.data[i].nbody; k++)
+            has |= plan_has_exponential(p, plan_inline_loads(p, p->op->stages.data[i].body[k]));
+        if (has && !plan_inlined(p, i))
+            schedule_fill(p->arena, m->s, (schedule_cell){.verb = SCHEDULE_APPROXIMATE, .stage = p->op->stages.data[i].name});
+    }
+}
+
 const char *default_rows_text(plan_rows rows) {
     static const char *const suffix[] = {
         "",         " skewed", " few",   " walked", " walked few", " walked some", " walked thin", " walked fewer", " walked windows", " walked long windows", " walked even", " walked short", " walked at once",
@@ -224,6 +258,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
         return NULL;   // long rows are cut, where they are walked
     if (m.tiled != TENSOR_NO_VAL) s->name = arena_printf(a, "%s %s", s->name, op->vals.data[m.tiled].name);
     default_nones(&m);
+    fill_approximate(&m);
     fill_overlaps(&m);
     default_guards(&m);
     if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(&m);

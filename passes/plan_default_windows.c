@@ -305,10 +305,12 @@ static int64_t sharing_of(const windows *x) {
 static int64_t held_of_rows(const windows *x) { return rereads(x) ? 0 : words_of_rows(x); }
 
 // Whether warps that have a part of a row's columns each have that part of its scores, too, and add those up: where a walk has several of
-// wide heads, as both of a gradient do, and two parts would leave no room for all of them. Up to 192 features it is slower.
+// wide heads, as both of a gradient do, and two parts would leave no room for all of them. Up to 192 features of 16 bits it is slower, and up
+// to 96 of f32.
 static bool joins(const windows *x) {
-    bool wide = x->columns / JOINED + words_of_rows(x) > MOST_HELD && x->dots % (JOINED * DEPTH) == 0;   // as the walk of two sums has it
-    return x->type != DT_F32 && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && wide;
+    int64_t parts = x->type == DT_F32 ? 1 : JOINED;
+    bool wide = x->columns / parts + words_of_rows(x) > MOST_HELD;   // as the walk of two sums has it
+    return wide && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && x->dots % (JOINED * DEPTH) == 0;
 }
 
 // Warps that have a part of a row's columns each, so that there is room; 0: there is none.

@@ -446,6 +446,8 @@ void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: r
 // What the schedule says of the launch of a kernel whose loops are made (plan_cache.c, plan_persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
+void plan_approximate(planner *p);
+bool plan_has_exponential(const planner *p, tensor_expr e);   // of f32
 void plan_composed(planner *p);   // when all loops are made (plan_composed.c)
 void plan_row_begins(planner *p);   // likewise (plan_row_begins.c)
 void plan_overlap(planner *p);   // when all kernels are made (plan_overlap.c)

@@ -1,0 +1,54 @@
+// Exponentials of a kernel by the GPU's own instruction, of which two operations make one where the library's take twelve to
+// eighteen (lower_maximum.c). The check allows for what they are off. Factors by which sums are rescaled are not among them: a sum may
+// have many of these, and so what all of them are off.
+//     approximate;  →  kernel y threads 128 lanes 32 approximate { … }
+#include "planner.h"
+
+bool plan_has_exponential(const planner *p, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    bool has = n->op == TENSOR_EXP_OP && tensor_typeof(p->op, e).type == DT_F32;
+    for (uint32_t i = 0; i < n->nargs && !has; i++) has = plan_has_exponential(p, n->args[i]);
+    return has;
+}
+
+static bool stage_has(planner *p, uint32_t stage) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    bool has = false;
+    for (uint32_t i = 0; i < st->nbody && !has; i++) has = plan_has_exponential(p, plan_inline_loads(p, p->op->stages.data[stage].body[i]));
+    return has;
+}
+
+static bool any_exponential(planner *p, const loop_body *body) {
+    bool any = false;
+    for (uint32_t i = 0; i < body->len && !any; i++) {
+        const loop_node *n = body->data[i];
+        any = any_exponential(p, &n->body);
+        for (uint32_t k = 0; k < n->nstages && !any; k++) any = stage_has(p, n->stages[k]);
+    }
+    return any;
+}
+
+// Takes what its stages say.
+static bool says(planner *p, const loop_body *body) {
+    bool any = false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        any |= says(p, &n->body);
+        for (uint32_t k = 0; k < n->nstages; k++) {
+            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[k]].name, SCHEDULE_APPROXIMATE, NULL);
+            if (c) any = c->consumed = true;
+        }
+    }
+    return any;
+}
+
+// Without one, what is said is left, and refused as that.
+static void take(planner *p, loop_kernel *k) {
+    k->approximate = any_exponential(p, &k->body) && says(p, &k->body);
+    p->plan->near |= k->approximate;
+}
+
+void plan_approximate(planner *p) {
+    for (uint32_t i = 0; i < p->plan->steps.len; i++)
+        if (p->plan->steps.data[i].kind == LOOP_LAUNCH) take(p, p->plan->steps.data[i].kernel);
+}
