@@ -97,6 +97,7 @@ typedef struct {
 typedef struct {
     uint32_t stage;     // into op->stages
     tensor_expr slot;   // CONTRIBUTE: a LOAD of what was the maximum for the states
+    bool behind;        // sums follow it once it is larger by more than 8 than what they are relative to, where the kernel is approximate
 } loop_maximum;
 
 typedef struct loop_node loop_node;

@@ -79,6 +79,7 @@ static void read_maxima(plan_parser *p, loop_node *n) {
     if (!tensor_lex_accept(t, "online")) return;
     do {
         loop_maximum m = {.stage = loop_parse_stage(p)};
+        m.behind = n->kind != LOOP_CONTRIBUTE && tensor_lex_accept(t, "behind");
         uint32_t slots = 0;
         span at = t->tok.at;
         const tensor_expr *slot = n->kind == LOOP_CONTRIBUTE ? read_slots(p, &slots) : NULL;

@@ -71,6 +71,7 @@ static void print_reread(plan_printer *p, const loop_node *n) {
 static void print_maxima(plan_printer *p, const loop_node *n) {
     for (uint32_t i = 0; i < n->nmaxima; i++) {
         OUT(p, "%s %s", i ? "," : " online", p->names.stages[n->maxima[i].stage]);
+        if (n->maxima[i].behind) OUT(p, " behind");
         print_slots(p, &n->maxima[i].slot, n->maxima[i].slot != 0);
     }
 }

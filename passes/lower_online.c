@@ -20,6 +20,12 @@ static bool is_maximum(const loop_node *n, uint32_t stage) {
     return false;
 }
 
+static bool is_behind_by_plan(const loop_node *n, uint32_t stage) {
+    for (uint32_t i = 0; i < n->nmaxima; i++)
+        if (n->maxima[i].stage == stage) return n->maxima[i].behind;
+    return false;
+}
+
 static reduction *running(const kernel *k, const tensor_node *load) {
     for (uint32_t i = k->reductions.len; load->op == TENSOR_LOAD_OP && i-- > 0;) {
         reduction *r = k->reductions.data[i];
@@ -122,7 +128,8 @@ static change change_of(kernel *k, const reduction *r) {
 // ---- At a distance ---------------------------------------------------------------------------------------
 // Sums of rows of products are many numbers, and in most rounds some row meets a larger one: they stay differences
 // from a maximum of before, of exponentials up to e^8, until a row has met one that is larger by more, or the walk
-// ends (as FlashAttention-4 does). Until then no lane asks the others what they have met.
+// ends (as FlashAttention-4 does). Until then no lane asks the others what they have met. Other walks do so where the plan says it, and
+// exponentials are the machine's, which may be of more than 0.
 enum { DISTANCE = 8 };
 
 // Of nothing but numbers and sizes.
@@ -144,8 +151,9 @@ static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
 }
 
 void lw_follow(kernel *k, simt_builder *b, reduction *r) {
-    bool plain = r->n == 1 && r->types[0].element == SIMT_F32 && r->types[0].lanes == 1;
-    if (!r->round || !plain) return;
+    bool plain = r->n == 1 && r->types[0].element == SIMT_F32 && r->types[0].lanes == 1,
+         walk = k->plan->approximate && is_behind_by_plan(r->node, r->stage);
+    if ((!r->round && !walk) || !plain) return;
     r->most = copied(k, r->slot, lw_instances(k, r->copies));
     leave_out_scale(k, b, r);
 }
@@ -170,7 +178,7 @@ static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *u
     rescale_all(k, b, &c);
 }
 
-// For some lane of the warp, whose matrix operations all of them take part in.
+// Where there are matrix operations for some lane of the warp, as all of them take part in those.
 static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
     simt_type f32 = SIMT_T(F32), t = SIMT_T(PRED);
     simt_value behind = 0;
@@ -180,7 +188,7 @@ static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
                    more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->most[i]));
         behind = behind ? simt_build_binary(b, SIMT_OR, behind, more) : more;
     }
-    return simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0);
+    return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0) : behind;
 }
 
 static void grow_at_distance(kernel *k, simt_builder *b, reduction *r, lw_contribution *contribute, const loop_node *n) {

@@ -42,10 +42,32 @@ static bool says(planner *p, const loop_body *body) {
     return any;
 }
 
+// A maximum that sums follow at a distance.
+static const tensor_stage *followed_behind(const planner *p, const loop_body *body) {
+    const tensor_stage *found = NULL;
+    for (uint32_t i = 0; i < body->len && !found; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t k = 0; k < n->nmaxima; k++)
+            if (n->maxima[k].behind) found = &p->op->stages.data[n->maxima[k].stage];
+        if (!found) found = followed_behind(p, &n->body);
+    }
+    return found;
+}
+
+// Exponentials of the library are faster where they are of nothing above 0.
+static void check_behind(planner *p, const loop_kernel *k) {
+    const tensor_stage *st = k->approximate ? NULL : followed_behind(p, &k->body);
+    if (!st) return;
+    diagnostic *d = plan_refuse(p, E0530, schedule_find(p->s, st->name, SCHEDULE_ONLINE, st->name)->at,
+                                "'behind' has no pass in this version where exponentials are exact, as those of what '%s' is the largest of are", st->name);
+    if (d) diag_help(d, "leave 'behind' out, or say `approximate` of a stage of that kernel");
+}
+
 // Without one, what is said is left, and refused as that.
 static void take(planner *p, loop_kernel *k) {
     k->approximate = any_exponential(p, &k->body) && says(p, &k->body);
     p->plan->near |= k->approximate;
+    if (!p->failed) check_behind(p, k);
 }
 
 void plan_approximate(planner *p) {

@@ -159,12 +159,17 @@ static bool has_narrow_results(const planner *p) {
     return narrow;
 }
 
-static void fill_approximate(making *m) {
-    planner *p = m->p;
+bool default_approximates(const making *m) {
+    const planner *p = m->p;
     bool weights = p->machine->gpu && has_narrow_results(p);
     for (uint32_t i = 0; i < p->op->stages.len && weights; i++)
         for (uint32_t k = 0; k < p->op->stages.data[i].nbody && weights; k++) weights = are_weights(p, p->op->stages.data[i].body[k]);
-    for (uint32_t i = 0; i < p->op->stages.len && weights; i++) {
+    return weights;
+}
+
+static void fill_approximate(making *m) {
+    planner *p = m->p;
+    for (uint32_t i = 0; i < p->op->stages.len && default_approximates(m); i++) {
         bool has = false;
         for (uint32_t k = 0; k < p->op->stages.data[i].nbody; k++)
             has |= plan_has_exponential(p, plan_inline_loads(p, p->op->stages.data[i].body[k]));

@@ -197,6 +197,7 @@ bool default_short(making *m, const stage_group *g);   // rows of a few entries;
 bool default_at_once(making *m, const stage_group *g, tensor_val map);   // rows that a group goes through in a few rounds; false: too few of its lanes share one
 void default_suppose_longest(making *m, tensor_val map, int64_t entries);   // a condition of the schedule
 bool default_streams(making *m, const stage_group *g);   // its entries read where they lie alone
+bool default_approximates(const making *m);   // exponentials are weights of results of 16 bits: the machine's own do
 bool default_narrow(making *m, const stage_group *g);    // rows of less than a sector
 int64_t default_entry_bytes(const making *m, const tensor_stage *st);   // of an element along its last index
 int64_t default_bytes_along(const making *m, const tensor_stage *st, tensor_var v);   // of an element of what is read along it

@@ -135,13 +135,30 @@ static bool fill_fuse(walks *w, const walk *of) {
     return true;
 }
 
+// Long rows meet a larger maximum ever less often, but some lane of a warp in most steps: sums follow from afar. Short ones have to once.
+static bool follows_behind(const walks *w, const tensor_stage *st) {
+    plan_rows rows = w->m->rows;
+    bool most = w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
+    return most && (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) && default_approximates(w->m);
+}
+
+static void fill_found(walks *w, const tensor_stage *st) {
+    schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
+    const char **names = ARENA_NEW(w->p->arena, const char *);
+    *names = st->name;
+    v[0] = (schedule_value){.keyword = "stages", .nnames = 1, .names = names, .var = UINT32_MAX};
+    v[1] = (schedule_value){.keyword = "behind", .var = UINT32_MAX};
+    schedule_fill(w->p->arena, w->m->s,
+                  (schedule_cell){.verb = SCHEDULE_ONLINE, .subject = st->name, .nvalues = follows_behind(w, st) ? 2 : 1, .values = v});
+}
+
 static void fill_online(walks *w, const walk *of) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
         uint32_t sum = of->sums.data[i];
         bool read = false;
         for (uint32_t k = 0; k < of->sums.len; k++) read |= k != i && default_reads(w, of->sums.data[k], sum);
         for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
-        if (read) fill_plain(w, SCHEDULE_ONLINE, stage_of(w, sum)->name);
+        if (read) fill_found(w, stage_of(w, sum));
     }
 }
 

@@ -21,11 +21,13 @@ static bool is_max(const planner *p, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
 }
 
-bool plan_is_online(const planner *p, uint32_t stage) {
-    for (uint32_t i = 0; i < p->online.len; i++)
-        if (!strcmp(p->online.data[i], stage_of(p, stage)->name)) return true;
+static bool has_name(const char *const *names, uint32_t n, const char *name) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(names[i], name)) return true;
     return false;
 }
+
+bool plan_is_online(const planner *p, uint32_t stage) { return has_name(p->online.data, p->online.len, stage_of(p, stage)->name); }
 
 // ---- The walk --------------------------------------------------------------------------------------------
 static const char *walked_index(const schedule_cell *fuse) {
@@ -121,7 +123,9 @@ static void find_online(planner *p) {
         schedule_cell *c = online_cell(p, i);
         if (!c || stage_of(p, i)->reducer == TENSOR_NO_REDUCER || !check_found(p, i)) continue;
         c->consumed = true;
-        if (is_max(p, stage_of(p, i))) VEC_PUSH(p->arena, &p->online, stage_of(p, i)->name);
+        if (!is_max(p, stage_of(p, i))) continue;
+        VEC_PUSH(p->arena, &p->online, stage_of(p, i)->name);
+        if (schedule_value_of(c, "behind")) VEC_PUSH(p->arena, &p->behind, stage_of(p, i)->name);
     }
 }
 
@@ -155,7 +159,7 @@ void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     for (uint32_t i = 0; i < n; i++) {
         bool followed = false;
         for (uint32_t k = 0; k < n; k++) followed |= follows(p, stages[k], stages[i]);
-        if (followed) all[reduce->nmaxima++] = (loop_maximum){.stage = stages[i]};
+        if (followed) all[reduce->nmaxima++] = (loop_maximum){.stage = stages[i], .behind = has_name(p->behind.data, p->behind.len, stage_of(p, stages[i])->name)};
     }
     reduce->maxima = all;
 }

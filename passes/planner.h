@@ -79,6 +79,7 @@ typedef struct {
     VEC(const char *) scaled;      // stages whose sums are held times a factor
     VEC(const char *) counted;     // stages that only count, and reduce no more
     VEC(const char *) finished;       // stages that finish what a reduction before them left
+    VEC(const char *) behind;         // of those that are found on the run, what sums follow at a distance
     VEC(const char *) online, chosen; // stages that are maxima found on the run; sums of which terms may not need them: see plan_online.c
     VEC(plan_again) again;         // reductions of an edge that walks compute for themselves
     VEC(plan_part) parts;          // of the kernel at hand
