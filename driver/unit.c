@@ -139,7 +139,7 @@ static void lower_gnn(driver *d, unit *u) {
         else if (take && op->twin && !diag_errors(d->ds))
             diag_help(diag(d->ds, E0806, NO_SPAN,
                            "there is no '%s': the gradients of that op save nothing of it", op->name),
-                      "`save STAGE;` in a schedule of a gradient keeps a stage for it");
+                      "`save STAGE;` in a schedule of a gradient keeps a stage for it; by itself none is kept of which some schedule of the op or its gradient says where it lives: `inline`, `online`, `keep`");
         else if (take) must_tell(d, "lower");
     }
 }
