@@ -79,8 +79,7 @@ typedef struct {
     VEC(const char *) scaled;      // stages whose sums are held times a factor
     VEC(const char *) counted;     // stages that only count, and reduce no more
     VEC(const char *) finished;       // stages that finish what a reduction before them left
-    VEC(const char *) behind;         // of those that are found on the run, what sums follow at a distance
-    VEC(const char *) online, chosen; // stages that are maxima found on the run; sums of which terms may not need them: see plan_online.c
+    VEC(const char *) online, behind, chosen;   // stages that are maxima found on the run; those of them that sums follow at a distance; sums of which terms may not need them: see plan_online.c
     VEC(plan_again) again;         // reductions of an edge that walks compute for themselves
     VEC(plan_part) parts;          // of the kernel at hand
     loop_node *within;                  // of rows that are taken whole, in the group at hand; NULL: there are none
@@ -190,8 +189,7 @@ bool plan_same_walk(const planner *p, const tensor_stage *a, const tensor_stage 
 uint32_t plan_run_end(const planner *p, const stage_group *g,
                       uint32_t from);   // of stages from there on that share one
 
-// Values that a kernel both stores and reads get a home in registers beside the one in memory
-// (plan_private.c).
+// Values that a kernel both stores and reads get a home in registers beside the one in memory (plan_private.c).
 void plan_private(planner *p, stage_group *g);
 bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
 bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
@@ -447,13 +445,12 @@ void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: r
 // What the schedule says of the launch of a kernel whose loops are made (plan_cache.c, plan_persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
-void plan_approximate(planner *p);
+void plan_approximate(planner *p);                            // all kernels (plan_approximate.c)
 bool plan_has_exponential(const planner *p, tensor_expr e);   // of f32
 void plan_composed(planner *p);   // when all loops are made (plan_composed.c)
 void plan_row_begins(planner *p);   // likewise (plan_row_begins.c)
 void plan_overlap(planner *p);   // when all kernels are made (plan_overlap.c)
-// Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost
-// (plan_flat.c).
+// Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost (plan_flat.c).
 loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level, loop_body *at);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
 
