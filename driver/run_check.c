@@ -234,7 +234,8 @@ static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const lo
                                      .every = plan && plan->typed ? plan->every : NULL,
                                      .apart = plan ? named(o, op, plan->apart.data, plan->apart.len) : NULL,
                                      .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL,
-                                     .near = plan && plan->near};
+                                     .near = plan && plan->near,
+                                     .narrow = plan && plan->narrow};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;

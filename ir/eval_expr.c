@@ -50,7 +50,7 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
         eval_node *arg = &p->nodes.data[args[i]];
         if (arg->level > out.level) out.level = arg->level;
         if (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP || n->op == TENSOR_NEG_OP) arg->contracts = true;
-        arg->near |= near && arg->op == TENSOR_SUB_OP;
+        arg->near |= near && p->ev->in->narrow && arg->op == TENSOR_SUB_OP;
         by_parts |= n->op == TENSOR_MUL_OP && arg->op == TENSOR_TF32X3_OP;
     }
     out.args = args, out.near = near;
@@ -258,7 +258,7 @@ static eval_value maths(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]),
                y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : eval_float(0, 0);
     eval_value r = eval_maths((tensor_opcode)n->op, n->precision, x, y);
-    if (n->near && isfinite(r.v)) r.bound += 4 * n->precision->u * fabs(r.v);
+    if (n->near && isfinite(r.v) && r.v != 0) r.bound += (4 + 2 * fabs(x.v)) * n->precision->u * fabs(r.v);   // 2^(x log2 e)
     return r;
 }
 

@@ -223,7 +223,8 @@ typedef struct loop_plan {
     const uint32_t *every;     // of typed, as tensor_eval_input has it
     VEC(const char *) apart;   // stages whose sums are taken apart, likewise
     VEC(const char *) relative;   // stages whose products are rounded relative to a maximum found on the run, or of approximate exponentials
-    bool near;                 // exponentials are the machine's approximations, differences among them of numbers rounded apart
+    bool narrow;               // those in cells of windows are, differences among them of numbers rounded apart
+    bool near;                 // some exponentials are the machine's approximations
 } loop_plan;
 
 loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps

@@ -277,7 +277,8 @@ typedef struct {
     const bool *apart;                   // per stage, where not NULL: of a sum of products, factors are taken out; an infinity of
                                          // such a sum is uncertain, as it may come of differences of what is infinite
     const bool *relative;                // likewise: what products are rounded from is a multiple of what is said, and larger
-    bool near;                           // exponentials are the machine's approximations, and of differences of numbers rounded apart
+    bool near;                           // exponentials are the machine's approximations
+    bool narrow;                         // and those of differences of numbers that are rounded apart
 } tensor_eval_input;
 // results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
 bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);

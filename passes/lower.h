@@ -527,6 +527,7 @@ simt_value lw_exp_below(kernel *k, simt_builder *b, tensor_expr choice);
 // A finite constant above 0, by which a product is as large as its other factor is.
 bool lw_is_positive(const simt_builder *b, simt_value x, double *of);
 bool lw_is_narrow(const kernel *k);   // tensor cores take what is computed with the 11 bits of f16 or tf32, or the 8 of bf16; beside them, in cells
+bool lw_is_approximate(const kernel *k);   // all exponentials of f32 are, as the plan says
 simt_value lw_exp_times(kernel *k, simt_builder *b, const tensor_node *product);   // of an exponential and a power of two; 0: of others
 simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e);   // of an exponential
 

@@ -214,9 +214,11 @@ const tensor_node *lw_below(const lowering *l, const tensor_node *choice) {
 
 bool lw_is_narrow(const kernel *k) {
     const loop_node *products = lw_products(k);
-    if (k->plan->approximate) return true;
-    return products ? !simt_mma_splits(products->matrix->kind) : k->cell && k->l->plan->near;
+    bool cells = products ? !simt_mma_splits(products->matrix->kind) : k->cell && k->l->plan->narrow;
+    return cells || lw_is_approximate(k);
 }
+
+bool lw_is_approximate(const kernel *k) { return k->plan->approximate && k->l->o->machine->gpu; }
 
 // 2^(x log2 e) by the machine's approximation: two operations for the twelve to eighteen of the library's, which were most of
 // what cells of windows cost. Of the product the rounding alone makes an error of |x| 2^-24, so results that 16 bits
@@ -268,8 +270,10 @@ static simt_value exp_narrow_below(kernel *k, simt_builder *b, tensor_expr e, si
     return simt_build_unary(b, SIMT_EXP2A, simt_build_fma(b, x, log2e(b, x, scale), less));
 }
 
+// Outside of cells, whose sums are found again where they are not finite, the difference comes first: of equal numbers it is 0, however
+// large they are.
 static simt_value exp_of_difference(kernel *k, simt_builder *b, tensor_expr e, simt_value x, simt_value y, bool nonpositive) {
-    if (lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y)) return exp_narrow_below(k, b, e, x, y, 0);
+    if (k->cell && lw_is_narrow(k) && is_plain(k, x) && is_plain(k, y)) return exp_narrow_below(k, b, e, x, y, 0);
     x = in_cell(k, b, e, x);
     simt_value below = lw_two(b, SIMT_SUB, x, y);
     bool f32 = simt_typeof(k->f, below).element == SIMT_F32;
@@ -292,7 +296,7 @@ simt_value lw_exp_times(kernel *k, simt_builder *b, const tensor_node *product) 
     const tensor_node *of = tensor_node_at(k->l->op, e->args[0]);
     if (of->op != TENSOR_SUB_OP) return 0;
     simt_value x = lw_expr(k, b, of->args[0]), y = but_none(k, b, product->args[0], lw_expr(k, b, of->args[1]));
-    return is_plain(k, x) && is_plain(k, y) ? exp_narrow_below(k, b, product->args[0], x, y, power - 1) : 0;
+    return k->cell && is_plain(k, x) && is_plain(k, y) ? exp_narrow_below(k, b, product->args[0], x, y, power - 1) : 0;
 }
 
 simt_value lw_exp(kernel *k, simt_builder *b, tensor_expr e) {

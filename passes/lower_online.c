@@ -151,11 +151,11 @@ static void leave_out_scale(kernel *k, simt_builder *b, reduction *r) {
 }
 
 void lw_follow(kernel *k, simt_builder *b, reduction *r) {
-    bool plain = r->n == 1 && r->types[0].element == SIMT_F32 && r->types[0].lanes == 1,
-         walk = k->plan->approximate && is_behind_by_plan(r->node, r->stage);
-    if ((!r->round && !walk) || !plain) return;
+    bool one = r->n == 1 && r->types[0].element == SIMT_F32,
+         walk = one && !r->node->matrix && lw_is_approximate(k) && is_behind_by_plan(r->node, r->stage);
+    if (!walk && (!r->round || !one || r->types[0].lanes > 1)) return;
     r->most = copied(k, r->slot, lw_instances(k, r->copies));
-    leave_out_scale(k, b, r);
+    if (!walk) leave_out_scale(k, b, r);
 }
 
 static simt_value scaled(simt_builder *b, const reduction *r, simt_value x) {
@@ -180,13 +180,16 @@ static void catch_up_all(kernel *k, simt_builder *b, const loop_node *n, void *u
 
 // Where there are matrix operations for some lane of the warp, as all of them take part in those.
 static simt_value is_behind(kernel *k, simt_builder *b, const reduction *r) {
-    simt_type f32 = SIMT_T(F32), t = SIMT_T(PRED);
+    simt_type f32 = r->types[0], t = SIMT_T(PRED);
     simt_value behind = 0;
     for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
         uint32_t i = lw_instance(k, r->copies);
         simt_value to = simt_build_binary(b, SIMT_ADD, r->slot[i], simt_build_float(b, f32, DISTANCE)),
                    more = simt_build_cmp(b, SIMT_LT, to, scaled(b, r, r->most[i]));
-        behind = behind ? simt_build_binary(b, SIMT_OR, behind, more) : more;
+        for (uint32_t l = 0; l < f32.lanes; l++) {
+            simt_value one = lw_pick(b, more, l);
+            behind = behind ? simt_build_binary(b, SIMT_OR, behind, one) : one;
+        }
     }
     return r->round ? simt_result(k->f, simt_build_op(b, SIMT_VOTE_ANY, &behind, 1, &t, 1), 0) : behind;
 }

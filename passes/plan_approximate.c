@@ -56,10 +56,10 @@ static const tensor_stage *followed_behind(const planner *p, const loop_body *bo
 
 // Exponentials of the library are faster where they are of nothing above 0.
 static void check_behind(planner *p, const loop_kernel *k) {
-    const tensor_stage *st = k->approximate ? NULL : followed_behind(p, &k->body);
-    if (!st) return;
+    const tensor_stage *st = followed_behind(p, &k->body);
+    if (!st || (k->approximate && p->op->reducers.data[st->reducer].state_types[0].type == DT_F32)) return;
     diagnostic *d = plan_refuse(p, E0530, schedule_find(p->s, st->name, SCHEDULE_ONLINE, st->name)->at,
-                                "'behind' has no pass in this version where exponentials are exact, as those of what '%s' is the largest of are", st->name);
+                                "'behind' has no pass in this version where exponentials are exact, or not of f32, as those of what '%s' is the largest of are", st->name);
     if (d) diag_help(d, "leave 'behind' out, or say `approximate` of a stage of that kernel");
 }
 

@@ -140,13 +140,28 @@ static void fill_overlaps(making *m) {
 }
 
 // ---- Exponentials ----------------------------------------------------------------------------------------
-// Of differences, as the weights of a softmax are: 2^-19 of one is far below what 16 bits hold. What else is computed of an exponential
-// may be as small as that.
-static bool are_weights(const planner *p, tensor_expr e) {
+static bool all_have(const planner *p, const tensor_node *n) {
+    bool all = true;
+    for (uint32_t i = 0; i < n->nargs && all; i++) all = plan_has_exponential(p, n->args[i]);
+    return all;
+}
+
+// Of differences, as the weights of a softmax are, and factors of all that is summed or stored: 2^-19 of one is far below what 16 bits
+// hold. What has none and is added may leave as little as that.
+static bool are_weights(const planner *p, tensor_expr e, bool factor) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    bool are = n->op != TENSOR_EXP_OP || tensor_node_at(p->op, n->args[0])->op == TENSOR_SUB_OP;
-    for (uint32_t i = 0; i < n->nargs && are; i++) are = are_weights(p, n->args[i]);
+    bool weight = factor && n->op == TENSOR_EXP_OP && tensor_node_at(p->op, n->args[0])->op == TENSOR_SUB_OP, are = n->op != TENSOR_EXP_OP || weight;
+    bool terms = (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP) && all_have(p, n);
+    factor &= terms || n->op == TENSOR_MUL_OP || n->op == TENSOR_DIV_OP || n->op == TENSOR_SELECT_OP || n->op == TENSOR_CVT_OP;
+    for (uint32_t i = 0; i < n->nargs && are; i++) are = are_weights(p, n->args[i], factor);
     return are;
+}
+
+static bool stage_has_weights(planner *p, uint32_t stage) {
+    bool weights = true;
+    for (uint32_t i = 0; i < p->op->stages.data[stage].nbody && weights; i++)
+        weights = are_weights(p, plan_inline_loads(p, p->op->stages.data[stage].body[i]), true);
+    return weights;
 }
 
 static bool has_narrow_results(const planner *p) {
@@ -160,10 +175,8 @@ static bool has_narrow_results(const planner *p) {
 }
 
 bool default_approximates(const making *m) {
-    const planner *p = m->p;
-    bool weights = p->machine->gpu && has_narrow_results(p);
-    for (uint32_t i = 0; i < p->op->stages.len && weights; i++)
-        for (uint32_t k = 0; k < p->op->stages.data[i].nbody && weights; k++) weights = are_weights(p, p->op->stages.data[i].body[k]);
+    bool weights = m->p->machine->gpu && has_narrow_results(m->p);
+    for (uint32_t i = 0; i < m->p->op->stages.len && weights; i++) weights = plan_inlined(m->p, i) || stage_has_weights(m->p, i);
     return weights;
 }
 

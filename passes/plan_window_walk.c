@@ -449,7 +449,7 @@ static bool check_stored(planner *p, const plan_matrix *m, const plan_inside *in
 // Exponentials in cells are approximate, and so is what is rounded of them (lower_maximum.c).
 static void tell_near(planner *p, const uint32_t *stages, uint32_t n, simt_mma kind) {
     if (simt_mma_splits(kind)) return;
-    p->plan->near = true;
+    p->plan->near = p->plan->narrow = true;
     for (uint32_t i = 0; i < n; i++) VEC_PUSH(p->plan->arena, &p->plan->relative, stage_of(p, stages[i])->name);
 }
 
