@@ -4,17 +4,30 @@
 //     approximate;  →  kernel y threads 128 lanes 32 approximate { … }
 #include "planner.h"
 
-bool plan_has_exponential(const planner *p, tensor_expr e) {
+// Each expression once, as what shares others may be a tree of any size.
+static void find_exponentials(const planner *p, tensor_expr e, plan_having *has) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    bool has = n->op == TENSOR_EXP_OP && tensor_typeof(p->op, e).type == DT_F32;
-    for (uint32_t i = 0; i < n->nargs && !has; i++) has = plan_has_exponential(p, n->args[i]);
+    if (has[e] != PLAN_NOT_SEEN) return;
+    has[e] = n->op == TENSOR_EXP_OP && tensor_typeof(p->op, e).type == DT_F32 ? PLAN_HAS : PLAN_HAS_NOT;
+    for (uint32_t i = 0; i < n->nargs; i++) {
+        find_exponentials(p, n->args[i], has);
+        if (has[n->args[i]] == PLAN_HAS) has[e] = PLAN_HAS;
+    }
+}
+
+const plan_having *plan_exponentials(const planner *p, tensor_expr e) {
+    plan_having *has = ARENA_ARRAY(p->arena, plan_having, p->op->exprs.len + 1);
+    find_exponentials(p, e, has);
     return has;
 }
 
-static bool stage_has(planner *p, uint32_t stage) {
+bool plan_stage_has_exponential(planner *p, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
     bool has = false;
-    for (uint32_t i = 0; i < st->nbody && !has; i++) has = plan_has_exponential(p, plan_inline_loads(p, p->op->stages.data[stage].body[i]));
+    for (uint32_t i = 0; i < st->nbody && !has; i++) {
+        tensor_expr e = plan_inline_loads(p, p->op->stages.data[stage].body[i]);
+        has = plan_exponentials(p, e)[e] == PLAN_HAS;
+    }
     return has;
 }
 
@@ -23,7 +36,7 @@ static bool any_exponential(planner *p, const loop_body *body) {
     for (uint32_t i = 0; i < body->len && !any; i++) {
         const loop_node *n = body->data[i];
         any = any_exponential(p, &n->body);
-        for (uint32_t k = 0; k < n->nstages && !any; k++) any = stage_has(p, n->stages[k]);
+        for (uint32_t k = 0; k < n->nstages && !any; k++) any = plan_stage_has_exponential(p, n->stages[k]);
     }
     return any;
 }

@@ -140,27 +140,38 @@ static void fill_overlaps(making *m) {
 }
 
 // ---- Exponentials ----------------------------------------------------------------------------------------
-static bool all_have(const planner *p, const tensor_node *n) {
+typedef struct {
+    const planner *p;
+    const plan_having *has;   // per expression
+    uint8_t *seen;            // likewise, a bit each where it is a factor, and where not
+} weighing;
+
+static bool all_have(const weighing *w, const tensor_node *n) {
     bool all = true;
-    for (uint32_t i = 0; i < n->nargs && all; i++) all = plan_has_exponential(p, n->args[i]);
+    for (uint32_t i = 0; i < n->nargs && all; i++) all = w->has[n->args[i]] == PLAN_HAS;
     return all;
 }
 
-// Of differences, as the weights of a softmax are, and factors of all that is summed or stored: 2^-19 of one is far below what 16 bits
+// Of differences, as the weights of a softmax are, and factors of all that is summed or stored: 2^-18 of one is far below what 16 bits
 // hold. What has none and is added may leave as little as that.
-static bool are_weights(const planner *p, tensor_expr e, bool factor) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    bool weight = factor && n->op == TENSOR_EXP_OP && tensor_node_at(p->op, n->args[0])->op == TENSOR_SUB_OP, are = n->op != TENSOR_EXP_OP || weight;
-    bool terms = (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP) && all_have(p, n);
+static bool are_weights(const weighing *w, tensor_expr e, bool factor) {
+    const tensor_node *n = tensor_node_at(w->p->op, e);
+    if (w->has[e] != PLAN_HAS || w->seen[e] & 1 << factor) return true;
+    w->seen[e] |= (uint8_t)(1 << factor);
+    bool weight = factor && n->op == TENSOR_EXP_OP && tensor_node_at(w->p->op, n->args[0])->op == TENSOR_SUB_OP, are = n->op != TENSOR_EXP_OP || weight,
+         terms = (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP) && all_have(w, n);
     factor &= terms || n->op == TENSOR_MUL_OP || n->op == TENSOR_DIV_OP || n->op == TENSOR_SELECT_OP || n->op == TENSOR_CVT_OP;
-    for (uint32_t i = 0; i < n->nargs && are; i++) are = are_weights(p, n->args[i], factor);
+    for (uint32_t i = 0; i < n->nargs && are; i++) are = are_weights(w, n->args[i], factor);
     return are;
 }
 
 static bool stage_has_weights(planner *p, uint32_t stage) {
     bool weights = true;
-    for (uint32_t i = 0; i < p->op->stages.data[stage].nbody && weights; i++)
-        weights = are_weights(p, plan_inline_loads(p, p->op->stages.data[stage].body[i]), true);
+    for (uint32_t i = 0; i < p->op->stages.data[stage].nbody && weights; i++) {
+        tensor_expr e = plan_inline_loads(p, p->op->stages.data[stage].body[i]);
+        const weighing w = {p, plan_exponentials(p, e), ARENA_ARRAY(p->arena, uint8_t, p->op->exprs.len + 1)};
+        weights = are_weights(&w, e, true);
+    }
     return weights;
 }
 
@@ -182,13 +193,10 @@ bool default_approximates(const making *m) {
 
 static void fill_approximate(making *m) {
     planner *p = m->p;
-    for (uint32_t i = 0; i < p->op->stages.len && default_approximates(m); i++) {
-        bool has = false;
-        for (uint32_t k = 0; k < p->op->stages.data[i].nbody; k++)
-            has |= plan_has_exponential(p, plan_inline_loads(p, p->op->stages.data[i].body[k]));
-        if (has && !plan_inlined(p, i))
+    const bool approximates = default_approximates(m);
+    for (uint32_t i = 0; i < p->op->stages.len && approximates; i++)
+        if (!plan_inlined(p, i) && plan_stage_has_exponential(p, i))
             schedule_fill(p->arena, m->s, (schedule_cell){.verb = SCHEDULE_APPROXIMATE, .stage = p->op->stages.data[i].name});
-    }
 }
 
 const char *default_rows_text(plan_rows rows) {

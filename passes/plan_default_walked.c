@@ -379,6 +379,15 @@ static void fill_class_room(walks *w, const walk *of, const row_shares *s, const
     default_room(w->m, deepest, few && narrow ? NARROW_ROOM : CLASS_ROOM);
 }
 
+// Of rows that are alike likewise, where an entry has a dot product of its own. Of a gradient, which has two of them, for f32 of one head;
+// more of it, and 16 bits, which are widened, want registers for what they read (bench/RECORD.md).
+static void fill_even_room(walks *w, const walk *of, const row_shares *s, const tensor_stage *deepest) {
+    bool narrow = bytes_along(w, of, s->depth - 1) < 4, wide = held_of(w, of, s) > ROOMY,
+         several = deepest->nleft > 2 && default_extent(w->p, deepest->left[1]) != 1,
+         alone = w->walks.len == 1 && !(wide && narrow), gradient = w->heavy && !narrow && 3 * s->held <= ROOMY && !several;
+    if (w->m->rows == ROWS_WALKED_EVEN && default_reduces_at_edges(w, of) && (alone || gradient)) default_room(w->m, deepest, CLASS_ROOM);
+}
+
 // A score that the walk's sums read, or results of edges on the way; or that it stores.
 static bool computes(const walks *w, const walk *of, uint32_t score) {
     bool own = default_finds(w, of, score);
@@ -438,6 +447,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
     if (part) default_order_by_degree(m, deepest->name, deepest->left[0], of->map);
     if (part) m->part = part;
     fill_dealt(w, of, s, &d);
+    fill_even_room(w, of, s, deepest);
 }
 
 // What a score reduces has the lanes that its walks use for what it has not; those of the first one.

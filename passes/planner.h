@@ -140,8 +140,7 @@ tensor_expr plan_inline_loads(planner *p, tensor_expr e);
 typedef tensor_expr plan_replacement(void *user,
                                      tensor_expr load);   // for a load, whose indices are replaced already
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
-// Operations of an expression not seen yet, a function of the maths library being many; those that mention v
-// (UINT32_MAX: all) count once a copy.
+// Operations of an expression not seen yet, a function of the maths library being many; those that mention v (UINT32_MAX: all) count once a copy.
 int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen);
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
 bool plan_inlined(const planner *p, uint32_t stage);
@@ -446,7 +445,9 @@ void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: r
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
 void plan_approximate(planner *p);                            // all kernels (plan_approximate.c)
-bool plan_has_exponential(const planner *p, tensor_expr e);   // of f32
+typedef enum { PLAN_NOT_SEEN, PLAN_HAS, PLAN_HAS_NOT } plan_having;
+const plan_having *plan_exponentials(const planner *p, tensor_expr e);   // per expression below and e: whether one of f32 is in it
+bool plan_stage_has_exponential(planner *p, uint32_t stage);
 void plan_composed(planner *p);   // when all loops are made (plan_composed.c)
 void plan_row_begins(planner *p);   // likewise (plan_row_begins.c)
 void plan_overlap(planner *p);   // when all kernels are made (plan_overlap.c)
@@ -587,8 +588,7 @@ void plan_narrow_product(planner *p, const tensor_space *axes,
                          uint32_t n);   // positions of a product fit too
 
 // ---- Refusals (plan_unused.c) ----------------------------------------------------------------------------
-// The statement with that verb that deals out an index of the stage, what it reduces first; the next one
-// after `after`.
+// The statement with that verb that deals out an index of the stage, what it reduces first; the next one after `after`.
 schedule_cell *plan_statement(const planner *p, const tensor_stage *st, schedule_verb verb,
                               schedule_cell *after);
 span plan_statement_at(const planner *p, const tensor_stage *st,
