@@ -41,20 +41,6 @@ static bool any_exponential(planner *p, const loop_body *body) {
     return any;
 }
 
-// Takes what its stages say.
-static bool says(planner *p, const loop_body *body) {
-    bool any = false;
-    for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i];
-        any |= says(p, &n->body);
-        for (uint32_t k = 0; k < n->nstages; k++) {
-            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[k]].name, SCHEDULE_APPROXIMATE, NULL);
-            if (c) any = c->consumed = true;
-        }
-    }
-    return any;
-}
-
 // A maximum that sums follow at a distance.
 static const tensor_stage *followed_behind(const planner *p, const loop_body *body) {
     const tensor_stage *found = NULL;
@@ -78,7 +64,7 @@ static void check_behind(planner *p, const loop_kernel *k) {
 
 // Without one, what is said is left, and refused as that.
 static void take(planner *p, loop_kernel *k) {
-    k->approximate = any_exponential(p, &k->body) && says(p, &k->body);
+    k->approximate = any_exponential(p, &k->body) && plan_says(p, &k->body, SCHEDULE_APPROXIMATE);
     p->plan->near |= k->approximate;
     if (!p->failed) check_behind(p, k);
 }

@@ -231,9 +231,7 @@ static plan_rows rest_of_walked(plan_rows rows) {
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
-    *s = (schedule){
-        .name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)),
-        .automatic = true};
+    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)), .automatic = true};
     *none = (schedule){.name = class->name, .automatic = true};
     stage_names kept = {0};
     bool keeps = rows != without_kept(rows), spares = false;

@@ -91,14 +91,15 @@ static bool share_rows(const walks *w, const walk *of, row_shares *s) {
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------
-static void fill_plain(walks *w, schedule_verb verb, const char *subject) {
-    schedule_value *v = ARENA_NEW(w->p->arena, schedule_value);
-    *v = (schedule_value){.keyword = "stages", .nnames = 1, .var = UINT32_MAX};
+static void fill_plain(walks *w, schedule_verb verb, const char *subject, const char *option) {
+    schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
+    v[0] = (schedule_value){.keyword = "stages", .nnames = 1, .var = UINT32_MAX};
     const char **names = ARENA_NEW(w->p->arena, const char *);
     *names = subject;
-    v->names = names;
+    v[0].names = names;
+    v[1] = (schedule_value){.keyword = option, .var = UINT32_MAX};
     schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = verb, .subject = subject, .nvalues = 1, .values = v});
+                  (schedule_cell){.verb = verb, .subject = subject, .nvalues = option ? 2 : 1, .values = v});
 }
 
 static const char *base_name(const walks *w, tensor_var v) {
@@ -142,23 +143,13 @@ static bool follows_behind(const walks *w, const tensor_stage *st) {
     return most && (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) && default_approximates(w->m);
 }
 
-static void fill_found(walks *w, const tensor_stage *st) {
-    schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 2);
-    const char **names = ARENA_NEW(w->p->arena, const char *);
-    *names = st->name;
-    v[0] = (schedule_value){.keyword = "stages", .nnames = 1, .names = names, .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "behind", .var = UINT32_MAX};
-    schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_ONLINE, .subject = st->name, .nvalues = follows_behind(w, st) ? 2 : 1, .values = v});
-}
-
 static void fill_online(walks *w, const walk *of) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
         uint32_t sum = of->sums.data[i];
         bool read = false;
         for (uint32_t k = 0; k < of->sums.len; k++) read |= k != i && default_reads(w, of->sums.data[k], sum);
         for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
-        if (read) fill_found(w, stage_of(w, sum));
+        if (read) fill_plain(w, SCHEDULE_ONLINE, stage_of(w, sum)->name, follows_behind(w, stage_of(w, sum)) ? "behind" : NULL);
     }
 }
 
@@ -455,7 +446,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
 static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = stage_of(w, score);
     bool windows = false, others = false;
-    if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name);
+    if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
     if (st->reducer == TENSOR_NO_REDUCER || has_classes(w)) return true;
     for (uint32_t k = 0; k < w->walks.len; k++)
         for (uint32_t i = 0; i < w->walks.data[k].sums.len; i++)
@@ -490,7 +481,7 @@ static bool shares_as(const walks *w, const walk *of, const row_shares *deepest)
 // Read by other walks, too: computed by each, at its edges.
 static void fill_again(walks *w, uint32_t early) {
     const tensor_stage *st = stage_of(w, early);
-    fill_plain(w, SCHEDULE_INLINE, st->name);
+    fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
     if (st->reducer == TENSOR_NO_REDUCER)
         w->p->plan->values.data[st->targets[0].val] = (loop_value){.home = LOOP_INLINE, .stage = early, .of = TENSOR_NO_VAL};
 }
@@ -575,7 +566,7 @@ bool default_walk(making *m) {
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;
     }
     for (uint32_t i = 0; filled && i < n; i++) {
-        if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, stage_of(&w, i)->name);
+        if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, stage_of(&w, i)->name, NULL);
         if ((w.scores[i] || w.stored[i]) && !fill_score(&w, i, &deepest)) return false;
         m->fused[i] |= w.scores[i];
     }

@@ -16,14 +16,13 @@ static loop_kernel *kernel_at(const planner *p, uint32_t step) {
 }
 
 // Takes the statements about what the kernel stores.
-static bool says(planner *p, const loop_body *body) {
+bool plan_says(planner *p, const loop_body *body, schedule_verb verb) {
     bool any = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        any |= says(p, &n->body);
+        any |= plan_says(p, &n->body, verb);
         for (uint32_t s = 0; s < n->nstages; s++) {
-            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, SCHEDULE_OVERLAP,
-                                             NULL);
+            schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, verb, NULL);
             if (!c) continue;
             c->consumed = true;
             any = true;
@@ -57,7 +56,7 @@ static bool better_in_turn(const overlapping *o, uint32_t step) {
 static void start(overlapping *o, uint32_t step) {
     loop_kernel *k = kernel_at(o->p, step), *before = step ? kernel_at(o->p, step - 1) : NULL;
     if (k->start == LOOP_START_TOGETHER) return;
-    if (!before || !says(o->p, &before->body)) o->head = step;
+    if (!before || !plan_says(o->p, &before->body, SCHEDULE_OVERLAP)) o->head = step;
     else if (apart(o, step, o->head, step)) k->start = LOOP_START_WAIT_LAST;
     else if (better_in_turn(o, step)) o->head = step;
     else k->start = LOOP_START_WAIT_FIRST;

@@ -48,7 +48,6 @@ typedef struct {   // of a reduction across blocks: see plan_parts.c
     int64_t rows;                         // groups of the second kernel's rows
     const tensor_expr *last;              // loads: the run cut at its end; states: at its begin
 } plan_part;
-
 typedef struct {   // made of one the op has; two of those may bear one name
     uint32_t of, made;
     bool some;              // its last component says whether anything was contributed: see plan_parts.c
@@ -444,13 +443,14 @@ void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: r
 // What the schedule says of the launch of a kernel whose loops are made (plan_cache.c, plan_persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
-void plan_approximate(planner *p);                            // all kernels (plan_approximate.c)
+void plan_approximate(planner *p);   // likewise (plan_approximate.c)
 typedef enum { PLAN_NOT_SEEN, PLAN_HAS, PLAN_HAS_NOT } plan_having;
 const plan_having *plan_exponentials(const planner *p, tensor_expr e);   // per expression below and e: whether one of f32 is in it
 bool plan_stage_has_exponential(planner *p, uint32_t stage);
 void plan_composed(planner *p);   // when all loops are made (plan_composed.c)
 void plan_row_begins(planner *p);   // likewise (plan_row_begins.c)
 void plan_overlap(planner *p);   // when all kernels are made (plan_overlap.c)
+bool plan_says(planner *p, const loop_body *body, schedule_verb verb);   // takes such statements about what a kernel stores
 // Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost (plan_flat.c).
 loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level, loop_body *at);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
