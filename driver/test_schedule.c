@@ -376,9 +376,9 @@ static void multiply(test_maker *m, test_schedule *s) {
         for (uint32_t v = 0; v < sizeof taken / sizeof *taken; v++)
             take_verb(s, taken[v], st->indices[i].name);
     const simt_mma_info *op = simt_mma_table((simt_mma)test_draw(r, SIMT_MMA_COUNT));
-    test_word words[] = {test_text(st->indices[st->nleft].name), test_text(op->operand),
-                         test_text(op->shape)};
-    test_put(m, s, "mma", words, test_chance(r, 30) ? 3 : 2, test_chance(r, 20) ? st->name : NULL);
+    test_word words[] = {test_text(st->indices[st->nleft].name), test_text(op->operand), test_text(op->shape), test_text("accumulators"),
+                         test_number(1 + (int64_t)test_draw(r, 3))};
+    test_put(m, s, "mma", words, test_chance(r, 20) ? 5 : test_chance(r, 30) ? 3 : 2, test_chance(r, 20) ? st->name : NULL);
     for (uint32_t i = 0; i < st->nindices; i++) {
         bool left = i < st->nleft;
         int64_t times = TEST_PICK(r, pieces), by = left ? TEST_PICK(r, groups) : 1;

@@ -78,7 +78,9 @@ typedef enum {
 typedef struct {
     simt_mma kind;
     tensor_var rows, columns, depth;   // of the loops over what stands on the left, on the right, and is reduced
+    uint32_t accumulators;             // that products which follow one another along the depth take in turn
 } loop_matrix;
+#define LOOP_MOST_ACCUMULATORS 4
 
 // What a block has of an input in shared memory in a round of a loop: rows, one for each point of the round; or a tile, of the points
 // of the round and of those that the block has at once of another loop, on two axes, of which one is the last.
@@ -261,6 +263,7 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
 bool loop_multiplies(const tensor_op *op, const loop_node *reduce, uint32_t stage);   // whether the matrix operation of a REDUCE sums that one of its stages
 const loop_node *loop_again(const loop_node *reduce);   // what a reduction by matrix operations ends with; NULL: nothing
 uint32_t loop_matrix_held(simt_mma kind);   // points of the depth that a lane has of an operation
+uint32_t loop_matrix_products(const loop_node *depth, simt_mma kind);   // that follow one another in a step along the depth, of each sum
 bool loop_matrix_alternate(const loop_node *columns);   // columns of several pieces, which a lane has adjacent
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind);   // adjacent points of the depth that a lane has; 0: they are not
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).

@@ -208,7 +208,7 @@ static void read_carry(plan_parser *p, loop_node *n) {
                           (unsigned)n->nstates, (unsigned)nlast);
 }
 
-// by SHAPE (rows, columns, depth), or without rows
+// by SHAPE (rows, columns, depth) [accumulators COUNT], or without rows
 static void read_matrix(plan_parser *p, loop_node *n) {
     parser *t = &p->text;
     if (!tensor_lex_accept(t, "by")) return;
@@ -230,6 +230,8 @@ static void read_matrix(plan_parser *p, loop_node *n) {
         m->depth = loop_parse_var(p);
     }
     tensor_lex_expect(t, ")");
+    m->accumulators = 1;
+    if (tensor_lex_accept(t, "accumulators")) loop_parse_number(p, &m->accumulators);
     n->matrix = m;
 }
 

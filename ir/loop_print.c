@@ -140,6 +140,7 @@ static void print_head(plan_printer *p, const loop_node *n) {
                 n->matrix->rows == LOOP_NO_ROWS ? "" : p->names.vars[n->matrix->rows],
                 n->matrix->rows == LOOP_NO_ROWS ? "" : ", ", p->names.vars[n->matrix->columns],
                 p->names.vars[n->matrix->depth]);
+        if (n->matrix && n->matrix->accumulators > 1) OUT(p, " accumulators %u", (unsigned)n->matrix->accumulators);
         print_maxima(p, n);
         break;
     case LOOP_PHASE:

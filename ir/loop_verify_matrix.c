@@ -44,6 +44,13 @@ uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind) {
     return has_run(depth) && d[0].extent % loop_matrix_held(kind) == 0 ? d[0].extent : 0;
 }
 
+uint32_t loop_matrix_products(const loop_node *depth, simt_mma kind) {
+    uint32_t points = 1;
+    for (uint32_t i = 0; i < depth->ndigits; i++)
+        if (depth->digits[i].place == LOOP_VECTOR_PLACE || depth->digits[i].place == LOOP_REGISTER_PLACE) points *= depth->digits[i].extent;
+    return points / loop_matrix_held(kind) * (simt_mma_splits(kind) ? 3 : 1);
+}
+
 // Column of A, row of B: w (lane % 4) + i % w + 4 w (…).
 static layout depth_of(simt_mma kind) {
     const simt_mma_info *m = simt_mma_table(kind);
@@ -349,6 +356,16 @@ static const char *check_stages(loop_verifier *v, const loop_node *n, uint32_t *
     return *products ? NULL : WRONG(v, "a matrix operation sums none of the stages of its reduction");
 }
 
+static const char *check_accumulators(loop_verifier *v, const loop_matrix *m, const loop_node *depth) {
+    if (m->accumulators == 1) return NULL;
+    if (!m->accumulators || m->accumulators > LOOP_MOST_ACCUMULATORS || simt_mma_table(m->kind)->warps > 1)
+        return WRONG(v, "matrix operations of a warp have one accumulator of a sum, or up to %u", (unsigned)LOOP_MOST_ACCUMULATORS);
+    const uint32_t products = loop_matrix_products(depth, m->kind);
+    if (m->accumulators <= products) return NULL;
+    return WRONG(v, "a step along '%s' has %u products of a sum, for %u accumulators", v->op->vars.data[depth->var].name, (unsigned)products,
+                 (unsigned)m->accumulators);
+}
+
 const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     const loop_matrix *m = n->matrix;
     uint32_t products = 0;
@@ -368,6 +385,7 @@ const char *loop_check_matrix(loop_verifier *v, const loop_node *n) {
     TRY(look_inside(v, m, &n->body, false, &in));
     if (!in.depth || in.contributions != products)
         return WRONG(v, "a matrix operation has one loop over its depth, with one contribution to each product");
+    TRY(check_accumulators(v, m, in.depth));
     if (simt_mma_table(m->kind)->warps > 1) {
         bool panels = fetches_panels(columns) || fetches_panels(in.depth);
         if (!panels && (alike || in.again || n->nstages > 1))

@@ -333,46 +333,74 @@ simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t ele
     return slot;
 }
 
-// C plus the product of one of the first and one of the second: of what is taken apart, the small products
-// first, without that of the rests.
-static simt_value multiply(simt_builder *b, const pieces *p, const operands *x, uint32_t i, const operands *y,
-                           uint32_t j, simt_value c) {
-    simt_mma by = (simt_mma)p->info->by;
-    if (simt_mma_splits(p->m->kind)) {
-        c = simt_build_mma(b, by, x->rest[i], y->of[j], c);
-        c = simt_build_mma(b, by, x->of[i], y->rest[j], c);
-    }
-    return simt_build_mma(b, by, x->of[i], y->of[j], c);
-}
+// One sum of a piece, in as many accumulators as products that follow one another take in turn: an operation waits for the one
+// before it in its own.
+typedef struct {
+    simt_value in[LOOP_MOST_ACCUMULATORS];
+} sum_of;
 
-// Where all rows are alike, so are their sums: operations follow one another along the depth.
-static void add_row(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
-                    const operands *x, const operands *y) {
-    enum { MOST = 16 };
+static simt_value gather_slots(kernel *k, simt_builder *b, const reduction *r, const pieces *p, uint32_t piece) {
+    simt_value c[16];
     uint32_t n = p->info->held[SIMT_MMA_C];
-    simt_value c[MOST];
-    for (uint32_t i = 0; i < n; i++) c[i] = *lm_slot(k, r, p, i);
-    simt_value d = lw_gather(b, c, n);
-    for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
-        for (uint32_t op = 0; op < x->pieces; op++)
-            d = multiply(b, p, x, lw_instance(k, x->axes) * x->pieces + op, y,
-                         lw_instance(k, y->axes) * y->pieces + op, d);
-    for (uint32_t i = n; i-- > 0;) *lm_slot(k, r, p, i) = lw_pick(b, d, i);   // those of the first row last
+    for (uint32_t i = 0; i < n; i++) {
+        simt_value slot = *lm_slot(k, r, p, i);
+        c[i] = p->tiles > 1 ? lw_pick(b, slot, piece) : slot;
+    }
+    return lw_gather(b, c, n);
 }
 
-// Of one operation of a step, and of each of the pieces that alternate.
-static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p, const operands *x,
-                         const operands *y, uint32_t op) {
-    enum { MOST = 16 };
-    uint32_t n = p->info->held[SIMT_MMA_C], row = lw_instance(k, x->axes) * x->pieces + op,
-             column = lw_instance(k, y->axes) * y->pieces + op * p->tiles;
-    simt_value c[MOST], sum[MOST][MOST];   // element, piece
-    for (uint32_t piece = 0; piece < p->tiles; piece++) {
-        for (uint32_t i = 0; i < n; i++) c[i] = lw_pick(b, *lm_slot(k, r, p, i), piece);
-        simt_value d = multiply(b, p, x, row, y, column + piece, lw_gather(b, c, n));
-        for (uint32_t i = 0; i < n; i++) sum[i][piece] = lw_pick(b, d, i);
+// Those of the first row last: where all rows are alike they are all of it.
+static void store_slots(kernel *k, simt_builder *b, const reduction *r, const pieces *p, const simt_value *sum) {
+    simt_value of[16];
+    for (uint32_t i = p->info->held[SIMT_MMA_C]; i-- > 0;) {
+        for (uint32_t piece = 0; piece < p->tiles; piece++) of[piece] = lw_pick(b, sum[piece], i);
+        *lm_slot(k, r, p, i) = p->tiles > 1 ? lw_gather(b, of, p->tiles) : of[0];
     }
-    for (uint32_t i = 0; i < n; i++) *lm_slot(k, r, p, i) = lw_gather(b, sum[i], p->tiles);
+}
+
+static void begin_sums(kernel *k, simt_builder *b, const reduction *r, const pieces *p, sum_of *sum) {
+    simt_value zero[16];
+    const uint32_t n = p->info->held[SIMT_MMA_C];
+    for (uint32_t piece = 0; piece < p->tiles; piece++) {
+        sum[piece].in[0] = gather_slots(k, b, r, p, piece);
+        if (p->m->accumulators == 1) continue;
+        for (uint32_t i = 0; i < n; i++) zero[i] = simt_build_float(b, SIMT_T(F32), 0);
+        for (uint32_t a = 1; a < p->m->accumulators; a++) sum[piece].in[a] = lw_gather(b, zero, n);
+    }
+}
+
+static void end_sums(kernel *k, simt_builder *b, const reduction *r, const pieces *p, const sum_of *sum) {
+    simt_value of[16];
+    for (uint32_t piece = 0; piece < p->tiles; piece++) {
+        uint32_t a = p->m->accumulators - 1;
+        for (of[piece] = sum[piece].in[a]; a-- > 0;) of[piece] = simt_build_binary(b, SIMT_ADD, sum[piece].in[a], of[piece]);
+    }
+    store_slots(k, b, r, p, of);
+}
+
+// C plus the product of one of the first and one of the second: of what is taken apart, the small products first, without that of the
+// rests. products: how many came before.
+static void multiply(simt_builder *b, const pieces *p, const operands *x, uint32_t i, const operands *y, uint32_t j, uint32_t products,
+                     sum_of *sum) {
+    const uint32_t n = p->m->accumulators;
+    for (uint32_t part = simt_mma_splits(p->m->kind) ? 0 : 2; part < 3; part++, products++) {
+        simt_value *c = &sum->in[n - 1 - products % n];
+        *c = simt_build_mma(b, (simt_mma)p->info->by, part == 0 ? x->rest[i] : x->of[i], part == 1 ? y->rest[j] : y->of[j], *c);
+    }
+}
+
+static void add_products(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set tiles, const operands *x,
+                         const operands *y) {
+    sum_of *sums = ARENA_ARRAY(k->l->arena, sum_of, lw_instances(k, tiles) * p->tiles);
+    uint32_t products = 0;
+    for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);) begin_sums(k, b, r, p, &sums[lw_instance(k, tiles) * p->tiles]);
+    for (instance_walk s = lw_walk_begin(k, steps); lw_walk_next(&s);)
+        for (uint32_t op = 0; op < p->deep; op++, products += simt_mma_splits(p->m->kind) ? 3 : 1)
+            for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
+                for (uint32_t piece = 0; piece < p->tiles; piece++)
+                    multiply(b, p, x, lw_instance(k, x->axes) * x->pieces + op, y, lw_instance(k, y->axes) * y->pieces + op * p->tiles + piece,
+                             products, &sums[lw_instance(k, tiles) * p->tiles + piece]);
+    for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);) end_sums(k, b, r, p, &sums[lw_instance(k, tiles) * p->tiles]);
 }
 
 void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
@@ -390,10 +418,6 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     outside o = lm_enter_columns(k, b, &p);
     operands y = lm_operands(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
     lm_leave(k, o);
-    for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);)
-        add_row(k, b, r, &p, steps, &x, &y);
-    for (instance_walk s = lw_walk_begin(k, steps); !alike && lw_walk_next(&s);)
-        for (uint32_t op = 0; op < p.deep; op++)
-            for (instance_walk w = lw_walk_begin(k, tiles); lw_walk_next(&w);)
-                add_products(k, b, r, &p, &x, &y, op);
+    if (!alike) add_products(k, b, r, &p, steps, tiles, &x, &y);
+    for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);) add_products(k, b, r, &p, steps, 0, &x, &y);   // whose operations follow one another
 }

@@ -372,9 +372,9 @@ static void fill_window(const windows *x, const tensor_stage *st) {
 }
 
 // Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is precise. Those of attention are so many times
-// themselves in f16, which makes what is lost of them less than the results' own digits, and sums of what is too large for it are found again:
-// not of wide heads, whose threads have no register left, but where they share scores. Numbers of f32 keep theirs by tf32x3.
-enum { GRADIENT_SCALE = 64 };
+// themselves in f16, which makes what is lost of them less than the results' own digits, and sums of what is too large for it are found
+// again. Numbers of f32 keep theirs by tf32x3.
+enum { GRADIENT_SCALE = 64, ACCUMULATORS = 2 };
 
 // Found on the run, of which cells are relative to it.
 static bool has_maximum(const windows *x) {
@@ -384,15 +384,27 @@ static bool has_maximum(const windows *x) {
     return any;
 }
 
+static bool is_scaled(const windows *x) { return x->type == DT_F16 && x->scores && !x->bounded && !has_maximum(x); }
+
+// Of a score of a wide head: a warp has two sums at once, whose products wait for the one before; of four the tensor cores have enough. Where warps have
+// a part of the columns each, and scores of their own, it is slower, and forward in 16 bits the same.
+static int64_t accumulators_of(const windows *x) {
+    if (!are_shared(x) || x->heads != 1) return 1;
+    if (x->type == DT_F32) return x->columns > WIDE || x->scores > 1 ? ACCUMULATORS : 1;
+    return is_scaled(x) && x->columns > WIDE && (joins(x) || parts_of(x) == 1) ? ACCUMULATORS : 1;
+}
+
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
-    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 2);
-    bool scaled = !narrow && x->type == DT_F16 && x->scores && (x->columns <= WIDE || joins(x)) && !has_maximum(x);
+    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
+    uint32_t n = 1;
+    bool scaled = !narrow && is_scaled(x);
     const char *operand = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32";
     v[0] = (schedule_value){.text = operand, .var = UINT32_MAX};
-    v[1] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
+    if (scaled) v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
+    if (x->w->accumulators > 1 && !x->of) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->w->accumulators, .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
                   (schedule_cell){.verb = SCHEDULE_MMA, .stage = st->name,
-                                  .subject = x->w->p->op->vars.data[depth].name, .nvalues = scaled ? 2 : 1, .values = v});
+                                  .subject = x->w->p->op->vars.data[depth].name, .nvalues = n, .values = v});
 }
 
 static void fill_rows(const windows *x, const tensor_stage *st, int64_t groups) {
@@ -525,6 +537,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);
     w->joined |= joins(&x);
+    if (x.products && (!w->accumulators || accumulators_of(&x) < w->accumulators)) w->accumulators = accumulators_of(&x);
     w->natural |= (are_shared(&x) && x.heads > 1) || are_matrices(&x) || is_odd(&x);
     VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x)}));
     return true;

@@ -477,6 +477,22 @@ static tensor_var walked_by(const loop_node *reduce, tensor_var depth) {
     return order ? n->var : depth;
 }
 
+// What follows one another in a step of the depth is added up in turn.
+void plan_accumulators(planner *p, const plan_matrix *m, const loop_node *reduce, loop_matrix *made) {
+    if (p->failed || !schedule_value_of(m->cell, "accumulators")) return;
+    const loop_node *depth = loop_over_var(&reduce->body, made->depth);
+    const int64_t n = schedule_number(m->cell, "accumulators"), products = depth ? loop_matrix_products(depth, m->kind) : 1;
+    if (simt_mma_table(m->kind)->warps > 1)
+        REFUSE(p, m->cell, "leave 'accumulators' out", "operations of four warps follow one another in one accumulator");
+    else if (n < 1 || n > LOOP_MOST_ACCUMULATORS)
+        REFUSE(p, m->cell, "take 1, 2, 3 or 4", "there are up to %d accumulators of a sum, not %lld", LOOP_MOST_ACCUMULATORS, (long long)n);
+    else if (n > products)
+        REFUSE(p, m->cell, "take fewer, or more `registers` along what is reduced", "a step along '%s' has %lld products of a sum, for %lld accumulators",
+               p->op->vars.data[m->depth].name, (long long)products, (long long)n);
+    else
+        made->accumulators = (uint32_t)n;
+}
+
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce) {
     plan_matrix m;
     if (p->failed || !plan_matrix_of(p, st, &m) || !refuse_vectors(p, st, &m)) return;
@@ -501,8 +517,9 @@ void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *lev
     }
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
     *made = (loop_matrix){m.kind, alike ? LOOP_NO_ROWS : rows->var, columns->var,
-                          m.window ? plan_window_slot(reduce) : walked_by(reduce, m.depth)};
+                          m.window ? plan_window_slot(reduce) : walked_by(reduce, m.depth), 1};
     reduce->matrix = made;
+    plan_accumulators(p, &m, reduce, made);
 }
 
 static void set_unit(loop_node *n, uint32_t unit) {

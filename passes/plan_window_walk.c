@@ -366,8 +366,9 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     const loop_node *depth = loop_over_var(&reduce->body, m.depth);
     if (!p->failed && simt_mma_table(m.kind)->warps > 1 && depth && !plan_group_along(p, &m, m.depth, depth)) return true;
     loop_matrix *made = ARENA_NEW(p->arena, loop_matrix);
-    *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth};
+    *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth, 1};
     reduce->matrix = made;
+    plan_accumulators(p, &m, reduce, made);
     return true;
 }
 

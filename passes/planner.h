@@ -229,6 +229,7 @@ int64_t plan_matrix_room(const planner *p, const loop_kernel *k);   // bytes of 
 // Of an index of the sum, or of a stage that reads it point by point.
 matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce);
+void plan_accumulators(planner *p, const plan_matrix *m, const loop_node *reduce, loop_matrix *made);   // as the statement says, or refused
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why);   // refuses it there
 // Rows in windows (plan_window.c).
 schedule_cell *plan_window_cell(const planner *p, const tensor_stage *st, tensor_var *row);   // NULL: they have none
