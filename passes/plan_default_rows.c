@@ -430,8 +430,8 @@ void default_guard_parts(making *m, int64_t part) {
     }
 }
 
-// Rows that are all alike, and a little longer than a part, would be cut nearly all: then they are better whole. Not those of a gradient's two
-// walks (bench/RECORD.md).
+// Rows that are all alike, and about as long as a part or a little longer, would be cut, many of them: then they are better whole. Not those of
+// the two maps that a gradient walks by (bench/RECORD.md).
 void default_guard_uneven(making *m, int64_t part) {
     const planner *p = m->p;
     const int64_t whole = part - part / 4;   // of the average: few rows are longer than a part then

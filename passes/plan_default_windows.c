@@ -52,6 +52,7 @@ typedef struct {
     bool bounded;               // what cells hold is at most 1
     bool apart;                 // heads have blocks of their own, and are as one here
     bool wide;                  // all heads have much, together
+    int64_t accumulators;       // of the score at hand
 } windows;
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
@@ -376,6 +377,14 @@ static void fill_window(const windows *x, const tensor_stage *st) {
 // again. Numbers of f32 keep theirs by tf32x3.
 enum { GRADIENT_SCALE = 64, ACCUMULATORS = 2 };
 
+// Four blocks of four warps: where the walk of one sum and two scores of one head takes a few registers more than that leaves.
+enum { ROOM = 512, ROOM_LEAST = 48, ROOM_MOST = 64 };
+
+static bool wants_room(const windows *x) {
+    const int64_t words = words_of_sums(x) + words_of_rows(x);
+    return x->type == DT_F16 && x->heads == 1 && !x->apart && x->products == 1 && x->scores > 1 && slots_of(x) > ROWS && words > ROOM_LEAST && words <= ROOM_MOST;
+}
+
 // Found on the run, of which cells are relative to it.
 static bool has_maximum(const windows *x) {
     bool any = false;
@@ -389,8 +398,8 @@ static bool is_scaled(const windows *x) { return x->type == DT_F16 && x->scores 
 // Of a score of a wide head: a warp has two sums at once, whose products wait for the one before; of four the tensor cores have enough. Where warps have
 // a part of the columns each, and scores of their own, it is slower, and forward in 16 bits the same.
 static int64_t accumulators_of(const windows *x) {
-    if (!are_shared(x) || x->heads != 1) return 1;
-    if (x->type == DT_F32) return x->columns > WIDE || x->scores > 1 ? ACCUMULATORS : 1;
+    if (!are_shared(x) || x->heads != 1 || x->apart) return 1;
+    if (x->type == DT_F32) return x->columns > WIDE || (x->columns == WIDE && x->scores > 1) ? ACCUMULATORS : 1;
     return is_scaled(x) && x->columns > WIDE && (joins(x) || parts_of(x) == 1) ? ACCUMULATORS : 1;
 }
 
@@ -401,7 +410,7 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
     const char *operand = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32";
     v[0] = (schedule_value){.text = operand, .var = UINT32_MAX};
     if (scaled) v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
-    if (x->w->accumulators > 1 && !x->of) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->w->accumulators, .var = UINT32_MAX};
+    if (x->accumulators > 1) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
                   (schedule_cell){.verb = SCHEDULE_MMA, .stage = st->name,
                                   .subject = x->w->p->op->vars.data[depth].name, .nvalues = n, .values = v});
@@ -502,6 +511,8 @@ void default_window_score(walks *w, const tensor_stage *st) {
     if (w->joined) default_fill(w->m, st->name, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
+    const int64_t products = x.type == DT_F32 ? 3 * depth / (DEPTH / 2) : depth / DEPTH;   // of a step, that follow one another
+    x.accumulators = products < w->accumulators ? products : w->accumulators;
     fill_mma(&x, st, st->bound[0], true);
     for (uint32_t i = 0; i < w->shared.len; i++) fill_shared(w, st, st->bound[0], w->shared.data[i]);
 }
@@ -530,6 +541,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         bool windowed = sum && (x.products ? product : first);
         if (windowed) fill_window(&x, st), first = false;
         if (product) fill_mma(&x, st, st->bound[0], x.bounded);
+        if (product && wants_room(&x)) default_room(w->m, st, ROOM);
         if (!windowed || !are_shared(&x)) continue;
         default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], rereads(&x) ? FEW_BUFFERS : BUFFERS, NULL);
         if (rereads(&x)) fill_reread(&x, st);

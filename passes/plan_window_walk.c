@@ -21,6 +21,7 @@ typedef struct plan_cells {
     bool masks;           // so it is
     tensor_var slot;
     bool again;   // entry by entry, where what was summed is not finite
+    bool maximum; // found on the run: that of scores which are not a number would be none
 } cells;
 
 static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
@@ -121,9 +122,17 @@ static bool any_reads_entry(const planner *p, const cells *c, const uint32_t *st
     return false;
 }
 
+static bool has_maximum(const planner *p, const uint32_t *stages, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < p->online.len; k++)
+            if (!strcmp(p->online.data[k], stage_of(p, stages[i])->name)) return true;
+    return false;
+}
+
 static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, uint32_t n, const plan_inside *inside) {
     const plan_window *w = p->window;
-    cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window)};
+    cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window),
+               .maximum = has_maximum(p, stages, n)};
     tensor_space windows = p->op->vars.data[w->number].space;
     tensor_val places = w->places == TENSOR_NO_VAL ? c.rows : w->places,
                slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, places, c.source, w->rows, w->slots, windows);
@@ -309,9 +318,8 @@ static bool order_factors(planner *p, tensor_stage *st) {
     return false;
 }
 
-static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
+static void sum_again(planner *p, const uint32_t *stage, loop_body *to) {
     const tensor_stage *st = stage_of(p, *stage);
-    loop_body *to = &reduce->body;
     for (uint32_t i = 0; i < st->nbound; i++) {
         loop_node *n = node(p, LOOP_FOR, st->at, to);
         n->var = st->bound[i];
@@ -320,6 +328,14 @@ static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
         to = &n->body;
     }
     contribute(p, stage, to);
+}
+
+// What is infinite is no number as it is taken apart: sums that such scores alone are in are found again entry by entry, and a maximum on the
+// run needs the scores themselves. Groups that have parts of a score take numbers apart with more care instead.
+static bool finds_again(const cells *c, const plan_matrix *m, const loop_node *depth) {
+    bool groups = false;
+    for (uint32_t i = 0; depth && i < depth->ndigits; i++) groups |= depth->digits[i].place == LOOP_GROUP_PLACE;
+    return simt_mma_splits(m->kind) && c->maximum && depth && !groups;
 }
 
 // By operations of four warps if the sums of the walk are, whose rounds bring what those read.
@@ -351,7 +367,7 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     reduce->nstages = 1;
     reduce->stages = stage;
     if (c->again) {
-        sum_again(p, stage, reduce);
+        sum_again(p, stage, &reduce->body);
         return true;
     }
     if (!order_factors(p, &p->op->stages.data[*stage])) {
@@ -369,6 +385,7 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth, 1};
     reduce->matrix = made;
     plan_accumulators(p, &m, reduce, made);
+    if (finds_again(c, &m, depth)) sum_again(p, stage, &node(p, LOOP_AGAIN, st->at, &reduce->body)->body);
     return true;
 }
 
@@ -409,6 +426,15 @@ static bool check_rounds(planner *p, const plan_matrix *m, const plan_matrix *o)
     return false;
 }
 
+static bool check_accumulators(planner *p, const plan_matrix *m, const plan_matrix *o) {
+    const bool of_m = schedule_value_of(m->cell, "accumulators"), of_o = schedule_value_of(o->cell, "accumulators");
+    if (of_m == of_o && (!of_m || schedule_number(m->cell, "accumulators") == schedule_number(o->cell, "accumulators"))) return true;
+    diagnostic *d = plan_refuse(p, E0572, o->cell->at, "'%s' is summed in the same windows as '%s', and in other accumulators", o->stage->name, m->stage->name);
+    if (d) diag_note(d, m->cell->at, "by this statement");
+    if (d) diag_help(d, "say the same 'accumulators' for both, or fuse them apart");
+    return false;
+}
+
 // Products of one walk have rows, columns and pieces alike; what is summed beside them has no columns.
 static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m) {
     uint32_t level = m->columns == PLAN_OF_CELLS ? UINT32_MAX : plan_place(p, m->stage, m->columns);
@@ -419,7 +445,7 @@ static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const pl
         if (product ? o.kind == m->kind && o.window && plan_place(p, st, o.columns) == level &&
                           plan_window_source(p, o.window) == plan_window_source(p, m->window)
                     : st->nleft <= level) {
-            if (product && !check_rounds(p, m, &o)) return false;
+            if (product && (!check_rounds(p, m, &o) || !check_accumulators(p, m, &o))) return false;
             continue;
         }
         diagnostic *d = plan_refuse(p, E0572, product ? o.cell->at : st->at,
