@@ -21,16 +21,34 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
     return simt_build_unary(b, SIMT_NOT, finite);
 }
 
+// That a maximum of this thread is no number: of that its states do not tell.
+static simt_value some_nan(kernel *k, simt_builder *b, const reduction *r) {
+    simt_value any = 0;
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
+        simt_value x = r->slot[lw_instance(k, r->copies) * r->n], nan = simt_build_cmp(b, SIMT_NE, x, x);
+        for (uint32_t i = 0; i < simt_typeof(k->f, x).lanes; i++) {
+            simt_value one = lw_pick(b, nan, i);
+            any = any ? simt_build_binary(b, SIMT_OR, any, one) : one;
+        }
+    }
+    return any;
+}
+
+// Of what is neither, a maximum tells.
 static simt_value any_infinite(kernel *k, simt_builder *b, const reduction_list *all) {
-    simt_value any = some_infinite(k, b, all->data[0]);
-    for (uint32_t i = 1; i < all->len; i++)
-        any = simt_build_binary(b, SIMT_OR, any, some_infinite(k, b, all->data[i]));
+    simt_value any = 0;
+    for (uint32_t i = 0; i < all->len; i++) {
+        const reduction *r = all->data[i];
+        if (!r->product && r->r->kind != REDUCE_MAX) continue;
+        simt_value one = r->product ? some_infinite(k, b, r) : some_nan(k, b, r);
+        any = any ? simt_build_binary(b, SIMT_OR, any, one) : one;
+    }
     return any;
 }
 
 static void copy_states(kernel *k, const reduction *from, const reduction *like, simt_value *to) {
     for (instance_walk w = lw_walk_begin(k, like->copies); lw_walk_next(&w);)
-        to[lw_instance(k, like->copies) * like->n] = from->slot[lw_instance(k, from->copies) * from->n];
+        for (uint32_t c = 0; c < like->n; c++) to[lw_instance(k, like->copies) * like->n + c] = from->slot[lw_instance(k, from->copies) * from->n + c];
 }
 
 // Of some sum numbers were taken out (plan_outside.c).
@@ -40,18 +58,34 @@ static bool is_scaled(const kernel *k, const reduction_list *all) {
     return any;
 }
 
-static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, simt_value *now) {
-    uint32_t outer = k->reductions.len;
-    region_mark m = lw_enter(k);
-    k->again = is_scaled(k, all);   // of cells without what rounds them: that they are so many times what they were may be why
-    for (uint32_t i = 0; i < all->len; i++) lw_open(k, b, again, all->data[i]->stage);
-    lw_body(k, b, &again->body);
-    for (uint32_t i = 0; i < all->len; i++) {
+static bool contributes(const loop_node *n, uint32_t stage) {
+    bool any = n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage;
+    for (uint32_t i = 0; i < n->body.len; i++) any |= contributes(n->body.data[i], stage);
+    return any;
+}
+
+// What one of the loops finds, the next ones read.
+static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, loop_node *n) {
+    const uint32_t outer = k->reductions.len;
+    loop_body one = {.data = &n, .len = 1, .cap = 1};
+    reduction_list found = {0};
+    for (uint32_t i = 0; i < all->len; i++)
+        if (contributes(n, all->data[i]->stage)) VEC_PUSH(k->l->arena, &found, all->data[i]);
+    for (uint32_t i = 0; i < found.len; i++) lw_open(k, b, again, found.data[i]->stage);
+    lw_body(k, b, &one);
+    for (uint32_t i = 0; i < found.len; i++) {
         lw_close(k, b, k->reductions.data[outer + i]);
-        copy_states(k, k->reductions.data[outer + i], all->data[i], now);
-        now += states_of(k, all->data[i]);
+        copy_states(k, k->reductions.data[outer + i], found.data[i], found.data[i]->slot);
     }
     k->reductions.len = outer;
+}
+
+static void reduce_again(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, simt_value *now) {
+    region_mark m = lw_enter(k);
+    k->again = is_scaled(k, all);   // of cells without what rounds them: that they are so many times what they were may be why
+    for (uint32_t i = 0; i < again->body.len; i++) reduce_in(k, b, all, again, again->body.data[i]);
+    for (uint32_t i = 0; i < all->len; i++)
+        for (uint32_t s = 0; s < states_of(k, all->data[i]); s++) *now++ = all->data[i]->slot[s];
     k->again = false;
     lw_leave(k, m);
 }
@@ -63,7 +97,7 @@ void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *co
     reduction_list all = {0};
     uint32_t count = 0, at = 0;
     for (uint32_t i = 0; i < reduce->nstages; i++) {
-        if (!of[i]->product) continue;
+        if (!contributes(loop_again(reduce), of[i]->stage)) continue;
         VEC_PUSH(k->l->arena, &all, of[i]);
         count += states_of(k, of[i]);
     }

@@ -289,13 +289,11 @@ static simt_value take_apart_finite(simt_builder *b, simt_value x, simt_value *r
     return part;
 }
 
-// Of this reduction, or of the one that takes what it finds; but a maximum on the run needs what it finds.
-static bool is_found_again(const kernel *k, const reduction *r) {
-    bool again = loop_again(r->node) != NULL;
-    for (uint32_t i = 0; i < k->reductions.len; i++) {
-        const reduction *around = k->reductions.data[i];
-        again |= around->open && loop_again(around->node) && !around->node->nmaxima;
-    }
+// Of this reduction, or of the one that takes what it finds.
+static bool is_found_again(const kernel *k) {
+    bool again = false;
+    for (uint32_t i = 0; i < k->reductions.len; i++)
+        again |= k->reductions.data[i]->open && loop_again(k->reductions.data[i]->node) != NULL;
     return again;
 }
 
@@ -306,7 +304,7 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
     operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
     uint32_t n = lw_instances(k, x.axes) * x.pieces;
-    bool apart = simt_mma_splits(p->m->kind), again = apart && is_found_again(k, r);
+    bool apart = simt_mma_splits(p->m->kind), again = apart && is_found_again(k);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);

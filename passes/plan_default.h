@@ -39,6 +39,8 @@ enum {
     DEFAULT_PARTS = 8192,     // of a row, that a block of 512 threads adds up in the end
     DEFAULT_FEW_PART = 128,   // of a row that is cut, then, where a warp has one; 32 or more where it has several
     DEFAULT_SHARED_PART = 64, // where lanes that gather share a row
+    DEFAULT_AT_ONCE_HEAVY = 33,   // entries from which on a row has a block, where all begin at once
+    DEFAULT_AT_ONCE_FEW = 512,    // blocks that a machine has at once
     DEFAULT_AT_ONCE = 16,     // entries for each lane that shares a row, of one that a group goes through in a few rounds
     DEFAULT_POINTS = 1 << 15, // that each find a thread of their own
     DEFAULT_MANY_POINTS = 1 << 22,   // from which on threads take turns

@@ -390,9 +390,23 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
           arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
 }
 
+// Rows of which each has a block are few, or few of all: those that find no room wait for others.
+static void guard_heavy(making *m, tensor_val map) {
+    const planner *p = m->p;
+    const tensor_space rows = p->op->vals.data[map].into;
+    program_guard g = {.kind = GUARD_HOLDS,
+                       .pays = true,
+                       .text = arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name, DEFAULT_AT_ONCE_HEAVY,
+                                            p->op->spaces.data[rows].name, DEFAULT_AT_ONCE_FEW)};
+    const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_AT_ONCE_HEAVY, 0}, {SZ_LT, 0, 0}, {SZ_SPACE, rows, 0},
+                            {SZ_CONST, DEFAULT_AT_ONCE_FEW, 0}, {SZ_LE, 0, 0}, {SZ_OR, 0, 0}};
+    for (uint32_t k = 0; k < sizeof t / sizeof *t; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
+    VEC_PUSH(p->arena, &m->p->facts->guards, g);
+}
+
 void default_guard_blocks(making *m) {
     for (uint32_t i = 0; i < m->walked.len; i++)
-        if (m->walked.data[i] != TENSOR_NO_VAL) guard_blocks(m, m->walked.data[i], true);
+        if (m->walked.data[i] != TENSOR_NO_VAL) guard_blocks(m, m->walked.data[i], true), guard_heavy(m, m->walked.data[i]);
 }
 
 void default_guard_short(making *m) {

@@ -71,7 +71,7 @@ uint32_t default_row_sizes(const walks *w, int64_t groups, default_row_size size
     }
     const bool at_once = w->m->rows == ROWS_WALKED_AT_ONCE;
     size[0] = (default_row_size){"light", 1, at_once ? 9 : 33, 0};
-    size[1] = (default_row_size){"middle", sharers, at_once ? 33 : 129, 0};
+    size[1] = (default_row_size){"middle", sharers, at_once ? DEFAULT_AT_ONCE_HEAVY : 129, 0};
     size[2] = (default_row_size){"heavy", groups, 0, 0};
     return 3;
 }

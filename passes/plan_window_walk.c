@@ -21,7 +21,6 @@ typedef struct plan_cells {
     bool masks;           // so it is
     tensor_var slot;
     bool again;   // entry by entry, where what was summed is not finite
-    bool maximum; // found on the run: that of scores which are not a number would be none
 } cells;
 
 static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
@@ -122,17 +121,9 @@ static bool any_reads_entry(const planner *p, const cells *c, const uint32_t *st
     return false;
 }
 
-static bool has_maximum(const planner *p, const uint32_t *stages, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < p->online.len; k++)
-            if (!strcmp(p->online.data[k], stage_of(p, stages[i])->name)) return true;
-    return false;
-}
-
 static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, uint32_t n, const plan_inside *inside) {
     const plan_window *w = p->window;
-    cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window),
-               .maximum = has_maximum(p, stages, n)};
+    cells c = {.m = m, .rows = plan_window_rows_map(p, m->stage, m->rows), .source = plan_window_source(p, m->window)};
     tensor_space windows = p->op->vars.data[w->number].space;
     tensor_val places = w->places == TENSOR_NO_VAL ? c.rows : w->places,
                slots = plan_window_values(p, PREPARED_WINDOW_SLOTS, places, c.source, w->rows, w->slots, windows);
@@ -318,8 +309,9 @@ static bool order_factors(planner *p, tensor_stage *st) {
     return false;
 }
 
-static void sum_again(planner *p, const uint32_t *stage, loop_body *to) {
+static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
     const tensor_stage *st = stage_of(p, *stage);
+    loop_body *to = &reduce->body;
     for (uint32_t i = 0; i < st->nbound; i++) {
         loop_node *n = node(p, LOOP_FOR, st->at, to);
         n->var = st->bound[i];
@@ -328,14 +320,6 @@ static void sum_again(planner *p, const uint32_t *stage, loop_body *to) {
         to = &n->body;
     }
     contribute(p, stage, to);
-}
-
-// What is infinite is no number as it is taken apart: sums that such scores alone are in are found again entry by entry, and a maximum on the
-// run needs the scores themselves. Groups that have parts of a score take numbers apart with more care instead.
-static bool finds_again(const cells *c, const plan_matrix *m, const loop_node *depth) {
-    bool groups = false;
-    for (uint32_t i = 0; depth && i < depth->ndigits; i++) groups |= depth->digits[i].place == LOOP_GROUP_PLACE;
-    return simt_mma_splits(m->kind) && c->maximum && depth && !groups;
 }
 
 // By operations of four warps if the sums of the walk are, whose rounds bring what those read.
@@ -367,7 +351,7 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     reduce->nstages = 1;
     reduce->stages = stage;
     if (c->again) {
-        sum_again(p, stage, &reduce->body);
+        sum_again(p, stage, reduce);
         return true;
     }
     if (!order_factors(p, &p->op->stages.data[*stage])) {
@@ -385,7 +369,6 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
     *made = (loop_matrix){m.kind, p->window_row, c->slot, m.depth, 1};
     reduce->matrix = made;
     plan_accumulators(p, &m, reduce, made);
-    if (finds_again(c, &m, depth)) sum_again(p, stage, &node(p, LOOP_AGAIN, st->at, &reduce->body)->body);
     return true;
 }
 
@@ -395,24 +378,44 @@ static bool is_product(const planner *p, uint32_t stage) {
     return plan_matrix_of(p, stage_of(p, stage), &m);
 }
 
-// What is not finite is summed entry by entry.
-static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c, const plan_inside *inside, loop_body *to) {
-    plan_map map;
-    tensor_var entry = c->m->depth;
-    span from = c->m->stage->at;
-    if (!plan_map_of(p, c->rows, &map)) ICE("windows are of no map");
-    loop_node *again = node(p, LOOP_AGAIN, from, to), *walk = node(p, LOOP_FOR, from, &again->body);
-    tensor_val offsets = plan_offsets(p, &map);
+static bool is_maximum(const planner *p, uint32_t stage) {   // found on the run
+    for (uint32_t i = 0; i < p->online.len; i++)
+        if (!strcmp(p->online.data[i], stage_of(p, stage)->name)) return true;
+    return false;
+}
+
+// The entries of the row at hand.
+static loop_node *walk_entries(planner *p, const uint32_t *stages, uint32_t n, cells *c, const plan_map *map, const plan_inside *inside,
+                               loop_body *to) {
+    const tensor_var entry = c->m->depth;
+    const span from = c->m->stage->at;
+    loop_node *walk = node(p, LOOP_FOR, from, to);
+    tensor_val offsets = plan_offsets(p, map);
     walk->lo = plan_offset_at(p, offsets, at(p, c->m->rows), 0);
     walk->hi = plan_offset_at(p, offsets, at(p, c->m->rows), 1);
-    walk->var = map.sorted ? entry
-                           : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", var_name(p, entry)), map.domain);
-    if (!map.sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, &map), at(p, walk->var)), from);
+    walk->var = map->sorted ? entry
+                            : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", var_name(p, entry)), map->domain);
+    if (!map->sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, map), at(p, walk->var)), from);
     name_entries(p, stages, n, entry, &walk->body);
-    c->again = true;
     if (inside) inside->emit(inside->user, &walk->body);
+    return walk;
+}
+
+// What is not finite is summed entry by entry. Of f32 taken apart an infinite score is no number, and neither is a maximum then: it comes first,
+// and what is relative to it after that.
+static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c, const plan_inside *inside, loop_body *to) {
+    plan_map map;
+    bool maxima = false;
+    if (!plan_map_of(p, c->rows, &map)) ICE("windows are of no map");
+    loop_node *again = node(p, LOOP_AGAIN, c->m->stage->at, to);
+    c->again = true;
+    for (uint32_t i = 0; i < n; i++) maxima |= simt_mma_splits(c->m->kind) && is_maximum(p, stages[i]);
+    loop_node *walk = maxima ? walk_entries(p, stages, n, c, &map, inside, &again->body) : NULL;
+    for (uint32_t i = 0; i < n && maxima; i++)
+        if (is_maximum(p, stages[i])) contribute(p, &stages[i], &walk->body);
+    walk = walk_entries(p, stages, n, c, &map, inside, &again->body);
     for (uint32_t i = 0; i < n; i++)
-        if (is_product(p, stages[i])) contribute(p, &stages[i], &walk->body);
+        if (is_product(p, stages[i]) || (maxima && !is_maximum(p, stages[i]))) contribute(p, &stages[i], &walk->body);
 }
 
 // Slots of a walk come in the same rounds for all that it sums.
