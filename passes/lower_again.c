@@ -21,34 +21,39 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
     return simt_build_unary(b, SIMT_NOT, finite);
 }
 
-// That a maximum of this thread is no number: of that its states do not tell.
+static bool is_float(simt_type t) { return t.element == SIMT_F16 || t.element == SIMT_BF16 || t.element == SIMT_F32 || t.element == SIMT_F64; }
+
+static simt_value either(simt_builder *b, simt_value x, simt_value y) { return x && y ? simt_build_binary(b, SIMT_OR, x, y) : x ? x : y; }
+
+// That some number is none, of what is infinite where nothing was added; 0: they are no numbers of floats.
 static simt_value some_nan(kernel *k, simt_builder *b, const reduction *r) {
     simt_value any = 0;
-    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);) {
-        simt_value x = r->slot[lw_instance(k, r->copies) * r->n], nan = simt_build_cmp(b, SIMT_NE, x, x);
-        for (uint32_t i = 0; i < simt_typeof(k->f, x).lanes; i++) {
-            simt_value one = lw_pick(b, nan, i);
-            any = any ? simt_build_binary(b, SIMT_OR, any, one) : one;
+    for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
+        for (uint32_t c = 0; c < r->r->nstate; c++) {
+            simt_value x = r->slot[lw_instance(k, r->copies) * r->n + c];
+            if (!is_float(r->types[c])) continue;
+            simt_value nan = simt_build_cmp(b, SIMT_NE, x, x);
+            for (uint32_t i = 0; i < simt_typeof(k->f, x).lanes; i++) any = either(b, any, lw_pick(b, nan, i));
         }
-    }
     return any;
 }
 
-// Of what is neither, a maximum tells.
 static simt_value any_infinite(kernel *k, simt_builder *b, const reduction_list *all) {
     simt_value any = 0;
     for (uint32_t i = 0; i < all->len; i++) {
         const reduction *r = all->data[i];
-        if (!r->product && r->r->kind != REDUCE_MAX) continue;
-        simt_value one = r->product ? some_infinite(k, b, r) : some_nan(k, b, r);
-        any = any ? simt_build_binary(b, SIMT_OR, any, one) : one;
+        bool sum = r->product || r->r->kind == REDUCE_SUM;
+        any = either(b, any, sum && is_float(r->types[0]) ? some_infinite(k, b, r) : some_nan(k, b, r));
     }
     return any;
 }
 
-static void copy_states(kernel *k, const reduction *from, const reduction *like, simt_value *to) {
+static void copy_states(kernel *k, simt_builder *b, const reduction *from, const reduction *like) {
     for (instance_walk w = lw_walk_begin(k, like->copies); lw_walk_next(&w);)
-        for (uint32_t c = 0; c < like->n; c++) to[lw_instance(k, like->copies) * like->n + c] = from->slot[lw_instance(k, from->copies) * from->n + c];
+        for (uint32_t c = 0; c < like->n; c++) {
+            simt_value x = from->slot[lw_instance(k, from->copies) * from->n + c];
+            like->slot[lw_instance(k, like->copies) * like->n + c] = lw_widen(b, x, like->types[c].lanes);
+        }
 }
 
 // Of some sum numbers were taken out (plan_outside.c).
@@ -75,7 +80,7 @@ static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, con
     lw_body(k, b, &one);
     for (uint32_t i = 0; i < found.len; i++) {
         lw_close(k, b, k->reductions.data[outer + i]);
-        copy_states(k, k->reductions.data[outer + i], found.data[i], found.data[i]->slot);
+        copy_states(k, b, k->reductions.data[outer + i], found.data[i]);
     }
     k->reductions.len = outer;
 }

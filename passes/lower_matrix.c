@@ -289,12 +289,78 @@ static simt_value take_apart_finite(simt_builder *b, simt_value x, simt_value *r
     return part;
 }
 
+// ---- What is no number, on its way to sums that are found again ------------------------------------------
+typedef enum { READ_UNKNOWN, READ_NOT, READ_PASSES, READ_STOPS } reading;   // NaN of what is read makes NaN of the expression, or may not
+
+typedef struct {
+    const tensor_op *op;
+    const bool *of;   // per value: it may be NaN where it should not
+    uint8_t *known;   // per expression
+} nan_search;
+
+static bool is_passed(const tensor_node *n) {
+    switch (n->op) {
+    case TENSOR_ADD_OP: case TENSOR_SUB_OP: case TENSOR_MUL_OP: case TENSOR_DIV_OP: case TENSOR_MIN_OP: case TENSOR_MAX_OP:
+    case TENSOR_NEG_OP: case TENSOR_SELECT_OP: case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_TF32X3_OP: case TENSOR_STOP_OP:
+    case TENSOR_SQRT_OP: case TENSOR_EXP_OP: case TENSOR_LOG_OP: case TENSOR_TANH_OP: case TENSOR_SIN_OP: case TENSOR_COS_OP:
+    case TENSOR_ERF_OP: case TENSOR_EXPM1_OP: case TENSOR_LOG1P_OP: return true;
+    default: return false;
+    }
+}
+
+static reading read_in(const nan_search *s, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(s->op, e);
+    if (s->known[e]) return (reading)s->known[e];
+    reading all = n->op == TENSOR_LOAD_OP && s->of[n->imm.i] ? READ_PASSES : READ_NOT;
+    for (uint32_t i = 0; i < n->nargs && n->op != TENSOR_LOAD_OP; i++) {
+        reading r = read_in(s, n->args[i]);
+        if (r == READ_PASSES && (!is_passed(n) || (n->op == TENSOR_SELECT_OP && !i))) r = READ_STOPS;
+        if (r > all) all = r;
+    }
+    s->known[e] = (uint8_t)all;
+    return all;
+}
+
+// Of a stage that reads it: whether that is NaN then, or a sum or a maximum of it, which are found again.
+static reading read_by(const nan_search *s, const tensor_stage *st) {
+    reading all = READ_NOT;
+    for (uint32_t i = 0; i < st->nbody; i++) {
+        reading r = read_in(s, st->body[i]);
+        if (r > all) all = r;
+    }
+    if (all != READ_PASSES || st->reducer == TENSOR_NO_REDUCER) return all;
+    const tensor_reducer *r = &s->op->reducers.data[st->reducer];
+    bool passed = r->roundings || r->kind == REDUCE_SUM || r->kind == REDUCE_MAX || r->kind == REDUCE_MIN;
+    return passed ? READ_PASSES : READ_STOPS;
+}
+
+// Whether NaN of a score, which is not what the score is, comes to sums that are found again for it: no comparison decides by it.
+static bool passes_nan(kernel *k, uint32_t stage) {
+    const tensor_op *op = k->l->op;
+    bool *of = ARENA_ARRAY(k->l->arena, bool, op->vals.len + 1), more = true;
+    of[op->stages.data[stage].targets[0].val] = true;
+    while (more) {
+        nan_search s = {op, of, ARENA_ARRAY(k->l->arena, uint8_t, op->exprs.len + 1)};
+        more = false;
+        for (uint32_t i = 0; i < op->stages.len; i++) {
+            const tensor_stage *st = &op->stages.data[i];
+            reading r = read_by(&s, st);
+            if (r == READ_STOPS) return false;
+            for (uint32_t t = 0; t < st->ntargets && r == READ_PASSES && st->reducer == TENSOR_NO_REDUCER; t++) {
+                more |= !of[st->targets[t].val];
+                of[st->targets[t].val] = true;
+            }
+        }
+    }
+    return true;
+}
+
 // Of this reduction, or of the one that takes what it finds.
-static bool is_found_again(const kernel *k) {
+static bool is_found_again(kernel *k, const reduction *r) {
     bool again = false;
     for (uint32_t i = 0; i < k->reductions.len; i++)
         again |= k->reductions.data[i]->open && loop_again(k->reductions.data[i]->node) != NULL;
-    return again;
+    return again && (loop_again(r->node) || passes_nan(k, r->stage));
 }
 
 operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps,
@@ -304,7 +370,7 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
     operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
     uint32_t n = lw_instances(k, x.axes) * x.pieces;
-    bool apart = simt_mma_splits(p->m->kind), again = apart && is_found_again(k);
+    bool apart = simt_mma_splits(p->m->kind), again = apart && is_found_again(k, r);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);
@@ -419,5 +485,6 @@ void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r) {
     operands y = lm_operands(k, b, r, &p, steps, SIMT_MMA_B, product->args[1]);
     lm_leave(k, o);
     if (!alike) add_products(k, b, r, &p, steps, tiles, &x, &y);
-    for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);) add_products(k, b, r, &p, steps, 0, &x, &y);   // whose operations follow one another
+    for (instance_walk w = lw_walk_begin(k, tiles); alike && lw_walk_next(&w);)   // whose operations follow one another
+        add_products(k, b, r, &p, steps, 0, &x, &y);
 }

@@ -113,7 +113,7 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
         r->bound &= ~lw_depth_axes(k, n);   // the operation adds them up, and pieces one after the other
     else if (!n->matrix) r->copies |= places(k, r->bound, LOOP_REGISTER_PLACE);
     else if (is_found(n, stage)) r->round = r->bound, r->bound = 0;
-    r->some = st->nelse || parts_may_be_empty(k, r);
+    r->some = st->nelse || parts_may_be_empty(k, r) || (n->kind == LOOP_AGAIN && lw_reduction(k, stage)->some);   // as it is there
     r->n = r->r->nstate + r->some;
     r->chained = is_chained(k, n, r);
     axis_set vector = vector_of(k, r->chained ? r->left : r->left | r->bound);

@@ -373,11 +373,6 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
 }
 
 // ---- The walk --------------------------------------------------------------------------------------------
-static bool is_product(const planner *p, uint32_t stage) {
-    plan_matrix m;
-    return plan_matrix_of(p, stage_of(p, stage), &m);
-}
-
 static bool is_maximum(const planner *p, uint32_t stage) {   // found on the run
     for (uint32_t i = 0; i < p->online.len; i++)
         if (!strcmp(p->online.data[i], stage_of(p, stage)->name)) return true;
@@ -402,7 +397,7 @@ static loop_node *walk_entries(planner *p, const uint32_t *stages, uint32_t n, c
 }
 
 // What is not finite is summed entry by entry. Of f32 taken apart an infinite score is no number, and neither is a maximum then: it comes first,
-// and what is relative to it after that.
+// and what is relative to it after that. In 16 bits scores are what they are, and their maxima.
 static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c, const plan_inside *inside, loop_body *to) {
     plan_map map;
     bool maxima = false;
@@ -415,7 +410,7 @@ static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c,
         if (is_maximum(p, stages[i])) contribute(p, &stages[i], &walk->body);
     walk = walk_entries(p, stages, n, c, &map, inside, &again->body);
     for (uint32_t i = 0; i < n; i++)
-        if (is_product(p, stages[i]) || (maxima && !is_maximum(p, stages[i]))) contribute(p, &stages[i], &walk->body);
+        if (!is_maximum(p, stages[i])) contribute(p, &stages[i], &walk->body);
 }
 
 // Slots of a walk come in the same rounds for all that it sums.
@@ -432,7 +427,8 @@ static bool check_rounds(planner *p, const plan_matrix *m, const plan_matrix *o)
 static bool check_accumulators(planner *p, const plan_matrix *m, const plan_matrix *o) {
     const bool of_m = schedule_value_of(m->cell, "accumulators"), of_o = schedule_value_of(o->cell, "accumulators");
     if (of_m == of_o && (!of_m || schedule_number(m->cell, "accumulators") == schedule_number(o->cell, "accumulators"))) return true;
-    diagnostic *d = plan_refuse(p, E0572, o->cell->at, "'%s' is summed in the same windows as '%s', and in other accumulators", o->stage->name, m->stage->name);
+    diagnostic *d = plan_refuse(p, E0572, o->cell->at, "'%s' is summed in the same windows as '%s', and in other accumulators", o->stage->name,
+                                m->stage->name);
     if (d) diag_note(d, m->cell->at, "by this statement");
     if (d) diag_help(d, "say the same 'accumulators' for both, or fuse them apart");
     return false;
