@@ -226,8 +226,7 @@ bool plan_group_along(planner *p, const plan_matrix *m, tensor_var v, const loop
 bool plan_group_check(planner *p, const tensor_stage *st, const plan_matrix *m, const loop_list *levels, const loop_node *rows, const loop_node *columns, const loop_node *depth);   // depth: NULL in windows
 void plan_matrix_fit(planner *p, const stage_group *g, const loop_kernel *k);   // what all its matrices take of shared memory
 int64_t plan_matrix_room(const planner *p, const loop_kernel *k);   // bytes of shared memory that its matrices leave
-// Of an index of the sum, or of a stage that reads it point by point.
-matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);
+matrix_role plan_matrix_role(const planner *p, const tensor_stage *st, tensor_var v, plan_matrix *m);   // of an index of the sum, or of what reads it by points
 void plan_matrix_reduce(planner *p, const tensor_stage *st, const loop_list *levels, loop_node *reduce);
 void plan_accumulators(planner *p, const plan_matrix *m, const loop_node *reduce, loop_matrix *made);   // as the statement says, or refused
 void plan_matrix_alone(planner *p, const tensor_stage *st, const char *why);   // refuses it there
