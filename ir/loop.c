@@ -69,6 +69,14 @@ loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at) {
     return n;
 }
 
+bool loop_contributes(const loop_body *body, uint32_t stage) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if ((n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage) || loop_contributes(&n->body, stage)) return true;
+    }
+    return false;
+}
+
 loop_node *loop_over_var(const loop_body *body, tensor_var v) {
     for (uint32_t i = 0; i < body->len; i++) {
         loop_node *n = body->data[i],

@@ -232,6 +232,7 @@ typedef struct loop_plan {
 loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps
 tensor_val loop_add_val(loop_plan *p, tensor_val_info info, loop_value where);
 loop_node *loop_node_new(loop_plan *p, loop_node_kind kind, span at);
+bool loop_contributes(const loop_body *body, uint32_t stage);   // at any depth
 loop_node *loop_over_var(const loop_body *body, tensor_var v);   // the first loop over it, at any depth; NULL: none
 static inline void loop_append(loop_plan *p, loop_body *to, loop_node *n) { VEC_PUSH(p->arena, to, n); }
 // The most tiles of `extent` points that a map cuts the domain into, none of which crosses a value.

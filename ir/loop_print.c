@@ -84,6 +84,14 @@ static void print_states(plan_printer *p, const loop_node *n) {
     print_expr(p, n->valid);
 }
 
+static void print_matrix(plan_printer *p, const loop_matrix *m) {
+    if (!m) return;
+    const bool rows = m->rows != LOOP_NO_ROWS;
+    OUT(p, " by %s (%s%s%s, %s)", simt_mma_table(m->kind)->text, rows ? p->names.vars[m->rows] : "", rows ? ", " : "", p->names.vars[m->columns],
+        p->names.vars[m->depth]);
+    if (m->accumulators > 1) OUT(p, " accumulators %u", (unsigned)m->accumulators);
+}
+
 static void print_head(plan_printer *p, const loop_node *n) {
     const loop_node_form *form = loop_node_table(n->kind);
     OUT(p, "%s", form->text);
@@ -135,12 +143,7 @@ static void print_head(plan_printer *p, const loop_node *n) {
         print_slots(p, n->last, n->nstates);
         break;
     case LOOP_REDUCE:
-        if (n->matrix)
-            OUT(p, " by %s (%s%s%s, %s)", simt_mma_table(n->matrix->kind)->text,
-                n->matrix->rows == LOOP_NO_ROWS ? "" : p->names.vars[n->matrix->rows],
-                n->matrix->rows == LOOP_NO_ROWS ? "" : ", ", p->names.vars[n->matrix->columns],
-                p->names.vars[n->matrix->depth]);
-        if (n->matrix && n->matrix->accumulators > 1) OUT(p, " accumulators %u", (unsigned)n->matrix->accumulators);
+        print_matrix(p, n->matrix);
         print_maxima(p, n);
         break;
     case LOOP_PHASE:

@@ -117,6 +117,7 @@ const char *loop_check_fetched(loop_verifier *v, const loop_node *n);
 const char *loop_check_maxima(loop_verifier *v, const loop_node *n);
 bool loop_reads_running(loop_verifier *v, const tensor_node *load, const char **wrong);
 const char *loop_check_follows(loop_verifier *v, const loop_node *n, const loop_node *reduce);
+const char *loop_check_maxima_again(loop_verifier *v, const loop_node *n, const loop_node *again);
 const char *loop_check_relative(loop_verifier *v, const loop_node *n);
 const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);   // a state's
 

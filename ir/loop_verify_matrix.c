@@ -356,53 +356,15 @@ static const char *check_stages(loop_verifier *v, const loop_node *n, uint32_t *
     return *products ? NULL : WRONG(v, "a matrix operation sums none of the stages of its reduction");
 }
 
-static const tensor_stage *stage_at(const loop_verifier *v, uint32_t stage) { return &v->op->stages.data[stage]; }
-
-static bool is_contributed(const loop_node *n, uint32_t stage) {
-    bool any = n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage;
-    for (uint32_t i = 0; i < n->body.len; i++) any |= is_contributed(n->body.data[i], stage);
-    return any;
-}
-
-static bool reads_value(const loop_verifier *v, uint32_t stage, tensor_val val) {
-    const tensor_stage *s = stage_at(v, stage);
-    for (uint32_t i = 0; i < s->nbody; i++)
-        if (loop_load_of(v->scratch, v->op, s->body[i], val)) return true;
-    return false;
-}
-
-// A maximum on the run comes before all that reads it, which comes then.
-static const char *check_maximum_again(loop_verifier *v, const loop_node *n, const loop_node *again, uint32_t maximum) {
-    const tensor_stage *of = stage_at(v, maximum);
-    bool taken = false, found = is_contributed(again, maximum);
-    if (!found && simt_mma_splits(n->matrix->kind)) return WRONG(v, "'%s', of numbers that are taken apart, is not reduced 'again'", of->name);
-    for (uint32_t i = 0; i < again->body.len && found; i++) {
-        const loop_node *loop = again->body.data[i];
-        const bool here = is_contributed(loop, maximum);
-        if (here && taken) return WRONG(v, "'%s' is reduced 'again' behind what reads it", of->name);
-        for (uint32_t k = 0; k < n->nstages; k++) {
-            const uint32_t stage = n->stages[k];
-            if (stage == maximum || !reads_value(v, stage, of->targets[0].val)) continue;
-            if (!is_contributed(again, stage))
-                return WRONG(v, "'%s' is reduced 'again', and not '%s', which reads it", of->name, stage_at(v, stage)->name);
-            const bool reader = is_contributed(loop, stage);
-            if (reader && here) return WRONG(v, "'%s' is reduced 'again' beside what reads it, and not before", of->name);
-            taken |= reader;
-        }
-    }
-    return NULL;
-}
-
 // Products are found again all of them.
 static const char *check_found_again(loop_verifier *v, const loop_node *n, const loop_node *again) {
     for (uint32_t i = 0; i < again->body.len; i++)
         if (again->body.data[i]->kind != LOOP_FOR)
             return WRONG(v, "a '%s' stands in 'again', which has loops", loop_node_table(again->body.data[i]->kind)->text);
     for (uint32_t i = 0; i < n->nstages; i++)
-        if (loop_multiplies(v->op, n, n->stages[i]) && !is_contributed(again, n->stages[i]))
-            return WRONG(v, "'%s' is not reduced 'again'", stage_at(v, n->stages[i])->name);
-    for (uint32_t m = 0; m < n->nmaxima; m++) TRY(check_maximum_again(v, n, again, n->maxima[m].stage));
-    return NULL;
+        if (loop_multiplies(v->op, n, n->stages[i]) && !loop_contributes(&again->body, n->stages[i]))
+            return WRONG(v, "'%s' is not reduced 'again'", v->op->stages.data[n->stages[i]].name);
+    return loop_check_maxima_again(v, n, again);
 }
 
 static const char *check_accumulators(loop_verifier *v, const loop_matrix *m, const loop_node *depth) {

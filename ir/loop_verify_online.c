@@ -90,6 +90,34 @@ const char *loop_check_follows(loop_verifier *v, const loop_node *n, const loop_
     return NULL;
 }
 
+// ---- Where one is found again ------------------------------------------------------------------------------
+// A maximum on the run comes before all that reads it, which comes then.
+static const char *check_maximum_again(loop_verifier *v, const loop_node *n, const loop_node *again, uint32_t maximum) {
+    const tensor_stage *of = stage_at(v, maximum);
+    bool taken = false, found = loop_contributes(&again->body, maximum);
+    if (!found && simt_mma_splits(n->matrix->kind)) return WRONG(v, "'%s', of numbers that are taken apart, is not reduced 'again'", of->name);
+    for (uint32_t i = 0; i < again->body.len && found; i++) {
+        const loop_node *loop = again->body.data[i];
+        const bool here = loop_contributes(&loop->body, maximum);
+        if (here && taken) return WRONG(v, "'%s' is reduced 'again' behind what reads it", of->name);
+        for (uint32_t k = 0; k < n->nstages; k++) {
+            const uint32_t stage = n->stages[k];
+            if (stage == maximum || !reads(v, stage, of->targets[0].val)) continue;
+            if (!loop_contributes(&again->body, stage))
+                return WRONG(v, "'%s' is reduced 'again', and not '%s', which reads it", of->name, stage_at(v, stage)->name);
+            const bool reader = loop_contributes(&loop->body, stage);
+            if (reader && here) return WRONG(v, "'%s' is reduced 'again' beside what reads it, and not before", of->name);
+            taken |= reader;
+        }
+    }
+    return NULL;
+}
+
+const char *loop_check_maxima_again(loop_verifier *v, const loop_node *n, const loop_node *again) {
+    for (uint32_t m = 0; m < n->nmaxima; m++) TRY(check_maximum_again(v, n, again, n->maxima[m].stage));
+    return NULL;
+}
+
 // ---- States that were stored -----------------------------------------------------------------------------
 const char *loop_check_relative(loop_verifier *v, const loop_node *n) {
     const tensor_stage *s = stage_at(v, n->stages[0]);

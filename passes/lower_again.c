@@ -63,19 +63,13 @@ static bool is_scaled(const kernel *k, const reduction_list *all) {
     return any;
 }
 
-static bool contributes(const loop_node *n, uint32_t stage) {
-    bool any = n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage;
-    for (uint32_t i = 0; i < n->body.len; i++) any |= contributes(n->body.data[i], stage);
-    return any;
-}
-
 // What one of the loops finds, the next ones read.
 static void reduce_in(kernel *k, simt_builder *b, const reduction_list *all, const loop_node *again, loop_node *n) {
     const uint32_t outer = k->reductions.len;
     loop_body one = {.data = &n, .len = 1, .cap = 1};
     reduction_list found = {0};
     for (uint32_t i = 0; i < all->len; i++)
-        if (contributes(n, all->data[i]->stage)) VEC_PUSH(k->l->arena, &found, all->data[i]);
+        if (loop_contributes(&one, all->data[i]->stage)) VEC_PUSH(k->l->arena, &found, all->data[i]);
     for (uint32_t i = 0; i < found.len; i++) lw_open(k, b, again, found.data[i]->stage);
     lw_body(k, b, &one);
     for (uint32_t i = 0; i < found.len; i++) {
@@ -102,7 +96,7 @@ void lw_again(kernel *k, simt_builder *b, const loop_node *reduce, reduction *co
     reduction_list all = {0};
     uint32_t count = 0, at = 0;
     for (uint32_t i = 0; i < reduce->nstages; i++) {
-        if (!contributes(loop_again(reduce), of[i]->stage)) continue;
+        if (!loop_contributes(&loop_again(reduce)->body, of[i]->stage)) continue;
         VEC_PUSH(k->l->arena, &all, of[i]);
         count += states_of(k, of[i]);
     }

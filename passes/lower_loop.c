@@ -3,20 +3,11 @@
 #include "lower.h"
 
 // ---- What a body does ------------------------------------------------------------------------------------
-static bool updates(const loop_body *body, uint32_t stage) {
-    for (uint32_t i = 0; i < body->len; i++) {
-        const loop_node *n = body->data[i];
-        if (n->kind == LOOP_CONTRIBUTE && n->stages[0] == stage) return true;
-        if (updates(&n->body, stage)) return true;
-    }
-    return false;
-}
-
 slot_list lw_slots(kernel *k, const loop_body *body) {
     slot_list out = {0};
     for (uint32_t i = 0; i < k->reductions.len; i++) {
         reduction *r = k->reductions.data[i];
-        if (!r->open || !updates(body, r->stage)) continue;
+        if (!r->open || !loop_contributes(body, r->stage)) continue;
         uint32_t n = lw_instances(k, r->copies) * r->n;
         for (uint32_t s = 0; s < n; s++) VEC_PUSH(k->l->arena, &out, &r->slot[s]);
         for (uint32_t s = 0; r->most && s < n; s++) VEC_PUSH(k->l->arena, &out, &r->most[s]);
@@ -557,7 +548,7 @@ static axis_set steps_in_order(kernel *k, const loop_node *n) {
     axis_set s = 0;
     for (uint32_t i = 0; i < k->reductions.len; i++) {
         const reduction *r = k->reductions.data[i];
-        if (!r->open || r->r->commutative || !updates(&n->body, r->stage)) continue;
+        if (!r->open || r->r->commutative || !loop_contributes(&n->body, r->stage)) continue;
         for (uint32_t m = r->masks; m < k->masks.len; m++) s |= k->masks.data[m].axes;
     }
     return s;

@@ -390,18 +390,23 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
           arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
 }
 
+#define COUNT_OF(t) ((uint32_t)(sizeof(t) / sizeof *(t)))
+
+// What pays where it holds.
+static void guard_pays(making *m, const size_token *t, uint32_t n, const char *text) {
+    program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = text};
+    for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
+    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+}
+
 // Rows of which each has a block are few, or few of all: those that find no room wait for others.
 static void guard_heavy(making *m, tensor_val map) {
     const planner *p = m->p;
     const tensor_space rows = p->op->vals.data[map].into;
-    program_guard g = {.kind = GUARD_HOLDS,
-                       .pays = true,
-                       .text = arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name, DEFAULT_AT_ONCE_HEAVY,
-                                            p->op->spaces.data[rows].name, DEFAULT_AT_ONCE_FEW)};
     const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_AT_ONCE_HEAVY, 0}, {SZ_LT, 0, 0}, {SZ_SPACE, rows, 0},
                             {SZ_CONST, DEFAULT_AT_ONCE_FEW, 0}, {SZ_LE, 0, 0}, {SZ_OR, 0, 0}};
-    for (uint32_t k = 0; k < sizeof t / sizeof *t; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
-    VEC_PUSH(p->arena, &m->p->facts->guards, g);
+    guard_pays(m, t, COUNT_OF(t), arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name, DEFAULT_AT_ONCE_HEAVY,
+                                               p->op->spaces.data[rows].name, DEFAULT_AT_ONCE_FEW));
 }
 
 void default_guard_blocks(making *m) {
@@ -418,14 +423,10 @@ void default_guard_short(making *m) {
 static void guard_share(making *m, tensor_val map) {
     const planner *p = m->p;
     tensor_space s = p->op->vals.data[map].axes[0];
-    program_guard g = {.kind = GUARD_HOLDS,
-                       .pays = true,
-                       .text = arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE, p->op->vals.data[map].name,
-                                            p->op->spaces.data[s].name, DEFAULT_EVEN_SPARE)};
     const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_EVEN_SHARE, 0}, {SZ_MUL, 0, 0}, {SZ_SPACE, s, 0},
                             {SZ_CONST, DEFAULT_EVEN_SPARE, 0}, {SZ_ADD, 0, 0}, {SZ_LE, 0, 0}};
-    for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &g.holds, t[i]);
-    VEC_PUSH(p->arena, &m->p->facts->guards, g);
+    guard_pays(m, t, COUNT_OF(t), arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE, p->op->vals.data[map].name,
+                                               p->op->spaces.data[s].name, DEFAULT_EVEN_SPARE));
 }
 
 // A row of so few parts that whoever combines them is not what all wait for.
@@ -434,13 +435,8 @@ void default_guard_parts(making *m, int64_t part) {
     for (uint32_t i = 0; i < m->walked.len; i++) {
         tensor_val map = m->walked.data[i];
         if (map == TENSOR_NO_VAL) continue;
-        program_guard g = {.kind = GUARD_HOLDS,
-                           .pays = true,
-                           .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name,
-                                                (long long)(DEFAULT_PARTS * part))};
         const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_PARTS * part, 0}, {SZ_LE, 0, 0}};
-        for (uint32_t k = 0; k < sizeof t / sizeof *t; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
-        VEC_PUSH(p->arena, &m->p->facts->guards, g);
+        guard_pays(m, t, COUNT_OF(t), arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)(DEFAULT_PARTS * part)));
     }
 }
 
@@ -454,14 +450,10 @@ void default_guard_uneven(making *m, int64_t part) {
         tensor_val map = m->walked.data[i];
         if (map == TENSOR_NO_VAL) continue;
         const char *name = p->op->vals.data[map].name;
-        program_guard g = {.kind = GUARD_HOLDS,
-                           .pays = true,
-                           .text = arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name, (long long)(2 * part), name,
-                                                (long long)whole)};
         const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, 2 * part, 0}, {SZ_GT, 0, 0}, {SZ_AVG_PREIMAGE, map, 0},
                                 {SZ_CONST, whole, 0}, {SZ_LT, 0, 0}, {SZ_OR, 0, 0}};
-        for (uint32_t k = 0; k < sizeof t / sizeof *t; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
-        VEC_PUSH(p->arena, &m->p->facts->guards, g);
+        guard_pays(m, t, COUNT_OF(t),
+                   arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name, (long long)(2 * part), name, (long long)whole));
     }
 }
 

@@ -373,12 +373,6 @@ bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_
 }
 
 // ---- The walk --------------------------------------------------------------------------------------------
-static bool is_maximum(const planner *p, uint32_t stage) {   // found on the run
-    for (uint32_t i = 0; i < p->online.len; i++)
-        if (!strcmp(p->online.data[i], stage_of(p, stage)->name)) return true;
-    return false;
-}
-
 // The entries of the row at hand.
 static loop_node *walk_entries(planner *p, const uint32_t *stages, uint32_t n, cells *c, const plan_map *map, const plan_inside *inside,
                                loop_body *to) {
@@ -404,13 +398,13 @@ static void walk_again(planner *p, const uint32_t *stages, uint32_t n, cells *c,
     if (!plan_map_of(p, c->rows, &map)) ICE("windows are of no map");
     loop_node *again = node(p, LOOP_AGAIN, c->m->stage->at, to);
     c->again = true;
-    for (uint32_t i = 0; i < n; i++) maxima |= simt_mma_splits(c->m->kind) && is_maximum(p, stages[i]);
+    for (uint32_t i = 0; i < n; i++) maxima |= simt_mma_splits(c->m->kind) && plan_is_online(p, stages[i]);
     loop_node *walk = maxima ? walk_entries(p, stages, n, c, &map, inside, &again->body) : NULL;
     for (uint32_t i = 0; i < n && maxima; i++)
-        if (is_maximum(p, stages[i])) contribute(p, &stages[i], &walk->body);
+        if (plan_is_online(p, stages[i])) contribute(p, &stages[i], &walk->body);
     walk = walk_entries(p, stages, n, c, &map, inside, &again->body);
     for (uint32_t i = 0; i < n; i++)
-        if (!is_maximum(p, stages[i])) contribute(p, &stages[i], &walk->body);
+        if (!plan_is_online(p, stages[i])) contribute(p, &stages[i], &walk->body);
 }
 
 // Slots of a walk come in the same rounds for all that it sums.
