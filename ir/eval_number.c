@@ -233,7 +233,7 @@ eval_value eval_tf32(eval_value x) { return monotone(ir_tf32_round, x); }
 eval_value eval_tf32x3(eval_value x) {
     bool whole = is_exact(x) && (!isfinite(x.v) || ir_tf32_round(x.v) == x.v);
     if (whole || is_unknown(x)) return x;
-    return eval_float(x.v, x.bound + 2 * eval_precision_of(DT_F32)->u * (fabs(x.v) + x.bound) + 0x1p-137);
+    return eval_float(x.v, x.bound + 2 * eval_precision_of(DT_F32)->u * (fabs(x.v) + x.bound) + 0x1p-136);
 }
 
 eval_value eval_store(ir_dtype to, eval_value x) {

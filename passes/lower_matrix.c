@@ -264,28 +264,26 @@ static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pi
     if (two) k->at[pair]--;
 }
 
-// A number of f32 as two of tf32: the nearest one, and the nearest to what it leaves. The nearest to the
-// largest numbers would be infinite: they get the largest there is. What is infinite or NaN is in the rest: 0
-// times it would be NaN where the other factor leaves no rest. Of infinity the first part has but the sign,
-// so small that its product with a rest, of whichever sign, stays finite.
+// A number of f32 as two of tf32: the nearest one, and what it leaves, of whose 12 bits the operation cuts the last, so that
+// rounding it first would gain half a unit in the last place of f32. The nearest to the largest numbers would be infinite: they
+// get the largest there is. What is infinite or NaN is in the rest: 0 times it would be NaN where the other factor leaves no
+// rest. Of infinity the first part has but the sign, so small that its product with a rest, of whichever sign, stays finite.
 static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {
     static const double LARGEST = 0x1.ffcp127, SMALL = 0x1p-127;
     simt_type t = simt_typeof(b->func, x);
     simt_value most = simt_build_float(b, t, LARGEST), least = simt_build_float(b, t, -LARGEST),
                within = simt_build_binary(b, SIMT_MAX, simt_build_binary(b, SIMT_MIN, x, most), least),
-               part = simt_build_unary(b, SIMT_CVT_TF32, within),
-               left = simt_build_binary(b, SIMT_SUB, x, part),
-               finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, left),
-                                       simt_build_float(b, t, (double)INFINITY)),
+               part = simt_build_unary(b, SIMT_CVT_TF32, within);
+    *rest = simt_build_binary(b, SIMT_SUB, x, part);
+    simt_value finite = simt_build_cmp(b, SIMT_LT, simt_build_unary(b, SIMT_ABS, *rest), simt_build_float(b, t, (double)INFINITY)),
                sign = simt_build_binary(b, SIMT_MUL, part, simt_build_float(b, t, SMALL));
-    *rest = simt_build_unary(b, SIMT_CVT_TF32, left);
     return simt_build_select(b, finite, part, sign);
 }
 
 // Likewise, where sums that are not finite are found again: what is infinite, NaN or next to the largest number makes them so.
 static simt_value take_apart_finite(simt_builder *b, simt_value x, simt_value *rest) {
     simt_value part = simt_build_unary(b, SIMT_CVT_TF32, x);
-    *rest = simt_build_unary(b, SIMT_CVT_TF32, simt_build_binary(b, SIMT_SUB, x, part));
+    *rest = simt_build_binary(b, SIMT_SUB, x, part);
     return part;
 }
 

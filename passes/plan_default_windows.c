@@ -21,6 +21,7 @@ enum {
     WIDEST = 256,       // of all heads that come together, too
     MOST_HELD = 192,    // registers of a thread for rows and sums of one head
     WORDS_HELD = 128,   // likewise, of f32, whose operands are taken apart
+    WORDS_JOINED = 96,  // of a part of a row's columns, of sums: with more, walking edges takes as long
     MOST_PARTS = 4,     // of a row's columns, a warp each, which all have its scores
     JOINED = 2,         // or add those up
     WARPS = 2,          // of a block: windows
@@ -343,7 +344,8 @@ static int64_t heads_held(const windows *x) {
 // Of f32, each number twice the room and three products for one: of one head at a time, what a thread holds of sums, and of rows, or each round reads
 // those again.
 static bool fits_words(const windows *x) {
-    return x->heads == 1 && are_shared(x) && words_of_sums(x) <= WORDS_HELD && (x->products || words_of_rows(x) <= WORDS_HELD);
+    int64_t most = joins(x) ? JOINED * WORDS_JOINED : WORDS_HELD;
+    return x->heads == 1 && are_shared(x) && words_of_sums(x) <= most && (x->products || words_of_rows(x) <= WORDS_HELD);
 }
 
 static bool fit(windows *x) {
@@ -377,12 +379,17 @@ static void fill_window(const windows *x, const tensor_stage *st) {
 // again. Numbers of f32 keep theirs by tf32x3.
 enum { GRADIENT_SCALE = 64, ACCUMULATORS = 2 };
 
-// Four blocks of four warps: where the walk of one sum and two scores of one head takes a few registers more than that leaves.
-enum { ROOM = 512, ROOM_LEAST = 48, ROOM_MOST = 64 };
+// Threads that a multiprocessor should have room for; 0: as many as fit. Four blocks of four warps, where the walk of one sum and two scores of
+// one head takes a few registers more than that leaves. Of f32 an assembler that is told nothing saves registers by waiting for each number
+// that it takes apart, and where that is for no block more it is told how many fit: two of the walk of two sums, three of the other one.
+enum { ROOM = 512, ROOM_LEAST = 48, ROOM_MOST = 64, WORDS_ROOM = 256, WORDS_SUM_ROOM = 384 };
 
-static bool wants_room(const windows *x) {
+static int64_t room_of(const windows *x) {
     const int64_t words = words_of_sums(x) + words_of_rows(x);
-    return x->type == DT_F16 && x->heads == 1 && !x->apart && x->products == 1 && x->scores > 1 && slots_of(x) > ROWS && words > ROOM_LEAST && words <= ROOM_MOST;
+    if (x->type == DT_F16 && x->heads == 1 && !x->apart && x->products == 1 && x->scores > 1 && slots_of(x) > ROWS)
+        return words > ROOM_LEAST && words <= ROOM_MOST ? ROOM : 0;
+    if (x->type != DT_F32 || x->scores < 2 || (joins(x) && x->columns <= JOINED * WIDE)) return 0;
+    return x->products > 1 ? WORDS_ROOM : rereads(x) ? WORDS_SUM_ROOM : 0;
 }
 
 // Found on the run, of which cells are relative to it.
@@ -541,7 +548,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         bool windowed = sum && (x.products ? product : first);
         if (windowed) fill_window(&x, st), first = false;
         if (product) fill_mma(&x, st, st->bound[0], x.bounded);
-        if (product && wants_room(&x)) default_room(w->m, st, ROOM);
+        if (product && room_of(&x)) default_room(w->m, st, room_of(&x));
         if (!windowed || !are_shared(&x)) continue;
         default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], rereads(&x) ? FEW_BUFFERS : BUFFERS, NULL);
         if (rereads(&x)) fill_reread(&x, st);
