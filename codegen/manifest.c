@@ -228,6 +228,7 @@ static void step_row(textbuf *out, const program *p, const program_step *s) {
     size_member(out, "blocks", p, &s->count);
     if (s->early) textbuf_puts(out, ", \"early\": true");
     if (s->early && s->waits_first) textbuf_puts(out, ", \"waits_first\": true");
+    if (s->early && s->waits_to_write) textbuf_puts(out, ", \"waits_to_write\": true");
     key(out, "args");
     textbuf_puts(out, "[");
     for (uint32_t k = 0; k < s->nargs; k++) {

@@ -221,6 +221,7 @@ typedef struct {
     size_expr count;            // LAUNCH: blocks (0: nothing runs); LOOP: rounds
     bool early;                 // LAUNCH: it may start while the launch before runs, and waits for that by itself
     bool waits_first;           // LAUNCH, early: before it touches what launches write
+    bool waits_to_write;        // LAUNCH, early: before it writes temps that no launch before touches
     uint32_t nargs;
     const program_arg *args;    // LAUNCH
 } program_step;

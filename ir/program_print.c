@@ -185,7 +185,7 @@ static void print_launch(textbuf *out, const program *p, const program_step *s) 
     size_print(out, p, &s->count);
     const simt_func *f = p->module ? simt_func_find(p->module, s->kernel) : NULL;
     if (f) textbuf_printf(out, " threads %u", f->block);
-    if (s->early) textbuf_puts(out, s->waits_first ? " early wait first" : " early wait last");
+    if (s->early) textbuf_puts(out, s->waits_first ? " early wait first" : s->waits_to_write ? " early wait to write" : " early wait last");
     textbuf_puts(out, "\n");
 }
 

@@ -203,15 +203,20 @@ static void verify_place(simt_verifier *v, simt_instr instr, bool last, bool bod
         simt_verify_fault_at(v, instr, body ? "a body ends with 'return'" : "'return' ends the body only");
 }
 
-// Every thread goes past it, once.
+static uint32_t times_in_body(const simt_func *f, uint16_t op) {
+    const simt_region_info *body = &f->regions.data[1];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < body->instrs.len; i++) n += f->instrs.data[body->instrs.data[i]].op == op;
+    return n;
+}
+
+// Every thread goes past it, once; past a wait in a loop or under a condition, too, some may.
 static void verify_dependence(simt_verifier *v, simt_instr instr, bool body) {
-    const simt_func *f = v->func;
-    uint16_t op = f->instrs.data[instr].op;
+    uint16_t op = v->func->instrs.data[instr].op;
     if (op != SIMT_LAUNCH_NEXT && op != SIMT_GRID_WAIT) return;
-    if (!body) simt_verify_fault_at(v, instr, "it stands in a loop or under a condition");
-    for (simt_instr i = 1; i < f->instrs.len; i++)
-        if (i != instr && v->seen_instr[i] && f->instrs.data[i].op == op)
-            simt_verify_fault_at(v, instr, "it stands there twice");
+    uint32_t times = times_in_body(v->func, op);
+    if (!body && (op == SIMT_LAUNCH_NEXT || !times)) simt_verify_fault_at(v, instr, "it stands in a loop or under a condition");
+    if (body && times > 1) simt_verify_fault_at(v, instr, "it stands there twice");
 }
 
 static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {

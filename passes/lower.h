@@ -178,6 +178,7 @@ typedef struct {
     bool *written;                        // per value: the kernel stores it, or what shares its memory
     bool *read;                           // per value: the kernel loads it
     bool *unsettled;                      // per value: a kernel before may still use it when this one starts; NULL: none does
+    bool waits_to_write;                  // it waits at its end, and before it leaves what parts of rows have found
     bool *held;                           // per value: lanes hold entries of it, or did
     double **elsewhere;                   // per value: what masked steps past the end take for it; NULL: nobody asked
     simt_value owner;   // 0, or: only where it holds is memory loaded that the kernel overwrites in place
@@ -220,6 +221,7 @@ void lw_kernel(lowering *l, uint32_t step);   // a launch of the plan
 const loop_kernel *lw_launch_at(const lowering *l, uint32_t step);   // NULL: the step is none
 bool lw_together(const lowering *l, uint32_t step);   // it is in the launch of the one before
 void lw_find_unsettled(kernel *k, uint32_t step);
+void lw_find_left(kernel *k, uint32_t step);   // whether it waits to write
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step);
 void lw_end_early(kernel *k, simt_builder *b);
 void lw_wait_late(kernel *k);   // when all is built: the wait goes as far down as it may

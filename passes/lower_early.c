@@ -28,6 +28,40 @@ void lw_find_unsettled(kernel *k, uint32_t step) {
     }
 }
 
+static void find_states(const kernel *k, const loop_body *body, bool *states) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        find_states(k, &n->body, states);
+        for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->nstates; s++) states[tensor_node_at(k->l->op, n->states[s])->imm.i] = true;
+    }
+}
+
+// Whether what the launch writes of temporaries is the states of parts of rows, which no launch before touches. They are large, and may lie
+// where temporaries of launches lie that still run, if it waits before it writes them: long after it began, as they are the last it does.
+static bool leaves_states_alone(const kernel *k, uint32_t step) {
+    const tensor_op *op = k->l->op;
+    arena *a = k->l->arena;
+    bool *states = ARENA_ARRAY(a, bool, op->vals.len + 1), any = false;
+    uint32_t end = step + 1;
+    while (lw_together(k->l, end)) end++;
+    for (uint32_t i = step; i < end; i++) find_states(k, &lw_launch_at(k->l, i)->body, states);
+    for (uint32_t i = 0; i < end; i++) {
+        if (!lw_launch_at(k->l, i)) continue;
+        loop_uses uses = loop_uses_of(a, k->l->plan, lw_launch_at(k->l, i));
+        for (tensor_val v = 0; v < op->vals.len; v++) {
+            bool before = i < step && states[v] && (uses.reads[v] || uses.writes[v]),
+                 other = i >= step && !states[v] && uses.writes[v] && op->vals.data[v].role == VAL_STAGE;
+            if (before || other) return false;
+            any |= states[v];
+        }
+    }
+    return any;
+}
+
+void lw_find_left(kernel *k, uint32_t step) {
+    k->waits_to_write = k->plan->start == LOOP_START_WAIT_LAST && k->l->o->machine->gpu && leaves_states_alone(k, step);
+}
+
 void lw_begin_early(kernel *k, simt_builder *b, uint32_t step) {
     while (lw_together(k->l, step + 1)) step++;
     const loop_kernel *next = lw_launch_at(k->l, step + 1);

@@ -363,6 +363,7 @@ void lw_kernel(lowering *l, uint32_t step) {
     if (l->o->machine->gpu) k.f->occupancy = plan->occupancy;
     find_written(&k, &plan->body);
     lw_find_unsettled(&k, step);
+    lw_find_left(&k, step);
     lw_find_read(&k, &plan->body);
     lw_number_axes(&k);
     simt_builder b = simt_builder_at_end(k.f);
@@ -380,6 +381,7 @@ void lw_kernel(lowering *l, uint32_t step) {
                       .count = grid,
                       .early = plan->start && l->o->machine->gpu,
                       .waits_first = plan->start == LOOP_START_WAIT_FIRST && l->o->machine->gpu,
+                      .waits_to_write = k.waits_to_write,
                       .nargs = k.args.len,
                       .args = k.args.data};
     VEC_PUSH(l->arena, &l->v->steps, s);

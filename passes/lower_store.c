@@ -269,5 +269,6 @@ static void store_states(kernel *k, simt_builder *b, const void *user) {
 void lw_store_state(kernel *k, simt_builder *b, const loop_node *n) {
     axis_set s = left_digits(k, &k->l->op->stages.data[n->stages[0]]);
     for (uint32_t i = 0; i < n->nstates; i++) s |= lw_depends(k, n->states[i]);
+    if (k->waits_to_write) simt_build_op(b, SIMT_GRID_WAIT, NULL, 0, NULL, 0);
     write_guarded(k, b, s, store_states, n);
 }

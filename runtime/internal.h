@@ -293,6 +293,7 @@ typedef struct {
     uint32_t kernel;   // LAUNCH
     bool early;        // LAUNCH: it may start while the launch before runs
     bool waits_first;  // LAUNCH, early: before that has ended it touches nothing that a launch writes
+    bool waits_to_write;   // likewise: nor writes temps that no launch before touches
     uint32_t match;    // LOOP: its END; END: its LOOP
     uint32_t nargs;
     rt_arg *args;

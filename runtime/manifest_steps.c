@@ -79,6 +79,7 @@ static gnn_status read_launch(const rt_row *r, rt_step *step) {
     if (s) return s;
     s = read_flag(r, "early", &step->early);
     if (!s) s = read_flag(r, "waits_first", &step->waits_first);
+    if (!s) s = read_flag(r, "waits_to_write", &step->waits_to_write);
     if (s) return s;
     step->kernel = kernel.index;
     step->nargs = (uint32_t)json_array_size(list);

@@ -1,12 +1,12 @@
 // Where the temps of a version lie in its workspace. Temps that are not needed at the same time share memory:
 // one is needed from the first step that touches it to the last. A launch that is early may run beside those
-// before it, down to the last that is not; one that does not wait first may touch its temps so soon.
+// before it, down to the last that is not; one that waits neither first nor to write may touch its temps so soon.
 #include "internal.h"
 
 #include <stdlib.h>
 
 typedef struct {
-    uint32_t temp, from, last;   // steps; from: when its memory must be nobody else's
+    uint32_t temp, first, from, last;   // steps; first: that touches it; from: when its memory must be nobody else's
     int64_t bytes, at;
 } place;
 
@@ -30,7 +30,8 @@ static uint32_t chain_head(const rt_version *v, uint32_t i) {
 
 static void touch(const rt_version *v, uint32_t i, place *p) {
     uint32_t from, last;
-    bool waits = !v->steps[i].early || v->steps[i].waits_first;
+    if (p->first == UINT32_MAX) p->first = i;
+    bool waits = !v->steps[i].early || v->steps[i].waits_first || (v->steps[i].waits_to_write && p->first == i);
     step_span(v, i, &from, &last);
     if (from == i && !waits) from = chain_head(v, i);
     if (from < p->from) p->from = from;
@@ -59,7 +60,7 @@ static gnn_status list(gnn_plan *plan, const rt_version *v, place *places, uint3
     gnn_status s = GNN_OK;
     *n = 0;
     for (uint32_t t = 0; t < plan->p->ntemps && !s; t++) {
-        place p = {.temp = t, .from = UINT32_MAX};
+        place p = {.temp = t, .first = UINT32_MAX, .from = UINT32_MAX};
         for (uint32_t i = 0; i < v->nsteps; i++)
             for (uint32_t k = 0; k < v->steps[i].nargs; k++)
                 if (v->steps[i].args[k].kind == RT_ARG_TEMP && v->steps[i].args[k].index == t) touch(v, i, &p);
