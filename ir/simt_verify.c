@@ -210,13 +210,13 @@ static uint32_t times_in_body(const simt_func *f, uint16_t op) {
     return n;
 }
 
-// Every thread goes past it, once; past a wait in a loop or under a condition, too, some may.
+// Every thread goes past it, and starts the next launch once; past other waits, wherever they stand, some may.
 static void verify_dependence(simt_verifier *v, simt_instr instr, bool body) {
     uint16_t op = v->func->instrs.data[instr].op;
     if (op != SIMT_LAUNCH_NEXT && op != SIMT_GRID_WAIT) return;
     uint32_t times = times_in_body(v->func, op);
     if (!body && (op == SIMT_LAUNCH_NEXT || !times)) simt_verify_fault_at(v, instr, "it stands in a loop or under a condition");
-    if (body && times > 1) simt_verify_fault_at(v, instr, "it stands there twice");
+    if (op == SIMT_LAUNCH_NEXT && times > 1) simt_verify_fault_at(v, instr, "it stands there twice");
 }
 
 static void verify_region(simt_verifier *v, simt_region r, simt_instr owner) {
