@@ -406,7 +406,7 @@ static void guard_heavy(making *m, tensor_val map) {
     const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_AT_ONCE_HEAVY, 0}, {SZ_LT, 0, 0}, {SZ_SPACE, rows, 0},
                             {SZ_CONST, DEFAULT_AT_ONCE_FEW, 0}, {SZ_LE, 0, 0}, {SZ_OR, 0, 0}};
     guard_pays(m, t, COUNT_OF(t), arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name, DEFAULT_AT_ONCE_HEAVY,
-                                               p->op->spaces.data[rows].name, DEFAULT_AT_ONCE_FEW));
+                                       p->op->spaces.data[rows].name, DEFAULT_AT_ONCE_FEW));
 }
 
 void default_guard_blocks(making *m) {
@@ -454,6 +454,29 @@ void default_guard_uneven(making *m, int64_t part) {
                                 {SZ_CONST, whole, 0}, {SZ_LT, 0, 0}, {SZ_OR, 0, 0}};
         guard_pays(m, t, COUNT_OF(t),
                    arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name, (long long)(2 * part), name, (long long)whole));
+    }
+}
+
+// ---- Windows ---------------------------------------------------------------------------------------------
+static void guard_holds(making *m, const size_token *t, const char *text) {
+    program_guard g = {.kind = GUARD_HOLDS, .text = text};
+    for (uint32_t k = 0; k < 3; k++) VEC_PUSH(m->p->arena, &g.holds, t[k]);
+    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+}
+
+// Counting slots costs more than other statistics: it comes when those hold.
+void default_guard_windows(making *m) {
+    const planner *p = m->p;
+    for (uint32_t i = 0; i < m->windows.len; i++) {
+        const default_dense_windows *d = &m->windows.data[i];
+        const char *map = p->op->vals.data[d->map].name, *source = p->op->vals.data[d->source].name;
+        const tensor_space rows = p->op->vals.data[d->map].into;
+        const size_token many[] = {{SZ_SPACE, rows, 0}, {SZ_CONST, d->rows, 0}, {SZ_GE, 0, 0}},
+                         length[] = {{SZ_AVG_PREIMAGE, d->map, 0}, {SZ_CONST, d->entries, 0}, {SZ_GE, 0, 0}},
+                         dense[] = {{SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
+        guard_pays(m, many, COUNT_OF(many), arena_printf(p->arena, "%s >= %lld", p->op->spaces.data[rows].name, (long long)d->rows));
+        if (d->entries) guard_holds(m, length, arena_printf(p->arena, "avg(%s) >= %lld", map, (long long)d->entries));
+        guard_holds(m, dense, arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", map, source, DEFAULT_WINDOW, (long long)d->density));
     }
 }
 

@@ -8,7 +8,7 @@
 
 // Measured on H100 and H200, over batches of graphs of 119 and 128 nodes (bench/RECORD.md).
 enum {
-    ROWS = 16,
+    ROWS = DEFAULT_WINDOW,
     PIECE = 8,          // columns of a matrix operation
     DEPTH = 16,         // of one
     LANES = 4,          // that share a row, and its depth
@@ -278,11 +278,12 @@ static bool rereads(const windows *x) {
 
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
 // Reading rows again pays less where a walk has two scores, as a gradient's.
-enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 350 };
+enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 350, WORDS_JOINED_DENSITY = 200 };
 
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
-    if (x->type == DT_F32) return !x->products ? WORDS_SCORES_DENSITY : rereads(x) && x->scores > 1 ? WORDS_REREAD_DENSITY : WORDS_DENSITY;
+    if (x->type == DT_F32 && (!x->products || !rereads(x) || x->scores < 2)) return x->products ? WORDS_DENSITY : WORDS_SCORES_DENSITY;
+    if (x->type == DT_F32) return x->columns > JOINED * WIDE ? WORDS_JOINED_DENSITY : WORDS_REREAD_DENSITY;
     while (width_of(x) < densities[i].width) i++;
     return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
 }
@@ -293,6 +294,16 @@ enum { LONG = 40, WORDS_REREAD_LONG = 48 };
 static int64_t entries_of(const windows *x) {
     if (rereads(x) && x->scores > 1) return WORDS_REREAD_LONG;
     return x->w->m->rows == ROWS_WALKED_WINDOWS_LONG ? LONG : 0;
+}
+
+// A block goes through its window's rounds one after the other, however few windows there are, where rows by themselves are short: from
+// how many rows on windows are faster, measured over batches of 4 to 128 graphs of 119 nodes on an H200, of 132 multiprocessors.
+enum { LEAST_ROWS = 2600, LEAST_ROWS_PLAIN = 5000, LEAST_ROWS_GRADIENT = 1500, LEAST_ROWS_WORDS = 14000 };
+
+static int64_t rows_least(const windows *x) {
+    if (x->type == DT_F32) return LEAST_ROWS_WORDS;
+    if (x->scores && !x->bounded) return LEAST_ROWS_GRADIENT;
+    return x->dots ? LEAST_ROWS : LEAST_ROWS_PLAIN;
 }
 
 // Warps that share a window's slots, of other rows.
@@ -558,31 +569,8 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     w->joined |= joins(&x);
     if (x.products && (!w->accumulators || accumulators_of(&x) < w->accumulators)) w->accumulators = accumulators_of(&x);
     w->natural |= (are_shared(&x) && x.heads > 1) || are_matrices(&x) || is_odd(&x);
-    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x)}));
+    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x), rows_least(&x)}));
     return true;
 }
 
-// ---- Guards ----------------------------------------------------------------------------------------------
 bool default_is_windows(plan_rows rows) { return rows == ROWS_WALKED_WINDOWS || rows == ROWS_WALKED_WINDOWS_LONG; }
-
-static void guard_long(making *m, tensor_val map, int64_t entries) {
-    program_guard g = {.kind = GUARD_HOLDS, .text = arena_printf(m->p->arena, "avg(%s) >= %lld", m->p->op->vals.data[map].name, (long long)entries)};
-    const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, entries, 0}, {SZ_GE, 0, 0}};
-    for (uint32_t k = 0; k < 3; k++) VEC_PUSH(m->p->arena, &g.holds, t[k]);
-    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
-}
-
-// Counting slots costs more than other statistics: it comes when those hold.
-void default_guard_windows(making *m) {
-    const planner *p = m->p;
-    for (uint32_t i = 0; i < m->windows.len; i++) {
-        const default_dense_windows *d = &m->windows.data[i];
-        program_guard g = {.kind = GUARD_HOLDS,
-                           .text = arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", p->op->vals.data[d->map].name,
-                                                p->op->vals.data[d->source].name, ROWS, (long long)d->density)};
-        const size_token t[] = {{SZ_DENSITY, d->map, ((int64_t)ROWS << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
-        if (d->entries) guard_long(m, d->map, d->entries);
-        for (uint32_t k = 0; k < 3; k++) VEC_PUSH(p->arena, &g.holds, t[k]);
-        VEC_PUSH(p->arena, &p->facts->guards, g);
-    }
-}
