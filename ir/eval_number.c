@@ -11,7 +11,7 @@ static const eval_precision precisions[] = {
     [DT_BF16] = {DT_BF16, 8, 0x1.004p-8, 0x1p-133, 0x1p-126, 0x1.ffp127},
     [DT_F16] = {DT_F16, 11, 0x1.004p-11, 0x1p-24, 0x1p-14, 65520},
 };
-// Products by parts, a = A + a' + r with A = tf32(a), a' = tf32(a - A), as A B + (A b' + a' B). What it
+// Products by parts, a = A + a' + r with A = tf32(a), a' = a - A, cut, as A B + (A b' + a' B). What it
 // leaves out, a' b', is at most 2^-11 |a| * 2^-11 |b| = 4 u |a b|. Where tensor cores add the three to 0,
 // each in a turn of its own, the last errs by 3 u |A B| (SIMT.md), |A B| < (1 + 2^-10 + 2^-22) |a b|, and
 // those before it, of terms 2^-11 as large, by less than 6 * 2^-11 * 3 u |a b|. That is less than 8 u |a b|,
@@ -227,13 +227,13 @@ static double to_f64(double x) { return x; }
 eval_value eval_tf32(eval_value x) { return monotone(ir_tf32_round, x); }
 
 // What two numbers of tf32 leave of x, which is nothing where x is one: a - A is at most 2^12 units in the
-// last place of f32, so 11 bits of it leave one unit, 2 u |x|; A of the largest, the largest number of tf32,
-// is 2^13 of them away, whose 11 bits leave two, half as large in proportion. Either may be rounded among
-// multiples of 2^-136.
+// last place of f32, so cut to 11 bits it leaves one unit, 2 u |x|; A of the largest, the largest number of tf32,
+// is 2^13 of them away, which leaves three, 3 u |x| there. Either is cut to a multiple of 2^-136 near zero.
 eval_value eval_tf32x3(eval_value x) {
     bool whole = is_exact(x) && (!isfinite(x.v) || ir_tf32_round(x.v) == x.v);
     if (whole || is_unknown(x)) return x;
-    return eval_float(x.v, x.bound + 2 * eval_precision_of(DT_F32)->u * (fabs(x.v) + x.bound) + 0x1p-136);
+    double most = fabs(x.v) + x.bound, units = most > 0x1.ffcp127 ? 3 : 2;
+    return eval_float(x.v, x.bound + units * eval_precision_of(DT_F32)->u * most + 0x1p-136);
 }
 
 eval_value eval_store(ir_dtype to, eval_value x) {

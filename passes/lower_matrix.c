@@ -264,8 +264,8 @@ static void take_pieces(kernel *k, simt_builder *b, const reduction *r, const pi
     if (two) k->at[pair]--;
 }
 
-// A number of f32 as two of tf32: the nearest one, and what it leaves, of whose 12 bits the operation cuts the last, so that
-// rounding it first would gain half a unit in the last place of f32. The nearest to the largest numbers would be infinite: they
+// A number of f32 as two of tf32: the nearest one, and what it leaves, of whose 12 bits the operation cuts the last. Rounding
+// it first would err by as much, and take a conversion. The nearest to the largest numbers would be infinite: they
 // get the largest there is. What is infinite or NaN is in the rest: 0 times it would be NaN where the other factor leaves no
 // rest. Of infinity the first part has but the sign, so small that its product with a rest, of whichever sign, stays finite.
 static simt_value take_apart(simt_builder *b, simt_value x, simt_value *rest) {

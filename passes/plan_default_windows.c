@@ -276,6 +276,15 @@ static bool rereads(const windows *x) {
     return x->type == DT_F32 && words_of_sums(x) + words_of_rows(x) > (x->products ? WORDS_HELD : WORDS_HELD / 2);
 }
 
+// Whether warps that have a part of a row's columns each have that part of its scores, too, and add those up: where a walk has several of
+// wide heads, as both of a gradient do, and two parts would leave no room for all of them. Up to 192 features of 16 bits it is slower, and up
+// to 96 of f32.
+static bool joins(const windows *x) {
+    int64_t parts = x->type == DT_F32 ? 1 : JOINED;
+    bool wide = x->columns / parts + words_of_rows(x) > MOST_HELD;   // as the walk of two sums has it
+    return wide && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && x->dots % (JOINED * DEPTH) == 0;
+}
+
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
 // Reading rows again pays less where a walk has two scores, as a gradient's.
 enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 350, WORDS_JOINED_DENSITY = 200 };
@@ -283,7 +292,7 @@ enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 3
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
     if (x->type == DT_F32 && (!x->products || !rereads(x) || x->scores < 2)) return x->products ? WORDS_DENSITY : WORDS_SCORES_DENSITY;
-    if (x->type == DT_F32) return x->columns > JOINED * WIDE ? WORDS_JOINED_DENSITY : WORDS_REREAD_DENSITY;
+    if (x->type == DT_F32) return x->columns > JOINED * WIDE && joins(x) ? WORDS_JOINED_DENSITY : WORDS_REREAD_DENSITY;
     while (width_of(x) < densities[i].width) i++;
     return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
 }
@@ -316,15 +325,6 @@ static int64_t sharing_of(const windows *x) {
 }
 
 static int64_t held_of_rows(const windows *x) { return rereads(x) ? 0 : words_of_rows(x); }
-
-// Whether warps that have a part of a row's columns each have that part of its scores, too, and add those up: where a walk has several of
-// wide heads, as both of a gradient do, and two parts would leave no room for all of them. Up to 192 features of 16 bits it is slower, and up
-// to 96 of f32.
-static bool joins(const windows *x) {
-    int64_t parts = x->type == DT_F32 ? 1 : JOINED;
-    bool wide = x->columns / parts + words_of_rows(x) > MOST_HELD;   // as the walk of two sums has it
-    return wide && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && x->dots % (JOINED * DEPTH) == 0;
-}
 
 // Warps that have a part of a row's columns each, so that there is room; 0: there is none.
 static int64_t parts_of(const windows *x) {
@@ -393,14 +393,15 @@ enum { GRADIENT_SCALE = 64, ACCUMULATORS = 2 };
 // Threads that a multiprocessor should have room for; 0: as many as fit. Four blocks of four warps, where the walk of one sum and two scores of
 // one head takes a few registers more than that leaves. Of f32 an assembler that is told nothing saves registers by waiting for each number
 // that it takes apart, and where that is for no block more it is told how many fit: two of the walk of two sums, three of the other one.
-enum { ROOM = 512, ROOM_LEAST = 48, ROOM_MOST = 64, WORDS_ROOM = 256, WORDS_SUM_ROOM = 384 };
+enum { ROOM = 512, ROOM_LEAST = 48, ROOM_MOST = 64, WORDS_ROOM = 256, WORDS_SUM_ROOM = 384, SUM_MOST = 48 };
 
 static int64_t room_of(const windows *x) {
     const int64_t words = words_of_sums(x) + words_of_rows(x);
     if (x->type == DT_F16 && x->heads == 1 && !x->apart && x->products == 1 && x->scores > 1 && slots_of(x) > ROWS)
         return words > ROOM_LEAST && words <= ROOM_MOST ? ROOM : 0;
     if (x->type != DT_F32 || x->scores < 2 || (joins(x) && x->columns <= JOINED * WIDE)) return 0;
-    return x->products > 1 ? WORDS_ROOM : rereads(x) ? WORDS_SUM_ROOM : 0;
+    if (x->products > 1) return x->apart || words > ROOM_MOST ? WORDS_ROOM : 0;
+    return rereads(x) && words_of_sums(x) / (joins(x) ? JOINED : 1) <= SUM_MOST ? WORDS_SUM_ROOM : 0;
 }
 
 // Found on the run, of which cells are relative to it.

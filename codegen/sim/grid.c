@@ -81,7 +81,7 @@ static void begin_block(sim_block *b) {
         w->mask = w->full = left >= SIM_LANES ? ~UINT32_C(0) : (UINT32_C(1) << left) - 1;
         w->pc = w->syncs = w->fences = 0;
         w->state = SIM_RUNS;
-        w->settled = !b->early;
+        w->settled = b->early ? 0 : w->full;
         w->flights.len = 0;
         memset(w->groups, 0, sizeof w->groups);
     }

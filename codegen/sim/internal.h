@@ -135,7 +135,7 @@ struct sim_warp {
     sim_mask mask, full;   // lanes that run, lanes there are
     uint32_t syncs, fences;   // FENCE_MMA that the warp has passed
     sim_state state;
-    bool settled;   // the launch before has ended for it: it waited, or the kernel was launched in turn
+    sim_mask settled;   // lanes for which the launch before has ended: they waited, or the kernel was launched in turn
     VEC(sim_flight) flights;
     uint32_t groups[SIM_LANES];   // of copies, that a lane has ended
 };

@@ -103,18 +103,18 @@ static void tell_race(const access *x, uint32_t lane, const sim_buffer *b, size_
                  thread / SIM_LANES, thread % SIM_LANES, did);
 }
 
-// Whether what was done belongs to a launch that may still run, as the warp has not waited for it.
-static bool unsettled(const access *x, const sim_record *old) {
+// Whether what was done belongs to a launch that may still run, as the lane has not waited for it.
+static bool unsettled(const access *x, uint32_t lane, const sim_record *old) {
     const sim *s = x->w->block->sim;
-    return !x->w->settled && old->launch >= s->chain && old->launch < s->launch;
+    return !sim_lane(x->w->settled, lane) && old->launch >= s->chain && old->launch < s->launch;
 }
 
 // as: what b, whose records these are, is to the access.
 static bool check_records(const access *x, uint32_t lane, const sim_buffer *b, size_t at, const char *as) {
     const sim *s = x->w->block->sim;
     const sim_record *write = &b->writes[at], *read = &b->reads[at];
-    bool wrote = unsettled(x, write);
-    if (!wrote && (x->kind == READ || !unsettled(x, read))) return false;
+    bool wrote = unsettled(x, lane, write);
+    if (!wrote && (x->kind == READ || !unsettled(x, lane, read))) return false;
     const sim_kernel *before = s->chained.data[(wrote ? write : read)->launch - s->chain];
     sim_fault_at(
         x->w, x->c, E0723, UINT32_C(1) << lane, 0,
@@ -126,7 +126,7 @@ static bool check_records(const access *x, uint32_t lane, const sim_buffer *b, s
 
 static void check_launches(const access *x, uint32_t lane, const sim_buffer *b, size_t at) {
     const sim *s = x->w->block->sim;
-    if (x->w->settled || check_records(x, lane, b, at, "")) return;
+    if (sim_lane(x->w->settled, lane) || check_records(x, lane, b, at, "")) return;
     for (uint32_t i = 0; i < b->beside.len; i++) {
         const sim_buffer *o = &s->buffers.data[b->beside.data[i]];
         const uint8_t *from = b->data + at * b->granule, *to = from + b->granule;

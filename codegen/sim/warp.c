@@ -104,7 +104,7 @@ static void fence(sim_warp *w, const sim_code *c) {
 
 static void settle(sim_warp *w, const sim_code *c) {
     (void)c;
-    w->settled = true;
+    w->settled |= w->mask;
 }
 
 static void trap(sim_warp *w, const sim_code *c) {
