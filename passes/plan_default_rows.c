@@ -470,11 +470,11 @@ void default_guard_windows(making *m) {
     for (uint32_t i = 0; i < m->windows.len; i++) {
         const default_dense_windows *d = &m->windows.data[i];
         const char *map = p->op->vals.data[d->map].name, *source = p->op->vals.data[d->source].name;
-        const tensor_space rows = p->op->vals.data[d->map].into;
-        const size_token many[] = {{SZ_SPACE, rows, 0}, {SZ_CONST, d->rows, 0}, {SZ_GE, 0, 0}},
+        const tensor_space entries = p->op->vals.data[d->map].axes[0];
+        const size_token many[] = {{SZ_SPACE, entries, 0}, {SZ_CONST, d->least, 0}, {SZ_GE, 0, 0}},
                          length[] = {{SZ_AVG_PREIMAGE, d->map, 0}, {SZ_CONST, d->entries, 0}, {SZ_GE, 0, 0}},
                          dense[] = {{SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
-        guard_pays(m, many, COUNT_OF(many), arena_printf(p->arena, "%s >= %lld", p->op->spaces.data[rows].name, (long long)d->rows));
+        guard_pays(m, many, COUNT_OF(many), arena_printf(p->arena, "%s >= %lld", p->op->spaces.data[entries].name, (long long)d->least));
         if (d->entries) guard_holds(m, length, arena_printf(p->arena, "avg(%s) >= %lld", map, (long long)d->entries));
         guard_holds(m, dense, arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", map, source, DEFAULT_WINDOW, (long long)d->density));
     }

@@ -305,14 +305,14 @@ static int64_t entries_of(const windows *x) {
     return x->w->m->rows == ROWS_WALKED_WINDOWS_LONG ? LONG : 0;
 }
 
-// A block goes through its window's rounds one after the other, however few windows there are, where rows by themselves are short: from
-// how many rows on windows are faster, measured over batches of 4 to 128 graphs of 119 nodes on an H200, of 132 multiprocessors.
-enum { LEAST_ROWS = 2600, LEAST_ROWS_PLAIN = 5000, LEAST_ROWS_GRADIENT = 1500, LEAST_ROWS_WORDS = 14000 };
+// A block goes through its window's rounds one after the other, however few windows there are, while few entries are walked at once: from
+// how many on windows are faster, measured over batches of 4 to 128 graphs of 119 nodes and 51 entries a row on an H200.
+enum { LEAST_ENTRIES = 150000, LEAST_ENTRIES_PLAIN = 300000, LEAST_ENTRIES_GRADIENT = 75000, LEAST_ENTRIES_WORDS = 600000 };
 
-static int64_t rows_least(const windows *x) {
-    if (x->type == DT_F32) return LEAST_ROWS_WORDS;
-    if (x->scores && !x->bounded) return LEAST_ROWS_GRADIENT;
-    return x->dots ? LEAST_ROWS : LEAST_ROWS_PLAIN;
+static int64_t entries_least(const windows *x) {
+    if (x->type == DT_F32) return LEAST_ENTRIES_WORDS;
+    if (x->scores && !x->bounded) return LEAST_ENTRIES_GRADIENT;
+    return x->dots ? LEAST_ENTRIES : LEAST_ENTRIES_PLAIN;
 }
 
 // Warps that share a window's slots, of other rows.
@@ -570,7 +570,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     w->joined |= joins(&x);
     if (x.products && (!w->accumulators || accumulators_of(&x) < w->accumulators)) w->accumulators = accumulators_of(&x);
     w->natural |= (are_shared(&x) && x.heads > 1) || are_matrices(&x) || is_odd(&x);
-    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x), rows_least(&x)}));
+    VEC_PUSH(w->p->arena, &w->m->windows, ((default_dense_windows){of->map, x.source, density_of(&x), entries_of(&x), entries_least(&x)}));
     return true;
 }
 
