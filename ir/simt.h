@@ -39,6 +39,7 @@ typedef struct {
 #define SIMT_VEC(e, n) ((simt_type){SIMT_##e, (n)})
 const char *simt_element_text(simt_element e);
 uint32_t simt_element_bits(simt_element e);
+bool simt_is_float(simt_element e);
 static inline bool simt_type_equal(simt_type a, simt_type b) { return a.element == b.element && a.lanes == b.lanes; }
 
 // CVT: float to narrower float rounds to nearest even; float to integer truncates, saturates, NaN gives 0; integer

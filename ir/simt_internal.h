@@ -18,7 +18,6 @@ simt_func *simt_func_add(simt_module *m, const char *name, bool kernel);
 
 // ---- simt_types.c ----------------------------------------------------------------------------------------
 bool simt_is_int(simt_element e);     // i8 … i64
-bool simt_is_float(simt_element e);
 bool simt_is_pointer(simt_element e);
 bool simt_type_valid(simt_type t);
 const char *simt_type_text(arena *a, simt_type t);

@@ -21,8 +21,6 @@ static simt_value some_infinite(kernel *k, simt_builder *b, const reduction *r) 
     return simt_build_unary(b, SIMT_NOT, finite);
 }
 
-static bool is_float(simt_type t) { return t.element == SIMT_F16 || t.element == SIMT_BF16 || t.element == SIMT_F32 || t.element == SIMT_F64; }
-
 static simt_value either(simt_builder *b, simt_value x, simt_value y) { return x && y ? simt_build_binary(b, SIMT_OR, x, y) : x ? x : y; }
 
 // That some number is none, of what is infinite where nothing was added; 0: they are no numbers of floats.
@@ -31,7 +29,7 @@ static simt_value some_nan(kernel *k, simt_builder *b, const reduction *r) {
     for (instance_walk w = lw_walk_begin(k, r->copies); lw_walk_next(&w);)
         for (uint32_t c = 0; c < r->r->nstate; c++) {
             simt_value x = r->slot[lw_instance(k, r->copies) * r->n + c];
-            if (!is_float(r->types[c])) continue;
+            if (!simt_is_float(r->types[c].element)) continue;
             simt_value nan = simt_build_cmp(b, SIMT_NE, x, x);
             for (uint32_t i = 0; i < simt_typeof(k->f, x).lanes; i++) any = either(b, any, lw_pick(b, nan, i));
         }
@@ -43,7 +41,7 @@ static simt_value any_infinite(kernel *k, simt_builder *b, const reduction_list 
     for (uint32_t i = 0; i < all->len; i++) {
         const reduction *r = all->data[i];
         bool sum = r->product || r->r->kind == REDUCE_SUM;
-        any = either(b, any, sum && is_float(r->types[0]) ? some_infinite(k, b, r) : some_nan(k, b, r));
+        any = either(b, any, sum && simt_is_float(r->types[0].element) ? some_infinite(k, b, r) : some_nan(k, b, r));
     }
     return any;
 }

@@ -28,12 +28,14 @@ void lw_find_unsettled(kernel *k, uint32_t step) {
     }
 }
 
-static void find_states(const kernel *k, const loop_body *body, bool *states) {
+static bool find_states(const kernel *k, const loop_body *body, bool *states) {
+    bool any = false;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        find_states(k, &n->body, states);
+        any |= find_states(k, &n->body, states) || n->kind == LOOP_STORE_STATE;
         for (uint32_t s = 0; n->kind == LOOP_STORE_STATE && s < n->nstates; s++) states[tensor_node_at(k->l->op, n->states[s])->imm.i] = true;
     }
+    return any;
 }
 
 // Whether what the launch writes of temporaries is the states of parts of rows, which no launch before touches. They are large, and may lie
@@ -44,15 +46,14 @@ static bool leaves_states_alone(const kernel *k, uint32_t step) {
     bool *states = ARENA_ARRAY(a, bool, op->vals.len + 1), any = false;
     uint32_t end = step + 1;
     while (lw_together(k->l, end)) end++;
-    for (uint32_t i = step; i < end; i++) find_states(k, &lw_launch_at(k->l, i)->body, states);
-    for (uint32_t i = 0; i < end; i++) {
+    for (uint32_t i = step; i < end; i++) any |= find_states(k, &lw_launch_at(k->l, i)->body, states);
+    for (uint32_t i = 0; i < end && any; i++) {
         if (!lw_launch_at(k->l, i)) continue;
         loop_uses uses = loop_uses_of(a, k->l->plan, lw_launch_at(k->l, i));
         for (tensor_val v = 0; v < op->vals.len; v++) {
             bool before = i < step && states[v] && (uses.reads[v] || uses.writes[v]),
                  other = i >= step && !states[v] && uses.writes[v] && op->vals.data[v].role == VAL_STAGE;
             if (before || other) return false;
-            any |= states[v];
         }
     }
     return any;

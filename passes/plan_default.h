@@ -59,7 +59,7 @@ typedef struct {   // of a map's values, by what another one says, of which so m
     tensor_val map, source;
     int64_t density;
     int64_t entries;   // of a row, on average, at least; 0: any number
-    int64_t least;     // entries of all rows, at least
+    int least;         // entries of all rows, at least
 } default_dense_windows;
 enum { DEFAULT_WINDOW = 16 };   // rows of the windows whose density is asked for
 

@@ -258,19 +258,22 @@ bool default_short(making *m, const stage_group *g) {
     return true;
 }
 
+#define COUNT_OF(t) ((uint32_t)(sizeof(t) / sizeof *(t)))
+
+static void add_guard(making *m, bool pays, const size_token *t, uint32_t n, const char *text) {
+    program_guard g = {.kind = GUARD_HOLDS, .pays = pays, .text = text};
+    for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
+    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+}
+
 bool default_at_once(making *m, const stage_group *g, tensor_val map) {
     planner *p = m->p;
     const tensor_stage *st = &p->op->stages.data[g->data[0]];
     int64_t sharing = map == TENSOR_NO_VAL ? 0 : lanes_along(m, st, st->bound[0], true);
     if (sharing < LEAST_SHARING) return false;
-    program_guard few = {.kind = GUARD_HOLDS,
-                         .pays = true,
-                         .text = arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name,
-                                              (long long)(DEFAULT_AT_ONCE * sharing))};
-    const size_token t[] = {
-        {SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_AT_ONCE * sharing, 0}, {SZ_LE, 0, 0}};
-    for (uint32_t i = 0; i < sizeof t / sizeof *t; i++) VEC_PUSH(p->arena, &few.holds, t[i]);
-    VEC_PUSH(p->arena, &p->facts->guards, few);
+    const int64_t most = DEFAULT_AT_ONCE * sharing;
+    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, most, 0}, {SZ_LE, 0, 0}};
+    add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)most));
     return true;
 }
 
@@ -328,13 +331,8 @@ void default_suppose_long(making *m) {
 // No row is long.
 static void guard_rows(making *m, tensor_val map) {
     int64_t longest = m->longest ? m->longest : DEFAULT_HEAVY;
-    program_guard g = {
-        .kind = GUARD_HOLDS,
-        .text = arena_printf(m->p->arena, "max(%s) <= %lld", m->p->op->vals.data[map].name, (long long)longest)};
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_MAX_PREIMAGE, map, 0}));
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_CONST, longest, 0}));
-    VEC_PUSH(m->p->arena, &g.holds, ((size_token){SZ_LE, 0, 0}));
-    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
+    const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, longest, 0}, {SZ_LE, 0, 0}};
+    add_guard(m, false, t, COUNT_OF(t), arena_printf(m->p->arena, "max(%s) <= %lld", m->p->op->vals.data[map].name, (long long)longest));
 }
 
 // Few entries, or many.
@@ -390,22 +388,13 @@ static void guard_blocks(making *m, tensor_val map, bool there) {
           arena_printf(m->p->arena, "%s %s %d", name, there ? "<=" : ">", DEFAULT_BLOCKS));
 }
 
-#define COUNT_OF(t) ((uint32_t)(sizeof(t) / sizeof *(t)))
-
-// What pays where it holds.
-static void guard_pays(making *m, const size_token *t, uint32_t n, const char *text) {
-    program_guard g = {.kind = GUARD_HOLDS, .pays = true, .text = text};
-    for (uint32_t i = 0; i < n; i++) VEC_PUSH(m->p->arena, &g.holds, t[i]);
-    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
-}
-
 // Rows of which each has a block are few, or few of all: those that find no room wait for others.
 static void guard_heavy(making *m, tensor_val map) {
     const planner *p = m->p;
     const tensor_space rows = p->op->vals.data[map].into;
     const size_token t[] = {{SZ_AVG_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_AT_ONCE_HEAVY, 0}, {SZ_LT, 0, 0}, {SZ_SPACE, rows, 0},
                             {SZ_CONST, DEFAULT_AT_ONCE_FEW, 0}, {SZ_LE, 0, 0}, {SZ_OR, 0, 0}};
-    guard_pays(m, t, COUNT_OF(t), arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name, DEFAULT_AT_ONCE_HEAVY,
+    add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "avg(%s) < %d || %s <= %d", p->op->vals.data[map].name, DEFAULT_AT_ONCE_HEAVY,
                                        p->op->spaces.data[rows].name, DEFAULT_AT_ONCE_FEW));
 }
 
@@ -425,7 +414,7 @@ static void guard_share(making *m, tensor_val map) {
     tensor_space s = p->op->vals.data[map].axes[0];
     const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_EVEN_SHARE, 0}, {SZ_MUL, 0, 0}, {SZ_SPACE, s, 0},
                             {SZ_CONST, DEFAULT_EVEN_SPARE, 0}, {SZ_ADD, 0, 0}, {SZ_LE, 0, 0}};
-    guard_pays(m, t, COUNT_OF(t), arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE, p->op->vals.data[map].name,
+    add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "%d * max(%s) <= %s + %d", DEFAULT_EVEN_SHARE, p->op->vals.data[map].name,
                                                p->op->spaces.data[s].name, DEFAULT_EVEN_SPARE));
 }
 
@@ -436,7 +425,7 @@ void default_guard_parts(making *m, int64_t part) {
         tensor_val map = m->walked.data[i];
         if (map == TENSOR_NO_VAL) continue;
         const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, DEFAULT_PARTS * part, 0}, {SZ_LE, 0, 0}};
-        guard_pays(m, t, COUNT_OF(t), arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)(DEFAULT_PARTS * part)));
+        add_guard(m, true, t, COUNT_OF(t), arena_printf(p->arena, "max(%s) <= %lld", p->op->vals.data[map].name, (long long)(DEFAULT_PARTS * part)));
     }
 }
 
@@ -452,31 +441,24 @@ void default_guard_uneven(making *m, int64_t part) {
         const char *name = p->op->vals.data[map].name;
         const size_token t[] = {{SZ_MAX_PREIMAGE, map, 0}, {SZ_CONST, 2 * part, 0}, {SZ_GT, 0, 0}, {SZ_AVG_PREIMAGE, map, 0},
                                 {SZ_CONST, whole, 0}, {SZ_LT, 0, 0}, {SZ_OR, 0, 0}};
-        guard_pays(m, t, COUNT_OF(t),
+        add_guard(m, true, t, COUNT_OF(t),
                    arena_printf(p->arena, "max(%s) > %lld || avg(%s) < %lld", name, (long long)(2 * part), name, (long long)whole));
     }
 }
 
 // ---- Windows ---------------------------------------------------------------------------------------------
-static void guard_holds(making *m, const size_token *t, const char *text) {
-    program_guard g = {.kind = GUARD_HOLDS, .text = text};
-    for (uint32_t k = 0; k < 3; k++) VEC_PUSH(m->p->arena, &g.holds, t[k]);
-    VEC_PUSH(m->p->arena, &m->p->facts->guards, g);
-}
-
 // Counting slots costs more than other statistics: it comes when those hold.
 void default_guard_windows(making *m) {
     const planner *p = m->p;
     for (uint32_t i = 0; i < m->windows.len; i++) {
         const default_dense_windows *d = &m->windows.data[i];
         const char *map = p->op->vals.data[d->map].name, *source = p->op->vals.data[d->source].name;
-        const tensor_space entries = p->op->vals.data[d->map].axes[0];
-        const size_token many[] = {{SZ_SPACE, entries, 0}, {SZ_CONST, d->least, 0}, {SZ_GE, 0, 0}},
-                         length[] = {{SZ_AVG_PREIMAGE, d->map, 0}, {SZ_CONST, d->entries, 0}, {SZ_GE, 0, 0}},
+        const size_token length[] = {{SZ_AVG_PREIMAGE, d->map, 0}, {SZ_CONST, d->entries, 0}, {SZ_GE, 0, 0}},
                          dense[] = {{SZ_DENSITY, d->map, ((int64_t)DEFAULT_WINDOW << 32) + d->source}, {SZ_CONST, d->density, 0}, {SZ_GE, 0, 0}};
-        guard_pays(m, many, COUNT_OF(many), arena_printf(p->arena, "%s >= %lld", p->op->spaces.data[entries].name, (long long)d->least));
-        if (d->entries) guard_holds(m, length, arena_printf(p->arena, "avg(%s) >= %lld", map, (long long)d->entries));
-        guard_holds(m, dense, arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", map, source, DEFAULT_WINDOW, (long long)d->density));
+        guard_entries(m, d->map, false, d->least);
+        if (d->entries) add_guard(m, false, length, COUNT_OF(length), arena_printf(p->arena, "avg(%s) >= %lld", map, (long long)d->entries));
+        add_guard(m, false, dense, COUNT_OF(dense),
+                  arena_printf(p->arena, "density(%s, %s, %d) >= 0.%03lld", map, source, DEFAULT_WINDOW, (long long)d->density));
     }
 }
 

@@ -309,7 +309,7 @@ static int64_t entries_of(const windows *x) {
 // how many on windows are faster, measured over batches of 4 to 128 graphs of 119 nodes and 51 entries a row on an H200.
 enum { LEAST_ENTRIES = 150000, LEAST_ENTRIES_PLAIN = 300000, LEAST_ENTRIES_GRADIENT = 75000, LEAST_ENTRIES_WORDS = 600000 };
 
-static int64_t entries_least(const windows *x) {
+static int entries_least(const windows *x) {
     if (x->type == DT_F32) return LEAST_ENTRIES_WORDS;
     if (x->scores && !x->bounded) return LEAST_ENTRIES_GRADIENT;
     return x->dots ? LEAST_ENTRIES : LEAST_ENTRIES_PLAIN;
