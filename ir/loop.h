@@ -218,7 +218,7 @@ typedef struct loop_plan {
     arena *arena;
     tensor_op *op;             // a copy of the op's, extended by positions, prepared arrays and partial states
     VEC(loop_value) values;    // per val of op
-    bool together;             // guards see to it that what loop_side_by_side and loop_in_a_row tell of is aligned as one access
+    bool together;             // guards see to it that what loop_side_by_side, loop_in_a_row and loop_in_eights tell of is aligned as one access
     VEC(loop_prepared) prepared;
     VEC(loop_step) steps;
     const tensor_op *typed;    // the op as it came, in the types its schedule asks for; NULL: in its own
@@ -303,6 +303,10 @@ bool loop_has_padding(const tensor_op *op, const loop_node *n);   // past the si
 uint32_t loop_side_by_side(const tensor_op *op, tensor_val v, const loop_node *before, const loop_node *last);
 // Likewise of the last axis itself, by elements.
 uint32_t loop_in_a_row(const tensor_op *op, tensor_val v, const loop_node *last);
+enum { LOOP_EIGHT = 8 };
+// Or how many eights of 16 bits, of which a thread has two neighbours each and three other lanes the rest: four of them change
+// places, an access each. 0: they do not.
+uint32_t loop_in_eights(const tensor_op *op, tensor_val v, const loop_node *last);
 // Per value and axis, at [8 * val + axis]: what all its stores are padded to; 0: one of them is not.
 const uint32_t *loop_stored_pads(arena *a, const loop_plan *p);
 bool loop_may_pad(const loop_plan *p, tensor_val v, uint32_t axis, uint32_t pad);   // it has the room, or may have it

@@ -1,5 +1,5 @@
 // Loads that give the same in every round of a loop are made before it, with what they need: the row that a
-// map takes all points of a tile to is read once a tile, and so is what shared memory holds for it, which no
+// map takes all points of a tile to is read once a tile, exchanged among lanes too, and so is what shared memory holds for it, which no
 // round writes. So are divisions, which are text of the machine's to LLVM, that it does not move. What else
 // is computed alike stays: LLVM weighs it against registers. Nothing is read for a loop without a round:
 // unless its bounds are known, it stands with what left it under the condition of its first round.
@@ -60,6 +60,9 @@ static bool divides(const hoisting *h, const simt_instr_info *i) {
     return i->op == SIMT_DIV && simt_is_float(simt_typeof(h->f, i->results[0]).element);
 }
 
+// Whole warps come to it, in the loop as before it.
+static bool exchanges(const simt_instr_info *i) { return i->op == SIMT_SHFL_BFLY; }
+
 static bool may_leave(hoisting *h, simt_instr instr, bool *dear);
 
 static bool arm_may_leave(hoisting *h, simt_region r, bool *dear) {
@@ -76,8 +79,8 @@ static bool arm_may_leave(hoisting *h, simt_region r, bool *dear) {
 static bool may_leave(hoisting *h, simt_instr instr, bool *dear) {
     const simt_instr_info *i = at(h, instr);
     bool load = i->op == SIMT_LD && !i->mem.pinned && (i->mem.invariant || (h->shared_stays && is_shared(h, i))),
-         some = load || divides(h, i);
-    if (!load && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE) return false;
+         some = load || divides(h, i) || exchanges(i);
+    if (!load && !exchanges(i) && i->op != SIMT_IF && simt_op_table(i->op)->flags != SIMT_PURE) return false;
     for (uint32_t n = 0; n < i->nargs; n++)
         if (h->loop.data[i->args[n]] == h->loops) return false;
     for (uint32_t n = 0; n < i->nregions; n++) {
@@ -107,7 +110,7 @@ static bool find(hoisting *h, simt_region body, instr_list *out) {
 }
 
 static bool is_dear(const hoisting *h, const simt_instr_info *i) {
-    bool some = i->op == SIMT_LD || divides(h, i);
+    bool some = i->op == SIMT_LD || divides(h, i) || exchanges(i);
     for (uint32_t n = 0; n < i->nregions; n++)
         for (uint32_t k = 0; k < region(h, i->regions[n])->instrs.len; k++)
             some |= is_dear(h, at(h, region(h, i->regions[n])->instrs.data[k]));

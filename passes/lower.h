@@ -4,7 +4,7 @@
 // lower_ahead.c the loads of several steps, lower_dealt.c steps that
 // lanes go on with one each, lower_store.c stores, lower_check.c what is refused, lower_memory.c
 // addresses, loads and shared memory, lower_adjacent.c loads that copies share, lower_expr.c scalar
-// expressions, lower_maximum.c differences from a maximum, lower_elsewhere.c masked steps past the end, lower_divide.c positions divided by sizes,
+// expressions, lower_eights.c pieces that four lanes have of a row, lower_maximum.c differences from a maximum, lower_elsewhere.c masked steps past the end, lower_divide.c positions divided by sizes,
 // lower_rows.c maps at the points of a row, lower_held.c what lanes hold for each other, lower_fetch.c rows that blocks copy for rounds,
 // lower_round_ahead.c what a round reads of the next one.
 //
@@ -208,6 +208,7 @@ typedef struct {
     VEC(matrix_columns) columns;   // of loops in scope
     VEC(const loop_node *) given;  // GIVEN nodes in scope
     simt_value cell;               // that an entry stands in the cell of a window at hand; 0: no cell is
+    simt_region whole;             // where whole warps read a product's first factor; 0: nowhere
     bool again;                    // what is not finite is found once more (lower_again.c)
     axis_set cell_axes;            // that depends on them
     const struct read_ahead *ahead;   // of the loop whose round is at hand; NULL: nothing was read a round before
@@ -247,6 +248,7 @@ axis_set lw_var_depends(kernel *k, tensor_var v);
 bool lw_is_known(const kernel *k, tensor_expr e);   // at the instance at hand, the first of those that are not fixed
 bool lw_know(kernel *k, tensor_expr e, axis_set s);   // that it depends on s; false: what it depends on is known
 simt_value lw_remember(kernel *k, tensor_expr e, simt_value v);   // at the instance at hand
+simt_value lw_remembered(const kernel *k, tensor_expr e);   // likewise
 bool lw_mentions(lowering *l, tensor_expr e, tensor_var v);
 bool lw_vector_free(const kernel *k, axis_set s);   // holds the vector digit, and no lane is fixed
 uint32_t lw_lanes(const kernel *k);
@@ -463,6 +465,7 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n);
 void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage, bool masked);
 // x where something was combined, else the value that stands for nothing.
 simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, tensor_expr orelse);
+void lw_stage_values(kernel *k, simt_builder *b, uint32_t stage, simt_value *x);   // at the instance at hand, one a target
 void lw_clear(kernel *k, simt_builder *b, const loop_node *n);
 void lw_combine(kernel *k, simt_builder *b, const loop_node *n);
 void lw_combine_targets(kernel *k, simt_builder *b, uint32_t stage);   // in memory, at the instance at hand
@@ -496,6 +499,8 @@ simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at`
 // Aligned to their size: n of a value of one axis; so many elements of a packed one that follow each other.
 simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n);
 simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes);
+simt_value lw_bits_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes);   // likewise, as they lie there
+simt_value lw_value_of_bits(kernel *k, simt_builder *b, tensor_val v, simt_value x);
 void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, simt_value x);   // aligned to its size, too
 
 // ---- Neighbouring positions (lower_adjacent.c) -----------------------------------------------------------
@@ -511,6 +516,16 @@ bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r);
 // For all copies that stand next to each other, at the one at hand; 0: they do not. Of a prepared value; of a
 // packed array along its last axis, or the one before that, where all of it is a vector.
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load);
+
+// ---- Eights that four lanes have (lower_eights.c) ----------------------------------------------------------
+typedef struct {
+    const loop_node *loop;
+    axis_set axes;        // of its innermost digits, but for that of lanes
+    uint32_t n, digits;   // how many eights they count
+} lower_eights;
+bool lw_in_eights(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, lower_eights *r);
+simt_value lw_load_eights(kernel *k, simt_builder *b, tensor_expr load);   // where whole warps are, at the instance at hand; 0: it is not so
+void lw_store_eights(kernel *k, simt_builder *b, uint32_t stage, axis_set left, const lower_eights *r);
 
 // ---- Past the end (lower_elsewhere.c) --------------------------------------------------------------------
 void lw_take_elsewhere(kernel *k, const reduction *r);   // of what it reads, what leaves its state as it is

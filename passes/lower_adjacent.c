@@ -208,5 +208,6 @@ static simt_value load_together(kernel *k, simt_builder *b, tensor_expr load) {
 simt_value lw_load_adjacent(kernel *k, simt_builder *b, tensor_expr load) {
     const tensor_node *n = tensor_node_at(k->l->op, load);
     bool prepared = k->l->op->vals.data[n->imm.i].role == VAL_PREPARED;
-    return (prepared ? load_prepared : load_together)(k, b, load);
+    simt_value eight = lw_load_eights(k, b, load);
+    return eight ? eight : (prepared ? load_prepared : load_together)(k, b, load);
 }

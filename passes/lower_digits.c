@@ -144,6 +144,8 @@ simt_value lw_remember(kernel *k, tensor_expr e, simt_value v) {
     return v;
 }
 
+simt_value lw_remembered(const kernel *k, tensor_expr e) { return k->memo[e].of[lw_instance(k, k->memo[e].axes)]; }
+
 axis_set lw_depends(kernel *k, tensor_expr e) {
     if (k->memo[e].known) return k->memo[e].axes;
     axis_set s = find_axes(k, tensor_node_at(k->l->op, e));

@@ -372,6 +372,7 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);
+    k->whole = o == SIMT_MMA_A ? b->region : 0;
     for (instance_walk w = lw_walk_begin(k, x.axes); whole && lw_walk_next(&w);)
         take_pieces(k, b, r, p, o, e, whole, &x);
     for (instance_walk w = lw_walk_begin(k, x.axes); !whole && lw_walk_next(&w);) {
@@ -383,6 +384,7 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
         for (uint32_t i = 0; i < x.pieces && apart; i++)
             of[i] = (again ? take_apart_finite : take_apart)(b, of[i], &x.rest[at + i]);
     }
+    k->whole = 0;
     return x;
 }
 

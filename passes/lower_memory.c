@@ -330,12 +330,18 @@ simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position firs
     return load_at(k, b, v, &first.at, n, (uint16_t)(bytes * n));
 }
 
-simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes) {
+simt_value lw_bits_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes) {
     simt_value at[8];
     uint32_t rank = k->l->op->vals.data[v].rank;
     uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
     for (uint32_t i = 0; i < rank; i++) at[i] = first[i].at;
-    return load_at(k, b, v, at, lanes, (uint16_t)(bytes * lanes));
+    return as_it_lies(k, b, v, at, lanes, (uint16_t)(bytes * lanes));
+}
+
+simt_value lw_value_of_bits(kernel *k, simt_builder *b, tensor_val v, simt_value x) { return as_value(k, b, v, x); }
+
+simt_value lw_load_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes) {
+    return as_value(k, b, v, lw_bits_in_a_row(k, b, v, first, lanes));
 }
 
 static bool overwritten(const kernel *k, tensor_val val) {

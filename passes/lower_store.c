@@ -59,7 +59,7 @@ simt_value lw_else(kernel *k, simt_builder *b, simt_value some, simt_value x, te
     return simt_result(k->f, i, 0);
 }
 
-static void stage_values(kernel *k, simt_builder *b, uint32_t stage, simt_value *x) {
+void lw_stage_values(kernel *k, simt_builder *b, uint32_t stage, simt_value *x) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     if (st->reducer != TENSOR_NO_REDUCER) lw_finish(k, b, lw_reduction(k, stage), x);
     else
@@ -117,7 +117,7 @@ static void keep_registers(kernel *k, simt_builder *b, uint32_t stage, axis_set 
     simt_value first = any ? lw_first_thread(k, b, left) : 0;
     for (instance_walk w = lw_walk_begin(k, lw_written_out(k, left)); any && lw_walk_next(&w);) {
         k->owner = lw_both(b, lw_masks(k, b, 0), first);   // the planner saw to it that others do not need it
-        stage_values(k, b, stage, x);
+        lw_stage_values(k, b, stage, x);
         k->owner = 0;
         for (uint32_t t = 0; t < st->ntargets; t++)
             if (kept(k, st->targets[t].val)) keep(k, b, &st->targets[t], x[t], from);
@@ -131,7 +131,7 @@ static bool in_memory(const kernel *k, tensor_val v) {
 void lw_store_targets(kernel *k, simt_builder *b, uint32_t stage, bool masked) {
     const tensor_stage *st = &k->l->op->stages.data[stage];
     simt_value *x = ARENA_ARRAY(k->l->arena, simt_value, st->ntargets);
-    stage_values(k, b, stage, x);
+    lw_stage_values(k, b, stage, x);
     for (uint32_t t = 0; t < st->ntargets; t++)
         if (in_memory(k, st->targets[t].val)) store_to(k, b, &st->targets[t], x[t], masked);
 }
@@ -174,7 +174,7 @@ static void store_row(kernel *k, simt_builder *b, const void *user) {
     position index[8];
     for (uint32_t i = 0; i < row->copies.n; i++) {
         lw_stand_at(&row->copies, i);
-        stage_values(k, b, row->stage, &one);
+        lw_stage_values(k, b, row->stage, &one);
         x[i] = lw_pick(b, one, 0);
     }
     lw_stand_at(&row->copies, 0);
@@ -197,6 +197,18 @@ static void forget_tile(kernel *k, tensor_val v) {
     k->tiles.len = kept;
 }
 
+// Of the columns of a matrix operation, whose pieces lanes have, and to which whole warps come.
+static bool in_eights(kernel *k, const tensor_stage *st, lower_eights *r) {
+    const tensor_target *t = &st->targets[0];
+    bool pieces = false;
+    if (st->ntargets > 1 || !lw_in_eights(k, t->val, t->index, t->rank, r)) return false;
+    for (uint32_t i = 0; i < k->reductions.len; i++) {
+        const reduction *x = k->reductions.data[i];
+        pieces |= x->product && x->node->matrix->columns == r->loop->var;
+    }
+    return pieces;
+}
+
 void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
     const tensor_stage *st = &k->l->op->stages.data[n->stages[0]];
     axis_set left = left_digits(k, st);
@@ -207,7 +219,9 @@ void lw_store(kernel *k, simt_builder *b, const loop_node *n) {
     }
     keep_registers(k, b, n->stages[0], left);
     stored_row row = {.stage = n->stages[0]};
-    if (memory && st->ntargets == 1 && lw_copies_in_a_row(k, &st->targets[0], &row.copies))
+    lower_eights eights;
+    if (memory && in_eights(k, st, &eights)) lw_store_eights(k, b, n->stages[0], left, &eights);
+    else if (memory && st->ntargets == 1 && lw_copies_in_a_row(k, &st->targets[0], &row.copies))
         write_rows(k, b, left, &row);
     else if (memory) write_guarded(k, b, left, store_stage, &n->stages[0]);
     for (uint32_t t = 0; t < st->ntargets; t++)
@@ -237,7 +251,7 @@ void lw_combine_targets(kernel *k, simt_builder *b, uint32_t stage) {
     for (instance_walk w = lw_walk_begin(k, vector); lw_walk_next(&w);) {
         simt_value x;
         position index[8];
-        stage_values(k, b, stage, &x);
+        lw_stage_values(k, b, stage, &x);
         target_index(k, b, &st->targets[0], index);
         lw_red_to(k, b, st->targets[0].val, index, x, atomic_of(r));
     }

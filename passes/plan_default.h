@@ -152,6 +152,7 @@ int64_t default_power_in(int64_t n, int64_t most);   // the largest power of two
 const tensor_val_info *default_rows(const planner *p, const tensor_stage *sum, tensor_expr factor, tensor_var along);
 // The schedule itself says what of x (NULL: nothing) comes ahead, or of which rounds.
 bool default_says_ahead(const planner *p, const contraction *c, const tensor_val_info *x);
+const simt_mma_info *default_group_operation(const planner *p, const char *operand);   // of four warps; NULL: there is none
 // By operations of four warps; false: there are none, or they are no faster.
 bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns);
 static inline bool default_is_outer(plan_rows r) { return r >= ROWS_OUTER_FEW && r <= ROWS_OUTER; }

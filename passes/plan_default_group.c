@@ -21,11 +21,11 @@ enum {
     APART = 64   // bytes at most that rows lie further apart in shared memory
 };
 
-static const simt_mma_info *operation(const planner *p, const contraction *c) {
-    for (simt_mma k = 0; k < SIMT_MMA_COUNT; k++) {
+const simt_mma_info *default_group_operation(const planner *p, const char *operand) {
+    for (simt_mma k = 0; k < SIMT_MMA_COUNT && !p->facts->no_groups; k++) {
         const simt_mma_info *i = simt_mma_table(k);
         bool there = i->warps > 1 && simt_mma_runs(k, p->machine->sm, p->machine->own);
-        if (there && !strcmp(i->operand, c->operand)) return i;
+        if (there && !strcmp(i->operand, operand)) return i;
     }
     return NULL;
 }
@@ -80,7 +80,7 @@ static void fill(making *m, const stage_group *g, const contraction *c, matrix_s
 
 bool default_group(making *m, const stage_group *g, contraction *c, int64_t depth, int64_t columns) {
     const planner *p = m->p;
-    const simt_mma_info *i = p->facts->no_groups ? NULL : operation(p, c);
+    const simt_mma_info *i = default_group_operation(p, c->operand);
     if (!i || depth < SMALL || depth > DEFAULT_WIDEST || columns <= SMALL || columns > DEFAULT_WIDEST ||
         depth % i->k || default_says_ahead(p, c, default_rows(p, c->sum, c->first, c->depth)))
         return false;

@@ -24,6 +24,7 @@ typedef struct {
     stage_group shared;       // maps at whose values warps of a window read rows together
     bool natural;             // windows of several heads: without vectors
     bool joined;              // warps of a window's row add parts of scores up
+    const char *four;         // the operation by which four warps multiply at once, of all that windows have; NULL: each by itself
     int64_t accumulators;     // of a score of windows: the fewest that a walk which multiplies wants; 0: none is of windows
     bool single;              // one walk of those that are worth one
     bool heavy;               // several walks, some of which read several rows of an edge, or sum them

@@ -24,6 +24,8 @@ enum {
     WORDS_JOINED = 96,  // of a part of a row's columns, of sums: with more, walking edges takes as long
     MOST_PARTS = 4,     // of a row's columns, a warp each, which all have its scores
     JOINED = 2,         // or add those up
+    PANEL = 64,         // numbers of 16 bits that operations of four warps read at once
+    FOUR_WIDEST = 128,  // of the walks of a gradient by those: two sums leave no room for more
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
     HEAD_WARPS = 4,     // that have heads of their own
@@ -224,7 +226,7 @@ static int64_t heads_of_warp(const windows *x) {
     return heads > 1 ? heads : 1;
 }
 
-// Several heads, all of them at once: rows are copied whole, and what a row has of one is too little for a copy.
+// All heads at once: rows are copied whole, and what a row has of one is too little for a copy.
 static bool are_heads_shared(const windows *x) {
     int64_t width = width_of(x), warps = x->bounded ? HEAD_WARPS : MOST_HEAD_WARPS;
     return width && (!x->dots || x->dots == width) && width <= WIDE && width >= DEPTH && x->heads * width <= WIDEST &&
@@ -259,6 +261,7 @@ static bool are_apart(const windows *x) {
 static int64_t slots_of(const windows *x) {
     int64_t most = x->type != DT_F32 ? WIDE : x->apart ? LEAST : 0;
     bool narrow = x->products && !is_odd(x) && x->heads == 1 && x->columns <= most && x->dots <= most;
+    if (x->w->four) return 2 * ROWS;
     return narrow && are_shared(x) && (x->wide || differ(x)) ? 2 * ROWS : ROWS;
 }
 
@@ -338,6 +341,7 @@ static int64_t parts_of(const windows *x) {
 // Pieces of rows that a warp has: two of them read once what slots have. Of several heads it has half as many for that. Not where scores
 // are products beside the sums of exponentials, where it paid in windows of 128 rows alone, and those are slower on smaller graphs.
 static int64_t pieces_of(const windows *x) {
+    if (x->w->four) return 1;
     bool few = x->bounded ? !x->dots && x->heads > 1 : x->products > 1 ? x->heads > 1 : x->scores < 2 && x->heads * x->columns < WIDEST;
     if (!x->products || x->type == DT_F32 || !are_shared(x) || !few) return 1;
     if (x->heads == 1) return sharing_of(x) / parts_of(x) > 1 ? 2 : 1;
@@ -417,17 +421,17 @@ static bool is_scaled(const windows *x) { return x->type == DT_F16 && x->scores 
 // Of a score of a wide head: a warp has two sums at once, whose products wait for the one before; of four the tensor cores have enough. Where warps have
 // a part of the columns each, and scores of their own, it is slower, and forward in 16 bits the same.
 static int64_t accumulators_of(const windows *x) {
-    if (!are_shared(x) || x->heads != 1 || x->apart) return 1;
+    if (!are_shared(x) || x->heads != 1 || x->apart || x->w->four) return 1;
     if (x->type == DT_F32) return x->columns > WIDE || (x->columns == WIDE && x->scores > 1) ? ACCUMULATORS : 1;
     return is_scaled(x) && x->columns > WIDE && (joins(x) || parts_of(x) == 1) ? ACCUMULATORS : 1;
 }
 
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
-    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 3);
+    schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 4);
     uint32_t n = 1;
     bool scaled = !narrow && is_scaled(x);
-    const char *operand = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32";
-    v[0] = (schedule_value){.text = operand, .var = UINT32_MAX};
+    v[0] = (schedule_value){.text = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32", .var = UINT32_MAX};
+    if (x->w->four) v[n++] = (schedule_value){.keyword = "shape", .text = x->w->four, .var = UINT32_MAX};
     if (scaled) v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
     if (x->accumulators > 1) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};
     schedule_fill(x->w->p->arena, x->w->m->s,
@@ -460,8 +464,7 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
     default_fill(m, st->name, SCHEDULE_REGISTERS, st->left[1], each, NULL);
 }
 
-// Numbers of an access, 16 bytes.
-static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }
+static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }   // numbers of one, 16 bytes
 
 // Rows that warps share are read as matrices where a warp has little of them.
 static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) && (x->heads > 1 || x->apart || x->columns <= ALONE_WIDE); }
@@ -470,7 +473,7 @@ static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
     if (!x->products || st->nleft < x->depth) return;
     int64_t columns = up_to(x->columns, PIECE) / parts_of(x),
-            vector = are_matrices(x) || is_odd(x) ? 1 : default_power_in(columns / PIECE, access_of(x));
+            vector = are_matrices(x) || is_odd(x) || x->w->four ? 1 : default_power_in(columns / PIECE, access_of(x));
     tensor_var along = st->left[st->nleft - 1];
     if (parts_of(x) > 1) default_fill(m, st->name, SCHEDULE_GROUPS, along, parts_of(x), NULL);
     default_fill(m, st->name, SCHEDULE_VECTOR, along, vector, NULL);
@@ -526,11 +529,11 @@ static void fill_reread(const windows *x, const tensor_stage *st) {
 void default_window_score(walks *w, const tensor_stage *st) {
     windows x = {.w = w, .type = type_of(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
     int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH) / (w->joined ? JOINED : 1),
-            vector = w->natural ? 1 : default_power_in(depth / LANES, access_of(&x));
+            vector = w->natural || w->four ? 1 : default_power_in(depth / LANES, access_of(&x));
     if (w->joined) default_fill(w->m, st->name, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
-    const int64_t products = x.type == DT_F32 ? 3 * depth / (DEPTH / 2) : depth / DEPTH;   // of a step, that follow one another
+    const int64_t products = x.type == DT_F32 ? 3 * depth / (DEPTH / 2) : depth / DEPTH;   // that follow one another
     x.accumulators = products < w->accumulators ? products : w->accumulators;
     fill_mma(&x, st, st->bound[0], true);
     for (uint32_t i = 0; i < w->shared.len; i++) fill_shared(w, st, st->bound[0], w->shared.data[i]);
@@ -544,10 +547,30 @@ static void fill_own(const windows *x, const tensor_stage *st) {
     if (vector > 1) default_fill(x->w->m, st->name, SCHEDULE_VECTOR, along, vector, NULL);
 }
 
+// Four warps that share a window multiply what its slots read at once, by numbers of 16 bits; scores that two walks read are found
+// alike, so all walks do.
+static const char *operation_of_four(const windows *x) {
+    bool bits = (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_scaled(x)),
+         panels = x->products && x->heads == 1 && are_shared(x) && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns);
+    if (!bits || !panels || parts_of(x) > 1 || sharing_of(x) != SHARING || (x->scores > 1 && x->columns > FOUR_WIDEST)) return NULL;
+    const simt_mma_info *i = default_group_operation(x->w->p, ir_dtype_text(x->type));
+    return i ? i->shape : NULL;
+}
+
+static const char *operation_of_all(walks *w) {
+    const char *shape = NULL;
+    for (uint32_t i = 0; i < w->walks.len; i++) {
+        windows x = {.w = w, .of = &w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
+        if (!fit(&x) || !(shape = operation_of_four(&x))) return NULL;
+    }
+    return shape;
+}
+
 bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
     bool first = true;
     if (!fit(&x)) return false;
+    w->four = operation_of_all(w);
     for (uint32_t i = 0; i < all->len; i++) {
         const tensor_stage *st = stage_of(w, all->data[i]);
         bool sum = st->reducer != TENSOR_NO_REDUCER, product = sum && x.products && st->nleft == x.depth;

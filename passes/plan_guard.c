@@ -159,12 +159,13 @@ void plan_packed_guards(planner *p) {
 // Heads that a thread holds, each of which one vector has: those of a packed array are one access.
 typedef struct {
     planner *p;
-    VEC(const loop_node *) loops;
+    VEC(const loop_node *) loops, lets;
 } beside;
 
 static void find_loops(beside *c, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind == LOOP_FOR) VEC_PUSH(c->p->arena, &c->loops, body->data[i]);
+        if (body->data[i]->kind == LOOP_LET) VEC_PUSH(c->p->arena, &c->lets, body->data[i]);
         find_loops(c, &body->data[i]->body);
     }
 }
@@ -181,6 +182,7 @@ static uint32_t bytes_together(const beside *c, tensor_val val, tensor_var befor
             if (c->loops.data[k]->var == before && !held)
                 held = loop_side_by_side(op, val, c->loops.data[k], n) * bytes *
                        (uint32_t)n->digits[0].extent;
+        if (n->var == last && loop_in_eights(op, val, n)) held = LOOP_EIGHT * bytes;
         if (held > most) most = held;
     }
     return most;
@@ -189,6 +191,14 @@ static uint32_t bytes_together(const beside *c, tensor_val val, tensor_var befor
 static tensor_var var_of(const planner *p, tensor_expr e) {
     const tensor_node *n = tensor_node_at(p->op, e);
     return n->op == TENSOR_VAR_OP ? (tensor_var)n->imm.i : UINT32_MAX;
+}
+
+// Of a stage whose points are those of another's loops, the variable of the loop.
+static tensor_var looped_var(const beside *c, tensor_expr e) {
+    tensor_var v = var_of(c->p, e);
+    for (uint32_t i = c->lets.len; i-- > 0 && v != UINT32_MAX;)
+        if (c->lets.data[i]->var == v) v = var_of(c->p, c->lets.data[i]->value);
+    return v;
 }
 
 // before: the index before the last one; UINT32_MAX: it is none, or of a result, whose vectors are stored one
@@ -201,7 +211,7 @@ static void lie_beside(beside *c, tensor_val val, const tensor_expr *index, tens
         return;
     const uint32_t facts = i->facts;
     i->facts = (facts & ~(uint32_t)FACT_STRIDED) | FACT_PACKED;   // supposing that it is
-    uint32_t bytes = bytes_together(c, val, before, var_of(p, index[i->rank - 1]));
+    uint32_t bytes = bytes_together(c, val, before, looped_var(c, index[i->rank - 1]));
     i->facts = facts;
     if (!bytes || !suppose_packed(p, val)) return;
     add(p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes});

@@ -108,10 +108,18 @@ static bool packs(const version_facts *f) {
 }
 
 // Operations of four warps take whole matrices by vectors; those of one, whatever there is.
-static schedule_cell one_warp(schedule_cell c) {
+static schedule_cell one_warp(versioning *w, schedule_cell c) {
     const schedule_value *shape = schedule_value_of(&c, "shape");
+    bool four = false;
     for (simt_mma k = 0; shape && k < SIMT_MMA_COUNT; k++)
-        if (simt_mma_table(k)->warps > 1 && !strcmp(simt_mma_table(k)->shape, shape->text)) c.nvalues = 1;
+        four |= simt_mma_table(k)->warps > 1 && !strcmp(simt_mma_table(k)->shape, shape->text);
+    if (!four) return c;
+    schedule_value *others = ARENA_ARRAY(w->arena, schedule_value, c.nvalues);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c.nvalues; i++)
+        if (&c.values[i] != shape) others[n++] = c.values[i];
+    c.values = others;
+    c.nvalues = n;
     return c;
 }
 
@@ -180,7 +188,7 @@ static schedule *twin_of(versioning *w, const schedule *s, bool once) {
         if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS &&
             has_cell(t, SCHEDULE_REGISTERS, &s->cells.data[i]))
             continue;
-        else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(s->cells.data[i]));
+        else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(w, s->cells.data[i]));
         else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
             VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i], once));
     return t;
