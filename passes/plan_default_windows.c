@@ -48,7 +48,7 @@ typedef struct {
     walks *w;
     const walk *of;
     tensor_val source;
-    ir_dtype type;              // of what is multiplied; DT_COUNT: nothing yet
+    ir_dtype type;              // of what is multiplied; DT_COUNT: nothing
     uint32_t depth;             // levels of the deepest sums
     int64_t columns, heads, products, scores;   // sums and scores that are products
     int64_t dots;               // points of the products that scores are; 0: they are none
@@ -226,7 +226,7 @@ static int64_t heads_of_warp(const windows *x) {
     return heads > 1 ? heads : 1;
 }
 
-// All heads at once: rows are copied whole, and what a row has of one is too little for a copy.
+// All heads at once: rows are copied whole.
 static bool are_heads_shared(const windows *x) {
     int64_t width = width_of(x), warps = x->bounded ? HEAD_WARPS : MOST_HEAD_WARPS;
     return width && (!x->dots || x->dots == width) && width <= WIDE && width >= DEPTH && x->heads * width <= WIDEST &&
@@ -240,6 +240,23 @@ static bool are_shared(const windows *x) {
     return (!x->products || x->columns >= least) && (!x->dots || x->dots >= least);
 }
 
+// Found on the run, of which cells are relative to it.
+static bool has_maximum(const windows *x) {
+    bool any = false;
+    for (uint32_t i = 0; i < x->of->sums.len; i++)
+        any |= x->w->p->op->reducers.data[stage_of(x->w, x->of->sums.data[i])->reducer].kind == REDUCE_MAX;
+    return any;
+}
+
+static bool is_scaled(const windows *x) { return x->type == DT_F16 && x->scores && !x->bounded && !has_maximum(x); }
+
+// Whether four warps may multiply what a window's slots read at once, by numbers of 16 bits. A gradient of one score has a walk without products.
+static bool multiply_by_four(const windows *x) {
+    bool bits = (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || (is_scaled(x) && x->scores > 1));
+    return bits && x->products && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns) && (x->scores < 2 || x->columns <= FOUR_WIDEST) &&
+           default_group_operation(x->w->p, ir_dtype_text(x->type));
+}
+
 // Windows of graphs of few nodes have few slots of each, which both cost more.
 static bool differ(const windows *x) {
     making *m = x->w->m;
@@ -247,15 +264,18 @@ static bool differ(const windows *x) {
     return m->rows == ROWS_WALKED_WINDOWS_LONG;
 }
 
-// Heads in blocks of their own: a thread has so little that rounds are of 32 slots, and windows of the rows of four warps. Few narrow ones
-// cost less together, as masks and indices are read once. Of f32 a thread has no room for several, and narrow ones cost less edge by edge.
+// Heads in blocks of their own: a thread has so little that rounds are of 32 slots, and windows of the rows of four warps, or so much that
+// it has no room for several, as of f32 whatever they are, of which narrow ones cost less edge by edge. Few narrow ones cost less together,
+// as masks and indices are read once.
 static bool are_apart(const windows *x) {
     int64_t width = width_of(x);
-    if (x->heads < 2 || (!x->products && x->type != DT_F32) || is_odd(x) || (x->dots && x->dots != width)) return false;
-    if (width < DEPTH || width > WIDE) return false;
+    if (x->heads < 2 || (!x->products && x->type != DT_F32 && width <= WIDE) || is_odd(x) || (x->dots && x->dots != width)) return false;
+    if (width < DEPTH || width > WIDEST) return false;
     if (x->type == DT_F32) return width >= LEAST;
-    return x->wide || !are_heads_shared(x) || (width >= LEAST && differ(x));
+    return width > WIDE || multiply_by_four(x) || x->wide || !are_heads_shared(x) || (width >= LEAST && differ(x));
 }
+
+static bool have_little(const windows *x) { return x->apart && width_of(x) <= WIDE; }   // heads that are; wide ones are as one head
 
 // Slots of a round: as many more where a thread holds little of a row.
 static int64_t slots_of(const windows *x) {
@@ -265,9 +285,8 @@ static int64_t slots_of(const windows *x) {
     return narrow && are_shared(x) && (x->wide || differ(x)) ? 2 * ROWS : ROWS;
 }
 
-// Rows are copied by whole words.
 static bool fits_odd(const windows *x) {
-    int64_t row = x->heads * width_of(x) * ir_dtype_bytes(x->type);
+    int64_t row = x->heads * width_of(x) * ir_dtype_bytes(x->type);   // copied by whole words
     return x->type != DT_F32 && row % COPIED == 0 && are_shared(x);
 }
 
@@ -401,27 +420,17 @@ enum { ROOM = 512, ROOM_LEAST = 48, ROOM_MOST = 64, WORDS_ROOM = 256, WORDS_SUM_
 
 static int64_t room_of(const windows *x) {
     const int64_t words = words_of_sums(x) + words_of_rows(x);
-    if (x->type == DT_F16 && x->heads == 1 && !x->apart && x->products == 1 && x->scores > 1 && slots_of(x) > ROWS)
+    if (x->type == DT_F16 && x->heads == 1 && !have_little(x) && x->products == 1 && x->scores > 1 && slots_of(x) > ROWS)
         return words > ROOM_LEAST && words <= ROOM_MOST ? ROOM : 0;
     if (x->type != DT_F32 || x->scores < 2 || (joins(x) && x->columns <= JOINED * WIDE)) return 0;
-    if (x->products > 1) return x->apart || words > ROOM_MOST ? WORDS_ROOM : 0;
+    if (x->products > 1) return have_little(x) || words > ROOM_MOST ? WORDS_ROOM : 0;
     return rereads(x) && words_of_sums(x) / (joins(x) ? JOINED : 1) <= SUM_MOST ? WORDS_SUM_ROOM : 0;
 }
-
-// Found on the run, of which cells are relative to it.
-static bool has_maximum(const windows *x) {
-    bool any = false;
-    for (uint32_t i = 0; i < x->of->sums.len; i++)
-        any |= x->w->p->op->reducers.data[stage_of(x->w, x->of->sums.data[i])->reducer].kind == REDUCE_MAX;
-    return any;
-}
-
-static bool is_scaled(const windows *x) { return x->type == DT_F16 && x->scores && !x->bounded && !has_maximum(x); }
 
 // Of a score of a wide head: a warp has two sums at once, whose products wait for the one before; of four the tensor cores have enough. Where warps have
 // a part of the columns each, and scores of their own, it is slower, and forward in 16 bits the same.
 static int64_t accumulators_of(const windows *x) {
-    if (!are_shared(x) || x->heads != 1 || x->apart || x->w->four) return 1;
+    if (!are_shared(x) || x->heads != 1 || have_little(x) || x->w->four) return 1;
     if (x->type == DT_F32) return x->columns > WIDE || (x->columns == WIDE && x->scores > 1) ? ACCUMULATORS : 1;
     return is_scaled(x) && x->columns > WIDE && (joins(x) || parts_of(x) == 1) ? ACCUMULATORS : 1;
 }
@@ -444,7 +453,6 @@ static void fill_rows(const windows *x, const tensor_stage *st, int64_t groups) 
     if (pieces_of(x) > 1) default_fill(x->w->m, st->name, SCHEDULE_REGISTERS, st->left[0], 2 * pieces_of(x), NULL);   // two rows of a piece
 }
 
-// As a block has them: heads of one window, or windows.
 static void fill_threads(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
     if (x->heads > 1 && are_shared(x)) {
@@ -467,7 +475,7 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
 static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }   // numbers of one, 16 bytes
 
 // Rows that warps share are read as matrices where a warp has little of them.
-static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) && (x->heads > 1 || x->apart || x->columns <= ALONE_WIDE); }
+static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) && (x->heads > 1 || have_little(x) || x->columns <= ALONE_WIDE); }
 
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
@@ -528,8 +536,8 @@ static void fill_reread(const windows *x, const tensor_stage *st) {
 
 void default_window_score(walks *w, const tensor_stage *st) {
     windows x = {.w = w, .type = type_of(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
-    int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH) / (w->joined ? JOINED : 1),
-            vector = w->natural || w->four ? 1 : default_power_in(depth / LANES, access_of(&x));
+    int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH) / (w->joined ? JOINED : 1);
+    int64_t vector = w->natural || w->four ? 1 : default_power_in(depth / LANES, access_of(&x));
     if (w->joined) default_fill(w->m, st->name, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
     default_fill(w->m, st->name, SCHEDULE_VECTOR, st->bound[0], vector, NULL);
     default_fill(w->m, st->name, SCHEDULE_REGISTERS, st->bound[0], depth / (LANES * vector), NULL);
@@ -547,21 +555,13 @@ static void fill_own(const windows *x, const tensor_stage *st) {
     if (vector > 1) default_fill(x->w->m, st->name, SCHEDULE_VECTOR, along, vector, NULL);
 }
 
-// Four warps that share a window multiply what its slots read at once, by numbers of 16 bits; scores that two walks read are found
-// alike, so all walks do.
-static const char *operation_of_four(const windows *x) {
-    bool bits = (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_scaled(x)),
-         panels = x->products && x->heads == 1 && are_shared(x) && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns);
-    if (!bits || !panels || parts_of(x) > 1 || sharing_of(x) != SHARING || (x->scores > 1 && x->columns > FOUR_WIDEST)) return NULL;
-    const simt_mma_info *i = default_group_operation(x->w->p, ir_dtype_text(x->type));
-    return i ? i->shape : NULL;
-}
-
+// Scores that two walks read are found alike, so either all walks multiply by four warps at once, or none.
 static const char *operation_of_all(walks *w) {
     const char *shape = NULL;
     for (uint32_t i = 0; i < w->walks.len; i++) {
         windows x = {.w = w, .of = &w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
-        if (!fit(&x) || !(shape = operation_of_four(&x))) return NULL;
+        if (!fit(&x) || !multiply_by_four(&x) || x.heads > 1 || parts_of(&x) > 1 || sharing_of(&x) != SHARING) return NULL;
+        shape = default_group_operation(w->p, ir_dtype_text(x.type))->shape;
     }
     return shape;
 }
