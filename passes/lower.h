@@ -447,6 +447,7 @@ void lw_finish(kernel *k, simt_builder *b, const reduction *r, simt_value *resul
 // The state x with the one that the lane whose number differs in `mask` has sent.
 // Parts of threads (lower_reduce_threads.c), of what lower_reduce.c combines in one.
 void lw_join_groups(kernel *k, simt_builder *b, reduction *r);   // a product's sums of groups (lower_reduce_groups.c)
+simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask);   // what the lane has whose number differs in `mask`
 simt_value *lw_fold_threads(kernel *k, simt_builder *b, const reduction *r, axis_set bound, simt_value *x);
 simt_value *lw_combined(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const simt_value *y);
 simt_value *lw_state_new(kernel *k, const reduction *r);
@@ -511,6 +512,7 @@ typedef struct {
     uint32_t n, digits;   // positions they count
 } lower_copies;
 void lw_stand_at(const lower_copies *r, uint32_t i);
+const loop_node *lw_loop_over(const kernel *k, tensor_expr index);   // whose variable the index is, where it never passes its end; NULL: none
 // The copies whose elements of the target lie in a row; false: each is stored by itself.
 bool lw_copies_in_a_row(kernel *k, const tensor_target *t, lower_copies *r);
 // For all copies that stand next to each other, at the one at hand; 0: they do not. Of a prepared value; of a

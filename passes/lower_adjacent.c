@@ -125,8 +125,7 @@ static simt_value load_prepared(kernel *k, simt_builder *b, tensor_expr load) {
 }
 
 // ---- Packed arrays ---------------------------------------------------------------------------------------
-// The loop over the variable that an index is, where it never passes its end; NULL: it is none.
-static const loop_node *loop_over(const kernel *k, tensor_expr index) {
+const loop_node *lw_loop_over(const kernel *k, tensor_expr index) {
     const tensor_node *n = tensor_node_at(k->l->op, index);
     while (n->op == TENSOR_VAR_OP && k->var[n->imm.i].kind == BOUND_LET)   // the name that another stage has for it
         n = tensor_node_at(k->l->op, k->var[n->imm.i].value);
@@ -143,7 +142,7 @@ static bool find_together(kernel *k, tensor_val v, const tensor_expr *index, uin
     if (!k->l->plan->together || rank < 2 || v >= k->l->op->nparams || !lw_threads(k) ||
         k->l->plan->values.data[v].home != LOOP_MEMORY)
         return false;
-    const loop_node *last = loop_over(k, index[rank - 1]), *before = loop_over(k, index[rank - 2]);
+    const loop_node *last = lw_loop_over(k, index[rank - 1]), *before = lw_loop_over(k, index[rank - 2]);
     axis_set vector = k->vector == LOWER_NO_AXIS ? 0 : AXIS(k->vector);
     bool along = lw_depends(k, index[rank - 1]) & vector;   // the vector
     uint32_t moved = rank - 1 - along, n = 0;

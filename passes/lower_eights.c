@@ -7,19 +7,10 @@
 enum { PAIR = 2, LANES = 4, WORDS = LOOP_EIGHT / PAIR };
 
 // ---- Which -----------------------------------------------------------------------------------------------
-static const loop_node *loop_of(const kernel *k, tensor_expr index) {
-    const tensor_node *n = tensor_node_at(k->l->op, index);
-    while (n->op == TENSOR_VAR_OP && k->var[n->imm.i].kind == BOUND_LET)   // the name that another stage has for it
-        n = tensor_node_at(k->l->op, k->var[n->imm.i].value);
-    for (uint32_t i = k->masks.len; i-- > 0 && n->op == TENSOR_VAR_OP;)
-        if (k->masks.data[i].node->var == (tensor_var)n->imm.i) return k->masks.data[i].of ? NULL : k->masks.data[i].node;
-    return NULL;
-}
-
 bool lw_in_eights(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, lower_eights *r) {
     bool may = k->l->plan->together && rank >= 2 && v < k->l->op->nparams && k->plan->lanes == LOWER_WARP &&
                k->l->plan->values.data[v].home == LOOP_MEMORY;
-    *r = (lower_eights){.loop = may ? loop_of(k, index[rank - 1]) : NULL};
+    *r = (lower_eights){.loop = may ? lw_loop_over(k, index[rank - 1]) : NULL};
     r->n = r->loop ? loop_in_eights(k->l->op, v, r->loop) : 0;
     if (!r->n) return false;
     r->axes = AXIS(lw_axis(k, r->loop, 0));
@@ -61,15 +52,9 @@ static simt_value bit_of(kernel *k, simt_builder *b, uint32_t mask) {
     return simt_build_cmp(b, SIMT_NE, simt_build_with(b, SIMT_AND, k->lane, mask), simt_build_int(b, SIMT_T(I32), 0));
 }
 
-static simt_value sent(simt_builder *b, simt_value x, uint32_t mask) {
-    simt_type t = simt_typeof(b->func, x);
-    simt_value args[2] = {x, simt_build_int(b, SIMT_T(I32), mask)};
-    return simt_result(b->func, simt_build_op(b, SIMT_SHFL_BFLY, args, 2, &t, 1), 0);
-}
-
 // Of two words that lanes of a pair have each, the upper lane's first and the lower one's second.
 static void change(kernel *k, simt_builder *b, simt_value *x, simt_value *y, uint32_t mask) {
-    simt_value upper = bit_of(k, b, mask), other = sent(b, simt_build_select(b, upper, *x, *y), mask);
+    simt_value upper = bit_of(k, b, mask), other = lw_exchanged(b, simt_build_select(b, upper, *x, *y), simt_build_int(b, SIMT_T(I32), mask));
     *x = simt_build_select(b, upper, other, *x);
     *y = simt_build_select(b, upper, *y, other);
 }

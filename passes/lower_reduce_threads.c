@@ -2,7 +2,7 @@
 // through shared memory, always in the same order, so that every thread ends with the same bits.
 #include "lower.h"
 
-static simt_value shuffled(simt_builder *b, simt_value x, simt_value mask) {
+simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask) {
     simt_type t = simt_typeof(b->func, x), word = {SIMT_I32, t.lanes};
     simt_value moved = t.element == SIMT_PRED ? simt_build_cvt(b, word, x) : x;
     simt_value args[2] = {moved, mask};
@@ -16,7 +16,7 @@ static simt_value shuffled(simt_builder *b, simt_value x, simt_value mask) {
 simt_value *lw_fold_pairs(kernel *k, simt_builder *b, const reduction *r, simt_value *x,
                           const simt_value *sent, simt_value mask) {
     simt_value *other = lw_state_new(k, r), *lo = x, *hi = other;
-    for (uint32_t c = 0; c < r->n; c++) other[c] = shuffled(b, sent[c], mask);
+    for (uint32_t c = 0; c < r->n; c++) other[c] = lw_exchanged(b, sent[c], mask);
     if (!tensor_reducer_neutral(k->l->op, r->r)) {
         simt_value bit = simt_build_binary(b, SIMT_AND, k->thread, mask);
         simt_value upper = simt_build_cmp(b, SIMT_NE, bit, simt_build_int(b, SIMT_T(I32), 0));

@@ -211,8 +211,7 @@ static int64_t heads_of(const windows *x) {
     return level == 2 ? default_extent(x->w->p, deepest->left[1]) : 1;
 }
 
-// Numbers that a row has of one head, of what is multiplied.
-static int64_t width_of(const windows *x) { return x->products ? x->columns : x->dots; }
+static int64_t width_of(const windows *x) { return x->products ? x->columns : x->dots; }   // numbers of a row of one head
 
 static int64_t up_to(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -290,8 +289,7 @@ static bool fits_odd(const windows *x) {
     return x->type != DT_F32 && row % COPIED == 0 && are_shared(x);
 }
 
-// Registers of a thread for rows of scores, and for sums.
-static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }
+static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }   // registers
 static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
 
 static bool rereads(const windows *x) {
@@ -319,8 +317,7 @@ static int64_t density_of(const windows *x) {
     return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
 }
 
-// Of a row, on average: measured over batches of graphs of 16, 30, 70, 100 and 119 nodes.
-enum { LONG = 40, WORDS_REREAD_LONG = 48 };
+enum { LONG = 40, WORDS_REREAD_LONG = 48 };   // entries of a row, on average: measured over batches of graphs of 16, 30, 70, 100 and 119 nodes
 
 static int64_t entries_of(const windows *x) {
     if (rereads(x) && x->scores > 1) return WORDS_REREAD_LONG;
@@ -474,8 +471,11 @@ static void fill_threads(const windows *x, const tensor_stage *st) {
 
 static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 2 : PIECE; }   // numbers of one, 16 bytes
 
-// Rows that warps share are read as matrices where a warp has little of them.
-static bool are_matrices(const windows *x) { return x->bounded && are_shared(x) && (x->heads > 1 || have_little(x) || x->columns <= ALONE_WIDE); }
+// Rows that warps share are read as matrices where a warp has little of them, and where the walks of a gradient have wide ones of f16.
+static bool are_matrices(const windows *x) {
+    if (is_scaled(x) && x->scores > 1) return x->heads == 1 && !have_little(x) && x->columns >= WIDE && x->columns % (LANES * PIECE) == 0;
+    return x->bounded && are_shared(x) && (x->heads > 1 || have_little(x) || x->columns <= ALONE_WIDE);
+}
 
 static void fill_columns(const windows *x, const tensor_stage *st) {
     making *m = x->w->m;
