@@ -197,11 +197,12 @@ static void forget_tile(kernel *k, tensor_val v) {
     k->tiles.len = kept;
 }
 
-// Of the columns of a matrix operation, whose pieces lanes have, and to which whole warps come.
+// Of the columns of a matrix operation, whose pieces lanes have, and to which whole warps come. Not in place: other lanes would write
+// what a lane reads.
 static bool in_eights(kernel *k, const tensor_stage *st, lower_eights *r) {
     const tensor_target *t = &st->targets[0];
     bool pieces = false;
-    if (st->ntargets > 1 || !lw_in_eights(k, t->val, t->index, t->rank, r)) return false;
+    if (st->ntargets > 1 || k->l->op->vals.data[t->val].inplace != TENSOR_NO_VAL || !lw_in_eights(k, t->val, t->index, t->rank, r)) return false;
     for (uint32_t i = 0; i < k->reductions.len; i++) {
         const reduction *x = k->reductions.data[i];
         pieces |= x->product && x->node->matrix->columns == r->loop->var;

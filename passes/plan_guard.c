@@ -160,12 +160,17 @@ void plan_packed_guards(planner *p) {
 typedef struct {
     planner *p;
     VEC(const loop_node *) loops, lets;
+    VEC(tensor_var) columns;   // of matrix operations
+    VEC(tensor_val) panels;    // whose rows come to shared memory in panels
 } beside;
 
 static void find_loops(beside *c, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) {
         if (body->data[i]->kind == LOOP_FOR) VEC_PUSH(c->p->arena, &c->loops, body->data[i]);
         if (body->data[i]->kind == LOOP_LET) VEC_PUSH(c->p->arena, &c->lets, body->data[i]);
+        if (body->data[i]->kind == LOOP_REDUCE && body->data[i]->matrix) VEC_PUSH(c->p->arena, &c->columns, body->data[i]->matrix->columns);
+        for (uint32_t f = 0; f < body->data[i]->nfetched; f++)
+            if (body->data[i]->fetched[f].panels) VEC_PUSH(c->p->arena, &c->panels, body->data[i]->fetched[f].val);
         find_loops(c, &body->data[i]->body);
     }
 }
@@ -218,8 +223,18 @@ static void lie_beside(beside *c, tensor_val val, const tensor_expr *index, tens
     p->facts->together = true;
 }
 
+// Whether what is read at columns of a matrix operation lies in panels, and is not read from memory.
+static bool is_in_panels(const beside *c, const tensor_node *load) {
+    tensor_var last = load->nargs ? looped_var(c, load->args[load->nargs - 1]) : UINT32_MAX;
+    bool columns = false, panels = false;
+    for (uint32_t i = 0; i < c->columns.len; i++) columns |= c->columns.data[i] == last;
+    for (uint32_t i = 0; i < c->panels.len; i++) panels |= c->panels.data[i] == (tensor_val)load->imm.i;
+    return columns && panels;
+}
+
 static bool load_beside(void *user, const tensor_node *load) {
     const beside *c = user;
+    if (is_in_panels(c, load)) return true;
     lie_beside(user, (tensor_val)load->imm.i, load->args,
                load->nargs > 1 ? var_of(c->p, load->args[load->nargs - 2]) : UINT32_MAX);
     return true;
