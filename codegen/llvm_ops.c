@@ -259,7 +259,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
     case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return cg_emit_ldmatrix(e, i, r, x[0]);
     case SIMT_MMA: return cg_emit_mma(e, i, x);
     case SIMT_ST: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: case SIMT_CALL:
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS:
+    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH:
     case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_COPY: case SIMT_COPY_END: case SIMT_COPY_WAIT:
     case SIMT_FOR: case SIMT_WHILE: case SIMT_IF: case SIMT_YIELD: case SIMT_RETURN: case SIMT_TRAP:
     case SIMT_OP_COUNT:
@@ -273,7 +273,7 @@ static void emit_statement(cg_emitter *e, const simt_instr_info *i, const cg_val
     case SIMT_ST: cg_emit_store(e, i, simt_typeof(e->func, i->args[1]), x[0], x[1]); return;
     case SIMT_RED: cg_emit_atomic(e, i, simt_typeof(e->func, i->args[1]), x[0], x[1]); return;
     case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: cg_emit_sync(e, i); return;
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: cg_emit_mma_group(e, i); return;
+    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: cg_emit_mma_group(e, i); return;
     case SIMT_COPY: cg_emit_copy(e, i, x); return;
     case SIMT_COPY_END: case SIMT_COPY_WAIT: cg_emit_copy_order(e, i); return;
     case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: cg_emit_dependence(e, i); return;

@@ -133,23 +133,28 @@ enum { CORE_MATRIX = 128 };
 // Where the first step's B is, and strides. Of pieces, the bytes from core matrix to core matrix along the depth and along columns. Of rows
 // in panels, whose pieces of 16 bytes change places in turns of eight rows (PTX ISA, "Matrix descriptor", swizzle of 128 bytes), from turn to
 // turn, and where the depth goes from row to row from panel to panel.
-static cg_value descriptor(cg_emitter *e, const simt_instr_info *i, cg_value pointer) {
-    enum { LOW = 0x3ffff, ALONG = 16, ACROSS = 32, UNIT = 16, SWIZZLE = 62 };
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
+static uint64_t strides_of(const simt_instr_info *i) {
+    enum { ALONG = 16, ACROSS = 32, UNIT = 16, SWIZZLE = 62 };
     uint32_t piece = simt_mma_piece_bytes((simt_mma)i->aux), panel = i->op == SIMT_MMA_ROWS_TRANS ? i->mem.scale * SIMT_PANEL_ROW : UNIT;
     uint64_t pieces = (uint64_t)(CORE_MATRIX / UNIT) << ALONG | (uint64_t)(piece / UNIT) << ACROSS,
-             panels = (uint64_t)(panel / UNIT) << ALONG | (uint64_t)(SIMT_PANEL_ALIGN / UNIT) << ACROSS | UINT64_C(1) << SWIZZLE,
-             strides = i->op == SIMT_MMA_GROUP ? pieces : panels;
+             panels = (uint64_t)(panel / UNIT) << ALONG | (uint64_t)(SIMT_PANEL_ALIGN / UNIT) << ACROSS | UINT64_C(1) << SWIZZLE;
+    return i->op == SIMT_MMA_GROUP ? pieces : panels;
+}
+
+static cg_value descriptor(cg_emitter *e, const simt_instr_info *i, cg_value pointer) {
+    enum { LOW = 0x3ffff, UNIT = 16 };
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
     cg_value at = LLVMBuildPtrToInt(e->b, pointer, i64, "");
     at = LLVMBuildAnd(e->b, at, LLVMConstInt(i64, LOW, false), "");
     at = LLVMBuildUDiv(e->b, at, LLVMConstInt(i64, UNIT, false), "");
-    return LLVMBuildOr(e->b, at, LLVMConstInt(i64, strides, false), "");
+    return LLVMBuildOr(e->b, at, LLVMConstInt(i64, strides_of(i), false), "");
 }
 
 typedef struct {
     const simt_instr_info *i;
     const simt_mma_info *m;
     uint32_t steps, pieces, sums;   // sums: registers of D
+    uint32_t held;                  // registers of A of all steps; 0: it is in shared memory
     bool zeros;                     // C is
 } group_product;
 
@@ -162,25 +167,30 @@ static uint32_t step_at(const group_product *g, uint32_t step) {
     return simt_mma_row_at(i->mem.scale, 0, depth * simt_element_bits(g->m->element) / 8);
 }
 
+static uint32_t a_step_at(const group_product *g, uint32_t step) {
+    return simt_mma_row_at(SIMT_GROUP_ROWS, 0, step * g->m->k * simt_element_bits(g->m->element) / 8);
+}
+
 static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) textbuf_printf(t, "%s$%u", k ? ", " : "", first + k);
 }
 
-// Operands: D, then A of each step, then the descriptor, then C, which is D.
+// Operands: D, then A of each step or its descriptor, then that of B, then C, which is D.
 static const char *group_text(cg_emitter *e, const group_product *g) {
     textbuf t = textbuf_new(e->arena);
     const char *type = g->m->operand,
                *transpose = g->m->element == SIMT_F32 ? "" : g->i->op == SIMT_MMA_ROWS_TRANS ? ", 1" : ", 0";
-    textbuf_puts(&t, "{ .reg .pred %acc; .reg .b64 %b; wgmma.fence.sync.aligned; ");
+    const uint32_t b = g->sums + (g->held ? g->held : 1);
+    textbuf_printf(&t, "{ .reg .pred %%acc; .reg .b64 %%b%s; wgmma.fence.sync.aligned; ", g->held ? "" : ", %a");
     for (uint32_t s = 0; s < g->steps; s++) {
-        textbuf_printf(&t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", s || !g->zeros,
-                       g->sums + 4 * g->steps, step_at(g, s) / 16);
+        textbuf_printf(&t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", s || !g->zeros, b, step_at(g, s) / 16);
+        if (!g->held) textbuf_printf(&t, "add.u64 %%a, $%u, %u; ", g->sums, a_step_at(g, s) / 16);
         textbuf_printf(&t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k, type,
                        type);
         put_registers(&t, 0, g->sums);
-        textbuf_puts(&t, "}, {");
-        put_registers(&t, g->sums + 4 * s, 4);
-        textbuf_printf(&t, "}, %%b, %%acc, 1, 1%s; ", transpose);
+        textbuf_puts(&t, g->held ? "}, {" : "}, %a");
+        if (g->held) put_registers(&t, g->sums + 4 * s, 4);
+        textbuf_printf(&t, "%s, %%b, %%acc, 1, 1%s%s; ", g->held ? "}" : "", g->held ? "" : ", 0", transpose);
     }
     textbuf_puts(&t, "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }");
     return t.data;
@@ -189,8 +199,8 @@ static const char *group_text(cg_emitter *e, const group_product *g) {
 static const char *group_constraints(cg_emitter *e, const group_product *g) {
     textbuf t = textbuf_new(e->arena);
     for (uint32_t k = 0; k < g->sums; k++) textbuf_puts(&t, "=&f,");
-    for (uint32_t k = 0; k < 4 * g->steps; k++) textbuf_puts(&t, "r,");
-    textbuf_puts(&t, "l");
+    for (uint32_t k = 0; k < g->held; k++) textbuf_puts(&t, "r,");
+    textbuf_puts(&t, g->held ? "l" : "l,l");
     for (uint32_t k = 0; k < g->sums && !g->zeros; k++) textbuf_printf(&t, ",%u", k);
     textbuf_puts(&t, ",~{memory}");
     return t.data;
@@ -222,20 +232,22 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
     enum { PART = 4 };   // registers of D that a lane holds of a piece
     simt_mma kind = (simt_mma)i->aux;
     simt_type a = simt_mma_type(kind, SIMT_MMA_A), c = simt_mma_type(kind, SIMT_MMA_C);
-    group_product g = {i,           simt_mma_table(kind), (uint32_t)i->imm.i,
-                       i->nresults, PART * i->nresults,   i->nargs == 1 + i->imm.i};
+    const uint32_t factors = simt_group_factors(i), steps = (uint32_t)i->imm.i;
+    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = i->nresults, .sums = PART * i->nresults,
+                       .held = i->op == SIMT_MMA_ROWS_BOTH ? 0 : PART * steps, .zeros = i->nargs == factors};
     if (!group_fits(e, i)) {
         for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
         return;
     }
     uint32_t n = 0;
     if (i->op != SIMT_MMA_GROUP) LLVMSetAlignment(e->dynamic_shared, SIMT_PANEL_ALIGN);
-    cg_value *args = ARENA_ARRAY(e->arena, cg_value, 4 * g.steps + 1 + g.sums);
-    for (uint32_t s = 0; s < g.steps; s++)
+    cg_value *args = ARENA_ARRAY(e->arena, cg_value, PART * steps + 2 + g.sums);
+    for (uint32_t s = 0; s < steps && g.held; s++)
         n += registers(e, a, e->values[i->args[1 + s]], cg_int_type(e, 32, 1), args + n);
+    if (!g.held) args[n++] = descriptor(e, i, e->values[i->args[1]]);
     args[n++] = descriptor(e, i, e->values[i->args[0]]);
     for (uint32_t p = 0; p < g.pieces && !g.zeros; p++)
-        n += registers(e, c, e->values[i->args[1 + g.steps + p]], e->types[SIMT_F32], args + n);
+        n += registers(e, c, e->values[i->args[factors + p]], e->types[SIMT_F32], args + n);
     cg_value d = group_call(e, &g, args, n);
     for (uint32_t p = 0; p < g.pieces; p++) {
         cg_value parts[PART];

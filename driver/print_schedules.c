@@ -58,7 +58,7 @@ static void print_made(printing *p, const schedule *s, const char *name) {
     memset(&copy.cells, 0, sizeof copy.cells);
     for (uint32_t i = 0; i < s->cells.len; i++) {
         schedule_cell c = s->cells.data[i];
-        if (c.verb == SCHEDULE_OVERLAP && !c.consumed) continue;   // of one kernel
+        if ((c.verb == SCHEDULE_OVERLAP || c.verb == SCHEDULE_ALTERNATE) && !c.consumed) continue;   // of one kernel
         const char *needs = needed(p, &c);
         if (needs && (!copy.target || strlen(needs) > strlen(copy.target))) copy.target = needs;   // sm_90a, not sm_90
         schedule_value *values = ARENA_ARRAY(p->arena, schedule_value, c.nvalues + 1);

@@ -476,6 +476,7 @@ static void fill(test_maker *m, test_schedule *s) {
     if (test_chance(r, 85)) tidy(m, s);
     if (test_verb_usable(m, "overlap") && several(m, s) && test_chance(r, 25))
         test_put(m, s, "overlap", NULL, 0, NULL);
+    if (test_verb_usable(m, "alternate") && several(m, s) && test_chance(r, 8)) test_put(m, s, "alternate", NULL, 0, NULL);
     static const char *const rooms[] = {"512", "1024", "1536", "2048"};
     const test_word room = test_text(TEST_PICK(r, rooms));
     if (test_verb_usable(m, "occupancy") && test_chance(r, 15)) test_put(m, s, "occupancy", &room, 1, NULL);

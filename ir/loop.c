@@ -196,8 +196,8 @@ static uint32_t copied_at_once(const tensor_op *op, const loop_fetch *f, uint32_
 loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fetch *f,
                           const loop_node *beside) {
     const tensor_val_info *v = &op->vals.data[f->val];
-    loop_tile t = {.rows = loop_fetch_rows(n)};
-    if (beside) {
+    loop_tile t = {.rows = loop_fetch_rows(f->own ? beside : n)};
+    if (beside && !f->own) {
         t.along = tensor_mentions(op, f->index[v->rank - 1], n->var);
         t.columns = t.along ? t.rows : loop_fetch_rows(beside);
         if (t.along) t.rows = loop_fetch_rows(beside);
@@ -207,7 +207,7 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
         t.columns = 1;
         for (uint32_t i = f->nindex; i < v->rank; i++) t.columns *= (uint32_t)op->spaces.data[v->axes[i]].size;
     }
-    t.bytes = copied_at_once(op, f, t.columns, beside ? (t.along ? n : beside)->lo : 0);
+    t.bytes = copied_at_once(op, f, t.columns, beside && !f->own ? (t.along ? n : beside)->lo : 0);
     t.elements = t.rows * (f->panels ? t.columns : f->pitch) + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
     return t;
 }

@@ -82,14 +82,15 @@ typedef struct {
 } loop_matrix;
 #define LOOP_MOST_ACCUMULATORS 4
 
-// What a block has of an input in shared memory in a round of a loop: rows, one for each point of the round; or a tile, of the points
-// of the round and of those that the block has at once of another loop, on two axes, of which one is the last.
+// What a block has of an input in shared memory in a round of a loop: rows, one for each point of the round, or of another loop; or a tile, of the
+// points of the round and of those that the block has at once of another loop, on two axes, of which one is the last.
 #define LOOP_NO_BESIDE ((tensor_var)UINT32_MAX)
 typedef struct {
     tensor_val val;
     const tensor_expr *index;   // of each axis; of rows, of two axes, the first one's alone
     uint32_t nindex;
     tensor_var beside;          // of the other loop; LOOP_NO_BESIDE: rows
+    bool own;                   // rows of the points that the block has of that loop around, there before the first round and in all of them; they come last
     uint32_t pitch;             // elements from one row to the next; of panels 0
     uint32_t skew, every;       // and so many more from each so many of them to the next; 0: none
     bool panels;                // rows lie in panels, as operations of four warps have them (simt_mma_row_at), and nothing else reads them there
@@ -182,8 +183,10 @@ typedef enum {
     LOOP_START_IN_TURN,      // when all kernels before have ended
     LOOP_START_WAIT_FIRST,   // early, while the one before runs; it waits until that has ended before anything could tell
     LOOP_START_WAIT_LAST,    // early; it waits before it ends, as it meets no kernel that may still run
-    LOOP_START_TOGETHER      // in the launch of the one before, whose blocks come first; it meets none of that launch either
+    LOOP_START_TOGETHER,     // in the launch of the one before, whose blocks come first; it meets none of that launch either
+    LOOP_START_ALTERNATE     // likewise, and its blocks alternate with those of the others
 } loop_start;
+static inline bool loop_shares_launch(loop_start s) { return s == LOOP_START_TOGETHER || s == LOOP_START_ALTERNATE; }
 typedef struct {
     const char *name;      // the kernel's: "spmm_f32_y"
     uint32_t threads;      // of a block on a GPU; groups × lanes

@@ -129,12 +129,13 @@ static const char *together_fault(arena *a, const loop_kernel *k, const loop_ker
     if (!loop_blocks_alike(k, before))
         return arena_printf(a, "it shares the launch of kernel '%s', whose blocks are dealt out to other threads", before->name);
     if (k->persistent || before->persistent) return "blocks of a kernel that shares a launch take one share each";
-    return NULL;
+    bool mixed = loop_shares_launch(before->start) && before->start != k->start;
+    return mixed ? "blocks of all kernels of a launch alternate, or none do" : NULL;
 }
 
 const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
     const loop_kernel *k = kernel_at(p, step);
-    bool together = k->start == LOOP_START_TOGETHER, same = together;   // same: those of its launch come
+    bool together = loop_shares_launch(k->start), same = together;   // same: those of its launch come
     const char *shares = together ? "it shares a launch" : "it is launched early";
     if (k->start == LOOP_START_IN_TURN) return NULL;
     if (!step || !kernel_at(p, step - 1)) return arena_printf(a, "%s, but no kernel stands just before it", shares);
@@ -149,7 +150,7 @@ const char *loop_start_fault(arena *a, const loop_plan *p, uint32_t step) {
             return arena_printf(a, "it %s, but kernel '%s', which may still run, and it meet in '%s'",
                                 together ? "shares a launch" : "waits last", before->name, p->op->vals.data[v].name);
         bool waits = same && before->start == LOOP_START_WAIT_FIRST;   // the launch does, before any of its blocks goes on
-        same &= before->start == LOOP_START_TOGETHER;
+        same &= loop_shares_launch(before->start);
         if (before->start == LOOP_START_IN_TURN || waits) return NULL;
     }
     return NULL;

@@ -208,6 +208,7 @@ static void read_kernel(plan_parser *p) {
     k->approximate = tensor_lex_accept(t, "approximate");
     if (tensor_lex_accept(t, "early")) read_start(p, k);
     else if (tensor_lex_accept(t, "together")) k->start = LOOP_START_TOGETHER;
+    else if (tensor_lex_accept(t, "alternate")) k->start = LOOP_START_ALTERNATE;
     if (tensor_lex_accept(t, "cache")) do read_hint(p, k);
         while (tensor_lex_accept(t, ","));
     loop_parse_body(p, &k->body);

@@ -128,7 +128,8 @@ static loop_fetch read_fetch(plan_parser *p) {
         index[n++] = tensor_parse_expr(&p->text);
     } while (n < MOST && !p->text.failed && tensor_lex_accept(&p->text, ","));
     tensor_lex_expect(&p->text, "]");
-    if (tensor_lex_accept(&p->text, "beside")) f.beside = loop_parse_var(p);
+    f.own = tensor_lex_accept(&p->text, "own");
+    if (f.own || tensor_lex_accept(&p->text, "beside")) f.beside = loop_parse_var(p);
     f.panels = tensor_lex_accept(&p->text, "panels");
     if (!f.panels) {
         tensor_lex_expect(&p->text, "pitch");

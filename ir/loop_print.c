@@ -57,7 +57,7 @@ static void print_fetched(plan_printer *p, const loop_node *n) {
             print_expr(p, f->index[k]);
         }
         OUT(p, "]");
-        if (f->beside != LOOP_NO_BESIDE) OUT(p, " beside %s", p->names.vars[f->beside]);
+        if (f->beside != LOOP_NO_BESIDE) OUT(p, " %s %s", f->own ? "own" : "beside", p->names.vars[f->beside]);
         if (f->panels) OUT(p, " panels");
         else OUT(p, " pitch %u", (unsigned)f->pitch);
         if (f->every) OUT(p, " skew %u every %u", (unsigned)f->skew, (unsigned)f->every);
@@ -177,7 +177,7 @@ static void print_node(plan_printer *p, const loop_node *n, uint32_t depth) {
 }
 
 static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) {
-    static const char *const starts[] = {"", "early wait first", "early wait last", "together"};
+    static const char *const starts[] = {"", "early wait first", "early wait last", "together", "alternate"};
     const char *indent = indent_of(p, depth);
     OUT(p, "%skernel %s threads %u lanes %u", indent, tensor_print_fit(p->text.scratch, k->name),
         (unsigned)k->threads, (unsigned)k->lanes);

@@ -1,6 +1,6 @@
 // Rows of inputs that a block copies into shared memory round by round: as many as a round has positions, the
 // same for all threads, which go round together; or tiles, of those and of what the block has of a loop
-// around.
+// around; or rows that the block has of such a loop, for all rounds.
 #include "loop_verify.h"
 
 static const char *name_of(const loop_verifier *v, const loop_node *n) {
@@ -66,7 +66,7 @@ static bool overwritten(const loop_verifier *v, tensor_val val) {
 static const char *check_input(loop_verifier *v, const loop_fetch *f) {
     if (f->val >= v->op->vals.len) return WRONG(v, "what is fetched does not exist");
     const tensor_val_info *val = &v->op->vals.data[f->val];
-    bool rows = f->beside == LOOP_NO_BESIDE;
+    bool rows = f->beside == LOOP_NO_BESIDE || f->own;
     bool stays = val->role == VAL_TENSOR ? !overwritten(v, f->val)
                                          : loop_stored_before(v->arena, v->plan, v->launch, f->val);
     if (!stays || !ir_dtype_is_float(val->type))
@@ -90,7 +90,7 @@ static const char *check_input(loop_verifier *v, const loop_fetch *f) {
 static const char *check_panels(loop_verifier *v, const loop_fetch *f, const loop_tile *t) {
     enum { TURN = 8, ACCESS = 16, MOST_ROWS = 2040 };
     const tensor_val_info *val = &v->op->vals.data[f->val];
-    bool whole = f->beside == LOOP_NO_BESIDE && f->nindex + 1 == val->rank && t->columns * ir_dtype_bytes(val->type) % SIMT_PANEL_ROW == 0;
+    bool whole = (f->beside == LOOP_NO_BESIDE || f->own) && f->nindex + 1 == val->rank && t->columns * ir_dtype_bytes(val->type) % SIMT_PANEL_ROW == 0;
     if (!whole || t->rows % TURN || t->rows > MOST_ROWS || t->bytes != ACCESS || f->pitch || f->every || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
         return WRONG(v, "panels have rows of one axis, multiples of %d bytes, in turns of %d: '%s' has %u elements in each of %u", SIMT_PANEL_ROW, TURN,
                      val->name, (unsigned)t->columns, (unsigned)t->rows);
@@ -177,6 +177,23 @@ static const char *check_tile(loop_verifier *v, const loop_node *n, const loop_f
     return NULL;
 }
 
+// ---- Rows of the block's own -----------------------------------------------------------------------------
+static const char *check_own(loop_verifier *v, const loop_node *n, const loop_fetch *f) {
+    const loop_node *m = loop_around(v, f->beside);
+    const char *name = v->op->vals.data[f->val].name;
+    TRY(check_beside(v, n, m));
+    loop_tile t = loop_fetch_tile(v->op, n, f, m);
+    if (!f->panels || t.rows != SIMT_GROUP_ROWS)
+        return WRONG(v, "rows of a block's own are the %d in panels that four warps multiply, and of '%s' there are %u", (int)SIMT_GROUP_ROWS, name, (unsigned)t.rows);
+    TRY(check_room(v, f, &t));
+    for (uint32_t i = 0; i < f->nindex; i++) {
+        if (loop_depends(v, f->index[i], n->var)) return WRONG(v, "a row of '%s' differs in rounds of '%s', and is there for all", name, name_of(v, n));
+        if (i) TRY(check_alike(v, n, f->index[i], "rows", LOOP_NO_BESIDE));
+    }
+    const tensor_node *at = tensor_node_at(v->op, f->index[0]);
+    return at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == m->var ? NULL : WRONG(v, "a row of '%s' is at no point of '%s'", name, name_of(v, m));
+}
+
 const char *loop_check_fetched(loop_verifier *v, const loop_node *n) {
     TRY(check_rounds(v, n));
     TRY(check_around(v));
@@ -184,10 +201,11 @@ const char *loop_check_fetched(loop_verifier *v, const loop_node *n) {
     TRY(check_alike(v, n, n->hi, "the bounds", LOOP_NO_BESIDE));
     for (uint32_t i = 0; i < n->nfetched; i++) {
         TRY(check_input(v, &n->fetched[i]));
-        bool rows = n->fetched[i].beside == LOOP_NO_BESIDE;
-        TRY((rows ? check_row : check_tile)(v, n, &n->fetched[i]));
+        const loop_fetch *f = &n->fetched[i];
+        TRY((f->own ? check_own : f->beside == LOOP_NO_BESIDE ? check_row : check_tile)(v, n, f));
+        if (!f->own && i && f[-1].own) return WRONG(v, "rows of a block's own come behind those of rounds");
         for (uint32_t k = 0; k < i; k++)
-            if (n->fetched[k].val == n->fetched[i].val)
+            if (n->fetched[k].val == f->val && n->fetched[k].own == f->own)
                 return WRONG(v, "rows of '%s' are fetched twice", v->op->vals.data[n->fetched[i].val].name);
     }
     return NULL;

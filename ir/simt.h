@@ -63,7 +63,10 @@ typedef struct {
     uint8_t rule, flags;
 } simt_op_info;
 const simt_op_info *simt_op_table(simt_op op);
-static inline bool simt_is_group(uint16_t op) { return op == SIMT_MMA_GROUP || op == SIMT_MMA_ROWS || op == SIMT_MMA_ROWS_TRANS; }   // of four warps
+static inline bool simt_is_group(uint16_t op)    // of four warps
+{
+    return op == SIMT_MMA_GROUP || op == SIMT_MMA_ROWS || op == SIMT_MMA_ROWS_TRANS || op == SIMT_MMA_ROWS_BOTH;
+}
 
 #define SIMT_SREGS(X) X(TID, "tid") X(NTID, "ntid") X(CTAID, "ctaid") X(NCTAID, "nctaid") X(LANEID, "laneid")
 typedef enum {
@@ -126,7 +129,7 @@ simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32
 uint32_t simt_mma_piece_bytes(simt_mma k);
 // Of MMA_ROWS, where a byte of a row lies from the first one, which is at a multiple of SIMT_PANEL_ALIGN: a panel has SIMT_PANEL_ROW bytes of each
 // row, row after row, whose pieces of 16 bytes change places with the row's number, so that those of eight rows are in banks of their own.
-enum { SIMT_PANEL_ROW = 128, SIMT_PANEL_ALIGN = 1024 };
+enum { SIMT_PANEL_ROW = 128, SIMT_PANEL_ALIGN = 1024, SIMT_GROUP_ROWS = 64 };
 uint32_t simt_mma_row_at(uint32_t rows, uint32_t row, uint32_t byte);
 
 // ---- Functions -------------------------------------------------------------------------------------------
@@ -156,6 +159,8 @@ typedef struct {
     simt_mem mem;
     span at;          // the .gnn text it comes from; reaches PTX line info
 } simt_instr_info;
+// Of an operation of four warps, the arguments before C: where B is, and A.
+static inline uint32_t simt_group_factors(const simt_instr_info *i) { return i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1 + (uint32_t)i->imm.i; }
 
 typedef struct {
     simt_type type;

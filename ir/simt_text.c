@@ -7,7 +7,7 @@ static simt_written_form form_of(simt_op op) {
     case SIMT_WHILE: return FORM_WHILE;
     case SIMT_IF: return FORM_IF;
     case SIMT_YIELD: case SIMT_RETURN: return FORM_LIST;
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: return FORM_MMA;
+    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return FORM_MMA;
     }
     return FORM_PLAIN;
 }
@@ -29,7 +29,7 @@ static simt_written_aux aux_of(simt_op op) {
     case SIMT_CMP: return AUX_PREDICATE;
     case SIMT_ATOM: case SIMT_RED: return AUX_ATOMIC;
     case SIMT_FENCE: return AUX_SCOPE;
-    case SIMT_MMA: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: return AUX_MMA;
+    case SIMT_MMA: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return AUX_MMA;
     }
     return AUX_NONE;
 }

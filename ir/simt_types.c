@@ -65,7 +65,7 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_FOR: return INT;
     case SIMT_SREG: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_CALL: case SIMT_WHILE: case SIMT_YIELD:
     case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_RETURN: case SIMT_TRAP: case SIMT_COPY_END: case SIMT_COPY_WAIT:
-    case SIMT_FENCE_MMA: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_OP_COUNT:
+    case SIMT_FENCE_MMA: case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: case SIMT_OP_COUNT:
         return ANY;
     }
     return 0;
@@ -207,12 +207,14 @@ static const char *call_fault(const simt_func *f, const simt_instr_info *i) {
 static const char *group_fault(const simt_func *f, const simt_instr_info *i) {
     simt_mma kind = (simt_mma)i->aux;
     simt_type c = simt_mma_type(kind, SIMT_MMA_C);
-    int64_t some = i->imm.i + 1, all = some + i->nresults;
+    uint32_t some = simt_group_factors(i), all = some + i->nresults;
+    bool both = i->op == SIMT_MMA_ROWS_BOTH;
     if (!i->nresults || (i->nargs != some && i->nargs != all))
-        return "it needs where B is, A of each step, and C of each piece or of none";
-    if (!simt_type_equal(simt_typeof(f, i->args[0]), SIMT_T(PTR_SHARED)))
-        return "its first argument must point to shared memory";
-    for (uint32_t k = 1; k < i->nargs; k++)
+        return both ? "it needs where B and A are, and C of each piece or of none" : "it needs where B is, A of each step, and C of each piece or of none";
+    for (uint32_t k = 0; k < 1u + both; k++)
+        if (!simt_type_equal(simt_typeof(f, i->args[k]), SIMT_T(PTR_SHARED)))
+            return k ? "its second argument must point to shared memory" : "its first argument must point to shared memory";
+    for (uint32_t k = 1 + both; k < i->nargs; k++)
         if (!simt_type_equal(simt_typeof(f, i->args[k]), k < some ? simt_mma_type(kind, SIMT_MMA_A) : c))
             return k < some ? "an argument is not what a lane holds of A"
                             : "an argument is not what a lane holds of C";

@@ -67,9 +67,11 @@ static const char *group_fault(const simt_instr_info *i, uint32_t threads) {
     if (i->nresults > MOST_PIECES) return "it has at most 32 pieces";
     if (i->op != SIMT_MMA_GROUP && (!i->mem.scale || i->mem.scale % TURN || i->mem.scale > MOST_ROWS))
         return "a panel has a multiple of 8 rows, up to 2040";
-    if (i->op == SIMT_MMA_ROWS && i->mem.scale < 8 * i->nresults) return "it has more columns than a panel has rows";
+    if ((i->op == SIMT_MMA_ROWS || i->op == SIMT_MMA_ROWS_BOTH) && i->mem.scale < 8 * i->nresults) return "it has more columns than a panel has rows";
     if (i->op == SIMT_MMA_ROWS_TRANS && simt_element_bits(simt_mma_table((simt_mma)i->aux)->element) != 16)
         return "points of the depth are rows of numbers of 16 bits";
+    if (i->op == SIMT_MMA_ROWS_BOTH && simt_element_bits(simt_mma_table((simt_mma)i->aux)->element) != 16)
+        return "rows of A are of numbers of 16 bits";
     if (i->op == SIMT_MMA_ROWS_TRANS && i->mem.scale < i->imm.i * simt_mma_table((simt_mma)i->aux)->k)
         return "it has more points of the depth than a panel has rows";
     return threads % (WARP * warps) ? "it needs blocks of a multiple of 128 threads" : NULL;
@@ -112,7 +114,7 @@ static const char *attribute_fault(const simt_func *f, const simt_instr_info *i)
     case SIMT_ATOM: case SIMT_RED: return atomic_fault(f, i);
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY: return width_fault(i);
     case SIMT_MMA: return mma_fault(f, i);
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: return group_fault(i, f->block);
+    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return group_fault(i, f->block);
     case SIMT_COPY:
         return i->imm.i == 2 || i->imm.i == 4 || i->imm.i == 8 || i->imm.i == 16
                    ? NULL

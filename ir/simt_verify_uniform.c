@@ -31,6 +31,8 @@ static void walk(simt_verifier *v, const uint8_t *u, simt_region r, uint8_t cont
                 over(control));
         else if (simt_is_group(i->op) && u[i->args[0]] > UNIFORM_WARP)
             simt_verify_fault_at(v, instr, "its first argument may differ between lanes of the warp");
+        else if (i->op == SIMT_MMA_ROWS_BOTH && u[i->args[1]] > UNIFORM_WARP)
+            simt_verify_fault_at(v, instr, "its second argument may differ between lanes of the warp");
         uint8_t inner = i->nregions ? worse(control, control_of(v->func, u, i)) : control;
         for (uint32_t n = 0; n < i->nregions && !v->fault; n++) walk(v, u, i->regions[n], inner);
     }

@@ -10,7 +10,7 @@ const loop_kernel *lw_launch_at(const lowering *l, uint32_t step) {
 
 bool lw_together(const lowering *l, uint32_t step) {
     const loop_kernel *k = lw_launch_at(l, step);
-    return k && k->start == LOOP_START_TOGETHER;
+    return k && loop_shares_launch(k->start);
 }
 
 // What is loaded as invariant, or through a pointer without aliases, may be loaded before the wait: nothing

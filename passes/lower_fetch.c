@@ -24,7 +24,7 @@ static uint32_t buffer_bytes(const kernel *k, const fetched_rows *f) {
 // ---- Who copies ------------------------------------------------------------------------------------------
 static bool has_tiles(const loop_node *n) {
     bool tiles = false;
-    for (uint32_t i = 0; i < n->nfetched; i++) tiles |= n->fetched[i].beside != LOOP_NO_BESIDE;
+    for (uint32_t i = 0; i < n->nfetched; i++) tiles |= n->fetched[i].beside != LOOP_NO_BESIDE && !n->fetched[i].own;
     return tiles;
 }
 
@@ -32,6 +32,13 @@ static bool has_panels(const loop_node *n) {
     bool panels = false;
     for (uint32_t i = 0; i < n->nfetched; i++) panels |= n->fetched[i].panels;
     return panels;
+}
+
+// Of what is fetched, how much comes round by round: what is the block's own comes last.
+static uint32_t each_round(const loop_node *n) {
+    uint32_t fetched = n->nfetched;
+    while (fetched && n->fetched[fetched - 1].own) fetched--;
+    return fetched;
 }
 
 // Whether each group is a warp that reads the rows of its own digit alone, which follow one another.
@@ -193,9 +200,10 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
                           simt_value hi, simt_value slot) {
     side round = {n->var, base, hi}, beside = {0};
     if (f->beside) beside = (side){f->beside->var, k->var[f->beside->var].base, k->var[f->beside->var].end};
+    bool own = f->rows->own;
     filling x = {.to = f,
-                 .row = f->tile.along ? beside : round,
-                 .column = f->tile.along ? round : beside,
+                 .row = own || f->tile.along ? beside : round,
+                 .column = own ? (side){0} : f->tile.along ? round : beside,
                  .number = k->thread,
                  .threads = k->plan->threads,
                  .rows = f->tile.rows,
@@ -216,7 +224,7 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
 // has read the indices the round before (lower_round_ahead.c), and copies the rows where the round ends.
 static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
     bool early = n->buffers > 1;
-    for (uint32_t i = 0; i < n->nfetched; i++) {
+    for (uint32_t i = 0; i < each_round(n); i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
         early = early && !f->beside && !is_itself(k, f);
     }
@@ -235,7 +243,7 @@ static bool shares_indices(const kernel *k, uint32_t first, uint32_t i) {
 static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
                  simt_value slot, const simt_value *indices) {
     const simt_value *known = NULL;
-    for (uint32_t i = 0; i < n->nfetched; i++) {
+    for (uint32_t i = 0; i < each_round(n); i++) {
         filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, slot);
         if (indices && !shares_indices(k, first, i)) known = indices, indices += copies_each(&x);
         copy_rows(k, b, &x, known);
@@ -244,7 +252,7 @@ static void fill(kernel *k, simt_builder *b, const loop_node *n, uint32_t first,
 
 static void take_indices(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, simt_value base, simt_value hi,
                          simt_value slot, const simt_value *indices) {
-    for (uint32_t i = 0; i < n->nfetched; i++) {
+    for (uint32_t i = 0; i < each_round(n); i++) {
         fetched_rows *f = &k->fetched.data[first + i];
         filling *x = ARENA_NEW(k->l->arena, filling);
         *x = filling_of(k, b, n, f, base, hi, slot);
@@ -304,7 +312,7 @@ static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
 static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
     for (uint32_t i = 0; i < k->fetched_at.len; i++)
         if (k->fetched_at.data[i].of == f->rows) return k->fetched_at.data[i].at;
-    uint32_t bytes = n->buffers * buffer_bytes(k, f);
+    uint32_t bytes = (f->rows->own ? 1 : n->buffers) * buffer_bytes(k, f);
     fetched_room r = {f->rows, f->rows->panels ? lw_shared_take_at(k, bytes, SIMT_PANEL_ALIGN) : lw_shared_take(k, bytes)};
     VEC_PUSH(k->l->arena, &k->fetched_at, r);
     return r.at;
@@ -373,7 +381,7 @@ static uint32_t loads_of_op(const tensor_op *op, tensor_val val) {
 static bool comes_late(const kernel *k, const loop_node *n) {
     const tensor_op *op = k->l->op;
     const loop_node *group = n->buffers == 1 ? group_in(&n->body) : NULL;
-    bool late = group != NULL && !has_tiles(n);
+    bool late = group != NULL && !has_tiles(n) && each_round(n) == n->nfetched;
     for (uint32_t i = 0; late && i < n->nfetched; i++) {
         const tensor_node *product = tensor_node_at(op, op->stages.data[group->stages[0]].body[0]);
         tensor_val val = n->fetched[i].val;
@@ -396,6 +404,10 @@ void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by) {
 void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, const simt_value *indices) {
     uint32_t first = begin(k, n), each = indices ? lw_fetch_index_count(k, n) : 0;
     if (comes_again(k)) meet(k, b, n);
+    for (uint32_t i = each_round(n); i < n->nfetched; i++) {   // with the first round's
+        filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
+        copy_rows(k, b, &x, NULL);
+    }
     for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
         fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
                    i32(b, i), indices ? &indices[i * each] : NULL);
@@ -423,13 +435,12 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     for (uint32_t i = 0; late && i < n->nfetched; i++)
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
     for (uint32_t i = 0; i < n->nfetched; i++)
-        k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, slot,
-                                                            buffer_bytes(k, &k->fetched.data[first + i]));
+        k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, n->fetched[i].own ? i32(b, 0) : slot, buffer_bytes(k, &k->fetched.data[first + i]));
 }
 
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
     uint32_t first = begin(k, n), count = 0;
-    for (uint32_t i = 0; i < n->nfetched && reads_early(k, n, first); i++) {
+    for (uint32_t i = 0; i < each_round(n) && reads_early(k, n, first); i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
         if (!shares_indices(k, first, i)) count += shared_out(f->tile.rows * row_copies(k, f), k->plan->threads);
     }
@@ -439,7 +450,7 @@ uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
 
 void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out) {
     uint32_t first = begin(k, n);
-    for (uint32_t i = 0; i < n->nfetched; i++) {
+    for (uint32_t i = 0; i < each_round(n); i++) {
         filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
         for (uint32_t c = 0; c < copies_each(&x) && !shares_indices(k, first, i); c++) {
             copy_place place = place_of(b, &x, c * x.threads);

@@ -4,6 +4,8 @@
 //  →  blocks = ceil(V / 4) * ceil(F / 32); v's block = ctaid / ceil(F / 32), f's = ctaid % ceil(F / 32)
 #include "lower.h"
 
+#include <string.h>
+
 // ---- Parameters ------------------------------------------------------------------------------------------
 static bool shares(const tensor_op *op, tensor_val a, tensor_val b) {
     return a == b || op->vals.data[a].inplace == b || op->vals.data[b].inplace == a;
@@ -201,35 +203,79 @@ static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
     return all;
 }
 
-// The blocks from `from` to `to` go through the kernel's body; NULL: there are none before, or behind.
-static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, simt_value at, const simt_value *from,
-                      const simt_value *to) {
-    simt_value c = from ? simt_build_cmp(b, SIMT_GE, at, *from) : 0, less = to ? simt_build_cmp(b, SIMT_LT, at, *to) : 0;
-    c = c && less ? simt_build_binary(b, SIMT_AND, c, less) : c ? c : less;
+// Which blocks are a kernel's, and the number of each among them.
+typedef struct {
+    simt_value is, at;   // is: 0: all are
+} turn;
+
+// One kernel after the other: from: the first block of the kernel at hand; n: how many it has; NULL: all that are left.
+static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from, const simt_value *n) {
+    simt_value at = from ? simt_build_binary(b, SIMT_SUB, block, *from) : block, is = from ? simt_build_cmp(b, SIMT_GE, block, *from) : 0,
+               less = n ? simt_build_cmp(b, SIMT_LT, at, *n) : 0;
+    return (turn){is && less ? simt_build_binary(b, SIMT_AND, is, less) : is ? is : less, at};
+}
+
+// In turns, while each has a block; then one after the other. least: of the numbers of blocks; from: the first of the kernel's left over.
+static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels, simt_value least, simt_value from, simt_value n) {
+    simt_value turns = simt_build_with(b, SIMT_MUL, least, kernels), in = simt_build_cmp(b, SIMT_LT, block, turns),
+               its = simt_build_cmp(b, SIMT_EQ, simt_build_with(b, SIMT_UREM, block, kernels), simt_build_int(b, SIMT_T(I32), which)),
+               left = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_SUB, block, turns), from),
+               rest = simt_build_binary(b, SIMT_SUB, n, least),
+               there = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GE, left, simt_build_int(b, SIMT_T(I32), 0)),
+                                         simt_build_cmp(b, SIMT_LT, left, rest));
+    return (turn){simt_build_select(b, in, its, there),
+                  simt_build_select(b, in, simt_build_with(b, SIMT_UDIV, block, kernels), simt_build_binary(b, SIMT_ADD, left, least))};
+}
+
+// A block goes through the body of one, so all have the same shared memory.
+static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn t, uint32_t shared, uint32_t *most) {
     simt_builder then;
-    simt_build_if(b, c, NULL, 0, &then, NULL);
+    k->f->shared_bytes = shared;
+    k->scratch_bytes = 0;
+    k->fetched_at.len = 0;
+    memset(k->shared_at, 0, (k->l->op->vals.len + 1) * sizeof *k->shared_at);
+    simt_build_if(b, t.is, NULL, 0, &then, NULL);
     region_mark m = lw_enter(k);
-    deal_blocks(k, &then, from ? simt_build_binary(&then, SIMT_SUB, at, *from) : at);
+    deal_blocks(k, &then, t.at);
     lw_body(k, &then, &plan->body);
     lw_leave(k, m);
     simt_build_yield(&then, NULL, 0);
+    if (k->f->shared_bytes > *most) *most = k->f->shared_bytes;
+}
+
+// How many blocks each has, and the sum for the launch.
+static simt_value *counts_of(kernel *k, simt_builder *b, uint32_t step, uint32_t kernels, size_expr *all) {
+    simt_value *n = ARENA_ARRAY(k->l->arena, simt_value, kernels);
+    for (uint32_t i = 0; i < kernels; i++) {
+        k->block_loops.len = 0;
+        find_block_loops(k, &lw_launch_at(k->l, step + i)->body);
+        size_expr own = grid_size(k);
+        for (uint32_t t = 0; t < own.len; t++) VEC_PUSH(k->l->arena, all, own.data[t]);
+        if (i) VEC_PUSH(k->l->arena, all, ((size_token){SZ_ADD, 0, 0}));
+        n[i] = count_of_shares(k, b);
+    }
+    return n;
 }
 
 static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
     size_expr all = {0};
-    simt_value from = 0, at = simt_build_sreg(b, SREG_CTAID);
-    for (uint32_t i = step; i == step || lw_together(k->l, i); i++) {
-        const loop_kernel *plan = lw_launch_at(k->l, i);
+    uint32_t kernels = 1, shared = k->f->shared_bytes, most = shared;
+    while (lw_together(k->l, step + kernels)) kernels++;
+    bool turns = lw_launch_at(k->l, step + 1)->start == LOOP_START_ALTERNATE;
+    simt_value *n = counts_of(k, b, step, kernels, &all), block = simt_build_sreg(b, SREG_CTAID), least = n[0], from = 0;
+    for (uint32_t i = 1; turns && i < kernels; i++) least = simt_build_binary(b, SIMT_MIN, least, n[i]);
+    if (turns) from = simt_build_int(b, SIMT_T(I32), 0);
+    for (uint32_t i = 0; i < kernels; i++) {
+        const loop_kernel *plan = lw_launch_at(k->l, step + i);
+        turn t = turns ? alternating(b, block, i, kernels, least, from, n[i])
+                       : in_a_row(b, block, i ? &from : NULL, i + 1 < kernels ? &n[i] : NULL);
         k->block_loops.len = 0;
         find_block_loops(k, &plan->body);
-        size_expr own = grid_size(k);
-        for (uint32_t t = 0; t < own.len; t++) VEC_PUSH(k->l->arena, &all, own.data[t]);
-        if (i > step) VEC_PUSH(k->l->arena, &all, ((size_token){SZ_ADD, 0, 0}));
-        bool last = !lw_together(k->l, i + 1);
-        simt_value n = last ? 0 : count_of_shares(k, b), to = n && from ? simt_build_binary(b, SIMT_ADD, from, n) : n;
-        blocks_of(k, b, plan, at, from ? &from : NULL, last ? NULL : &to);
-        from = to;
+        blocks_of(k, b, plan, t, shared, &most);
+        simt_value past = turns ? simt_build_binary(b, SIMT_SUB, n[i], least) : n[i];
+        from = from ? simt_build_binary(b, SIMT_ADD, from, past) : past;
     }
+    k->f->shared_bytes = most;
     return all;
 }
 

@@ -285,6 +285,25 @@ static void find_walks(walks *w) {
     }
 }
 
+// Each sum of the walk in one of its own.
+static void part(walks *w, uint32_t which) {
+    const walk all = w->walks.data[which];
+    for (uint32_t i = 0; i < all.sums.len; i++) {
+        const uint32_t stage = all.sums.data[i];
+        walk own = {.map = all.map, .scores = default_reads_score(w, stage), .meets = reads_sum(w, &all, stage)};
+        VEC_PUSH(w->p->arena, &own.sums, stage);
+        if (i) VEC_PUSH(w->p->arena, &w->walks, own);
+        else w->walks.data[which] = own;
+        w->walk_of[stage] = i ? w->walks.len : which + 1;
+    }
+}
+
+static void part_walks(walks *w) {
+    const uint32_t n = w->walks.len;
+    for (uint32_t i = 0; i < n && default_is_windows(w->m->rows); i++)
+        if (default_walk_is_worth(w, &w->walks.data[i]) && default_window_parts(w, &w->walks.data[i])) part(w, i);
+}
+
 // ---- What rows are known to be ---------------------------------------------------------------------------
 typedef struct {
     const walks *w;
@@ -452,7 +471,19 @@ static bool is_made_of_early(const walks *w, const walk *of, uint32_t stage) {
     return false;
 }
 
-// Of one number of a row, a block of a window waits longer for its row's arrays than a kernel of their own takes.
+static bool are_independent(walks *w) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->walks.len && default_is_windows(w->m->rows); i++) {
+        if (!default_walk_is_worth(w, &w->walks.data[i])) continue;
+        if (!default_window_alone(w, &w->walks.data[i])) return false;
+        n++;
+        for (uint32_t k = 0; k < w->walks.len; k++)
+            if (k != i && default_walk_is_worth(w, &w->walks.data[k]) && comes_after(w, &w->walks.data[i], &w->walks.data[k])) return false;
+    }
+    return n > 1;
+}
+
+// Windows of walks that then need nothing of each other go through the same rows side by side. And of one number of a row, a block of a window waits longer for its row's arrays than a kernel of their own takes.
 static bool has_several(const walks *w, const tensor_stage *st) {
     int64_t n = 1;
     for (uint32_t i = 1; i < st->nleft; i++) n *= default_extent(w->p, st->left[i]);
@@ -468,7 +499,7 @@ static void find_early(walks *w) {
             walk *of = &w->walks.data[k];
             const tensor_stage *st = stage_of(w, i);
             if (!default_walk_is_worth(w, of) || !is_of_rows(w, of, i) || !read_by_walk(w, of, i)) continue;
-            if (windows && !has_several(w, st)) continue;
+            if (w->independent || (windows && !has_several(w, st))) continue;
             bool sum = st->reducer != TENSOR_NO_REDUCER;
             if (sum ? !default_reduces_dense(w->p, st) || !plan_loads(w->p, st, sees_param, w) : !is_made_of_early(w, of, i)) continue;
             VEC_PUSH(w->p->arena, &of->early, i);
@@ -569,6 +600,8 @@ bool default_find_walks(walks *w) {
     for (uint32_t i = 0; i < n; i++)
         if (!plan_inlined(w->p, i) && map_of(w, i) != TENSOR_NO_VAL) default_nest(w, i);
     find_walks(w);
+    part_walks(w);
+    w->independent = are_independent(w);
     find_early(w);
     find_late(w);
     return give_edges(w);

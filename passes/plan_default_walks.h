@@ -26,6 +26,7 @@ typedef struct {
     bool joined;              // warps of a window's row add parts of scores up
     const char *four;         // the operation by which four warps multiply at once, of all that windows have; NULL: each by itself
     int64_t accumulators;     // of a score of windows: the fewest that a walk which multiplies wants; 0: none is of windows
+    bool independent;         // several of windows, none of which needs what another one sums: their blocks alternate
     bool single;              // one walk of those that are worth one
     bool heavy;               // several walks, some of which read several rows of an edge, or sum them
     bool light;               // an edge has one row for each, and it sums one
@@ -54,5 +55,7 @@ uint32_t default_deepest_read(const walks *w, uint32_t stage);   // the score of
 void default_nest(walks *w, uint32_t stage);
 // Walks of windows (plan_default_windows.c): their cells, and those of a score; false: it is no such walk.
 bool default_window_walk(walks *w, const walk *of, const stage_group *all);
+bool default_window_alone(walks *w, const walk *of);   // whether a block has one head of each row
+bool default_window_parts(walks *w, const walk *of);   // whether its sums have walks of their own: four warps have room for one, and not for all
 void default_window_score(walks *w, const tensor_stage *st);
 #endif

@@ -2,7 +2,7 @@
 // them together, and what a cell has no edge for costs less than what each edge alone would. Of walks whose deepest
 // sums are of what a second map says, in 16 bits, and whose scores are dot products of rows and of that.
 //     y: { window v 16 by src 16;  groups v 2;  vector d 8;  registers d 4;  mma e f16; }  s.sum: mma d f16
-#include "plan_default_walks.h"
+#include "plan_default_windows.h"
 
 #include <string.h>
 
@@ -25,15 +25,14 @@ enum {
     MOST_PARTS = 4,     // of a row's columns, a warp each, which all have its scores
     JOINED = 2,         // or add those up
     PANEL = 64,         // numbers of 16 bits that operations of four warps read at once
-    FOUR_WIDEST = 128,  // of the walks of a gradient by those: two sums leave no room for more
+    FOUR_HELD = 192,    // of the walks of a gradient by those: registers of a thread for sums
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
     HEAD_WARPS = 4,     // that have heads of their own
     MOST_HEAD_WARPS = 8,
     BUFFERS = 3,        // of rows they share
     FEW_BUFFERS = 2,    // of wide ones of f32
-    MOST_HEADS = 4,     // of a row at once
-    MOST_ALONE = 16     // of sums that are no products
+    MOST_HEADS = 4      // of a row at once
 };
 
 // From which share of cells in use on windows are faster than walks of edges, in thousandths: measured on an H200 over batches of
@@ -44,166 +43,7 @@ static const struct {
     int64_t one, several;         // products of a walk, those of scores counted
 } densities[] = {{128, 150, 90}, {64, 180, 90}, {32, 250, 120}, {0, 350, 170}};
 
-typedef struct {
-    walks *w;
-    const walk *of;
-    tensor_val source;
-    ir_dtype type;              // of what is multiplied; DT_COUNT: nothing
-    uint32_t depth;             // levels of the deepest sums
-    int64_t columns, heads, products, scores;   // sums and scores that are products
-    int64_t dots;               // points of the products that scores are; 0: they are none
-    bool bounded;               // what cells hold is at most 1
-    bool apart;                 // heads have blocks of their own, and are as one here
-    bool wide;                  // all heads have much, together
-    int64_t accumulators;       // of the score at hand
-} windows;
-
-static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
-
 // ---- Whether it fits -------------------------------------------------------------------------------------
-static bool is_map_at(const planner *p, const tensor_node *n, tensor_val *map) {
-    if (n->op != TENSOR_LOAD_OP || n->nargs != 1 || p->op->vals.data[n->imm.i].role != VAL_MAP) return false;
-    *map = (tensor_val)n->imm.i;
-    return tensor_node_at(p->op, n->args[0])->op == TENSOR_VAR_OP;
-}
-
-// What is read at what another map of the edges says.
-static bool see_source(windows *x, tensor_val map) {
-    const tensor_val_info *i = &x->w->p->op->vals.data[map];
-    if (map == x->of->map || i->facts & (FACT_PARTIAL | FACT_PREFIX) ||
-        i->axes[0] != x->w->p->op->vals.data[x->of->map].axes[0])
-        return false;
-    if (x->source == TENSOR_NO_VAL) x->source = map;
-    return x->source == map;
-}
-
-// Of a factor: 16 bits, or f32 that nothing was narrower before.
-static ir_dtype type_of(const planner *p, tensor_expr e) {
-    ir_dtype t = default_narrow_type(p->op, e);
-    return t == DT_COUNT && tensor_node_at(p->op, e)->op == TENSOR_LOAD_OP && tensor_typeof(p->op, e).type == DT_F32 ? DT_F32 : t;
-}
-
-static bool see_type(windows *x, tensor_expr e) {
-    ir_dtype t = type_of(x->w->p, e);
-    if (t == DT_COUNT) return false;
-    if (x->type == DT_COUNT) x->type = t;
-    return x->type == t;
-}
-
-// A load of an input, at the map or at what a row is, that ends on the index.
-static bool is_rows_of(const windows *x, tensor_expr e, tensor_var along, bool *row, tensor_val *map) {
-    const planner *p = x->w->p;
-    const tensor_node *n = loop_matrix_factor(p->op, e);
-    if (n->op != TENSOR_LOAD_OP || n->nargs < 2 || p->op->vals.data[n->imm.i].role != VAL_TENSOR) return false;
-    const tensor_node *last = tensor_node_at(p->op, n->args[n->nargs - 1]);
-    if (last->op != TENSOR_VAR_OP || (tensor_var)last->imm.i != along) return false;
-    if (!is_map_at(p, tensor_node_at(p->op, n->args[0]), map)) return false;
-    *row = *map == x->of->map;
-    return true;
-}
-
-static bool is_dot(windows *x, const tensor_stage *st) {
-    const tensor_node *product = tensor_node_at(x->w->p->op, st->body[0]);
-    bool row[2];
-    tensor_val map[2];
-    if (st->nbound != 1 || st->nkeys || product->op != TENSOR_MUL_OP || !plan_matrix_sums(x->w->p, st)) return false;
-    for (uint32_t i = 0; i < 2; i++)
-        if (!is_rows_of(x, product->args[i], st->bound[0], &row[i], &map[i]) || !see_type(x, product->args[i]))
-            return false;
-    x->dots = default_extent(x->w->p, st->bound[0]);
-    return row[0] != row[1] && see_source(x, map[row[0] ? 1 : 0]) && x->dots;
-}
-
-typedef struct {
-    windows *x;
-    tensor_var columns;
-    uint32_t found;   // factors that have them
-    bool fits;
-} factors;
-
-// A number of the caller's stands in a cell by itself.
-static bool has_numbers(const windows *x, tensor_expr e, tensor_var columns) {
-    const planner *p = x->w->p;
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (n->op == TENSOR_EXP_OP) return false;
-    if (n->op == TENSOR_LOAD_OP && p->op->vals.data[n->imm.i].role == VAL_TENSOR) return !plan_mentions(p, e, columns);
-    for (uint32_t i = 0; i < n->nargs; i++)
-        if (has_numbers(x, n->args[i], columns)) return true;
-    return false;
-}
-
-// Exponentials of differences from a maximum that is found on the run: what else a term has of the row waits.
-static bool is_weight(const windows *x, const tensor_stage *st) {
-    if (has_numbers(x, plan_inline_loads(x->w->p, st->body[0]), st->left[st->nleft - 1])) return false;
-    for (uint32_t i = 0; i < x->of->sums.len; i++) {
-        const tensor_stage *m = stage_of(x->w, x->of->sums.data[i]);
-        if (x->w->p->op->reducers.data[m->reducer].kind == REDUCE_MAX &&
-            default_reads(x->w, (uint32_t)(st - x->w->p->op->stages.data), x->of->sums.data[i]))
-            return true;
-    }
-    return false;
-}
-
-// Of the factors of a term one has the columns, and is of what the map says alone.
-static void see_factors(factors *f, tensor_expr e) {
-    const planner *p = f->x->w->p;
-    const tensor_node *n = tensor_node_at(p->op, e);
-    bool row;
-    tensor_val map;
-    if (!plan_mentions(p, e, f->columns)) return;
-    if (n->op == TENSOR_MUL_OP) {
-        see_factors(f, n->args[0]);
-        see_factors(f, n->args[1]);
-        return;
-    }
-    f->found++;
-    f->fits = f->fits && is_rows_of(f->x, e, f->columns, &row, &map) && !row && see_source(f->x, map) && see_type(f->x, e);
-}
-
-static bool is_product(windows *x, const tensor_stage *st) {
-    factors f = {x, st->left[st->nleft - 1], 0, true};
-    see_factors(&f, plan_inline_loads(x->w->p, st->body[0]));
-    return f.fits && f.found == 1 && plan_matrix_sums(x->w->p, st) && !st->nfilters;
-}
-
-static bool fits_sums(windows *x) {
-    const planner *p = x->w->p;
-    for (uint32_t i = 0; i < x->of->sums.len; i++) {
-        const tensor_stage *st = stage_of(x->w, x->of->sums.data[i]);
-        if (st->nleft > x->depth) x->depth = st->nleft;
-        if (st->nbound != 1) return false;
-    }
-    uint32_t others = 0;   // as deep
-    for (uint32_t i = 0; i < x->of->sums.len; i++) {
-        const tensor_stage *st = stage_of(x->w, x->of->sums.data[i]);
-        bool deep = st->nleft == x->depth && st->nleft > 1, own = deep && is_product(x, st);
-        others += deep && !own;
-        if (!own) continue;
-        x->bounded = (!x->products || x->bounded) && is_weight(x, st);
-        x->products++;
-        x->columns = default_extent(p, st->left[st->nleft - 1]);
-    }
-    if (x->products) return !others;
-    const tensor_stage *st = stage_of(x->w, x->of->sums.data[0]);   // what rows and heads have alone
-    return x->depth < 2 || (x->depth == 2 && default_extent(p, st->left[st->nleft - 1]) <= MOST_ALONE);
-}
-
-// A score that reduces, which the walk's sums read.
-static bool is_score(const windows *x, uint32_t stage) {
-    bool read = false;
-    for (uint32_t k = 0; k < x->of->sums.len; k++) read |= default_reads(x->w, x->of->sums.data[k], stage);
-    return read && x->w->scores[stage] && stage_of(x->w, stage)->reducer != TENSOR_NO_REDUCER;
-}
-
-static bool fits_scores(windows *x) {
-    for (uint32_t i = 0; i < x->w->p->op->stages.len; i++) {
-        if (!is_score(x, i)) continue;
-        if (!is_dot(x, stage_of(x->w, i))) return false;
-        x->scores++;
-    }
-    return true;
-}
-
 static int64_t heads_of(const windows *x) {
     const tensor_stage *deepest = plan_deepest(x->w->p, &x->of->sums);
     uint32_t level = x->products ? x->depth - 1 : x->depth;
@@ -243,16 +83,20 @@ static bool are_shared(const windows *x) {
 static bool has_maximum(const windows *x) {
     bool any = false;
     for (uint32_t i = 0; i < x->of->sums.len; i++)
-        any |= x->w->p->op->reducers.data[stage_of(x->w, x->of->sums.data[i])->reducer].kind == REDUCE_MAX;
+        any |= x->w->p->op->reducers.data[window_stage(x->w, x->of->sums.data[i])->reducer].kind == REDUCE_MAX;
     return any;
 }
 
-static bool is_scaled(const windows *x) { return x->type == DT_F16 && x->scores && !x->bounded && !has_maximum(x); }
+// Gradients of attention, whose cells are rounded to the 16 bits that the results have.
+static bool is_rounded(const windows *x) { return (x->type == DT_F16 || x->type == DT_BF16) && x->scores && !x->bounded && !has_maximum(x); }
 
-// Whether four warps may multiply what a window's slots read at once, by numbers of 16 bits. A gradient of one score has a walk without products.
+static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }   // registers
+static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
+
+// Whether four warps may multiply what a window's slots read at once, by numbers of 16 bits.
 static bool multiply_by_four(const windows *x) {
-    bool bits = (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || (is_scaled(x) && x->scores > 1));
-    return bits && x->products && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns) && (x->scores < 2 || x->columns <= FOUR_WIDEST) &&
+    bool bits = (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_rounded(x));
+    return bits && x->products && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns) && (x->scores < 2 || words_of_sums(x) <= FOUR_HELD) &&
            default_group_operation(x->w->p, ir_dtype_text(x->type));
 }
 
@@ -280,7 +124,7 @@ static bool have_little(const windows *x) { return x->apart && width_of(x) <= WI
 static int64_t slots_of(const windows *x) {
     int64_t most = x->type != DT_F32 ? WIDE : x->apart ? LEAST : 0;
     bool narrow = x->products && !is_odd(x) && x->heads == 1 && x->columns <= most && x->dots <= most;
-    if (x->w->four) return 2 * ROWS;
+    if (x->w->four) return x->bounded || x->columns < WIDEST ? 2 * ROWS : ROWS;
     return narrow && are_shared(x) && (x->wide || differ(x)) ? 2 * ROWS : ROWS;
 }
 
@@ -288,9 +132,6 @@ static bool fits_odd(const windows *x) {
     int64_t row = x->heads * width_of(x) * ir_dtype_bytes(x->type);   // copied by whole words
     return x->type != DT_F32 && row % COPIED == 0 && are_shared(x);
 }
-
-static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }   // registers
-static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
 
 static bool rereads(const windows *x) {
     return x->type == DT_F32 && words_of_sums(x) + words_of_rows(x) > (x->products ? WORDS_HELD : WORDS_HELD / 2);
@@ -302,7 +143,7 @@ static bool rereads(const windows *x) {
 static bool joins(const windows *x) {
     int64_t parts = x->type == DT_F32 ? 1 : JOINED;
     bool wide = x->columns / parts + words_of_rows(x) > MOST_HELD;   // as the walk of two sums has it
-    return wide && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && x->dots % (JOINED * DEPTH) == 0;
+    return wide && !x->w->four && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && x->dots % (JOINED * DEPTH) == 0;
 }
 
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
@@ -348,6 +189,7 @@ static int64_t held_of_rows(const windows *x) { return rereads(x) ? 0 : words_of
 // Warps that have a part of a row's columns each, so that there is room; 0: there is none.
 static int64_t parts_of(const windows *x) {
     if (joins(x)) return JOINED;
+    if (x->w->four) return 1;
     int64_t parts = 1, most = !are_shared(x) || x->heads > 1 || x->type == DT_F32 || is_odd(x) ? 1 : MOST_PARTS;
     while (parts < most && words_of_sums(x) / parts + held_of_rows(x) > MOST_HELD) parts *= 2;
     bool room = words_of_sums(x) / parts + held_of_rows(x) <= MOST_HELD;
@@ -382,7 +224,7 @@ static bool fits_words(const windows *x) {
 static bool fit(windows *x) {
     const planner *p = x->w->p;
     if (!p->machine->gpu || p->facts->no_matrices || x->of->edges.len) return false;
-    if (!fits_sums(x) || !fits_scores(x) || x->source == TENSOR_NO_VAL || x->type == DT_COUNT) return false;
+    if (!default_window_sums(x)) return false;
     x->heads = heads_of(x);
     x->wide = x->heads > 1 && x->heads * width_of(x) >= WIDEST;
     x->apart = are_apart(x);
@@ -405,9 +247,9 @@ static void fill_window(const windows *x, const tensor_stage *st) {
                                   .subject = x->w->p->op->vars.data[st->left[0]].name, .nvalues = 3, .values = v});
 }
 
-// Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is precise. Those of attention are so many times
-// themselves in f16, which makes what is lost of them less than the results' own digits, and sums of what is too large for it are found
-// again. Numbers of f32 keep theirs by tf32x3.
+// Of 16 bits tf32 has all; gradients in cells reach further than f16 does, and than bf16 is precise. Those of attention are rounded as the
+// results are, which have as many digits, and so many times themselves in f16: sums of what is too large for it are found again. Numbers of
+// f32 keep theirs by tf32x3.
 enum { GRADIENT_SCALE = 64, ACCUMULATORS = 2 };
 
 // Threads that a multiprocessor should have room for; 0: as many as fit. Four blocks of four warps, where the walk of one sum and two scores of
@@ -424,19 +266,30 @@ static int64_t room_of(const windows *x) {
     return rereads(x) && words_of_sums(x) / (joins(x) ? JOINED : 1) <= SUM_MOST ? WORDS_SUM_ROOM : 0;
 }
 
+// Walks whose blocks alternate leave the same room.
+static int64_t room_of_all(const windows *x) {
+    int64_t least = room_of(x);
+    for (uint32_t i = 0; i < x->w->walks.len && x->w->independent; i++) {
+        windows other = {.w = x->w, .of = &x->w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
+        int64_t room = default_walk_is_worth(x->w, other.of) && fit(&other) ? room_of(&other) : 0;
+        if (room && (!least || room < least)) least = room;
+    }
+    return least;
+}
+
 // Of a score of a wide head: a warp has two sums at once, whose products wait for the one before; of four the tensor cores have enough. Where warps have
 // a part of the columns each, and scores of their own, it is slower, and forward in 16 bits the same.
 static int64_t accumulators_of(const windows *x) {
     if (!are_shared(x) || x->heads != 1 || have_little(x) || x->w->four) return 1;
     if (x->type == DT_F32) return x->columns > WIDE || (x->columns == WIDE && x->scores > 1) ? ACCUMULATORS : 1;
-    return is_scaled(x) && x->columns > WIDE && (joins(x) || parts_of(x) == 1) ? ACCUMULATORS : 1;
+    return is_rounded(x) && x->columns > WIDE && (joins(x) || parts_of(x) == 1) ? ACCUMULATORS : 1;
 }
 
 static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth, bool narrow) {
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 4);
     uint32_t n = 1;
-    bool scaled = !narrow && is_scaled(x);
-    v[0] = (schedule_value){.text = x->type == DT_F32 ? "tf32x3" : narrow || scaled ? ir_dtype_text(x->type) : "tf32", .var = UINT32_MAX};
+    bool rounded = !narrow && is_rounded(x), scaled = rounded && x->type == DT_F16;
+    v[0] = (schedule_value){.text = x->type == DT_F32 ? "tf32x3" : narrow || rounded ? ir_dtype_text(x->type) : "tf32", .var = UINT32_MAX};
     if (x->w->four) v[n++] = (schedule_value){.keyword = "shape", .text = x->w->four, .var = UINT32_MAX};
     if (scaled) v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
     if (x->accumulators > 1) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};
@@ -473,7 +326,7 @@ static int64_t access_of(const windows *x) { return x->type == DT_F32 ? PIECE / 
 
 // Rows that warps share are read as matrices where a warp has little of them, and where the walks of a gradient have wide ones of f16.
 static bool are_matrices(const windows *x) {
-    if (is_scaled(x) && x->scores > 1) return x->heads == 1 && !have_little(x) && x->columns >= WIDE && x->columns % (LANES * PIECE) == 0;
+    if (is_rounded(x) && x->scores > 1) return x->heads == 1 && !have_little(x) && x->columns >= WIDE && x->columns % (LANES * PIECE) == 0;
     return x->bounded && are_shared(x) && (x->heads > 1 || have_little(x) || x->columns <= ALONE_WIDE);
 }
 
@@ -520,22 +373,22 @@ static void fill_shared(walks *w, const tensor_stage *st, tensor_var along, tens
     fill_keep(w, st, r.found, "shared");
 }
 
-// What the walk's rows have of its scores is read again by each round.
-static void fill_reread(const windows *x, const tensor_stage *st) {
+// Where what the walk's rows have of its scores is kept: read again by each round, or in shared memory.
+static void fill_own_rows(const windows *x, const tensor_stage *st, const char *place) {
     const planner *p = x->w->p;
     for (uint32_t i = 0; i < p->op->stages.len; i++)
-        for (uint32_t a = 0; a < 2 && is_score(x, i); a++) {
-            const tensor_stage *score = stage_of(x->w, i);
+        for (uint32_t a = 0; a < 2 && default_window_is_score(x, i); a++) {
+            const tensor_stage *score = window_stage(x->w, i);
             tensor_expr factor = tensor_node_at(p->op, score->body[0])->args[a];
             bool row;
             tensor_val map;
-            if (!is_rows_of(x, factor, score->bound[0], &row, &map) || !row) continue;
-            fill_keep(x->w, st, (tensor_val)loop_matrix_factor(p->op, factor)->imm.i, "global");
+            if (!default_window_rows(x, factor, score->bound[0], &row, &map) || !row) continue;
+            fill_keep(x->w, st, (tensor_val)loop_matrix_factor(p->op, factor)->imm.i, place);
         }
 }
 
 void default_window_score(walks *w, const tensor_stage *st) {
-    windows x = {.w = w, .type = type_of(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
+    windows x = {.w = w, .type = default_window_type(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
     int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH) / (w->joined ? JOINED : 1);
     int64_t vector = w->natural || w->four ? 1 : default_power_in(depth / LANES, access_of(&x));
     if (w->joined) default_fill(w->m, st->name, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
@@ -560,10 +413,33 @@ static const char *operation_of_all(walks *w) {
     const char *shape = NULL;
     for (uint32_t i = 0; i < w->walks.len; i++) {
         windows x = {.w = w, .of = &w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
-        if (!fit(&x) || !multiply_by_four(&x) || x.heads > 1 || parts_of(&x) > 1 || sharing_of(&x) != SHARING) return NULL;
+        if (!fit(&x) || !multiply_by_four(&x) || x.heads > 1 || sharing_of(&x) != SHARING) return NULL;
         shape = default_group_operation(w->p, ir_dtype_text(x.type))->shape;
     }
     return shape;
+}
+
+// Where four warps multiply, the rows of their scores' first factors lie beside those of slots, which leaves registers free; measured on an H200,
+// of the walks of a gradient and of a forward pass.
+static bool keeps_own_rows(const windows *x) { return x->w->four && x->scores && (x->scores > 1 || !x->bounded || x->columns < WIDEST); }
+
+static int64_t buffers_of(const windows *x) {
+    if (rereads(x)) return FEW_BUFFERS;
+    if (!keeps_own_rows(x)) return BUFFERS;
+    return x->columns == (x->bounded ? 2 * WIDE : 3 * WIDE) ? FEW_BUFFERS : BUFFERS;
+}
+
+// Several heads of one block find what rows have in common with less than a kernel of its own does, and so do narrow ones that have blocks of their own, of f32 many (measured).
+bool default_window_alone(walks *w, const walk *of) {
+    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    return fit(&x) && x.heads == 1 && !(x.apart && width_of(&x) < WIDE && (x.type != DT_F32 || x.wide));
+}
+
+bool default_window_parts(walks *w, const walk *of) {
+    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    bool wide = fit(&x) && x.products > 1 && !multiply_by_four(&x);
+    x.products = 1;
+    return wide && of->sums.len > 1 && multiply_by_four(&x);
 }
 
 bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
@@ -572,9 +448,10 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     if (!fit(&x)) return false;
     w->four = operation_of_all(w);
     for (uint32_t i = 0; i < all->len; i++) {
-        const tensor_stage *st = stage_of(w, all->data[i]);
+        const tensor_stage *st = window_stage(w, all->data[i]);
         bool sum = st->reducer != TENSOR_NO_REDUCER, product = sum && x.products && st->nleft == x.depth;
         fill_threads(&x, st);
+        if (w->independent) schedule_fill(w->p->arena, w->m->s, (schedule_cell){.verb = SCHEDULE_ALTERNATE, .stage = st->name});
         if (sum && !st->nkeys) {
             fill_own(&x, st);
             continue;
@@ -583,10 +460,11 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         bool windowed = sum && (x.products ? product : first);
         if (windowed) fill_window(&x, st), first = false;
         if (product) fill_mma(&x, st, st->bound[0], x.bounded);
-        if (product && room_of(&x)) default_room(w->m, st, room_of(&x));
+        if (product && room_of_all(&x)) default_room(w->m, st, room_of_all(&x));
         if (!windowed || !are_shared(&x)) continue;
-        default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], rereads(&x) ? FEW_BUFFERS : BUFFERS, NULL);
-        if (rereads(&x)) fill_reread(&x, st);
+        default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], buffers_of(&x), NULL);
+        if (rereads(&x)) fill_own_rows(&x, st, "global");
+        if (keeps_own_rows(&x)) fill_own_rows(&x, st, "shared");
         if (product) fill_shared(w, st, st->left[st->nleft - 1], x.source);
     }
     if (are_shared(&x)) VEC_PUSH(w->p->arena, &w->shared, x.source);

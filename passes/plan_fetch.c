@@ -260,10 +260,9 @@ static void skew(planner *p, const plan_matrix *m, int64_t bytes, loop_fetch *f)
 }
 
 // ---- All of them -----------------------------------------------------------------------------------------
-static int64_t buffer_bytes(const planner *p, const loop_kernel *k, const loop_node *n, const loop_fetch *f) {
+static int64_t buffers_bytes(const planner *p, const loop_kernel *k, const loop_node *n, const loop_fetch *f) {
     const loop_node *beside = f->beside == LOOP_NO_BESIDE ? NULL : loop_over_var(&k->body, f->beside);
-    return (int64_t)loop_fetch_tile(p->op, n, f, beside).elements *
-           ir_dtype_bytes(p->op->vals.data[f->val].type);
+    return (f->own ? 1 : n->buffers) * (int64_t)loop_fetch_tile(p->op, n, f, beside).elements * ir_dtype_bytes(p->op->vals.data[f->val].type);
 }
 
 // Of the loops of a kernel that fetch, each of which has buffers of its own.
@@ -272,7 +271,7 @@ static int64_t fetched_bytes(const planner *p, const loop_kernel *k, const loop_
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
         for (uint32_t f = 0; f < n->nfetched; f++)
-            bytes += n->buffers * buffer_bytes(p, k, n, &n->fetched[f]);
+            bytes += buffers_bytes(p, k, n, &n->fetched[f]);
         bytes += fetched_bytes(p, k, &n->body);
     }
     return bytes;
@@ -281,7 +280,7 @@ static int64_t fetched_bytes(const planner *p, const loop_kernel *k, const loop_
 static bool check_room(planner *p, const schedule_cell *c, const loop_kernel *k, const loop_node *n,
                        const loop_fetch *fetched, uint32_t count) {
     int64_t bytes = 0, room = plan_matrix_room(p, k) - fetched_bytes(p, k, &k->body);
-    for (uint32_t i = 0; i < count; i++) bytes += n->buffers * buffer_bytes(p, k, n, &fetched[i]);
+    for (uint32_t i = 0; i < count; i++) bytes += buffers_bytes(p, k, n, &fetched[i]);
     if (bytes <= room) return true;
     return REFUSE(p, E0545, c, "take fewer buffers, or fewer points at once",
                   "%u buffers of %u rows take %lld bytes of shared memory, and a block has %lld for them",

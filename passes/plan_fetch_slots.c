@@ -71,12 +71,12 @@ static bool is_entry(const slot_rows *x, tensor_expr e) {
            (tensor_var)n->imm.i == (plan_adds(x->p, st) && st->nkeys ? st->bound[0] : st->left[0]);
 }
 
-// At what the map says of the entry, and then at what is the same for the whole walk.
-static bool find_index(const slot_rows *x, const tensor_node *load, tensor_expr *index) {
+// At what the map says of the entry, which is `row_at`, and then at what is the same for the whole walk.
+static bool find_index(const slot_rows *x, const tensor_node *load, tensor_val map, tensor_expr row_at, tensor_expr *index) {
     const tensor_node *row = tensor_node_at(x->p->op, load->args[0]);
-    bool there = row->op == TENSOR_LOAD_OP && (tensor_val)row->imm.i == x->source && is_entry(x, row->args[0]) &&
+    bool there = row->op == TENSOR_LOAD_OP && (tensor_val)row->imm.i == map && is_entry(x, row->args[0]) &&
                  tensor_node_at(x->p->op, load->args[load->nargs - 1])->op == TENSOR_VAR_OP;
-    index[0] = x->column;
+    index[0] = row_at;
     for (uint32_t i = 1; there && i + 1 < load->nargs; i++) {
         const tensor_node *at = tensor_node_at(x->p->op, load->args[i]);
         const loop_node *loop = NULL;
@@ -142,7 +142,7 @@ static bool fetch(slot_rows *x, tensor_val v, const schedule_cell *keep, const r
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, p->op->vals.data[v].rank);
     const char *name = p->op->vals.data[v].name, *help = arena_printf(p->arena, "leave '%s' in memory", name);
     if (!plan_fetch_shape(p, v, keep)) return false;
-    if (!r->load || r->differs || !find_index(x, r->load, index))
+    if (!r->load || r->differs || !find_index(x, r->load, x->source, x->column, index))
         return REFUSE(p, E0530, keep, help,
                       "what '%s' reads of '%s' is no row of what '%s' says of an entry, the same in the whole walk, and nothing else is copied in this version",
                       x->st->name, name, p->op->vals.data[x->source].name);
@@ -216,7 +216,7 @@ static void fetch_few_of(slot_rows *x) {
         if (!is_few(p, v) || is_fetched(x, v) || (v >= p->op->nparams && !loop_stored_before(p->arena, p->plan, x->kernel, v))) continue;
         plan_loads(p, x->st, meet, &r);
         tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, p->op->vals.data[v].rank);
-        if (!r.load || r.differs || !find_index(x, r.load, index)) continue;
+        if (!r.load || r.differs || !find_index(x, r.load, x->source, x->column, index)) continue;
         loop_fetch f = {.val = v, .index = index, .nindex = 1, .beside = LOOP_NO_BESIDE};
         plan_row_guards(p, v, f.nindex);
         set_pitch(x, &f);
@@ -251,25 +251,32 @@ static bool is_of_rows(const slot_rows *x, const bool *in, tensor_val v) {
     return r.any;
 }
 
-// Said of one sum of the walk, or of several.
-static schedule_cell *reread_cell(const slot_rows *x, const bool *in, tensor_val v) {
+// Said of one sum of the walk, or of several: where v is kept.
+static schedule_cell *said_of_sums(const slot_rows *x, const bool *in, tensor_val v, const char *where) {
     schedule_cell *said = NULL;
     for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
         const tensor_stage *st = &x->p->op->stages.data[i];
         schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->name, SCHEDULE_KEEP, x->p->op->vals.data[v].name) : NULL;
-        if (!c || strcmp(schedule_value_of(c, NULL)->text, "global")) continue;
-        c->consumed = true;
-        said = c;
+        if (c && !strcmp(schedule_value_of(c, NULL)->text, where)) said = c;
     }
     return said;
+}
+
+static void consume_of_sums(const slot_rows *x, const bool *in, tensor_val v) {
+    for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
+        const tensor_stage *st = &x->p->op->stages.data[i];
+        schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->name, SCHEDULE_KEEP, x->p->op->vals.data[v].name) : NULL;
+        if (c) c->consumed = true;
+    }
 }
 
 static void reread(slot_rows *x, const bool *in) {
     planner *p = x->p;
     VEC(tensor_val) all = {0};
     for (tensor_val v = 0; v < p->op->nparams; v++) {
-        schedule_cell *c = reread_cell(x, in, v);
+        schedule_cell *c = said_of_sums(x, in, v, "global");
         if (!c) continue;
+        consume_of_sums(x, in, v);
         if (p->op->vals.data[v].role == VAL_TENSOR && is_of_rows(x, in, v)) VEC_PUSH(p->arena, &all, v);
         else
             REFUSE(p, E0530, c, "leave it out", "nothing is read of '%s' at the rows of the walk, which alone are read again by each round",
@@ -279,6 +286,58 @@ static void reread(slot_rows *x, const bool *in) {
     x->slots->reread = all.data;
 }
 
+// ---- Rows of the window's own ----------------------------------------------------------------------------
+// The first factor of scores, which a lane would have in registers in every round: operations of four warps read it in panels, too.
+static const tensor_node *own_load(slot_rows *x, tensor_val v, plan_matrix *m) {
+    planner *p = x->p;
+    if (!plan_matrix_of(p, x->st, m) || simt_mma_table(m->kind)->warps == 1) return NULL;
+    const tensor_node *load = loop_matrix_factor(p->op, tensor_node_at(p->op, x->st->body[0])->args[0]);
+    if (load->op != TENSOR_LOAD_OP || (tensor_val)load->imm.i != v) return NULL;
+    const tensor_node *row = tensor_node_at(p->op, load->args[0]);
+    return row->op == TENSOR_LOAD_OP && (tensor_val)row->imm.i == x->to ? load : NULL;
+}
+
+static bool fetch_own(slot_rows *x, tensor_val v, const schedule_cell *keep, const tensor_node *load, const plan_matrix *m, tensor_var rows) {
+    planner *p = x->p;
+    const char *name = p->op->vals.data[v].name, *help = arena_printf(p->arena, "leave '%s' in memory", name);
+    tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, load->nargs), row;
+    const loop_node *loop = plan_loop_behind(p, x->kernel, rows, &row);
+    if (!plan_fetch_shape(p, v, keep)) return false;
+    if (!loop || loop_fetch_rows(loop) != SIMT_GROUP_ROWS)
+        return REFUSE(p, E0530, keep, help, "'%s' multiplies %d rows, and a block has others at once, of which none are copied in this version",
+                      simt_mma_table(m->kind)->shape, (int)SIMT_GROUP_ROWS);
+    if (!find_index(x, load, x->to, row, index))
+        return REFUSE(p, E0530, keep, help, "what '%s' reads of '%s' is no row of the window, the same in the whole walk, and nothing else is copied in this version",
+                      x->st->name, name);
+    loop_fetch f = {.val = v, .index = index, .nindex = load->nargs - 1, .beside = loop->var, .own = true};
+    for (uint32_t i = f.nindex; i-- > 1;)
+        if (!plan_fetch_same(p, x->kernel, x->slots, index[i])) f.nindex = i;
+    if (!set_panels(x, keep, m, &f)) return false;
+    plan_row_guards(p, v, f.nindex);
+    plan_copy_guards(p, v, loop_fetch_tile(p->op, x->slots, &f, loop).bytes);
+    for (uint32_t i = 0; i < x->fetched.len; i++)
+        if (x->fetched.data[i].own && same_rows(&x->fetched.data[i], &f)) return true;
+    VEC_PUSH(p->arena, &x->fetched, f);
+    return true;
+}
+
+// Said of the walk's sums: of the scores, which are those of other walks too, it is said of rows of slots.
+static bool fetch_own_rows(slot_rows *x, const bool *in, tensor_var rows) {
+    planner *p = x->p;
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        schedule_cell *keep = said_of_sums(x, in, v, "shared");
+        for (uint32_t i = 0; keep && i < p->op->stages.len; i++) {
+            plan_matrix m;
+            x->st = &p->op->stages.data[i];
+            const tensor_node *load = in[i] ? own_load(x, v, &m) : NULL;
+            if (!load) continue;
+            consume_of_sums(x, in, v);
+            if (!fetch_own(x, v, keep, load, &m, rows)) return false;
+        }
+    }
+    return true;
+}
+
 static bool has_second_factor(const slot_rows *x, const tensor_stage *st) {
     planner *p = x->p;
     plan_matrix m;
@@ -286,7 +345,7 @@ static bool has_second_factor(const slot_rows *x, const tensor_stage *st) {
     const tensor_node *load = loop_matrix_factor(p->op, tensor_node_at(p->op, st->body[0])->args[1]);
     bool there = false;
     for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < x->fetched.len; i++)
-        there |= x->fetched.data[i].panels && x->fetched.data[i].val == (tensor_val)load->imm.i;
+        there |= x->fetched.data[i].panels && !x->fetched.data[i].own && x->fetched.data[i].val == (tensor_val)load->imm.i;
     if (there) return true;
     if (load->op != TENSOR_LOAD_OP)
         return REFUSE(p, E0572, m.cell, "leave the shape out: operations of one warp take what is computed", "'%s' multiplies rows as they lie in memory, and the second factor of '%s' is computed",
@@ -332,5 +391,6 @@ void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *c, const 
         x.st = &p->op->stages.data[i];
         if (in[i]) fetch_few_of(&x);
     }
+    if (rows && !fetch_own_rows(&x, in, m->rows)) return;
     plan_fetch_into(p, m->stage, c, k, x.slots, x.fetched.data, x.fetched.len);
 }

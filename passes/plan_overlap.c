@@ -34,7 +34,7 @@ bool plan_says(planner *p, const loop_body *body, schedule_verb verb) {
 // Behind the kernels of the launch that begins there.
 static uint32_t launch_end(const overlapping *o, uint32_t step) {
     do step++;
-    while (kernel_at(o->p, step) && kernel_at(o->p, step)->start == LOOP_START_TOGETHER);
+    while (kernel_at(o->p, step) && loop_shares_launch(kernel_at(o->p, step)->start));
     return step;
 }
 
@@ -55,11 +55,59 @@ static bool better_in_turn(const overlapping *o, uint32_t step) {
 
 static void start(overlapping *o, uint32_t step) {
     loop_kernel *k = kernel_at(o->p, step), *before = step ? kernel_at(o->p, step - 1) : NULL;
-    if (k->start == LOOP_START_TOGETHER) return;
+    if (loop_shares_launch(k->start)) return;
     if (!before || !plan_says(o->p, &before->body, SCHEDULE_OVERLAP)) o->head = step;
     else if (apart(o, step, o->head, step)) k->start = LOOP_START_WAIT_LAST;
     else if (better_in_turn(o, step)) o->head = step;
     else k->start = LOOP_START_WAIT_FIRST;
+}
+
+// ---- One launch ------------------------------------------------------------------------------------------
+// Kernels that read the same rows, each by windows of its own, read them from memory once where they go through them side by side.
+//     alternate;  →  kernel y_dq … { … }  kernel y_dk … alternate { … }
+static void refuse(planner *p, const schedule_cell *c, const char *help, const char *words) {
+    diagnostic *d = plan_refuse(p, E0541, c->at, "%s", words);
+    if (d) diag_help(d, "%s", help);
+}
+
+static const schedule_cell *cell_of(const planner *p, const loop_body *body, schedule_verb verb) {
+    const schedule_cell *found = NULL;
+    for (uint32_t i = 0; i < body->len && !found; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t s = 0; s < n->nstages && !found; s++) found = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, verb, NULL);
+        if (!found) found = cell_of(p, &n->body, verb);
+    }
+    return found;
+}
+
+static tensor_val meets_launch(const overlapping *o, uint32_t step) {
+    tensor_val v = TENSOR_NO_VAL;
+    for (uint32_t i = step; v == TENSOR_NO_VAL && i--;) {
+        v = loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[step]);
+        if (!loop_shares_launch(kernel_at(o->p, i)->start)) break;
+    }
+    return v;
+}
+
+// The default says it of kernels that are alike, and of what a caller's arrays make meet it is not done.
+static void alternate(overlapping *o, uint32_t step) {
+    planner *p = o->p;
+    loop_kernel *k = kernel_at(p, step), *before = step ? kernel_at(p, step - 1) : NULL;
+    const schedule_cell *c = before ? cell_of(p, &before->body, SCHEDULE_ALTERNATE) : NULL;
+    if (!c) return;
+    plan_says(p, &before->body, SCHEDULE_ALTERNATE);
+    tensor_val v = meets_launch(o, step);
+    bool alike = plan_blocks_alike(before, k), classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
+    if (alike && !classes && v == TENSOR_NO_VAL) k->start = LOOP_START_ALTERNATE;
+    else if (p->s->automatic) return;
+    else if (!alike)
+        refuse(p, c, "give both as many groups and lanes, one `occupancy` and no `persistent`, or leave it out",
+               arena_printf(p->arena, "blocks that alternate are alike: %s; %s", plan_blocks_text(p->arena, before), plan_blocks_text(p->arena, k)));
+    else if (classes) refuse(p, c, "leave it out, or `together` of the bucket", "blocks of classes that share a launch come one class after the other");
+    else
+        refuse(p, c, "leave it out",
+               arena_printf(p->arena, "kernels of one launch run at the same time, and these meet in '%s', which one writes and the other uses",
+                            p->op->vals.data[v].name));
 }
 
 void plan_overlap(planner *p) {
@@ -67,6 +115,8 @@ void plan_overlap(planner *p) {
     overlapping o = {.p = p, .uses = ARENA_ARRAY(p->arena, loop_uses, n + 1)};
     for (uint32_t i = 0; i < n; i++)
         if (kernel_at(p, i)) o.uses[i] = loop_uses_of(p->arena, p->plan, kernel_at(p, i));
+    for (uint32_t i = 0; i < n; i++)
+        if (kernel_at(p, i)) alternate(&o, i);
     for (uint32_t i = 0; i < n; i++)
         if (kernel_at(p, i)) start(&o, i);
 }

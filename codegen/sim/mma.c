@@ -203,6 +203,25 @@ static void read_rows_piece(sim_warp *w, const sim_code *c, simt_mma kind, uint6
     }
 }
 
+// What the warp has of A, whose rows lie so for the four: by lanes, as it would hold it.
+typedef struct {
+    uint16_t halves[16][SIM_LANES];
+    uint32_t undefined[16];
+} piece_of_a;
+
+static void read_rows_of_a(sim_warp *w, const sim_code *c, simt_mma kind, uint64_t from, uint32_t step, piece_of_a *x) {
+    const simt_mma_info *m = simt_mma_table(kind);
+    uint32_t first = w->number % m->warps * m->m;
+    for (uint32_t i = 0; i < m->held[SIMT_MMA_A] * SIM_LANES; i++) {
+        uint32_t lane = i % SIM_LANES, element = i / SIM_LANES, bytes = sizeof x->halves[0][0];
+        simt_mma_place p = simt_mma_at(kind, SIMT_MMA_A, lane, element);
+        size_t at;
+        const sim_buffer *b = fenced(w, c, lane, from + simt_mma_row_at(SIMT_GROUP_ROWS, first + p.row, (step * m->k + p.column) * bytes), bytes, &at);
+        if (b) memcpy(&x->halves[element][lane], b->data + at, bytes);
+        x->undefined[element] |= (uint32_t)(!b || (b->defined && memchr(b->defined + at, 0, bytes))) << lane;
+    }
+}
+
 static void need_panels(sim_warp *w, const sim_code *c, uint64_t from) {
     size_t at;
     const sim_buffer *b = sim_reach(w, c, false, 1, 0, from, &at);
@@ -210,16 +229,21 @@ static void need_panels(sim_warp *w, const sim_code *c, uint64_t from) {
         sim_fault_at(w, c, E0721, w->mask, 0, "panels begin at shared memory + %zu, which is no multiple of %d", at, SIMT_PANEL_ALIGN);
 }
 
+static uint64_t group_operand(sim_warp *w, const sim_code *c, sim_place at, bool panels) {
+    uint64_t from = *(const uint64_t *)sim_at(w, at);
+    sim_need_whole_warp(w, c);
+    if (*sim_undefined(w, at, SIMT_T(PTR_SHARED)))
+        sim_fault_at(w, c, E0722, w->mask, 0, "an address comes from memory that nobody wrote");
+    if (panels) need_panels(w, c, from);
+    return from;
+}
+
 void sim_mma_group(sim_warp *w, const sim_code *c) {
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
     simt_mma kind = (simt_mma)i->aux;
-    uint32_t steps = (uint32_t)i->imm.i, pieces = i->nresults;
-    uint64_t from = *(const uint64_t *)sim_at(w, c->a);
-    sim_need_whole_warp(w, c);
-    if (*sim_undefined(w, c->a, SIMT_T(PTR_SHARED)))
-        sim_fault_at(w, c, E0722, w->mask, 0, "an address comes from memory that nobody wrote");
-    bool rows = i->op != SIMT_MMA_GROUP;
-    if (rows) need_panels(w, c, from);
+    uint32_t steps = (uint32_t)i->imm.i, pieces = i->nresults, factors = simt_group_factors(i);
+    bool rows = i->op != SIMT_MMA_GROUP, both = i->op == SIMT_MMA_ROWS_BOTH;
+    uint64_t from = group_operand(w, c, c->a, rows), a_from = both ? group_operand(w, c, c->b, true) : 0;
     for (uint32_t p = 0; p < pieces; p++) {
         matrices x = {0};
         for (uint32_t s = 0; s < steps; s++) {
@@ -229,8 +253,13 @@ void sim_mma_group(sim_warp *w, const sim_code *c) {
             else read_piece(w, c, kind, from + (uint64_t)(s * pieces + p) * simt_mma_piece_bytes(kind), &b);
             o.held[SIMT_MMA_B] = b.words;
             o.undefined[SIMT_MMA_B] = b.undefined;
-            hold(w, kind, SIMT_MMA_A, c->places[i->args[1 + s]], &o);
-            if (!s && i->nargs > 1 + steps) hold(w, kind, SIMT_MMA_C, c->places[i->args[1 + steps + p]], &o);
+            piece_of_a a = {0};
+            if (both) {
+                read_rows_of_a(w, c, kind, a_from, s, &a);
+                o.held[SIMT_MMA_A] = a.halves;
+                o.undefined[SIMT_MMA_A] = a.undefined;
+            } else hold(w, kind, SIMT_MMA_A, c->places[i->args[1 + s]], &o);
+            if (!s && i->nargs > factors) hold(w, kind, SIMT_MMA_C, c->places[i->args[factors + p]], &o);
             gather(&o, kind, &x);
             multiply(simt_mma_table(kind), &x);
             spread_undefined(&o, kind, &x);

@@ -144,7 +144,7 @@ sim_step sim_warp_step(simt_op op) {
     case SIMT_LDMATRIX:
     case SIMT_LDMATRIX_TRANS: return sim_ldmatrix;
     case SIMT_MMA: return sim_mma;
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: return sim_mma_group;
+    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return sim_mma_group;
     case SIMT_FENCE_MMA: return sim_fence_mma;
     case SIMT_WARP_SYNC: return sync_warp;
     case SIMT_BARRIER: return wait;
