@@ -109,13 +109,13 @@ static const char *key(statement_maker *x) {
 }
 
 // Of a sum's results: a number, or by how many terms a row has. The indices of a stage that a `by` made have no
-// name that a schedule may say.
+// name that a schedule may say, nor have some that a gradient made.
 static const char *factor(statement_maker *x) {
     names n = {0};
     const tensor_op *op = x->m->op->op;
     VEC_PUSH(x->m->arena, &n, "1 / 4");
     VEC_PUSH(x->m->arena, &n, "0.5");
-    const bool named = x->stage && !strchr(x->stage->name, '.');
+    const bool named = x->stage && !strchr(x->stage->name, '.') && !strchr(x->m->op->name, '.');
     for (uint32_t k = 0; named && k < x->stage->nleft; k++)
         for (tensor_val v = 0; v < op->nparams; v++) {
             const tensor_val_info *i = &op->vals.data[v];

@@ -90,7 +90,7 @@ typedef struct {
     const tensor_expr *index;   // of each axis; of rows, of two axes, the first one's alone
     uint32_t nindex;
     tensor_var beside;          // of the other loop; LOOP_NO_BESIDE: rows
-    bool own;                   // rows of the points that the block has of that loop around, there before the first round and in all of them; they come last
+    bool own;                   // rows of the points that the block has of that loop around, there in all rounds; they come last
     uint32_t pitch;             // elements from one row to the next; of panels 0
     uint32_t skew, every;       // and so many more from each so many of them to the next; 0: none
     bool panels;                // rows lie in panels, as operations of four warps have them (simt_mma_row_at), and nothing else reads them there

@@ -184,7 +184,8 @@ static const char *check_own(loop_verifier *v, const loop_node *n, const loop_fe
     TRY(check_beside(v, n, m));
     loop_tile t = loop_fetch_tile(v->op, n, f, m);
     if (!f->panels || t.rows != SIMT_GROUP_ROWS)
-        return WRONG(v, "rows of a block's own are the %d in panels that four warps multiply, and of '%s' there are %u", (int)SIMT_GROUP_ROWS, name, (unsigned)t.rows);
+        return WRONG(v, "rows of a block's own are the %d in panels that four warps multiply, and of '%s' there are %u",
+                     (int)SIMT_GROUP_ROWS, name, (unsigned)t.rows);
     TRY(check_room(v, f, &t));
     for (uint32_t i = 0; i < f->nindex; i++) {
         if (loop_depends(v, f->index[i], n->var)) return WRONG(v, "a row of '%s' differs in rounds of '%s', and is there for all", name, name_of(v, n));

@@ -343,7 +343,8 @@ uint32_t lw_fetch_index_count(kernel *k, const loop_node *n);   // indices that 
 void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value hi, simt_value *out);   // of the round at base
 void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a round
 bool lw_round_meets(const kernel *k, const loop_node *n);   // whether each round begins with a barrier of the block
-void lw_fetch_last(simt_builder *b);   // after all of them, where indices were read a round before
+void lw_fetch_last(simt_builder *b);   // after all of them, where indices were read a round before, or rows of the block's own are copied
+bool lw_fetches_own(const loop_node *n);
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
 const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load);   // likewise, in panels

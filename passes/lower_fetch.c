@@ -41,6 +41,8 @@ static uint32_t each_round(const loop_node *n) {
     return fetched;
 }
 
+bool lw_fetches_own(const loop_node *n) { return each_round(n) < n->nfetched; }
+
 // Whether each group is a warp that reads the rows of its own digit alone, which follow one another.
 static bool by_warps(const kernel *k, const loop_node *n) {
     uint32_t d = n->ndigits;
@@ -408,6 +410,7 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
         filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
         copy_rows(k, b, &x, NULL);
     }
+    if (n->buffers == 1 && lw_fetches_own(n)) simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);   // there may be no round
     for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
         fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
                    i32(b, i), indices ? &indices[i * each] : NULL);
@@ -435,7 +438,8 @@ void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value b
     for (uint32_t i = 0; late && i < n->nfetched; i++)
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
     for (uint32_t i = 0; i < n->nfetched; i++)
-        k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, n->fetched[i].own ? i32(b, 0) : slot, buffer_bytes(k, &k->fetched.data[first + i]));
+        k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, n->fetched[i].own ? i32(b, 0) : slot,
+                                                            buffer_bytes(k, &k->fetched.data[first + i]));
 }
 
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {

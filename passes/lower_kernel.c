@@ -194,11 +194,9 @@ static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
     loop_kernel *all = ARENA_NEW(l->arena, loop_kernel);
     *all = *first;
     all->body = (loop_body){0};
-    all->hints.len = 0, all->hints.cap = 0, all->hints.data = NULL;
     for (uint32_t i = step; i == step || lw_together(l, i); i++) {
         const loop_kernel *k = lw_launch_at(l, i);
         for (uint32_t n = 0; n < k->body.len; n++) VEC_PUSH(l->arena, &all->body, k->body.data[n]);
-        for (uint32_t n = 0; n < k->hints.len; n++) VEC_PUSH(l->arena, &all->hints, k->hints.data[n]);
     }
     return all;
 }
@@ -227,9 +225,14 @@ static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint3
                   simt_build_select(b, in, simt_build_with(b, SIMT_UDIV, block, kernels), simt_build_binary(b, SIMT_ADD, left, least))};
 }
 
-// A block goes through the body of one, so all have the same shared memory.
+// A block goes through the body of one, so all have the same shared memory; each has its own hints.
 static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn t, uint32_t shared, uint32_t *most) {
     simt_builder then;
+    const loop_kernel *whole = k->plan;
+    loop_kernel *own = ARENA_NEW(k->l->arena, loop_kernel);
+    *own = *whole;
+    own->hints = plan->hints;
+    k->plan = own;
     k->f->shared_bytes = shared;
     k->scratch_bytes = 0;
     k->fetched_at.len = 0;
@@ -240,6 +243,7 @@ static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn 
     lw_body(k, &then, &plan->body);
     lw_leave(k, m);
     simt_build_yield(&then, NULL, 0);
+    k->plan = whole;
     if (k->f->shared_bytes > *most) *most = k->f->shared_bytes;
 }
 

@@ -421,7 +421,7 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     lw_leave(k, m);
     simt_build_yield(&in, slot_values(k, &slots), slots.len);
     slots_set(k, &slots, loop);
-    if (ahead) lw_fetch_last(b);
+    if (ahead || lw_fetches_own(n)) lw_fetch_last(b);
     return r->round.base;
 }
 

@@ -51,8 +51,7 @@ static tensor_val map_of(const walks *w, uint32_t i) {
         st->ntargets != 1 || st->nfilters || st->nelse || sums_outer(w, st))
         return TENSOR_NO_VAL;
     tensor_val map = default_row_map(w->p, &g);
-    bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP &&
-                !(w->p->op->vals.data[map].facts & FACT_PARTIAL);
+    bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP && !(w->p->op->vals.data[map].facts & FACT_PARTIAL);
     for (uint32_t k = 1; k < st->nleft; k++) fits = fits && default_dense(w->p, st->left[k]);
     return fits ? map : TENSOR_NO_VAL;
 }
@@ -373,8 +372,7 @@ static bool give(walks *w, uint32_t stage) {
     int most = -1;
     for (uint32_t k = 0; k < w->walks.len; k++) {
         walk *of = &w->walks.data[k];
-        bool read = w->stored[stage] && default_finds(w, of, stage),
-             sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
+        bool read = w->stored[stage] && default_finds(w, of, stage), sorted = w->p->op->vals.data[of->map].facts & FACT_SORTED;
         int good = 2 * read + sorted + 4 * (w->m->spares && default_reduces_at_edges(w, of));
         if ((!of->scores && !read) || !may_store(w, of, stage) || good <= most) continue;
         best = of;
@@ -433,8 +431,7 @@ static bool has_loops_of(const walks *w, const walk *of, const tensor_stage *st)
     for (uint32_t i = 0; i < of->sums.len; i++) {
         const tensor_stage *sum = stage_of(w, of->sums.data[i]);
         uint32_t k = 0;
-        while (k < st->nleft && k < sum->nleft &&
-               w->p->op->vars.data[st->left[k]].space == w->p->op->vars.data[sum->left[k]].space)
+        while (k < st->nleft && k < sum->nleft && w->p->op->vars.data[st->left[k]].space == w->p->op->vars.data[sum->left[k]].space)
             k++;
         if (k == st->nleft) return true;
     }
@@ -483,7 +480,8 @@ static bool are_independent(walks *w) {
     return n > 1;
 }
 
-// Windows of walks that then need nothing of each other go through the same rows side by side. And of one number of a row, a block of a window waits longer for its row's arrays than a kernel of their own takes.
+// Windows of walks that then need nothing of each other go through the same rows side by side. And of one number of a row, a block of a
+// window waits longer for its row's arrays than a kernel of their own takes.
 static bool has_several(const walks *w, const tensor_stage *st) {
     int64_t n = 1;
     for (uint32_t i = 1; i < st->nleft; i++) n *= default_extent(w->p, st->left[i]);
@@ -525,8 +523,7 @@ static uint32_t last_read(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     uint32_t last = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->walk_of[i] || (i < stage && l->last[i])) &&
-            plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
+        if ((w->walk_of[i] || (i < stage && l->last[i])) && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
             last = later(w, last, w->walk_of[i] ? w->walk_of[i] : l->last[i]);
     return last;
 }
@@ -548,15 +545,13 @@ static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, u
 static bool is_plain_of_rows(const walks *w, const walk *of, uint32_t stage) {
     const tensor_stage *st = stage_of(w, stage);
     return st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
-           first_space(w, st) == w->p->op->vals.data[of->map].into &&
-           !default_is_walked(w, first_space(w, st));
+           first_space(w, st) == w->p->op->vals.data[of->map].into && !default_is_walked(w, first_space(w, st));
 }
 
 static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     for (uint32_t i = stage + 1; i < w->p->op->stages.len; i++)
-        if (l->joins[i] && l->last[i] == l->last[stage] &&
-            plan_read_by(&given, i, stage_of(w, stage)->targets[0].val))
+        if (l->joins[i] && l->last[i] == l->last[stage] && plan_read_by(&given, i, stage_of(w, stage)->targets[0].val))
             return true;
     return false;
 }
@@ -575,17 +570,14 @@ static void find_late(walks *w) {
     lateness l = {ARENA_ARRAY(w->p->arena, uint32_t, n + 1), ARENA_ARRAY(w->p->arena, bool, n + 1)};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t last = last_read(w, &l, i);
-        bool fits = last && is_plain_of_rows(w, &w->walks.data[last - 1], i) &&
-                    has_all_at_hand(w, &l, i, last);
-        if (fits) l.last[i] = last;
+        if (last && is_plain_of_rows(w, &w->walks.data[last - 1], i) && has_all_at_hand(w, &l, i, last)) l.last[i] = last;
     }
     for (uint32_t i = n; i-- > 0;) {
         const tensor_stage *st = stage_of(w, i);
         if (!l.last[i]) continue;
         bool result = w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
         if (result) l.joins[i] = has_loops_of(w, &w->walks.data[l.last[i] - 1], st);
-        else l.joins[i] = read_by_joined(w, &l, i) ||
-                          (!is_cheap_row(w, i) && read_by_edges(w, st->targets[0].val));
+        else l.joins[i] = read_by_joined(w, &l, i) || (!is_cheap_row(w, i) && read_by_edges(w, st->targets[0].val));
     }
     for (uint32_t i = 0; i < n; i++)
         if (l.joins[i]) VEC_PUSH(w->p->arena, &w->walks.data[l.last[i] - 1].late, i);

@@ -143,7 +143,8 @@ static bool rereads(const windows *x) {
 static bool joins(const windows *x) {
     int64_t parts = x->type == DT_F32 ? 1 : JOINED;
     bool wide = x->columns / parts + words_of_rows(x) > MOST_HELD;   // as the walk of two sums has it
-    return wide && !x->w->four && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns && x->dots % (JOINED * DEPTH) == 0;
+    return wide && !x->w->four && are_shared(x) && x->heads == 1 && x->products && x->scores > 1 && x->dots == x->columns &&
+           x->dots % (JOINED * DEPTH) == 0;
 }
 
 // Of f32, by three products for one; of a walk of scores alone, which a gradient has, its other walk costs more.
@@ -429,7 +430,8 @@ static int64_t buffers_of(const windows *x) {
     return x->columns == (x->bounded ? 2 * WIDE : 3 * WIDE) ? FEW_BUFFERS : BUFFERS;
 }
 
-// Several heads of one block find what rows have in common with less than a kernel of its own does, and so do narrow ones that have blocks of their own, of f32 many (measured).
+// Several heads of one block find what rows have in common with less than a kernel of its own does, and so do narrow ones that have
+// blocks of their own, of f32 many (measured).
 bool default_window_alone(walks *w, const walk *of) {
     windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
     return fit(&x) && x.heads == 1 && !(x.apart && width_of(&x) < WIDE && (x.type != DT_F32 || x.wide));

@@ -262,11 +262,11 @@ static schedule_cell *said_of_sums(const slot_rows *x, const bool *in, tensor_va
     return said;
 }
 
-static void consume_of_sums(const slot_rows *x, const bool *in, tensor_val v) {
+static void consume_of_sums(const slot_rows *x, const bool *in, tensor_val v, const char *where) {
     for (uint32_t i = 0; i < x->p->op->stages.len; i++) {
         const tensor_stage *st = &x->p->op->stages.data[i];
         schedule_cell *c = in[i] && st->nkeys ? schedule_find(x->p->s, st->name, SCHEDULE_KEEP, x->p->op->vals.data[v].name) : NULL;
-        if (c) c->consumed = true;
+        if (c && !strcmp(schedule_value_of(c, NULL)->text, where)) c->consumed = true;
     }
 }
 
@@ -276,7 +276,7 @@ static void reread(slot_rows *x, const bool *in) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *c = said_of_sums(x, in, v, "global");
         if (!c) continue;
-        consume_of_sums(x, in, v);
+        consume_of_sums(x, in, v, "global");
         if (p->op->vals.data[v].role == VAL_TENSOR && is_of_rows(x, in, v)) VEC_PUSH(p->arena, &all, v);
         else
             REFUSE(p, E0530, c, "leave it out", "nothing is read of '%s' at the rows of the walk, which alone are read again by each round",
@@ -307,7 +307,8 @@ static bool fetch_own(slot_rows *x, tensor_val v, const schedule_cell *keep, con
         return REFUSE(p, E0530, keep, help, "'%s' multiplies %d rows, and a block has others at once, of which none are copied in this version",
                       simt_mma_table(m->kind)->shape, (int)SIMT_GROUP_ROWS);
     if (!find_index(x, load, x->to, row, index))
-        return REFUSE(p, E0530, keep, help, "what '%s' reads of '%s' is no row of the window, the same in the whole walk, and nothing else is copied in this version",
+        return REFUSE(p, E0530, keep, help,
+                      "what '%s' reads of '%s' is no row of the window, the same in the whole walk, and nothing else is copied in this version",
                       x->st->name, name);
     loop_fetch f = {.val = v, .index = index, .nindex = load->nargs - 1, .beside = loop->var, .own = true};
     for (uint32_t i = f.nindex; i-- > 1;)
@@ -315,8 +316,12 @@ static bool fetch_own(slot_rows *x, tensor_val v, const schedule_cell *keep, con
     if (!set_panels(x, keep, m, &f)) return false;
     plan_row_guards(p, v, f.nindex);
     plan_copy_guards(p, v, loop_fetch_tile(p->op, x->slots, &f, loop).bytes);
-    for (uint32_t i = 0; i < x->fetched.len; i++)
-        if (x->fetched.data[i].own && same_rows(&x->fetched.data[i], &f)) return true;
+    for (uint32_t i = 0; i < x->fetched.len; i++) {
+        if (!x->fetched.data[i].own || x->fetched.data[i].val != v) continue;
+        if (same_rows(&x->fetched.data[i], &f)) return true;
+        return REFUSE(p, E0530, keep, help,
+                      "scores read '%s' at several rows of each of the window's, of which one alone is copied in this version", name);
+    }
     VEC_PUSH(p->arena, &x->fetched, f);
     return true;
 }
@@ -331,7 +336,10 @@ static bool fetch_own_rows(slot_rows *x, const bool *in, tensor_var rows) {
             x->st = &p->op->stages.data[i];
             const tensor_node *load = in[i] ? own_load(x, v, &m) : NULL;
             if (!load) continue;
-            consume_of_sums(x, in, v);
+            consume_of_sums(x, in, v, "shared");
+            if (said_of_sums(x, in, v, "global"))
+                return REFUSE(p, E0541, keep, "say the same of all sums of the walk, or of one",
+                              "another sum of the walk has '%s' read again by each round", p->op->vals.data[v].name);
             if (!fetch_own(x, v, keep, load, &m, rows)) return false;
         }
     }

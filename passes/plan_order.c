@@ -166,8 +166,8 @@ bool plan_blocks_alike(const loop_kernel *a, const loop_kernel *b) {
 
 const char *plan_blocks_text(arena *a, const loop_kernel *k) {
     const char *room = k->occupancy ? arena_printf(a, ", occupancy %u", (unsigned)k->occupancy) : "";
-    return arena_printf(a, "'%s' has %u threads, lanes %u%s%s", k->name, (unsigned)k->threads, (unsigned)k->lanes, room,
-                        k->persistent ? ", persistent" : "");
+    return arena_printf(a, "'%s' has %u threads, lanes %u%s%s%s", k->name, (unsigned)k->threads, (unsigned)k->lanes, room,
+                        k->persistent ? ", persistent" : "", k->approximate ? ", approximate" : "");
 }
 
 static void refuse_unlike(planner *p, const schedule_cell *bucket, const loop_kernel *a, const loop_kernel *b) {

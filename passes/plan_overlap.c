@@ -95,13 +95,14 @@ static void alternate(overlapping *o, uint32_t step) {
     loop_kernel *k = kernel_at(p, step), *before = step ? kernel_at(p, step - 1) : NULL;
     const schedule_cell *c = before ? cell_of(p, &before->body, SCHEDULE_ALTERNATE) : NULL;
     if (!c) return;
-    plan_says(p, &before->body, SCHEDULE_ALTERNATE);
     tensor_val v = meets_launch(o, step);
     bool alike = plan_blocks_alike(before, k), classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
-    if (alike && !classes && v == TENSOR_NO_VAL) k->start = LOOP_START_ALTERNATE;
-    else if (p->s->automatic) return;
+    bool fits = alike && !classes && v == TENSOR_NO_VAL;
+    if (!fits && p->s->automatic) return;
+    plan_says(p, &before->body, SCHEDULE_ALTERNATE);
+    if (fits) k->start = LOOP_START_ALTERNATE;
     else if (!alike)
-        refuse(p, c, "give both as many groups and lanes, one `occupancy` and no `persistent`, or leave it out",
+        refuse(p, c, "give both as many groups and lanes, one `occupancy`, `approximate` or not, and no `persistent`; or leave it out",
                arena_printf(p->arena, "blocks that alternate are alike: %s; %s", plan_blocks_text(p->arena, before), plan_blocks_text(p->arena, k)));
     else if (classes) refuse(p, c, "leave it out, or `together` of the bucket", "blocks of classes that share a launch come one class after the other");
     else
