@@ -63,8 +63,7 @@ typedef struct {
     uint8_t rule, flags;
 } simt_op_info;
 const simt_op_info *simt_op_table(simt_op op);
-static inline bool simt_is_group(uint16_t op)    // of four warps
-{
+static inline bool simt_is_group(uint16_t op) {   // of four warps
     return op == SIMT_MMA_GROUP || op == SIMT_MMA_ROWS || op == SIMT_MMA_ROWS_TRANS || op == SIMT_MMA_ROWS_BOTH;
 }
 
@@ -159,6 +158,7 @@ typedef struct {
     simt_mem mem;
     span at;          // the .gnn text it comes from; reaches PTX line info
 } simt_instr_info;
+
 // Of an operation of four warps, the arguments before C: where B is, and A.
 static inline uint32_t simt_group_factors(const simt_instr_info *i) { return i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1 + (uint32_t)i->imm.i; }
 

@@ -314,7 +314,7 @@ static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
 static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
     for (uint32_t i = 0; i < k->fetched_at.len; i++)
         if (k->fetched_at.data[i].of == f->rows) return k->fetched_at.data[i].at;
-    uint32_t bytes = (f->rows->own ? 1 : n->buffers) * buffer_bytes(k, f);
+    uint32_t bytes = loop_fetch_buffers(n, f->rows) * buffer_bytes(k, f);
     fetched_room r = {f->rows, f->rows->panels ? lw_shared_take_at(k, bytes, SIMT_PANEL_ALIGN) : lw_shared_take(k, bytes)};
     VEC_PUSH(k->l->arena, &k->fetched_at, r);
     return r.at;

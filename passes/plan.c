@@ -1,5 +1,5 @@
 // A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their order.
-#include "planner.h"
+#include "plan_launch.h"
 
 #include <stdarg.h>
 #include <string.h>

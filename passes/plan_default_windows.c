@@ -449,6 +449,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
     bool first = true;
     if (!fit(&x)) return false;
     w->four = operation_of_all(w);
+    const int64_t room = room_of_all(&x);
     for (uint32_t i = 0; i < all->len; i++) {
         const tensor_stage *st = window_stage(w, all->data[i]);
         bool sum = st->reducer != TENSOR_NO_REDUCER, product = sum && x.products && st->nleft == x.depth;
@@ -462,7 +463,7 @@ bool default_window_walk(walks *w, const walk *of, const stage_group *all) {
         bool windowed = sum && (x.products ? product : first);
         if (windowed) fill_window(&x, st), first = false;
         if (product) fill_mma(&x, st, st->bound[0], x.bounded);
-        if (product && room_of_all(&x)) default_room(w->m, st, room_of_all(&x));
+        if (product && room) default_room(w->m, st, room);
         if (!windowed || !are_shared(&x)) continue;
         default_fill(w->m, st->name, SCHEDULE_PIPELINE, st->bound[0], buffers_of(&x), NULL);
         if (rereads(&x)) fill_own_rows(&x, st, "global");

@@ -2,7 +2,7 @@
 // where they may run at the same time they wait at their end, else before they touch what those write: the
 // launch overlaps, and little else.
 //     overlap;  →  kernel y_1 … { … }  kernel y_2 … early wait last { … }  kernel y_3 … early wait first { … }
-#include "planner.h"
+#include "plan_launch.h"
 
 typedef struct {
     planner *p;
@@ -15,21 +15,24 @@ static loop_kernel *kernel_at(const planner *p, uint32_t step) {
     return launch ? p->plan->steps.data[step].kernel : NULL;
 }
 
-// Takes the statements about what the kernel stores.
-bool plan_says(planner *p, const loop_body *body, schedule_verb verb) {
-    bool any = false;
+// One of the statements about what the kernel stores; take: all of them are consumed.
+static const schedule_cell *said(planner *p, const loop_body *body, schedule_verb verb, bool take) {
+    const schedule_cell *found = NULL;
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        any |= plan_says(p, &n->body, verb);
+        const schedule_cell *inside = said(p, &n->body, verb, take);
+        if (inside) found = inside;
         for (uint32_t s = 0; s < n->nstages; s++) {
             schedule_cell *c = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, verb, NULL);
             if (!c) continue;
-            c->consumed = true;
-            any = true;
+            c->consumed |= take;
+            found = c;
         }
     }
-    return any;
+    return found;
 }
+
+bool plan_says(planner *p, const loop_body *body, schedule_verb verb) { return said(p, body, verb, true) != NULL; }
 
 // Behind the kernels of the launch that begins there.
 static uint32_t launch_end(const overlapping *o, uint32_t step) {
@@ -38,11 +41,17 @@ static uint32_t launch_end(const overlapping *o, uint32_t step) {
     return step;
 }
 
+// What a kernel and one of those from `from` to `to` meet in; TENSOR_NO_VAL: nothing.
+static tensor_val meets(const overlapping *o, uint32_t step, uint32_t from, uint32_t to) {
+    tensor_val v = TENSOR_NO_VAL;
+    for (uint32_t i = from; i < to && v == TENSOR_NO_VAL; i++) v = loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[step]);
+    return v;
+}
+
 // Whether a launch meets none of the chain from `from` on that goes to the one before it.
 static bool apart(const overlapping *o, uint32_t step, uint32_t from, uint32_t to) {
     for (uint32_t own = step; own < launch_end(o, step); own++)
-        for (uint32_t i = from; i < to; i++)
-            if (loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[own]) != TENSOR_NO_VAL) return false;
+        if (meets(o, own, from, to) != TENSOR_NO_VAL) return false;
     return true;
 }
 
@@ -70,32 +79,19 @@ static void refuse(planner *p, const schedule_cell *c, const char *help, const c
     if (d) diag_help(d, "%s", help);
 }
 
-static const schedule_cell *cell_of(const planner *p, const loop_body *body, schedule_verb verb) {
-    const schedule_cell *found = NULL;
-    for (uint32_t i = 0; i < body->len && !found; i++) {
-        const loop_node *n = body->data[i];
-        for (uint32_t s = 0; s < n->nstages && !found; s++) found = schedule_find(p->s, p->op->stages.data[n->stages[s]].name, verb, NULL);
-        if (!found) found = cell_of(p, &n->body, verb);
-    }
-    return found;
-}
-
-static tensor_val meets_launch(const overlapping *o, uint32_t step) {
-    tensor_val v = TENSOR_NO_VAL;
-    for (uint32_t i = step; v == TENSOR_NO_VAL && i--;) {
-        v = loop_uses_meet(o->p->plan, &o->uses[i], &o->uses[step]);
-        if (!loop_shares_launch(kernel_at(o->p, i)->start)) break;
-    }
-    return v;
+// The first kernel of the launch that has the one at hand.
+static uint32_t launch_begin(const overlapping *o, uint32_t step) {
+    while (loop_shares_launch(kernel_at(o->p, step)->start)) step--;
+    return step;
 }
 
 // The default says it of kernels that are alike, and of what a caller's arrays make meet it is not done.
 static void alternate(overlapping *o, uint32_t step) {
     planner *p = o->p;
     loop_kernel *k = kernel_at(p, step), *before = step ? kernel_at(p, step - 1) : NULL;
-    const schedule_cell *c = before ? cell_of(p, &before->body, SCHEDULE_ALTERNATE) : NULL;
+    const schedule_cell *c = before ? said(p, &before->body, SCHEDULE_ALTERNATE, false) : NULL;
     if (!c) return;
-    tensor_val v = meets_launch(o, step);
+    tensor_val v = meets(o, step, launch_begin(o, step - 1), step);
     bool alike = plan_blocks_alike(before, k), classes = k->start == LOOP_START_TOGETHER || before->start == LOOP_START_TOGETHER;
     bool fits = alike && !classes && v == TENSOR_NO_VAL;
     if (!fits && p->s->automatic) return;

@@ -449,10 +449,6 @@ const plan_having *plan_exponentials(const planner *p, tensor_expr e);   // per 
 bool plan_stage_has_exponential(planner *p, uint32_t stage);
 void plan_composed(planner *p);   // when all loops are made (plan_composed.c)
 void plan_row_begins(planner *p);   // likewise (plan_row_begins.c)
-bool plan_blocks_alike(const loop_kernel *a, const loop_kernel *b);   // so that one launch can have both (plan_order.c)
-const char *plan_blocks_text(arena *a, const loop_kernel *k);
-void plan_overlap(planner *p);   // when all kernels are made (plan_overlap.c)
-bool plan_says(planner *p, const loop_body *body, schedule_verb verb);   // takes such statements about what a kernel stores
 // Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost (plan_flat.c).
 loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level, loop_body *at);
 void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
