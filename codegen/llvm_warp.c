@@ -154,7 +154,8 @@ typedef struct {
     const simt_instr_info *i;
     const simt_mma_info *m;
     uint32_t steps, pieces, sums;   // sums: registers of D
-    uint32_t held;                  // registers of A of all steps; 0: it is in shared memory
+    uint32_t planes;                // numbers that one is taken apart in
+    uint32_t held;                  // registers of A of all steps and planes; 0: it is in shared memory
     bool zeros;                     // C is
 } group_product;
 
@@ -175,23 +176,28 @@ static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) textbuf_printf(t, "%s$%u", k ? ", " : "", first + k);
 }
 
-// Operands: D, then A of each step or its descriptor, then that of B, then C, which is D.
-static const char *group_text(cg_emitter *e, const group_product *g) {
-    textbuf t = textbuf_new(e->arena);
+// A step: of plane x of A and y of B.
+static void put_step(textbuf *t, const group_product *g, uint32_t x, uint32_t y, uint32_t step, bool first) {
     const char *type = g->m->operand,
                *transpose = g->m->element == SIMT_F32 ? "" : g->i->op == SIMT_MMA_ROWS_TRANS ? ", 1" : ", 0";
-    const uint32_t b = g->sums + (g->held ? g->held : 1);
+    const uint32_t b = g->sums + (g->held ? g->held : g->planes) + y;
+    textbuf_printf(t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", !first || !g->zeros, b, step_at(g, step) / 16);
+    if (!g->held) textbuf_printf(t, "add.u64 %%a, $%u, %u; ", g->sums + x, a_step_at(g, step) / 16);
+    textbuf_printf(t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k, type, type);
+    put_registers(t, 0, g->sums);
+    textbuf_puts(t, g->held ? "}, {" : "}, %a");
+    if (g->held) put_registers(t, g->sums + 4 * (x * g->steps + step), 4);
+    textbuf_printf(t, "%s, %%b, %%acc, 1, 1%s%s; ", g->held ? "}" : "", g->held ? "" : ", 0", transpose);
+}
+
+// Operands: D, then A of each step or its descriptor, then that of B, then C, which is D. Of numbers taken apart, the small products first,
+// without that of what is left of both.
+static const char *group_text(cg_emitter *e, const group_product *g) {
+    textbuf t = textbuf_new(e->arena);
     textbuf_printf(&t, "{ .reg .pred %%acc; .reg .b64 %%b%s; wgmma.fence.sync.aligned; ", g->held ? "" : ", %a");
-    for (uint32_t s = 0; s < g->steps; s++) {
-        textbuf_printf(&t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", s || !g->zeros, b, step_at(g, s) / 16);
-        if (!g->held) textbuf_printf(&t, "add.u64 %%a, $%u, %u; ", g->sums, a_step_at(g, s) / 16);
-        textbuf_printf(&t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k, type,
-                       type);
-        put_registers(&t, 0, g->sums);
-        textbuf_puts(&t, g->held ? "}, {" : "}, %a");
-        if (g->held) put_registers(&t, g->sums + 4 * s, 4);
-        textbuf_printf(&t, "%s, %%b, %%acc, 1, 1%s%s; ", g->held ? "}" : "", g->held ? "" : ", 0", transpose);
-    }
+    const uint32_t first = g->planes > 1 ? 0 : 2;
+    for (uint32_t part = first; part < 3; part++)
+        for (uint32_t s = 0; s < g->steps; s++) put_step(&t, g, part == 0, part == 1, s, part == first && !s);
     textbuf_puts(&t, "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }");
     return t.data;
 }
@@ -200,7 +206,7 @@ static const char *group_constraints(cg_emitter *e, const group_product *g) {
     textbuf t = textbuf_new(e->arena);
     for (uint32_t k = 0; k < g->sums; k++) textbuf_puts(&t, "=&f,");
     for (uint32_t k = 0; k < g->held; k++) textbuf_puts(&t, "r,");
-    textbuf_puts(&t, g->held ? "l" : "l,l");
+    for (uint32_t k = 0; k < g->planes * (g->held ? 1 : 2); k++) textbuf_puts(&t, k ? ",l" : "l");
     for (uint32_t k = 0; k < g->sums && !g->zeros; k++) textbuf_printf(&t, ",%u", k);
     textbuf_puts(&t, ",~{memory}");
     return t.data;
@@ -230,22 +236,23 @@ static bool group_fits(cg_emitter *e, const simt_instr_info *i) {
 
 void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
     enum { PART = 4 };   // registers of D that a lane holds of a piece
-    simt_mma kind = (simt_mma)i->aux;
+    simt_mma kind = (simt_mma)simt_mma_table((simt_mma)i->aux)->by;
     simt_type a = simt_mma_type(kind, SIMT_MMA_A), c = simt_mma_type(kind, SIMT_MMA_C);
     const uint32_t factors = simt_group_factors(i), steps = (uint32_t)i->imm.i;
-    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = i->nresults, .sums = PART * i->nresults,
-                       .held = i->op == SIMT_MMA_ROWS_BOTH ? 0 : PART * steps, .zeros = i->nargs == factors};
+    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = i->nresults, .sums = PART * i->nresults, .planes = simt_group_planes(i),
+                       .zeros = i->nargs == factors};
+    g.held = i->op == SIMT_MMA_ROWS_BOTH ? 0 : PART * steps * g.planes;
     if (!group_fits(e, i)) {
         for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMGetUndef(cg_type(e, c));
         return;
     }
     uint32_t n = 0;
     if (i->op != SIMT_MMA_GROUP) LLVMSetAlignment(e->dynamic_shared, SIMT_PANEL_ALIGN);
-    cg_value *args = ARENA_ARRAY(e->arena, cg_value, PART * steps + 2 + g.sums);
-    for (uint32_t s = 0; s < steps && g.held; s++)
-        n += registers(e, a, e->values[i->args[1 + s]], cg_int_type(e, 32, 1), args + n);
-    if (!g.held) args[n++] = descriptor(e, i, e->values[i->args[1]]);
-    args[n++] = descriptor(e, i, e->values[i->args[0]]);
+    cg_value *args = ARENA_ARRAY(e->arena, cg_value, g.held + 2 * g.planes + g.sums);
+    for (uint32_t s = 0; s < steps * g.planes && g.held; s++)
+        n += registers(e, a, e->values[i->args[g.planes + s]], cg_int_type(e, 32, 1), args + n);
+    for (uint32_t x = 0; x < g.planes && !g.held; x++) args[n++] = descriptor(e, i, e->values[i->args[g.planes + x]]);
+    for (uint32_t y = 0; y < g.planes; y++) args[n++] = descriptor(e, i, e->values[i->args[y]]);
     for (uint32_t p = 0; p < g.pieces && !g.zeros; p++)
         n += registers(e, c, e->values[i->args[factors + p]], e->types[SIMT_F32], args + n);
     cg_value d = group_call(e, &g, args, n);

@@ -56,7 +56,7 @@ double eval_maths_ulps(tensor_opcode op, bool is_f64);
 
 eval_value eval_store(ir_dtype to, eval_value x);                  // what memory holds after storing x
 eval_value eval_tf32(eval_value x);
-eval_value eval_tf32x3(eval_value x);
+eval_value eval_parts(eval_value x);
 double eval_read_float(ir_dtype t, const void *data, int64_t at);
 int64_t eval_read_int(ir_dtype t, const void *data, int64_t at);
 

@@ -51,7 +51,7 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
         if (arg->level > out.level) out.level = arg->level;
         if (n->op == TENSOR_ADD_OP || n->op == TENSOR_SUB_OP || n->op == TENSOR_NEG_OP) arg->contracts = true;
         arg->near |= near && p->ev->in->narrow && arg->op == TENSOR_SUB_OP;
-        by_parts |= n->op == TENSOR_MUL_OP && arg->op == TENSOR_TF32X3_OP;
+        by_parts |= n->op == TENSOR_MUL_OP && arg->op == TENSOR_PARTS_OP;
     }
     out.args = args, out.near = near;
     if (n->nargs) out.from = tensor_typeof(p->ev->op, n->args[0]).type;
@@ -242,7 +242,7 @@ static eval_value other(eval_program *p, const eval_node *n) {
         return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : rounded(n, eval_node_value(p, n->args[0]));
     case TENSOR_TF32_OP:
         return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : eval_tf32(eval_node_value(p, n->args[0]));
-    case TENSOR_TF32X3_OP: return eval_tf32x3(eval_node_value(p, n->args[0]));
+    case TENSOR_PARTS_OP: return eval_parts(eval_node_value(p, n->args[0]));
     case TENSOR_BIT_OP: {
         eval_value x = eval_node_value(p, n->args[0]), i = eval_node_value(p, n->args[1]);
         return eval_int((x.i >> (i.i & 31)) & 1, x.certain && i.certain);

@@ -229,7 +229,7 @@ eval_value eval_tf32(eval_value x) { return monotone(ir_tf32_round, x); }
 // What two numbers of tf32 leave of x, which is nothing where x is one: a - A is at most 2^12 units in the
 // last place of f32, so cut to 11 bits it leaves one unit, 2 u |x|; A of the largest, the largest number of tf32,
 // is 2^13 of them away, which leaves three, 3 u |x| there. Either is cut to a multiple of 2^-136 near zero.
-eval_value eval_tf32x3(eval_value x) {
+eval_value eval_parts(eval_value x) {
     bool whole = is_exact(x) && (!isfinite(x.v) || ir_tf32_round(x.v) == x.v);
     if (whole || is_unknown(x)) return x;
     double most = fabs(x.v) + x.bound, units = most > 0x1.ffcp127 ? 3 : 2;

@@ -169,7 +169,7 @@ uint32_t loop_fetch_rows(const loop_node *n) {
 const tensor_node *loop_matrix_factor(const tensor_op *op, tensor_expr e) {
     const tensor_node *n = tensor_node_at(op, e);
     while (n->op == TENSOR_CVT_OP || n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP ||
-           n->op == TENSOR_TF32X3_OP)
+           n->op == TENSOR_PARTS_OP)
         n = tensor_node_at(op, n->args[0]);
     return n;
 }
@@ -210,6 +210,14 @@ loop_tile loop_fetch_tile(const tensor_op *op, const loop_node *n, const loop_fe
     t.bytes = copied_at_once(op, f, t.columns, beside && !f->own ? (t.along ? n : beside)->lo : 0);
     t.elements = t.rows * (f->panels ? t.columns : f->pitch) + (f->every ? (t.rows + f->every - 1) / f->every * f->skew : 0);
     return t;
+}
+
+bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f) { return f->panels && op->vals.data[f->val].type == DT_F32; }
+
+uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside) {
+    loop_tile t = loop_fetch_tile(op, n, f, beside);
+    uint32_t bytes = t.elements * (uint32_t)ir_dtype_bytes(op->vals.data[f->val].type);
+    return loop_fetch_buffers(n, f) * (bytes + (loop_fetch_parts(op, f) ? t.rows * (uint32_t)sizeof(float) : 0));
 }
 
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {

@@ -90,7 +90,7 @@ static degree find(terms *t, tensor_expr e) {
     case TENSOR_CVT_OP: return ir_dtype_is_float(n->type.type) ? degree_of(t, n->args[0]) : OTHERWISE;
     case TENSOR_ROUND_OP:
     case TENSOR_TF32_OP:
-    case TENSOR_TF32X3_OP: return degree_of(t, n->args[0]);
+    case TENSOR_PARTS_OP: return degree_of(t, n->args[0]);
     case TENSOR_SELECT_OP:
         return reads(t, n->args[0]) ? OTHERWISE
                                     : either(degree_of(t, n->args[1]), degree_of(t, n->args[2]));
@@ -128,7 +128,7 @@ static bool always(terms *t, tensor_expr e) {
     case TENSOR_NEG_OP:
     case TENSOR_ROUND_OP:
     case TENSOR_TF32_OP:
-    case TENSOR_TF32X3_OP:
+    case TENSOR_PARTS_OP:
     case TENSOR_CVT_OP: return always(t, n->args[0]);
     case TENSOR_SELECT_OP: return always(t, n->args[1]) && always(t, n->args[2]);
     default: return false;

@@ -90,7 +90,7 @@ static const char *check_input(loop_verifier *v, const loop_fetch *f) {
 static const char *check_panels(loop_verifier *v, const loop_fetch *f, const loop_tile *t) {
     enum { TURN = 8, ACCESS = 16, MOST_ROWS = 2040 };
     const tensor_val_info *val = &v->op->vals.data[f->val];
-    bool whole = (f->beside == LOOP_NO_BESIDE || f->own) && f->nindex + 1 == val->rank && t->columns * ir_dtype_bytes(val->type) % SIMT_PANEL_ROW == 0;
+    bool whole = (f->beside == LOOP_NO_BESIDE || f->own) && f->nindex + 1 == val->rank && t->columns * ir_dtype_bytes(val->type) % (loop_fetch_parts(v->op, f) ? 2 * SIMT_PANEL_ROW : SIMT_PANEL_ROW) == 0;
     if (!whole || t->rows % TURN || t->rows > MOST_ROWS || t->bytes != ACCESS || f->pitch || f->every || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
         return WRONG(v, "panels have rows of one axis, multiples of %d bytes, in turns of %d: '%s' has %u elements in each of %u", SIMT_PANEL_ROW, TURN,
                      val->name, (unsigned)t->columns, (unsigned)t->rows);
@@ -179,13 +179,14 @@ static const char *check_tile(loop_verifier *v, const loop_node *n, const loop_f
 
 // ---- Rows of the block's own -----------------------------------------------------------------------------
 static const char *check_own(loop_verifier *v, const loop_node *n, const loop_fetch *f) {
+    enum { THREADS = 128 };
     const loop_node *m = loop_around(v, f->beside);
     const char *name = v->op->vals.data[f->val].name;
     TRY(check_beside(v, n, m));
     loop_tile t = loop_fetch_tile(v->op, n, f, m);
-    if (!f->panels || t.rows != SIMT_GROUP_ROWS)
-        return WRONG(v, "rows of a block's own are the %d in panels that four warps multiply, and of '%s' there are %u",
-                     (int)SIMT_GROUP_ROWS, name, (unsigned)t.rows);
+    if (!f->panels || t.rows % SIMT_GROUP_ROWS || t.rows / SIMT_GROUP_ROWS != v->launch->threads / THREADS)
+        return WRONG(v, "rows of a block's own are in panels, %d for each %d threads, which multiply them, and of '%s' there are %u for %u",
+                     (int)SIMT_GROUP_ROWS, (int)THREADS, name, (unsigned)t.rows, (unsigned)v->launch->threads);
     TRY(check_room(v, f, &t));
     for (uint32_t i = 0; i < f->nindex; i++) {
         if (loop_depends(v, f->index[i], n->var)) return WRONG(v, "a row of '%s' differs in rounds of '%s', and is there for all", name, name_of(v, n));

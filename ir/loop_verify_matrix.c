@@ -54,7 +54,7 @@ uint32_t loop_matrix_products(const loop_node *depth, simt_mma kind) {
 // Column of A, row of B: w (lane % 4) + i % w + 4 w (…).
 static layout depth_of(simt_mma kind) {
     const simt_mma_info *m = simt_mma_table(kind);
-    uint32_t w = 32 / simt_element_bits(m->element);
+    uint32_t w = simt_mma_word(kind);
     layout l = {.n = 0};
     if (w > 1) l.digits[l.n++] = (loop_digit){LOOP_REGISTER_PLACE, w, 1};
     l.digits[l.n++] = (loop_digit){LOOP_LANE_PLACE, 4, 1};
@@ -443,7 +443,7 @@ static bool mentions(loop_verifier *v, tensor_expr e, tensor_var x) {
 
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind) {
     const tensor_node *n = tensor_node_at(p->op, e);
-    if (simt_mma_splits(kind)) return n->op == TENSOR_TF32X3_OP;
+    if (simt_mma_splits(kind)) return n->op == TENSOR_PARTS_OP;
     ir_dtype want = simt_mma_table(kind)->element == SIMT_F16    ? DT_F16
                     : simt_mma_table(kind)->element == SIMT_BF16 ? DT_BF16
                                                                  : DT_COUNT;
@@ -512,8 +512,8 @@ static const char *check_fetched_factor(loop_verifier *v, const loop_node *reduc
     const tensor_node *load = loop_matrix_factor(v->op, tensor_node_at(v->op, s->body[0])->args[1]);
     simt_element element = simt_mma_table(m->kind)->element;
     ir_dtype type = load->op == TENSOR_LOAD_OP ? v->op->vals.data[load->imm.i].type : DT_COUNT;
-    if (simt_element_bits(element) != 16 || type != (element == SIMT_F16 ? DT_F16 : DT_BF16))
-        return WRONG(v, "rows in panels are multiplied as they lie there, in numbers of 16 bits, and '%s' has others", s->name);
+    if (simt_mma_word(m->kind) != 2 || type != (element == SIMT_F32 ? DT_F32 : element == SIMT_F16 ? DT_F16 : DT_BF16))
+        return WRONG(v, "rows in panels are multiplied as they lie there, in numbers of 16 bits or two of them, and '%s' has others", s->name);
     if (is_in_panels(v, turned ? depth : columns, turned ? m->columns : m->depth, load)) return NULL;
     return WRONG(v, "the second factor of '%s' is no row that its rounds fetch in panels", s->name);
 }
@@ -532,7 +532,7 @@ const char *loop_check_product(loop_verifier *v, const loop_node *reduce, const 
     for (uint32_t i = 0; i < 2; i++)
         if (!loop_matrix_holds(v->plan, body->args[i], m->kind))
             return WRONG(v,
-                         simt_mma_splits(m->kind) ? "a factor of '%s' is not taken apart: say %s(…)"
+                         simt_mma_splits(m->kind) ? "a factor of '%s' is not taken apart for %s: say parts(…)"
                                                   : "a factor of '%s' has more digits than %s: round it",
                          s->name, simt_mma_table(m->kind)->operand);
     return check_fetched_factor(v, reduce, s);

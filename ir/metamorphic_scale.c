@@ -91,7 +91,7 @@ static int32_t degree_of(const degrees *d, const tensor_node *n) {
     case TENSOR_CVT_OP:
     case TENSOR_ROUND_OP:
     case TENSOR_TF32_OP:
-    case TENSOR_TF32X3_OP: return converted(n, x);
+    case TENSOR_PARTS_OP: return converted(n, x);
     default: return all_invariant(d, n);
     }
 }

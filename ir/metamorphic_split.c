@@ -109,7 +109,7 @@ static int32_t state_of(const splitting *f, const tensor_node *n) {
     case TENSOR_CVT_OP: return converted(f, n);
     case TENSOR_ROUND_OP:
     case TENSOR_TF32_OP:
-    case TENSOR_TF32X3_OP:
+    case TENSOR_PARTS_OP:
     case TENSOR_STOP_OP: return f->expr[n->args[0]];
     case TENSOR_SELECT_OP:
         return copies(f->expr[n->args[0]]) ? join(f->expr[n->args[1]], f->expr[n->args[2]]) : UNKNOWN;

@@ -121,6 +121,8 @@ typedef struct {
 } simt_mma_place;
 const simt_mma_info *simt_mma_table(simt_mma k);
 static inline bool simt_mma_splits(simt_mma k) { return simt_mma_table(k)->by != k; }
+simt_element simt_mma_multiplied(simt_mma k);   // what A and B are multiplied as: their element, or that of which two are one
+uint32_t simt_mma_word(simt_mma k);             // of those, how many a register has
 bool simt_mma_runs(simt_mma k, uint32_t sm, bool own);   // on sm_SM; own: on sm_SMa, which has what no later one does
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a lane holds
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);
@@ -159,8 +161,12 @@ typedef struct {
     span at;          // the .gnn text it comes from; reaches PTX line info
 } simt_instr_info;
 
-// Of an operation of four warps, the arguments before C: where B is, and A.
-static inline uint32_t simt_group_factors(const simt_instr_info *i) { return i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1 + (uint32_t)i->imm.i; }
+// Of an operation of four warps, the arguments before C: where B is, and A; of numbers taken apart, first what they are to the nearest, then what that leaves.
+static inline uint32_t simt_group_planes(const simt_instr_info *i) { return simt_mma_splits((simt_mma)i->aux) ? 2 : 1; }   // numbers that one is taken apart in
+static inline uint32_t simt_group_factors(const simt_instr_info *i) {
+    return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1 + (uint32_t)i->imm.i);
+}
+static inline uint32_t simt_group_pointers(const simt_instr_info *i) { return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1); }
 
 typedef struct {
     simt_type type;

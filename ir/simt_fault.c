@@ -137,6 +137,7 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_fragment:
     case SIMT_FAULT_registers:
     case SIMT_FAULT_product: return i->op == SIMT_MMA;
+    case SIMT_FAULT_rest: return simt_is_group(i->op) && simt_mma_splits((simt_mma)i->aux);
     case SIMT_FAULT_element: return i->op == SIMT_EXTRACT;
     case SIMT_FAULT_round: return i->op == SIMT_ADD && simt_type_equal(result_type(f, i), SIMT_T(F32));
     case SIMT_FAULT_truncate: return is_cut(f, i);
@@ -384,6 +385,7 @@ static void apply(const site *s, simt_fault k) {
     case SIMT_FAULT_fragment: change_argument(s, 0, of_next_lane); return;
     case SIMT_FAULT_registers: change_argument(s, 0, middle_exchanged); return;
     case SIMT_FAULT_product: replace_result(s, info(s)->args[SIMT_MMA_C], s->f->instrs.len); return;
+    case SIMT_FAULT_rest: info(s)->args[1] = info(s)->args[0]; return;
     case SIMT_FAULT_element: info(s)->imm.i ^= 1; return;
     case SIMT_FAULT_round: change_result(s, rounded); return;
     case SIMT_FAULT_truncate:

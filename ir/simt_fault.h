@@ -41,6 +41,7 @@
     X(fragment, "a lane brings what the next one holds of a matrix")                                        \
     X(registers, "two registers of a matrix change places")                                                 \
     X(product, "a matrix operation is left out")                                                            \
+    X(rest, "a product of numbers taken apart has them in place of what they leave")                       \
     X(element, "another element of a vector is taken")                                                      \
     X(round, "a sum in f32 is rounded to f16")                                                              \
     X(truncate, "an f32 is cut to 16 bits, not rounded")                                                    \

@@ -22,6 +22,10 @@ simt_type simt_mma_type(simt_mma k, simt_mma_operand o) {
     return (simt_type){o == SIMT_MMA_C ? SIMT_F32 : m->element, m->held[o]};
 }
 
+simt_element simt_mma_multiplied(simt_mma k) { return (simt_element)simt_mma_table((simt_mma)simt_mma_table(k)->by)->element; }
+
+uint32_t simt_mma_word(simt_mma k) { return 32 / simt_element_bits(simt_mma_multiplied(k)); }
+
 uint32_t simt_mma_piece_bytes(simt_mma k) {
     const simt_mma_info *m = simt_mma_table(k);
     return m->k * m->n * simt_element_bits(m->element) / 8;
@@ -34,7 +38,7 @@ uint32_t simt_mma_row_at(uint32_t rows, uint32_t row, uint32_t byte) {
 }
 
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element) {
-    uint32_t w = 32 / simt_element_bits(simt_mma_table(k)->element), g = lane / 4, t = lane % 4;
+    uint32_t w = simt_mma_word(k), g = lane / 4, t = lane % 4;
     uint32_t word = element / w, along = w * t + element % w;   // of the 32-bit registers; along k
     switch (o) {
     case SIMT_MMA_A: return (simt_mma_place){g + 8 * (word % 2), along + 4 * w * (word / 2)};

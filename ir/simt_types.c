@@ -207,15 +207,16 @@ static const char *call_fault(const simt_func *f, const simt_instr_info *i) {
 static const char *group_fault(const simt_func *f, const simt_instr_info *i) {
     simt_mma kind = (simt_mma)i->aux;
     simt_type c = simt_mma_type(kind, SIMT_MMA_C);
-    uint32_t some = simt_group_factors(i), all = some + i->nresults;
+    simt_type a = simt_mma_type((simt_mma)simt_mma_table(kind)->by, SIMT_MMA_A);
+    uint32_t some = simt_group_factors(i), all = some + i->nresults, pointers = simt_group_pointers(i);
     bool both = i->op == SIMT_MMA_ROWS_BOTH;
     if (!i->nresults || (i->nargs != some && i->nargs != all))
         return both ? "it needs where B and A are, and C of each piece or of none" : "it needs where B is, A of each step, and C of each piece or of none";
-    for (uint32_t k = 0; k < 1u + both; k++)
+    for (uint32_t k = 0; k < pointers; k++)
         if (!simt_type_equal(simt_typeof(f, i->args[k]), SIMT_T(PTR_SHARED)))
             return k ? "its second argument must point to shared memory" : "its first argument must point to shared memory";
-    for (uint32_t k = 1 + both; k < i->nargs; k++)
-        if (!simt_type_equal(simt_typeof(f, i->args[k]), k < some ? simt_mma_type(kind, SIMT_MMA_A) : c))
+    for (uint32_t k = pointers; k < i->nargs; k++)
+        if (!simt_type_equal(simt_typeof(f, i->args[k]), k < some ? a : c))
             return k < some ? "an argument is not what a lane holds of A"
                             : "an argument is not what a lane holds of C";
     for (uint32_t k = 0; k < i->nresults; k++)

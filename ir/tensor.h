@@ -214,7 +214,7 @@ tensor_expr tensor_unary(tensor_op *op, tensor_opcode o, tensor_expr x, span at)
 tensor_expr tensor_binary(tensor_op *op, tensor_opcode o, tensor_expr x, tensor_expr y, span at);
 tensor_expr tensor_select(tensor_op *op, tensor_expr c, tensor_expr x, tensor_expr y, span at);
 tensor_expr tensor_cvt(tensor_op *op, tensor_type to, tensor_expr x, span at);      // x itself where it has that type
-tensor_expr tensor_tf32(tensor_op *op, tensor_opcode o, tensor_expr x, span at);   // TF32, TF32X3
+tensor_expr tensor_tf32(tensor_op *op, tensor_opcode o, tensor_expr x, span at);   // TF32, PARTS
 tensor_expr tensor_round(tensor_op *op, ir_dtype through, tensor_expr x, span at);
 tensor_expr tensor_node_new(tensor_op *op, tensor_node n);                           // anything else; n.args is copied
 static inline const tensor_node *tensor_node_at(const tensor_op *op, tensor_expr e) { return &op->exprs.data[e]; }

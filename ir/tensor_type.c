@@ -41,7 +41,7 @@ tensor_type tensor_result_type(const tensor_op *op, const tensor_node *n) {
     case TENSOR_SYMMETRIC_OP: case TENSOR_BIT_OP: return TENSOR_TYPE(BOOL);
     case TENSOR_RAND_OP: return TENSOR_TYPE(F32);
     case TENSOR_SELECT_OP: return tensor_typeof(op, n->args[1]);
-    case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_TF32X3_OP: case TENSOR_STOP_OP: return tensor_typeof(op, n->args[0]);
+    case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_PARTS_OP: case TENSOR_STOP_OP: return tensor_typeof(op, n->args[0]);
     case TENSOR_LOAD_OP: {
         const tensor_val_info *v = &op->vals.data[n->imm.i];
         return tensor_type_of_storage(v->type, v->into);
@@ -170,7 +170,7 @@ static const char *other_fault(arena *a, const tensor_op *op, const tensor_node 
     case TENSOR_SELECT_OP: return select_fault(a, op, n);
     case TENSOR_CVT_OP: return cvt_fault(a, op, n);
     case TENSOR_ROUND_OP: return round_fault(a, op, n);
-    case TENSOR_TF32_OP: case TENSOR_TF32X3_OP: return args_are_fault(a, op, n, TENSOR_TYPE(F32));
+    case TENSOR_TF32_OP: case TENSOR_PARTS_OP: return args_are_fault(a, op, n, TENSOR_TYPE(F32));
     case TENSOR_BIT_OP: return args_are_fault(a, op, n, TENSOR_TYPE(I64));
     case TENSOR_RAND_OP: return n->nargs ? args_are_fault(a, op, n, TENSOR_TYPE(I64)) : "'rand' takes a seed";
     case TENSOR_STOP_OP: return NULL;

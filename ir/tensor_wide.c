@@ -15,7 +15,7 @@ static const tensor_type *widened(tensor_op *op, const tensor_type *types, uint3
 // From a float to a float.
 static bool only_rounds(const tensor_op *op, const tensor_node *n) {
     switch ((tensor_opcode)n->op) {
-    case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_TF32X3_OP: return true;
+    case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_PARTS_OP: return true;
     case TENSOR_CVT_OP:
         return tensor_type_is_float(n->type) && tensor_type_is_float(tensor_typeof(op, n->args[0]));
     default: return false;

@@ -147,6 +147,7 @@ typedef struct {   // rows or a tile that lie in shared memory in a round of a l
     loop_tile tile;
     uint32_t at;        // bytes: of the first buffer
     simt_value buffer;  // i32: bytes from there to the round's
+    simt_value factors; // i32: likewise, to those of its rows that were taken apart, f32: see lower_apart.c
     simt_value base, hi;   // of the round
     const struct filling *next;        // whose indices are read while the round goes on; NULL: none
     const simt_value *next_rows;       // those indices
@@ -345,6 +346,11 @@ void lw_fetch_end(kernel *k, simt_builder *b, const loop_node *n);    // of a ro
 bool lw_round_meets(const kernel *k, const loop_node *n);   // whether each round begins with a barrier of the block
 void lw_fetch_last(simt_builder *b);   // after all of them, where indices were read a round before, or rows of the block's own are copied
 bool lw_fetches_own(const loop_node *n);
+uint32_t lw_fetched_element_bytes(const kernel *k, const loop_fetch *f);
+simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus, uint32_t bytes);   // from the first row to another, without the pitch of `plus` rows more
+uint32_t lw_panel_rows(const fetched_rows *f);   // of one
+simt_value lw_in_panels(simt_builder *b, const fetched_rows *f, uint32_t row_bytes, simt_value row, simt_value part);   // bytes to a row's piece of 16
+void lw_take_rows_apart(kernel *k, simt_builder *b, const fetched_rows *f);   // f32 that was copied into panels
 // When a thread has taken all it reads of the one buffer's rows to its registers: those of the next round come there.
 void lw_fetch_next(kernel *k, simt_builder *b, tensor_expr by);
 const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load);   // likewise, in panels

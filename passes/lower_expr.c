@@ -479,7 +479,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, tensor_expr e, const te
     case TENSOR_RIGHT_OP: return k->right[n->imm.i];
     case TENSOR_LOAD_OP: return lower_load(k, b, e, n);
     case TENSOR_INDEX_OP: return lw_to_ix(k, b, lw_expr(k, b, n->args[0]));
-    case TENSOR_TF32X3_OP:   // whoever has it multiplied by parts takes it apart
+    case TENSOR_PARTS_OP:   // whoever has it multiplied by parts takes it apart
     case TENSOR_STOP_OP: return lw_expr(k, b, n->args[0]);
     case TENSOR_ADD_OP: return lower_add(k, b, n);
     case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);

@@ -9,16 +9,13 @@
 #include "lower.h"
 
 static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
-static uint32_t element_bytes(const kernel *k, const loop_fetch *f) {
-    return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;
-}
 
 static uint32_t row_copies(const kernel *k, const fetched_rows *f) {
-    return f->tile.columns * element_bytes(k, f->rows) / f->tile.bytes;
+    return f->tile.columns * lw_fetched_element_bytes(k, f->rows) / f->tile.bytes;
 }
 
 static uint32_t buffer_bytes(const kernel *k, const fetched_rows *f) {
-    return f->tile.elements * element_bytes(k, f->rows);
+    return f->tile.elements * lw_fetched_element_bytes(k, f->rows);
 }
 
 // ---- Who copies ------------------------------------------------------------------------------------------
@@ -32,6 +29,12 @@ static bool has_panels(const loop_node *n) {
     bool panels = false;
     for (uint32_t i = 0; i < n->nfetched; i++) panels |= n->fetched[i].panels;
     return panels;
+}
+
+static bool has_parts(const kernel *k, const loop_node *n) {
+    bool parts = false;
+    for (uint32_t i = 0; i < n->nfetched; i++) parts |= loop_fetch_parts(k->l->op, &n->fetched[i]);
+    return parts;
 }
 
 // Of what is fetched, how much comes round by round: what is the block's own comes last.
@@ -107,22 +110,30 @@ static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_valu
     return lw_address(k, b, f->val, index);
 }
 
-// Bytes from the first row to another, without the pitch of `plus` rows more.
-static simt_value rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus,
-                             uint32_t bytes) {
-    simt_value at = simt_build_with(b, SIMT_MUL, row, (int64_t)f->pitch * bytes);
-    if (!f->every) return at;
-    simt_value skewed = simt_build_with(b, SIMT_UDIV, simt_build_with(b, SIMT_ADD, row, plus), f->every);
-    return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, skewed, (int64_t)f->skew * bytes));
-}
 
 // Where a row's piece of 16 bytes lies in panels, as bytes: simt_mma_row_at, without `more` rows more.
 enum { PANEL_PIECE = 16, PANEL_TURN = SIMT_PANEL_ROW / PANEL_PIECE };
-static simt_value in_panels(simt_builder *b, const filling *x, simt_value row, simt_value part) {
-    simt_value panel = simt_build_with(b, SIMT_UDIV, part, PANEL_TURN), turn = simt_build_with(b, SIMT_UREM, row, PANEL_TURN),
+// Rows of a block's own lie so for each four warps.
+uint32_t lw_panel_rows(const fetched_rows *f) { return f->rows->own ? SIMT_GROUP_ROWS : f->tile.rows; }
+
+simt_value lw_in_panels(simt_builder *b, const fetched_rows *f, uint32_t row_bytes, simt_value row, simt_value part) {
+    uint32_t rows = lw_panel_rows(f);
+    simt_value in = rows < f->tile.rows ? simt_build_with(b, SIMT_UREM, row, rows) : row;
+    simt_value panel = simt_build_with(b, SIMT_UDIV, part, PANEL_TURN), turn = simt_build_with(b, SIMT_UREM, in, PANEL_TURN),
                piece = simt_build_binary(b, SIMT_XOR, simt_build_with(b, SIMT_UREM, part, PANEL_TURN), turn),
-               at = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, panel, x->to->tile.rows), row);
-    return simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, at, SIMT_PANEL_ROW), simt_build_with(b, SIMT_MUL, piece, PANEL_PIECE));
+               at = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, panel, rows), in);
+    at = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, at, SIMT_PANEL_ROW), simt_build_with(b, SIMT_MUL, piece, PANEL_PIECE));
+    if (rows == f->tile.rows) return at;
+    return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UDIV, row, rows), (int64_t)rows * row_bytes));
+}
+
+// Of numbers that are taken apart eight lie where those of f16 will, four in each plane.
+static simt_value in_panels(kernel *k, simt_builder *b, const filling *x, simt_value row, simt_value part) {
+    const fetched_rows *f = x->to;
+    uint32_t row_bytes = buffer_bytes(k, f) / f->tile.rows;
+    if (!loop_fetch_parts(k->l->op, f->rows)) return lw_in_panels(b, f, row_bytes, row, part);
+    simt_value at = lw_in_panels(b, f, row_bytes / 2, row, simt_build_with(b, SIMT_UDIV, part, 2));
+    return simt_build_binary(b, SIMT_ADD, at, simt_build_with(b, SIMT_MUL, simt_build_with(b, SIMT_UREM, part, 2), buffer_bytes(k, f) / 2));
 }
 
 // Of a thread's copies the one that begins with number `first` of all.
@@ -139,7 +150,8 @@ static copy_place place_of(simt_builder *b, const filling *x, uint32_t first) {
     copy_place c = {.part = simt_build_with(b, SIMT_UREM, n, x->a_row), .more = rows ? first / x->a_row : 0};
     if (x->first) row = simt_build_binary(b, SIMT_ADD, x->first, row);
     uint32_t turn = f->panels ? PANEL_TURN : f->every;
-    if (turn && c.more % turn) row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
+    bool whole = f->panels && lw_panel_rows(x->to) < x->to->tile.rows;
+    if ((turn && c.more % turn) || whole) row = simt_build_with(b, SIMT_ADD, row, c.more), c.more = 0;
     c.row = row;
     return c;
 }
@@ -147,7 +159,7 @@ static copy_place place_of(simt_builder *b, const filling *x, uint32_t first) {
 // Constants come last, so that addresses differ by them. known: the row's index; 0: it is read.
 static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t first, simt_value known) {
     const loop_fetch *f = x->to->rows;
-    uint32_t bytes = element_bytes(k, f), at_once = x->to->tile.bytes;
+    uint32_t bytes = lw_fetched_element_bytes(k, f), at_once = x->to->tile.bytes;
     copy_place c = place_of(b, x, first);
     int64_t pitch = f->panels ? SIMT_PANEL_ROW / bytes : f->pitch,
             later = ((int64_t)c.more * pitch + (f->every ? c.more / f->every * f->skew : 0)) * bytes;
@@ -158,8 +170,8 @@ static void copy_number(kernel *k, simt_builder *b, const filling *x, uint32_t f
         there = lw_both(b, there, simt_build_cmp(b, SIMT_LT, column, x->column.hi));
     }
     simt_value from = source(k, b, x, known ? known : index_at(k, b, x, at), column),
-               offset = f->panels ? in_panels(b, x, c.row, c.part)
-                                  : simt_build_binary(b, SIMT_ADD, rows_apart(b, f, c.row, 0, bytes),
+               offset = f->panels ? in_panels(k, b, x, c.row, c.part)
+                                  : simt_build_binary(b, SIMT_ADD, lw_rows_apart(b, f, c.row, 0, bytes),
                                                       simt_build_with(b, SIMT_MUL, c.part, at_once)),
                to = simt_build_addr(b, lw_shared(k, b, x->to->at), x->buffer, 1, 0);
     simt_value args[] = {simt_build_addr(b, to, offset, 1, later), from, there};
@@ -225,7 +237,7 @@ static filling filling_of(kernel *k, simt_builder *b, const loop_node *n, const 
 // A thread would wait for the index of a row before it begins to copy that, and what follows would wait with it: it
 // has read the indices the round before (lower_round_ahead.c), and copies the rows where the round ends.
 static bool reads_early(const kernel *k, const loop_node *n, uint32_t first) {
-    bool early = n->buffers > 1;
+    bool early = n->buffers > 1 || has_parts(k, n);
     for (uint32_t i = 0; i < each_round(n); i++) {
         const fetched_rows *f = &k->fetched.data[first + i];
         early = early && !f->beside && !is_itself(k, f);
@@ -314,7 +326,7 @@ static const loop_node *loop_beside(const kernel *k, const loop_fetch *f) {
 static uint32_t room_of(kernel *k, const loop_node *n, const fetched_rows *f) {
     for (uint32_t i = 0; i < k->fetched_at.len; i++)
         if (k->fetched_at.data[i].of == f->rows) return k->fetched_at.data[i].at;
-    uint32_t bytes = loop_fetch_buffers(n, f->rows) * buffer_bytes(k, f);
+    uint32_t bytes = loop_fetch_room(k->l->op, n, f->rows, f->beside);
     fetched_room r = {f->rows, f->rows->panels ? lw_shared_take_at(k, bytes, SIMT_PANEL_ALIGN) : lw_shared_take(k, bytes)};
     VEC_PUSH(k->l->arena, &k->fetched_at, r);
     return r.at;
@@ -331,11 +343,38 @@ static uint32_t begin(kernel *k, const loop_node *n) {
     return first;
 }
 
+static void wait_alone(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups) {
+    simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
+    k->f->instrs.data[i].imm.i = groups;
+    meet(k, b, n);
+}
+
 static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups) {
     simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
     k->f->instrs.data[i].imm.i = groups;
     if (has_panels(n)) simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
     meet(k, b, n);
+}
+
+// ---- Rows taken apart ------------------------------------------------------------------------------------
+static void set_buffer(kernel *k, simt_builder *b, const loop_node *n, fetched_rows *f, simt_value slot) {
+    f->buffer = simt_build_with(b, SIMT_MUL, slot, buffer_bytes(k, f));
+    if (!loop_fetch_parts(k->l->op, f->rows)) return;
+    f->factors = simt_build_with(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, slot, (int64_t)f->tile.rows * (int64_t)sizeof(float)),
+                                 (int64_t)loop_fetch_buffers(n, f->rows) * buffer_bytes(k, f));
+}
+
+static void take_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, bool own) {
+    for (uint32_t i = 0; i < n->nfetched; i++)
+        if (n->fetched[i].own == own && loop_fetch_parts(k->l->op, &n->fetched[i])) lw_take_rows_apart(k, b, &k->fetched.data[first + i]);
+}
+
+// Once, while rows of rounds are under way: groups of copies.
+static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, uint32_t groups) {
+    if (!lw_fetches_own(n) || !has_parts(k, n)) return;
+    wait_alone(k, b, n, groups);
+    for (uint32_t i = each_round(n); i < n->nfetched; i++) set_buffer(k, b, n, &k->fetched.data[first + i], i32(b, 0));
+    take_apart(k, b, n, first, true);
 }
 
 // ---- Late rounds -----------------------------------------------------------------------------------------
@@ -410,10 +449,11 @@ void lw_fetch_first(kernel *k, simt_builder *b, const loop_node *n, simt_value b
         filling x = filling_of(k, b, n, &k->fetched.data[first + i], base, hi, i32(b, 0));
         copy_rows(k, b, &x, NULL);
     }
-    if (n->buffers == 1 && lw_fetches_own(n)) simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);   // there may be no round
+    if ((n->buffers == 1 || has_parts(k, n)) && lw_fetches_own(n)) simt_build_op(b, SIMT_COPY_END, NULL, 0, NULL, 0);   // there may be no round
     for (uint32_t i = 0; i + 1 < n->buffers || (!i && comes_late(k, n)); i++)
         fill_round(k, b, n, first, simt_build_with(b, SIMT_ADD, base, (int64_t)i * loop_fetch_rows(n)), hi,
                    i32(b, i), indices ? &indices[i * each] : NULL);
+    take_own_apart(k, b, n, first, n->buffers - 1);
     k->fetched.len = first;
 }
 
@@ -427,19 +467,21 @@ simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot, simt_value next,
                     simt_value hi, const simt_value *indices) {
     uint32_t first = begin(k, n), ahead = n->buffers - 1;
-    bool late = comes_late(k, n);
+    bool late = comes_late(k, n), parts = has_parts(k, n);
     if (late) wait(k, b, n, 0);
     else if (!ahead) meet(k, b, n);
-    else wait(k, b, n, ahead - 1);
+    else (parts ? wait_alone : wait)(k, b, n, ahead - 1);
     simt_value further = simt_build_with(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n));
-    if (indices) take_indices(k, b, n, first, further, hi, next, indices);
-    else if (!late) fill_round(k, b, n, first, further, hi, next, NULL);
-    if (!late && !ahead) wait(k, b, n, 0);
+    if (indices && ahead) take_indices(k, b, n, first, further, hi, next, indices);
+    else if (!late) fill_round(k, b, n, first, further, hi, next, indices);
+    if (!late && !ahead) (parts ? wait_alone : wait)(k, b, n, 0);
     for (uint32_t i = 0; late && i < n->nfetched; i++)
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
-    for (uint32_t i = 0; i < n->nfetched; i++)
-        k->fetched.data[first + i].buffer = simt_build_with(b, SIMT_MUL, n->fetched[i].own ? i32(b, 0) : slot,
-                                                            buffer_bytes(k, &k->fetched.data[first + i]));
+    for (uint32_t i = 0; i < n->nfetched; i++) set_buffer(k, b, n, &k->fetched.data[first + i], n->fetched[i].own ? i32(b, 0) : slot);
+    if (!parts) return;
+    take_apart(k, b, n, first, false);
+    simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
+    meet(k, b, n);
 }
 
 uint32_t lw_fetch_index_count(kernel *k, const loop_node *n) {
@@ -467,119 +509,3 @@ void lw_fetch_indices(kernel *k, simt_builder *b, const loop_node *n, simt_value
 
 // Copies past the last round are over before whatever comes next fills their buffers.
 void lw_fetch_last(simt_builder *b) { simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0); }
-
-// ---- Reading ---------------------------------------------------------------------------------------------
-// What lets say apart, they are the same index.
-static bool same_expr(const kernel *k, tensor_expr a, tensor_expr b) {
-    if (a == b) return true;
-    const tensor_node *x = tensor_node_at(k->l->op, a), *y = tensor_node_at(k->l->op, b);
-    for (int side = 0; side < 2; side++) {
-        const tensor_node *n = side ? y : x;
-        const binding *v = n->op == TENSOR_VAR_OP ? &k->var[n->imm.i] : NULL;
-        if (v && v->kind == BOUND_LET) return side ? same_expr(k, a, v->value) : same_expr(k, v->value, b);
-    }
-    bool same = x->op == y->op && x->imm.i == y->imm.i && x->nargs == y->nargs &&
-                (x->op == TENSOR_VAR_OP || x->op == TENSOR_LOAD_OP);
-    for (uint32_t i = 0; same && i < x->nargs; i++) same = same_expr(k, x->args[i], y->args[i]);
-    return same;
-}
-
-// As far as lets and what is given say.
-static bool same_row(const kernel *k, tensor_expr a, tensor_expr b) {
-    if (same_expr(k, a, b)) return true;
-    for (uint32_t i = k->given.len; i-- > 0;) {
-        const loop_node *n = k->given.data[i];
-        if (same_expr(k, n->key, b) && same_expr(k, a, n->value)) return true;
-    }
-    return false;
-}
-
-static const fetched_rows *fetched(const kernel *k, const tensor_node *load, bool panels) {
-    for (uint32_t i = k->fetched.len; i-- > 0;) {
-        const fetched_rows *f = &k->fetched.data[i];
-        bool same = f->rows->val == (tensor_val)load->imm.i && f->rows->panels == panels;
-        for (uint32_t x = 0; same && x < f->rows->nindex; x++)
-            same = same_row(k, f->rows->index[x], load->args[x]);
-        if (same) return f;
-    }
-    return NULL;
-}
-
-const fetched_rows *lw_fetched(const kernel *k, const tensor_node *load) { return fetched(k, load, false); }
-const fetched_rows *lw_fetched_panels(const kernel *k, const tensor_node *load) { return fetched(k, load, true); }
-
-bool lw_is_fetched(const kernel *k, tensor_expr e, uint32_t from) {
-    const tensor_node *n = loop_matrix_factor(k->l->op, e);
-    const fetched_rows *f = n->op == TENSOR_LOAD_OP ? lw_fetched(k, n) : NULL;
-    for (uint32_t i = from; f && i < k->masks.len; i++)
-        if (k->masks.data[i].of && k->masks.data[i].node != f->node) return false;
-    return f != NULL;
-}
-
-// Positions from the first of the round, of the thread's digits, and what its copies add.
-static simt_value in_round(kernel *k, simt_builder *b, const fetched_rows *f, int64_t *plus) {
-    const binding *v = &k->var[f->node->var];
-    *plus = 0;
-    if (v->columns)
-        return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, lw_var_position(k, b, f->node->var).at, v->base));
-    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
-        if (v->own & AXIS(i)) *plus += (int64_t)k->at[i] * k->axis[i].weight;
-    return simt_build_cvt(b, SIMT_T(I32), lw_thread_position(k, b, f->node, lw_ix(k, b, 0)));
-}
-
-// Of the loop beside, the positions that the block has at once.
-static simt_value in_tile(kernel *k, simt_builder *b, const fetched_rows *f) {
-    simt_value at = lw_var_position(k, b, f->beside->var).at;
-    return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_SUB, at, k->var[f->beside->var].base));
-}
-
-// What a lane's columns begin at a multiple of: rows and buffers are pitches apart. Lanes read 16 bytes at once,
-// so no more is asked for.
-static uint32_t column_align(const fetched_rows *f, uint32_t lanes, uint32_t bytes) {
-    uint32_t align = bytes * lanes;
-    while (align > 16 || f->rows->pitch * bytes % align) align /= 2;
-    return align;
-}
-
-static simt_value load_tile(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t lanes) {
-    uint32_t bytes = element_bytes(k, f->rows);
-    int64_t plus, more = 0;
-    simt_value round = in_round(k, b, f, &plus), beside = in_tile(k, b, f);
-    simt_value row = f->tile.along ? beside : round, column = f->tile.along ? round : beside;
-    more = plus * (f->tile.along ? 1 : f->rows->pitch) * bytes;
-    simt_value to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
-    to = simt_build_addr(b, to, rows_apart(b, f->rows, row, f->tile.along ? 0 : plus, bytes), 1, 0);
-    to = simt_build_addr(b, to, column, bytes, more);
-    return lw_load_shared(k, b, f->rows->val, to, lanes, column_align(f, lanes, bytes));
-}
-
-simt_value lw_fetched_part(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load) {
-    const tensor_val_info *val = &k->l->op->vals.data[f->rows->val];
-    simt_value part = lw_ix(k, b, 0);
-    int64_t size = 1;
-    for (uint32_t i = load->nargs - 1; i-- > f->rows->nindex;) {
-        size *= k->l->op->spaces.data[val->axes[i + 1]].size;
-        part = simt_build_binary(b, SIMT_ADD, part, simt_build_with(b, SIMT_MUL, lw_position(k, b, load->args[i]).at, size));
-    }
-    return part;
-}
-
-simt_value lw_load_fetched(kernel *k, simt_builder *b, const fetched_rows *f, const tensor_node *load, position last,
-                           uint32_t lanes) {
-    if (f->beside) return load_tile(k, b, f, lanes);
-    uint32_t bytes = element_bytes(k, f->rows);
-    int64_t plus;
-    simt_value row = in_round(k, b, f, &plus),
-               to = simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, 0);
-    to = simt_build_addr(b, to, rows_apart(b, f->rows, row, plus, bytes), 1, plus * f->rows->pitch * bytes);
-    if (f->rows->nindex + 1 < load->nargs) to = simt_build_addr(b, to, lw_fetched_part(k, b, f, load), bytes, 0);
-    if (last.shape == POSITION_ANY) {
-        simt_value x[16];
-        for (uint32_t i = 0; i < lanes; i++)
-            x[i] = lw_load_shared(k, b, f->rows->val,
-                                  simt_build_addr(b, to, lw_pick(b, last.at, i), bytes, 0), 1, bytes);
-        return lw_gather(b, x, lanes);
-    }
-    return lw_load_shared(k, b, f->rows->val, simt_build_addr(b, to, last.at, bytes, 0), lanes,
-                          last.shape == POSITION_SHIFTED ? bytes : column_align(f, lanes, bytes));
-}

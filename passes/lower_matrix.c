@@ -13,7 +13,7 @@ static bool has_vector(const loop_node *n) { return n->digits[0].place == LOOP_V
 axis_set lw_depth_axes(kernel *k, const loop_node *reduce) {
     const loop_node *depth = loop_over_var(&reduce->body, reduce->matrix->depth);
     simt_mma kind = reduce->matrix->kind;
-    bool halves = simt_element_bits(simt_mma_table(kind)->element) < 32,
+    bool halves = simt_mma_word(kind) > 1,
          run = has_vector(depth) || loop_matrix_run(depth, kind);
     axis_set s = 0;
     for (uint32_t i = 0; i < (run ? 2u : 2u + halves); i++) s |= AXIS(lw_axis(k, depth, i));
@@ -41,7 +41,7 @@ static pieces pieces_of(kernel *k, const loop_node *reduce) {
                 .tiles = 1,
                 .deep = 1,
                 .vector = has_vector(depth)};
-    bool halves = simt_element_bits(p.info->element) < 32;
+    bool halves = simt_mma_word(m->kind) > 1;
     p.columns = lw_axis(k, columns, column_digit(columns));
     p.all = AXIS(p.columns) | lw_depth_axes(k, reduce);
     if (m->rows != LOOP_NO_ROWS) {
@@ -196,7 +196,7 @@ static simt_value element(kernel *k, simt_builder *b, const reduction *r, const 
 static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                     tensor_expr e, uint32_t op, uint32_t pieces, simt_value *out) {
     simt_type t = simt_mma_type(p->m->kind, o);
-    uint32_t w = 32 / simt_element_bits(t.element);
+    uint32_t w = simt_mma_word(p->m->kind);
     simt_value x[16], of[16];
     for (uint32_t i = 0; i < t.lanes; i++) {
         simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
@@ -219,7 +219,7 @@ static void operand(kernel *k, simt_builder *b, const reduction *r, const pieces
 static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const pieces *p,
                            simt_mma_operand o, tensor_expr e, simt_value *out) {
     simt_type t = simt_mma_type(p->m->kind, o);
-    uint32_t w = 32 / simt_element_bits(t.element);
+    uint32_t w = simt_mma_word(p->m->kind);
     simt_value x = element(k, b, r, p, o, e), of[16];
     for (uint32_t op = 0; op < p->deep; op++) {
         for (uint32_t i = 0; i < t.lanes; i++) {
@@ -234,7 +234,7 @@ static void vector_operand(kernel *k, simt_builder *b, const reduction *r, const
 static simt_value piece(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o,
                         tensor_expr e, simt_value x) {
     simt_type t = simt_mma_type(p->m->kind, o);
-    uint32_t w = 32 / simt_element_bits(t.element);
+    uint32_t w = simt_mma_word(p->m->kind);
     simt_value of[16], there = 0;
     for (uint32_t i = 0; i < t.lanes && (!i || there); i++) {
         simt_mma_place at = simt_mma_at(p->m->kind, o, 0, i);
@@ -299,7 +299,7 @@ typedef struct {
 static bool is_passed(const tensor_node *n) {
     switch (n->op) {
     case TENSOR_ADD_OP: case TENSOR_SUB_OP: case TENSOR_MUL_OP: case TENSOR_DIV_OP: case TENSOR_MIN_OP: case TENSOR_MAX_OP:
-    case TENSOR_NEG_OP: case TENSOR_SELECT_OP: case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_TF32X3_OP: case TENSOR_STOP_OP:
+    case TENSOR_NEG_OP: case TENSOR_SELECT_OP: case TENSOR_ROUND_OP: case TENSOR_TF32_OP: case TENSOR_PARTS_OP: case TENSOR_STOP_OP:
     case TENSOR_SQRT_OP: case TENSOR_EXP_OP: case TENSOR_LOG_OP: case TENSOR_TANH_OP: case TENSOR_SIN_OP: case TENSOR_COS_OP:
     case TENSOR_ERF_OP: case TENSOR_EXPM1_OP: case TENSOR_LOG1P_OP: return true;
     default: return false;
@@ -368,7 +368,7 @@ operands lm_operands(kernel *k, simt_builder *b, const reduction *r, const piece
     uint32_t tiles = o == SIMT_MMA_B ? p->tiles : 1;
     operands x = {(lw_written_out(k, depends) | steps) & ~p->all, p->deep * tiles, NULL, NULL};
     uint32_t n = lw_instances(k, x.axes) * x.pieces;
-    bool apart = simt_mma_splits(p->m->kind), again = apart && is_found_again(k, r);
+    bool apart = simt_mma_splits(p->m->kind) && p->info->warps == 1, again = apart && is_found_again(k, r);
     x.of = ARENA_ARRAY(k->l->arena, simt_value, n);
     if (apart) x.rest = ARENA_ARRAY(k->l->arena, simt_value, n);
     const lm_pieces *whole = lm_pieces_of(k, b, r, p, o, e, x.axes);

@@ -44,6 +44,18 @@ lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pi
 uint32_t lm_pair(const lm_pieces *x);   // the axis that two instances at once are along, an even one and the next; LOWER_NO_AXIS: one at a time
 simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x);   // of the instance at hand, or those two
 
+// Numbers of f32 taken apart in two of f16 each (lower_apart.c): times a power of two, which is undone afterwards.
+typedef struct {
+    simt_value by, back;
+} lm_factor;
+lm_factor lm_factor_of(simt_builder *b, simt_value largest);   // of numbers whose largest it is
+simt_value lm_absolute(simt_builder *b, simt_value largest, simt_value x);   // the larger one; largest 0: there is none yet
+simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes);   // of neighbouring lanes
+simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest);
+uint32_t lm_plane_bytes(const fetched_rows *f);
+simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane, uint32_t more);   // where it begins, and as many bytes further
+simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row, uint32_t more, uint32_t lanes);   // of rows that follow one another, from row + more
+
 // Of an element of C, in the instance at hand.
 simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t element);
 

@@ -141,7 +141,7 @@ static simt_value lower_node(kernel *k, simt_builder *b, const tensor_node *n) {
     case TENSOR_RIGHT_OP: return k->right[n->imm.i];
     case TENSOR_LOAD_OP: return lower_load(k, b, n);
     case TENSOR_INDEX_OP:
-    case TENSOR_TF32X3_OP:
+    case TENSOR_PARTS_OP:
     case TENSOR_STOP_OP: return expr_lower(k, b, n->args[0]);
     case TENSOR_ADD_OP: return lower_two(k, b, n, SIMT_ADD);
     case TENSOR_SUB_OP: return lower_two(k, b, n, SIMT_SUB);

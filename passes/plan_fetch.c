@@ -262,7 +262,7 @@ static void skew(planner *p, const plan_matrix *m, int64_t bytes, loop_fetch *f)
 // ---- All of them -----------------------------------------------------------------------------------------
 static int64_t buffers_bytes(const planner *p, const loop_kernel *k, const loop_node *n, const loop_fetch *f) {
     const loop_node *beside = f->beside == LOOP_NO_BESIDE ? NULL : loop_over_var(&k->body, f->beside);
-    return loop_fetch_buffers(n, f) * (int64_t)loop_fetch_tile(p->op, n, f, beside).elements * ir_dtype_bytes(p->op->vals.data[f->val].type);
+    return loop_fetch_room(p->op, n, f, beside);
 }
 
 // Of the loops of a kernel that fetch, each of which has buffers of its own.

@@ -122,12 +122,13 @@ static bool set_panels(slot_rows *x, const schedule_cell *keep, const plan_matri
     if (f->nindex + 1 < i->rank)
         return REFUSE(p, E0572, keep, "give parts of rows blocks of their own: `block h 1`",
                       "'%s' multiplies whole rows of '%s', and a block has several parts of each at once", info->shape, i->name);
-    if (i->type != (info->element == SIMT_F16 ? DT_F16 : DT_BF16))
+    if (i->type != (info->element == SIMT_F32 ? DT_F32 : info->element == SIMT_F16 ? DT_F16 : DT_BF16))
         return REFUSE(p, E0572, keep, "multiply in that type, or leave the shape out", "'%s' multiplies rows of %s as they lie there, and those of '%s' are of %s",
                       info->shape, info->operand, i->name, ir_dtype_text(i->type));
-    if (row % SIMT_PANEL_ROW == 0) return true;
-    return REFUSE(p, E0572, keep, "leave the shape out: operations of one warp take any rows",
-                  "'%s' multiplies rows of multiples of %d bytes, and those of '%s' are %lld bytes", info->shape, SIMT_PANEL_ROW, i->name,
+    const int least = (int)SIMT_PANEL_ROW * (simt_mma_splits(m->kind) ? 2 : 1);
+    if (row % least == 0) return true;
+    return REFUSE(p, E0572, keep, simt_mma_splits(m->kind) ? "multiply by `tf32x3`: operations of one warp take any rows" : "leave the shape out: operations of one warp take any rows",
+                  "'%s' multiplies rows of multiples of %d bytes, and those of '%s' are %lld bytes", info->shape, least, i->name,
                   (long long)row);
 }
 
@@ -303,8 +304,8 @@ static bool fetch_own(slot_rows *x, tensor_val v, const schedule_cell *keep, con
     tensor_expr *index = ARENA_ARRAY(p->arena, tensor_expr, load->nargs), row;
     const loop_node *loop = plan_loop_behind(p, x->kernel, rows, &row);
     if (!plan_fetch_shape(p, v, keep)) return false;
-    if (!loop || loop_fetch_rows(loop) != SIMT_GROUP_ROWS)
-        return REFUSE(p, E0530, keep, help, "'%s' multiplies %d rows, and a block has others at once, of which none are copied in this version",
+    if (!loop || loop_fetch_rows(loop) != p->window->warps * simt_mma_table(m->kind)->m)
+        return REFUSE(p, E0530, keep, help, "'%s' multiplies %d rows, and four warps have others at once, of which none are copied in this version",
                       simt_mma_table(m->kind)->shape, (int)SIMT_GROUP_ROWS);
     if (!find_index(x, load, x->to, row, index))
         return REFUSE(p, E0530, keep, help,

@@ -213,7 +213,7 @@ static bool check_scale(planner *p, const schedule_cell *c, const tensor_stage *
 static tensor_expr as_operand(planner *p, tensor_expr e, simt_mma kind) {
     span at = tensor_node_at(p->op, e)->at;
     if (loop_matrix_holds(p->plan, e, kind)) return e;
-    if (simt_mma_splits(kind)) return tensor_tf32(p->op, TENSOR_TF32X3_OP, e, at);
+    if (simt_mma_splits(kind)) return tensor_tf32(p->op, TENSOR_PARTS_OP, e, at);
     if (simt_mma_table(kind)->element == SIMT_F32) return tensor_tf32(p->op, TENSOR_TF32_OP, e, at);
     return tensor_round(p->op, simt_mma_table(kind)->element == SIMT_F16 ? DT_F16 : DT_BF16, e, at);
 }
@@ -289,7 +289,7 @@ bool plan_matrix_of(const planner *p, const tensor_stage *st, plan_matrix *m) {
 
 // ---- Digits ----------------------------------------------------------------------------------------------
 static int64_t low_points(const index_cut *c) {   // of the depth, in a register of 32 bits
-    return c->matrix == MATRIX_DEPTH ? 32 / simt_element_bits(simt_mma_table(c->matrix_kind)->element) : 1;
+    return c->matrix == MATRIX_DEPTH ? simt_mma_word(c->matrix_kind) : 1;
 }
 
 // The points that a thread holds of a piece.

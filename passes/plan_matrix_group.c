@@ -61,7 +61,7 @@ static bool check_window_group(planner *p, const plan_matrix *m, const loop_node
     if (m->rows == LOOP_NO_ROWS || !schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, p->op->vars.data[m->depth].name))
         return REFUSE(p, m->cell, arena_printf(p->arena, "say `pipeline %s 2`, and keep what slots read: `keep x shared`", depth),
                       "'%s' reads the second factor in shared memory, and rounds of '%s' bring nothing there", info->shape, depth);
-    if (simt_element_bits(info->element) != 16)
+    if (simt_mma_word(m->kind) != 2)
         return REFUSE(p, m->cell, "take another shape, or numbers of 16 bits", "'%s' of rows that slots read is for numbers of 16 bits",
                       info->shape);
     if (schedule_number(m->window, NULL) % (info->m * info->warps))
@@ -81,6 +81,9 @@ bool plan_group_check(planner *p, const tensor_stage *st, const plan_matrix *m, 
                         const loop_node *rows, const loop_node *columns, const loop_node *depth) {
     const simt_mma_info *info = simt_mma_table(m->kind);
     if (m->window) return check_window_group(p, m, columns);
+    if (simt_mma_splits(m->kind))
+        return REFUSE(p, m->cell, "multiply by `tf32x3`", "'%s' takes rows apart that rounds of windows bring to shared memory, and '%s' has no windows",
+                      info->operand, st->name);
     if (m->rows == LOOP_NO_ROWS || st->nleft != 2)
         return REFUSE(p, m->cell, "take another shape", "'%s' is for sums of rows and columns alone",
                       info->shape);

@@ -253,7 +253,7 @@ static split_terms rounded(taking *t, const tensor_node *n) {
 }
 
 static bool rounds(const tensor_node *n) {
-    return n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP || n->op == TENSOR_TF32X3_OP;
+    return n->op == TENSOR_ROUND_OP || n->op == TENSOR_TF32_OP || n->op == TENSOR_PARTS_OP;
 }
 
 static split_terms split(taking *t, tensor_expr e) {

@@ -106,7 +106,7 @@ static tensor_expr operand_without(taking *t, tensor_expr e) {
     double number;
     if (t->scale != 1 && plan_number(t->p, n.op == TENSOR_ROUND_OP ? n.args[0] : e, &number)) return e;   // f16 holds it or does not
     if (t->scale != 1) return tensor_round(t->p->op, DT_F16, scaled(t, without_numbers(t, n.op == TENSOR_ROUND_OP ? n.args[0] : e), n.at), n.at);
-    if (!bf16 && n.op != TENSOR_TF32_OP && n.op != TENSOR_TF32X3_OP) return e;
+    if (!bf16 && n.op != TENSOR_TF32_OP && n.op != TENSOR_PARTS_OP) return e;
     tensor_expr of = without_numbers(t, n.args[0]);
     if (!t->number) return e;
     return n.op == TENSOR_ROUND_OP ? tensor_round(t->p->op, (ir_dtype)n.imm.i, of, n.at) : tensor_tf32(t->p->op, (tensor_opcode)n.op, of, n.at);

@@ -49,7 +49,7 @@ static tensor_expr number(typing *t, tensor_expr e) {
     if (n.op == TENSOR_ARG_OP || n.op == TENSOR_LEFT_OP || n.op == TENSOR_RIGHT_OP) return component(t, n);
     if (n.op == TENSOR_CVT_OP) return as(t, t->to, retyped(t, n.args[0]));
     n.type.type = from;
-    if (n.op == TENSOR_ROUND_OP || n.op == TENSOR_TF32_OP || n.op == TENSOR_TF32X3_OP)
+    if (n.op == TENSOR_ROUND_OP || n.op == TENSOR_TF32_OP || n.op == TENSOR_PARTS_OP)
         return as(t, t->to, with_args(t, n, from));
     return as(t, t->to, e);   // a load, a constant, a random number
 }

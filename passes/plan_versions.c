@@ -107,17 +107,29 @@ static bool packs(const version_facts *f) {
     return false;
 }
 
+// What one warp multiplies as the operation of several does.
+static const char *operand_of_one(simt_mma several) {
+    for (simt_mma k = 0; k < SIMT_MMA_COUNT; k++)
+        if (simt_mma_table(k)->warps == 1 && simt_mma_table(k)->element == simt_mma_table(several)->element && simt_mma_splits(k) == simt_mma_splits(several))
+            return simt_mma_table(k)->operand;
+    ICE("no operation of one warp is as '%s'", simt_mma_table(several)->text);
+}
+
 // Operations of four warps take whole matrices by vectors; those of one, whatever there is.
 static schedule_cell one_warp(versioning *w, schedule_cell c) {
-    const schedule_value *shape = schedule_value_of(&c, "shape");
-    bool four = false;
-    for (simt_mma k = 0; shape && k < SIMT_MMA_COUNT; k++)
-        four |= simt_mma_table(k)->warps > 1 && !strcmp(simt_mma_table(k)->shape, shape->text);
-    if (!four) return c;
+    const schedule_value *shape = schedule_value_of(&c, "shape"), *operand = schedule_value_of(&c, NULL);
+    simt_mma k = 0;
+    if (c.verb != SCHEDULE_MMA || c.empty) return c;
+    while (k < SIMT_MMA_COUNT && (strcmp(simt_mma_table(k)->operand, operand->text) || (shape && strcmp(simt_mma_table(k)->shape, shape->text)))) k++;
+    if (k == SIMT_MMA_COUNT || simt_mma_table(k)->warps == 1) return c;
     schedule_value *others = ARENA_ARRAY(w->arena, schedule_value, c.nvalues);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < c.nvalues; i++)
-        if (&c.values[i] != shape) others[n++] = c.values[i];
+    for (uint32_t i = 0; i < c.nvalues; i++) {
+        if (&c.values[i] == shape) continue;
+        others[n] = c.values[i];
+        if (&c.values[i] == operand) others[n].text = operand_of_one(k);
+        n++;
+    }
     c.values = others;
     c.nvalues = n;
     return c;

@@ -238,32 +238,58 @@ static uint64_t group_operand(sim_warp *w, const sim_code *c, sim_place at, bool
     return from;
 }
 
+typedef struct {
+    uint64_t b[2], a[2];   // of each plane; a: where it is in shared memory
+    simt_mma by;
+    uint32_t steps, planes, factors;
+    bool rows, both;
+} group_product;
+
+static group_product group_of(sim_warp *w, const sim_code *c) {
+    const simt_instr_info *i = &c->func->instrs.data[c->instr];
+    group_product g = {.by = (simt_mma)simt_mma_table((simt_mma)i->aux)->by,
+                       .steps = (uint32_t)i->imm.i,
+                       .planes = simt_group_planes(i),
+                       .factors = simt_group_factors(i),
+                       .rows = i->op != SIMT_MMA_GROUP,
+                       .both = i->op == SIMT_MMA_ROWS_BOTH};
+    for (uint32_t k = 0; k < simt_group_pointers(i); k++) {
+        uint64_t from = group_operand(w, c, c->places[i->args[k]], g.rows);
+        if (k < g.planes) g.b[k] = from;
+        else g.a[k - g.planes] = from;
+    }
+    return g;
+}
+
+// A step of a piece: of plane x of A and y of B.
+static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uint32_t x, uint32_t y, uint32_t step, uint32_t piece, matrices *sum) {
+    const simt_instr_info *i = &c->func->instrs.data[c->instr];
+    operands o = {0};
+    piece_of_b b = {0};
+    piece_of_a a = {0};
+    if (g->rows) read_rows_piece(w, c, g->by, g->b[y], step, piece, &b);
+    else read_piece(w, c, g->by, g->b[y] + (uint64_t)(step * i->nresults + piece) * simt_mma_piece_bytes(g->by), &b);
+    o.held[SIMT_MMA_B] = b.words;
+    o.undefined[SIMT_MMA_B] = b.undefined;
+    if (g->both) {
+        read_rows_of_a(w, c, g->by, g->a[x], step, &a);
+        o.held[SIMT_MMA_A] = a.halves;
+        o.undefined[SIMT_MMA_A] = a.undefined;
+    } else hold(w, g->by, SIMT_MMA_A, c->places[i->args[g->planes + x * g->steps + step]], &o);
+    if (!step && x == g->planes - 1 && i->nargs > g->factors) hold(w, g->by, SIMT_MMA_C, c->places[i->args[g->factors + piece]], &o);
+    gather(&o, g->by, sum);
+    multiply(simt_mma_table(g->by), sum);
+    spread_undefined(&o, g->by, sum);
+}
+
+// Of numbers taken apart, the small products first, without that of what is left of both.
 void sim_mma_group(sim_warp *w, const sim_code *c) {
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
-    simt_mma kind = (simt_mma)i->aux;
-    uint32_t steps = (uint32_t)i->imm.i, pieces = i->nresults, factors = simt_group_factors(i);
-    bool rows = i->op != SIMT_MMA_GROUP, both = i->op == SIMT_MMA_ROWS_BOTH;
-    uint64_t from = group_operand(w, c, c->a, rows), a_from = both ? group_operand(w, c, c->b, true) : 0;
-    for (uint32_t p = 0; p < pieces; p++) {
-        matrices x = {0};
-        for (uint32_t s = 0; s < steps; s++) {
-            operands o = {0};
-            piece_of_b b = {0};
-            if (rows) read_rows_piece(w, c, kind, from, s, p, &b);
-            else read_piece(w, c, kind, from + (uint64_t)(s * pieces + p) * simt_mma_piece_bytes(kind), &b);
-            o.held[SIMT_MMA_B] = b.words;
-            o.undefined[SIMT_MMA_B] = b.undefined;
-            piece_of_a a = {0};
-            if (both) {
-                read_rows_of_a(w, c, kind, a_from, s, &a);
-                o.held[SIMT_MMA_A] = a.halves;
-                o.undefined[SIMT_MMA_A] = a.undefined;
-            } else hold(w, kind, SIMT_MMA_A, c->places[i->args[1 + s]], &o);
-            if (!s && i->nargs > factors) hold(w, kind, SIMT_MMA_C, c->places[i->args[factors + p]], &o);
-            gather(&o, kind, &x);
-            multiply(simt_mma_table(kind), &x);
-            spread_undefined(&o, kind, &x);
-        }
-        deal_out(w, kind, &x, c->places[i->results[p]]);
+    const group_product g = group_of(w, c);
+    for (uint32_t p = 0; p < i->nresults; p++) {
+        matrices sum = {0};
+        for (uint32_t part = g.planes > 1 ? 0 : 2; part < 3; part++)
+            for (uint32_t s = 0; s < g.steps; s++) add_step(w, c, &g, part == 0, part == 1, s, p, &sum);
+        deal_out(w, g.by, &sum, c->places[i->results[p]]);
     }
 }

@@ -200,7 +200,7 @@ static void test_parts(int range, int64_t n) {
         "op parts { space N tensor x : f32[N] tensor w : f32[N] result y : f32[] "
         "reducer sum.mma3(f32) -> (f32) commutative roundings 10 { state (f32) identity (0f32) "
         "lift (arg.0) combine (add(left.0, right.0)) finish (left.0) } "
-        "y[] = sum.mma3 {n:N} (mul(tf32x3(x[n]), tf32x3(w[n]))) }");
+        "y[] = sum.mma3 {n:N} (mul(parts(x[n]), parts(w[n]))) }");
     enum { MOST = 64, ROUNDS = 3000 };
     float x[MOST], w[MOST];
     double worst = 0;
