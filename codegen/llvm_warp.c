@@ -176,28 +176,31 @@ static void put_registers(textbuf *t, uint32_t first, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) textbuf_printf(t, "%s$%u", k ? ", " : "", first + k);
 }
 
-// A step: of plane x of A and y of B.
+// A step: of plane x of A and y of B, in D of the numbers themselves or of products with rests.
 static void put_step(textbuf *t, const group_product *g, uint32_t x, uint32_t y, uint32_t step, bool first) {
     const char *type = g->m->operand,
                *transpose = g->m->element == SIMT_F32 ? "" : g->i->op == SIMT_MMA_ROWS_TRANS ? ", 1" : ", 0";
-    const uint32_t b = g->sums + (g->held ? g->held : g->planes) + y;
+    const uint32_t b = g->sums + (g->held ? g->held : g->planes) + y, d = g->sums / g->planes;
     textbuf_printf(t, "setp.ne.b32 %%acc, %d, 0; add.u64 %%b, $%u, %u; ", !first || !g->zeros, b, step_at(g, step) / 16);
     if (!g->held) textbuf_printf(t, "add.u64 %%a, $%u, %u; ", g->sums + x, a_step_at(g, step) / 16);
     textbuf_printf(t, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", 8 * g->pieces, g->m->k, type, type);
-    put_registers(t, 0, g->sums);
+    put_registers(t, x || y ? d : 0, d);
     textbuf_puts(t, g->held ? "}, {" : "}, %a");
     if (g->held) put_registers(t, g->sums + 4 * (x * g->steps + step), 4);
     textbuf_printf(t, "%s, %%b, %%acc, 1, 1%s%s; ", g->held ? "}" : "", g->held ? "" : ", 0", transpose);
 }
 
-// Operands: D, then A of each step or its descriptor, then that of B, then C, which is D. Of numbers taken apart, the small products first,
-// without that of what is left of both.
+// Operands: D, then A of each step or its descriptor, then that of B, then C, which is D. Of numbers taken apart, without the product of what is
+// left of both.
 static const char *group_text(cg_emitter *e, const group_product *g) {
     textbuf t = textbuf_new(e->arena);
     textbuf_printf(&t, "{ .reg .pred %%acc; .reg .b64 %%b%s; wgmma.fence.sync.aligned; ", g->held ? "" : ", %a");
-    const uint32_t first = g->planes > 1 ? 0 : 2;
-    for (uint32_t part = first; part < 3; part++)
-        for (uint32_t s = 0; s < g->steps; s++) put_step(&t, g, part == 0, part == 1, s, part == first && !s);
+    for (uint32_t s = 0; s < g->steps; s++) {
+        put_step(&t, g, 0, 0, s, !s);
+        if (g->planes == 1) continue;
+        put_step(&t, g, 1, 0, s, !s);
+        put_step(&t, g, 0, 1, s, false);
+    }
     textbuf_puts(&t, "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }");
     return t.data;
 }
@@ -239,7 +242,7 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
     simt_mma kind = (simt_mma)simt_mma_table((simt_mma)i->aux)->by;
     simt_type a = simt_mma_type(kind, SIMT_MMA_A), c = simt_mma_type(kind, SIMT_MMA_C);
     const uint32_t factors = simt_group_factors(i), steps = (uint32_t)i->imm.i;
-    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = i->nresults, .sums = PART * i->nresults, .planes = simt_group_planes(i),
+    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = simt_group_pieces(i), .sums = PART * i->nresults, .planes = simt_group_planes(i),
                        .zeros = i->nargs == factors};
     g.held = i->op == SIMT_MMA_ROWS_BOTH ? 0 : PART * steps * g.planes;
     if (!group_fits(e, i)) {
@@ -253,10 +256,10 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
         n += registers(e, a, e->values[i->args[g.planes + s]], cg_int_type(e, 32, 1), args + n);
     for (uint32_t x = 0; x < g.planes && !g.held; x++) args[n++] = descriptor(e, i, e->values[i->args[g.planes + x]]);
     for (uint32_t y = 0; y < g.planes; y++) args[n++] = descriptor(e, i, e->values[i->args[y]]);
-    for (uint32_t p = 0; p < g.pieces && !g.zeros; p++)
+    for (uint32_t p = 0; p < i->nresults && !g.zeros; p++)
         n += registers(e, c, e->values[i->args[factors + p]], e->types[SIMT_F32], args + n);
     cg_value d = group_call(e, &g, args, n);
-    for (uint32_t p = 0; p < g.pieces; p++) {
+    for (uint32_t p = 0; p < i->nresults; p++) {
         cg_value parts[PART];
         for (uint32_t k = 0; k < PART; k++) parts[k] = LLVMBuildExtractValue(e->b, d, PART * p + k, "");
         e->values[i->results[p]] = cg_pack(e, parts, PART);

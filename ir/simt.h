@@ -166,6 +166,7 @@ static inline uint32_t simt_group_planes(const simt_instr_info *i) { return simt
 static inline uint32_t simt_group_factors(const simt_instr_info *i) {
     return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1 + (uint32_t)i->imm.i);
 }
+static inline uint32_t simt_group_pieces(const simt_instr_info *i) { return i->nresults / simt_group_planes(i); }
 static inline uint32_t simt_group_pointers(const simt_instr_info *i) { return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1); }
 
 typedef struct {

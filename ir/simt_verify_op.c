@@ -65,10 +65,11 @@ static const char *group_fault(const simt_instr_info *i, uint32_t threads) {
     if (warps == 1) return "that is an operation of one warp: 'mma'";
     if (i->op == SIMT_MMA_GROUP && simt_mma_splits((simt_mma)i->aux)) return "numbers that are taken apart lie in rows";
     if (i->imm.i < 1) return "it has no steps";
+    if (i->nresults % simt_group_planes(i)) return "it gives as many sums of products with rests as of the others";
     if (i->nresults > MOST_PIECES) return "it has at most 32 pieces";
     if (i->op != SIMT_MMA_GROUP && (!i->mem.scale || i->mem.scale % TURN || i->mem.scale > MOST_ROWS))
         return "a panel has a multiple of 8 rows, up to 2040";
-    if ((i->op == SIMT_MMA_ROWS || i->op == SIMT_MMA_ROWS_BOTH) && i->mem.scale < 8 * i->nresults) return "it has more columns than a panel has rows";
+    if ((i->op == SIMT_MMA_ROWS || i->op == SIMT_MMA_ROWS_BOTH) && i->mem.scale < 8 * simt_group_pieces(i)) return "it has more columns than a panel has rows";
     if (i->op == SIMT_MMA_ROWS_TRANS && simt_mma_word((simt_mma)i->aux) != 2)
         return "points of the depth are rows of numbers of 16 bits";
     if (i->op == SIMT_MMA_ROWS_BOTH && simt_mma_word((simt_mma)i->aux) != 2)

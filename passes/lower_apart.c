@@ -31,11 +31,13 @@ lm_factor lm_factor_of(simt_builder *b, simt_value largest) {
     return (lm_factor){simt_build_bitcast(b, SIMT_T(F32), by), simt_build_bitcast(b, SIMT_T(F32), back)};
 }
 
-// x times the factor, to the nearest; rest: what that leaves, to the nearest.
+// x times the factor, to the nearest; rest: what that leaves, LM_REST times, to the nearest: so it is as large as what it is the rest of, and has all
+// its digits as long as that has.
 simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest) {
     simt_type wide = simt_typeof(b->func, x), half = {SIMT_F16, wide.lanes};
     simt_value of = simt_build_binary(b, SIMT_MUL, x, lw_widen(b, by, wide.lanes)), near = simt_build_cvt(b, half, of);
-    *rest = simt_build_cvt(b, half, simt_build_binary(b, SIMT_SUB, of, simt_build_cvt(b, wide, near)));
+    simt_value left = simt_build_binary(b, SIMT_SUB, of, simt_build_cvt(b, wide, near));
+    *rest = simt_build_cvt(b, half, simt_build_binary(b, SIMT_MUL, left, lw_widen(b, simt_build_float(b, SIMT_T(F32), LM_REST), wide.lanes)));
     return near;
 }
 

@@ -45,6 +45,7 @@ uint32_t lm_pair(const lm_pieces *x);   // the axis that two instances at once a
 simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x);   // of the instance at hand, or those two
 
 // Numbers of f32 taken apart in two of f16 each (lower_apart.c): times a power of two, which is undone afterwards.
+enum { LM_REST = 1 << 11 };   // so much larger are rests
 typedef struct {
     simt_value by, back;
 } lm_factor;

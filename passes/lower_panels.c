@@ -49,9 +49,10 @@ static simt_op op_of(const product *x) {
 
 static simt_instr operation(const product *x, simt_builder *b, const simt_value *args, uint32_t nargs, uint32_t pieces) {
     simt_func *f = x->k->f;
-    simt_type *types = ARENA_ARRAY(x->k->l->arena, simt_type, pieces);
-    for (uint32_t i = 0; i < pieces; i++) types[i] = simt_mma_type(x->p->m->kind, SIMT_MMA_C);
-    simt_instr made = simt_build_op(b, op_of(x), args, nargs, types, pieces);
+    uint32_t n = pieces * (simt_mma_splits(x->p->m->kind) ? 2 : 1);
+    simt_type *types = ARENA_ARRAY(x->k->l->arena, simt_type, n);
+    for (uint32_t i = 0; i < n; i++) types[i] = simt_mma_type(x->p->m->kind, SIMT_MMA_C);
+    simt_instr made = simt_build_op(b, op_of(x), args, nargs, types, n);
     f->instrs.data[made].aux = x->p->m->kind;
     f->instrs.data[made].imm.i = x->nsteps;
     f->instrs.data[made].mem.scale = (uint16_t)x->f->tile.rows;
@@ -82,7 +83,7 @@ static void multiply(const product *x, simt_builder *b, const operands *a) {
 // ---- Numbers taken apart ---------------------------------------------------------------------------------
 // A's rows are multiplied by a factor each, as those of B are: their product is undone of both where those of B are columns. Where they are
 // points of the depth, what A has there is multiplied by their factors first. So a sum is of one product at a time, and added to what came before.
-enum { HELD = 8, HALVES = 2, ALONG = 8, MOST_STEPS = 64, MOST_PIECES = 8 };   // pieces: whose registers there is room for beside all sums
+enum { HELD = 8, HALVES = 2, ALONG = 8, MOST_STEPS = 64, MOST_PIECES = 8 };   // pieces: of a panel, so that registers are left beside all sums
 
 typedef struct {
     simt_value near[MOST_STEPS], rest[MOST_STEPS], back[HALVES];   // back: of rows 8 apart
@@ -130,10 +131,9 @@ static void factors_of_own(const product *x, simt_builder *b, parts_of_a *parts)
 
 // Of so many pieces from the first one.
 static simt_instr multiply_some(const product *x, simt_builder *b, const parts_of_a *a, uint32_t first, uint32_t pieces) {
-    enum { PIECES = SIMT_PANEL_ROW / (8 * sizeof(uint16_t)) };   // of a panel
     simt_value args[4 + 2 * MOST_STEPS];
     uint32_t n = 0;
-    for (uint32_t plane = 0; plane < 2; plane++) args[n++] = lm_plane(x->k, b, x->f, plane, first / PIECES * x->f->tile.rows * SIMT_PANEL_ROW);
+    for (uint32_t plane = 0; plane < 2; plane++) args[n++] = lm_plane(x->k, b, x->f, plane, first / MOST_PIECES * x->f->tile.rows * SIMT_PANEL_ROW);
     for (uint32_t plane = 0; plane < 2 && x->own; plane++) args[n++] = own_plane(x, b, plane);
     for (uint32_t s = 0; s < x->nsteps && !x->own; s++) args[n++] = a->near[s];
     for (uint32_t s = 0; s < x->nsteps && !x->own; s++) args[n++] = a->rest[s];
@@ -152,9 +152,10 @@ static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, c
     for (instance_walk w = lw_walk_begin(k, x->columns); lw_walk_next(&w);) {
         uint32_t piece = number(k, x->columns, x->p->info->n);
         if (piece < first || piece >= first + pieces) continue;
-        simt_value sum = simt_result(k->f, made, piece - first);
+        simt_value sum = simt_result(k->f, made, piece - first), rests = simt_result(k->f, made, pieces + piece - first),
+                   all = simt_build_fma(b, rests, lw_widen(b, simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST), x->p->info->held[SIMT_MMA_C]), sum);
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
-            simt_value *slot = lm_slot(k, x->r, x->p, i), of = lw_pick(b, sum, i), back = a->back[i / 2];
+            simt_value *slot = lm_slot(k, x->r, x->p, i), of = lw_pick(b, all, i), back = a->back[i / 2];
             if (op_of(x) != SIMT_MMA_ROWS_TRANS) of = simt_build_binary(b, SIMT_MUL, of, lw_pick(b, pair[piece], i % 2));
             *slot = lm_is_zero(k->f, *slot) ? simt_build_binary(b, SIMT_MUL, of, back) : simt_build_fma(b, of, back, *slot);
         }

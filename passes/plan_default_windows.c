@@ -25,8 +25,8 @@ enum {
     MOST_PARTS = 4,     // of a row's columns, a warp each, which all have its scores
     JOINED = 2,         // or add those up
     PANEL = 64,         // numbers of 16 bits that operations of four warps read at once
-    WORDS_FOUR = 192,   // features of f32 up to which those are faster, forward
-    WORDS_FOUR_GRADIENT = 128,
+    WORDS_FOUR = 128,   // features of f32 from which on those are faster
+    WORDS_FOUR_MOST = 192,   // and up to which, forward; of gradients those alone
     FOUR_HELD = 192,    // of the walks of a gradient by those: registers of a thread for sums
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
@@ -107,13 +107,14 @@ static const char *by_four(const windows *x) { return x->type == DT_F32 ? "f16x3
 
 // Whether four warps may multiply what a window's slots read at once, by numbers of 16 bits or two of them.
 static bool multiply_by_four(const windows *x) {
-    bool bits = x->type == DT_F32 ? x->dots && x->columns <= (x->bounded ? WORDS_FOUR : WORDS_FOUR_GRADIENT) && differ(x) : (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_rounded(x));
+    bool words = x->type == DT_F32 && x->dots && x->columns >= WORDS_FOUR && x->columns <= (x->bounded ? WORDS_FOUR_MOST : WORDS_FOUR) && differ(x),
+         bits = words || ((x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_rounded(x)));
     return bits && x->products && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns) && (x->scores < 2 || words_of_sums(x) <= FOUR_HELD) &&
            default_group_operation(x->w->p, by_four(x));
 }
 
-// Of f32, twice four warps share what is taken apart, but for the walks of a gradient of narrow rows, where two blocks have room.
-static int64_t fours_of(const windows *x) { return x->w->four && x->type == DT_F32 && (x->bounded || x->columns > WIDE) ? 2 : 1; }
+// Of f32, twice four warps share what is taken apart.
+static int64_t fours_of(const windows *x) { return x->w->four && x->type == DT_F32 ? 2 : 1; }
 
 // Heads in blocks of their own: a thread has so little that rounds are of 32 slots, and windows of the rows of four warps, or so much that
 // it has no room for several, as of f32 whatever they are, of which narrow ones cost less edge by edge. Few narrow ones cost less together,
@@ -162,7 +163,7 @@ enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 3
 // By four warps, over the same batches and of 0.17, 0.22 and 0.28.
 static const struct {
     int64_t width, forward, gradient;
-} word_densities[] = {{192, 150, 340}, {128, 210, 340}, {0, 180, 230}};
+} word_densities[] = {{192, 150, 0}, {0, 210, 340}};
 
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
@@ -179,7 +180,7 @@ static int64_t density_of(const windows *x) {
 enum { LONG = 40, WORDS_LONG = 48 };   // entries of a row, on average: measured over batches of graphs of 16, 30, 70, 100 and 119 nodes
 
 static int64_t entries_of(const windows *x) {
-    bool words = x->type == DT_F32 && x->w->four && (x->bounded ? x->columns <= WIDE : x->columns > WIDE);   // edges, or windows of 64 rows, cost less
+    bool words = x->type == DT_F32 && x->w->four && !x->bounded;   // edges cost less
     if (words || (rereads(x) && x->scores > 1)) return WORDS_LONG;
     return x->w->m->rows == ROWS_WALKED_WINDOWS_LONG ? LONG : 0;
 }
@@ -441,14 +442,14 @@ static const char *operation_of_all(walks *w) {
 // Where four warps multiply, the rows of their scores' first factors lie beside those of slots, which leaves registers free; measured on an H200,
 // of the walks of a gradient and of a forward pass.
 static bool keeps_own_rows(const windows *x) {
-    const int64_t in_registers = x->type == DT_F32 ? 2 * WIDE : WIDEST;   // of a forward pass
+    const int64_t in_registers = x->type == DT_F32 ? WORDS_FOUR : WIDEST;   // of a forward pass
     return x->w->four && x->scores && (x->scores > 1 || !x->bounded || x->columns != in_registers);
 }
 
 static int64_t buffers_of(const windows *x) {
     if (rereads(x)) return FEW_BUFFERS;
-    if (x->w->four && x->type == DT_F32 && !x->bounded) return x->products > 1 || x->columns <= WIDE ? 1 : FEW_BUFFERS;
-    if (x->type == DT_F32) return x->w->four && x->columns > 2 * WIDE ? FEW_BUFFERS : BUFFERS;
+    if (x->w->four && x->type == DT_F32 && !x->bounded) return x->products > 1 ? 1 : FEW_BUFFERS;
+    if (x->type == DT_F32) return x->w->four && x->columns > WORDS_FOUR ? FEW_BUFFERS : BUFFERS;
     if (!keeps_own_rows(x)) return BUFFERS;
     return x->columns == (x->bounded ? 2 * WIDE : 3 * WIDE) ? FEW_BUFFERS : BUFFERS;
 }

@@ -262,13 +262,14 @@ static group_product group_of(sim_warp *w, const sim_code *c) {
 }
 
 // A step of a piece: of plane x of A and y of B.
-static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uint32_t x, uint32_t y, uint32_t step, uint32_t piece, matrices *sum) {
+static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uint32_t x, uint32_t y, uint32_t step, uint32_t piece, bool first, matrices *sum) {
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
+    uint32_t pieces = simt_group_pieces(i), result = (x || y ? pieces : 0) + piece;
     operands o = {0};
     piece_of_b b = {0};
     piece_of_a a = {0};
     if (g->rows) read_rows_piece(w, c, g->by, g->b[y], step, piece, &b);
-    else read_piece(w, c, g->by, g->b[y] + (uint64_t)(step * i->nresults + piece) * simt_mma_piece_bytes(g->by), &b);
+    else read_piece(w, c, g->by, g->b[y] + (uint64_t)(step * pieces + piece) * simt_mma_piece_bytes(g->by), &b);
     o.held[SIMT_MMA_B] = b.words;
     o.undefined[SIMT_MMA_B] = b.undefined;
     if (g->both) {
@@ -276,20 +277,25 @@ static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uin
         o.held[SIMT_MMA_A] = a.halves;
         o.undefined[SIMT_MMA_A] = a.undefined;
     } else hold(w, g->by, SIMT_MMA_A, c->places[i->args[g->planes + x * g->steps + step]], &o);
-    if (!step && x == g->planes - 1 && i->nargs > g->factors) hold(w, g->by, SIMT_MMA_C, c->places[i->args[g->factors + piece]], &o);
+    if (first && i->nargs > g->factors) hold(w, g->by, SIMT_MMA_C, c->places[i->args[g->factors + result]], &o);
     gather(&o, g->by, sum);
     multiply(simt_mma_table(g->by), sum);
     spread_undefined(&o, g->by, sum);
 }
 
-// Of numbers taken apart, the small products first, without that of what is left of both.
-void sim_mma_group(sim_warp *w, const sim_code *c) {
+static void multiply_piece(sim_warp *w, const sim_code *c, const group_product *g, uint32_t piece) {
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
+    matrices near = {0}, rests = {0};
+    for (uint32_t s = 0; s < g->steps; s++) add_step(w, c, g, 0, 0, s, piece, !s, &near);
+    deal_out(w, g->by, &near, c->places[i->results[piece]]);
+    if (g->planes == 1) return;
+    for (uint32_t s = 0; s < g->steps; s++) add_step(w, c, g, 1, 0, s, piece, !s, &rests);
+    for (uint32_t s = 0; s < g->steps; s++) add_step(w, c, g, 0, 1, s, piece, false, &rests);
+    deal_out(w, g->by, &rests, c->places[i->results[simt_group_pieces(i) + piece]]);
+}
+
+// Of numbers taken apart, without the product of what is left of both.
+void sim_mma_group(sim_warp *w, const sim_code *c) {
     const group_product g = group_of(w, c);
-    for (uint32_t p = 0; p < i->nresults; p++) {
-        matrices sum = {0};
-        for (uint32_t part = g.planes > 1 ? 0 : 2; part < 3; part++)
-            for (uint32_t s = 0; s < g.steps; s++) add_step(w, c, &g, part == 0, part == 1, s, p, &sum);
-        deal_out(w, g.by, &sum, c->places[i->results[p]]);
-    }
+    for (uint32_t p = 0; p < simt_group_pieces(&c->func->instrs.data[c->instr]); p++) multiply_piece(w, c, &g, p);
 }
