@@ -242,8 +242,8 @@ void cg_emit_mma_group(cg_emitter *e, const simt_instr_info *i) {
     simt_mma kind = (simt_mma)simt_mma_table((simt_mma)i->aux)->by;
     simt_type a = simt_mma_type(kind, SIMT_MMA_A), c = simt_mma_type(kind, SIMT_MMA_C);
     const uint32_t factors = simt_group_factors(i), steps = (uint32_t)i->imm.i;
-    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = simt_group_pieces(i), .sums = PART * i->nresults, .planes = simt_group_planes(i),
-                       .zeros = i->nargs == factors};
+    group_product g = {.i = i, .m = simt_mma_table(kind), .steps = steps, .pieces = simt_group_pieces(i), .sums = PART * i->nresults,
+                       .planes = simt_group_planes(i), .zeros = i->nargs == factors};
     g.held = i->op == SIMT_MMA_ROWS_BOTH ? 0 : PART * steps * g.planes;
     if (!group_fits(e, i)) {
         for (uint32_t k = 0; k < i->nresults; k++) e->values[i->results[k]] = LLVMGetUndef(cg_type(e, c));

@@ -161,7 +161,8 @@ typedef struct {
     span at;          // the .gnn text it comes from; reaches PTX line info
 } simt_instr_info;
 
-// Of an operation of four warps, the arguments before C: where B is, and A; of numbers taken apart, first what they are to the nearest, then what that leaves.
+// Of an operation of four warps, the arguments before C: where B is, and A; of numbers taken apart, first what they are to the nearest, then
+// what that leaves.
 static inline uint32_t simt_group_planes(const simt_instr_info *i) { return simt_mma_splits((simt_mma)i->aux) ? 2 : 1; }   // numbers that one is taken apart in
 static inline uint32_t simt_group_factors(const simt_instr_info *i) {
     return simt_group_planes(i) * (i->op == SIMT_MMA_ROWS_BOTH ? 2 : 1 + (uint32_t)i->imm.i);

@@ -69,7 +69,8 @@ static const char *group_fault(const simt_instr_info *i, uint32_t threads) {
     if (i->nresults > MOST_PIECES) return "it has at most 32 pieces";
     if (i->op != SIMT_MMA_GROUP && (!i->mem.scale || i->mem.scale % TURN || i->mem.scale > MOST_ROWS))
         return "a panel has a multiple of 8 rows, up to 2040";
-    if ((i->op == SIMT_MMA_ROWS || i->op == SIMT_MMA_ROWS_BOTH) && i->mem.scale < 8 * simt_group_pieces(i)) return "it has more columns than a panel has rows";
+    bool columns = i->op == SIMT_MMA_ROWS || i->op == SIMT_MMA_ROWS_BOTH;   // are rows of panels
+    if (columns && i->mem.scale < 8 * simt_group_pieces(i)) return "it has more columns than a panel has rows";
     if (i->op == SIMT_MMA_ROWS_TRANS && simt_mma_word((simt_mma)i->aux) != 2)
         return "points of the depth are rows of numbers of 16 bits";
     if (i->op == SIMT_MMA_ROWS_BOTH && simt_mma_word((simt_mma)i->aux) != 2)

@@ -125,7 +125,8 @@ static void take_a_apart(const product *x, simt_builder *b, const operands *a, p
 
 static void factors_of_own(const product *x, simt_builder *b, parts_of_a *parts) {
     kernel *k = x->k;
-    simt_value warp = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP), row = simt_build_binary(b, SIMT_ADD, simt_build_with(b, SIMT_MUL, warp, x->p->info->m), simt_build_with(b, SIMT_UDIV, k->lane, 4));
+    simt_value warp = simt_build_with(b, SIMT_UDIV, k->thread, LOWER_WARP), first = simt_build_with(b, SIMT_MUL, warp, x->p->info->m),
+               row = simt_build_binary(b, SIMT_ADD, first, simt_build_with(b, SIMT_UDIV, k->lane, 4));
     for (uint32_t h = 0; h < HALVES; h++) parts->back[h] = lm_row_factors(k, b, x->own, row, ALONG * h, 1);
 }
 

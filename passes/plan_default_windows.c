@@ -309,7 +309,9 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 4);
     uint32_t n = 1;
     bool rounded = !narrow && is_rounded(x), scaled = rounded && x->type == DT_F16;
-    v[0] = (schedule_value){.text = x->type == DT_F32 ? (x->w->four ? by_four(x) : "tf32x3") : narrow || rounded ? ir_dtype_text(x->type) : "tf32", .var = UINT32_MAX};
+    v[0] = (schedule_value){.text = "tf32", .var = UINT32_MAX};
+    if (x->type == DT_F32) v[0].text = x->w->four ? by_four(x) : "tf32x3";
+    else if (narrow || rounded) v[0].text = ir_dtype_text(x->type);
     if (x->w->four) v[n++] = (schedule_value){.keyword = "shape", .text = x->w->four, .var = UINT32_MAX};
     if (scaled) v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
     if (x->accumulators > 1) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};

@@ -109,9 +109,10 @@ static bool packs(const version_facts *f) {
 
 // What one warp multiplies as the operation of several does.
 static const char *operand_of_one(simt_mma several) {
-    for (simt_mma k = 0; k < SIMT_MMA_COUNT; k++)
-        if (simt_mma_table(k)->warps == 1 && simt_mma_table(k)->element == simt_mma_table(several)->element && simt_mma_splits(k) == simt_mma_splits(several))
-            return simt_mma_table(k)->operand;
+    for (simt_mma k = 0; k < SIMT_MMA_COUNT; k++) {
+        bool same = simt_mma_table(k)->element == simt_mma_table(several)->element && simt_mma_splits(k) == simt_mma_splits(several);
+        if (same && simt_mma_table(k)->warps == 1) return simt_mma_table(k)->operand;
+    }
     ICE("no operation of one warp is as '%s'", simt_mma_table(several)->text);
 }
 

@@ -262,7 +262,8 @@ static group_product group_of(sim_warp *w, const sim_code *c) {
 }
 
 // A step of a piece: of plane x of A and y of B.
-static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uint32_t x, uint32_t y, uint32_t step, uint32_t piece, bool first, matrices *sum) {
+static void add_step(sim_warp *w, const sim_code *c, const group_product *g, uint32_t x, uint32_t y, uint32_t step, uint32_t piece,
+                     bool first, matrices *sum) {
     const simt_instr_info *i = &c->func->instrs.data[c->instr];
     uint32_t pieces = simt_group_pieces(i), result = (x || y ? pieces : 0) + piece;
     operands o = {0};
