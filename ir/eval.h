@@ -27,7 +27,7 @@ typedef struct {
     double room;     // of a sum: by so much of its absolute terms may what is added up on the way exceed them
 } eval_precision;
 const eval_precision *eval_precision_of(ir_dtype t);
-extern const eval_precision eval_by_parts;   // of a product of f32 by parts, tf32x3
+extern const eval_precision eval_by_parts;   // of a product of f32 by parts
 
 static inline eval_value eval_float(double v, double bound) { return (eval_value){.v = v, .bound = bound}; }
 static inline eval_value eval_int(int64_t i, bool certain) {

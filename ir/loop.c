@@ -216,8 +216,10 @@ bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f) { return f->pane
 
 uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside) {
     loop_tile t = loop_fetch_tile(op, n, f, beside);
-    uint32_t bytes = t.elements * (uint32_t)ir_dtype_bytes(op->vals.data[f->val].type);
-    return loop_fetch_buffers(n, f) * (bytes + (loop_fetch_parts(op, f) ? t.rows * (uint32_t)sizeof(float) : 0));
+    uint32_t bytes = loop_fetch_buffers(n, f) * t.elements * (uint32_t)ir_dtype_bytes(op->vals.data[f->val].type);
+    if (!loop_fetch_parts(op, f)) return bytes;
+    bytes += loop_fetch_buffers(n, f) * t.rows * (uint32_t)sizeof(float);
+    return (bytes + SIMT_PANEL_ALIGN - 1) / SIMT_PANEL_ALIGN * SIMT_PANEL_ALIGN;   // others are panels, too
 }
 
 void loop_exprs_of(arena *a, const loop_node *n, loop_exprs *out) {

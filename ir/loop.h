@@ -253,6 +253,7 @@ tensor_expr loop_places(tensor_op *op, tensor_space rows, int64_t extent);   // 
 int64_t loop_masks(int64_t slots);   // size of the space of numbers of so many bits: of 32 they are signed
 tensor_expr loop_most_slots(tensor_op *op, tensor_val map, int64_t extent, int64_t block);
 uint32_t loop_digits_product(const loop_node *n);
+enum { LOOP_MOST_PARTS = 512, LOOP_MOST_APART = 64 };   // numbers of a row that are taken apart; columns of their product at once
 bool loop_fetch_parts(const tensor_op *op, const loop_fetch *f);   // f32 in panels: two planes of f16 in its room, and a factor of each row, f32, behind
 uint32_t loop_fetch_room(const tensor_op *op, const loop_node *n, const loop_fetch *f, const loop_node *beside);   // bytes of all its buffers
 static inline uint32_t loop_fetch_buffers(const loop_node *n, const loop_fetch *f) { return f->own ? 1 : n->buffers; }   // of what it fetches

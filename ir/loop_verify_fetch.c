@@ -90,7 +90,11 @@ static const char *check_input(loop_verifier *v, const loop_fetch *f) {
 static const char *check_panels(loop_verifier *v, const loop_fetch *f, const loop_tile *t) {
     enum { TURN = 8, ACCESS = 16, MOST_ROWS = 2040 };
     const tensor_val_info *val = &v->op->vals.data[f->val];
-    bool whole = (f->beside == LOOP_NO_BESIDE || f->own) && f->nindex + 1 == val->rank && t->columns * ir_dtype_bytes(val->type) % (loop_fetch_parts(v->op, f) ? 2 * SIMT_PANEL_ROW : SIMT_PANEL_ROW) == 0;
+    const bool parts = loop_fetch_parts(v->op, f);
+    bool whole = (f->beside == LOOP_NO_BESIDE || f->own) && f->nindex + 1 == val->rank &&
+                 t->columns * ir_dtype_bytes(val->type) % (parts ? 2 * SIMT_PANEL_ROW : SIMT_PANEL_ROW) == 0;
+    if (parts && t->columns > LOOP_MOST_PARTS)
+        return WRONG(v, "rows of up to %d numbers are taken apart, and '%s' has %u in each", (int)LOOP_MOST_PARTS, val->name, (unsigned)t->columns);
     if (!whole || t->rows % TURN || t->rows > MOST_ROWS || t->bytes != ACCESS || f->pitch || f->every || (uint64_t)t->rows * t->columns > LOOP_MAX_POINTS)
         return WRONG(v, "panels have rows of one axis, multiples of %d bytes, in turns of %d: '%s' has %u elements in each of %u", SIMT_PANEL_ROW, TURN,
                      val->name, (unsigned)t->columns, (unsigned)t->rows);

@@ -504,16 +504,31 @@ static bool is_in_panels(const loop_verifier *v, const loop_node *fetched, tenso
     return false;
 }
 
+static bool is_as_multiplied(const loop_verifier *v, simt_mma kind, const tensor_node *load) {
+    simt_element element = simt_mma_table(kind)->element;
+    ir_dtype type = load->op == TENSOR_LOAD_OP ? v->op->vals.data[load->imm.i].type : DT_COUNT;
+    return simt_mma_word(kind) == 2 && type == (element == SIMT_F32 ? DT_F32 : element == SIMT_F16 ? DT_F16 : DT_BF16);
+}
+
+static bool has_own(const loop_node *fetched, const tensor_node *load) {
+    bool own = false;
+    for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < fetched->nfetched; i++)
+        own |= fetched->fetched[i].own && fetched->fetched[i].val == (tensor_val)load->imm.i;
+    return own;
+}
+
 static const char *check_fetched_factor(loop_verifier *v, const loop_node *reduce, const tensor_stage *s) {
     const loop_matrix *m = reduce->matrix;
     const loop_node *columns = around(v, m->columns), *depth = around(v, m->depth);
     if (simt_mma_table(m->kind)->warps == 1 || !columns || !depth || (!fetches_panels(columns) && !fetches_panels(depth))) return NULL;
-    bool turned = fetches_panels(depth);
-    const tensor_node *load = loop_matrix_factor(v->op, tensor_node_at(v->op, s->body[0])->args[1]);
-    simt_element element = simt_mma_table(m->kind)->element;
-    ir_dtype type = load->op == TENSOR_LOAD_OP ? v->op->vals.data[load->imm.i].type : DT_COUNT;
-    if (simt_mma_word(m->kind) != 2 || type != (element == SIMT_F32 ? DT_F32 : element == SIMT_F16 ? DT_F16 : DT_BF16))
+    const bool turned = fetches_panels(depth);
+    const tensor_node *body = tensor_node_at(v->op, s->body[0]), *first = loop_matrix_factor(v->op, body->args[0]),
+                      *load = loop_matrix_factor(v->op, body->args[1]);
+    if (!is_as_multiplied(v, m->kind, load) || (has_own(turned ? depth : columns, first) && !is_as_multiplied(v, m->kind, first)))
         return WRONG(v, "rows in panels are multiplied as they lie there, in numbers of 16 bits or two of them, and '%s' has others", s->name);
+    if (!turned && simt_mma_splits(m->kind) && loop_fetch_rows(columns) > LOOP_MOST_APART)
+        return WRONG(v, "'%s' multiplies up to %d columns of numbers taken apart at once, and has %u", s->name, (int)LOOP_MOST_APART,
+                     (unsigned)loop_fetch_rows(columns));
     if (is_in_panels(v, turned ? depth : columns, turned ? m->columns : m->depth, load)) return NULL;
     return WRONG(v, "the second factor of '%s' is no row that its rounds fetch in panels", s->name);
 }

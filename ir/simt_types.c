@@ -205,6 +205,8 @@ static const char *call_fault(const simt_func *f, const simt_instr_info *i) {
 }
 
 static const char *group_fault(const simt_func *f, const simt_instr_info *i) {
+    static const char *const not_shared[] = {"its first argument must point to shared memory", "its second argument must point to shared memory",
+                                             "its third argument must point to shared memory", "its fourth argument must point to shared memory"};
     simt_mma kind = (simt_mma)i->aux;
     simt_type c = simt_mma_type(kind, SIMT_MMA_C);
     simt_type a = simt_mma_type((simt_mma)simt_mma_table(kind)->by, SIMT_MMA_A);
@@ -214,7 +216,7 @@ static const char *group_fault(const simt_func *f, const simt_instr_info *i) {
         return both ? "it needs where B and A are, and C of each piece or of none" : "it needs where B is, A of each step, and C of each piece or of none";
     for (uint32_t k = 0; k < pointers; k++)
         if (!simt_type_equal(simt_typeof(f, i->args[k]), SIMT_T(PTR_SHARED)))
-            return k ? "its second argument must point to shared memory" : "its first argument must point to shared memory";
+            return not_shared[k];
     for (uint32_t k = pointers; k < i->nargs; k++)
         if (!simt_type_equal(simt_typeof(f, i->args[k]), k < some ? a : c))
             return k < some ? "an argument is not what a lane holds of A"

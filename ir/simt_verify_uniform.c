@@ -29,9 +29,10 @@ static void walk(simt_verifier *v, const uint8_t *u, simt_region r, uint8_t cont
             simt_verify_fault_at(
                 v, instr, "not every lane of the warp arrives here: control above it may differ between %s",
                 over(control));
+        static const char *const ordinals[] = {"first", "second", "third", "fourth"};
         for (uint32_t n = 0; simt_is_group(i->op) && n < simt_group_pointers(i) && !v->fault; n++)
             if (u[i->args[n]] > UNIFORM_WARP)
-                simt_verify_fault_at(v, instr, "its %s argument may differ between lanes of the warp", n ? "second" : "first");
+                simt_verify_fault_at(v, instr, "its %s argument may differ between lanes of the warp", ordinals[n]);
         uint8_t inner = i->nregions ? worse(control, control_of(v->func, u, i)) : control;
         for (uint32_t n = 0; n < i->nregions && !v->fault; n++) walk(v, u, i->regions[n], inner);
     }

@@ -347,7 +347,8 @@ bool lw_round_meets(const kernel *k, const loop_node *n);   // whether each roun
 void lw_fetch_last(simt_builder *b);   // after all of them, where indices were read a round before, or rows of the block's own are copied
 bool lw_fetches_own(const loop_node *n);
 uint32_t lw_fetched_element_bytes(const kernel *k, const loop_fetch *f);
-simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus, uint32_t bytes);   // from the first row to another, without the pitch of `plus` rows more
+// From the first row to another, without the pitch of `plus` rows more.
+simt_value lw_rows_apart(simt_builder *b, const loop_fetch *f, simt_value row, int64_t plus, uint32_t bytes);
 uint32_t lw_panel_rows(const fetched_rows *f);   // of one
 simt_value lw_in_panels(simt_builder *b, const fetched_rows *f, uint32_t row_bytes, simt_value row, simt_value part);   // bytes to a row's piece of 16
 void lw_take_rows_apart(kernel *k, simt_builder *b, const fetched_rows *f);   // f32 that was copied into panels

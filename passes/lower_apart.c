@@ -1,10 +1,12 @@
 // Rows of f32 in panels, each number taken apart in two of f16 that lie in planes of their own: what it is to the nearest, and what that
-// leaves. f16 has few exponents, so a row is multiplied by the power of two that brings its largest number next below the largest
-// of f16; what undoes it lies behind the planes. Two numbers of f16 in the place of one of f32: a thread reads eight, and writes them there.
+// leaves. f16 has few exponents, so a row is multiplied by the power of two that brings its largest number next below 2^15, and what is left
+// 2^11 times more; what undoes it lies behind the planes. Two numbers of f16 in the place of one of f32: a thread reads eight, and writes them there.
 //     fetch 2 k[…] panels                                        # of f32
-//  →  copy.wait; barrier; x = ld k, …; m = max |x|; m = shfl.bfly …; a = f16(x by); r = f16(x by - a); st k, a; st k + plane, r; st k + …, 1 / by
+//  →  copy.wait; barrier; x = ld k, …; m = max |x|; m = shfl.bfly …; a = f16(x by); r = f16((x by - a) 2^11); st k, a; st k + plane, r; st k + …, 1 / by
 // Sums of three products of half as many digits: Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision", 2018.
 #include "lower_matrix.h"
+
+#include <math.h>
 
 enum { EIGHT = 8, FOUR = 4, WORD = 4, TURN = 8 };
 
@@ -22,13 +24,16 @@ simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes) {
     return x;
 }
 
-// In the exponent: 2^(141 - e) of what lies between 2^(e - 127) and its double, and 2^(e - 141). Below 2^-112 it is that of 2^-112.
+// In the exponent: 2^(141 - e) of what lies between 2^(e - 127) and its double, and 2^(e - 141). Below 2^-112 it is that of 2^-112. Where one is
+// infinite or NaN the others are nothing beside it: then what undoes it is NaN, so that sums are, which are found again.
 lm_factor lm_factor_of(simt_builder *b, simt_value largest) {
     const int64_t one = INT64_C(1) << 23, exponent = 255 * one, least = 15 * one, both = 268 * one, below = 14 * one;
     simt_value e = simt_build_with(b, SIMT_AND, simt_build_bitcast(b, SIMT_T(I32), largest), exponent);
     e = simt_build_binary(b, SIMT_MAX, e, i32(b, least));
-    simt_value by = simt_build_binary(b, SIMT_SUB, i32(b, both), e), back = simt_build_with(b, SIMT_SUB, e, below);
-    return (lm_factor){simt_build_bitcast(b, SIMT_T(F32), by), simt_build_bitcast(b, SIMT_T(F32), back)};
+    simt_value by = simt_build_binary(b, SIMT_SUB, i32(b, both), e), back = simt_build_with(b, SIMT_SUB, e, below),
+               none = simt_build_cmp(b, SIMT_EQ, e, i32(b, exponent));
+    back = simt_build_select(b, none, simt_build_float(b, SIMT_T(F32), (double)NAN), simt_build_bitcast(b, SIMT_T(F32), back));
+    return (lm_factor){simt_build_bitcast(b, SIMT_T(F32), by), back};
 }
 
 // x times the factor, to the nearest; rest: what that leaves, LM_REST times, to the nearest: so it is as large as what it is the rest of, and has all
@@ -61,7 +66,7 @@ simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, sim
 // ---- A round's rows --------------------------------------------------------------------------------------
 // Eight lanes have a row, as a panel has eight pieces of it, which are in banks of their own. Rows of a thread are read before any of them is
 // written, so that it does not wait for one after the other.
-enum { LANES = 8, MOST_EIGHTS = 8, AT_ONCE = 4 };   // of a lane's row; that a thread has in registers
+enum { LANES = 8, MOST_EIGHTS = LOOP_MOST_PARTS / (LANES * EIGHT), AT_ONCE = 4 };   // of a lane's row; that a thread has in registers
 
 typedef struct {
     kernel *k;

@@ -110,7 +110,6 @@ static simt_value source(kernel *k, simt_builder *b, const filling *x, simt_valu
     return lw_address(k, b, f->val, index);
 }
 
-
 // Where a row's piece of 16 bytes lies in panels, as bytes: simt_mma_row_at, without `more` rows more.
 enum { PANEL_PIECE = 16, PANEL_TURN = SIMT_PANEL_ROW / PANEL_PIECE };
 // Rows of a block's own lie so for each four warps.

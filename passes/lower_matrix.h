@@ -55,7 +55,8 @@ simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes);   // of ne
 simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest);
 uint32_t lm_plane_bytes(const fetched_rows *f);
 simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane, uint32_t more);   // where it begins, and as many bytes further
-simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row, uint32_t more, uint32_t lanes);   // of rows that follow one another, from row + more
+// Of rows that follow one another, from row + more.
+simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row, uint32_t more, uint32_t lanes);
 
 // Of an element of C, in the instance at hand.
 simt_value *lm_slot(kernel *k, const reduction *r, const pieces *p, uint32_t element);

@@ -147,6 +147,13 @@ static void factors_of_columns(const product *x, simt_builder *b, simt_value *pa
         pair[i] = lm_row_factors(x->k, b, x->f, first_of_lane(x, b), i * x->p->info->n, 2);
 }
 
+// Of two factors the smaller one first, so that no sum is infinite on the way to one that is not; the other one is left.
+static simt_value undo_smaller(simt_builder *b, simt_value sum, simt_value factor, simt_value *other) {
+    simt_value smaller = simt_build_binary(b, SIMT_MIN, factor, *other);
+    *other = simt_build_binary(b, SIMT_MAX, factor, *other);
+    return simt_build_binary(b, SIMT_MUL, sum, smaller);
+}
+
 static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, const simt_value *pair, simt_instr made, uint32_t first,
                        uint32_t pieces) {
     kernel *k = x->k;
@@ -157,7 +164,7 @@ static void add_pieces(const product *x, simt_builder *b, const parts_of_a *a, c
                    all = simt_build_fma(b, rests, lw_widen(b, simt_build_float(b, SIMT_T(F32), 1.0 / LM_REST), x->p->info->held[SIMT_MMA_C]), sum);
         for (uint32_t i = 0; i < x->p->info->held[SIMT_MMA_C]; i++) {
             simt_value *slot = lm_slot(k, x->r, x->p, i), of = lw_pick(b, all, i), back = a->back[i / 2];
-            if (op_of(x) != SIMT_MMA_ROWS_TRANS) of = simt_build_binary(b, SIMT_MUL, of, lw_pick(b, pair[piece], i % 2));
+            if (op_of(x) != SIMT_MMA_ROWS_TRANS) of = undo_smaller(b, of, lw_pick(b, pair[piece], i % 2), &back);
             *slot = lm_is_zero(k->f, *slot) ? simt_build_binary(b, SIMT_MUL, of, back) : simt_build_fma(b, of, back, *slot);
         }
     }

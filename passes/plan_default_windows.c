@@ -25,8 +25,6 @@ enum {
     MOST_PARTS = 4,     // of a row's columns, a warp each, which all have its scores
     JOINED = 2,         // or add those up
     PANEL = 64,         // numbers of 16 bits that operations of four warps read at once
-    WORDS_FOUR = 128,   // features of f32 from which on those are faster
-    WORDS_FOUR_MOST = 192,   // and up to which, forward; of gradients those alone
     FOUR_HELD = 192,    // of the walks of a gradient by those: registers of a thread for sums
     WARPS = 2,          // of a block: windows
     SHARING = 4,        // warps of one window
@@ -95,26 +93,19 @@ static bool is_rounded(const windows *x) { return (x->type == DT_F16 || x->type 
 static int64_t words_of_rows(const windows *x) { return x->scores * x->dots / (x->type == DT_F32 ? 2 : 4); }   // registers
 static int64_t words_of_sums(const windows *x) { return x->products * x->columns / 2; }
 
+// Whether four warps may multiply what a window's slots read at once, by numbers of 16 bits.
+static bool multiply_by_four(const windows *x) {
+    bool bits = (x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_rounded(x));
+    return bits && x->products && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns) && (x->scores < 2 || words_of_sums(x) <= FOUR_HELD) &&
+           default_group_operation(x->w->p, ir_dtype_text(x->type));
+}
+
 // Windows of graphs of few nodes have few slots of each, which both cost more.
 static bool differ(const windows *x) {
     making *m = x->w->m;
     m->longer |= m->rows == ROWS_WALKED_WINDOWS_LONG;
     return m->rows == ROWS_WALKED_WINDOWS_LONG;
 }
-
-// Numbers of f32 are taken apart in two of f16, and what lies in shared memory is twice as much.
-static const char *by_four(const windows *x) { return x->type == DT_F32 ? "f16x3" : ir_dtype_text(x->type); }
-
-// Whether four warps may multiply what a window's slots read at once, by numbers of 16 bits or two of them.
-static bool multiply_by_four(const windows *x) {
-    bool words = x->type == DT_F32 && x->dots && x->columns >= WORDS_FOUR && x->columns <= (x->bounded ? WORDS_FOUR_MOST : WORDS_FOUR) && differ(x),
-         bits = words || ((x->type == DT_F16 || x->type == DT_BF16) && (x->bounded || is_rounded(x)));
-    return bits && x->products && x->columns % PANEL == 0 && (!x->dots || x->dots == x->columns) && (x->scores < 2 || words_of_sums(x) <= FOUR_HELD) &&
-           default_group_operation(x->w->p, by_four(x));
-}
-
-// Of f32, twice four warps share what is taken apart.
-static int64_t fours_of(const windows *x) { return x->w->four && x->type == DT_F32 ? 2 : 1; }
 
 // Heads in blocks of their own: a thread has so little that rounds are of 32 slots, and windows of the rows of four warps, or so much that
 // it has no room for several, as of f32 whatever they are, of which narrow ones cost less edge by edge. Few narrow ones cost less together,
@@ -143,7 +134,7 @@ static bool fits_odd(const windows *x) {
 }
 
 static bool rereads(const windows *x) {
-    return x->type == DT_F32 && !x->w->four && words_of_sums(x) + words_of_rows(x) > (x->products ? WORDS_HELD : WORDS_HELD / 2);
+    return x->type == DT_F32 && words_of_sums(x) + words_of_rows(x) > (x->products ? WORDS_HELD : WORDS_HELD / 2);
 }
 
 // Whether warps that have a part of a row's columns each have that part of its scores, too, and add those up: where a walk has several of
@@ -160,28 +151,18 @@ static bool joins(const windows *x) {
 // Reading rows again pays less where a walk has two scores, as a gradient's.
 enum { WORDS_DENSITY = 300, WORDS_SCORES_DENSITY = 340, WORDS_REREAD_DENSITY = 350, WORDS_JOINED_DENSITY = 200 };
 
-// By four warps, over the same batches and of 0.17, 0.22 and 0.28.
-static const struct {
-    int64_t width, forward, gradient;
-} word_densities[] = {{192, 150, 0}, {0, 210, 340}};
-
 static int64_t density_of(const windows *x) {
     uint32_t i = 0;
-    if (x->type == DT_F32 && x->w->four) {
-        while (width_of(x) < word_densities[i].width) i++;
-        return x->bounded ? word_densities[i].forward : word_densities[i].gradient;
-    }
     if (x->type == DT_F32 && (!x->products || !rereads(x) || x->scores < 2)) return x->products ? WORDS_DENSITY : WORDS_SCORES_DENSITY;
     if (x->type == DT_F32) return x->columns > JOINED * WIDE && joins(x) ? WORDS_JOINED_DENSITY : WORDS_REREAD_DENSITY;
     while (width_of(x) < densities[i].width) i++;
     return x->products + x->scores < 2 ? densities[i].one : densities[i].several;
 }
 
-enum { LONG = 40, WORDS_LONG = 48 };   // entries of a row, on average: measured over batches of graphs of 16, 30, 70, 100 and 119 nodes
+enum { LONG = 40, WORDS_REREAD_LONG = 48 };   // entries of a row, on average: measured over batches of graphs of 16, 30, 70, 100 and 119 nodes
 
 static int64_t entries_of(const windows *x) {
-    bool words = x->type == DT_F32 && x->w->four && !x->bounded;   // edges cost less
-    if (words || (rereads(x) && x->scores > 1)) return WORDS_LONG;
+    if (rereads(x) && x->scores > 1) return WORDS_REREAD_LONG;
     return x->w->m->rows == ROWS_WALKED_WINDOWS_LONG ? LONG : 0;
 }
 
@@ -227,7 +208,7 @@ static int64_t pieces_of(const windows *x) {
 }
 
 // Warps of one head share its columns where they have a part each.
-static int64_t rows_of(const windows *x) { return sharing_of(x) * fours_of(x) * ROWS / (x->heads == 1 && x->products ? parts_of(x) : 1); }
+static int64_t rows_of(const windows *x) { return sharing_of(x) * ROWS / (x->heads == 1 && x->products ? parts_of(x) : 1); }
 
 static int64_t heads_held(const windows *x) {
     int64_t heads = heads_of_warp(x);
@@ -281,7 +262,7 @@ static int64_t room_of(const windows *x) {
     const int64_t words = words_of_sums(x) + words_of_rows(x);
     if (x->type == DT_F16 && x->heads == 1 && !have_little(x) && x->products == 1 && x->scores > 1 && slots_of(x) > ROWS)
         return words > ROOM_LEAST && words <= ROOM_MOST ? ROOM : 0;
-    if (x->type != DT_F32 || x->w->four || x->scores < 2 || (joins(x) && x->columns <= JOINED * WIDE)) return 0;
+    if (x->type != DT_F32 || x->scores < 2 || (joins(x) && x->columns <= JOINED * WIDE)) return 0;
     if (x->products > 1) return have_little(x) || words > ROOM_MOST ? WORDS_ROOM : 0;
     return rereads(x) && words_of_sums(x) / (joins(x) ? JOINED : 1) <= SUM_MOST ? WORDS_SUM_ROOM : 0;
 }
@@ -309,9 +290,7 @@ static void fill_mma(const windows *x, const tensor_stage *st, tensor_var depth,
     schedule_value *v = ARENA_ARRAY(x->w->p->arena, schedule_value, 4);
     uint32_t n = 1;
     bool rounded = !narrow && is_rounded(x), scaled = rounded && x->type == DT_F16;
-    v[0] = (schedule_value){.text = "tf32", .var = UINT32_MAX};
-    if (x->type == DT_F32) v[0].text = x->w->four ? by_four(x) : "tf32x3";
-    else if (narrow || rounded) v[0].text = ir_dtype_text(x->type);
+    v[0] = (schedule_value){.text = x->type == DT_F32 ? "tf32x3" : narrow || rounded ? ir_dtype_text(x->type) : "tf32", .var = UINT32_MAX};
     if (x->w->four) v[n++] = (schedule_value){.keyword = "shape", .text = x->w->four, .var = UINT32_MAX};
     if (scaled) v[n++] = (schedule_value){.keyword = "scale", .number = GRADIENT_SCALE, .var = UINT32_MAX};
     if (x->accumulators > 1) v[n++] = (schedule_value){.keyword = "accumulators", .number = x->accumulators, .var = UINT32_MAX};
@@ -436,22 +415,17 @@ static const char *operation_of_all(walks *w) {
     for (uint32_t i = 0; i < w->walks.len; i++) {
         windows x = {.w = w, .of = &w->walks.data[i], .source = TENSOR_NO_VAL, .type = DT_COUNT};
         if (!fit(&x) || !multiply_by_four(&x) || x.heads > 1 || sharing_of(&x) != SHARING) return NULL;
-        shape = default_group_operation(w->p, by_four(&x))->shape;
+        shape = default_group_operation(w->p, ir_dtype_text(x.type))->shape;
     }
     return shape;
 }
 
 // Where four warps multiply, the rows of their scores' first factors lie beside those of slots, which leaves registers free; measured on an H200,
 // of the walks of a gradient and of a forward pass.
-static bool keeps_own_rows(const windows *x) {
-    const int64_t in_registers = x->type == DT_F32 ? WORDS_FOUR : WIDEST;   // of a forward pass
-    return x->w->four && x->scores && (x->scores > 1 || !x->bounded || x->columns != in_registers);
-}
+static bool keeps_own_rows(const windows *x) { return x->w->four && x->scores && (x->scores > 1 || !x->bounded || x->columns < WIDEST); }
 
 static int64_t buffers_of(const windows *x) {
     if (rereads(x)) return FEW_BUFFERS;
-    if (x->w->four && x->type == DT_F32 && !x->bounded) return x->products > 1 ? 1 : FEW_BUFFERS;
-    if (x->type == DT_F32) return x->w->four && x->columns > WORDS_FOUR ? FEW_BUFFERS : BUFFERS;
     if (!keeps_own_rows(x)) return BUFFERS;
     return x->columns == (x->bounded ? 2 * WIDE : 3 * WIDE) ? FEW_BUFFERS : BUFFERS;
 }

@@ -122,14 +122,20 @@ static bool set_panels(slot_rows *x, const schedule_cell *keep, const plan_matri
     if (f->nindex + 1 < i->rank)
         return REFUSE(p, E0572, keep, "give parts of rows blocks of their own: `block h 1`",
                       "'%s' multiplies whole rows of '%s', and a block has several parts of each at once", info->shape, i->name);
-    if (i->type != (info->element == SIMT_F32 ? DT_F32 : info->element == SIMT_F16 ? DT_F16 : DT_BF16))
-        return REFUSE(p, E0572, keep, "multiply in that type, or leave the shape out", "'%s' multiplies rows of %s as they lie there, and those of '%s' are of %s",
-                      info->shape, info->operand, i->name, ir_dtype_text(i->type));
-    const int least = (int)SIMT_PANEL_ROW * (simt_mma_splits(m->kind) ? 2 : 1);
-    if (row % least == 0) return true;
-    return REFUSE(p, E0572, keep, simt_mma_splits(m->kind) ? "multiply by `tf32x3`: operations of one warp take any rows" : "leave the shape out: operations of one warp take any rows",
-                  "'%s' multiplies rows of multiples of %d bytes, and those of '%s' are %lld bytes", info->shape, least, i->name,
-                  (long long)row);
+    const bool parts = simt_mma_splits(m->kind);
+    const ir_dtype type = info->element == SIMT_F32 ? DT_F32 : info->element == SIMT_F16 ? DT_F16 : DT_BF16;
+    if (i->type != type)
+        return REFUSE(p, E0572, keep, parts ? "multiply by `tf32x3`, or in that type" : "multiply in that type, or leave the shape out",
+                      "'%s' multiplies rows of %s as they lie there, and those of '%s' are of %s", info->shape, ir_dtype_text(type), i->name,
+                      ir_dtype_text(i->type));
+    const int least = (int)SIMT_PANEL_ROW * (parts ? 2 : 1);
+    const char *help = parts ? "multiply by `tf32x3`: operations of one warp take any rows" : "leave the shape out: operations of one warp take any rows";
+    if (row % least)
+        return REFUSE(p, E0572, keep, help, "'%s' multiplies rows of multiples of %d bytes, and those of '%s' are %lld bytes", info->shape, least, i->name,
+                      (long long)row);
+    if (!parts || row <= LOOP_MOST_PARTS * bytes) return true;
+    return REFUSE(p, E0572, keep, help, "rows of up to %d numbers are taken apart, and those of '%s' have %lld", (int)LOOP_MOST_PARTS, i->name,
+                  (long long)(row / bytes));
 }
 
 static bool same_rows(const loop_fetch *a, const loop_fetch *b) {

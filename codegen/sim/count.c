@@ -69,7 +69,8 @@ static sim_counted_step counted_step(const sim_code *c) {
     case SIMT_LDMATRIX:
     case SIMT_LDMATRIX_TRANS: return counted(c, COUNT_ROWS, 1);
     case SIMT_MMA: return counted(c, COUNT_ISSUE, 1);
-    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: return counted(c, COUNT_ISSUE, (simt_mma_splits((simt_mma)c->func->instrs.data[c->instr].aux) ? 3 : 1) * (uint32_t)c->imm);
+    case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH:
+        return counted(c, COUNT_ISSUE, (simt_mma_splits((simt_mma)c->func->instrs.data[c->instr].aux) ? 3 : 1) * (uint32_t)c->imm);
     case SIMT_BARRIER: return counted(c, COUNT_BARRIER, 1);
     case SIMT_COPY: return counted(c, COUNT_COPY, 1);
     case SIMT_COPY_END:
