@@ -342,16 +342,11 @@ static uint32_t begin(kernel *k, const loop_node *n) {
     return first;
 }
 
-static void wait_alone(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups) {
-    simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
-    k->f->instrs.data[i].imm.i = groups;
-    meet(k, b, n);
-}
-
+// What is taken apart first is multiplied after that.
 static void wait(kernel *k, simt_builder *b, const loop_node *n, uint32_t groups) {
     simt_instr i = simt_build_op(b, SIMT_COPY_WAIT, NULL, 0, NULL, 0);
     k->f->instrs.data[i].imm.i = groups;
-    if (has_panels(n)) simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
+    if (has_panels(n) && !has_parts(k, n)) simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
     meet(k, b, n);
 }
 
@@ -371,7 +366,7 @@ static void take_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t 
 // Once, while rows of rounds are under way: groups of copies.
 static void take_own_apart(kernel *k, simt_builder *b, const loop_node *n, uint32_t first, uint32_t groups) {
     if (!lw_fetches_own(n) || !has_parts(k, n)) return;
-    wait_alone(k, b, n, groups);
+    wait(k, b, n, groups);
     for (uint32_t i = each_round(n); i < n->nfetched; i++) set_buffer(k, b, n, &k->fetched.data[first + i], i32(b, 0));
     take_apart(k, b, n, first, true);
 }
@@ -466,18 +461,18 @@ simt_value lw_buffer_beside(simt_builder *b, const loop_node *n, simt_value slot
 void lw_fetch_round(kernel *k, simt_builder *b, const loop_node *n, simt_value base, simt_value slot, simt_value next,
                     simt_value hi, const simt_value *indices) {
     uint32_t first = begin(k, n), ahead = n->buffers - 1;
-    bool late = comes_late(k, n), parts = has_parts(k, n);
+    bool late = comes_late(k, n);
     if (late) wait(k, b, n, 0);
     else if (!ahead) meet(k, b, n);
-    else (parts ? wait_alone : wait)(k, b, n, ahead - 1);
+    else wait(k, b, n, ahead - 1);
     simt_value further = simt_build_with(b, SIMT_ADD, base, (int64_t)ahead * loop_fetch_rows(n));
     if (indices && ahead) take_indices(k, b, n, first, further, hi, next, indices);
     else if (!late) fill_round(k, b, n, first, further, hi, next, indices);
-    if (!late && !ahead) (parts ? wait_alone : wait)(k, b, n, 0);
+    if (!late && !ahead) wait(k, b, n, 0);
     for (uint32_t i = 0; late && i < n->nfetched; i++)
         k->fetched.data[first + i].base = base, k->fetched.data[first + i].hi = hi;
     for (uint32_t i = 0; i < n->nfetched; i++) set_buffer(k, b, n, &k->fetched.data[first + i], n->fetched[i].own ? i32(b, 0) : slot);
-    if (!parts) return;
+    if (!has_parts(k, n)) return;
     take_apart(k, b, n, first, false);
     simt_build_op(b, SIMT_FENCE_MMA, NULL, 0, NULL, 0);
     meet(k, b, n);
