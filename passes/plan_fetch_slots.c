@@ -362,13 +362,14 @@ static bool has_second_factor(const slot_rows *x, const tensor_stage *st) {
     for (uint32_t i = 0; load->op == TENSOR_LOAD_OP && i < x->fetched.len; i++)
         there |= x->fetched.data[i].panels && !x->fetched.data[i].own && x->fetched.data[i].val == (tensor_val)load->imm.i;
     if (there) return true;
+    const char *one = simt_mma_splits(m.kind) ? "multiply by `tf32x3`" : "leave the shape out";
     if (load->op != TENSOR_LOAD_OP)
-        return REFUSE(p, E0572, m.cell, "leave the shape out: operations of one warp take what is computed", "'%s' multiplies rows as they lie in memory, and the second factor of '%s' is computed",
-                      simt_mma_table(m.kind)->shape, st->name);
+        return REFUSE(p, E0572, m.cell, arena_printf(p->arena, "%s: operations of one warp take what is computed", one),
+                      "'%s' multiplies rows as they lie in memory, and the second factor of '%s' is computed", simt_mma_table(m.kind)->shape, st->name);
     const char *name = p->op->vals.data[load->imm.i].name;
     diagnostic *d = plan_refuse(p, E0572, m.cell->at, "'%s' reads the second factor of '%s' in shared memory, and rounds bring nothing there",
                                 simt_mma_table(m.kind)->shape, st->name);
-    if (d) diag_help(d, "keep it there: `keep %s shared`; or leave the shape out", name);
+    if (d) diag_help(d, "keep it there: `keep %s shared`; or %s", name, one);
     return false;
 }
 
