@@ -276,6 +276,7 @@ bool loop_matrix_alternate(const loop_node *columns);   // columns of several pi
 uint32_t loop_matrix_run(const loop_node *depth, simt_mma kind);   // adjacent points of the depth that a lane has; 0: they are not
 // Whether every value of a float expression is one that the operands of a matrix operation have (loop_verify_matrix.c).
 bool loop_matrix_holds(const loop_plan *p, tensor_expr e, simt_mma kind);
+ir_dtype loop_matrix_type(simt_mma kind);   // of rows that it multiplies as they lie in panels
 
 // ---- Maxima found on the run (loop_online.c) -------------------------------------------------------------
 bool loop_is_maximum(const tensor_op *op, const tensor_stage *st);   // of floats, by itself, and known as it is held

@@ -504,10 +504,13 @@ static bool is_in_panels(const loop_verifier *v, const loop_node *fetched, tenso
     return false;
 }
 
-static bool is_as_multiplied(const loop_verifier *v, simt_mma kind, const tensor_node *load) {
+ir_dtype loop_matrix_type(simt_mma kind) {
     simt_element element = simt_mma_table(kind)->element;
-    ir_dtype type = load->op == TENSOR_LOAD_OP ? v->op->vals.data[load->imm.i].type : DT_COUNT;
-    return simt_mma_word(kind) == 2 && type == (element == SIMT_F32 ? DT_F32 : element == SIMT_F16 ? DT_F16 : DT_BF16);
+    return element == SIMT_F32 ? DT_F32 : element == SIMT_F16 ? DT_F16 : DT_BF16;
+}
+
+static bool is_as_multiplied(const loop_verifier *v, simt_mma kind, const tensor_node *load) {
+    return simt_mma_word(kind) == 2 && load->op == TENSOR_LOAD_OP && v->op->vals.data[load->imm.i].type == loop_matrix_type(kind);
 }
 
 static bool has_own(const loop_node *fetched, const tensor_node *load) {

@@ -121,8 +121,7 @@ typedef struct {
 } simt_mma_place;
 const simt_mma_info *simt_mma_table(simt_mma k);
 static inline bool simt_mma_splits(simt_mma k) { return simt_mma_table(k)->by != k; }
-simt_element simt_mma_multiplied(simt_mma k);   // what A and B are multiplied as: their element, or that of which two are one
-uint32_t simt_mma_word(simt_mma k);             // of those, how many a register has
+uint32_t simt_mma_word(simt_mma k);   // numbers that a register has as A and B are multiplied: of their element, or of that of which two are one
 bool simt_mma_runs(simt_mma k, uint32_t sm, bool own);   // on sm_SM; own: on sm_SMa, which has what no later one does
 simt_type simt_mma_type(simt_mma k, simt_mma_operand o);   // a vector of what a lane holds
 simt_mma_place simt_mma_at(simt_mma k, simt_mma_operand o, uint32_t lane, uint32_t element);

@@ -22,9 +22,7 @@ simt_type simt_mma_type(simt_mma k, simt_mma_operand o) {
     return (simt_type){o == SIMT_MMA_C ? SIMT_F32 : m->element, m->held[o]};
 }
 
-simt_element simt_mma_multiplied(simt_mma k) { return (simt_element)simt_mma_table((simt_mma)simt_mma_table(k)->by)->element; }
-
-uint32_t simt_mma_word(simt_mma k) { return 32 / simt_element_bits(simt_mma_multiplied(k)); }
+uint32_t simt_mma_word(simt_mma k) { return 32 / simt_element_bits((simt_element)simt_mma_table((simt_mma)simt_mma_table(k)->by)->element); }
 
 uint32_t simt_mma_piece_bytes(simt_mma k) {
     const simt_mma_info *m = simt_mma_table(k);

@@ -12,15 +12,8 @@ enum { EIGHT = 8, FOUR = 4, WORD = 4, TURN = 8 };
 
 static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
 
-static simt_value butterfly(simt_builder *b, simt_value x, uint32_t lane, uint32_t width) {
-    simt_type t = simt_typeof(b->func, x);
-    simt_instr i = simt_build_op(b, SIMT_SHFL_BFLY, (simt_value[]){x, i32(b, lane)}, 2, &t, 1);
-    b->func->instrs.data[i].imm.i = width;
-    return simt_result(b->func, i, 0);
-}
-
 simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes) {
-    for (uint32_t m = 1; m < lanes; m *= 2) x = simt_build_binary(b, SIMT_MAX, x, butterfly(b, x, m, lanes));
+    for (uint32_t m = 1; m < lanes; m *= 2) x = simt_build_binary(b, SIMT_MAX, x, lw_exchanged(b, x, i32(b, m)));
     return x;
 }
 

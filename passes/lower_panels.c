@@ -2,6 +2,7 @@
 // memory (lower_fetch.c): the operation reads it there, columns or points of the depth a row each.
 //     fetch 3 k[…] panels, x[…] panels { reduce s by m64k16.f16 (v, slot, d) …  reduce y by m64k16.f16 (v, d, slot) … }
 //  →  copy.wait; fence.mma; barrier;  s, … = mma.rows k, q, …  y, … = mma.rows.trans x, s, …, y, …
+// Rows of f32 were taken apart there (lower_apart.c), and so is here what registers have.
 #include "lower_matrix.h"
 
 typedef struct {

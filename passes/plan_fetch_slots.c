@@ -123,7 +123,7 @@ static bool set_panels(slot_rows *x, const schedule_cell *keep, const plan_matri
         return REFUSE(p, E0572, keep, "give parts of rows blocks of their own: `block h 1`",
                       "'%s' multiplies whole rows of '%s', and a block has several parts of each at once", info->shape, i->name);
     const bool parts = simt_mma_splits(m->kind);
-    const ir_dtype type = info->element == SIMT_F32 ? DT_F32 : info->element == SIMT_F16 ? DT_F16 : DT_BF16;
+    const ir_dtype type = loop_matrix_type(m->kind);
     if (i->type != type)
         return REFUSE(p, E0572, keep, parts ? "multiply by `tf32x3`, or in that type" : "multiply in that type, or leave the shape out",
                       "'%s' multiplies rows of %s as they lie there, and those of '%s' are of %s", info->shape, ir_dtype_text(type), i->name,
