@@ -10,7 +10,6 @@ DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 # Error over the sum of absolute terms: up to here it is right; up to 32 times as much a sum in 16 bits may be.
 RIGHT = {"f32": 2.0 ** -15, "f16": 2.0 ** -9, "bf16": 2.0 ** -6}
 COARSE = 32
-EMPTY_MS = 0.0025   # with flushed caches an empty kernel takes 2.7 us and more (H200): below that a wall time less an empty call's is noise
 
 
 class Clock:
@@ -91,8 +90,8 @@ class Clock:
         cold = []
         for _ in range(rounds):
             self.overwritten.fill_(1)
-            cold.append(max(self.wall(call, wait) - dispatch, EMPTY_MS))
-        return statistics.median(cold)
+            cold.append(self.wall(call, wait))
+        return net_of(statistics.median(cold), dispatch)
 
     def times(self, call, wait=None, dispatch=0.0):
         """(cold, hot)"""
@@ -107,6 +106,13 @@ class Clock:
                 last = call()
             return last
         return cold, statistics.median(self.wall(many, wait) / calls for _ in range(5))
+
+
+def net_of(wall, dispatch):
+    """What an empty call takes varies by more than a part of it: less than half of it beside it is no time."""
+    if wall - dispatch < dispatch / 2:
+        raise Skip("too short to tell from an empty call, which takes %.0f us" % (1e3 * dispatch))
+    return wall - dispatch
 
 
 # ---- Floors --------------------------------------------------------------------------------------------------
