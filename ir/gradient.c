@@ -137,10 +137,18 @@ static tensor_val adjoint_of(gradient *g, tensor_val of) {
 }
 
 // ---- One stage -------------------------------------------------------------------------------------------
-// Of the stage's variables, those that are indices of the load by themselves.
+// Of the stage's variables, those that are indices of the load by themselves: of w[n, n] one.
 static uint32_t plain_indices(const gradient *g, const tensor_node *load) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < load->nargs; i++) n += tensor_node_at(g->op, load->args[i])->op == TENSOR_VAR_OP;
+    for (uint32_t i = 0; i < load->nargs; i++) {
+        const tensor_node *x = tensor_node_at(g->op, load->args[i]);
+        bool first = x->op == TENSOR_VAR_OP;
+        for (uint32_t k = 0; k < i; k++) {
+            const tensor_node *before = tensor_node_at(g->op, load->args[k]);
+            first &= before->op != TENSOR_VAR_OP || before->imm.i != x->imm.i;
+        }
+        n += first;
+    }
     return n;
 }
 

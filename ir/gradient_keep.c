@@ -10,6 +10,7 @@ typedef struct {
     bool *needed;     // per value
     bool *given;      // per value: the caller hands it over, nothing computes it
     bool *one;        // per value: the sum of a softmax whose maximum makes up for it
+    bool *low;        // per value: of a result of 32 bits, which a stage has whole
     tensor_val *as;   // per value: where it went
     gradient_rewriting rewriting;
     uint32_t *reducer;   // per reducer: where it went
@@ -68,6 +69,14 @@ static void find_needed(moving *m) {
 }
 
 // ---- Moving ----------------------------------------------------------------------------------------------
+// What is stored in i32 of an integer: its low 32 bits.
+static tensor_expr low_bits(tensor_op *op, tensor_expr x) {
+    const int64_t all = INT64_C(1) << 32;
+    tensor_expr low = tensor_binary(op, TENSOR_MOD_OP, x, tensor_int(op, all), NO_SPAN),
+                negative = tensor_binary(op, TENSOR_GE_OP, low, tensor_int(op, all / 2), NO_SPAN);
+    return tensor_select(op, negative, tensor_binary(op, TENSOR_SUB_OP, low, tensor_int(op, all), NO_SPAN), low, NO_SPAN);
+}
+
 static tensor_expr put_value(gradient_rewriting *r, const tensor_node *of) {
     const moving *m = r->user;
     tensor_node n = *of;
@@ -75,16 +84,19 @@ static tensor_expr put_value(gradient_rewriting *r, const tensor_node *of) {
                     n.op == TENSOR_CUT_PARTS_OP || n.op == TENSOR_SYMMETRIC_OP;
     if (!of_value) return 0;
     if (n.op == TENSOR_LOAD_OP && m->one[n.imm.i]) return tensor_float(m->to, n.type.type, 1);
+    bool low = n.op == TENSOR_LOAD_OP && m->low[n.imm.i];
     n.imm.i = (int64_t)m->as[n.imm.i];
     if (n.op == TENSOR_SYMMETRIC_OP) n.imm2 = (int64_t)m->as[n.imm2];
-    return tensor_node_new(m->to, n);
+    tensor_expr moved = tensor_node_new(m->to, n);
+    return low ? low_bits(m->to, moved) : moved;
 }
 
 static void move_value(moving *m, tensor_val v, tensor_role role) {
     tensor_val_info i = m->g->op->vals.data[v];
     if (i.role == VAL_RESULT && role == VAL_STAGE) {   // what the op gave is computed on the way
+        m->low[v] = i.type == DT_I32;
         i.type = tensor_type_of_storage(i.type, i.into).type;
-        i.facts = 0;
+        i.facts &= FACT_PARTIAL;
         i.align = 0;
     }
     i.role = role;
@@ -179,6 +191,7 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
                 .needed = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .given = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .one = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
+                .low = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .as = ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len)};
     m.rewriting = gradient_rewriting_new(g, m.to, put_value, &m);
     tensor_op *to = m.to;

@@ -20,9 +20,7 @@ tensor_val default_row_map(const planner *p, const stage_group *g) {
             const tensor_node *lhs = tensor_node_at(p->op, st->keys[k].lhs),
                               *rhs = tensor_node_at(p->op, st->keys[k].rhs);
             bool row = rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == left[0];
-            if (!row || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 ||
-                (tensor_val)lhs->imm.i >= p->op->nparams)
-                continue;
+            if (!row || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 || p->op->vals.data[lhs->imm.i].role != VAL_MAP) continue;
             if (tensor_node_at(p->op, lhs->args[0])->op == TENSOR_VAR_OP) return (tensor_val)lhs->imm.i;
         }
     }

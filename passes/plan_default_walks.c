@@ -246,8 +246,10 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
 
 // In its body, with what is computed there.
 bool default_reads(const walks *w, uint32_t reader, uint32_t writer) {
-    tensor_expr body = plan_inline_loads(w->p, stage_of(w, reader)->body[0]);
-    return loop_load_of(w->p->arena, w->p->op, body, stage_of(w, writer)->targets[0].val) != 0;
+    const tensor_stage st = plan_inlined_stage(w->p, reader);
+    bool any = false;
+    for (uint32_t i = 0; i < st.nbody; i++) any |= loop_load_of(w->p->arena, w->p->op, st.body[i], stage_of(w, writer)->targets[0].val) != 0;
+    return any;
 }
 
 bool default_reads_score(const walks *w, uint32_t stage) {
@@ -320,11 +322,8 @@ static bool see_row(void *user, const tensor_node *load) {
     return true;
 }
 
-// With what is computed in its body.
 static void read_rows(row_read *r, uint32_t reader) {
-    tensor_stage st = *stage_of(r->w, reader);
-    tensor_expr body = plan_inline_loads(r->w->p, st.body[0]);
-    st.body = &body;
+    tensor_stage st = plan_inlined_stage(r->w->p, reader);
     r->reader = &st;
     plan_loads(r->w->p, &st, see_row, r);
 }

@@ -29,8 +29,18 @@ static bool check_least(planner *p, const schedule_cell *c, bool falling, const 
     return false;
 }
 
+// Of a gradient the key is known to fit when its stages are.
+static bool orders(planner *p, const schedule_cell *c, tensor_space of, tensor_var var) {
+    const tensor_space_info *spaces = p->op->spaces.data;
+    if (p->op->vars.data[var].space == of) return true;
+    const char *runs = spaces[p->op->vars.data[var].space].name;
+    diagnostic *d = plan_refuse(p, E0529, c->at, "this key is of points of %s, and '%s' runs over %s", spaces[of].name, c->subject, runs);
+    if (d) diag_help(d, "take a map of %s, or degree(map, %s) of a map into %s", runs, c->subject, runs);
+    return false;
+}
+
 // The prepared order of a key: of a map's values, or of how many points a map takes to each.
-static bool key_order(planner *p, const schedule_cell *c, const schedule_value *key, bool descending,
+static bool key_order(planner *p, const schedule_cell *c, tensor_var var, const schedule_value *key, bool descending,
                       tensor_val *order, tensor_val *counted) {
     const schedule_value *to = schedule_value_of(c, "to");
     const tensor_op *of = p->s->op ? p->s->op : p->op;
@@ -51,6 +61,7 @@ static bool key_order(planner *p, const schedule_cell *c, const schedule_value *
         plan_map m = {.map = v};
         if (p->op->vals.data[v].role == VAL_PREPARED || plan_map_of(p, v, &m)) {
             const tensor_val_info i = p->op->vals.data[v = m.map];
+            if (!orders(p, c, i.axes[0], var)) return false;
             *order = plan_prepare(p, descending ? PREPARED_ORDER_DESC : PREPARED_ORDER, &v, 1, i.axes[0],
                                   i.axes[0]);
             return true;
@@ -63,9 +74,9 @@ static bool key_order(planner *p, const schedule_cell *c, const schedule_value *
     return false;
 }
 
-bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order) {
+static bool row_order(planner *p, const schedule_cell *c, tensor_var var, tensor_val *order) {
     tensor_val counted;
-    return key_order(p, c, schedule_value_of(c, "by"), schedule_value_of(c, "desc") != NULL, order, &counted);
+    return key_order(p, c, var, schedule_value_of(c, "by"), schedule_value_of(c, "desc") != NULL, order, &counted);
 }
 
 static tensor_expr at_least(planner *p, tensor_val map, int64_t k) {
@@ -73,11 +84,11 @@ static tensor_expr at_least(planner *p, tensor_val map, int64_t k) {
         p->op, (tensor_node){.op = TENSOR_AT_LEAST_OP, .type = TENSOR_TYPE(I64), .imm.i = map, .imm2 = k});
 }
 
-// Class k of a descending order: from the points with limit k or more to those with limit k - 1 or more.
-bool plan_classes(planner *p, const schedule_cell *c, row_class *out, uint32_t *n) {
+// The lowest first: class k of a descending order, from the points with limit k or more to those with limit k - 1 or more.
+static bool degree_classes(planner *p, const schedule_cell *c, tensor_var var, row_class *out, uint32_t *n) {
     const schedule_value *limits = schedule_value_of(c, "at"), *use = schedule_value_of(c, "use");
     tensor_val order, counted;
-    if (!key_order(p, c, schedule_value_of(c, "by"), true, &order, &counted)) return false;
+    if (!key_order(p, c, var, schedule_value_of(c, "by"), true, &order, &counted)) return false;
     if (counted == TENSOR_NO_VAL) {
         diagnostic *d = plan_refuse(
             p, E0544, c->at, "the limits of classes are degrees: the key of a bucket is degree(map, %s)",
@@ -129,7 +140,7 @@ static bool find_rows(planner *p, const tensor_stage *deepest, const tensor_var 
         if (windows) plan_window_rows(p, left[i], &m, rows);
         if (!order && !block) continue;
         if (order) order->consumed = true;
-        if (block ? !plan_tile_rows(p, left[i], block, order, rows) : !plan_key_order(p, order, &rows->order))
+        if (block ? !plan_tile_rows(p, left[i], block, order, rows) : !row_order(p, order, left[i], &rows->order))
             return false;
     }
     return true;
@@ -209,7 +220,7 @@ void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, v
     const schedule_value *use = bucket ? schedule_value_of(bucket, "use") : NULL;
     row_class *classes = ARENA_ARRAY(p->arena, row_class, use ? use->nnames : 1);
     if (bucket) bucket->consumed = true;   // its points are in the order of its key
-    if (bucket ? !plan_classes(p, bucket, classes, &n) : !find_rows(p, deepest, left, nleft, classes)) return;
+    if (bucket ? !degree_classes(p, bucket, left[0], classes, &n) : !find_rows(p, deepest, left, nleft, classes)) return;
     schedule *whole = p->whole = p->s;
     uint32_t end = first;
     for (uint32_t i = 0; i < n && !p->failed; i++) {

@@ -406,6 +406,14 @@ static const tensor_expr *replaced(planner *p, const tensor_expr *e, uint32_t n,
 
 tensor_expr plan_inline_loads(planner *p, tensor_expr e) { return rewrite_in(p, e, NULL, NULL, true); }
 
+tensor_stage plan_inlined_stage(planner *p, uint32_t stage) {
+    tensor_stage st = p->op->stages.data[stage];
+    tensor_expr *body = ARENA_ARRAY(p->arena, tensor_expr, st.nbody + 1);
+    for (uint32_t i = 0; i < st.nbody; i++) body[i] = plan_inline_loads(p, st.body[i]);
+    st.body = body;
+    return st;
+}
+
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user) {
     tensor_stage st = p->op->stages.data[stage];
     tensor_key *keys = ARENA_ARRAY(p->arena, tensor_key, st.nkeys + 1);

@@ -136,6 +136,7 @@ void plan_rewrite(planner *p);
 const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
                                    const tensor_expr *vars);   // 0: itself
 tensor_expr plan_inline_loads(planner *p, tensor_expr e);
+tensor_stage plan_inlined_stage(planner *p, uint32_t stage);   // its body with what is computed there
 typedef tensor_expr plan_replacement(void *user,
                                      tensor_expr load);   // for a load, whose indices are replaced already
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
@@ -341,10 +342,7 @@ typedef struct {
 } row_class;
 void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_class *out);
 loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to);
-bool plan_key_order(planner *p, const schedule_cell *c, tensor_val *order);
 schedule *plan_whole_schedule(const planner *p);   // that says what is fused: that of a class does not
-bool plan_classes(planner *p, const schedule_cell *bucket, row_class *out,
-                  uint32_t *n);   // by degree, the lowest first
 
 // ---- Tiles (plan_tiles.c) --------------------------------------------------------------------------------
 const schedule_value *
