@@ -4,8 +4,11 @@
 // ties.
 #include "bind.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- Random values ---------------------------------------------------------------------------------------
 
@@ -107,14 +110,22 @@ static bool copy_array(binding *b, tensor_val v, int64_t points) {
     return true;
 }
 
+static bool holds_integer(ir_dtype t, int64_t x) {
+    if (t == DT_BOOL) return x == 0 || x == 1;
+    return t != DT_I32 || (x >= INT32_MIN && x <= INT32_MAX);
+}
+
+static bool says_infinite(const char *text) { return tolower((unsigned char)text[strspn(text, "+-")]) == 'i'; }
+
 static bool put_number(binding *b, tensor_val v, int64_t points) {
     ir_dtype t = b->op->vals.data[v].type;
     const char *text = b->sources[v].text;
     char *end;
     double x = strtod(text, NULL);
+    errno = 0;
     int64_t i = strtoll(text, &end, 10);
-    bool whole = !*end;
-    if (!ir_dtype_is_float(t) && (!whole || (t == DT_I32 && (i < INT32_MIN || i > INT32_MAX)))) {
+    bool whole = !*end && errno != ERANGE;
+    if (ir_dtype_is_float(t) ? isinf(ir_dtype_round(t, x)) && !says_infinite(text) : !whole || !holds_integer(t, i)) {
         bind_fault(b, v, E0818, "holds %s, which '%s' is not", ir_dtype_text(t), text);
         return false;
     }

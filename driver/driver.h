@@ -188,6 +188,7 @@ void crash_source(const char *path, const char *text, size_t length);   // goes 
 
 // ---- Verbs -----------------------------------------------------------------------------------------------
 int driver_status(driver *d);   // prints pending diagnostics and tells the exit status
+int driver_status_compared(driver *d);   // likewise; results that differ are worse than an op that was refused
 diag_code runtime_code(int status, diag_code otherwise);   // that of a gnn_status
 int drive_compile(driver *d);
 int drive_check(driver *d);

@@ -257,12 +257,6 @@ static void run_unit(run_session *r, unit *u) {
     stdout_flush(r->d);
 }
 
-// A mismatch is worse than an op that was refused.
-static int status_of(driver *d) {
-    int status = driver_status(d);
-    return status == STATUS_DIAGNOSTICS && d->mismatch ? STATUS_MISMATCH : status;
-}
-
 int run_every_op(run_session *r) {
     driver *d = r->d;
     unit u;
@@ -278,7 +272,7 @@ int run_every_op(run_session *r) {
     run_estimate_close(r);
     gnn_context_free(r->context);
     for (uint32_t i = 0; i < r->graphs.len; i++) run_graph_free(&r->graphs.data[i]);
-    return status_of(d);
+    return driver_status_compared(d);
 }
 
 static void read_pack(run_session *r) {

@@ -16,6 +16,11 @@ int driver_status(driver *d) {
     return d->mismatch ? STATUS_MISMATCH : STATUS_GOOD;
 }
 
+int driver_status_compared(driver *d) {
+    int status = driver_status(d);
+    return status == STATUS_DIAGNOSTICS && d->mismatch ? STATUS_MISMATCH : status;
+}
+
 diag_code runtime_code(int status, diag_code otherwise) {
     return status == GNN_NO_MEMORY || status == GNN_NO_THREADS ? E0824 : status == GNN_IO ? E0801 : otherwise;
 }
@@ -33,7 +38,7 @@ static void check_file(driver *d, const char *path) {
 
 int drive_check(driver *d) {
     for (uint32_t i = 0; i < d->inputs.len; i++) check_file(d, d->inputs.data[i]);
-    return driver_status(d);
+    return driver_status_compared(d);
 }
 
 // ---- fmt -------------------------------------------------------------------------------------------------

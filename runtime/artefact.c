@@ -155,6 +155,21 @@ static int64_t told_domain(const gnn_program *p, const rt_param *q, const rt_arg
     return n;
 }
 
+// An array whose number of entries nothing tells would be one of none.
+static gnn_status check_told(gnn_context *c, const gnn_program *p, const rt_arguments *r) {
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        const rt_param *q = &p->params[i];
+        const gnn_map *m = &r->maps[i];
+        bool array = q->role == GNN_PARAM_MAP && !(q->facts & RT_PREFIX) && (m->index || m->offsets) && !m->domain;
+        for (uint32_t k = 0; k < q->rank && array; k++) {
+            const rt_space *s = &p->spaces[q->axes[k]];
+            if (s->kind == RT_FREE && r->sizes[q->axes[k]] < 0)
+                return rt_fail(c, GNN_MISSING, "map %.60s: neither the size of %.60s nor its domain is given", q->name, s->name);
+        }
+    }
+    return GNN_OK;
+}
+
 // What was told, in the form a plan takes; maps and sizes have room for every parameter and space.
 static void fill_options(const gnn_program *p, rt_arguments *r, gnn_named_map *maps, gnn_size *sizes,
                          gnn_plan_options *o) {
@@ -176,12 +191,14 @@ static gnn_status plan_by(gnn_program *p, rt_heap *h, rt_arguments *r, gnn_plan_
     gnn_named_map *maps = rt_heap_alloc(h, p->nparams, sizeof *maps);
     gnn_size *sizes = rt_heap_alloc(h, p->nspaces, sizeof *sizes);
     if (!maps || !sizes) return GNN_NO_MEMORY;
+    gnn_status s = check_told(p->c, p, r);
+    if (s) return s;
     fill_options(p, r, maps, sizes, o);
     o->maps = maps;
     o->sizes = sizes;
     o->args = r->args;
     o->nargs = p->nparams;
-    gnn_status s = gnn_plan_new(p, o, out);
+    s = gnn_plan_new(p, o, out);
     if (!s) s = rt_arguments_new(&(*out)->heap, p, &(*out)->arguments);
     if (!s) return GNN_OK;
     gnn_plan_free(*out);

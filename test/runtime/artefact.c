@@ -104,7 +104,7 @@ static void told(gnn_context *c) {
     gnn_op *op = NULL;
     gnn_plan *plan;
     GOOD(c, gnn_op_load(&both, c, &op));
-    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), SIZE_MISMATCH, "E is 4 by dst, but 0 by src");
+    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING, "map src: neither the size of E nor its domain is given");
     args = arguments(false);
     args.E = INT64_C(1) << 31;   // takes 64-bit code, and is refused for what is wrong
     args.src.domain = E;
