@@ -28,6 +28,14 @@ schedule_let *schedule_let_find(const schedule_checker *c, const char *name) {
 }
 
 // ---- Stages ---------------------------------------------------------------------------------------------
+// NULL: none does.
+static const char *stage_that_writes(const tensor_op *op, const tensor_val_info *v) {
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t t = 0; t < op->stages.data[i].ntargets; t++)
+            if (&op->vals.data[op->stages.data[i].targets[t].val] == v) return op->stages.data[i].name;
+    return NULL;
+}
+
 bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
     if (unknowable(c)) return true;
     const tensor_op *op = c->op->op;
@@ -39,9 +47,9 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
         VEC_PUSH(c->s->arena, &there, name);
     }
     const tensor_val_info *v = schedule_value_find(c, path);
-    diagnostic *d = diag(c->s->ds, E0515, at,
-                         v ? "'%s' is a parameter of '%s', not a stage" : "'%s' is no stage of '%s'", path,
-                         c->op->path);
+    const char *beside = v ? stage_that_writes(op, v) : NULL;
+    diagnostic *d = beside ? diag(c->s->ds, E0515, at, "'%s' is not a stage: stage '%s' computes it too", path, beside)
+                           : diag(c->s->ds, E0515, at, v ? "'%s' is a parameter of '%s', not a stage" : "'%s' is no stage of '%s'", path, c->op->path);
     if (v) diag_note(d, v->at, "'%s' is declared here", path);
     schedule_suggest(c, d, at, path, &there, "its stages");
     return false;

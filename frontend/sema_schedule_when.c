@@ -117,11 +117,15 @@ static bool check_argument(schedule_checker *c, const struct when_call *f, char 
     const tensor_val_info *v = a->kind == AST_NAME ? schedule_value_find(c, a->name.text) : NULL;
     bool fits = v && (v->role == VAL_MAP || (kind == 'x' && v->role != VAL_SCALAR && v->role != VAL_STAGE));
     if (fits) return true;
+    schedule_names names = {0};
+    for (tensor_val i = 0; i < c->op->op->nparams; i++)
+        if (c->op->op->vals.data[i].role == VAL_MAP) VEC_PUSH(c->s->arena, &names, c->op->op->vals.data[i].name);
     diagnostic *d = diag(c->s->ds, E0526, a->at,
                          kind == 'm' ? "the name of a map is wanted here"
                                      : "the name of a tensor or map is wanted here");
     if (v && v->at.hi) diag_note(d, v->at, "'%s' is declared here", v->name);
-    diag_help(d, "%s", f->help);
+    bool close = !v && a->kind == AST_NAME && diag_suggest(d, a->at, a->name.text, names.data, names.len);
+    if (!close) diag_help(d, "%s", f->help);
     return false;
 }
 

@@ -155,13 +155,14 @@ static bool check_reads(fusion *f) {
 // Points that a map takes nowhere belong to no row.
 bool plan_fusion_reaches(fusion *f, const tensor_stage *st) {
     const tensor_val_info *m = &f->p->op->vals.data[f->map.map];
-    bool total = m->role == VAL_MAP && !(m->facts & FACT_PARTIAL);
+    bool total = (m->role == VAL_MAP || m->role == VAL_CLASSES) && plan_is_total(f->p, f->map.map);
     for (uint32_t t = 0; !total && t < st->ntargets; t++) {
         tensor_val v = st->targets[t].val;
         if (f->p->op->vals.data[v].role == VAL_STAGE && !plan_read_outside(f->p, &f->stages, v)) continue;
         diagnostic *d = plan_refuse(f->p, E0550, f->at, "'%s' is needed at points that '%s' takes to no row",
                                     st->name, m->name);
-        if (d) diag_help(d, "fuse without '%s', or declare the map total", st->name);
+        const char *declare = m->role == VAL_MAP ? arena_printf(f->p->arena, ", or declare '%s' without 'partial'", m->name) : "";
+        if (d) diag_help(d, "fuse without '%s'%s", st->name, declare);
         return false;
     }
     return true;

@@ -98,6 +98,18 @@ static bool said_sorted(const planner *p, tensor_val v) {
     return i->role == VAL_MAP && sorted && !(i->facts & FACT_PARTIAL);
 }
 
+bool plan_is_total(const planner *p, tensor_val v) {
+    const tensor_val_info *i = &p->op->vals.data[v];
+    bool all = !(i->facts & FACT_PARTIAL);
+    for (uint32_t k = 0; k < i->nkeys; k++) all = all && plan_is_total(p, i->keys[k]);
+    for (uint32_t r = 0; r < p->plan->prepared.len; r++) {
+        const loop_prepared *q = &p->plan->prepared.data[r];
+        for (uint32_t k = 0; q->val == v && q->builder == PREPARED_COMPOSE && k < q->nargs; k++)
+            all = all && plan_is_total(p, q->args[k]);
+    }
+    return all;
+}
+
 bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
     const tensor_val_info i = p->op->vals.data[v];
     if (i.rank != 1 || i.type != DT_INDEX || i.facts & FACT_PREFIX) return false;

@@ -26,18 +26,6 @@ bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b) {
 }
 
 // ---- Legality --------------------------------------------------------------------------------------------
-static bool total(const planner *p, tensor_val v) {
-    const tensor_val_info *i = &p->op->vals.data[v];
-    bool all = !(i->facts & FACT_PARTIAL);
-    for (uint32_t k = 0; k < i->nkeys; k++) all = all && total(p, i->keys[k]);
-    for (uint32_t r = 0; r < p->plan->prepared.len; r++) {
-        const loop_prepared *q = &p->plan->prepared.data[r];
-        for (uint32_t k = 0; q->val == v && q->builder == PREPARED_COMPOSE && k < q->nargs; k++)
-            all = all && total(p, q->args[k]);
-    }
-    return all;
-}
-
 static tensor_val val_named(const planner *p, const char *name) {
     tensor_val v = 0;
     while (v < p->op->vals.len && strcmp(p->op->vals.data[v].name, name)) v++;
@@ -55,10 +43,10 @@ static bool find_map(planner *p, plan_tile *t, tensor_var row) {
         if (d) diag_help(d, "hand it over as a map: a parameter of the op");
         return false;
     }
-    if (total(p, t->map.map)) return true;
+    if (plan_is_total(p, t->map.map)) return true;
     diagnostic *d = plan_refuse(p, E0566, t->cell->at,
                                 "'%s' may be none, and such points of '%s' would be in no tile", name, index);
-    if (d) diag_help(d, "declare the map total, or leave out 'by %s'", name);
+    if (d) diag_help(d, "declare '%s' without 'partial', or leave out 'by %s'", name, name);
     return false;
 }
 

@@ -545,6 +545,7 @@ void plan_keep_inputs(fusion *f);
 void plan_keep_values(fusion *f);
 
 // ---- Prepared arrays (plan_prepared.c) -------------------------------------------------------------------
+bool plan_is_total(const planner *p, tensor_val map);   // none is nowhere: of classes and compositions, of all that they are made of
 bool plan_map_of(planner *p, tensor_val v, plan_map *out);   // known when the plan is made
 bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out);
 tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
