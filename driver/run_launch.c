@@ -146,17 +146,17 @@ static bool make_results(run_op *o, tensor_val v) {
     return true;
 }
 
-// A schedule may have several versions, such as one for skewed rows: "NAME skewed".
+// A schedule may have several versions, such as one for skewed rows: "NAME skewed"; those of the default are not of one that is called so.
 static bool is_of_schedule(const char *version, const char *schedule) {
     size_t n = strlen(schedule);
-    return !strncmp(version, schedule, n) && (!version[n] || version[n] == ' ');
+    return !strncmp(version, schedule, n) && (!version[n] || (version[n] == ' ' && strcmp(schedule, "default")));
 }
 
 // Asked for by name, a schedule is not left without a word: a plan of its version alone says what does not hold.
 static void tell_other_schedule(run_op *o) {
     driver *d = o->r->d;
     const char *schedule = option_text(d, OPT_SCHEDULE, NULL), *own = NULL;
-    if (!schedule || run_version(o) || is_of_schedule(o->taken, schedule)) return;
+    if (!schedule || o->changed || run_version(o) || is_of_schedule(o->taken, schedule)) return;
     for (uint32_t i = gnn_program_versions(o->program); i-- > 0;)
         if (is_of_schedule(gnn_program_version(o->program, i), schedule)) own = gnn_program_version(o->program, i);
     if (!own) return;
@@ -164,7 +164,7 @@ static void tell_other_schedule(run_op *o) {
     gnn_plan_options options = run_plan_options(o);
     options.version = own;
     bool fits = !gnn_plan_new(o->program, &options, &plan);
-    const char *why = fits ? "its guards do not hold for these arrays" : gnn_context_error(o->r->context);
+    const char *why = fits ? "its guards do not hold for these arrays, or it would not pay" : gnn_context_error(o->r->context);
     diagnostic *w = diag(d->ds, W0803, o->op->op->at, "%s: '%s' is launched, not schedule '%s': %s", o->op->name, o->taken, schedule, why);
     if (w) diag_help(w, "--plan='%s' launches that or nothing", own);
     gnn_plan_free(plan);

@@ -178,7 +178,8 @@ bool infer_index_known(lowering *L, index_info *i) {
     if (i->space != TENSOR_NO_SPACE) return true;
     diagnostic *d = diag(L->ds, E0301, i->at, "nothing tells which space '%s' runs over", i->name);
     diag_help(d,
-              "use it as the index of a tensor or map, compare it with a map's value, or say '%s in SPACE', in a reduction's braces or behind the equation's 'for'",
+              "use it as the index of a tensor or map, compare it with a map's value, or say '%s in SPACE', in a reduction's braces or "
+              "behind the equation's 'for'",
               i->name);
     return false;
 }

@@ -344,6 +344,13 @@ static bool key_map(lowering *L, const key_list *k, tensor_val *map, tensor_spac
         at = span_join(at, n->name.at);
         VEC_PUSH(L->arena, &maps, x->val);
     }
+    for (uint32_t i = 0; i < maps.len && maps.len > 1; i++) {
+        const tensor_val_info *v = &L->op->vals.data[maps.data[i]];
+        if (v->role != VAL_RESULT) continue;
+        diagnostic *d = diag(L->ds, E0420, at, "'%s' is a result, and classes of several maps are found before the op runs", v->name);
+        diag_help(d, "give what '%s' is a name of its own, and write the classes with that", v->name);
+        return false;
+    }
     *map = maps.len == 1 ? maps.data[0] : classes_of(L, maps.data, maps.len, *domain, at);
     return true;
 }

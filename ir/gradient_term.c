@@ -245,13 +245,28 @@ static bool is_key(const points *p, tensor_expr lhs, bool *any) {
     return good;
 }
 
+// What maps on the way of a key take nowhere has no key: it is not read there. A key that is kept as one says so itself.
+static void must_lead(points *p, tensor_expr key) {
+    tensor_op *op = p->g->op;
+    const tensor_node n = *tensor_node_at(op, key);
+    for (uint32_t i = 0; i < n.nargs; i++) {
+        const tensor_node at = *tensor_node_at(op, n.args[i]);
+        must_lead(p, n.args[i]);
+        if (at.op == TENSOR_LOAD_OP && op->vals.data[at.imm.i].facts & FACT_PARTIAL) must_hold(p, is_some(p->g, n.args[i]));
+    }
+}
+
 static void keep_keys(points *p) {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < p->keys.len; k++) {
         bool any = false;
         tensor_key key = p->keys.data[k];
-        if (is_key(p, key.lhs, &any) && any) p->keys.data[kept++] = key;
-        else must_hold(p, tensor_binary(p->g->op, TENSOR_EQ_OP, key.lhs, key.rhs, NO_SPAN));
+        if (is_key(p, key.lhs, &any) && any) {
+            p->keys.data[kept++] = key;
+            continue;
+        }
+        must_lead(p, key.lhs);
+        must_hold(p, tensor_binary(p->g->op, TENSOR_EQ_OP, key.lhs, key.rhs, NO_SPAN));
     }
     p->keys.len = kept;
 }

@@ -406,18 +406,9 @@ static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
     return grid_size(k);
 }
 
-// A reduction that only a stage reads which nobody reads, and is computed nowhere, stays in registers.
-static bool stores_nothing(const lowering *l, const loop_kernel *plan) {
-    const loop_uses uses = loop_uses_of(l->arena, l->plan, plan);
-    bool some = false;
-    for (tensor_val v = 0; v < l->op->vals.len; v++) some |= uses.writes[v];
-    return !some;
-}
-
 void lw_kernel(lowering *l, uint32_t step) {
     if (lw_together(l, step)) return;   // with the one before
     const loop_kernel *plan = whole_launch(l, step);
-    if (stores_nothing(l, plan)) return;
     kernel k = kernel_start(l, plan);
     if (l->o->machine->gpu) k.f->occupancy = plan->occupancy;
     find_written(&k, &plan->body);

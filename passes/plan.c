@@ -95,6 +95,37 @@ static void add_kernels(planner *p) {
     if (loop != TENSOR_NO_LOOP) add_step(p, LOOP_ROUNDS_END, loop);
 }
 
+static bool stores_some(const planner *p, const loop_kernel *k) {
+    const loop_uses uses = loop_uses_of(p->arena, p->plan, k);
+    bool some = false;
+    for (tensor_val v = 0; v < p->op->vals.len; v++) some |= uses.writes[v];
+    return some;
+}
+
+// What it holds is computed nowhere.
+static void forget(planner *p, const loop_body *body) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        forget(p, &n->body);
+        for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++) {
+            const tensor_stage *st = &p->op->stages.data[n->stages[s]];
+            for (uint32_t t = 0; t < st->ntargets; t++) p->plan->values.data[st->targets[t].val] = (loop_value){.home = LOOP_INLINE, .stage = n->stages[s]};
+        }
+    }
+}
+
+// A reduction that only a stage reads which nobody reads, and is computed nowhere, stays in registers: its kernel would store nothing.
+static void drop_idle(planner *p) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->plan->steps.len; i++) {
+        const loop_step step = p->plan->steps.data[i];
+        bool idle = step.kind == LOOP_LAUNCH && !stores_some(p, step.kernel);
+        if (idle) forget(p, &step.kernel->body);
+        else p->plan->steps.data[kept++] = step;
+    }
+    p->plan->steps.len = kept;
+}
+
 // Kernels go one by one through the passes between rewriting and lowering: what those leave is the plan.
 static void kernels_done(const planner *p) {
     bool makes_loops = false;
@@ -152,6 +183,7 @@ loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, 
     planner p = plan_new(a, ds, op, s, m, facts);
     if (!plan_equations(&p, true)) return NULL;
     add_kernels(&p);
+    if (!p.failed) drop_idle(&p);
     if (!p.failed) plan_composed(&p);
     if (!p.failed) plan_row_begins(&p);
     if (!p.failed) plan_pads(&p);

@@ -326,7 +326,8 @@ void plan_keep_values(fusion *f) {
         const char *points = f->mapped ? arena_printf(f->p->arena, " and %lld for each point of '%s'", (long long)k.an_edge,
                                                       f->p->op->spaces.data[f->map.domain].name)
                                        : "";
-        diagnostic *d = plan_refuse(f->p, E0545, f->at, "a block of %lld rows keeps %lld bytes a row%s in shared memory, and has %u, as every GPU from sm_80 on",
+        diagnostic *d = plan_refuse(f->p, E0545, f->at,
+                                    "a block of %lld rows keeps %lld bytes a row%s in shared memory, and has %u, as every GPU from sm_80 on",
                                     (long long)f->points, (long long)k.a_row, points, f->p->machine->shared_bytes);
         if (d) diag_help(d, "keep less, or give a block fewer rows");
         return;

@@ -30,12 +30,13 @@ static bool check_least(planner *p, const schedule_cell *c, bool falling, const 
 }
 
 // Of a gradient the key is known to fit when its stages are.
-static bool orders(planner *p, const schedule_cell *c, tensor_space of, tensor_var var) {
+bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_var var) {
     const tensor_space_info *spaces = p->op->spaces.data;
     if (p->op->vars.data[var].space == of) return true;
     const char *runs = spaces[p->op->vars.data[var].space].name;
     diagnostic *d = plan_refuse(p, E0529, c->at, "this key is of points of %s, and '%s' runs over %s", spaces[of].name, c->subject, runs);
-    if (d) diag_help(d, "take a map of %s, or degree(map, %s) of a map into %s", runs, c->subject, runs);
+    const char *counted = c->verb == SCHEDULE_BLOCK ? "" : arena_printf(p->arena, ", or degree(map, %s) of a map into %s", c->subject, runs);
+    if (d) diag_help(d, "take a map of %s%s", runs, counted);
     return false;
 }
 
@@ -61,7 +62,7 @@ static bool key_order(planner *p, const schedule_cell *c, tensor_var var, const 
         plan_map m = {.map = v};
         if (p->op->vals.data[v].role == VAL_PREPARED || plan_map_of(p, v, &m)) {
             const tensor_val_info i = p->op->vals.data[v = m.map];
-            if (!orders(p, c, i.axes[0], var)) return false;
+            if (!plan_key_fits(p, c, i.axes[0], var)) return false;
             *order = plan_prepare(p, descending ? PREPARED_ORDER_DESC : PREPARED_ORDER, &v, 1, i.axes[0],
                                   i.axes[0]);
             return true;

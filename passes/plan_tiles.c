@@ -43,6 +43,7 @@ static bool find_map(planner *p, plan_tile *t, tensor_var row) {
         if (d) diag_help(d, "hand it over as a map: a parameter of the op");
         return false;
     }
+    if (!plan_key_fits(p, t->cell, t->map.domain, row)) return false;
     if (plan_is_total(p, t->map.map)) return true;
     diagnostic *d = plan_refuse(p, E0566, t->cell->at,
                                 "'%s' may be none, and such points of '%s' would be in no tile", name, index);

@@ -342,6 +342,7 @@ typedef struct {
 } row_class;
 void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_class *out);
 loop_node *plan_open_windows(planner *p, const plan_window *w, const index_cut *c, loop_body *to);
+bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_var var);   // is of points that the index runs over
 schedule *plan_whole_schedule(const planner *p);   // that says what is fused: that of a class does not
 
 // ---- Tiles (plan_tiles.c) --------------------------------------------------------------------------------

@@ -145,55 +145,59 @@ static gnn_status choose_width(const gnn_op *op, const rt_arguments *r, uint32_t
     return GNN_OK;
 }
 
-// The entries of a map whose domain was left to the sizes.
-static int64_t told_domain(const gnn_program *p, const rt_param *q, const rt_arguments *r) {
-    int64_t n = 1;
-    for (uint32_t k = 0; k < q->rank; k++) {
-        int64_t size = r->sizes[q->axes[k]];
-        if (size < 0 || p->spaces[q->axes[k]].kind != RT_FREE || !rt_mul(n, size, &n)) return 0;
-    }
-    return n;
-}
-
-// An array whose number of entries nothing tells would be one of none.
-static gnn_status check_told(gnn_context *c, const gnn_program *p, const rt_arguments *r) {
-    for (uint32_t i = 0; i < p->nparams; i++) {
+// By its member, or by a map or a tensor that says; -1: nothing tells.
+static int64_t told_size(const gnn_program *p, const rt_arguments *r, uint32_t space) {
+    int64_t size = r->sizes[space];
+    for (uint32_t i = 0; i < p->nparams && size == -1; i++) {
         const rt_param *q = &p->params[i];
         const gnn_map *m = &r->maps[i];
-        bool array = q->role == GNN_PARAM_MAP && !(q->facts & RT_PREFIX) && (m->index || m->offsets) && !m->domain;
-        for (uint32_t k = 0; k < q->rank && array; k++) {
-            const rt_space *s = &p->spaces[q->axes[k]];
-            if (s->kind == RT_FREE && r->sizes[q->axes[k]] < 0)
-                return rt_fail(c, GNN_MISSING, "map %.60s: neither the size of %.60s nor its domain is given", q->name, s->name);
-        }
+        const gnn_tensor *t = r->args[i].tensor;
+        if (q->role == GNN_PARAM_MAP && q->rank == 1 && q->axes[0] == space && m->domain > 0) size = m->domain;
+        if (q->role == GNN_PARAM_MAP && (uint32_t)q->into == space && m->codomain > 0) size = m->codomain;
+        for (uint32_t k = 0; q->role != GNN_PARAM_MAP && t && t->rank == q->rank && k < q->rank; k++)
+            if (q->axes[k] == space) size = t->shape[k];
     }
+    return size;
+}
+
+// The entries of a map whose domain was left to the sizes. An array whose number of entries nothing tells would be one of none.
+static gnn_status told_domain(gnn_context *c, const gnn_program *p, const rt_param *q, const rt_arguments *r, gnn_map *m) {
+    int64_t n = 1;
+    for (uint32_t k = 0; k < q->rank; k++) {
+        const rt_space *s = &p->spaces[q->axes[k]];
+        int64_t size = s->kind == RT_FREE ? told_size(p, r, q->axes[k]) : -1;
+        if (size == -1 && s->kind == RT_FREE && (m->index || m->offsets))
+            return rt_fail(c, GNN_MISSING, "map %.60s: neither the size of %.60s nor its domain is given", q->name, s->name);
+        if (size < 0 || !rt_mul(n, size, &n)) return GNN_OK;
+    }
+    m->domain = n;
     return GNN_OK;
 }
 
 // What was told, in the form a plan takes; maps and sizes have room for every parameter and space.
-static void fill_options(const gnn_program *p, rt_arguments *r, gnn_named_map *maps, gnn_size *sizes,
-                         gnn_plan_options *o) {
+static gnn_status fill_options(const gnn_program *p, rt_arguments *r, gnn_named_map *maps, gnn_size *sizes, gnn_plan_options *o) {
+    gnn_status s = GNN_OK;
     for (uint32_t i = 0; i < p->nspaces; i++)
         if (p->spaces[i].kind == RT_FREE && r->sizes[i] != -1)
             sizes[o->nsizes++] = (gnn_size){p->spaces[i].name, r->sizes[i]};
-    for (uint32_t i = 0; i < p->nparams; i++) {
+    for (uint32_t i = 0; i < p->nparams && !s; i++) {
         const rt_param *q = &p->params[i];
         gnn_map *m = &r->maps[i];
         if (r->args[i].tensor && !r->args[i].tensor->rank) r->args[i].tensor = NULL;
         if (q->role != GNN_PARAM_MAP || q->facts & RT_PREFIX) continue;
-        if (!m->domain) m->domain = told_domain(p, q, r);
+        if (!m->domain) s = told_domain(p->c, p, q, r, m);
         if (!m->codomain) m->codomain = -1;   // an empty codomain is told by its size
         maps[o->nmaps++] = (gnn_named_map){q->name, *m};
     }
+    return s;
 }
 
 static gnn_status plan_by(gnn_program *p, rt_heap *h, rt_arguments *r, gnn_plan_options *o, gnn_plan **out) {
     gnn_named_map *maps = rt_heap_alloc(h, p->nparams, sizeof *maps);
     gnn_size *sizes = rt_heap_alloc(h, p->nspaces, sizeof *sizes);
     if (!maps || !sizes) return GNN_NO_MEMORY;
-    gnn_status s = check_told(p->c, p, r);
+    gnn_status s = fill_options(p, r, maps, sizes, o);
     if (s) return s;
-    fill_options(p, r, maps, sizes, o);
     o->maps = maps;
     o->sizes = sizes;
     o->args = r->args;

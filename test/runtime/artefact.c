@@ -100,7 +100,9 @@ static void told(gnn_context *c) {
     args.dst.codomain = V;
     args.x = (gnn_tensor){.data = x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}};
     plan_and_launch(c, &both, &args, 0, 64);
-    args.src.domain = 0;
+    args.src.domain = 0;   // by dst
+    plan_and_launch(c, &both, &args, 0, 64);
+    args.dst.domain = 0;
     gnn_op *op = NULL;
     gnn_plan *plan;
     GOOD(c, gnn_op_load(&both, c, &op));
