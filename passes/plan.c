@@ -102,28 +102,33 @@ static bool stores_some(const planner *p, const loop_kernel *k) {
     return some;
 }
 
-// What it holds is computed nowhere.
-static void forget(planner *p, const loop_body *body) {
+static void note_stored(const loop_body *body, bool *stored) {
     for (uint32_t i = 0; i < body->len; i++) {
         const loop_node *n = body->data[i];
-        forget(p, &n->body);
-        for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++) {
-            const tensor_stage *st = &p->op->stages.data[n->stages[s]];
-            for (uint32_t t = 0; t < st->ntargets; t++) p->plan->values.data[st->targets[t].val] = (loop_value){.home = LOOP_INLINE, .stage = n->stages[s]};
-        }
+        note_stored(&n->body, stored);
+        for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++) stored[n->stages[s]] = true;
     }
+}
+
+// What no kernel holds is computed nowhere.
+static void forget(planner *p, uint32_t stage) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    for (uint32_t t = 0; t < st->ntargets; t++) p->plan->values.data[st->targets[t].val] = (loop_value){.home = LOOP_INLINE, .stage = stage};
 }
 
 // A reduction that only a stage reads which nobody reads, and is computed nowhere, stays in registers: its kernel would store nothing.
 static void drop_idle(planner *p) {
     uint32_t kept = 0;
+    bool *before = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1), *after = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1);
     for (uint32_t i = 0; i < p->plan->steps.len; i++) {
         const loop_step step = p->plan->steps.data[i];
-        bool idle = step.kind == LOOP_LAUNCH && !stores_some(p, step.kernel);
-        if (idle) forget(p, &step.kernel->body);
-        else p->plan->steps.data[kept++] = step;
+        bool launch = step.kind == LOOP_LAUNCH, idle = launch && !stores_some(p, step.kernel);
+        if (launch) note_stored(&step.kernel->body, idle ? before : after);
+        if (!idle) p->plan->steps.data[kept++] = step;
     }
     p->plan->steps.len = kept;
+    for (uint32_t s = 0; s < p->op->stages.len; s++)
+        if (before[s] && !after[s]) forget(p, s);
 }
 
 // Kernels go one by one through the passes between rewriting and lowering: what those leave is the plan.
