@@ -29,7 +29,7 @@ static bool check_least(planner *p, const schedule_cell *c, bool falling, const 
     return false;
 }
 
-// Of a gradient the key is known to fit when its stages are.
+// The frontend asks it of an op's schedules; indices of a gradient are known here first.
 bool plan_key_fits(planner *p, const schedule_cell *c, tensor_space of, tensor_var var) {
     const tensor_space_info *spaces = p->op->spaces.data;
     if (p->op->vars.data[var].space == of) return true;
