@@ -138,6 +138,13 @@ static ir_dtype held_in(const tensor_reducer *r) {
     return DT_COUNT;
 }
 
+// Likewise of what it takes.
+static ir_dtype taken_in(const tensor_reducer *r) {
+    for (uint32_t i = 0; i < r->nargs; i++)
+        if (tensor_type_is_float(r->arg_types[i])) return r->arg_types[i].type;
+    return DT_COUNT;
+}
+
 static bool parts_apart(const planner *p, const tensor_reducer *r) {
     tensor_reduce_kind by;
     for (uint32_t i = 0; i < r->nstate; i++)
@@ -185,7 +192,7 @@ static void type_reduction(planner *p, uint32_t stage, schedule_cell *compute, s
         state = type_of(accumulate);
     } else if (!ir_dtype_holds(was, args) && parts_apart(p, r))
         state = args;   // a sum is not narrower than its terms
-    if (args == was) args = DT_COUNT;
+    if (args == taken_in(r)) args = DT_COUNT;
     if (args == DT_COUNT && state == was) return;
     uint32_t reducer = reducer_in(p, st->reducer, was, args, state);
     st = &p->op->stages.data[stage];
