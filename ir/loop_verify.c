@@ -515,7 +515,7 @@ static const char *check_node(loop_verifier *v, const loop_node *n) {
 
 static const char *check_list(loop_verifier *v, const loop_body *body) {
     for (uint32_t i = 0; i < body->len; i++) TRY(check_node(v, body->data[i]));
-    return NULL;
+    return loop_check_blocks(v, body);
 }
 
 static const char *check_reread(loop_verifier *v, const loop_node *n) {

@@ -121,6 +121,9 @@ const char *loop_check_maxima_again(loop_verifier *v, const loop_node *n, const 
 const char *loop_check_relative(loop_verifier *v, const loop_node *n);
 const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);   // a state's
 
+// Stores beside loops that are dealt out to blocks (loop_verify_blocks.c).
+const char *loop_check_blocks(loop_verifier *v, const loop_body *body);
+
 // The nodes of a kernel (loop_verify.c), in the order of the text.
 const char *loop_check_nodes(loop_verifier *v, const loop_body *body);
 

@@ -122,9 +122,7 @@ static bool stored_by_blocks(const planner *p, const stage_group *g, uint32_t wr
     for (uint32_t i = 0; i < g->len; i++) VEC_PUSH(p->arena, &both, g->data[i]);
     VEC_PUSH(p->arena, &both, stage);
     for (uint32_t t = 0; t < w->ntargets; t++)
-        if (p->op->vals.data[w->targets[t].val].role != VAL_STAGE ||
-            plan_read_outside(p, &both, w->targets[t].val))
-            return true;
+        if (!plan_stays_inside(p, &both, w, w->targets[t].val)) return true;
     return false;
 }
 

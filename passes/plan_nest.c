@@ -20,9 +20,8 @@ static void let_var(planner *p, loop_body *to, tensor_var v, tensor_var is, span
 void plan_choose_home(planner *p, const stage_group *g, const tensor_stage *st) {
     for (uint32_t t = 0; t < st->ntargets; t++) {
         tensor_val v = st->targets[t].val;
-        if (p->op->vals.data[v].role != VAL_STAGE || st->loop != TENSOR_NO_LOOP) continue;
         if (plan_kept(p, st, v) == KEPT_GLOBAL || p->plan->values.data[v].home == LOOP_SHARED) continue;
-        if (!plan_read_outside(p, g, v)) p->plan->values.data[v].home = LOOP_REGISTERS;
+        if (plan_stays_inside(p, g, st, v)) p->plan->values.data[v].home = LOOP_REGISTERS;
     }
 }
 

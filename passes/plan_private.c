@@ -46,6 +46,11 @@ bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v) {
     return false;
 }
 
+// A value of a round of a recurrence may be the next round's, too.
+bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st, tensor_val v) {
+    return p->op->vals.data[v].role == VAL_STAGE && st->loop == TENSOR_NO_LOOP && !plan_read_outside(p, g, v);
+}
+
 // What a load of v gives, from the value before it was rounded.
 static tensor_expr as_stored(void *user, tensor_expr load) {
     const replacing *r = user;
@@ -163,10 +168,9 @@ void plan_private(planner *p, stage_group *g) {
     for (uint32_t at = 0; at < g->len && p->machine->gpu; at++)
         for (uint32_t t = 0; t < p->op->stages.data[g->data[at]].ntargets; t++) {
             tensor_val v = p->op->stages.data[g->data[at]].targets[t].val;
-            bool here = false, stage = p->op->vals.data[v].role == VAL_STAGE &&
-                                       p->op->stages.data[g->data[at]].loop == TENSOR_NO_LOOP;
+            bool here = false;
             for (uint32_t i = at + 1; i < g->len; i++) here |= plan_read_by(p, g->data[i], v);
-            if (!here || (stage && !plan_read_outside(p, g, v))) continue;
+            if (!here || plan_stays_inside(p, g, &p->op->stages.data[g->data[at]], v)) continue;
             if (plan_kept(p, &p->op->stages.data[g->data[at]], v) == KEPT_GLOBAL) continue;
             privatise(p, g, at, t);
             VEC_PUSH(p->arena, g, g->data[at] + 1);

@@ -191,6 +191,7 @@ uint32_t plan_run_end(const planner *p, const stage_group *g,
 // Values that a kernel both stores and reads get a home in registers beside the one in memory (plan_private.c).
 void plan_private(planner *p, stage_group *g);
 bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
+bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st, tensor_val v);   // nobody outside the kernel reads it
 bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
 bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v);
 const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);   // new ones, and what stands for those of `of` then
