@@ -1,4 +1,5 @@
 // A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their order.
+#include "plan_blame.h"
 #include "plan_launch.h"
 
 #include <stdarg.h>
@@ -183,26 +184,45 @@ bool plan_equations(planner *p, bool whole) {
     return true;
 }
 
+static bool plan_make(planner *p) {
+    schedule *s = p->s;
+    const machine *m = p->machine;
+    version_facts *facts = p->facts;
+    if (!plan_equations(p, true)) return false;
+    add_kernels(p);
+    if (!p->failed) drop_idle(p);
+    if (!p->failed) plan_composed(p);
+    if (!p->failed) plan_row_begins(p);
+    if (!p->failed) plan_pads(p);
+    if (!p->failed) plan_approximate(p);
+    if (!p->failed) plan_overlap(p);
+    if (!p->failed && m->gpu && !facts->any_strides) plan_packed_guards(p);
+    if (!p->failed && m->gpu && !facts->any_strides) plan_beside_guards(p);
+    if (!p->failed) plan_whole_guards(p);
+    if (!p->failed && facts->narrow) plan_narrow_guards(p);
+    uint32_t errors = diag_raised(p->ds);
+    if (!p->failed && !s->automatic) plan_unused(p);
+    return !p->failed && diag_raised(p->ds) == errors;
+}
+
+loop_plan *plan_try(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
+                    version_facts *facts, const char **fault) {
+    planner p = plan_new(a, ds, op, s, m, facts);
+    if (!plan_make(&p)) return NULL;
+    *fault = loop_verify(a, p.plan);
+    return p.plan;
+}
+
 loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
                       version_facts *facts) {
+    const version_facts asked = *facts;
     planner p = plan_new(a, ds, op, s, m, facts);
-    if (!plan_equations(&p, true)) return NULL;
-    add_kernels(&p);
-    if (!p.failed) drop_idle(&p);
-    if (!p.failed) plan_composed(&p);
-    if (!p.failed) plan_row_begins(&p);
-    if (!p.failed) plan_pads(&p);
-    if (!p.failed) plan_approximate(&p);
-    if (!p.failed) plan_overlap(&p);
-    if (!p.failed && m->gpu && !facts->any_strides) plan_packed_guards(&p);
-    if (!p.failed && m->gpu && !facts->any_strides) plan_beside_guards(&p);
-    if (!p.failed) plan_whole_guards(&p);
-    if (!p.failed && facts->narrow) plan_narrow_guards(&p);
-    uint32_t errors = diag_raised(ds);
-    if (!p.failed && !s->automatic) plan_unused(&p);
-    if (p.failed || diag_raised(ds) != errors) return NULL;
+    if (!plan_make(&p)) return NULL;
     const char *fault = loop_verify(a, p.plan);
-    if (fault) ICE("%s: schedule '%s' made loop IR that does not verify: %s", op->name, s->name, fault);
+    if (fault && s->automatic && !plan_written(s))
+        ICE("%s: schedule '%s' made loop IR that does not verify: %s", op->name, s->name, fault);
+    if (fault && s->automatic) return facts->refused = fault, NULL;
+    if (fault) return plan_blame(&p, op, &asked, fault), NULL;
     kernels_done(&p);
     return p.plan;
 }
