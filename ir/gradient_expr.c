@@ -137,17 +137,31 @@ tensor_expr gradient_both(tensor_op *op, tensor_expr x, tensor_expr y) {
 }
 
 // ---- One operation ---------------------------------------------------------------------------------------
-// Where a base is 0, its logarithm is infinite: the power is constant there but for exponents below 0.
-static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b, tensor_expr s,
-                     tensor_expr out[2]) {
+// b pow(a, b - 1); where b is lost beside 1 and a is small, b / a pow(a, b), as the former may be infinite by itself; of pow(0, 0), 0.
+// Where a condition holds, its formula does: what is differentiated again is right there, too.
+static tensor_expr slope_of_base(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b) {
     tensor_expr zero = constant(op, a, 0), less = bin(op, TENSOR_SUB_OP, b, constant(op, b, 1)),
                 slope = gradient_mul(op, b, bin(op, TENSOR_POW_OP, a, less));
-    if (tensor_node_at(op, b)->op != TENSOR_CONST_OP)
-        slope = tensor_select(op, bin(op, TENSOR_EQ_OP, b, zero), zero, slope, NO_SPAN);
-    out[0] = gradient_mul(op, s, slope);
-    tensor_expr root = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, a, zero), bin(op, TENSOR_GE_OP, b, zero)),
-                by = bin(op, TENSOR_MUL_OP, e, un(op, TENSOR_LOG_OP, a));
-    out[1] = gradient_mul(op, s, tensor_select(op, root, zero, by, NO_SPAN));
+    if (tensor_node_at(op, b)->op == TENSOR_CONST_OP) return gradient_is_constant(op, b, 0) ? 0 : slope;
+    tensor_expr none = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, b, zero), bin(op, TENSOR_EQ_OP, a, zero)),
+                small = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, less, constant(op, b, -1)),
+                            bin(op, TENSOR_LT_OP, a, constant(op, a, 1))),
+                by = bin(op, TENSOR_MUL_OP, bin(op, TENSOR_DIV_OP, b, a), e);
+    return tensor_select(op, none, zero, tensor_select(op, small, by, slope, NO_SPAN), NO_SPAN);
+}
+
+// pow(a, b) log(a); 0 where the power is, and for pow(0, 0), however large the logarithm.
+static tensor_expr slope_of_exponent(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b) {
+    tensor_expr zero = constant(op, a, 0), by = bin(op, TENSOR_MUL_OP, e, un(op, TENSOR_LOG_OP, a)),
+                origin = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, a, zero), bin(op, TENSOR_EQ_OP, b, zero)),
+                none = bin(op, TENSOR_OR_OP, bin(op, TENSOR_EQ_OP, e, zero), origin);
+    return tensor_select(op, none, zero, by, NO_SPAN);
+}
+
+static void of_power(tensor_op *op, tensor_expr e, tensor_expr a, tensor_expr b, tensor_expr s, tensor_expr out[2]) {
+    tensor_expr base = slope_of_base(op, e, a, b);
+    out[0] = base ? gradient_mul(op, s, base) : 0;
+    out[1] = gradient_mul(op, s, slope_of_exponent(op, e, a, b));
 }
 
 // Of two that are equal the first is taken.
@@ -172,7 +186,7 @@ static tensor_expr slope(tensor_op *op, tensor_opcode o, tensor_expr e, tensor_e
     case TENSOR_ERF_OP:
         return bin(op, TENSOR_MUL_OP, constant(op, e, TWO_BY_ROOT_PI),
                    un(op, TENSOR_EXP_OP, un(op, TENSOR_NEG_OP, bin(op, TENSOR_MUL_OP, a, a))));
-    case TENSOR_EXPM1_OP: return bin(op, TENSOR_ADD_OP, e, one);
+    case TENSOR_EXPM1_OP: return un(op, TENSOR_EXP_OP, a);   // e + 1 has no digit left where e is nearly -1
     case TENSOR_LOG1P_OP: return div_by(op, one, bin(op, TENSOR_ADD_OP, one, a));
     default: return 0;   // floor, ceil, stop, what is counted or drawn
     }

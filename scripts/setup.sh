@@ -6,7 +6,7 @@ build=$1 part=${2:-build}
 [ -n "${GNNC_NO_SETUP:-}" ] && exit 0
 
 packages="llvm-22-dev llvm-22-tools bison flex ninja-build cmake gcc g++ pkg-config libjansson-dev libzip-dev zlib1g-dev
-libzstd-dev python3 python3-numpy python3-psutil"
+libzstd-dev python3 python3-numpy python3-mpmath python3-psutil"
 fuzz_packages="clang-22 libclang-rt-22-dev" # of the LLVM that is there anyhow: 16 MB
 
 as_root() {
