@@ -1,9 +1,8 @@
 // The adjoints of what is reduced, of one point, from those of the whole: by what combines the points.
 //     sum      that of the whole
-//     prod     times the product of the others, told by that of all that are not 0 and the number of those
-//     that are max, min that of the whole where the point is the one chosen: the first of equals, a share, or
-//     each ('ties') others   by their section `grad`; or, where parts of the state are sums, by what finishes
-//     them
+//     prod     times the product of the others, told by that of all that are not 0 and the number and sum of those that are
+//     max, min that of the whole where the point is the one chosen: the first of equals, a share, or each ('ties')
+//     others   by their section `grad`; or, where parts of the state are sums, by what finishes them
 #include "gradient_internal.h"
 
 #include <string.h>
@@ -26,21 +25,27 @@ static tensor_expr result(gradient *g, const tensor_stage *s, uint32_t t) {
 }
 
 // ---- Products --------------------------------------------------------------------------------------------
+// The product of the other factors, of those that are not 0 by division. Where one of the others is 0, so is this, but it changes with
+// that: it is a multiple of that one, which is the sum of all factors that are 0. So the derivative of this is right, too; a third one
+// is where no more than one factor is 0.
 static tensor_expr of_product(gradient *g, const tensor_stage *s, tensor_expr target) {
     tensor_op *op = g->op;
     tensor_expr x = s->body[0];
     tensor_type t = tensor_typeof(op, x);
     tensor_expr zero = number(op, t, 0), one = number(op, t, 1), is_zero = bin(op, TENSOR_EQ_OP, x, zero),
-                other = tensor_select(op, is_zero, one, x, NO_SPAN),
+                other = tensor_select(op, is_zero, one, x, NO_SPAN), nought = tensor_select(op, is_zero, x, zero, NO_SPAN),
                 counted = tensor_select(op, is_zero, tensor_int(op, 1), tensor_int(op, 0), NO_SPAN);
-    tensor_expr product = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_PROD, t), &other, 1,
-                                          "others"),
-                zeros = gradient_beside(g, s, tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64)),
-                                        &counted, 1, "zeros");
-    tensor_expr alone = bin(op, TENSOR_AND_OP, is_zero, bin(op, TENSOR_EQ_OP, zeros, tensor_int(op, 1))),
-                none = bin(op, TENSOR_EQ_OP, zeros, tensor_int(op, 0)),
-                by = tensor_select(op, none, bin(op, TENSOR_DIV_OP, product, other),
-                                   tensor_select(op, alone, product, zero, NO_SPAN), NO_SPAN);
+    uint32_t prod = tensor_builtin_reducer(op, REDUCE_PROD, t), sum = tensor_builtin_reducer(op, REDUCE_SUM, t),
+             count = tensor_builtin_reducer(op, REDUCE_SUM, TENSOR_TYPE(I64));
+    tensor_expr product = gradient_beside(g, s, prod, &other, 1, "others"),
+                zeros = gradient_beside(g, s, count, &counted, 1, "zeros"),
+                noughts = gradient_beside(g, s, sum, &nought, 1, "noughts");
+    tensor_expr left = bin(op, TENSOR_SUB_OP, zeros, counted), by = bin(op, TENSOR_DIV_OP, product, other),
+                finite = bin(op, TENSOR_EQ_OP, bin(op, TENSOR_SUB_OP, by, by), zero),
+                single = bin(op, TENSOR_AND_OP, bin(op, TENSOR_EQ_OP, left, tensor_int(op, 1)), finite),
+                multiple = bin(op, TENSOR_MUL_OP, by, bin(op, TENSOR_SUB_OP, noughts, nought));
+    by = tensor_select(op, bin(op, TENSOR_EQ_OP, left, tensor_int(op, 0)), by,
+                       tensor_select(op, single, multiple, zero, NO_SPAN), NO_SPAN);
     return gradient_mul(op, target, by);
 }
 
