@@ -138,6 +138,7 @@ void bench_print_row(const run_session *r, const run_row *w, FILE *out) {
     json_t *o = json_pack("{ss ss ss ss ss ss ss sI sI}", "op", w->name, "target", w->target, "type", w->type,
                           "plan", w->plan, "graph", w->graph, "sizes", w->sizes, "verdict", w->verdict,
                           "compared", (json_int_t)w->compared, "one_in", (json_int_t)w->one_in);
+    if (o && w->overflowed) json_object_set_new(o, "overflowed", json_integer((json_int_t)w->overflowed));
     if (!o) ICE("a row has no JSON");
     if (w->figures) add_figures(o, (const bench_session *)r, w->figures);
     if (w->estimate) json_object_set_new(o, "estimate", json_of_estimate(w->estimate));

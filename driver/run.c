@@ -25,6 +25,7 @@ void run_read_options(run_session *r) {
                                 .broadcast = r->layout == LAYOUT_BROADCAST};
     if (r->out && d->values[OPT_GRAPH].len > 1) usage(r->d, E0812, "--out takes the results of one graph, not of %u", d->values[OPT_GRAPH].len);
     r->all_plans = option_given(d, OPT_ALL_PLANS);
+    r->accept_overflow = option_given(d, OPT_ACCEPT_OVERFLOW);
     r->version = option_text(d, OPT_PLAN, NULL);
     r->nlevels = 1;
     r->levels[0] = settings_codegen(d).optimise;
@@ -132,6 +133,17 @@ static bool run_steps(run_op *o, run_row *row) {
            run_keep(o) && run_write(o);
 }
 
+// Of what was compared, and not found wrong.
+static const char *verdict_of(run_op *o, const run_row *row) {
+    if (row->overflowed) return row->fails_by_overflow ? "OVERFLOWED" : "overflows";
+    if (row->compared || !row->uncertain) return "right";   // of results without elements, too
+    const char *why = row->one_in > 1 ? "the sample tells nothing" : "rounding alone could turn each";
+    diag_help(diag(o->r->d->ds, W0804, o->op->op->at, "%s%s: nothing is compared: %s of %lld elements", o->op->name, o->where,
+                   why, (long long)row->uncertain),
+              "other inputs (--seed, --param) may tell more");
+    return "not compared";
+}
+
 static run_row run_turn(run_op *o, run_row row, bool good) {
     driver *d = o->r->d;
     bool wrong = d->mismatch;
@@ -140,8 +152,8 @@ static run_row run_turn(run_op *o, run_row row, bool good) {
     good = good && o->r->steps(o, &row);
     const char *plan = o->taken || !o->program ? o->taken : run_version(o);
     row.plan = plan ? arena_strdup(d->arena, plan) : "-";
-    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : row.packed ? "packed" : o->r->check ? "right" : o->r->identical ? "same bits" : "ran";
-    d->mismatch |= wrong;
+    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : row.packed ? "packed" : row.checked ? verdict_of(o, &row) : o->unchecked ? "not compared" : o->r->identical ? "same bits" : "ran";
+    d->mismatch |= wrong || row.fails_by_overflow;
     run_plan_free(o);
     return row;
 }

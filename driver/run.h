@@ -34,7 +34,7 @@ struct run_session {
     bind_options options;
     run_layout layout;
     int64_t identical;   // launches that have to give the same bits; 0: not asked for
-    bool check, inplace, all_plans, metamorphic;
+    bool check, inplace, all_plans, metamorphic, accept_overflow;
     uint32_t levels[2], nlevels;   // of the code generator; one, or those of --all-levels
     const char *version;    // the one to launch; NULL: the runtime's choice
     int64_t repeat;
@@ -53,9 +53,10 @@ typedef struct bench_figures bench_figures;
 typedef struct run_estimate run_estimate;
 struct run_row {
     const char *name, *target, *type, *plan, *graph, *sizes;
-    const char *verdict;   // "right", "WRONG", "refused", "unfit", "same bits", "ran"
+    const char *verdict;   // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit", "same bits", "ran"
     bool ran, checked, packed;
-    int64_t compared, uncertain;
+    int64_t compared, uncertain, overflowed;
+    bool fails_by_overflow;
     uint64_t one_in;          // one result in so many was compared
     double worst_ratio;   // error over bound
     double median_ms, fastest_ms;
@@ -88,6 +89,7 @@ struct run_op {
     uint32_t level;          // into r->levels
     const char *where;       // what faults are told of besides the op: " at -O0", or ""
     bool changed;            // on inputs changed on purpose
+    bool unchecked;          // comparing would take too long
     VEC(run_stored) stored;  // on this graph
     uint32_t turn;           // --all-plans: the version it is now
     const char *taken;       // the version that launches; NULL: not known yet

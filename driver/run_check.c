@@ -132,7 +132,10 @@ static double evaluation_bytes(const binding *b, double one_in) {
     return bytes;
 }
 
-// Of the smallest result, too, some hundreds of elements are compared.
+// Expressions, beyond which no evaluation begins: a time is not worth waiting as long for.
+static double longest(const run_op *o) { return o->r->d->verb == VERB_BENCH ? 2e9 : 2e10; }
+
+// Of the smallest result, too, some hundreds of elements are compared; fewer where that would take too long.
 static uint64_t affordable_sample(const run_op *o) {
     enum { FEWEST = 512 };
     uint64_t one_in = 1;
@@ -144,15 +147,24 @@ static uint64_t affordable_sample(const run_op *o) {
     while (evaluation_cost(o->b, (double)one_in, false) > o->r->check_budget &&
            (int64_t)one_in * FEWEST < smallest)
         one_in *= 2;
+    while (evaluation_cost(o->b, (double)one_in, true) > longest(o) && 2 * (int64_t)one_in <= smallest) one_in *= 2;
     return evaluation_cost(o->b, (double)one_in, false) < evaluation_cost(o->b, 1, false) ? one_in : 1;
 }
 
 bool run_affordable(run_op *o) {
-    static const double notice = 3e8, limit = 2e10;
+    static const double notice = 3e8;
     if (o->r->check_budget > 0) o->one_in = affordable_sample(o);
     double cost = evaluation_cost(o->b, (double)o->one_in, false),
            bytes = evaluation_bytes(o->b, (double)o->one_in);
-    if (evaluation_cost(o->b, (double)o->one_in, true) > limit || bytes > bind_memory() / 2) {
+    o->unchecked = evaluation_cost(o->b, (double)o->one_in, true) > longest(o) || bytes > bind_memory() / 2;
+    if (o->unchecked && o->r->d->verb == VERB_BENCH) {
+        diag_help(diag(o->r->d->ds, W0804, o->op->op->at,
+                       "%s: it is timed, and NOT compared: that would evaluate about %.1e expressions in %.1f GiB",
+                       o->op->name, cost, bytes / 1073741824.0),
+                  "gnnc run --check compares it on a smaller graph");
+        return true;
+    }
+    if (o->unchecked) {
         diag_help(diag(o->r->d->ds, E0821, o->op->op->at,
                        "%s: --check would evaluate about %.1e expressions in %.1f GiB", o->op->name, cost,
                        bytes / 1073741824.0),
@@ -163,6 +175,12 @@ bool run_affordable(run_op *o) {
                                       : "about";   // of what a sample needs, not all may be computed
     if (cost > notice) fprintf(stderr, "gnnc: checking %s: %s %.1e expressions\n", o->op->name, about, cost);
     return true;
+}
+
+static uint32_t count_results(const tensor_op *op) {
+    uint32_t n = 0;
+    for (tensor_val v = 0; v < op->nparams; v++) n += op->vals.data[v].role == VAL_RESULT;
+    return n;
 }
 
 // ---- Comparing -------------------------------------------------------------------------------------------
@@ -187,13 +205,18 @@ static const char *element_name(run_op *o, tensor_val v, int64_t at) {
     return out.data;
 }
 
+static int64_t kept_at(const tensor_evaluated *x, int64_t at) {
+    int64_t kept = x->at ? 0 : at;
+    while (x->at && x->at[kept] != at) kept++;
+    return kept;
+}
+
 static void tell_wrong(run_op *o, tensor_val v, const tensor_evaluated *expected,
                        const tensor_comparison *c) {
-    int64_t at = c->first_wrong, kept = expected->at ? 0 : at;   // its place, and where it is kept
+    int64_t at = c->first_wrong, kept = kept_at(expected, at);
     const tensor_array *x = &o->results[v];
     const char *name = element_name(o, v, at);
     long long wrong = c->wrong, of = c->compared;
-    while (expected->at && expected->at[kept] != at) kept++;
     if (!expected->is_float) {
         long long got = x->type == DT_I64 || x->type == DT_INDEX ? ((const int64_t *)x->data)[at]
                                                                  : (long long)bind_load(x->type, x->data, at);
@@ -210,12 +233,39 @@ static void tell_wrong(run_op *o, tensor_val v, const tensor_evaluated *expected
     run_mismatch(o, "%s is %s; %lld of %lld are wrong", name, text.data, wrong, of);
 }
 
+static const char *number_text(arena *a, const tensor_evaluated *x, int64_t kept) {
+    if (!x->is_float) return arena_printf(a, "%lld", (long long)x->integer[kept]);
+    textbuf text = textbuf_new(a);
+    if (isinf(x->bound[kept])) return "a number";
+    textbuf_double(&text, x->value[kept]);
+    return text.data;
+}
+
+static void tell_overflowed(run_op *o, tensor_val v, const tensor_evaluated *expected, const tensor_comparison *c) {
+    int64_t at = c->first_overflowed, kept = kept_at(expected, at);
+    textbuf got = textbuf_new(o->arena);
+    const tensor_array *x = &o->results[v];
+    textbuf_double(&got, bind_load(x->type, x->data, at));
+    diagnostic *fault =
+        diag(o->r->d->ds, E0827, o->op->op->at,
+             "%s%s: %s is %s, and %s in real arithmetic: something on the way overflows; so do %lld of %lld elements",
+             o->op->name, o->where, element_name(o, v, at), got.data, number_text(o->arena, expected->real, kept),
+             (long long)c->overflowed, (long long)expected->kept);
+    uint32_t beyond = expected->real->beyond[kept];
+    if (beyond) diag_note(fault, tensor_beyond(o->op->op, beyond), "this does not fit its type");
+    diag_help(fault, "let nothing grow so large, as softmax takes the largest off first, or take a wider type; --accept-overflow takes it as it is");
+}
+
 static void compare_result(run_op *o, tensor_val v, const tensor_evaluated *expected, run_row *row) {
     tensor_comparison c = tensor_compare(expected, &o->results[v]);
     row->compared += c.compared;
     row->uncertain += c.uncertain;
+    row->overflowed += c.overflowed;
     if (c.worst_ratio > row->worst_ratio || isnan(c.worst_ratio)) row->worst_ratio = c.worst_ratio;
     if (c.wrong) tell_wrong(o, v, expected, &c);
+    if (!c.overflowed || o->r->accept_overflow) return;
+    row->fails_by_overflow = true;
+    tell_overflowed(o, v, expected, &c);
 }
 
 // Per stage, whether it is one of n.
@@ -227,7 +277,7 @@ static const bool *named(run_op *o, const tensor_op *op, const char *const *name
 }
 
 // As the plan computes it; NULL: as the definition says.
-static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan) {
+static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan, bool real) {
     const tensor_eval_input input = {.sizes = o->b->sizes,
                                      .inputs = o->b->arrays,
                                      .one_in = o->one_in,
@@ -235,7 +285,8 @@ static const tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const lo
                                      .apart = plan ? named(o, op, plan->apart.data, plan->apart.len) : NULL,
                                      .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL,
                                      .near = plan && plan->near,
-                                     .narrow = plan && plan->narrow};
+                                     .narrow = plan && plan->narrow,
+                                     .real = real};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;
@@ -323,14 +374,41 @@ static bool any_infinite(const run_op *o) {
     return any;
 }
 
+static bool is_finite_array(const tensor_array *x) {
+    int64_t n = 1;
+    for (uint32_t k = 0; k < x->rank; k++) n *= x->shape[k];
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(bind_load(x->type, x->data, i))) return false;
+    return true;
+}
+
+static bool inputs_are_finite(const run_op *o) {
+    for (tensor_val v = 0; v < o->op->op->nparams; v++) {
+        const tensor_val_info *info = &o->op->op->vals.data[v];
+        bool given = info->role == VAL_TENSOR || info->role == VAL_SCALAR;
+        if (given && ir_dtype_is_float(info->type) && !is_finite_array(&o->b->arrays[v])) return false;
+    }
+    return true;
+}
+
+// The definition; in real arithmetic, too, where numbers leave their types on the way and no input is infinite or NaN.
+static const tensor_evaluated *evaluate_real(run_op *o) {
+    const tensor_op *op = o->op->op;
+    tensor_evaluated *x = evaluate(o, op, NULL, false);
+    bool any = x && count_results(op) && x->overflows && !o->changed && inputs_are_finite(o);
+    const tensor_evaluated *real = any ? evaluate(o, op, NULL, true) : NULL;
+    for (uint32_t i = 0; real && i < count_results(op); i++) x[i].real = &real[i];
+    return any && !real ? NULL : x;
+}
+
 const tensor_evaluated *run_expected(run_op *o) {
     const tensor_op *op = o->op->op;
     const loop_plan *plan = plan_taken(o);
     const tensor_op *typed = plan ? plan->typed : NULL;      // in the types its schedule asks for
-    if (!o->expected) o->expected = evaluate(o, op, NULL);   // once, however many versions are compared
+    if (!o->expected) o->expected = evaluate_real(o);   // once, however many versions are compared
     bool apart = o->expected && plan && plan->apart.len && any_infinite(o);
     if (!o->expected || (!typed && !apart && !(plan && plan->near))) return o->expected;
-    const tensor_evaluated *by = evaluate(o, typed ? typed : op, plan);
+    const tensor_evaluated *by = evaluate(o, typed ? typed : op, plan, false);
     if (!by) return NULL;
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     for (tensor_val v = 0, n = 0; v < op->nparams; v++) {
@@ -338,6 +416,7 @@ const tensor_evaluated *run_expected(run_op *o) {
         expected[n] = copy_of(o->arena, &o->expected[n]);
         int64_t beyond = widen(&expected[n], &by[n]);
         if (beyond && typed) tell_beyond(o, v, beyond, expected[n].kept);
+        if (beyond) expected[n].real = NULL;   // the schedule's types overflow, which it was told
         n++;
     }
     return expected;

@@ -30,7 +30,7 @@ const char *run_type(const tensor_op *op) {
 
 // ---- Table -----------------------------------------------------------------------------------------------
 
-enum { COLUMNS = 10 };
+enum { COLUMNS = 11, OVERFLOWED = 7 };   // the column of what overflowed is left out where nothing did
 
 const char *run_time_text(arena *a, double ms) {
     return ms < 1     ? arena_printf(a, "%.1f us", ms * 1e3)
@@ -40,7 +40,7 @@ const char *run_time_text(arena *a, double ms) {
 
 static void row_cells(const run_session *r, const run_row *w, const char **cell) {
     arena *a = r->d->arena;
-    const char *plain[COLUMNS] = {w->name, w->target, w->type, w->plan, w->sizes,
+    const char *plain[COLUMNS] = {w->name, w->target, w->type, w->plan, w->sizes,  "-",
                                   "-",     "-",       "-",     "-",     w->verdict};
     memcpy(cell, plain, sizeof plain);
     if (w->checked) {
@@ -49,11 +49,12 @@ static void row_cells(const run_session *r, const run_row *w, const char **cell)
                                                (unsigned long long)w->one_in);
         cell[6] = w->one_in < 2 ? arena_printf(a, "%lld", (long long)w->uncertain)
                                 : "-";   // the rest is not told apart
-        cell[7] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
+        cell[OVERFLOWED] = arena_printf(a, "%lld", (long long)w->overflowed);
+        cell[8] = arena_printf(a, w->worst_ratio < 1e3 ? "%.3f" : "%.1e", w->worst_ratio);
     }
     if (!w->ran) return;
-    cell[8] = run_time_text(a, w->median_ms);
-    if (r->repeat > 1) cell[8] = arena_printf(a, "%s (%s)", cell[8], run_time_text(a, w->fastest_ms));
+    cell[9] = run_time_text(a, w->median_ms);
+    if (r->repeat > 1) cell[9] = arena_printf(a, "%s (%s)", cell[9], run_time_text(a, w->fastest_ms));
 }
 
 // Columns as wide as their longest cell.
@@ -77,15 +78,27 @@ void run_print_table(arena *a, const run_table *t, FILE *out) {
     fprintf(out, "%.*s", (int)text.len, text.data);
 }
 
+static void leave_out(const char **cells, run_table *t, uint32_t column) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->rows * t->columns; i++)
+        if (i % t->columns != column) cells[kept++] = cells[i];
+    t->columns--;
+    t->last_number--;
+}
+
 void run_print(const run_session *r, const run_rows *rows, FILE *out) {
-    const char *title[COLUMNS] = {"op",        "target",      "type",
-                                  "plan",      "sizes",       "compared",
-                                  "uncertain", "error/bound", r->repeat > 1 ? "median (fastest)" : "time",
-                                  "verdict"};
-    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 8};
+    const char *title[COLUMNS] = {"op",        "target",     "type",        "plan",
+                                  "sizes",     "compared",   "uncertain",   "overflowed",
+                                  "error/bound", r->repeat > 1 ? "median (fastest)" : "time", "verdict"};
+    run_table t = {.rows = rows->len + 1, .columns = COLUMNS, .first_number = 5, .last_number = 9};
     const char **cells = ARENA_ARRAY(r->d->arena, const char *, t.rows *COLUMNS);
+    bool overflows = false;
     memcpy(cells, title, sizeof title);
-    for (uint32_t i = 0; i < rows->len; i++) row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
+    for (uint32_t i = 0; i < rows->len; i++) {
+        row_cells(r, &rows->data[i], cells + (i + 1) * COLUMNS);
+        overflows |= rows->data[i].overflowed > 0;
+    }
+    if (!overflows) leave_out(cells, &t, OVERFLOWED);
     t.cells = cells;
     run_print_table(r->d->arena, &t, out);
 }

@@ -17,7 +17,7 @@ typedef struct {
 } finding;
 
 typedef struct {
-    uint32_t cases, runs, refused, unfit, faults, schedules, large, follows, skipped;
+    uint32_t cases, runs, refused, unfit, faults, schedules, large, follows, skipped, overflows;
 } tally;
 
 typedef struct {
@@ -156,6 +156,7 @@ static bool finish(testing *t, slot *s) {
     s->of->large += o.large;
     s->of->follows += o.follows;
     s->of->skipped += o.skipped;
+    s->of->overflows += o.overflows;
     if (o.verdict != TEST_FAULT) return true;
     s->of->faults++;
     keep(t, &s->c, s->number, &o);
@@ -225,16 +226,30 @@ static bool choose_ops(testing *t) {
     return t->ops.len;
 }
 
+static void tell_untested(const testing *t, uint32_t k) {
+    const tally *n = &t->tallies[k];
+    const char *name = t->ops.data[k].name;
+    printf("%s: NOT TESTED in %u cases\n", name, n->cases);
+    diag_help(diag(t->d->ds, W0804, t->ops.data[k].op->at, "%s: nothing was compared in %u cases, %u of which do not meet its preconditions",
+                   name, n->cases, n->unfit),
+              "--graph and -D name a graph and sizes that do");
+}
+
 static void tell_op(const testing *t, uint32_t k) {
     const tally *n = &t->tallies[k];
     if (n->faults) {
         printf("%s: FAILS in %u of %u cases\n", t->ops.data[k].name, n->faults, n->cases);
         return;
     }
+    if (n->cases && !n->runs && !n->large) {
+        tell_untested(t, k);
+        return;
+    }
     printf("%s: %s %u runs of %u cases", t->ops.data[k].name, t->pack ? "packed" : "right in all", n->runs,
            n->cases);
     if (n->schedules) printf(", %u random schedules among them", n->schedules);
     if (n->follows + n->skipped) printf("; %u changes of inputs followed, %u skipped", n->follows, n->skipped);
+    if (n->overflows) printf("; in %u something overflowed, which is not compared", n->overflows);
     if (n->refused) printf("; %u schedules were refused with a reason", n->refused);
     if (n->large) printf("; %u cases are too large for a pack", n->large);
     printf("\n");

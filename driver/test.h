@@ -103,6 +103,7 @@ typedef struct {
     const char *text;   // what the run printed; lacking: why
     uint32_t right;     // rows that were compared and right, or packed
     uint32_t follows, skipped;   // changes of inputs that results followed; that do not apply
+    uint32_t overflows;          // rows in which something did
     bool large;         // too large to pack: left out
 } test_outcome;
 typedef struct test_child test_child;

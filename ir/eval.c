@@ -66,6 +66,18 @@ static void copy_element(eval_slot *to, int64_t i, const eval_slot *from, int64_
     to->at[i] = from->at[k];
     if (to->is_float) to->value[i] = from->value[k], to->bound[i] = from->bound[k];
     else to->integer[i] = from->integer[k], to->certain[i] = from->certain[k];
+    if (to->beyond) to->beyond[i] = from->beyond[k];
+}
+
+static void allot(evaluator *ev, eval_slot *s, arena *a, int64_t n) {
+    if (s->is_float) {
+        s->value = ARENA_ARRAY(a, double, n);
+        s->bound = ARENA_ARRAY(a, double, n);
+    } else {
+        s->integer = ARENA_ARRAY(a, int64_t, n);
+        s->certain = ARENA_ARRAY(a, uint8_t, n);
+    }
+    if (ev->in->real) s->beyond = ARENA_ARRAY(a, uint32_t, n);
 }
 
 // Room for twice as many elements of a sample, or that are asked for.
@@ -75,13 +87,7 @@ static void widen_slot(evaluator *ev, eval_slot *s) {
     arena *a = s->info->role == VAL_RESULT ? ev->results : ev->scratch;
     s->room = s->room ? 2 * s->room : FIRST;
     s->at = ARENA_ARRAY(a, int64_t, s->room);
-    if (s->is_float) {
-        s->value = ARENA_ARRAY(a, double, s->room);
-        s->bound = ARENA_ARRAY(a, double, s->room);
-    } else {
-        s->integer = ARENA_ARRAY(a, int64_t, s->room);
-        s->certain = ARENA_ARRAY(a, uint8_t, s->room);
-    }
+    allot(ev, s, a, s->room);
     for (int64_t k = 0; k < (s->asked ? old.room : s->kept); k++)
         if (!s->asked) copy_element(s, k, &old, k);
         else if (old.at[k]) copy_element(s, place_of(s, old.at[k] - 1), &old, k);
@@ -110,13 +116,7 @@ static void fill_slot(evaluator *ev, eval_slot *s) {
         return;
     }
     arena *a = s->info->role == VAL_RESULT ? ev->results : ev->scratch;
-    if (s->is_float) {
-        s->value = ARENA_ARRAY(a, double, s->points);
-        s->bound = ARENA_ARRAY(a, double, s->points);
-    } else {
-        s->integer = ARENA_ARRAY(a, int64_t, s->points);
-        s->certain = ARENA_ARRAY(a, uint8_t, s->points);
-    }
+    allot(ev, s, a, s->points);
     s->written = ARENA_ARRAY(ev->scratch, uint8_t, s->points);
 }
 
@@ -140,7 +140,9 @@ eval_value eval_slot_get(const eval_slot *s, int64_t at) {
     if (s->input)
         return s->is_float ? eval_float(eval_read_float(s->info->type, s->input, at), 0)
                            : eval_int(eval_read_int(s->info->type, s->input, at), true);
-    return s->is_float ? eval_float(s->value[at], s->bound[at]) : eval_int(s->integer[at], s->certain[at]);
+    eval_value x = s->is_float ? eval_float(s->value[at], s->bound[at]) : eval_int(s->integer[at], s->certain[at]);
+    if (s->beyond) x.beyond = s->beyond[at];
+    return x;
 }
 
 // ---- Stages in order -------------------------------------------------------------------------------------
@@ -435,7 +437,9 @@ static void publish(evaluator *ev, tensor_evaluated *results) {
                                   .value = s->value,
                                   .bound = s->bound,
                                   .integer = s->integer,
-                                  .certain = s->certain};
+                                  .certain = s->certain,
+                                  .overflows = ev->overflows,
+                                  .beyond = s->beyond};
         memcpy(out->shape, s->shape, sizeof out->shape);
     }
 }
@@ -468,6 +472,8 @@ tensor_evaluated tensor_evaluated_whole(arena *a, const tensor_evaluated *x) {
     if (!x->at) return y;
     y.kept = x->points;
     y.at = NULL;
+    y.beyond = NULL;
+    y.real = NULL;
     y.value = x->is_float ? ARENA_ARRAY(a, double, x->points) : NULL;
     y.bound = x->is_float ? ARENA_ARRAY(a, double, x->points) : NULL;
     y.integer = x->is_float ? NULL : ARENA_ARRAY(a, int64_t, x->points);
@@ -479,37 +485,4 @@ tensor_evaluated tensor_evaluated_whole(arena *a, const tensor_evaluated *x) {
         else y.integer[at] = x->integer[i], y.certain[at] = x->certain[i];
     }
     return y;
-}
-
-// ---- Comparison ------------------------------------------------------------------------------------------
-
-// |difference| over bound; 0 where both are 0. Whether the element is as it should be.
-static bool float_agrees(double value, double bound, double actual, tensor_comparison *c) {
-    if (isnan(value)) return isnan(actual);
-    if (isinf(value) || !isfinite(actual)) return value == actual;
-    double error = fabs(actual - value), ratio = error == 0 ? 0 : error / bound;
-    if (error > c->max_abs_error) c->max_abs_error = error;
-    if (ratio > c->worst_ratio) c->worst_ratio = ratio;
-    return error <= bound;
-}
-
-tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual) {
-    tensor_comparison c = {.first_wrong = -1, .uncertain = expected->points - expected->kept};
-    for (int64_t i = 0; i < expected->kept; i++) {
-        int64_t at = expected->at ? expected->at[i] : i;
-        bool known = expected->is_float ? !isinf(expected->bound[i]) : expected->certain[i];
-        if (!known) {
-            c.uncertain++;
-            continue;
-        }
-        c.compared++;
-        bool good = expected->is_float
-                        ? float_agrees(expected->value[i], expected->bound[i],
-                                       eval_read_float(actual->type, actual->data, at), &c)
-                        : expected->integer[i] == eval_read_int(actual->type, actual->data, at);
-        if (good) continue;
-        c.wrong++;
-        if (c.first_wrong < 0) c.first_wrong = at;
-    }
-    return c;
 }

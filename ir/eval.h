@@ -15,6 +15,7 @@ typedef struct {
     double v, bound;
     int64_t i;
     bool certain;
+    uint32_t beyond;   // in real arithmetic: the first thing it comes from that left its type; 0: none
 } eval_value;
 
 typedef struct {
@@ -27,9 +28,11 @@ typedef struct {
     double room;     // of a sum: by so much of its absolute terms may what is added up on the way exceed them
 } eval_precision;
 const eval_precision *eval_precision_of(ir_dtype t);
+const eval_precision *eval_precision_real(ir_dtype t);   // rounds alike, but reaches as far as f64
 extern const eval_precision eval_by_parts;   // of a product of f32 by parts
 
 static inline eval_value eval_float(double v, double bound) { return (eval_value){.v = v, .bound = bound}; }
+static inline bool eval_is_finite(eval_value x) { return isfinite(x.v) && !isinf(x.bound); }
 static inline eval_value eval_int(int64_t i, bool certain) {
     return (eval_value){.i = i, .certain = certain};
 }
@@ -42,7 +45,7 @@ eval_value eval_arith(tensor_opcode op, const eval_precision *p, eval_value x, e
 eval_value eval_int_arith(tensor_opcode op, eval_value x, eval_value y);
 eval_value eval_compare(tensor_opcode op, bool floats, eval_value x, eval_value y);             // bool
 eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y);
-eval_value eval_convert(tensor_type to, tensor_type from, eval_value x);
+eval_value eval_convert(tensor_type to, tensor_type from, const eval_precision *p, eval_value x);   // p: of `to`
 eval_value eval_choose(bool floats, eval_value x, eval_value y, bool first);   // by an uncertain condition
 // r, up to prop off before the operation itself rounds, which it does by at most ulps units in the last
 // place.
@@ -63,6 +66,8 @@ int64_t eval_read_int(ir_dtype t, const void *data, int64_t at);
 enum { EVAL_MAX_POINTS = 1 << 28 };   // of one value that is kept here whole, or of what is sorted or counted
 
 // ---- Values ----------------------------------------------------------------------------------------------
+enum { EVAL_OF_STAGE = 1u << 31 };   // of eval_value.beyond: a reduction of that stage; else an expression
+
 typedef struct {
     const tensor_val_info *info;
     bool ready;                  // has a shape
@@ -73,6 +78,7 @@ typedef struct {
     double *value, *bound;       // results, stages and classes; as tensor_evaluated
     int64_t *integer;
     uint8_t *certain, *written;
+    uint32_t *beyond;            // in real arithmetic; else NULL
     bool sampled;                // the first `kept` of value, bound … are those of the elements `at`
     bool asked;                  // elements that were asked for: value, bound … of the one that at[i] is one less than; 0: of none
     int64_t kept, room, *at;     // asked: a table of room for a power of two
@@ -94,7 +100,14 @@ typedef struct {
     const char *why;             // first fault
     uint32_t guessing;           // > 0: evaluating what perhaps must not be; faults give anything
     bool lenient;                // in keys: an index read at none is none
+    bool overflows;              // some number left its type, or perhaps did
 } evaluator;
+
+static inline const eval_precision *eval_precision_in(const evaluator *ev, ir_dtype t) {
+    return ev->in->real ? eval_precision_real(t) : eval_precision_of(t);
+}
+// eval_store, but that a number beyond the type stays one in real arithmetic.
+eval_value eval_stored(const evaluator *ev, ir_dtype to, eval_value x);
 
 SUP_PRINTF(2, 3) void eval_fault(evaluator *ev, const char *format, ...);
 int64_t eval_size(evaluator *ev, tensor_space s);                  // 0 after a fault
@@ -123,6 +136,8 @@ typedef struct {
     int64_t size;                // INDEX: of its space
     const eval_precision *precision;
     double most;                 // a product whose second factor is larger may overflow; 0: as precision says
+    double reach;                // of what it computes, a larger number is beyond its type; inf: none is
+    uint32_t name;               // of that, what eval_value.beyond holds
 } eval_node;
 
 typedef struct {
@@ -150,6 +165,8 @@ static inline void eval_ready(eval_program *p) {                   // after the 
 }
 static inline void eval_move(eval_program *p, uint32_t level) { p->moved[level] = ++p->moves; }
 eval_value eval_node_value(eval_program *p, uint32_t node);
+double eval_reach(const tensor_node *n);                              // eval_node.reach
+eval_value eval_ranged(eval_program *p, const eval_node *n, eval_value x);   // x, and whether it left its type
 int64_t *eval_preimage_sizes(evaluator *ev, tensor_val map);          // of each class; NULL: there is nothing to count
 void eval_prepared(evaluator *ev, tensor_val v);                      // fills its slot (eval_prepared.c)
 eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE, SYMMETRIC

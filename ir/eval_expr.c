@@ -57,7 +57,9 @@ static uint32_t add_node(eval_program *p, tensor_expr e) {
     if (n->nargs) out.from = tensor_typeof(p->ev->op, n->args[0]).type;
     bool compares = tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_COMPARE;
     out.contracts = n->op == TENSOR_MUL_OP && tensor_type_is_narrow(n->type);   // through a sum's lift, too
-    out.precision = by_parts ? &eval_by_parts : eval_precision_of(compares ? out.from : n->type.type);
+    out.precision = by_parts ? &eval_by_parts : eval_precision_in(p->ev, compares ? out.from : n->type.type);
+    out.reach = eval_reach(n);
+    out.name = e;
     attach(p, n, &out);
     VEC_PUSH(p->ev->temp, &p->nodes, out);
     return p->nodes.len;
@@ -179,9 +181,9 @@ static eval_value uniform(eval_program *p, const eval_node *n) {
     return eval_float((double)(h >> 40) * 0x1p-24, 0);
 }
 
-static eval_value rounded(const eval_node *n, eval_value x) {
+static eval_value rounded(const eval_program *p, const eval_node *n, eval_value x) {
     ir_dtype through = (ir_dtype)n->imm;
-    eval_value r = eval_store(through, x);
+    eval_value r = eval_stored(p->ev, through, x);
     bool twice = n->type == DT_F64 && through != DT_F32 && (double)(float)x.v != x.v;   // by way of f32
     if (twice && isfinite(r.bound) && isfinite(r.v)) {
         double up = ir_dtype_round(through, nextafter((double)(float)x.v, (double)INFINITY));
@@ -236,10 +238,10 @@ static eval_value other(eval_program *p, const eval_node *n) {
     case TENSOR_INDEX_OP: return to_index(p, n);
     case TENSOR_SELECT_OP: return select_one(p, n);
     case TENSOR_CVT_OP:
-        return eval_convert((tensor_type){n->type, 0}, (tensor_type){n->from, 0},
+        return eval_convert((tensor_type){n->type, 0}, (tensor_type){n->from, 0}, n->precision,
                             eval_node_value(p, n->args[0]));
     case TENSOR_ROUND_OP:
-        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : rounded(n, eval_node_value(p, n->args[0]));
+        return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : rounded(p, n, eval_node_value(p, n->args[0]));
     case TENSOR_TF32_OP:
         return n->relative ? rounded_relative(n, eval_node_value(p, n->args[0])) : eval_tf32(eval_node_value(p, n->args[0]));
     case TENSOR_PARTS_OP: return eval_parts(eval_node_value(p, n->args[0]));
@@ -279,7 +281,7 @@ eval_value eval_node_value(eval_program *p, uint32_t node) {
     eval_memo *m = &p->memo[node];
     uint64_t moved = p->moved[n->level];
     if (m->stamp == moved && (!m->guessed || p->ev->guessing)) return m->value;
-    eval_value x = p->ev->why ? eval_any(n->is_float) : compute(p, n);
+    eval_value x = p->ev->why ? eval_any(n->is_float) : eval_ranged(p, n, compute(p, n));
     *m = (eval_memo){x, moved, p->ev->guessing > 0};
     return x;
 }

@@ -5,12 +5,16 @@
 
 // 0.1 % above the unit roundoff covers this evaluator's own f64 rounding under f32; for f64 both round, hence
 // twice.
-static const eval_precision precisions[] = {
-    [DT_F64] = {DT_F64, 53, 0x1.004p-52, 0x1p-1073, 0x1p-1022, 0x1.fffffffffffffp1023},
-    [DT_F32] = {DT_F32, 24, 0x1.004p-24, 0x1p-149, 0x1p-126, 0x1.ffffffp127},
-    [DT_BF16] = {DT_BF16, 8, 0x1.004p-8, 0x1p-133, 0x1p-126, 0x1.ffp127},
-    [DT_F16] = {DT_F16, 11, 0x1.004p-11, 0x1p-24, 0x1p-14, 65520},
-};
+#define LARGEST 0x1.fffffffffffffp1023
+#define PRECISIONS(f32, bf16, f16)                                             \
+    {                                                                          \
+        [DT_F64] = {DT_F64, 53, 0x1.004p-52, 0x1p-1073, 0x1p-1022, LARGEST, 0}, \
+        [DT_F32] = {DT_F32, 24, 0x1.004p-24, 0x1p-149, 0x1p-126, f32, 0},       \
+        [DT_BF16] = {DT_BF16, 8, 0x1.004p-8, 0x1p-133, 0x1p-126, bf16, 0},      \
+        [DT_F16] = {DT_F16, 11, 0x1.004p-11, 0x1p-24, 0x1p-14, f16, 0},         \
+    }
+static const eval_precision precisions[] = PRECISIONS(0x1.ffffffp127, 0x1.ffp127, 65520);
+static const eval_precision real_precisions[] = PRECISIONS(LARGEST, LARGEST, LARGEST);
 // Products by parts, a = A + a' + r with A = tf32(a), a' = a - A, cut, as A B + (A b' + a' B). What it
 // leaves out, a' b', is at most 2^-11 |a| * 2^-11 |b| = 4 u |a b|. Where tensor cores add the three to 0,
 // each in a turn of its own, the last errs by 3 u |A B| (SIMT.md), |A B| < (1 + 2^-10 + 2^-22) |a b|, and
@@ -20,6 +24,7 @@ const eval_precision eval_by_parts = {DT_F32, 24, 8 * 0x1.004p-24, 3 * 0x1p-149,
 const eval_precision *eval_precision_of(ir_dtype t) {
     return &precisions[ir_dtype_is_float(t) ? t : DT_F32];   // what holds no float rounds none
 }
+const eval_precision *eval_precision_real(ir_dtype t) { return &real_precisions[ir_dtype_is_float(t) ? t : DT_F32]; }
 
 static bool is_unknown(eval_value x) { return isinf(x.bound); }
 static bool is_nan(eval_value x) { return isnan(x.v) && !is_unknown(x); }
@@ -197,22 +202,22 @@ static eval_value int_to_float(const eval_precision *p, eval_value x) {
     return eval_settle(p, r, 0, 0.5);
 }
 
-static eval_value float_to_float(ir_dtype to, ir_dtype from, eval_value x) {
+static eval_value float_to_float(ir_dtype to, ir_dtype from, const eval_precision *p, eval_value x) {
     if (to == from || ir_dtype_holds(to, from)) return x;
     if (is_unknown(x)) return eval_any(true);
     if (!isfinite(x.v) || (is_exact(x) && ir_dtype_round(to, x.v) == x.v)) return x;
-    return eval_settle(eval_precision_of(to), x.v, x.bound, 0.5);
+    return eval_settle(p, x.v, x.bound, 0.5);
 }
 
-eval_value eval_convert(tensor_type to, tensor_type from, eval_value x) {
+eval_value eval_convert(tensor_type to, tensor_type from, const eval_precision *p, eval_value x) {
     bool floats = tensor_type_is_float(from);
     if (to.type == DT_BOOL) {
         if (floats) return eval_int(x.v != 0, is_nan(x) || is_exact(x) || !may_be_zero(x));
         return eval_int(x.i != 0, x.certain);
     }
     if (tensor_type_is_float(to)) {
-        if (floats) return float_to_float(to.type, from.type, x);
-        return int_to_float(eval_precision_of(to.type), x);
+        if (floats) return float_to_float(to.type, from.type, p, x);
+        return int_to_float(p, x);
     }
     return floats ? float_to_int(x) : x;
 }

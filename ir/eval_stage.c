@@ -36,6 +36,7 @@ typedef struct {
     const eval_precision *precision;
     eval_tally tally;
     eval_states *states;
+    uint32_t name;   // of eval_value.beyond, where the reduction is
     int64_t members, sure, perhaps;   // terms: in exact arithmetic, certainly, perhaps or perhaps not
     bool unsure_domain;               // a key's right side is uncertain
 } stage_run;
@@ -86,18 +87,20 @@ static void round_relative(eval_program *p, uint32_t at) {
 static eval_value taken_apart(const stage_run *r, eval_value x) {
     const bool *apart = r->ev->in->apart;
     bool infinite = apart && apart[r->s - r->ev->op->stages.data] && isinf(x.v);
-    return infinite ? eval_float(x.v, (double)INFINITY) : x;
+    if (infinite) x.bound = (double)INFINITY;
+    return x;
 }
 
 static void prepare_reduction(stage_run *r) {
     evaluator *ev = r->ev;
     const tensor_reducer *reducer = r->reducer = &ev->op->reducers.data[r->s->reducer];
+    r->name = EVAL_OF_STAGE | (uint32_t)(r->s - ev->op->stages.data);
     r->args = ARENA_ARRAY(ev->temp, eval_value, reducer->nargs);
     bool numeric = reducer->kind == REDUCE_SUM || reducer->kind == REDUCE_PROD ||
                    reducer->kind == REDUCE_MAX || reducer->kind == REDUCE_MIN;
     r->tallied = numeric && tensor_type_is_float(reducer->state_types[0]);
-    if (!r->tallied) r->states = eval_states_new(ev, reducer);
-    else r->precision = eval_precision_of(reducer->state_types[0].type);
+    if (!r->tallied) r->states = eval_states_new(ev, reducer, r->name);
+    else r->precision = eval_precision_in(ev, reducer->state_types[0].type);
     for (uint32_t i = 0; i < r->s->nbody && !ev->why; i++) r->p->nodes.data[r->body[i]].contracts = true;
     if (!ev->why) limit_terms(r);
     const bool *relative = ev->in->relative;
@@ -301,7 +304,7 @@ static void reduce(stage_run *r) {
     bool nothing = r->members == 0, lone_perhaps = r->sure == 0 && r->perhaps > 0;
     if (nothing && r->s->nelse)
         for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->orelse[i]);
-    else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_finish(&r->tally, r->reducer->kind, r->precision));
+    else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_ranged(r->ev, &r->tally, r->reducer->kind, r->precision, r->name));
     else eval_states_finish(r->states, r->values);
     if (r->reducer->roundings) r->values[0] = taken_apart(r, r->values[0]);
     if (r->unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);
@@ -352,7 +355,7 @@ static void store(stage_run *r, uint32_t target) {
     eval_value x = r->values[target];
     int64_t at = target_position(r, &r->s->targets[target], slot);
     if (r->ev->why) return;
-    if (slot->info->role == VAL_RESULT) x = eval_store(slot->info->type, x);
+    if (slot->info->role == VAL_RESULT) x = eval_stored(r->ev, slot->info->type, x);
     if (slot->info->type == DT_INDEX && x.certain && (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
         eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what,
                    (long long)x.i, slot->info->name);
@@ -364,6 +367,7 @@ static void store(stage_run *r, uint32_t target) {
         slot->integer[at] = x.i;
         slot->certain[at] = x.certain;
     }
+    if (slot->beyond) slot->beyond[at] = x.beyond;
 }
 
 static void at_point(stage_run *r) {

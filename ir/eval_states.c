@@ -14,13 +14,13 @@
 // other sign.
 static const double ROOM = 0x1p-8;
 
-static eval_component component(const tensor_op *op, const tensor_reducer *r, uint32_t i) {
+static eval_component component(const evaluator *ev, const tensor_reducer *r, uint32_t i) {
     eval_component c = {.kind = COMPONENT_MIXED,
                         .is_float = tensor_type_is_float(r->state_types[i]),
-                        .precision = *eval_precision_of(r->state_types[i].type)};
+                        .precision = *eval_precision_in(ev, r->state_types[i].type)};
     if (r->roundings) c.precision.u *= r->roundings, c.precision.room = ROOM;
     if (r->kind != REDUCE_USER) c.kind = COMPONENT_ALONE;   // integers and conditions
-    else if (tensor_combined_by(op, r, i, &c.by)) c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
+    else if (tensor_combined_by(ev->op, r, i, &c.by)) c.kind = c.is_float ? COMPONENT_TALLIED : COMPONENT_ALONE;
     return c;
 }
 
@@ -37,9 +37,10 @@ static void evaluate_all(eval_program *p, const uint32_t *nodes, eval_value *out
     for (uint32_t i = 0; i < n; i++) out[i] = eval_node_value(p, nodes[i]);
 }
 
-eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r) {
+eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r, uint32_t name) {
     eval_states *s = ARENA_NEW(ev->temp, eval_states);
     s->reducer = r;
+    s->name = name;
     s->program = eval_program_new(ev, arena_printf(ev->temp, "reducer '%s'", r->name), 1);
     s->identity = compile_all(s->program, r->identity, r->nstate);
     s->lift = compile_all(s->program, r->lift, r->nstate);
@@ -49,7 +50,7 @@ eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r) {
     eval_ready(s->program);
     s->components = ARENA_ARRAY(ev->temp, eval_component, r->nstate);
     for (uint32_t i = 0; i < r->nstate; i++) {
-        s->components[i] = component(ev->op, r, i);
+        s->components[i] = component(ev, r, i);
         s->mixed |= s->components[i].kind == COMPONENT_MIXED;
     }
     eval_value **states[] = {&s->nothing,  &s->next,     &s->finite,   &s->special,
@@ -188,7 +189,7 @@ void eval_states_add(eval_states *s, const eval_value *args, bool included, bool
 }
 
 // What an implementation has that took the one order or the other.
-static eval_value either(bool is_float, eval_value x, eval_value y) {
+static eval_value one_of(bool is_float, eval_value x, eval_value y) {
     if (!is_float) return eval_int(x.i, x.certain && y.certain && x.i == y.i);
     if (isinf(x.bound) || isinf(y.bound)) return eval_float(x.v, (double)INFINITY);
     if (isnan(x.v) && isnan(y.v)) return x;
@@ -196,12 +197,18 @@ static eval_value either(bool is_float, eval_value x, eval_value y) {
     return eval_float(x.v, isfinite(apart) ? fmax(x.bound, apart + y.bound) : (double)INFINITY);
 }
 
+static eval_value either(bool is_float, eval_value x, eval_value y) {
+    eval_value z = one_of(is_float, x, y);
+    z.beyond = x.beyond ? x.beyond : y.beyond;
+    return z;
+}
+
 static void finish_one(eval_states *s, eval_value *state, eval_value *results) {
     const tensor_reducer *r = s->reducer;
     for (uint32_t i = 0; i < r->nstate; i++) {
         eval_component *c = &s->components[i];
         if (c->kind == COMPONENT_TALLIED && s->nterms)
-            state[i] = eval_tally_finish(&c->tally, c->by, &c->precision);
+            state[i] = eval_tally_ranged(s->program->ev, &c->tally, c->by, &c->precision, s->name);
         else if (s->nterms > 1) state[i].bound *= 2;
     }
     s->program->left = state;

@@ -80,6 +80,8 @@ static void add_greatest(eval_tally *t, eval_value x, bool included, bool unsure
 
 void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included, bool unsure) {
     t->terms++;
+    if (!t->beyond) t->beyond = x.beyond;
+    t->huge |= x.beyond && isinf(x.v);
     if (isinf(x.bound)) {
         t->unknown = true;
         if (included && kind == REDUCE_SUM && isfinite(x.v)) t->sum += x.v;
@@ -144,4 +146,26 @@ eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const
     case REDUCE_ANY: case REDUCE_ALL: case REDUCE_USER: break;
     }
     ICE("no tally of this reducer");
+}
+
+// ---- Beyond the type -------------------------------------------------------------------------------------
+
+static eval_value in_reals(const eval_tally *t, tensor_reduce_kind kind, eval_value x, double reach, uint32_t name) {
+    bool lost = t->huge && (isnan(x.v) || kind == REDUCE_PROD);
+    bool finite = !t->nan && !t->plus && !t->minus && !t->unknown;
+    if (lost) x = eval_any(true);
+    x.beyond = t->beyond ? t->beyond : finite && t->terms && !(fabs(x.v) <= reach) ? name : 0;
+    return x;
+}
+
+eval_value eval_tally_ranged(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p,
+                             uint32_t name) {
+    double reach = eval_precision_of(p->type)->limit;
+    eval_value x = eval_tally_finish(t, kind, p);
+    bool adds = (kind == REDUCE_SUM || kind == REDUCE_PROD) && t->terms;
+    if (!adds) reach = (double)INFINITY;
+    if (ev->in->real) return in_reals(t, kind, x, reach, name);
+    bool finite = !t->nan && !t->plus && !t->minus && !t->unknown;
+    ev->overflows |= adds && finite && (isinf(x.bound) || !(fabs(x.v) < reach / 4));
+    return x;
 }

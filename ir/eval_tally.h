@@ -18,11 +18,15 @@ typedef struct {
     bool zero, nan, plus, minus;     // certain terms: 0, NaN, infinities
     bool unsigned_term;              // the sign of some term is not certain
     bool unknown;
+    bool huge;                       // a term that no f64 holds (eval_range.c)
+    uint32_t beyond;                 // of the first term that has one
 } eval_tally;
 void eval_tally_start(eval_tally *t);
 // A term; unsure: perhaps it is not one, and then `included` says whether it is in exact arithmetic.
 void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included, bool unsure);
 eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p);
+// The same, and whether it left its type; name: of what, for eval_value.beyond.
+eval_value eval_tally_ranged(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p, uint32_t name);
 
 // A component of a state: its combine is add, mul, max or min of its own two sides (tallied), or of integers of its own
 // two sides, which no order changes (alone), or anything else.
@@ -49,9 +53,10 @@ typedef struct {
     eval_value *total[EVAL_ORDERS], *finite, *special;
     eval_value *single;   // the first EVAL_SINGLE special terms
     uint32_t waiting;                        // terms of this chunk
+    uint32_t name;                           // of what is reduced, for eval_value.beyond
     int64_t nterms, nspecial;
 } eval_states;
-eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r);
+eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r, uint32_t name);
 void eval_states_start(eval_states *s);
 void eval_states_add(eval_states *s, const eval_value *args, bool included, bool unsure);
 void eval_states_finish(eval_states *s, eval_value *results);

@@ -248,14 +248,15 @@ const char *tensor_verify(arena *a, const tensor_op *op);   // NULL, or what is 
 // stores and the sum of absolute terms of each sum. A user's commutative reducer has the same bounds for components that
 // are combined by add, mul, max or min alone; others are evaluated in several orders (eval_states.c), and the bound covers
 // all of them: it is inf where they do not agree on an infinity or NaN. Others keep index order. An integer, index or bool is either certain or not (where a comparison
-// lies within its bound); uncertain ones are not compared.
+// lies within its bound); uncertain ones are not compared. What overflows a type is an infinity, as an implementation has it;
+// `real` asks for the numbers of real arithmetic instead, and then `beyond` says what overflows.
 typedef struct {
     ir_dtype type;              // storage; DT_INDEX: int64_t
     uint32_t rank;
     int64_t shape[8];
     void *data;                 // packed, row-major; bool: uint8_t
 } tensor_array;
-typedef struct {
+typedef struct tensor_evaluated {
     uint32_t rank;
     int64_t shape[8];
     int64_t points, kept;       // elements of the result; those that follow: all, or a sample
@@ -264,6 +265,9 @@ typedef struct {
     double *value, *bound;      // floats: bound inf: anything goes there
     int64_t *integer;           // others
     uint8_t *certain;           // others
+    bool overflows;             // of the evaluation: some number on the way left its type, or perhaps did
+    const uint32_t *beyond;     // in real arithmetic: what was the first to, for tensor_beyond; 0: nothing. NULL: not asked for
+    const struct tensor_evaluated *real;   // in real arithmetic, where that was evaluated too; NULL: nothing overflows
 } tensor_evaluated;
 tensor_evaluated tensor_evaluated_whole(arena *a, const tensor_evaluated *x);   // anything goes at what is not kept
 typedef struct {
@@ -279,6 +283,7 @@ typedef struct {
     const bool *relative;                // likewise: what products are rounded from is a multiple of what is said, and larger
     bool near;                           // exponentials are the machine's approximations
     bool narrow;                         // and those of differences of numbers that are rounded apart
+    bool real;                           // types round, but none has a largest number
 } tensor_eval_input;
 // results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
 bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);
@@ -286,6 +291,7 @@ bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, ten
 typedef struct {
     int64_t compared, uncertain, wrong;
     int64_t first_wrong;        // flat position; -1: none
+    int64_t overflowed, first_overflowed;   // likewise: not what real arithmetic has, as something overflowed on the way
     double worst_ratio;         // largest |difference| / bound
     double max_abs_error;
 } tensor_comparison;
@@ -293,6 +299,7 @@ typedef struct {
 bool tensor_is_final(const tensor_op *op, const tensor_stage *s);
 bool tensor_is_sampled(const tensor_op *op, tensor_val v);   // and that stage alone writes v: of v a sample alone is kept
 bool tensor_may_wait(const tensor_op *op, const tensor_stage *s);   // of a sample: s computes what is read of it, and no more
+span tensor_beyond(const tensor_op *op, uint32_t beyond);   // where it stands
 // Compares what an implementation stored (packed, of the result's storage type) with what was evaluated.
 tensor_comparison tensor_compare(const tensor_evaluated *expected, const tensor_array *actual);
 // The size of each space (FREE given in in->sizes; COUNT_OF computed from the inputs) into sizes.
