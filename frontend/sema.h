@@ -159,12 +159,21 @@ typedef struct {
     tensor_expr to;
 } expr_copy;
 
+// Of a value that several equations fill, the type that holds all of them, where it is not that of the first.
+typedef struct {
+    const char *name;
+    ir_dtype type;
+} part_type;
+typedef VEC(part_type) part_types;
+
 typedef struct lowering {
     sema *s;
     arena *arena;
     diag_set *ds;
     tensor_op *op;
     ir_dtype real;             // type of int / int: f64 where the op holds an f64, else f32
+    part_types *parts;         // found so far (sema_parts.c)
+    bool asked;                // for a wider one
     const expansion *active;
     uint32_t expansions;       // budget of function expansions
     uint32_t depth;            // of expressions within expansions
@@ -201,6 +210,12 @@ const entity *sema_resolve(const lowering *L, const scope *s, const char *name);
 bool expanding(const lowering *L, const ast_item *item);
 const expansion *expand(lowering *L, const ast_item *item);   // gives back what to set L->active to afterwards
 closure *closure_new(lowering *L, const scope *s, const ast_expr *e);
+
+// sema_parts.c
+// Lowers the equations of an op, without a word, until the types of values in parts are found.
+void parts_find(sema *s, part_types *out, void (*lower)(lowering *L, void *user), void *user);
+tensor_type part_type_of(const lowering *L, const char *value, tensor_type first);
+void part_note(lowering *L, tensor_val val, tensor_type t);   // another part of val has type t
 
 // sema_infer.c
 inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);

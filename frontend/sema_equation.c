@@ -244,9 +244,9 @@ static bool target_value(lowering *L, equation *x, definition *def, const ast_ex
     if (def->val == TENSOR_NO_VAL) {
         const tensor_space *axes = d && d->has_axes ? d->axes : axes_of(L, x, def, target);
         if (!axes) return false;
+        const char *name = value_name(L, x, target->name.text);
         bool may_be_none = t.type == DT_INDEX;
-        def->val = add_stage_value(L, value_name(L, x, target->name.text), t, axes, def->rank, may_be_none,
-                                   target->name.at);
+        def->val = add_stage_value(L, name, part_type_of(L, name, t), axes, def->rank, may_be_none, target->name.at);
         if (d) d->val = def->val;
     }
     const tensor_val_info *v = &L->op->vals.data[def->val];
@@ -274,26 +274,6 @@ static const tensor_var *left_vars(lowering *L, equation *x) {
     return left;
 }
 
-// Equations that fill parts of one value may begin with whole numbers and go on with others: what was stored
-// so far, constants, becomes real.
-static void make_real(lowering *L, tensor_val val) {
-    for (tensor_expr e = 1; e < L->op->exprs.len; e++)
-        if (tensor_node_at(L->op, e)->op == TENSOR_LOAD_OP &&
-            (tensor_val)tensor_node_at(L->op, e)->imm.i == val)
-            return;
-    for (int patch = 0; patch < 2; patch++)
-        for (uint32_t i = 0; i < L->op->stages.len; i++) {
-            tensor_stage *st = &L->op->stages.data[i];
-            if (st->targets[0].val != val) continue;
-            const tensor_node n = *tensor_node_at(L->op, st->body[0]);
-            if (st->reducer != TENSOR_NO_REDUCER || n.op != TENSOR_CONST_OP) return;
-            tensor_expr *body = ARENA_NEW(L->arena, tensor_expr);
-            *body = patch ? tensor_float(L->op, L->real, (double)n.imm.i) : st->body[0];
-            st->body = body;
-        }
-    L->op->vals.data[val].type = L->real;
-}
-
 // Whether a value nobody declared may be none is settled by the first equation that fills a part of it.
 static void settle_partial(lowering *L, const definition *def, bool maybe_none, span at) {
     const definition *first = NULL;
@@ -316,9 +296,7 @@ static void store_plain(lowering *L, equation *x, const ast_expr *target, defini
         return;
     }
     if (!target_value(L, x, def, target, t)) return;
-    const tensor_val_info *made = &L->op->vals.data[def->val];
-    if (made->role == VAL_STAGE && made->type == DT_I64 && (t.type == DT_F32 || t.type == DT_F64))
-        make_real(L, def->val);
+    part_note(L, def->val, t);
     const tensor_val_info info = L->op->vals.data[def->val];
     tensor_expr *body = ARENA_NEW(L->arena, tensor_expr);
     *body = stored(L, v, &info, x->eq->value->at);
