@@ -365,7 +365,7 @@ static tensor_op *lower_forward(sema *s, const ast_item *item, const char *sourc
     return lower(s, item, alias_names(item), false, source);
 }
 
-tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
+static tensor_op *lower_written(frontend_unit *u, uint32_t op) {
     const frontend_op *o = &u->ops.data[op];
     const char *source = u->main->path;
     if (o->twin == TWIN_SAVING)
@@ -375,6 +375,13 @@ tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
                                     gradient_lower_source(u->sema, o->grad, lower_forward, source));
     return o->grad ? gradient_lower(u->sema, o->grad, lower_forward, source)
                    : lower_forward(u->sema, o->item, source);
+}
+
+// Gradients are derived from what was written: `ties first` goes by its order.
+tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
+    tensor_op *made = lower_written(u, op);
+    if (made) tensor_normalise(made);
+    return made;
 }
 
 const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_list *out) {

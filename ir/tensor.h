@@ -3,8 +3,9 @@
 //
 // Enters: built by frontend/ (names resolved, generics bound, functions and called ops inlined) or read from text.
 // Leaves: the same in normal form: N1 an equation is either one reduction or reduction-free, so inner reductions are
-// stages of their own; N2 a reduction's guard is split into keys (f(bound) == g(free)) and filters; N4 normalisers such as
-// softmax are stages; N5 expressions are shared. Memory: the arena of the op.
+// stages of their own; N2 a reduction's guard is split into keys (f(bound) == g(free)) and filters; N3 its indices stand in the
+// order in which keys find the fewest points, however they were written; N4 normalisers such as softmax are stages; N5
+// expressions are shared. Memory: the arena of the op.
 //
 //     spmm:  y.sum[v, f] = sum {e : dst(e) == v} mul(w(e), x(src(e), f))        a reduction
 //            y[v, f]     = y.sum(v, f)                                          stored, rounded to y's type
@@ -231,6 +232,8 @@ ir_dtype tensor_held_in(const tensor_op *op, tensor_expr e);
 bool tensor_holds(const tensor_op *op, const tensor_stage *s, uint32_t target, ir_dtype type);   // what it stores there
 // Stages whose numbers all have 16 bits are stored in them.
 void tensor_narrow(tensor_op *op);
+// Normal form N3 of every reduction. Its terms come in another order where that is allowed.
+void tensor_normalise(tensor_op *op);
 // Every float becomes f64, and what rounds one keeps it. The op is for evaluation alone.
 void tensor_widen(tensor_op *op);
 
