@@ -183,6 +183,7 @@ typedef struct lowering {
     const index_rename *renames;
     uint64_t context, contexts;      // number of this renaming and these guards; numbers given so far
     VEC(tensor_var) open;      // variables in scope, outermost first
+    uint32_t nleft;            // of those: of the equation's left side
     VEC(tensor_expr) guards;   // index expressions known not to be none
     VEC(tensor_expr) guard_conditions;   // the condition that told each
     frame *frame;
@@ -343,6 +344,7 @@ const ast_item *sema_op_body(const sema *s, const ast_item *item);   // that an 
 // An op in some form, for the names in it: what nothing binds is bound to something that fits. NULL: it has faults, which
 // are not reported here.
 tensor_op *sema_lower_quietly(const sema *s, const ast_item *item);
+void sema_normalise(const sema *s, tensor_op *op);   // sema_normal.c: after gradients are derived
 
 // sema_schedule.c
 void schedule_check(sema *s, const ast_item *schedule);

@@ -430,6 +430,7 @@ static bool find_spaces(lowering *L, equation *x) {
         l->var = tensor_add_var(L->op, l->name, l->space);
         VEC_PUSH(L->arena, &L->open, l->var);
     }
+    L->nleft = L->open.len;
     return ok;
 }
 

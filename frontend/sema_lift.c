@@ -235,8 +235,7 @@ static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
 }
 
 // ---- The order of a lifted stage's axes -----------------------------------------------------------------
-// Variables that index maps or first
-// axes come first, so that features stay innermost and adjacent.
+// Variables that index maps or first axes, or that maps lead from, come first, so that features stay innermost and adjacent.
 static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
     if (!walk_first(L, e)) return;
     const tensor_node *n = tensor_node_at(L->op, e);
@@ -249,16 +248,47 @@ static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
     for (uint32_t i = 0; i < n->nargs; i++) mark_outer(L, n->args[i], outer);
 }
 
+static bool is_mapped(const lowering *L, tensor_var v) {
+    bool mapped = false;
+    for (tensor_val m = 0; m < L->op->nparams; m++) {
+        const tensor_val_info *i = &L->op->vals.data[m];
+        mapped |= i->role == VAL_MAP && i->rank == 1 && i->axes[0] == L->op->vars.data[v].space;
+    }
+    return mapped;
+}
+
+static void note_places(lowering *L, tensor_expr e, uint32_t *place, uint32_t *next) {
+    if (!walk_first(L, e)) return;
+    const tensor_node *n = tensor_node_at(L->op, e);
+    if (n->op == TENSOR_VAR_OP) place[n->imm.i] = (*next)++;
+    for (uint32_t i = 0; i < n->nargs; i++) note_places(L, n->args[i], place, next);
+}
+
+// Indices of the left side have its order, those of reductions that in which they stand in the body: how the binders were
+// written says nothing.
+static void sort_open(lowering *L, arena *scratch, const reduction *r, tensor_var *sorted) {
+    uint32_t *place = ARENA_ARRAY(scratch, uint32_t, L->op->vars.len + 1), next = 1;
+    memcpy(sorted, L->open.data, L->open.len * sizeof *sorted);
+    walk_begin(L);
+    for (uint32_t i = 0; i < r->stage.nbody; i++) note_places(L, r->stage.body[i], place, &next);
+    for (uint32_t i = L->nleft + 1; i < L->open.len; i++)
+        for (uint32_t k = i; k > L->nleft && place[sorted[k]] < place[sorted[k - 1]]; k--) {
+            tensor_var v = sorted[k];
+            sorted[k] = sorted[k - 1], sorted[k - 1] = v;
+        }
+}
+
 static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, const uint8_t *used,
                            tensor_var *left, uint32_t n) {
     uint8_t *outer = arena_alloc(scratch, L->op->vars.len + 1);
+    tensor_var *open = ARENA_ARRAY(scratch, tensor_var, L->open.len + 1);
+    sort_open(L, scratch, r, open);
     walk_begin(L);
     for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer);
+    for (uint32_t i = 0; i < L->open.len; i++) outer[open[i]] |= is_mapped(L, open[i]);
     for (int pass = 1; pass >= 0; pass--)
-        for (uint32_t i = 0; i < L->open.len; i++) {
-            tensor_var v = L->open.data[i];
-            if (used[v] && outer[v] == pass && !is_step(L, v)) left[n++] = v;
-        }
+        for (uint32_t i = 0; i < L->open.len; i++)
+            if (used[open[i]] && outer[open[i]] == pass && !is_step(L, open[i])) left[n++] = open[i];
     return n;
 }
 

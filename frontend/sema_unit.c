@@ -380,7 +380,7 @@ static tensor_op *lower_written(frontend_unit *u, uint32_t op) {
 // Gradients are derived from what was written: `ties first` goes by its order.
 tensor_op *frontend_lower(frontend_unit *u, uint32_t op) {
     tensor_op *made = lower_written(u, op);
-    if (made) tensor_normalise(made);
+    if (made) sema_normalise(u->sema, made);
     return made;
 }
 
@@ -469,7 +469,9 @@ tensor_op *sema_lower_quietly(const sema *s, const ast_item *item) {
         if (s->ops.data[i]->kind == AST_OP_ALIAS && s->ops.data[i]->target.text == item->name.text)
             names = s->ops.data[i]->names;
     if (!names && !some_names(s, item, &names)) return NULL;
-    return lower(&quiet, item, names, true, "");
+    tensor_op *op = lower(&quiet, item, names, true, "");
+    if (op) sema_normalise(s, op);
+    return op;
 }
 
 bool frontend_check(frontend_unit *u) {

@@ -1,0 +1,80 @@
+"""Spells ops in several ways, with the indices of each reduction, its conditions and their sides in another order, and indices
+called otherwise, and demands one SIMT text of all spellings. Usage: spelling.py GNNC SEED FOLDER"""
+import random
+import re
+import subprocess
+import sys
+
+EDGES = "src: E -> N, dst: E -> N sorted"
+# Name, parameters, results, indices, what there is a gradient of, equations. (binders | conditions) are a reduction's.
+OPS = [
+    ("two", EDGES + ", x: f32[N, F]", "y: f32[N, F]", "abvf", "x",
+     ["y[v, f] = sum(a, b | dst[a] == v & dst[b] == src[a]) x[src[b], f]"]),
+    ("three", EDGES + ", w: f32[E]", "y: f32[]", "abc", "w",
+     ["y[] = sum(a, b, c | dst[b] == src[a] & dst[c] == src[b]) w[a] * w[b] * w[c]"]),
+    ("prefix", "at: E -> N sorted, w: f32[E]", "y: f32[E]", "ei", "w", ["y[e] = sum(i | at[i] == at[e] & i <= e) w[i]"]),
+    ("all", EDGES + ", x: f32[N, H, D], g: f32[E, H, D]", "y: f32[H]", "edh", "x, g",
+     ["y[h] = sum(e, d | ) x[src[e], h, d] * g[e, h, d]"]),
+    ("some", "src: E -> N, dst: E -> N partial, t: f32[E], x: f32[N, F]", "y: f32[N, F]", "evf", "x",
+     ["y[v, f] = sum(e | dst[e] == v & t[e] > 0.5 & src[e] != v) x[src[e], f]"]),
+    ("inner", EDGES + ", x: f32[N, F], w: f32[F, Q]", "y: f32[N, Q]", "abvqf", "",
+     ["y[v, q] = sum(a, b | dst[a] == v & dst[b] == src[a]) relu(sum(f | ) x[src[a], f] * w[f, q] * x[src[b], f])"]),
+    ("typed", EDGES + ", type: E -> R, c: f32[R, B], x: f32[N, K]", "y: f32[N, K]", "evbk", "c, x",
+     ["y[v, k] = sum(e, b | dst[e] == v) c[type[e], b] * x[src[e], k]"]),
+    ("gt", EDGES + ", q: f32[N, H, D], k: f32[N, H, D], x: f32[N, H, D]", "y: f32[N, H, D]", "eivhd", "q, k, x",
+     ["s[e, h] = sum(d | ) q[dst[e], h, d] * k[src[e], h, d]", "a[e, h] = softmax(s[e, h] by dst)",
+      "y[v, h, d] = sum(e | dst[e] == v) a[e, h] * x[src[e], h, d]"]),
+    ("gat", EDGES + ", l: f32[N, H], r: f32[N, H], x: f32[N, H, D]", "y: f32[N, H, D]", "evhd", "l, r, x",
+     ["s[e, h] = leaky_relu(l[dst[e], h] + r[src[e], h], 0.2)", "a[e, h] = softmax(s[e, h] by dst)",
+      "y[v, h, d] = sum(e | dst[e] == v) a[e, h] * x[src[e], h, d]"]),
+]
+SPELLINGS = 3
+
+
+def reduction(binders, conditions, rng):
+    binders, conditions = binders.split(", "), [c for c in conditions.strip().split(" & ") if c]
+    for order in (binders, conditions):
+        rng.shuffle(order)
+    sides = [" == ".join(rng.sample(c.split(" == "), 2)) if " == " in c else c for c in conditions]
+    return "{" + ", ".join(binders) + (" : " + " && ".join(sides) if sides else "") + "}"
+
+
+def spell(equation, indices, rng):
+    equation = re.sub(r"\(([a-z, ]+) \|([^()]*)\)", lambda m: reduction(m[1], m[2], rng), equation)
+    names = {i: rng.choice([i, i + "0", "i" + i]) for i in indices}
+    return re.sub(r"\b([a-z])\b(?!\[)", lambda m: names.get(m[1], m[1]), equation)
+
+
+def write(out, rng):
+    names = []
+    for name, params, results, indices, wrt, equations in OPS:
+        for k in range(SPELLINGS):
+            body = "".join("    %s;\n" % spell(e, indices, rng) for e in equations)
+            out.write("op %s_%d(%s) -> (%s) {\n%s}\n" % (name, k, params, results, body))
+            if wrt:
+                out.write("grad %s_%d wrt (%s);\n" % (name, k, wrt))
+            names += ["%s_%d%s" % (name, k, s) for s in ([""] + [".grad"] * bool(wrt))]
+    return names
+
+
+def main():
+    gnnc, seed, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    path = folder + "/spelled.gnn"
+    with open(path, "w") as out:
+        names = write(out, random.Random(seed))
+    subprocess.run([gnnc, path, "--emit=simt", "--arch=sm_90a", "-D", "D=64", "-D", "H=2", "-D", "F=32", "-o", folder + "/"]
+                   + ["--op=" + n for n in names], check=True)
+    texts = {}
+    for n in names:
+        file = n.replace(".", "_")
+        with open("%s/%s.simt" % (folder, file)) as text:
+            texts[n] = re.sub(r"\b%s" % re.sub(r"\d", r"\\d", file), "op", text.read())
+    differ = [n for n in names if texts[n] != texts[re.sub(r"_\d", "_0", n)]]
+    for n in differ:
+        print("%s is not compiled as %s is: seed %d, %s" % (n, re.sub(r"_\d", "_0", n), seed, path))
+    print("%d of %d spellings are one op" % (len(names) - len(differ), len(names)))
+    return bool(differ)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
