@@ -445,16 +445,16 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
 // false: walks of windows and others read it, for which it is dealt out otherwise.
 static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = stage_of(w, score);
-    bool windows = false, others = false;
+    const walk *windows = NULL;
+    bool others = false;
     if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
     if (st->reducer == TENSOR_NO_REDUCER || has_classes(w)) return true;
     for (uint32_t k = 0; k < w->walks.len; k++)
         for (uint32_t i = 0; i < w->walks.data[k].sums.len; i++)
-            if (default_reads(w, w->walks.data[k].sums.data[i], score)) windows |= w->windowed[k], others |= !w->windowed[k];
-    if (windows) {
-        default_window_score(w, st);
-        return !others;
-    }
+            if (!default_reads(w, w->walks.data[k].sums.data[i], score)) continue;
+            else if (w->windowed[k]) windows = &w->walks.data[k];
+            else others = true;
+    if (windows) return default_window_score(w, windows, st) && !others;
     fill_score_share(w, st, s);
     return true;
 }

@@ -57,5 +57,5 @@ void default_nest(walks *w, uint32_t stage);
 bool default_window_walk(walks *w, const walk *of, const stage_group *all);
 bool default_window_alone(walks *w, const walk *of);   // whether a block has one head of each row
 bool default_window_parts(walks *w, const walk *of);   // whether its sums have walks of their own: four warps have room for one, and not for all
-void default_window_score(walks *w, const tensor_stage *st);
+bool default_window_score(walks *w, const walk *of, const tensor_stage *st);   // false: it is no product of what such a walk has
 #endif

@@ -43,7 +43,7 @@ bool default_window_rows(const windows *x, tensor_expr e, tensor_var along, bool
     return true;
 }
 
-static bool is_dot(windows *x, const tensor_stage *st) {
+bool default_window_dot(windows *x, const tensor_stage *st) {
     const tensor_node *product = tensor_node_at(x->w->p->op, st->body[0]);
     bool row[2];
     tensor_val map[2];
@@ -138,7 +138,7 @@ bool default_window_is_score(const windows *x, uint32_t stage) {
 static bool fits_scores(windows *x) {
     for (uint32_t i = 0; i < x->w->p->op->stages.len; i++) {
         if (!default_window_is_score(x, i)) continue;
-        if (!is_dot(x, window_stage(x->w, i))) return false;
+        if (!default_window_dot(x, window_stage(x->w, i))) return false;
         x->scores++;
     }
     return true;

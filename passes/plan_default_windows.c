@@ -388,8 +388,9 @@ static void fill_own_rows(const windows *x, const tensor_stage *st, const char *
         }
 }
 
-void default_window_score(walks *w, const tensor_stage *st) {
-    windows x = {.w = w, .type = default_window_type(w->p, tensor_node_at(w->p->op, st->body[0])->args[0])};
+bool default_window_score(walks *w, const walk *of, const tensor_stage *st) {
+    windows x = {.w = w, .of = of, .source = TENSOR_NO_VAL, .type = DT_COUNT};
+    if (!default_window_dot(&x, st)) return false;
     int64_t depth = up_to(default_extent(w->p, st->bound[0]), DEPTH) / (w->joined ? JOINED : 1);
     int64_t vector = w->natural || w->four ? 1 : default_power_in(depth / LANES, access_of(&x));
     if (w->joined) default_fill(w->m, st->name, SCHEDULE_GROUPS, st->bound[0], JOINED, NULL);
@@ -399,6 +400,7 @@ void default_window_score(walks *w, const tensor_stage *st) {
     x.accumulators = products < w->accumulators ? products : w->accumulators;
     fill_mma(&x, st, st->bound[0], true);
     for (uint32_t i = 0; i < w->shared.len; i++) fill_shared(w, st, st->bound[0], w->shared.data[i]);
+    return true;
 }
 
 // A sum of the row's own arrays, before it is walked: its lanes are those that a piece has for a row.

@@ -21,6 +21,7 @@ typedef struct {
 static inline const tensor_stage *window_stage(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
 // Whether all that the walk sums, and its scores, is such as windows have; finds source, type, depth, columns, products, scores, dots and bounded.
 bool default_window_sums(windows *x);
+bool default_window_dot(windows *x, const tensor_stage *st);   // a score that is such a product; finds source, type, dots
 ir_dtype default_window_type(const planner *p, tensor_expr factor);   // 16 bits, or f32 that nothing was narrower before; DT_COUNT: another
 // A load of an input, at the map or at what a row is, that ends on the index.
 bool default_window_rows(const windows *x, tensor_expr factor, tensor_var along, bool *row, tensor_val *map);
