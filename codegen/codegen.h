@@ -40,6 +40,7 @@ typedef struct {
     const source_map *sources;
     const char *assembler;     // NULL: the first of nvJitLink, ptxas, driver that is found
     bool verbose_assembler;    // registers, spills and shared bytes of each kernel into log
+    const bool *kernels;       // by place in the module: those to make code of; NULL: all
 } cg_options;
 typedef struct {
     const char *data;

@@ -51,17 +51,21 @@ static void take(arena *a, const simt_module *m, uint32_t place, bool *taken) {
     }
 }
 
+static bool is_asked(const cg_job *job, uint32_t place) {
+    return job->module->funcs.data[place]->kernel && (!job->options->kernels || job->options->kernels[place]);
+}
+
 // Neighbouring kernels go together: the one whose middle lies in the k-th of n equal stretches of all
 // instructions goes to the k-th part.
 static void divide(arena *a, team *t) {
     const simt_module *m = t->job->module;
     uint64_t total = 0, before = 0, last = UINT64_MAX;
     for (uint32_t k = 0; k < m->funcs.len; k++)
-        if (m->funcs.data[k]->kernel) total += cost(m, m->funcs.data[k]);
-    uint64_t stretches = total / PART_INSTRUCTIONS < MOST_PARTS ? total / PART_INSTRUCTIONS : MOST_PARTS;
-    for (uint32_t k = 0; k < m->funcs.len && stretches > 1; k++) {
+        if (is_asked(t->job, k)) total += cost(m, m->funcs.data[k]);
+    const uint64_t whole = total / PART_INSTRUCTIONS, stretches = whole > MOST_PARTS ? MOST_PARTS : whole ? whole : 1;
+    for (uint32_t k = 0; k < m->funcs.len && (stretches > 1 || t->job->options->kernels); k++) {
         const simt_func *f = m->funcs.data[k];
-        if (!f->kernel) continue;
+        if (!is_asked(t->job, k)) continue;
         uint64_t own = cost(m, f), stretch = (2 * before + own) * stretches / (2 * total);
         before += own;
         if (stretch != last) t->parts[t->count++].taken = ARENA_ARRAY(a, bool, m->funcs.len);
@@ -114,7 +118,11 @@ static void work_together(team *t) {
 bool cg_compile_parts(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
     team t = {.job = job, .sources = diag_sources(ds)};
     divide(a, &t);
-    if (t.count < 2) return cg_compile(a, ds, job, out);
+    if (t.count < 2) {
+        cg_job one = *job;
+        one.taken = t.parts[0].taken;   // NULL: all
+        return cg_compile(a, ds, &one, out);
+    }
     work_together(&t);
     cg_output texts[MOST_PARTS];
     bool ok = true;

@@ -133,8 +133,14 @@ static bool run_steps(run_op *o, run_row *row) {
            run_keep(o) && run_write(o);
 }
 
+// --resource-usage of what is not launched: in the simulator no code is made but that of the kernels it tells of.
+static bool estimate_steps(run_op *o, run_row *row) {
+    row->estimated = true;
+    return run_load(o) && run_prepare(o) && run_estimate_op(o, row);
+}
+
 // Of what was compared, and not found wrong.
-static const char *verdict_of(run_op *o, const run_row *row) {
+static const char *judged(run_op *o, const run_row *row) {
     if (row->overflowed) return row->fails_by_overflow ? "OVERFLOWED" : "overflows";
     if (row->compared || !row->uncertain) return "right";   // of results without elements, too
     const char *why = row->one_in > 1 ? "the sample tells nothing" : "rounding alone could turn each";
@@ -142,6 +148,16 @@ static const char *verdict_of(run_op *o, const run_row *row) {
                    why, (long long)row->uncertain),
               "other inputs (--seed, --param) may tell more");
     return "not compared";
+}
+
+static const char *verdict_of(run_op *o, const run_row *row, bool good) {
+    if (o->r->d->mismatch) return "WRONG";
+    if (o->unfit) return "unfit";
+    if (!good) return "refused";
+    if (row->packed) return "packed";
+    if (row->estimated) return "estimated";
+    if (row->checked) return judged(o, row);
+    return o->unchecked ? "not compared" : o->r->identical ? "same bits" : "ran";
 }
 
 static run_row run_turn(run_op *o, run_row row, bool good) {
@@ -152,7 +168,7 @@ static run_row run_turn(run_op *o, run_row row, bool good) {
     good = good && o->r->steps(o, &row);
     const char *plan = o->taken || !o->program ? o->taken : run_version(o);
     row.plan = plan ? arena_strdup(d->arena, plan) : "-";
-    row.verdict = d->mismatch ? "WRONG" : o->unfit ? "unfit" : !good ? "refused" : row.packed ? "packed" : row.checked ? verdict_of(o, &row) : o->unchecked ? "not compared" : o->r->identical ? "same bits" : "ran";
+    row.verdict = verdict_of(o, &row, good);
     d->mismatch |= wrong || row.fails_by_overflow;
     run_plan_free(o);
     return row;
@@ -321,6 +337,14 @@ static void read_identical(run_session *r) {
     if (option_given(d, OPT_PACK)) usage(d, E0812, "--pack launches nothing: it has no use for --identical");
 }
 
+static void read_none(run_session *r) {
+    driver *d = r->d;
+    if (r->repeat) return;
+    if (r->check || r->out || r->identical || option_given(d, OPT_PACK) || !option_given(d, OPT_RESOURCE_USAGE))
+        usage(d, E0812, "--repeat=0 launches nothing: it is for --resource-usage alone");
+    r->steps = estimate_steps;
+}
+
 int drive_run(driver *d) {
     run_session r = {.d = d, .steps = run_steps, .print = run_print, .notes = stdout};
     run_read_options(&r);
@@ -330,8 +354,9 @@ int drive_run(driver *d) {
     r.check_budget = (double)option_number(d, OPT_CHECK_BUDGET, 0);
     r.repeat = option_number(d, OPT_REPEAT, 1);
     run_profiles(d);
-    if (r.repeat < 1 || r.repeat > 1000000) usage(d, E0812, "--repeat takes a number from 1 to 1000000");
+    if (r.repeat < 0 || r.repeat > 1000000) usage(d, E0812, "--repeat takes a number from 1 to 1000000");
     read_identical(&r);
     read_pack(&r);
+    read_none(&r);
     return run_every_op(&r);
 }

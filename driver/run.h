@@ -53,8 +53,8 @@ typedef struct bench_figures bench_figures;
 typedef struct run_estimate run_estimate;
 struct run_row {
     const char *name, *target, *type, *plan, *graph, *sizes;
-    const char *verdict;   // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit", "same bits", "ran"
-    bool ran, checked, packed;
+    const char *verdict;   // "right", "WRONG", "OVERFLOWED", "overflows", "not compared", "refused", "unfit", "same bits", "packed", "estimated", "ran"
+    bool ran, checked, packed, estimated;
     int64_t compared, uncertain, overflowed;
     bool fails_by_overflow;
     uint64_t one_in;          // one result in so many was compared

@@ -27,7 +27,7 @@ typedef struct run_estimator {
 typedef struct run_estimated {
     unit_op op;
     gnn_program *program;
-    const char *log;
+    const char *log, *version;   // of which the assembler said it; NULL: of all
 } run_estimated;
 
 // ---- The device ------------------------------------------------------------------------------------------
@@ -120,16 +120,27 @@ static bool failed(run_op *o, gnn_status s) {
     return true;
 }
 
-static bool assemble(run_op *o, run_estimated *x) {
+// The kernels that the version launches.
+static const bool *launched_kernels(run_op *o, const simt_module *m) {
+    const run_estimator *e = o->r->estimator;
+    bool *kernels = ARENA_ARRAY(o->arena, bool, m->funcs.len + 1);
+    for (uint32_t k = 0; k < m->funcs.len; k++)
+        for (uint32_t i = 0; i < e->notes.len; i++) kernels[k] |= m->funcs.data[k] == e->notes.data[i].kernel;
+    return kernels;
+}
+
+static bool assemble(run_op *o, run_estimated *x, const char *version) {
     driver *d = o->r->d;
     cg_options options = settings_codegen(d);
     cg_output cubin = {0};
     const run_estimator *e = o->r->estimator;
-    x->log = e->here ? o->codes[o->level].log : NULL;
-    if (x->log) return true;
+    if (e->here) x->log = o->codes[o->level].log;
+    if (e->here || (x->version && !strcmp(x->version, version))) return true;
+    options.kernels = launched_kernels(o, x->op.module);
     phase(d, "assemble");
     if (!cg_emit(o->arena, d->ds, x->op.module, &e->target, CG_CUBIN, &options, &cubin)) return false;
     x->log = cubin.log;
+    x->version = arena_strdup(o->arena, version);
     return true;
 }
 
@@ -142,8 +153,7 @@ static bool load(run_op *o) {
         return false;
     textbuf manifest = textbuf_new(o->arena);
     cg_manifest(&manifest, x->op.program, &e->target);
-    return assemble(o, x) &&
-           !failed(o, gnn_program_load(e->context, manifest.data, manifest.len, &(gnn_code){0}, &x->program));
+    return !failed(o, gnn_program_load(e->context, manifest.data, manifest.len, &(gnn_code){0}, &x->program));
 }
 
 void run_estimate_free(run_op *o) {
@@ -168,7 +178,7 @@ static bool note_launches(run_op *o, gnn_plan *plan, const char **version) {
     uint32_t n = o->op->op->nparams;
     e->arena = o->arena;
     e->module = o->estimated->op.module;
-    e->notes.len = 0;
+    memset(&e->notes, 0, sizeof e->notes);   // those before may be of an arena that is gone
     return !failed(o, gnn_plan_version(plan, o->args, n, version)) &&
            !failed(o,
                    gnn_launch(plan, o->args, n, (void *)(uintptr_t)NOWHERE, gnn_plan_workspace(plan), NULL));
@@ -232,7 +242,7 @@ static bool estimate(run_op *o, gnn_plan *plan, run_estimate *out) {
     const run_estimator *e = o->r->estimator;
     bench_traffic traffic = {.moved = ARENA_ARRAY(o->arena, double, o->op->op->nparams + 1)};
     const char *version = NULL;
-    if (!note_launches(o, plan, &version) || !bench_traffic_of(o, &traffic)) return false;
+    if (!note_launches(o, plan, &version) || !assemble(o, o->estimated, version) || !bench_traffic_of(o, &traffic)) return false;
     arena *a = o->r->d->arena;
     *out = (run_estimate){.version = arena_strdup(a, version),
                           .device = e->device,

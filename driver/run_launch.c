@@ -189,7 +189,7 @@ bool run_prepare(run_op *o) {
              (double)o->workspace_bytes / 1073741824.0);
         return false;
     }
-    return !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace));
+    return !o->r->repeat || !run_failed(o, gnn_alloc(o->r->context, o->workspace_bytes, &o->workspace));   // of no launch there is none
 }
 
 // ---- Launching -------------------------------------------------------------------------------------------
