@@ -12,7 +12,7 @@ static LLVMMetadataRef file_of(cg_emitter *e, const source_file *f) {
     cg_debug *d = &e->debug;
     for (uint32_t k = 0; k < d->known.len; k++)
         if (d->known.data[k] == f) return d->files.data[k];
-    LLVMMetadataRef m = LLVMDIBuilderCreateFile(d->builder, f->path, strlen(f->path), "", 0);
+    LLVMMetadataRef m = LLVMDIBuilderCreateFile(d->builder, f->name, strlen(f->name), "", 0);
     VEC_PUSH(e->arena, &d->known, f);
     VEC_PUSH(e->arena, &d->files, m);
     return m;

@@ -1,4 +1,4 @@
-// PTX modules of parts of one module, to one. A part as LLVM prints it has
+// PTX as text: what the assembler would ask the disk for; modules of parts of one module, to one. A part as LLVM prints it has
 //
 // - its header: .version … .address_size, the declaration of shared memory where a kernel of it has some;
 // - its body, from the first "// .globl";
@@ -93,4 +93,16 @@ void cg_ptx_join(arena *a, const cg_output *parts, uint32_t n, cg_output *out) {
     put_tail(&j, tail);
     out->data = j.text.data;
     out->size = j.text.len;
+}
+
+void cg_ptx_stamp(arena *a, cg_output *ptx) {
+    textbuf text = textbuf_new(a);
+    for (const char *p = ptx->data; *p; p += line_length(p)) {
+        size_t n = line_length(p);
+        bool file = starts(p, file_start), ended = p[n - 1] == '\n';
+        textbuf_putn(&text, p, n - (file && ended));
+        if (file) textbuf_puts(&text, ended ? ", 1, 1\n" : ", 1, 1");   // 0, 0 is as good as nothing
+    }
+    ptx->data = text.data;
+    ptx->size = text.len;
 }

@@ -239,8 +239,8 @@ static void compile_whole(job *j, unit *u) {
         cg_output code = {0};
         phase(d, "generate code");
         if (f == FORM_HEADER)
-            cg_header(&text, path_stem(d->arena, strcmp(path, "-") ? path : u->path), u->path, ops.data,
-                      ops.len);
+            cg_header(&text, path_stem(d->arena, strcmp(path, "-") ? path : u->path),
+                      source_map_name(d->sources, u->path), ops.data, ops.len);
         else if (!cg_object(d->arena, d->ds, ops.data, ops.len, &j->options, &code))
             must_tell(d, "cg_object");
         else textbuf_putn(&text, code.data, code.size);

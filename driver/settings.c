@@ -37,6 +37,13 @@ static bool wants_color(const driver *d) {
     return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+// As compilers of C take it.
+static void apply_prefix_map(driver *d, const char *text) {
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text) usage(d, E0812, "--file-prefix-map takes OLD=NEW, not '%s'", text);
+    else source_map_rename(d->sources, arena_strndup(d->arena, text, (size_t)(equals - text)), equals + 1);
+}
+
 void settings_apply(driver *d) {
     bool *disabled = ARENA_ARRAY(d->arena, bool, DIAG_COUNT + 1);
     int64_t max_errors = option_number(d, OPT_MAX_ERRORS, 20);
@@ -47,6 +54,8 @@ void settings_apply(driver *d) {
     for (uint32_t i = 0; i < d->values[OPT_WARN].len; i++)
         apply_warning(d, d->values[OPT_WARN].data[i], &o, disabled);
     diag_configure(d->ds, o);
+    for (uint32_t i = 0; i < d->values[OPT_PREFIX_MAP].len; i++)
+        apply_prefix_map(d, d->values[OPT_PREFIX_MAP].data[i]);
 }
 
 // ---- Devices ---------------------------------------------------------------------------------------------

@@ -367,7 +367,7 @@ static tensor_op *lower_forward(sema *s, const ast_item *item, const char *sourc
 
 static tensor_op *lower_written(frontend_unit *u, uint32_t op) {
     const frontend_op *o = &u->ops.data[op];
-    const char *source = u->main->path;
+    const char *source = u->main->name;
     if (o->twin == TWIN_SAVING)
         return gradient_lower_saving(u->sema, o->item, lower_forward(u->sema, o->item, source));
     if (o->twin == TWIN_SAVED)
@@ -391,7 +391,7 @@ const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_l
 
 tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op) {
     const frontend_op *o = &u->ops.data[op];
-    return o->grad ? gradient_lower_source(u->sema, o->grad, lower_forward, u->main->path) : NULL;
+    return o->grad ? gradient_lower_source(u->sema, o->grad, lower_forward, u->main->name) : NULL;
 }
 
 // ---- Any form of an op: for the names in it -------------------------------------------------------------
@@ -479,7 +479,7 @@ bool frontend_check(frontend_unit *u) {
     for (uint32_t i = 0; i < u->ops.len; i++) {
         const ast_item *item = u->ops.data[i].item;
         if (u->ops.data[i].twin || u->ops.data[i].imported || generic_left(u->sema, item, false)) continue;
-        lower(u->sema, item, alias_names(item), true, u->main->path);
+        lower(u->sema, item, alias_names(item), true, u->main->name);
     }
     schedules_check(u->sema);
     return diag_raised(u->ds) == u->sema->raised;

@@ -8,9 +8,14 @@ typedef struct {
     VEC(uint32_t) lines;   // offsets of line starts; line 1 first
 } mapped_file;
 
+typedef struct {
+    const char *from, *to;
+} renaming;
+
 struct source_map {
     arena *arena;
     VEC(mapped_file *) files;
+    VEC(renaming) renamings;
     uint32_t next;   // base of the next file
 };
 
@@ -19,6 +24,19 @@ source_map *source_map_new(arena *a) {
     m->arena = a;
     m->next = 1;   // 0 is nowhere
     return m;
+}
+
+void source_map_rename(source_map *m, const char *from, const char *to) {
+    VEC_PUSH(m->arena, &m->renamings, ((renaming){from, to}));
+}
+
+const char *source_map_name(const source_map *m, const char *path) {
+    for (uint32_t k = m->renamings.len; k-- > 0;) {
+        const renaming *r = &m->renamings.data[k];
+        size_t n = strlen(r->from);
+        if (!strncmp(path, r->from, n)) return arena_printf(m->arena, "%s%s", r->to, path + n);
+    }
+    return path;
 }
 
 static void find_lines(arena *a, mapped_file *f) {
@@ -33,6 +51,7 @@ const source_file *source_map_add(source_map *m, const char *path, const char *t
     if (length >= UINT32_MAX - m->next) return NULL;
     mapped_file *f = ARENA_NEW(m->arena, mapped_file);
     f->file = (source_file){.path = arena_strdup(m->arena, path),
+                            .name = arena_strdup(m->arena, source_map_name(m, path)),
                             .text = arena_strndup(m->arena, text, length),
                             .length = (uint32_t)length,
                             .base = m->next};

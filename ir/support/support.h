@@ -97,6 +97,7 @@ static inline span span_join(span a, span b) {
 
 typedef struct {
     const char *path;   // as the user gave it
+    const char *name;   // as what is made of it calls it
     const char *text;   // zero terminated, may hold further zeros
     uint32_t length;
     uint32_t base;      // position of its first byte
@@ -104,6 +105,9 @@ typedef struct {
 
 typedef struct source_map source_map;
 source_map *source_map_new(arena *a);
+// Paths that begin with `from` are called with `to` in its place, of several such the last. For files added later.
+void source_map_rename(source_map *m, const char *from, const char *to);
+const char *source_map_name(const source_map *m, const char *path);   // what a file of that path is called
 // Adds a file's text (copied). Returns NULL when the 4 GiB of positions are used up.
 const source_file *source_map_add(source_map *m, const char *path, const char *text, size_t length);
 const source_file *source_map_file(const source_map *m, uint32_t position);   // NULL for nowhere
