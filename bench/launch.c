@@ -114,7 +114,7 @@ int main(void) {
     for (int v = 0; v <= ROWS; v++) offsets[v] = v * (EDGES / ROWS);
     for (int e = 0; e < EDGES; e++) src[e] = e % ROWS;
     make_context_current();
-    must(gnn_context_new(&(gnn_context_options){.device = 0}, &context));
+    must(gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &context));
     bench b = {.args = {.E = EDGES, .U = ROWS, .V = ROWS}, .launch = (launch_kernel *)symbol("cuLaunchKernel")};
     b.args.src = (gnn_map){.index = src, .width = 32};
     b.args.dst = (gnn_map){.offsets = offsets, .width = 32};

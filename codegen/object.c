@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { GNN_ABI = 2, IMAGE_ALIGN = 64 };   // GNN_ABI of gnnrt.h
+enum { GNN_ABI = 3, IMAGE_ALIGN = 64 };   // GNN_ABI of gnnrt.h
 
 typedef struct {
     arena *arena;

@@ -45,7 +45,7 @@ static bool open_device(run_session *r) {
     if (option_is(d, OPT_TARGET, "sim") || r->pack) return run_sim_open(r);
     if (host && !option_given(d, OPT_RESOURCE_USAGE)) settings_host_alone(d);   // which estimates for a GPU
     gnn_status s = host ? GNN_NO_DEVICE
-                        : gnn_context_new(&(gnn_context_options){.device = device}, &r->context);
+                        : gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)}, &r->context);
     if (s && named && !host) {
         diag_help(diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "--target=cuda: %s",
                        r->context ? gnn_context_error(r->context) : gnn_status_text(s)),

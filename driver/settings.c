@@ -79,7 +79,7 @@ int device_number(driver *d) {
     const char *text = option_text(d, OPT_DEVICE, "0");
     if (*text && !text[strspn(text, "0123456789")]) {
         long long n = strtoll(text, NULL, 10);
-        return (int)(n < INT32_MAX ? n : INT32_MAX);
+        return (int)(n < INT32_MAX ? n : INT32_MAX - 1);
     }
     const char *names[DEVICE_COUNT];
     for (uint32_t i = 0; i < DEVICE_COUNT; i++) names[i] = devices[i].name;
@@ -163,7 +163,7 @@ cg_options settings_codegen(const driver *d) {
 static const cg_arch *native_arch(driver *d) {
     gnn_context *c = NULL;
     gnn_device_info info = {0};
-    bool found = !gnn_context_new(&(gnn_context_options){.device = 0}, &c) && !gnn_device_query(c, &info);
+    bool found = !gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &c) && !gnn_device_query(c, &info);
     if (!found) usage(d, E0809, "--arch=native: %s", c ? gnn_context_error(c) : "no GPU is found");
     gnn_context_free(c);
     const cg_arch *best = NULL;

@@ -153,7 +153,7 @@ static void put_gpu(driver *d, textbuf *out) {
     gnn_context *c = NULL;
     gnn_device_info g;
     int device = device_number(d);
-    if (gnn_context_new(&(gnn_context_options){.device = device}, &c) || gnn_device_query(c, &g)) {
+    if (gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)}, &c) || gnn_device_query(c, &g)) {
         textbuf_printf(out, "GPU         none: %s\n", c ? gnn_context_error(c) : "out of memory");
         textbuf_puts(
             out,

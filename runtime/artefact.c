@@ -92,7 +92,7 @@ static gnn_status load_twin(gnn_op *op, const gnn_artefact *a) {
 }
 
 gnn_status gnn_op_load(const gnn_artefact *a, gnn_context *c, gnn_op **out) {
-    if (!a || !c || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, a && out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     if (a->abi != GNN_ABI)
         return rt_fail(c, GNN_BAD_CODE,
@@ -145,47 +145,60 @@ static gnn_status choose_width(const gnn_op *op, const rt_arguments *r, uint32_t
     return GNN_OK;
 }
 
-// By its member, or by a map or a tensor that says; -1: nothing tells.
-static int64_t told_size(const gnn_program *p, const rt_arguments *r, uint32_t space) {
-    int64_t size = r->sizes[space];
-    for (uint32_t i = 0; i < p->nparams && size == -1; i++) {
-        const rt_param *q = &p->params[i];
-        const gnn_map *m = &r->maps[i];
-        const gnn_tensor *t = r->args[i].tensor;
-        if (q->role == GNN_PARAM_MAP && q->rank == 1 && q->axes[0] == space && m->domain > 0) size = m->domain;
-        if (q->role == GNN_PARAM_MAP && (uint32_t)q->into == space && m->codomain > 0) size = m->codomain;
-        for (uint32_t k = 0; q->role != GNN_PARAM_MAP && t && t->rank == q->rank && k < q->rank; k++)
-            if (q->axes[k] == space) size = t->shape[k];
-    }
-    return size;
+// Whether a map or a tensor says the size of a space.
+static bool tells(const gnn_program *p, const rt_arguments *r, uint32_t i, uint32_t space) {
+    const rt_param *q = &p->params[i];
+    const gnn_map *m = &r->maps[i];
+    const gnn_tensor *t = r->args[i].tensor;
+    if (q->role == GNN_PARAM_MAP)
+        return (q->rank == 1 && q->axes[0] == space && m->domain > 0) || ((uint32_t)q->into == space && m->codomain > 0);
+    for (uint32_t k = 0; t && t->rank == q->rank && k < q->rank; k++)
+        if (q->axes[k] == space) return true;
+    return false;
 }
 
-// The entries of a map whose domain was left to the sizes. An array whose number of entries nothing tells would be one of none.
-static gnn_status told_domain(gnn_context *c, const gnn_program *p, const rt_param *q, const rt_arguments *r, gnn_map *m) {
-    int64_t n = 1;
-    for (uint32_t k = 0; k < q->rank; k++) {
-        const rt_space *s = &p->spaces[q->axes[k]];
-        int64_t size = s->kind == RT_FREE ? told_size(p, r, q->axes[k]) : -1;
-        if (size == -1 && s->kind == RT_FREE && (m->index || m->offsets))
-            return rt_fail(c, GNN_MISSING, "map %.60s: neither the size of %.60s nor its domain is given", q->name, s->name);
-        if (size < 0 || !rt_mul(n, size, &n)) return GNN_OK;
+static bool has_axis(const rt_param *q, uint32_t space) {
+    bool has = q->role == GNN_PARAM_MAP && (uint32_t)q->into == space;
+    for (uint32_t k = 0; k < q->rank; k++) has |= q->axes[k] == space;
+    return has;
+}
+
+// A size of 0 that was perhaps forgotten, which would make of an op one that does nothing: `of` is an array of the space, or
+// NULL where none shows whether there are any.
+static gnn_status forgotten(gnn_context *c, const char *size, const char *of) {
+    return rt_fail(c, GNN_MISSING, "%.60s is 0, %s%.60s: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it", size,
+                   of ? "but there is an array of " : "which no array shows to be so", of ? of : "");
+}
+
+// Whether a member that is 0 says so: where nothing else tells, and no array is given of the space.
+static gnn_status check_zero(gnn_context *c, const gnn_program *p, const rt_arguments *r, uint32_t space, bool *says) {
+    bool any = false, told = false;
+    const char *given = NULL;
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        const rt_param *q = &p->params[i];
+        if (!has_axis(q, space) || q->role == GNN_PARAM_SCALAR) continue;
+        const void *array = q->role != GNN_PARAM_MAP ? r->tensors[i].data : r->maps[i].index ? r->maps[i].index : r->maps[i].offsets;
+        any = true;
+        told |= tells(p, r, i, space);
+        if (array && !given) given = q->name;
     }
-    m->domain = n;
-    return GNN_OK;
+    *says = !told;
+    return told || (any && !given) ? GNN_OK : forgotten(c, p->spaces[space].name, given);
 }
 
 // What was told, in the form a plan takes; maps and sizes have room for every parameter and space.
 static gnn_status fill_options(const gnn_program *p, rt_arguments *r, gnn_named_map *maps, gnn_size *sizes, gnn_plan_options *o) {
     gnn_status s = GNN_OK;
-    for (uint32_t i = 0; i < p->nspaces; i++)
-        if (p->spaces[i].kind == RT_FREE && r->sizes[i] != -1)
-            sizes[o->nsizes++] = (gnn_size){p->spaces[i].name, r->sizes[i]};
+    for (uint32_t i = 0; i < p->nspaces && !s; i++) {
+        bool said = p->spaces[i].kind == RT_FREE && r->sizes[i] != GNN_TOLD;
+        if (said && !r->sizes[i]) s = check_zero(p->c, p, r, i, &said);
+        if (said) sizes[o->nsizes++] = (gnn_size){p->spaces[i].name, r->sizes[i] == GNN_EMPTY ? 0 : r->sizes[i]};
+    }
     for (uint32_t i = 0; i < p->nparams && !s; i++) {
         const rt_param *q = &p->params[i];
         gnn_map *m = &r->maps[i];
         if (r->args[i].tensor && !r->args[i].tensor->rank) r->args[i].tensor = NULL;
         if (q->role != GNN_PARAM_MAP || q->facts & RT_PREFIX) continue;
-        if (!m->domain) s = told_domain(p->c, p, q, r, m);
         if (!m->codomain) m->codomain = -1;   // an empty codomain is told by its size
         maps[o->nmaps++] = (gnn_named_map){q->name, *m};
     }
@@ -213,7 +226,7 @@ static gnn_status plan_by(gnn_program *p, rt_heap *h, rt_arguments *r, gnn_plan_
 gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, const gnn_op_options *o,
                        gnn_plan **out) {
     static const gnn_op_options none;
-    if (!a || !op || !args || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(op), __func__, a && args && out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     if (!o) o = &none;
     const bool keeps = o->flags & GNN_SAVED;
@@ -244,12 +257,22 @@ gnn_status gnn_op_plan(const gnn_artefact *a, gnn_op *op, const void *args, cons
 
 // ---- Launches --------------------------------------------------------------------------------------------
 // The plan has the maps and sizes it was made with: others would be ignored.
+static gnn_status check_same_size(const gnn_plan *plan, const rt_arguments *r, uint32_t space) {
+    const int64_t given = r->sizes[space], size = given == GNN_EMPTY ? 0 : given, made = plan->sizes[space];
+    bool says;
+    if (plan->p->spaces[space].kind != RT_FREE || given == GNN_TOLD) return GNN_OK;
+    if (!given) return made ? GNN_OK : check_zero(plan->c, plan->p, r, space, &says);
+    if (size == made) return GNN_OK;
+    return rt_fail(plan->c, GNN_SIZE_MISMATCH, "%.60s is %lld, but the plan was made for %lld",
+                   plan->p->spaces[space].name, (long long)size, (long long)made);
+}
+
 static gnn_status check_same(const gnn_plan *plan, const rt_arguments *r) {
     const gnn_program *p = plan->p;
-    for (uint32_t i = 0; i < p->nspaces; i++)
-        if (p->spaces[i].kind == RT_FREE && r->sizes[i] != -1 && r->sizes[i] != plan->sizes[i])
-            return rt_fail(plan->c, GNN_SIZE_MISMATCH, "%.60s is %lld, but the plan was made for %lld",
-                           p->spaces[i].name, (long long)r->sizes[i], (long long)plan->sizes[i]);
+    for (uint32_t i = 0; i < p->nspaces; i++) {
+        gnn_status s = check_same_size(plan, r, i);
+        if (s) return s;
+    }
     for (uint32_t i = 0; i < p->nparams; i++) {
         const gnn_map *m = &r->maps[i], *given = &plan->given[i];
         if ((m->index || m->offsets) && (m->index != given->index || m->offsets != given->offsets ||
@@ -298,13 +321,13 @@ static gnn_status read_call(const gnn_artefact *a, gnn_plan *plan, const void *a
 }
 
 gnn_status gnn_op_check(const gnn_artefact *a, gnn_plan *plan, const void *args) {
-    if (!a || !plan || !args) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, a && args)) return GNN_BAD_ARGUMENT;
     gnn_status s = read_call(a, plan, args);
     return s ? s : gnn_check(plan, plan->arguments->args, plan->p->nparams);
 }
 
 gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *args, size_t *bytes) {
-    if (!a || !plan || !args || !bytes) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, a && args && bytes)) return GNN_BAD_ARGUMENT;
     *bytes = 0;
     gnn_status s = read_call(a, plan, args);
     return s ? s : gnn_plan_workspace_for(plan, plan->arguments->args, plan->p->nparams, bytes);
@@ -312,7 +335,7 @@ gnn_status gnn_op_workspace(const gnn_artefact *a, gnn_plan *plan, const void *a
 
 gnn_status gnn_op_launch(const gnn_artefact *a, gnn_plan *plan, const void *args, void *workspace,
                          size_t workspace_bytes, gnn_stream stream) {
-    if (!a || !plan || !args) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, a && args)) return GNN_BAD_ARGUMENT;
     gnn_status s = read_call(a, plan, args);
     return s ? s
              : gnn_launch(plan, plan->arguments->args, plan->p->nparams, workspace, workspace_bytes, stream);

@@ -19,7 +19,7 @@ static gnn_status can_capture(gnn_context *c, gnn_stream stream) {
 
 gnn_status gnn_capture_begin(gnn_context *c, gnn_stream stream) {
     enum { THREAD_LOCAL = 1 };   // of CUstreamCaptureMode: what other threads allocate does not disturb it
-    if (!c) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, true)) return GNN_BAD_ARGUMENT;
     gnn_status s = can_capture(c, stream);
     if (s) return s;
     bool pushed;
@@ -52,7 +52,7 @@ static gnn_status end(gnn_context *c, gnn_stream stream, gnn_replay **out) {
 
 gnn_status gnn_capture_end(gnn_context *c, gnn_stream stream, gnn_replay **out) {
     if (out) *out = NULL;
-    if (!c) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, true)) return GNN_BAD_ARGUMENT;
     gnn_status s = can_capture(c, stream);
     if (s) return s;
     bool pushed;
@@ -63,7 +63,7 @@ gnn_status gnn_capture_end(gnn_context *c, gnn_stream stream, gnn_replay **out) 
 }
 
 gnn_status gnn_replay_launch(gnn_replay *r, gnn_stream stream) {
-    if (!r) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(r), __func__, true)) return GNN_BAD_ARGUMENT;
     bool pushed;
     gnn_status s = rt_enter(r->c, &pushed);
     if (!s) s = CU_CALL(r->c, ReplayLaunch, (r->graph, stream));

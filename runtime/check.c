@@ -138,7 +138,7 @@ gnn_status rt_check_outside(const gnn_plan *plan, const gnn_arg *args, const voi
 }
 
 gnn_status gnn_check(gnn_plan *plan, const gnn_arg *args, size_t nargs) {
-    if (!plan) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, true)) return GNN_BAD_ARGUMENT;
     gnn_status s = rt_check_count(plan, args, nargs);
     return s ? s : rt_check_args(plan, args);
 }

@@ -1,10 +1,11 @@
-// The context: where it works, host memory through the caller's allocator, the first error.
+// The context: where it works, host memory through the caller's allocator, the error of the last call that failed.
 #define _POSIX_C_SOURCE 200809L
 #include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void *default_alloc(void *user, size_t bytes, size_t align) {
     (void)user;
@@ -18,8 +19,16 @@ static void default_release(void *user, void *memory) {
     free(memory);
 }
 
+bool rt_begin(gnn_context *c, const char *call, bool given) {
+    if (!c) return false;
+    c->told = false;
+    if (!given) rt_fail(c, GNN_BAD_ARGUMENT, "%s: an argument that it needs is NULL, or none of the program's", call);
+    return given;
+}
+
 gnn_status rt_fail(gnn_context *c, gnn_status s, const char *format, ...) {
-    if (c->status != GNN_OK) return s;
+    if (c->told) return s;
+    c->told = true;
     c->status = s;
     va_list args;
     va_start(args, format);
@@ -85,6 +94,8 @@ void rt_heap_free(rt_heap *h) {
     }
 }
 
+bool rt_forked(const gnn_context *c) { return getpid() != c->process; }
+
 enum { MOST_THREADS = 1024 };
 
 // A GPU where there is a driver that shows one; whatever else is wrong with it is told.
@@ -99,16 +110,17 @@ static gnn_status open_any(gnn_context *c) {
 }
 
 gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
-    static const gnn_context_options host = {.device = GNN_HOST};
+    static const gnn_context_options none;
     if (!out) return GNN_BAD_ARGUMENT;
     *out = NULL;
-    if (!o) o = &host;
+    if (!o) o = &none;
     if (!o->allocator.alloc != !o->allocator.release) return GNN_BAD_ARGUMENT;
     gnn_allocator memory = o->allocator;
     if (!memory.alloc) memory = (gnn_allocator){default_alloc, default_release, NULL};
     gnn_context *c = memory.alloc(memory.user, sizeof *c, 64);
     if (!c) return GNN_NO_MEMORY;
-    *c = (gnn_context){.device = o->device,
+    *c = (gnn_context){.device = o->device > GNN_AUTO ? o->device - GNN_GPU(0) : o->device,
+                       .process = getpid(),
                        .memory = memory,
                        .parallel_for = o->parallel_for,
                        .parallel_user = o->parallel_user,
@@ -117,7 +129,8 @@ gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out) {
     c->threads = c->threads < MOST_THREADS ? c->threads : MOST_THREADS;
     *out = c;
     if (o->device == GNN_AUTO) return open_any(c);
-    if (o->device < GNN_HOST) return rt_fail(c, GNN_NO_DEVICE, "there is no device %d", o->device);
+    if (o->device < GNN_HOST)
+        return rt_fail(c, GNN_NO_DEVICE, "there is no device %d: GNN_AUTO, GNN_HOST or GNN_GPU(ordinal)", o->device);
     return rt_on_cuda(c) ? rt_cuda_open(c) : GNN_OK;
 }
 
@@ -126,7 +139,7 @@ void gnn_context_free(gnn_context *c) {
     rt_pool_stop(c);
     rt_gpu_unload(c, false);
     rt_gpu_unload(c, true);
-    rt_cuda_close(c);
+    if (!rt_forked(c)) rt_cuda_close(c);
     gnn_allocator memory = c->memory;
     memory.release(memory.user, c);
 }
@@ -138,7 +151,8 @@ gnn_status gnn_context_status(const gnn_context *c) { return c ? c->status : GNN
 void gnn_context_clear_error(gnn_context *c) {
     if (!c) return;
     c->status = GNN_OK;
+    c->told = false;
     c->error[0] = 0;
 }
 
-int gnn_context_device(const gnn_context *c) { return c ? c->device : GNN_HOST; }
+int gnn_context_device(const gnn_context *c) { return c && rt_on_cuda(c) ? GNN_GPU(c->device) : GNN_HOST; }

@@ -429,8 +429,8 @@ static gnn_status make(generation *m)
 
 gnn_status gnn_graph_generate(gnn_context *c, const char *description, gnn_graph *out)
 {
-    if (!c || !description || !out)
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "a graph is generated from a description") : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, description && out))
+        return GNN_BAD_ARGUMENT;
     *out = (gnn_graph){0};
     generation m = {.c = c, .description = description, .g = out, .rows = {.c = c}};
     gnn_status s = make(&m);

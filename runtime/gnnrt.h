@@ -4,8 +4,8 @@
 // Enters: maps (index arrays), tensors, manifests with their code. Leaves: results in the caller's memory.
 // The caller owns every array handed over; what the library makes, it frees by the call named beside it. The
 // CUDA driver is opened at run time. Every call returns a gnn_status: 0 is good, negatives are the table
-// below; the context keeps the text of the first error. A context and what was made from it belong to one
-// thread at a time.
+// below; the context keeps the text of the last call that failed. A context and what was made from it belong
+// to one thread at a time.
 //
 //     gnn_context *c;  gnn_program *p;  gnn_plan *plan;
 //     gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &c);
@@ -63,9 +63,10 @@ const char *gnn_status_text(gnn_status s);   // never NULL
 typedef struct gnn_context gnn_context;
 typedef struct CUstream_st *gnn_stream;   // CUDA's own CUstream; NULL: its default stream; NULL on the host
 
-// Device numbers: this machine's cores; CUDA device 0, or the cores where there is no driver or no device.
-// Others are CUDA ordinals.
-enum { GNN_HOST = -1, GNN_AUTO = -2 };
+// Devices: CUDA device 0, or this machine's cores where there is no driver or no device; this machine's cores; a CUDA
+// device by its ordinal.
+enum { GNN_AUTO = 0, GNN_HOST = -1 };
+#define GNN_GPU(ordinal) ((ordinal) + 1)
 
 typedef struct {   // of host memory; both or neither
     void *(*alloc)(void *user, size_t bytes, size_t align);   // NULL: none left; align is a power of two
@@ -79,7 +80,7 @@ typedef void (*gnn_parallel_for)(void *user, uint32_t n, void (*body)(void *data
 typedef struct gnn_simulator gnn_simulator;   // below
 
 typedef struct {
-    int device;                     // GNN_HOST, GNN_AUTO, or an ordinal
+    int device;                     // GNN_AUTO, GNN_HOST or GNN_GPU(ordinal)
     uint32_t threads;               // of the host; 0: one a core
     gnn_allocator allocator;        // zero: the C library's
     gnn_parallel_for parallel_for;  // NULL: the context's own threads, started by the first plan
@@ -89,17 +90,21 @@ typedef struct {
 
 // A CUDA context works in the caller's current CUDA context where it is of that device, else in the device's
 // primary one; the caller's current context stays as it was. On failure *out, where it is not NULL, only
-// tells its error and is freed as any other.
+// tells its error and is freed as any other. o may be NULL: zero.
 gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out);
-void gnn_context_free(gnn_context *c);   // after all that was made from it
-const char *gnn_context_error(const gnn_context *c);   // the first error since made or cleared; "" if none
-gnn_status gnn_context_status(const gnn_context *c);   // its status
+// After all that was made from it. A forked child has none of the threads and nothing of CUDA: there a context may be freed,
+// which leaves the driver alone, and one of the host used; its launches run on one thread until a plan is made.
+void gnn_context_free(gnn_context *c);
+// What was wrong with the last call that failed, since the context was made or cleared; "" if none did. Calls that succeed
+// leave it.
+const char *gnn_context_error(const gnn_context *c);
+gnn_status gnn_context_status(const gnn_context *c);   // that call's status
 void gnn_context_clear_error(gnn_context *c);
-int gnn_context_device(const gnn_context *c);   // GNN_HOST or an ordinal
+int gnn_context_device(const gnn_context *c);   // GNN_HOST or GNN_GPU(ordinal)
 
 typedef struct {
     char name[128];
-    int device, devices;        // GNN_HOST or the ordinal; how many CUDA devices the driver shows
+    int device, devices;        // GNN_HOST or GNN_GPU(ordinal); how many CUDA devices the driver shows
     int driver_version;         // 13000: CUDA 13.0; 0 on the host
     int sm;                     // 90: compute capability 9.0; 0 on the host
     int sms;                    // multiprocessors; on the host, threads
@@ -169,7 +174,7 @@ typedef struct {
     const void *offsets;   // NULL: none; beside an index they are only checked against it
     uint32_t width;        // 32 or 64, of both arrays
     bool on_device;        // both arrays lie on the context's device; always false on the host
-    int64_t domain;        // number of entries
+    int64_t domain;        // number of entries; 0: that of its axes, or none where there is no array
     int64_t codomain;      // size of the space they lie in; -1: unknown, given otherwise
 } gnn_map;
 
@@ -336,7 +341,9 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 // the op's arguments and the calls OP_load, OP_plan, OP_check, OP_workspace and OP_launch, which are the calls
 // below with the artefact put in. Such a struct holds the sizes of the free spaces, then maps, tensors, scalars and
 // results in the order of the op:
-// - Sizes are int64_t; -1: told by maps and tensors.
+// - Sizes are int64_t; GNN_TOLD: maps and tensors tell it; GNN_EMPTY: it is 0. 0 is as GNN_TOLD where they do, and as
+//   GNN_EMPTY where no array of the space is given; with an array it was forgotten, which is refused (MISSING). What may be 0
+//   is said with gnn_count.
 // - A gnn_map may leave domain and codomain 0 where the sizes are given. Maps of 32 bits take the code of 32-bit
 //   indices, one of 64 bits, or a size past 2^31 - 1, that of 64-bit ones; where the object holds one code
 //   alone, maps of the other width are converted. Prefix maps have no array and no member.
@@ -347,7 +354,12 @@ void gnn_replay_free(gnn_replay *r);   // after its last launch is done
 //   gnn_plan_saved bytes, that a launch of the op fills and one of its gradient reads, both by plans made with GNN_SAVED. Without
 //   it the gradient computes again what it needs, and `saved` is NULL. Behind `saved` a gradient has the op's results that it
 //   reads then, as the op gave them; without it they may be left zero.
-#define GNN_ABI 2   // of the types below: an object of another number is refused
+#define GNN_ABI 3   // of the types here and above: an object of another number is refused
+
+enum { GNN_TOLD = -1, GNN_EMPTY = -2 };   // in place of a size: maps and tensors tell it; there are none
+static inline int64_t gnn_count(int64_t n) {   // for a member whose size may be 0: .E = gnn_count(edges)
+    return n ? n : (int64_t)GNN_EMPTY;
+}
 
 typedef struct {   // one compilation of an op
     const char *manifest;

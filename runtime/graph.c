@@ -7,8 +7,10 @@
 // ---- Arrays ----------------------------------------------------------------------------------------------
 gnn_status gnn_array_new(gnn_context *c, gnn_dtype t, uint32_t rank, const int64_t *shape, gnn_array *out)
 {
-    if (!c || !out || rank > GNN_MAX_RANK || (rank && !shape) || (unsigned)t >= GNN_DTYPE_COUNT)
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "an array needs a type and a shape") : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, out))
+        return GNN_BAD_ARGUMENT;
+    if (rank > GNN_MAX_RANK || (rank && !shape) || (unsigned)t >= GNN_DTYPE_COUNT)
+        return rt_fail(c, GNN_BAD_ARGUMENT, "an array needs a type and a shape");
     *out = (gnn_array){.dtype = t, .rank = rank};
     int64_t bytes = (int64_t)gnn_dtype_bytes(t);
     bool empty = false;
@@ -56,8 +58,8 @@ gnn_tensor gnn_array_tensor(const gnn_array *a)
 // ---- Graphs ----------------------------------------------------------------------------------------------
 gnn_status gnn_graph_expand(gnn_context *c, gnn_graph *g)
 {
-    if (!c || !g || !g->rowptr)
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "there is no graph to expand") : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, g && g->rowptr))
+        return GNN_BAD_ARGUMENT;
     if (g->dst)
         return GNN_OK;
     g->dst = rt_alloc_array(c, g->edges, sizeof *g->dst);
@@ -119,8 +121,8 @@ static void quantiles(const int64_t *rows_of, int64_t nodes, int64_t out[5])
 
 gnn_status gnn_graph_measure(gnn_context *c, const gnn_graph *g, gnn_graph_statistics *out)
 {
-    if (!c || !g || !out || !g->rowptr)
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "there is no graph to measure") : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, g && out && g->rowptr))
+        return GNN_BAD_ARGUMENT;
     *out = (gnn_graph_statistics){0};
     measure_rows(g, out);
     gnn_array rows_of;

@@ -11,7 +11,11 @@
 #define RT_COUNT(array) (sizeof(array) / sizeof *(array))
 
 // ---- context.c: errors -----------------------------------------------------------------------------------
-// Keeps the text where it is the first error, and returns s: `return rt_fail(c, GNN_IO, "%s: %s", path,
+// Opens each call of gnnrt.h that may fail: the error that is kept is the first of the last such call. `given`: what it
+// must be given is; false: it is not, which is told, or there is no context.
+bool rt_begin(gnn_context *c, const char *call, bool given);
+#define RT_OF(x) ((x) ? (x)->c : NULL)   // the context of a handle
+// Keeps the text where it is the call's first error, and returns s: `return rt_fail(c, GNN_IO, "%s: %s", path,
 // why);`
 gnn_status rt_fail(gnn_context *c, gnn_status s, const char *format, ...) RT_PRINTF(3, 4);
 
@@ -64,7 +68,8 @@ void rt_parallel(gnn_context *c, uint32_t n, void (*body)(void *data, uint32_t i
 uint32_t rt_cores(void);
 
 struct gnn_context {
-    int device;
+    int device;      // an ordinal, or GNN_HOST
+    int process;     // that made it
     gnn_allocator memory;
     gnn_parallel_for parallel_for;
     void *parallel_user;
@@ -72,6 +77,7 @@ struct gnn_context {
     uint32_t threads;
     rt_pool *pool;
     gnn_status status;
+    bool told;       // an error of the call at hand, by status and error
     char error[512];
     void *library;   // of the driver
     rt_cuda_api cuda;
@@ -84,6 +90,8 @@ struct gnn_context {
 static inline bool rt_on_cuda(const gnn_context *c) {
     return c->device != GNN_HOST;
 }
+
+bool rt_forked(const gnn_context *c);       // this is a child of the process that made it, which has nothing of the driver
 
 gnn_status rt_cuda_open(gnn_context *c);    // driver, device, context
 void rt_cuda_close(gnn_context *c);

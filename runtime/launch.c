@@ -134,7 +134,7 @@ static gnn_status check_workspace(const gnn_plan *plan, const rt_ready *r, const
 
 gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *workspace,
                       size_t workspace_bytes, gnn_stream stream) {
-    if (!plan) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, true)) return GNN_BAD_ARGUMENT;
     call k = {
         .c = plan->c, .plan = plan, .p = plan->p, .args = args, .workspace = workspace, .stream = stream};
     gnn_status s = rt_check_count(plan, args, nargs);

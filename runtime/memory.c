@@ -14,7 +14,7 @@
     rt_leave((c), pushed)
 
 gnn_status gnn_alloc(gnn_context *c, size_t bytes, void **out) {
-    if (!c || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
@@ -44,7 +44,7 @@ void gnn_free(gnn_context *c, void *memory) {
 }
 
 gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t bytes, gnn_stream stream) {
-    if (!c || (bytes && (!device || !host))) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, !(bytes && (!device || !host)))) return GNN_BAD_ARGUMENT;
     if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         memmove(device, host, bytes);
@@ -55,7 +55,7 @@ gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t by
 }
 
 gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t bytes, gnn_stream stream) {
-    if (!c || (bytes && (!device || !host))) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, !(bytes && (!device || !host)))) return GNN_BAD_ARGUMENT;
     if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         memmove(host, device, bytes);
@@ -66,7 +66,7 @@ gnn_status gnn_copy_out(gnn_context *c, void *host, const void *device, size_t b
 }
 
 gnn_status gnn_fill(gnn_context *c, void *device, uint8_t byte, size_t bytes, gnn_stream stream) {
-    if (!c || (bytes && !device)) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, !(bytes && !device))) return GNN_BAD_ARGUMENT;
     if (!bytes) return GNN_OK;
     if (!rt_on_cuda(c)) {
         memset(device, byte, bytes);
@@ -77,14 +77,14 @@ gnn_status gnn_fill(gnn_context *c, void *device, uint8_t byte, size_t bytes, gn
 }
 
 gnn_status gnn_sync(gnn_context *c, gnn_stream stream) {
-    if (!c) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, true)) return GNN_BAD_ARGUMENT;
     if (!rt_on_cuda(c)) return GNN_OK;
     IN_CONTEXT(c, StreamSynchronize, (stream));
     return s;
 }
 
 gnn_status gnn_stream_new(gnn_context *c, gnn_stream *out) {
-    if (!c || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     if (!rt_on_cuda(c)) return GNN_OK;
     enum { CU_STREAM_NON_BLOCKING = 1 };
@@ -107,7 +107,7 @@ struct gnn_timer {
 };
 
 gnn_status gnn_timer_new(gnn_context *c, gnn_timer **out) {
-    if (!c || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     gnn_timer *t = rt_alloc_zeroed(c, sizeof *t);
     if (!t) return GNN_NO_MEMORY;
@@ -122,7 +122,7 @@ gnn_status gnn_timer_new(gnn_context *c, gnn_timer **out) {
 }
 
 static gnn_status mark(gnn_timer *t, int which, gnn_stream stream) {
-    if (!t) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(t), which ? "gnn_timer_stop" : "gnn_timer_start", true)) return GNN_BAD_ARGUMENT;
     t->marked[which] = true;
     if (!rt_on_cuda(t->c)) {
         clock_gettime(CLOCK_MONOTONIC, &t->times[which]);
@@ -137,7 +137,7 @@ gnn_status gnn_timer_start(gnn_timer *t, gnn_stream stream) { return mark(t, 0, 
 gnn_status gnn_timer_stop(gnn_timer *t, gnn_stream stream) { return mark(t, 1, stream); }
 
 gnn_status gnn_timer_read(gnn_timer *t, double *milliseconds) {
-    if (!t || !milliseconds) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(t), __func__, milliseconds)) return GNN_BAD_ARGUMENT;
     *milliseconds = 0;
     if (!t->marked[0] || !t->marked[1])
         return rt_fail(t->c, GNN_BAD_ARGUMENT, "a timer is read that was not started and stopped");

@@ -103,10 +103,10 @@ static gnn_status write_file(gnn_context *c, const char *path, const char *draft
 
 gnn_status gnn_array_write_npy(gnn_context *c, const char *path, const gnn_array *a)
 {
-    if (!c || !path || !a || a->rank > GNN_MAX_RANK || !type_text(a->dtype) ||
-        (!a->data && gnn_array_count(a)))
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "an array is written from memory to a path")
-                 : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, path && a))
+        return GNN_BAD_ARGUMENT;
+    if (a->rank > GNN_MAX_RANK || !type_text(a->dtype) || (!a->data && gnn_array_count(a)))
+        return rt_fail(c, GNN_BAD_ARGUMENT, "an array is written from memory to a path");
     size_t n = strlen(path) + 32;
     char *draft = rt_alloc(c, n);
     if (!draft)

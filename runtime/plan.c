@@ -99,7 +99,7 @@ static gnn_status make_cached(gnn_plan *plan, const gnn_plan_options *o) {
 }
 
 gnn_status gnn_plan_new(gnn_program *p, const gnn_plan_options *o, gnn_plan **out) {
-    if (!p || !o || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(p), __func__, o && out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     if ((o->nsizes && !o->sizes) || (o->nmaps && !o->maps) || (o->nargs && !o->args) ||
         o->flags & ~(uint32_t)GNN_TRUSTED)
@@ -139,7 +139,7 @@ size_t gnn_plan_saved(const gnn_plan *plan) {
 size_t gnn_plan_workspace(const gnn_plan *plan) { return plan ? plan->workspace : 0; }
 
 gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out) {
-    if (!plan || !space || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, space && out)) return GNN_BAD_ARGUMENT;
     for (uint32_t i = 0; i < plan->p->nspaces; i++)
         if (!strcmp(plan->p->spaces[i].name, space)) {
             *out = plan->sizes[i];
@@ -151,7 +151,7 @@ gnn_status gnn_plan_size(const gnn_plan *plan, const char *space, int64_t *out) 
 }
 
 gnn_status gnn_plan_shape(const gnn_plan *plan, uint32_t param, gnn_tensor *out) {
-    if (!plan || !out || param >= plan->p->nparams) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, plan && out && param < plan->p->nparams)) return GNN_BAD_ARGUMENT;
     const rt_param *q = &plan->p->params[param];
     *out = (gnn_tensor){.dtype = q->dtype, .rank = q->rank};
     for (uint32_t i = 0; i < q->rank; i++) out->shape[i] = plan->sizes[q->axes[i]];

@@ -114,7 +114,7 @@ static gnn_status make_map(gnn_plan *plan, uint32_t param) {
 
 static gnn_status check_domain(gnn_plan *plan, uint32_t param) {
     const rt_param *q = &plan->p->params[param];
-    const gnn_map *m = &plan->given[param];
+    gnn_map *m = &plan->given[param];
     int64_t domain, codomain = plan->sizes[q->into];
     bool prefix = q->facts & RT_PREFIX;
     if (!plan->known[q->into])
@@ -135,6 +135,9 @@ static gnn_status check_domain(gnn_plan *plan, uint32_t param) {
         return rt_fail(plan->c, GNN_PRECONDITION,
                        "prefix map %.60s: its %lld entries do not fit into %.60s (%lld)", q->name,
                        (long long)domain, plan->p->spaces[q->into].name, (long long)codomain);
+    if (!m->domain) m->domain = domain;   // left to the sizes
+    if (!prefix && domain && !m->index && !m->offsets)
+        return rt_fail(plan->c, GNN_MISSING, "map %.60s: neither index nor offsets are given", q->name);
     if (!prefix && m->domain != domain)
         return rt_fail(plan->c, GNN_SIZE_MISMATCH, "map %.60s has %lld entries, but its axes have %lld",
                        q->name, (long long)m->domain, (long long)domain);

@@ -77,7 +77,7 @@ static gnn_status bind_map(gnn_plan *plan, const gnn_named_map *m) {
         return rt_fail(plan->c, GNN_BAD_ARGUMENT, "map %.60s is declared prefix: it has no array", q->name);
     if (plan->given[i].width) return rt_fail(plan->c, GNN_BAD_ARGUMENT, "map %.60s is given twice", q->name);
     gnn_status s = check_form(plan, q, &m->map);
-    if (!s && q->rank == 1) s = tell_size(plan, q->axes[0], m->map.domain, q->name);
+    if (!s && q->rank == 1 && m->map.domain) s = tell_size(plan, q->axes[0], m->map.domain, q->name);
     if (!s && m->map.codomain >= 0) s = tell_size(plan, (uint32_t)q->into, m->map.codomain, q->name);
     plan->given[i] = m->map;
     return s;
@@ -90,6 +90,20 @@ static gnn_status bind_maps(gnn_plan *plan, const gnn_plan_options *o) {
     for (uint32_t i = 0; i < p->nparams && !s; i++)
         if (p->params[i].role == GNN_PARAM_MAP && !(p->params[i].facts & RT_PREFIX) && !plan->given[i].width)
             s = rt_fail(plan->c, GNN_MISSING, "map `%.60s` is not given", p->params[i].name);
+    return s;
+}
+
+// Maps without entries and without arrays tell that there are none where nothing tells otherwise. Beside an array, a domain
+// of 0 tells nothing: it may have been forgotten.
+static gnn_status empty_domains(gnn_plan *plan) {
+    const gnn_program *p = plan->p;
+    gnn_status s = GNN_OK;
+    for (uint32_t i = 0; i < p->nparams && !s; i++) {
+        const rt_param *q = &p->params[i];
+        const gnn_map *m = &plan->given[i];
+        if (q->role != GNN_PARAM_MAP || q->facts & RT_PREFIX || q->rank != 1 || m->index || m->offsets) continue;
+        if (!plan->known[q->axes[0]]) s = tell_size(plan, q->axes[0], m->domain, q->name);
+    }
     return s;
 }
 
@@ -142,6 +156,7 @@ gnn_status rt_plan_sizes(gnn_plan *plan, const gnn_plan_options *o) {
     gnn_status s = given_sizes(plan, o);
     if (!s) s = bind_maps(plan, o);
     if (!s) s = tensor_sizes(plan, o);
+    if (!s) s = empty_domains(plan);
     for (uint32_t i = 0; i < p->nspaces && !s; i++)
         if (p->spaces[i].kind == RT_FREE && !plan->known[i])
             s = rt_fail(plan->c, GNN_MISSING, "the size of %.60s is not given, and no map or tensor tells it",

@@ -152,7 +152,7 @@ static gnn_status find_taken(gnn_plan *plan, const gnn_arg *args, size_t nargs, 
 }
 
 gnn_status gnn_plan_version(gnn_plan *plan, const gnn_arg *args, size_t nargs, const char **out) {
-    if (!plan || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     const rt_ready *r;
     gnn_status s = find_taken(plan, args, nargs, &r);
@@ -161,7 +161,7 @@ gnn_status gnn_plan_version(gnn_plan *plan, const gnn_arg *args, size_t nargs, c
 }
 
 gnn_status gnn_plan_workspace_for(gnn_plan *plan, const gnn_arg *args, size_t nargs, size_t *bytes) {
-    if (!plan || !bytes) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(plan), __func__, bytes)) return GNN_BAD_ARGUMENT;
     *bytes = 0;
     const rt_ready *r;
     gnn_status s = find_taken(plan, args, nargs, &r);

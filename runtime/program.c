@@ -78,7 +78,7 @@ static gnn_status load_code(gnn_program *p, const gnn_code *code) {
 
 gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length, const gnn_code *code,
                             gnn_program **out) {
-    if (!c || !manifest || !code || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, manifest && code && out)) return GNN_BAD_ARGUMENT;
     *out = NULL;
     gnn_program *p = rt_alloc_zeroed(c, sizeof *p);
     if (!p) return GNN_NO_MEMORY;
@@ -113,7 +113,7 @@ bool gnn_program_deterministic(const gnn_program *p) { return p && p->determinis
 uint32_t gnn_program_params(const gnn_program *p) { return p ? p->nparams : 0; }
 
 gnn_status gnn_program_param(const gnn_program *p, uint32_t i, gnn_param_info *out) {
-    if (!p || !out || i >= p->nparams) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(p), __func__, p && out && i < p->nparams)) return GNN_BAD_ARGUMENT;
     const rt_param *q = &p->params[i];
     *out = (gnn_param_info){.name = q->name,
                             .role = q->role,
@@ -142,7 +142,7 @@ int gnn_program_param_find(const gnn_program *p, const char *name) {
 uint32_t gnn_program_spaces(const gnn_program *p) { return p ? p->nspaces : 0; }
 
 gnn_status gnn_program_space(const gnn_program *p, uint32_t i, gnn_space_info *out) {
-    if (!p || !out || i >= p->nspaces) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(RT_OF(p), __func__, p && out && i < p->nspaces)) return GNN_BAD_ARGUMENT;
     *out = (gnn_space_info){p->spaces[i].name, p->spaces[i].kind == RT_FREE};
     return GNN_OK;
 }

@@ -82,9 +82,8 @@ static gnn_status read_graph(rt_source *s, const char *path, gnn_graph *g)
 
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out)
 {
-    if (!c || !path || !out)
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "a graph is read from a path into a graph")
-                 : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, path && out))
+        return GNN_BAD_ARGUMENT;
     *out = (gnn_graph){0};
     rt_source s;
     gnn_status status = rt_source_open(c, path, &s);

@@ -148,9 +148,8 @@ gnn_status rt_npy_read(rt_source *s, const char *array, rt_npy_form form, gnn_ar
 
 gnn_status gnn_array_read_npy(gnn_context *c, const char *path, gnn_array *out)
 {
-    if (!c || !path || !out)
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "an array is read from a path into an array")
-                 : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, path && out))
+        return GNN_BAD_ARGUMENT;
     *out = (gnn_array){0};
     rt_source s;
     gnn_status status = rt_source_open(c, path, &s);

@@ -244,9 +244,8 @@ static gnn_status read_one(rt_archive *a, gnn_status opened, const char *member,
 
 gnn_status gnn_array_read_npz(gnn_context *c, const char *path, const char *member, gnn_array *out)
 {
-    if (!c || !path || !member || !out)
-        return c ? rt_fail(c, GNN_BAD_ARGUMENT, "an array is read from a member of a path")
-                 : GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, path && member && out))
+        return GNN_BAD_ARGUMENT;
     rt_archive a;
     return read_one(&a, rt_archive_open(c, path, &a), member, out);
 }

@@ -74,7 +74,7 @@ rt_map_view rt_structure_view(const rt_structure *s, bool on_device) {
 
 // ---- Caches ----------------------------------------------------------------------------------------------
 gnn_status gnn_cache_new(gnn_context *c, gnn_cache **out) {
-    if (!c || !out) return GNN_BAD_ARGUMENT;
+    if (!rt_begin(c, __func__, out)) return GNN_BAD_ARGUMENT;
     *out = rt_alloc_zeroed(c, sizeof **out);
     if (!*out) return GNN_NO_MEMORY;
     (*out)->c = c;

@@ -20,6 +20,7 @@ struct rt_pool {
     void *data;
     uint32_t count;
     atomic_uint next;
+    pid_t process;       // that has the workers: its children have none
     uint32_t nworkers;   // started; the caller is one more
     pthread_t workers[];
 };
@@ -53,9 +54,11 @@ static void *work(void *pool) {
 }
 
 gnn_status rt_pool_start(gnn_context *c) {
+    if (c->pool && c->pool->process != getpid()) rt_pool_stop(c);
     if (c->pool || c->parallel_for || c->threads < 2) return GNN_OK;
     rt_pool *p = rt_alloc_zeroed(c, sizeof *p + (c->threads - 1) * sizeof *p->workers);
     if (!p) return GNN_NO_MEMORY;
+    p->process = getpid();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->begin, NULL);
     pthread_cond_init(&p->end, NULL);
@@ -68,9 +71,7 @@ gnn_status rt_pool_start(gnn_context *c) {
     return GNN_OK;
 }
 
-void rt_pool_stop(gnn_context *c) {
-    rt_pool *p = c->pool;
-    if (!p) return;
+static void join(rt_pool *p) {
     pthread_mutex_lock(&p->lock);
     p->stopping = true;
     pthread_cond_broadcast(&p->begin);
@@ -79,6 +80,13 @@ void rt_pool_stop(gnn_context *c) {
     pthread_cond_destroy(&p->end);
     pthread_cond_destroy(&p->begin);
     pthread_mutex_destroy(&p->lock);
+}
+
+// In a child there is nobody to wait for, and the lock may be held by a thread that is not there.
+void rt_pool_stop(gnn_context *c) {
+    rt_pool *p = c->pool;
+    if (!p) return;
+    if (p->process == getpid()) join(p);
     rt_free(c, p);
     c->pool = NULL;
 }
@@ -102,7 +110,7 @@ static void run_pooled(rt_pool *p, uint32_t n, void (*body)(void *data, uint32_t
 
 void rt_parallel(gnn_context *c, uint32_t n, void (*body)(void *data, uint32_t i), void *data) {
     if (c->parallel_for) c->parallel_for(c->parallel_user, n, body, data);
-    else if (c->pool && n > 1) run_pooled(c->pool, n, body, data);
+    else if (c->pool && n > 1 && c->pool->process == getpid()) run_pooled(c->pool, n, body, data);
     else
         for (uint32_t i = 0; i < n; i++) body(data, i);
 }

@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: cubin CODE.cubin MANIFEST.json GRAPH\n");
         return 2;
     }
-    must(gnn_context_new(&(gnn_context_options){.device = 0}, &context));
+    must(gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0)}, &context));
     gnn_program *p = load(argv[1], argv[2]);
     gnn_graph g;
     must(gnn_graph_read(context, argv[3], &g));

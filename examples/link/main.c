@@ -39,7 +39,7 @@ static void *on_device(const void *host, size_t bytes) {
 static void run(const gnn_graph *g, const float *x, float *y) {
     size_t x_bytes = (size_t)g->sources * FEATURES * sizeof *x,
            y_bytes = (size_t)g->nodes * FEATURES * sizeof *y;
-    struct neighbour_mean_f32_args args = {.E = g->edges, .U = g->sources, .V = g->nodes, .F = FEATURES};
+    struct neighbour_mean_f32_args args = {.E = gnn_count(g->edges), .U = gnn_count(g->sources), .V = gnn_count(g->nodes), .F = FEATURES};
     args.src = (gnn_map){.index = g->col, .width = 64};
     args.dst = (gnn_map){.offsets = g->rowptr, .width = 64};
     args.x = (gnn_tensor){.data = on_device(x, x_bytes)};

@@ -106,7 +106,7 @@ static void told(gnn_context *c) {
     gnn_op *op = NULL;
     gnn_plan *plan;
     GOOD(c, gnn_op_load(&both, c, &op));
-    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING, "map src: neither the size of E nor its domain is given");
+    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING, "the size of E is not given, and no map or tensor tells it");
     args = arguments(false);
     args.E = INT64_C(1) << 31;   // takes 64-bit code, and is refused for what is wrong
     args.src.domain = E;
@@ -126,7 +126,7 @@ static void refused(gnn_context *c) {
     CHECK(gnn_op_load(NULL, c, &no) == GNN_BAD_ARGUMENT &&
           gnn_op_plan(&both, op, NULL, NULL, &not ) == GNN_BAD_ARGUMENT);
     EXPECT(c, gnn_op_load(&(gnn_artefact){GNN_ABI + 1, 0, "f", NULL, NULL}, c, &no), BAD_CODE,
-           "the object was made for another libgnnrt: its interface is 3, not 2");
+           "the object was made for another libgnnrt: its interface is 4, not 3");
     EXPECT(c, gnn_op_plan(&both, op, &args, &(gnn_op_options){.flags = GNN_SAVED}, &not ), BAD_ARGUMENT,
            "plan of spmm: GNN_SAVED is for an op with a gradient, or a gradient");
     EXPECT(c, gnn_op_plan(&narrow, op, &args, NULL, &not ), BAD_ARGUMENT, "narrow_plan is given the op spmm");
@@ -136,8 +136,8 @@ static void refused(gnn_context *c) {
     EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &not ), BAD_INDEX, "src[3] = 7 is outside U (3)");
     src32[3] = 0;
     other = args;
-    other.V = -2;
-    EXPECT(c, gnn_op_plan(&both, op, &other, NULL, &not ), BAD_ARGUMENT, "V = -2: a size can't be negative");
+    other.V = -3;
+    EXPECT(c, gnn_op_plan(&both, op, &other, NULL, &not ), BAD_ARGUMENT, "V = -3: a size can't be negative");
     GOOD(c, gnn_op_plan(&both, op, &args, NULL, &plan));
     EXPECT(c, gnn_op_check(&narrow, plan, &args), BAD_ARGUMENT,
            "narrow is given a plan of spmm that its call did not make");
@@ -165,6 +165,50 @@ static void refused(gnn_context *c) {
     memset(&args.dst, 0, sizeof args.dst);
     launch(c, &both, plan, &args);   // maps are the plan's
     gnn_plan_free(plan);
+    gnn_op_free(op);
+}
+
+// A size of 0 with arrays at hand was forgotten: an op that does nothing would be right by its letters.
+static void forgotten(gnn_context *c) {
+    spmm_args args = arguments(false), none = {.alpha = 1, .src = {.width = 32}, .dst = {.width = 32}};
+    gnn_op *op = NULL;
+    gnn_plan *plan = NULL;
+    _Alignas(256) char workspace[256];
+    GOOD(c, gnn_op_load(&both, c, &op));
+    args.E = args.U = args.V = args.F = 0;
+    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING,
+           "E is 0, but there is an array of src: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    args.E = E;
+    args.dst = (gnn_map){.offsets = (int32_t[]){0}, .width = 32};   // of no rows
+    args.V = 0;
+    args.U = U;
+    EXPECT(c, gnn_op_plan(&both, op, &args, NULL, &plan), MISSING,
+           "V is 0, but there is an array of dst: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    args = arguments(false);
+    args.F = 0;
+    args.x.data = args.y.data = NULL;   // tensors may come later, and then it shows
+    GOOD(c, gnn_op_plan(&both, op, &args, NULL, &plan));
+    args.y.data = y;
+    EXPECT(c, gnn_op_launch(&both, plan, &args, workspace, sizeof workspace, NULL), MISSING,
+           "F is 0, but there is an array of y: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    args.F = GNN_EMPTY;
+    GOOD(c, gnn_op_launch(&both, plan, &args, workspace, sizeof workspace, NULL));
+    gnn_plan_free(plan);
+    GOOD(c, gnn_op_plan(&both, op, &none, NULL, &plan));   // nothing is given of anything
+    GOOD(c, gnn_op_launch(&both, plan, &none, workspace, sizeof workspace, NULL));
+    gnn_plan_free(plan);
+    args = arguments(false);
+    args.E = GNN_EMPTY;
+    GOOD(c, gnn_op_plan(&both, op, &args, NULL, &plan));
+    GOOD(c, gnn_op_launch(&both, plan, &args, workspace, sizeof workspace, NULL));
+    CHECK(y[0] == 0 && y[3] == 0);
+    gnn_plan_free(plan);
+    args.E = args.U = args.V = args.F = 0;   // told all the same
+    args.src.domain = E;
+    args.src.codomain = U;
+    args.dst.codomain = V;
+    args.x = (gnn_tensor){.data = x, .dtype = GNN_F32, .rank = 2, .shape = {U, F}};
+    plan_and_launch(c, &both, &args, 0, 32);
     gnn_op_free(op);
 }
 
@@ -219,7 +263,7 @@ static void devices(void) {
     fake_register("gather", nothing, 7, 0);
     fake_register("add", nothing, 6, 0);
     CHECK(gnn_context_new(&(gnn_context_options){.device = GNN_AUTO}, &c) == GNN_OK &&
-          gnn_context_device(c) == 0);
+          gnn_context_device(c) == GNN_GPU(0));
     takes(c, (gnn_build[]){BUILD("sm_80", 0, 0), BUILD("sm_90", 0, 0), BUILD("sm_90a", 1, 0), host_builds[0]},
           4, "");
     takes(c, (gnn_build[]){BUILD("sm_90", 1, 0), BUILD("sm_90", 0, 1), BUILD("sm_100", 0, 0)}, 3, "");
@@ -241,6 +285,7 @@ int main(void) {
     widths(c);
     told(c);
     refused(c);
+    forgotten(c);
     no_host_code(c);
     end_context(c, &l);
     out_of_memory();

@@ -102,7 +102,7 @@ static void device(void) {
     start();
     gnn_context *c = new_cuda(&l);
     GOOD(c, gnn_device_query(c, &d));
-    CHECK(!strcmp(d.name, "Fake GPU") && d.device == 1 && d.devices == 2 && d.driver_version == 13000 && d.sm == 90 &&
+    CHECK(!strcmp(d.name, "Fake GPU") && d.device == GNN_GPU(1) && d.devices == 2 && d.driver_version == 13000 && d.sm == 90 &&
           d.sms == 132 && d.memory == (int64_t)80 << 30 && d.shared_bytes == 232448 && d.l2_bytes == 52428800);
     const int64_t numbers[] = {132, 232448, 52428800, 0};
     for (int f = 0; f < RT_DEVICE_FACT_COUNT; f++) {
@@ -111,7 +111,7 @@ static void device(void) {
         CHECK(number == numbers[f]);
     }
     end_context(c, &l);
-    gnn_context_new(&(gnn_context_options){.device = 2}, &c);
+    gnn_context_new(&(gnn_context_options){.device = GNN_GPU(2)}, &c);
     CHECK(gnn_context_status(c) == GNN_NO_DEVICE);
     CHECK(!strcmp(gnn_context_error(c), "there is no CUDA device 2: the driver shows 2"));
     gnn_context_free(c);

@@ -9,7 +9,7 @@ static gnn_context *begin(ledger *l, uint64_t seed) {
     fake_forget();
     play_begin(seed);
     *l = (ledger){.fail_at = -1};
-    gnn_context_new(&(gnn_context_options){.device = 0, .allocator = {ledger_alloc, ledger_release, l}}, &c);
+    gnn_context_new(&(gnn_context_options){.device = GNN_GPU(0), .allocator = {ledger_alloc, ledger_release, l}}, &c);
     GOOD(c, gnn_context_status(c));
     return c;
 }

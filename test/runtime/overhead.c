@@ -72,7 +72,7 @@ static void on_cuda(uint32_t flags, const char *what) {
     fake_forget();
     fake_register("k", nothing, 21, 0);
     fake_make_current(1);
-    gnn_context_new(&(gnn_context_options){.device = 1}, &f.c);
+    gnn_context_new(&(gnn_context_options){.device = GNN_GPU(1)}, &f.c);
     GOOD(f.c, gnn_program_load(f.c, text, sizeof text - 1, &(gnn_code){.image = "fake", .size = 5}, &p));
     const gnn_size sizes[] = {{"V", V}, {"F", F}};
     GOOD(f.c, gnn_plan_new(p, &(gnn_plan_options){.sizes = sizes, .nsizes = 2, .flags = flags}, &f.plan));

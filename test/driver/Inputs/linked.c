@@ -159,6 +159,37 @@ static void halves(void) {
     gnn_op_free(op);
 }
 
+// Its domain follows from the sizes, that of the constant axis among them.
+static void several_axes(void) {
+    static const int32_t t[4] = {0, 1, 1, 1};
+    static const float x[2] = {10, 100};
+    float y[2] = {-1, -1};
+    gnn_op *op;
+    gnn_plan *plan;
+    struct ends_f32_args a;
+    memset(&a, 0, sizeof a);
+    a.t.index = t;
+    a.t.width = 32;
+    a.x.data = (void *)(size_t)x;
+    a.y.data = y;
+    GOOD(ends_f32_load(c, &op));
+    REFUSED(ends_f32_plan(op, &a, NULL, &plan), MISSING,
+            "A is 0, but there is an array of t: give its size; GNN_EMPTY where it is 0, GNN_TOLD where maps and tensors tell it");
+    a.A = a.V = 2;
+    GOOD(ends_f32_plan(op, &a, NULL, &plan));
+    GOOD(ends_f32_launch(plan, &a, NULL, 0, NULL));
+    CHECK(y[0] == 10 && y[1] == 20 + 100 + 200);
+    gnn_plan_free(plan);
+    a.A = gnn_count(0);
+    a.V = GNN_TOLD;
+    a.t.codomain = 2;
+    GOOD(ends_f32_plan(op, &a, NULL, &plan));
+    GOOD(ends_f32_launch(plan, &a, NULL, 0, NULL));
+    CHECK(y[0] == 0 && y[1] == 0);
+    gnn_plan_free(plan);
+    gnn_op_free(op);
+}
+
 int main(void) {
     gnn_context_options options;
     gnn_op *op;
@@ -171,6 +202,7 @@ int main(void) {
     refused(op);
     gnn_op_free(op);
     halves();
+    several_axes();
     gnn_context_free(c);
     return faults != 0;
 }

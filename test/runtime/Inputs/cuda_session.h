@@ -38,7 +38,7 @@ static UNUSED void fake_add(void **params, unsigned grid, unsigned block, unsign
 static UNUSED gnn_context *new_cuda(ledger *l) {
     gnn_context *c = NULL;
     *l = (ledger){.fail_at = -1};
-    gnn_context_new(&(gnn_context_options){.device = 1, .allocator = {ledger_alloc, ledger_release, l}}, &c);
+    gnn_context_new(&(gnn_context_options){.device = GNN_GPU(1), .allocator = {ledger_alloc, ledger_release, l}}, &c);
     return c;
 }
 
