@@ -1,5 +1,6 @@
 // An input file, from text to verified IR, op by op.
 #include "driver.h"
+#include "gradient.h"
 #include "loop.h"
 
 #include <stdlib.h>
@@ -231,6 +232,7 @@ static program *plan(driver *d, unit_op *o, const cg_target *target, uint32_t in
     pass_options options = settings_pass(d, target);
     options.index_bits = index_bits;
     options.after = print_after(d);
+    if (!o->frontend && !o->text) o->op = tensor_without_unread(d->arena, o->op);   // text by hand: sema has seen to others
     const char *machine = target->kind == CG_HOST ? "host" : "cuda";
     if (o->text) return pass_loop(d->arena, d->ds, o->text, machine, &options);
     if (option_given(d, OPT_NO_SCHEDULE)) return pass_naive(d->arena, d->ds, o->op, &options);

@@ -36,6 +36,18 @@ static const char *stage_that_writes(const tensor_op *op, const tensor_val_info 
     return NULL;
 }
 
+// An equation writes it, but no result needs any stage of it.
+static bool never_used(const schedule_checker *c, const char *path) {
+    size_t n = strcspn(path, ".");
+    const char *whole = arena_strndup(c->s->arena, path, n);
+    for (uint32_t i = 0; i < c->op->op->stages.len; i++)
+        if (schedule_covers(whole, c->op->op->stages.data[i].name)) return false;
+    for (const ast_equation *e = c->op->body ? c->op->body->equations : NULL; e; e = e->next)
+        for (const ast_expr *t = e->targets; t; t = t->next)
+            if (t->name.text && !strncmp(t->name.text, path, n) && !t->name.text[n]) return true;
+    return false;
+}
+
 bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
     if (unknowable(c)) return true;
     const tensor_op *op = c->op->op;
@@ -48,6 +60,11 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at) {
     }
     const tensor_val_info *v = schedule_value_find(c, path);
     const char *beside = v ? stage_that_writes(op, v) : NULL;
+    if (!v && never_used(c, path)) {
+        diag_help(diag(c->s->ds, E0515, at, "no result needs '%s', so nothing computes it", path),
+                  "leave it out, here and in the op");
+        return false;
+    }
     diagnostic *d = beside ? diag(c->s->ds, E0515, at, "'%s' is not a stage: stage '%s' computes it too", path, beside)
                            : diag(c->s->ds, E0515, at, v ? "'%s' is a parameter of '%s', not a stage" : "'%s' is no stage of '%s'", path, c->op->path);
     if (v) diag_note(d, v->at, "'%s' is declared here", path);

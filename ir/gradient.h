@@ -39,4 +39,8 @@ tensor_op *tensor_gradient(arena *a, diag_set *ds, const tensor_op *op, const gr
 tensor_op *tensor_saving(arena *a, const tensor_op *op, const char *name, const gradient_saved *saved,
                          uint32_t nsaved);
 
+// The op without the stages that none of its results needs, directly or by others: `op` itself where all are needed, and where
+// results do not come last among its parameters, as those of the language do.
+tensor_op *tensor_without_unread(arena *a, tensor_op *op);
+
 #endif

@@ -8,6 +8,7 @@ typedef struct {
     gradient *g;
     tensor_op *to;
     bool *needed;     // per value
+    bool more;        // some became so
     bool *given;      // per value: the caller hands it over, nothing computes it
     bool *one;        // per value: the sum of a softmax whose maximum makes up for it
     bool *low;        // per value: of a result of 32 bits, which a stage has whole
@@ -17,17 +18,22 @@ typedef struct {
 } moving;
 
 // ---- What is needed --------------------------------------------------------------------------------------
+static void need_value(moving *m, tensor_val v) {
+    m->more |= !m->needed[v];
+    m->needed[v] = true;
+}
+
 static void need(moving *m, tensor_expr e, bool *seen) {
     const tensor_node *n = tensor_node_at(m->g->op, e);
     if (seen[e]) return;
     seen[e] = true;
-    if (n->op == TENSOR_LOAD_OP) m->needed[n->imm.i] = true;
+    if (n->op == TENSOR_LOAD_OP) need_value(m, (tensor_val)n->imm.i);
     for (uint32_t i = 0; i < n->nargs; i++) need(m, n->args[i], seen);
 }
 
 static void need_stage(moving *m, const tensor_stage *s, bool *seen) {
     for (uint32_t t = 0; t < s->ntargets; t++) {
-        m->needed[s->targets[t].val] = true;   // one stage writes them all
+        need_value(m, s->targets[t].val);   // one stage writes them all
         for (uint32_t i = 0; i < s->targets[t].rank; i++) need(m, s->targets[t].index[i], seen);
     }
     for (uint32_t i = 0; i < s->nbody; i++) need(m, s->body[i], seen);
@@ -54,18 +60,13 @@ static void need_classes(moving *m) {
 
 static void find_needed(moving *m) {
     const tensor_op *op = m->g->op;
-    bool *seen = ARENA_ARRAY(m->g->arena, bool, op->exprs.len), more = true;
+    bool *seen = ARENA_ARRAY(m->g->arena, bool, op->exprs.len);
     need_classes(m);
-    while (more) {   // of loops, a stage may read what a later one wrote
-        more = false;
-        for (uint32_t i = op->stages.len; i-- > 0;) {
-            uint32_t before = 0, after = 0;
-            for (tensor_val v = 0; v < op->vals.len; v++) before += m->needed[v];
+    do {   // of loops, a stage may read what a later one wrote
+        m->more = false;
+        for (uint32_t i = op->stages.len; i-- > 0;)
             if (writes_needed(m, &op->stages.data[i])) need_stage(m, &op->stages.data[i], seen);
-            for (tensor_val v = 0; v < op->vals.len; v++) after += m->needed[v];
-            more |= after > before;
-        }
-    }
+    } while (m->more);
 }
 
 // ---- Moving ----------------------------------------------------------------------------------------------
@@ -185,19 +186,24 @@ static void move_spaces(moving *m) {
     }
 }
 
-tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
+static moving moving_new(gradient *g) {
     moving m = {.g = g,
-                .to = tensor_op_new(g->arena, k->name),
                 .needed = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .given = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .one = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .low = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
                 .as = ARENA_ARRAY(g->arena, tensor_val, g->op->vals.len)};
+    for (tensor_val v = 0; v < g->op->vals.len; v++) m.as[v] = TENSOR_NO_VAL;
+    return m;
+}
+
+tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
+    moving m = moving_new(g);
+    m.to = tensor_op_new(g->arena, k->name);
     m.rewriting = gradient_rewriting_new(g, m.to, put_value, &m);
     tensor_op *to = m.to;
     to->source = g->op->source;
     to->at = g->at;
-    for (tensor_val v = 0; v < g->op->vals.len; v++) m.as[v] = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < k->nresults; i++) m.needed[k->results[i]] = true;
     for (uint32_t i = 0; i < k->nsaved; i++) {
         const gradient_saved *x = &k->saved[i];
@@ -219,4 +225,24 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
         VEC_PUSH(to->arena, &to->requires, q);
     }
     return to;
+}
+
+// ---- An op without what no result needs ------------------------------------------------------------------
+static bool results_last(const tensor_op *op) {
+    bool result = false;
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        if (result && op->vals.data[v].role != VAL_RESULT) return false;
+        result = op->vals.data[v].role == VAL_RESULT;
+    }
+    return true;
+}
+
+tensor_op *tensor_without_unread(arena *a, tensor_op *op) {
+    gradient g = {.arena = a, .op = op};
+    moving m = moving_new(&g);
+    for (tensor_val v = 0; v < op->nparams; v++) m.needed[v] = op->vals.data[v].role == VAL_RESULT;
+    find_needed(&m);
+    bool all = true;
+    for (uint32_t i = 0; i < op->stages.len; i++) all &= writes_needed(&m, &op->stages.data[i]);
+    return all || !results_last(op) ? op : tensor_saving(a, op, op->name, NULL, 0);
 }
