@@ -1,7 +1,5 @@
 // gnnc inspect: what a source file, a manifest or a graph holds.
-#include "driver.h"
-
-#include "runtime/gnnrt.h"
+#include "graph_file.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -201,13 +199,10 @@ static void inspect_graph(driver *d, const char *path, textbuf *out) {
     gnn_graph g = {0};
     gnn_graph_statistics s;
     gnn_status status = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &c);
-    if (!status) status = gnn_graph_read(c, path, &g);
+    if (!status) status = graph_file_read(d, c, path, &g);
     if (!status) status = gnn_graph_measure(c, &g, &s);
     if (!status) put_graph(out, path, &g, &s);
-    else if (status == GNN_IO) {
-        d->io_fault = true;
-        diag(d->ds, E0801, NO_SPAN, "%s", gnn_context_error(c));
-    } else diag(d->ds, runtime_code((int)status, E0817), NO_SPAN, "%s", c ? gnn_context_error(c) : gnn_status_text(status));
+    else graph_file_fault(d, c, status);
     if (c) gnn_graph_free(c, &g);
     gnn_context_free(c);
 }

@@ -1,5 +1,6 @@
 // The graph of a run: read from a file or generated, and its arrays by name.
 #include "bind.h"
+#include "graph_file.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -48,19 +49,9 @@ static bool graph_fault(driver *d, const run_graph *g, gnn_status s) {
     const char *why = g->context ? gnn_context_error(g->context) : gnn_status_text(s);
     if (s == GNN_BAD_GENERATOR) {
         diag_help(usage(d, E0812, "--graph=%s: %s", g->text, why), "generators are %s", generators);
-    } else if (s == GNN_IO) {
-        d->io_fault = true;
-        diagnostic *e = diag(d->ds, E0801, NO_SPAN, "%s", why);
-        if (!strpbrk(g->text, "./")) diag_help(e, "generators are %s", generators);
     } else {
-        diagnostic *e = diag(d->ds, runtime_code((int)s, E0817), NO_SPAN, "%s", why);
-        if (strstr(why, "rowptr"))
-            diag_help(e, "a graph's .npz holds rowptr, where the edges of each destination begin, and col, their sources; "
-                         "it may hold etype, ntype, weight, batch, y and x");
-        if (strstr(why, "edge_index"))
-            diag_help(
-                e,
-                "rowptr counts the edges sorted by edge_index[1], col is edge_index[0] in that order: the README has the lines");
+        diagnostic *e = graph_file_fault(d, g->context, s);
+        if (s == GNN_IO && !strpbrk(g->text, "./")) diag_help(e, "generators are %s", generators);
     }
     return false;
 }
@@ -70,8 +61,11 @@ bool run_graph_load(driver *d, const char *text, run_graph *g) {
     gnn_status s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &g->context);
     if (s) return graph_fault(d, g, s);
     if (!g->given) return true;
-    if (is_generator(g->text)) s = gnn_graph_generate(g->context, g->text, &g->graph);
-    else s = gnn_graph_read(g->context, g->text, &g->graph);
+    if (is_generator(g->text)) {
+        graph_file_unasked(d);
+        s = gnn_graph_generate(g->context, g->text, &g->graph);
+    }
+    else s = graph_file_read(d, g->context, g->text, &g->graph);
     if (!s) s = gnn_graph_expand(g->context, &g->graph);
     if (s) return graph_fault(d, g, s);
     count_classes(g);

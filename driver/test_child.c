@@ -1,6 +1,7 @@
 // A case in a process of its own: a copy of this one that runs the case's command line and prints to a file
 // without a name.
 #define _GNU_SOURCE   // memfd_create
+#include "graph_file.h"
 #include "test.h"
 
 #include <errno.h>
@@ -51,6 +52,9 @@ static words command_of(arena *a, const driver *d, const test_case *c, const cha
         VEC_PUSH(a, &w, arena_printf(a, "--seed-fault=%s", option_text(d, OPT_SEED_FAULT, "")));
     for (uint32_t i = 0; c->target != TEST_HOST && i < d->values[OPT_ARCH].len; i++)
         VEC_PUSH(a, &w, arena_printf(a, "--arch=%s", d->values[OPT_ARCH].data[i]));
+    graph_words graph = {0};
+    graph_file_options(d, &graph);
+    for (uint32_t i = 0; i < graph.len; i++) VEC_PUSH(a, &w, graph.data[i]);
     if (option_given(d, OPT_PACK)) VEC_PUSH(a, &w, "--no-lineinfo");   // half of a cubin
     for (uint32_t i = 0; i < c->options.len; i++) VEC_PUSH(a, &w, c->options.data[i]);
     return w;

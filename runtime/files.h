@@ -2,9 +2,9 @@
 // archives, and the making of rows from edges in any order.
 //
 // Messages name file, place and value: "g.npz: col[123] = 99 is outside U (34)",
-// "g.mtx:17: expected two integers, got 'x'". Memory for a text file of B bytes stays below 4 B + 64 MiB; what
-// a member of an archive takes is bounded by its shape, which must agree with its size, which must be one that
-// its compressed bytes can give.
+// "g.mtx:17: expected two integers, got 'x'". Memory for a text file of B bytes stays below 4 B + 64 MiB, but where ids are
+// numbered anew (8 B more). What a member of an archive takes is bounded by its shape, which must agree with its size, which must be
+// one that its compressed bytes can give; all members of a graph take at most 32 B + 64 MiB (graphs that people have take 3 to 28 B).
 #ifndef GNNRT_FILES_H
 #define GNNRT_FILES_H
 
@@ -22,7 +22,9 @@ typedef struct {
     struct zip_file *member;
     const rt_archive *archive;    // of the member
     int fd;                       // a file: neither of the two
-    uint64_t size, at;
+    uint64_t size, at, begin;     // begin: behind a byte order mark
+    const gnn_graph_options *o;   // of a graph; else NULL
+    uint64_t *budget;             // of a member: bytes that arrays may still take; NULL: any
 } rt_source;
 gnn_status rt_source_open(gnn_context *c, const char *path, rt_source *out);
 rt_source rt_source_memory(gnn_context *c, const char *name, const void *bytes, size_t size);
@@ -34,8 +36,11 @@ gnn_status rt_source_read_all(rt_source *s, void *to, size_t n, const char *what
 uint64_t rt_source_left(const rt_source *s);
 const char *rt_short_name(const char *name);   // the end of a long one, so that messages keep their place
 
-// How many nodes a file of that size may declare without listing them.
-int64_t rt_node_limit(uint64_t file_size);
+// How many nodes a text file may declare without listing them: `share` quarters of the memory it may ask for are theirs.
+enum { RT_IDS_SHARE = 1, RT_ROWS_SHARE = 3 };
+int64_t rt_node_limit(const rt_source *s, unsigned share);
+uint64_t rt_graph_memory(const rt_source *s);
+void rt_note(const rt_source *s, gnn_note kind, const char *format, ...) RT_PRINTF(3, 4);
 
 // ---- read_lines.c: text ----------------------------------------------------------------------------------
 enum { RT_LINE_BUFFER = 1 << 18, RT_QUOTE = 40 };
@@ -54,12 +59,14 @@ void rt_lines_rewind(rt_lines *l);
 bool rt_next_line(rt_lines *l);      // false: the end, or a failure in status
 bool rt_next_content(rt_lines *l);   // skips comments and blank lines
 bool rt_is_comment(const rt_lines *l);
+bool rt_carriage_return(rt_lines *l);   // one stands within the line, which is a failure
 gnn_status rt_line_fail(rt_lines *l, const char *format, ...) RT_PRINTF(2, 3);   // "name:line: ..."
 // What stands at p, up to a separator, made fit for a message.
 const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE]);
 
 // Each returns the position after the number, or NULL where there is none or it does not fit.
-const char *rt_parse_real(const char *p, const char *end, double *out);   // finite
+const char *rt_parse_real(const char *p, const char *end, double *out);   // nan, inf and infinity too, of any case
+bool rt_find_word(const char *text, const char *end, const char *word);   // of any case
 
 static inline const char *rt_skip_blanks(const char *p, const char *end)
 {
@@ -178,6 +185,7 @@ struct rt_archive {
     struct zip *zip;
     rt_source file;
     gnn_status status;   // of a read of the file that failed
+    uint64_t *budget;    // see rt_source
 };
 gnn_status rt_archive_open(gnn_context *c, const char *path, rt_archive *out);
 gnn_status rt_archive_memory(gnn_context *c, const char *name, const void *bytes, size_t size,
@@ -189,11 +197,33 @@ gnn_status rt_archive_status(const rt_archive *a, const struct zip_error *e);   
 gnn_status rt_archive_read(rt_archive *a, const char *member, bool required, rt_npy_form form,
                            gnn_array *out);
 
-// ---- read_graph*.c, read_edges.c, read_matrix_market.c ---------------------------------------------------
+// ---- read_form.c: what a graph file is by its first bytes ------------------------------------------------
+gnn_status rt_find_form(rt_source *s, gnn_graph_format *form);
+
+// ---- read_head.c: what the comments before the first edge say --------------------------------------------
+typedef struct {
+    int64_t rows, sources, edges;   // -1: not said
+    bool both;                      // each edge of two nodes stands there once, and has no direction
+    bool bipartite;                 // the two columns count apart
+    bool konect;                    // ids from 1; a fourth column holds times
+} rt_edge_head;
+void rt_edge_head_line(rt_edge_head *h, const char *p, const char *end);   // of a comment
+
+// ---- read_ids.c: ids numbered anew -----------------------------------------------------------------------
+typedef struct {
+    int64_t *id;   // sorted, each once
+    int64_t n, capacity;
+} rt_ids;
+gnn_status rt_ids_reserve(gnn_context *c, rt_ids *ids, int64_t n);
+void rt_ids_finish(rt_ids *ids);   // what was put there by hand, sorted
+int64_t rt_ids_find(const rt_ids *ids, int64_t id);   // ids->n: it is not there
+
+// ---- read_graph*.c, read_edges.c, read_metis.c, read_matrix_market.c -------------------------------------
 gnn_status rt_read_graph_archive(rt_archive *a, gnn_graph *g);
 gnn_status rt_read_graph_features(rt_archive *a, gnn_graph *g);   // x, dense or sparse
 gnn_status rt_read_edge_list(rt_source *s, gnn_graph *g);
 gnn_status rt_read_matrix_market(rt_source *s, gnn_graph *g);
+gnn_status rt_read_metis(rt_source *s, gnn_graph *g);
 // Offsets of n classes over total entries: 0 first, total last, never falling.
 gnn_status rt_check_file_offsets(gnn_context *c, const char *file, const char *array, const gnn_array *offsets,
                                  int64_t n, int64_t total, const char *of);

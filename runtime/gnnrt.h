@@ -439,12 +439,41 @@ typedef struct {
     gnn_array train_idx, val_idx, test_idx;   // nodes, i64; rank 0 where absent
 } gnn_graph;
 
-// By content, then extension: .npz (rowptr, col; where there etype, ntype, batch, graph_ptr, x or sparse
-// x_indptr x_indices x_data x_dim, y, weight, train_idx val_idx test_idx, num_src), Matrix Market
-// (coordinate; row = destination), edge list ("src dst [weight]" a line, # and % comments). Edges of text
-// files are sorted by (row, col, weight), those of npz are kept.
-// Ids and rows of a text file of B bytes are below (B + 16 MiB) / 8, so that a small file cannot ask for much memory.
+// By content, then extension:
+//   .npz           rowptr, col; where there etype, ntype, batch, graph_ptr, x or sparse x_indptr x_indices x_data x_dim, y, weight,
+//                  train_idx val_idx test_idx, num_src; edges stay in their order
+//   Matrix Market  coordinate; the row is the destination; symmetric, skew-symmetric and hermitian ones have both triangles
+//   METIS          .graph: a line a node, ids from 1
+//   edge list      "src dst [weight]" a line, # and % comments. Headers are heeded: SNAP's "# Undirected graph" and "# Nodes: N
+//                  Edges: M", KONECT's "% sym|asym|bip WEIGHTS" (ids from 1, sizes on the next line)
+// Edges of text files are sorted by (row, col, weight). A first line that may be an edge, or counts of nodes and edges, is refused,
+// until the format says which. A text file of B bytes has ids below (B + 16 MiB) / 8, .mtx and METIS (B + 48 MiB) / 8 rows; the arrays
+// of a .npz take at most 32 B + 64 MiB: a small file cannot ask for much memory.
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out);
+
+#define GNN_GRAPH_FORMATS(X)                                                                                     \
+    X(AUTO, "auto") X(NPZ, "npz") X(MTX, "mtx") X(EDGES, "edges") X(COUNTS, "counts") X(METIS, "metis")
+typedef enum {
+#define X(name, text) GNN_GRAPH_##name,
+    GNN_GRAPH_FORMATS(X)
+#undef X
+    GNN_GRAPH_FORMAT_COUNT
+} gnn_graph_format;   // EDGES: an edge list whose comments say nothing; COUNTS: one whose first line is "nodes edges" or "nodes nodes edges"
+typedef enum {
+    GNN_NOTE_BASE,      // ids seem to count from 1
+    GNN_NOTE_GAPS,      // most ids occur nowhere
+    GNN_NOTE_HEADER,    // the file is not what its header says
+    GNN_NOTE_IGNORED    // a part of the file is not read
+} gnn_note;
+typedef struct {
+    gnn_graph_format format;
+    enum { GNN_BASE_AUTO, GNN_BASE_0, GNN_BASE_1 } base;   // of ids in edge lists; AUTO: 0, or as a header says
+    bool compact;      // edge lists: ids that occur are numbered anew, in their order
+    uint64_t memory;   // bytes in place of the 64 MiB above, and a proportional part of them for ids and rows; 0: 64 MiB
+    void (*note)(void *user, gnn_note kind, const char *text);   // what the caller should look at; NULL: nobody listens
+    void *user;
+} gnn_graph_options;
+gnn_status gnn_graph_read_as(gnn_context *c, const char *path, const gnn_graph_options *o, gnn_graph *out);   // o NULL: all 0
 // Made with integers alone, so the same on every machine; edges are sorted by (row, col, etype). SEED is 1 if
 // left out.
 //   rmat:SCALE:DEGREE[:SEED]        2^SCALE nodes, DEGREE edges a node, a b c d = .57 .19 .19 .05; loops, duplicates stay

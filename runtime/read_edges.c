@@ -1,6 +1,11 @@
-// Edge lists as SNAP has them: "u v" or "u v weight" a line, between blanks or commas, is an edge u -> v;
-// lines that begin with # or % are comments. Ids are kept: there are as many nodes as the largest id and one.
+// Edge lists as SNAP and KONECT have them: "u v" or "u v weight" a line, between blanks or commas, is an edge u -> v;
+// lines that begin with # or % are comments, and those before the first edge may say more (read_head.c). Ids are kept: there are as
+// many nodes as the largest id and one, or as a header says. The file is read twice, to count and to place; three times and four where
+// ids are numbered anew.
 #include "files.h"
+
+#include <ctype.h>
+#include <string.h>
 
 typedef struct {
     int64_t from, to;
@@ -8,9 +13,20 @@ typedef struct {
 } edge;
 typedef struct {
     rt_lines lines;
-    int64_t limit;     // of nodes
-    int columns;       // 0 until the first edge tells
-    int64_t told_at;   // its line
+    gnn_graph_format format;
+    rt_edge_head head;
+    int64_t base;             // of ids
+    int64_t limit;            // of nodes
+    int columns;              // 0 until the first edge tells
+    int64_t told_at;          // its line
+    edge first;               // in case it is counts
+    int64_t least, most;      // ids of the others, as they stand there
+    int64_t to_end, from_end; // the largest id and one, of each column
+    int64_t edges;            // lines
+    bool at_counts;           // the next content is counts
+    bool times;               // a fourth column was there
+    rt_ids ids;               // where they are numbered anew
+    bool renamed;
 } edge_list;
 
 // The position behind a separator, or NULL.
@@ -25,7 +41,12 @@ static const char *skip_separator(const char *p, const char *end)
 static gnn_status bad_line(edge_list *l, const char *expected, const char *p)
 {
     char quoted[RT_QUOTE];
-    return rt_line_fail(&l->lines, "expected %s, got %s", expected, rt_quote(p, l->lines.end, quoted));
+    if (rt_carriage_return(&l->lines))
+        return l->lines.status;
+    p = rt_skip_blanks(p, l->lines.end);
+    bool names = !l->columns && p < l->lines.end && (isalpha((unsigned char)*p) || *p == '"');
+    return rt_line_fail(&l->lines, "expected %s, got %s%s", expected, rt_quote(p, l->lines.end, quoted),
+                        names ? "; tail -n +2 OLD > NEW leaves out the names of a table's columns" : "");
 }
 
 static gnn_status check_columns(edge_list *l, int columns)
@@ -47,6 +68,11 @@ static const char *parse_id(edge_list *l, const char *p, int64_t *out)
         bad_line(l, "two integers", p);
         return NULL;
     }
+    *out -= l->base;
+    if (*out < 0) {
+        rt_line_fail(&l->lines, "id 0 stands there, but ids count from 1%s", l->head.konect ? " under such a header" : "");
+        return NULL;
+    }
     if (*out < l->limit)
         return q;
     l->lines.status =
@@ -56,6 +82,18 @@ static const char *parse_id(edge_list *l, const char *p, int64_t *out)
                 l->lines.s->name, (long long)l->lines.number, (long long)*out,
                 (unsigned long long)l->lines.s->size, (long long)l->limit);
     return NULL;
+}
+
+// KONECT's fourth column.
+static gnn_status parse_time(edge_list *l, const char *p)
+{
+    double time;
+    const char *end = l->lines.end, *q = l->head.konect ? skip_separator(p, end) : NULL;
+    q = q && q < end ? rt_parse_real(q, end, &time) : NULL;
+    if (!q || rt_skip_blanks(q, end) < end)
+        return bad_line(l, l->head.konect ? "at most four columns" : "at most three columns", rt_skip_blanks(p, end));
+    l->times = true;
+    return check_columns(l, 4);
 }
 
 static gnn_status parse_edge(edge_list *l, edge *e)
@@ -77,67 +115,296 @@ static gnn_status parse_edge(edge_list *l, edge *e)
     p = rt_parse_real(third, end, &e->weight);
     if (!p || !rt_ends_token(p, end))
         return bad_line(l, "a number as weight", third);
-    if (rt_skip_blanks(p, end) < end)
-        return bad_line(l, "at most three columns", p);
-    return check_columns(l, 3);
+    return rt_skip_blanks(p, end) < end ? parse_time(l, p) : check_columns(l, 3);
 }
 
-static gnn_status count_edges(edge_list *l, rt_rows *rows, int64_t *nodes)
+// ---- Counts at the head ----------------------------------------------------------------------------------
+// "nodes edges", or "nodes nodes edges".
+static gnn_status parse_counts(edge_list *l)
+{
+    const char *p = l->lines.at, *end = l->lines.end;
+    int64_t count[3];
+    int n = 0;
+    for (p = rt_skip_blanks(p, end); n < 3 && p < end; n++) {
+        const char *q = rt_parse_count(p, end, &count[n]);
+        if (!q || !rt_ends_token(q, end))
+            return bad_line(l, "counts of nodes and edges", p);
+        p = q == end ? q : skip_separator(q, end);
+    }
+    if (n < 2 || p < end)
+        return rt_line_fail(&l->lines, "expected 'nodes edges' or 'nodes nodes edges'");
+    l->at_counts = false;
+    l->head.edges = count[n - 1];
+    l->head.rows = n == 2 || count[0] > count[1] ? count[0] : count[1];
+    l->head.sources = l->head.rows;
+    return GNN_OK;
+}
+
+static bool may_be_counts(const edge_list *l)
+{
+    double last = l->columns == 3 ? l->first.weight : (double)(l->first.to + l->base);
+    int64_t nodes = l->first.from + l->base;
+    if (l->columns == 3 && l->first.to + l->base > nodes)
+        nodes = l->first.to + l->base;
+    return l->edges > 1 && l->columns <= 3 && last == (double)(l->edges - 1) && nodes >= l->most + (l->least == 0);
+}
+
+static gnn_status check_counts(edge_list *l)
+{
+    rt_source *s = l->lines.s;
+    bool heeded = l->format != GNN_GRAPH_EDGES;
+    if (l->format == GNN_GRAPH_COUNTS && l->edges != l->head.edges)
+        return rt_fail(s->c, GNN_BAD_FILE, "%s: its first line promises %lld edges, and %lld lines follow", s->name,
+                       (long long)l->head.edges, (long long)l->edges);
+    if (l->format == GNN_GRAPH_AUTO && !l->head.konect && may_be_counts(l))
+        return rt_fail(s->c, GNN_BAD_FILE,
+                       "%s:%lld: this may be an edge, and it may be the counts of nodes and of the %lld edges behind it: the "
+                       "format says which, 'edges' or 'counts'",
+                       s->name, (long long)l->told_at, (long long)l->edges - 1);
+    if (heeded && l->head.edges >= 0 && l->head.edges != l->edges)
+        rt_note(s, GNN_NOTE_HEADER, "its header promises %lld edges, and it has %lld", (long long)l->head.edges,
+                (long long)l->edges);
+    return GNN_OK;
+}
+
+// ---- Edges -----------------------------------------------------------------------------------------------
+static bool next_content(edge_list *l)
+{
+    while (rt_next_line(&l->lines)) {
+        if (rt_is_comment(&l->lines)) {
+            if (!l->columns && l->format == GNN_GRAPH_AUTO)
+                rt_edge_head_line(&l->head, l->lines.at, l->lines.end);
+        } else if (rt_skip_blanks(l->lines.at, l->lines.end) < l->lines.end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The header may say where ids begin.
+static void set_base(edge_list *l)
+{
+    const gnn_graph_options *o = l->lines.s->o;
+    l->base = o && o->base != GNN_BASE_AUTO ? o->base == GNN_BASE_1 : l->head.konect;
+}
+
+static bool next_edge(edge_list *l, edge *e)
+{
+    if (!next_content(l) || (l->at_counts && (parse_counts(l) || !next_content(l))))
+        return false;
+    if (!l->columns)
+        set_base(l);
+    if (parse_edge(l, e))
+        return false;
+    if (l->renamed) {
+        e->from = rt_ids_find(&l->ids, e->from);
+        e->to = rt_ids_find(&l->ids, e->to);
+    }
+    return true;
+}
+
+static void rewind_edges(edge_list *l)
+{
+    rt_lines_rewind(&l->lines);
+    l->at_counts = l->format == GNN_GRAPH_COUNTS;
+}
+
+static bool mirrored(const edge_list *l, const edge *e)
+{
+    return l->head.both && e->from != e->to;
+}
+
+static void note_ids(edge_list *l, const edge *e)
+{
+    int64_t low = e->from < e->to ? e->from : e->to, high = e->from < e->to ? e->to : e->from;
+    l->from_end = e->from >= l->from_end ? e->from + 1 : l->from_end;
+    l->to_end = e->to >= l->to_end ? e->to + 1 : l->to_end;
+    if (!l->edges++) {
+        l->first = *e;
+        return;
+    }
+    l->least = low + l->base < l->least ? low + l->base : l->least;
+    l->most = high + l->base > l->most ? high + l->base : l->most;
+}
+
+static gnn_status count_row(rt_rows *rows, int64_t row)
+{
+    if (row >= rows->nodes && rt_rows_grow(rows, row + 1))
+        return GNN_NO_MEMORY;
+    rt_rows_count(rows, row);
+    return GNN_OK;
+}
+
+static gnn_status count_edges(edge_list *l, rt_rows *rows)
 {
     edge e;
-    while (rt_next_content(&l->lines)) {
-        if (parse_edge(l, &e))
-            return l->lines.status;
-        int64_t needed = (e.from > e.to ? e.from : e.to) + 1;
-        *nodes = needed > *nodes ? needed : *nodes;
-        if (e.to >= rows->nodes && rt_rows_grow(rows, e.to + 1))
+    l->least = INT64_MAX;
+    l->edges = l->most = 0;
+    while (next_edge(l, &e)) {
+        note_ids(l, &e);
+        if (count_row(rows, e.to) || (mirrored(l, &e) && count_row(rows, e.from)))
             return GNN_NO_MEMORY;
-        rt_rows_count(rows, e.to);
     }
-    return l->lines.status;
+    return l->lines.status ? l->lines.status : check_counts(l);
 }
 
-static gnn_status place_edges(edge_list *l, rt_rows *rows)
+static gnn_status place_edges(edge_list *l, rt_rows *rows, int64_t sources)
 {
     edge e;
-    while (rt_next_content(&l->lines)) {
-        if (parse_edge(l, &e))
-            return l->lines.status;
-        rows->strayed |= e.from >= rows->nodes;
+    while (next_edge(l, &e)) {
+        rows->strayed |= e.from >= sources || (mirrored(l, &e) && e.to >= sources);
         rt_rows_place(rows, e.to, e.from, e.weight);
+        if (mirrored(l, &e))
+            rt_rows_place(rows, e.from, e.to, e.weight);
     }
     return l->lines.status;
 }
 
-static gnn_status read_rows(edge_list *l, rt_rows *rows)
+// ---- Nodes -----------------------------------------------------------------------------------------------
+static int64_t larger(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+static gnn_status count_nodes(edge_list *l, int64_t *rows, int64_t *sources)
+{
+    rt_source *s = l->lines.s;
+    int64_t said = larger(l->head.rows, l->head.sources);
+    if (said > l->limit)
+        return rt_fail(s->c, GNN_TOO_LARGE, "%s: %lld nodes, as its header says, are too many for a file of %llu bytes", s->name,
+                       (long long)said, (unsigned long long)s->size);
+    if (l->format == GNN_GRAPH_COUNTS && larger(l->to_end, l->from_end) > said)
+        return rt_fail(s->c, GNN_BAD_FILE, "%s: id %lld is outside the %lld nodes that its first line promises%s", s->name,
+                       (long long)(larger(l->to_end, l->from_end) - 1 + l->base), (long long)said,
+                       l->base ? "" : "; do ids count from 1?");
+    *rows = larger(l->to_end, l->renamed ? l->ids.n : l->head.rows);
+    *sources = larger(l->from_end, l->renamed ? l->ids.n : l->head.sources);
+    if (!l->head.bipartite)
+        *rows = *sources = larger(*rows, *sources);
+    return GNN_OK;
+}
+
+static gnn_status read_rows(edge_list *l, rt_rows *rows, gnn_graph *g)
 {
     int64_t nodes = 0;
-    gnn_status s = count_edges(l, rows, &nodes);
+    gnn_status s = count_edges(l, rows);
+    if (!s)
+        s = count_nodes(l, &nodes, &g->sources);
     if (!s)
         s = rt_rows_grow(rows, nodes);
     if (!s)
-        s = rt_rows_place_all(rows, l->columns == 3);
+        s = rt_rows_place_all(rows, l->columns >= 3);
     if (s)
         return s;
-    rt_lines_rewind(&l->lines);
-    return place_edges(l, rows);
+    rewind_edges(l);
+    return place_edges(l, rows, g->sources);
+}
+
+// ---- Ids anew --------------------------------------------------------------------------------------------
+static gnn_status list_ids(edge_list *l)
+{
+    rt_source *s = l->lines.s;
+    edge e;
+    int64_t n = 0;
+    l->limit = INT64_MAX;
+    while (next_edge(l, &e))
+        n++;
+    if (l->lines.status || rt_ids_reserve(s->c, &l->ids, 2 * n))
+        return l->lines.status ? l->lines.status : GNN_NO_MEMORY;
+    rewind_edges(l);
+    while (next_edge(l, &e) && l->ids.n < l->ids.capacity) {
+        l->ids.id[l->ids.n++] = e.from;
+        l->ids.id[l->ids.n++] = e.to;
+    }
+    rt_ids_finish(&l->ids);
+    l->renamed = true;
+    rewind_edges(l);
+    return l->lines.status;
+}
+
+// ---- What the caller should look at ----------------------------------------------------------------------
+static int64_t named_nodes(rt_source *s, const gnn_graph *g)
+{
+    bool *named = rt_alloc_zeroed(s->c, (size_t)g->nodes + 1);
+    int64_t n = 0;
+    if (!named)
+        return -1;
+    for (int64_t v = 0; v < g->nodes; v++)
+        named[v] |= g->rowptr[v + 1] > g->rowptr[v];
+    for (int64_t e = 0; e < g->edges; e++)
+        named[g->col[e]] = true;
+    for (int64_t v = 0; v < g->nodes; v++)
+        n += named[v];
+    rt_free(s->c, named);
+    return n;
+}
+
+static int64_t doubled(const gnn_graph *g)
+{
+    int64_t n = 0;
+    for (int64_t v = 0; v < g->nodes; v++)
+        for (int64_t e = g->rowptr[v] + 1; e < g->rowptr[v + 1]; e++)
+            n += g->col[e] == g->col[e - 1];
+    return n;
+}
+
+static void note_nodes(edge_list *l, const gnn_graph *g)
+{
+    enum { FEW_NODES = 64 };
+    rt_source *s = l->lines.s;
+    int64_t least = l->edges ? larger(0, l->first.from < l->first.to ? l->first.from : l->first.to) : 0, named;
+    least = l->least - l->base < least ? l->least - l->base : least;
+    if (l->base || l->renamed || l->head.bipartite || !l->edges)
+        return;
+    if (least == 1)
+        rt_note(s, GNN_NOTE_BASE, "no edge names node 0; where ids count from 1, every node lies one too far");
+    if (g->nodes >= FEW_NODES && l->head.rows < 0 && (named = named_nodes(s, g)) >= 0 && named < g->nodes / 2)
+        rt_note(s, GNN_NOTE_GAPS, "edges name %lld of its %lld nodes; the other ids up to the largest are nodes without edges",
+                (long long)named, (long long)g->nodes);
+}
+
+static gnn_status note_all(edge_list *l, const gnn_graph *g)
+{
+    rt_source *s = l->lines.s;
+    if (!s->o || !s->o->note)
+        return GNN_OK;
+    if (l->times)
+        rt_note(s, GNN_NOTE_IGNORED, "its fourth column, of times, is not read");
+    if (l->head.both && doubled(g))
+        rt_note(s, GNN_NOTE_HEADER, "%lld edges are there twice: its header says that each pair of nodes stands there once",
+                (long long)doubled(g));
+    note_nodes(l, g);
+    return gnn_context_status(s->c) ? GNN_NO_MEMORY : GNN_OK;
+}
+
+// ---- The whole -------------------------------------------------------------------------------------------
+static gnn_status read_list(edge_list *l, rt_rows *rows, gnn_graph *g)
+{
+    gnn_status s = l->lines.s->o && l->lines.s->o->compact ? list_ids(l) : GNN_OK;
+    if (!s)
+        s = read_rows(l, rows, g);
+    if (!s)
+        s = rt_rows_finish(rows, g);
+    return s ? s : note_all(l, g);
 }
 
 gnn_status rt_read_edge_list(rt_source *source, gnn_graph *g)
 {
     gnn_context *c = source->c;
-    edge_list l = {.limit = rt_node_limit(source->size)};
+    gnn_graph_format format = source->o ? source->o->format : GNN_GRAPH_AUTO;
+    edge_list l = {.format = format,
+                   .head = {-1, -1, -1, false, false, false},
+                   .at_counts = format == GNN_GRAPH_COUNTS,
+                   .limit = rt_node_limit(source, RT_IDS_SHARE)};
     rt_rows rows;
     gnn_status s = rt_rows_new(c, source->name, 0, &rows);
     if (!s)
         s = rt_lines_open(source, "#%", &l.lines);
     if (!s)
-        s = read_rows(&l, &rows);
+        s = read_list(&l, &rows, g);
     if (l.lines.buffer)
         rt_lines_close(&l.lines);
-    if (!s)
-        s = rt_rows_finish(&rows, g);
+    rt_free(c, l.ids.id);
     rt_rows_free(&rows);
-    g->sources = g->nodes;
     return s;
 }

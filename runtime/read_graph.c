@@ -1,47 +1,7 @@
-// Reads a graph from a path or from memory: which reader it is follows from the first bytes, then from the
-// extension.
+// Reads a graph from a path or from memory, by the reader of its form.
 #include "files.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-typedef enum { ARCHIVE, MATRIX_MARKET, EDGE_LIST } graph_form;
-
-static bool has_extension(const char *path, const char *extension)
-{
-    size_t n = strlen(path), m = strlen(extension);
-    return n >= m && !strcasecmp(path + n - m, extension);
-}
-
-static gnn_status refuse(const rt_source *s, const char *why)
-{
-    return rt_fail(s->c, GNN_BAD_FILE, "%s: %s", s->name, why);
-}
-
-static gnn_status find_form(rt_source *s, graph_form *form)
-{
-    char head[16] = "";
-    size_t got;
-    gnn_status status = rt_source_read(s, head, sizeof head - 1, &got);
-    rt_source_rewind(s);
-    if (status)
-        return status;
-    *form = EDGE_LIST;
-    if (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4))
-        *form = ARCHIVE;
-    else if (!strncasecmp(head, "%%MatrixMarket", 14))
-        *form = MATRIX_MARKET;
-    else if (!memcmp(head, "\x93NUMPY", 6))
-        return refuse(s, "is a single array; a graph is a .npz with rowptr and col, a .mtx or an edge list");
-    else if (!memcmp(head, "\x1f\x8b", 2))
-        return refuse(s, "is compressed by gzip; decompress it first");
-    else if (has_extension(s->name, ".npz"))
-        return refuse(s, "does not begin as a .npz archive does");
-    else if (has_extension(s->name, ".mtx"))
-        return refuse(s, "does not begin with '%%MatrixMarket'");
-    return GNN_OK;
-}
 
 static void set_name(gnn_graph *g, const char *path)
 {
@@ -60,33 +20,53 @@ static gnn_status read_archive(rt_archive *a, gnn_status opened, gnn_graph *g)
     return s;
 }
 
+enum { ARCHIVE_FACTOR = 32 };   // bytes of arrays a byte of their archive
+
 // path is NULL for a source in memory.
+static gnn_status read_npz(rt_source *s, const char *path, gnn_graph *g)
+{
+    rt_archive a;
+    uint64_t budget = s->size * ARCHIVE_FACTOR + rt_graph_memory(s);
+    gnn_status opened = path ? rt_archive_open(s->c, path, &a)
+                             : rt_archive_memory(s->c, s->name, s->bytes, (size_t)s->size, &a);
+    a.budget = &budget;
+    return read_archive(&a, opened, g);
+}
+
 static gnn_status read_graph(rt_source *s, const char *path, gnn_graph *g)
 {
-    graph_form form;
-    rt_archive a;
-    gnn_status status = find_form(s, &form);
+    gnn_graph_format form;
+    gnn_status status = rt_find_form(s, &form);
+    bool list = form == GNN_GRAPH_AUTO || form == GNN_GRAPH_EDGES || form == GNN_GRAPH_COUNTS;
     if (status)
         return status;
+    if (!list && s->o && (s->o->base != GNN_BASE_AUTO || s->o->compact))
+        rt_note(s, GNN_NOTE_IGNORED, "it is no edge list, so where ids begin is not asked, and none is numbered anew");
     switch (form) {
-    case ARCHIVE:
-        return read_archive(&a,
-                            path ? rt_archive_open(s->c, path, &a)
-                                 : rt_archive_memory(s->c, s->name, s->bytes, (size_t)s->size, &a),
-                            g);
-    case MATRIX_MARKET: return rt_read_matrix_market(s, g);
-    case EDGE_LIST: return rt_read_edge_list(s, g);
+    case GNN_GRAPH_NPZ: return read_npz(s, path, g);
+    case GNN_GRAPH_MTX: return rt_read_matrix_market(s, g);
+    case GNN_GRAPH_METIS: return rt_read_metis(s, g);
+    case GNN_GRAPH_AUTO:
+    case GNN_GRAPH_EDGES:
+    case GNN_GRAPH_COUNTS: return rt_read_edge_list(s, g);
+    case GNN_GRAPH_FORMAT_COUNT: break;
     }
-    return GNN_BAD_FILE;
+    return rt_fail(s->c, GNN_BAD_ARGUMENT, "%s: there is no graph format of the number %d", s->name, (int)form);
 }
 
 gnn_status gnn_graph_read(gnn_context *c, const char *path, gnn_graph *out)
+{
+    return gnn_graph_read_as(c, path, NULL, out);
+}
+
+gnn_status gnn_graph_read_as(gnn_context *c, const char *path, const gnn_graph_options *o, gnn_graph *out)
 {
     if (!rt_begin(c, __func__, path && out))
         return GNN_BAD_ARGUMENT;
     *out = (gnn_graph){0};
     rt_source s;
     gnn_status status = rt_source_open(c, path, &s);
+    s.o = o;
     if (!status)
         status = read_graph(&s, path, out);
     rt_source_close(&s);

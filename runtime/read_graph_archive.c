@@ -137,7 +137,7 @@ static gnn_status expand_batch(gnn_context *c, gnn_graph *g)
 
 static gnn_status check_batch(rt_archive *a, const gnn_graph *g, const int64_t *batch)
 {
-    int64_t limit = g->nodes + rt_node_limit(a->file.size);
+    int64_t limit = g->nodes + rt_node_limit(&a->file, RT_IDS_SHARE);
     for (int64_t v = 0, before = 0; v < g->nodes; before = batch[v++])
         if (batch[v] < before)
             return rt_fail(a->c, GNN_BAD_FILE, "%s: batch[%lld] = %lld after %lld", a->name, (long long)v,

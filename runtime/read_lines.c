@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 gnn_status rt_lines_open(rt_source *s, const char *comments, rt_lines *out)
 {
@@ -73,7 +74,16 @@ static bool is_comment(const rt_lines *l, const char *p)
     return false;
 }
 
-bool rt_next_line(rt_lines *l)
+// A file whose lines end with carriage returns alone would be one comment.
+bool rt_carriage_return(rt_lines *l)
+{
+    if (l->at == l->end || !memchr(l->at, '\r', (size_t)(l->end - l->at)))
+        return false;
+    rt_line_fail(l, "a carriage return stands within the line; lines end with \\n or \\r\\n (tr '\\r' '\\n' < OLD > NEW)");
+    return true;
+}
+
+static bool next_line(rt_lines *l)
 {
     l->number++;
     size_t searched = 0;
@@ -105,6 +115,12 @@ bool rt_next_line(rt_lines *l)
     }
 }
 
+// Of what is no comment, the reader of its numbers notices.
+bool rt_next_line(rt_lines *l)
+{
+    return next_line(l) && !(rt_is_comment(l) && rt_carriage_return(l));
+}
+
 bool rt_is_comment(const rt_lines *l)
 {
     return l->at < l->end && is_comment(l, l->at);
@@ -133,6 +149,12 @@ const char *rt_quote(const char *p, const char *end, char out[RT_QUOTE])
     *to++ = '\'';
     *to = 0;
     return out;
+}
+
+bool rt_find_word(const char *text, const char *end, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(end - text) >= n && !strncasecmp(text, word, n);
 }
 
 // ---- Reals -----------------------------------------------------------------------------------------------
@@ -213,6 +235,22 @@ static bool convert_slowly(const char *p, const char *end, double *out)
     return isfinite(*out);
 }
 
+static const char *parse_word(const char *p, const char *end, double *out)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"nan", NAN}, {"infinity", INFINITY}, {"inf", INFINITY}};
+    bool sign = p < end && (*p == '-' || *p == '+'), negative = sign && *p == '-';
+    p += sign;
+    for (size_t i = 0; i < RT_COUNT(words); i++)
+        if (rt_find_word(p, end, words[i].word)) {
+            *out = negative ? -words[i].value : words[i].value;
+            return p + strlen(words[i].word);
+        }
+    return NULL;
+}
+
 // Digits below 2^53 and powers of ten up to 22 are exact doubles, so one operation rounds rightly.
 const char *rt_parse_real(const char *p, const char *end, double *out)
 {
@@ -220,7 +258,7 @@ const char *rt_parse_real(const char *p, const char *end, double *out)
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     decimal d = scan_decimal(p, end);
     if (!d.end)
-        return NULL;
+        return parse_word(p, end, out);
     if (!d.exact || d.digits >> 53 || d.exponent > 22 || d.exponent < -22)
         return convert_slowly(p, d.end, out) ? d.end : NULL;
     double value = (double)d.digits;

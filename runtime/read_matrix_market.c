@@ -1,13 +1,13 @@
 // Matrix Market files in coordinate form. An entry (i, j) is an edge j -> i with ids from 1: rows are
-// destinations. The values of real and integer matrices become weights; symmetric and skew-symmetric ones are
-// given both triangles.
+// destinations. The values of real and integer matrices become weights; symmetric, hermitian and skew-symmetric ones are
+// given both triangles, whichever the file has.
 #include "files.h"
 
 #include <string.h>
 #include <strings.h>
 
 typedef enum { REAL, INTEGER, PATTERN } field;
-typedef enum { GENERAL, SYMMETRIC, SKEW } symmetry;
+typedef enum { GENERAL, SYMMETRIC, SKEW, HERMITIAN } symmetry;
 typedef struct {
     rt_lines lines;
     field field;
@@ -58,13 +58,15 @@ static gnn_status bad_word(matrix *m, const char *what, const char *choices, con
 
 static gnn_status read_banner(matrix *m)
 {
-    static const char *const fields[] = {"real", "integer", "pattern", NULL};
-    static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", NULL};
+    static const char *const fields[] = {"real", "integer", "pattern", "double", "unsigned-integer", NULL};
+    static const field field_of[] = {REAL, INTEGER, PATTERN, REAL, INTEGER};
+    static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
     char words[WORDS][WORD];
     if (!rt_next_line(&m->lines))
         return m->lines.status ? m->lines.status : rt_line_fail(&m->lines, "the file is empty");
     bool whole = split_words(m->lines.at, m->lines.end, words);
-    if (strcasecmp(words[0], "%%MatrixMarket") || strcasecmp(words[1], "matrix") || !whole)
+    bool banner = !strcasecmp(words[0], "%%MatrixMarket") || !strcasecmp(words[0], "%MatrixMarket");
+    if (!banner || strcasecmp(words[1], "matrix") || !whole)
         return rt_line_fail(&m->lines, "expected '%%%%MatrixMarket matrix coordinate FIELD SYMMETRY'");
     if (strcasecmp(words[2], "coordinate"))
         return bad_word(m, "format", "'coordinate'", words[2]);
@@ -72,11 +74,9 @@ static gnn_status read_banner(matrix *m)
     if (f < 0)
         return bad_word(m, "field", "real, integer or pattern", words[3]);
     if (s < 0)
-        return bad_word(m, "symmetry", "general, symmetric or skew-symmetric", words[4]);
-    m->field = (field)f;
-    m->symmetry = (symmetry)s;
-    if (m->field == PATTERN && m->symmetry == SKEW)
-        return rt_line_fail(&m->lines, "a pattern cannot be skew-symmetric");
+        return bad_word(m, "symmetry", "general, symmetric, skew-symmetric or hermitian", words[4]);
+    m->field = field_of[f];
+    m->symmetry = s == HERMITIAN ? SYMMETRIC : (symmetry)s;   // of numbers that are real
     return GNN_OK;
 }
 
@@ -98,7 +98,7 @@ static const char *parse_three(matrix *m, int64_t out[3])
 static gnn_status check_sizes(matrix *m)
 {
     rt_source *s = m->lines.s;
-    int64_t limit = rt_node_limit(s->size);
+    int64_t limit = rt_node_limit(s, RT_ROWS_SHARE);
     if (m->symmetry != GENERAL && m->rows != m->cols)
         return rt_line_fail(&m->lines, "a symmetric matrix must be square, got %lld x %lld",
                             (long long)m->rows, (long long)m->cols);
@@ -146,15 +146,6 @@ static const char *parse_position(matrix *m, const char *p, const char *what, in
     return q;
 }
 
-static gnn_status check_triangle(matrix *m, const entry *e)
-{
-    if (m->symmetry == GENERAL || e->row > e->col || (m->symmetry == SYMMETRIC && e->row == e->col))
-        return GNN_OK;
-    return rt_line_fail(&m->lines, "entry (%lld, %lld) is not below the diagonal of a %s matrix",
-                        (long long)e->row + 1, (long long)e->col + 1,
-                        m->symmetry == SYMMETRIC ? "symmetric" : "skew-symmetric");
-}
-
 // An integer that a double holds exactly.
 static const char *parse_integer(const char *p, const char *end, double *out)
 {
@@ -190,7 +181,7 @@ static gnn_status parse_entry(matrix *m, entry *e)
         return m->lines.status;
     if (rt_skip_blanks(p, m->lines.end) < m->lines.end)
         return expected(m, "the end of the line", p);
-    return check_triangle(m, e);
+    return GNN_OK;
 }
 
 // Runs over all entries, once to count (rows->col is NULL) and once to place.
@@ -240,7 +231,7 @@ static gnn_status read_rows(matrix *m, rt_rows *rows)
     if (!s)
         s = walk(m, rows);
     if (!s)
-        s = rt_rows_place_all(rows, m->field != PATTERN);
+        s = rt_rows_place_all(rows, m->field != PATTERN || m->symmetry == SKEW);
     if (s)
         return s;
     matrix before = *m;

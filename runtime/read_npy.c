@@ -114,6 +114,21 @@ static gnn_status read_data(reader *r)
     return GNN_OK;
 }
 
+// What all arrays of a graph may take together.
+static gnn_status charge(reader *r)
+{
+    uint64_t bytes = (uint64_t)r->h.count * r->out_bytes, *budget = r->source->budget;
+    if (!budget)
+        return GNN_OK;
+    if (bytes <= *budget) {
+        *budget -= bytes;
+        return GNN_OK;
+    }
+    return rt_array_fail(r->source, r->array, GNN_TOO_LARGE,
+                         "it takes %llu bytes, and so small a file may ask for %llu more without being allowed more memory",
+                         (unsigned long long)bytes, (unsigned long long)*budget);
+}
+
 static gnn_status read_array(reader *r, rt_npy_form form)
 {
     gnn_status s = rt_npy_read_header(r->source, r->array, &r->h);
@@ -126,6 +141,8 @@ static gnn_status read_array(reader *r, rt_npy_form form)
     gnn_dtype type = form == RT_AS_INDEX ? GNN_I64 : r->h.read_as;
     r->out_bytes = gnn_dtype_bytes(type);
     set_strides(r);
+    if (charge(r))
+        return GNN_TOO_LARGE;
     s = gnn_array_new(r->source->c, type, r->h.rank, r->h.shape, r->out);
     return s ? s : read_data(r);
 }

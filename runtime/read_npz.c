@@ -197,7 +197,7 @@ static gnn_status read_member(rt_archive *a, zip_int64_t index, const char *memb
     if (zip_stat_index(a->zip, (zip_uint64_t)index, 0, &st))
         return rt_fail(a->c, rt_archive_status(a, zip_get_error(a->zip)), "%s: %s: %s", a->name, member,
                        zip_strerror(a->zip));
-    rt_source s = {.c = a->c, .name = a->name, .archive = a, .fd = -1, .size = st.size};
+    rt_source s = {.c = a->c, .name = a->name, .archive = a, .fd = -1, .size = st.size, .budget = a->budget};
     s.member = zip_fopen_index(a->zip, (zip_uint64_t)index, 0);
     if (!s.member)
         return rt_fail(a->c, rt_archive_status(a, zip_get_error(a->zip)),

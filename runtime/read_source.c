@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,10 +20,33 @@ const char *rt_short_name(const char *name)
     return n > SHOWN_NAME ? name + (n - SHOWN_NAME) : name;
 }
 
-int64_t rt_node_limit(uint64_t file_size)
+uint64_t rt_graph_memory(const rt_source *s)
 {
-    uint64_t bytes = (file_size < (uint64_t)1 << 50 ? file_size : (uint64_t)1 << 50) + (16u << 20);
+    return s->o && s->o->memory ? s->o->memory : (uint64_t)64 << 20;
+}
+
+static uint64_t bounded(uint64_t bytes)
+{
+    return bytes < (uint64_t)1 << 50 ? bytes : (uint64_t)1 << 50;
+}
+
+int64_t rt_node_limit(const rt_source *s, unsigned share)
+{
+    uint64_t bytes = bounded(s->size) + bounded(rt_graph_memory(s)) / 4 * share;
     return (int64_t)(bytes / sizeof(int64_t));
+}
+
+void rt_note(const rt_source *s, gnn_note kind, const char *format, ...)
+{
+    char text[512];
+    if (!s->o || !s->o->note)
+        return;
+    int n = snprintf(text, sizeof text, "%s: ", s->name);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    va_end(args);
+    s->o->note(s->o->user, kind, text);
 }
 
 static gnn_status refuse_file(gnn_context *c, int fd, const char *name, const char *why)
@@ -63,7 +88,7 @@ void rt_source_close(rt_source *s)
 
 void rt_source_rewind(rt_source *s)
 {
-    s->at = 0;
+    s->at = s->begin;
 }
 
 uint64_t rt_source_left(const rt_source *s)

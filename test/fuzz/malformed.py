@@ -135,13 +135,17 @@ def good_edges(r):
     else:
         rows = [[str(u), str(v)] for u, v in edges]
     r.shuffle(rows)
+    if rows and int(rows[0][-1].split(".")[0].split("e")[0]) == len(rows) - 1:   # else it may be counts, which is refused
+        rows.append(rows.pop(0))
+    if rows and int(rows[0][-1].split(".")[0].split("e")[0]) == len(rows) - 1:
+        return good_edges(r)
     separator = r.choice([" ", "\t", ",", ", ", "  "])
     return "txt", lines(r, [separator.join(row) for row in rows], r.choice(["#", "%"])), g.wanted(weights)
 
 
 def good_tall_matrix(r):
     """As many rows as a file of no size may declare."""
-    rows, columns = 2**21, r.randrange(1, 2**40)
+    rows, columns = 6 * 2**20, r.randrange(1, 2**40)
     v, u = r.randrange(rows), r.randrange(columns)
     text = "%%%%MatrixMarket matrix coordinate pattern general\n%d %d 1\n%d %d\n" % (rows, columns, v + 1, u + 1)
     return "mtx", text.encode(), "%d %d 1 %d -" % (rows, columns, v * 1000003 + u + 1)
@@ -427,7 +431,7 @@ def bad_edges(r):
         rows[i] = "1 2 3 4"
         text = place + "expected at most three columns, got '4'"
     elif kind == 3:
-        rows[i] = "1 2 " + r.choice(["nan", "inf", "1e999", "x", ".", "1e", "0x1p3"])
+        rows[i] = "1 2 " + r.choice(["nano", "1e999", "x", ".", "1e", "0x1p3"])
         text = place + "expected a number as weight, got "
     elif kind == 4:
         rows.append("1 2 3")
@@ -454,7 +458,7 @@ def bad_matrix(r):
     elif kind == 2:
         rows[i], text = "%s 1 1" % wrong_number(r), place + "expected two integers, got "
     elif kind == 3:
-        rows[i], text = "1 1 " + r.choice(["nan", "inf", "x", "1e999", ""]), place + "expected a number, got "
+        rows[i], text = "1 1 " + r.choice(["in", "infinit", "x", "1e999", ""]), place + "expected a number, got "
     elif kind == 4:
         rows[i], text = "1 1 1 9", place + "expected the end of the line, got '9'"
     elif kind == 5:
@@ -474,10 +478,9 @@ def bad_matrix(r):
     else:
         banner, text = r.choice([("%%MatrixMarket matrix array real general", ":1: the format must be 'coordinate', got 'array'"),
                                  ("%%MatrixMarket matrix coordinate complex general", ":1: the field must be real, integer or pattern, got 'complex'"),
-                                 ("%%MatrixMarket matrix coordinate real hermitian", ":1: the symmetry must be"),
-                                 ("%%MatrixMarket matrix coordinate pattern skew-symmetric", ":1: a pattern cannot be skew-symmetric"),
+                                 ("%%MatrixMarket matrix coordinate real even", ":1: the symmetry must be"),
                                  ("%%MatrixMarket matrix coordinate", ":1: the field must be"),
-                                 ("%MatrixMarket matrix coordinate real general", "does not begin with '%%MatrixMarket'")])
+                                 ("MatrixMarket matrix coordinate real general", "does not begin with '%%MatrixMarket'")])
     return "mtx", "\n".join([banner, sizes] + rows).encode() + b"\n", status, text, "matrix %d" % kind
 
 

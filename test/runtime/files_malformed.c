@@ -48,13 +48,13 @@ static const text_case edge_lists[] = {
     {"0 1\n1 2 3\n", "e.txt:2: expected 2 columns as on line 1, got 3"},
     {"0 1 .5\n1 2\n", "e.txt:2: expected 3 columns as on line 1, got 2"},
     {"0 1 1e999\n", "e.txt:1: expected a number as weight, got '1e999'"},
-    {"0 1 nan\n", "e.txt:1: expected a number as weight, got 'nan'"},
+    {"0 1 nano\n", "e.txt:1: expected a number as weight, got 'nano'"},
     {"0 1 1e\n", "e.txt:1: expected a number as weight, got '1e'"},
     {"0 1 .\n", "e.txt:1: expected a number as weight, got '.'"},
     {"0,1,\n", "e.txt:1: expected a number as weight, got the end of the line"},
     {"0 1 2 3\n", "e.txt:1: expected at most three columns, got '3'"},
     {"source,target\n0,1\n", "e.txt:1: expected two integers, got 'source'"},
-    {"0 1\r2 3\r", "e.txt:1: expected two integers, got '1?2'"},
+    {"0 1\r2 3\r", "e.txt:1: a carriage return stands within the line"},
     {"\x93NUMPY\x01", "e.txt: is a single array"},
     {"\x1f\x8b\x08 x", "e.txt: is compressed by gzip"},
 };
@@ -69,9 +69,8 @@ static const text_case matrices[] = {
      "m.mtx:1: expected '%%MatrixMarket matrix coordinate"},
     {"%%MatrixMarket matrix array real general\n", "m.mtx:1: the format must be 'coordinate', got 'array'"},
     {BANNER "complex general\n", "m.mtx:1: the field must be real, integer or pattern, got 'complex'"},
-    {BANNER "real hermitian\n",
-     "m.mtx:1: the symmetry must be general, symmetric or skew-symmetric, got 'hermitian'"},
-    {BANNER "pattern skew-symmetric\n", "m.mtx:1: a pattern cannot be skew-symmetric"},
+    {BANNER "real even\n",
+     "m.mtx:1: the symmetry must be general, symmetric, skew-symmetric or hermitian, got 'even'"},
     {BANNER "real general more\n", "m.mtx:1: expected '%%MatrixMarket"},
     {BANNER "real general\n", "m.mtx:2: the file ends before its sizes"},
     {BANNER "real general\n3 3\n",
@@ -96,10 +95,6 @@ static const text_case matrices[] = {
     {BANNER "integer general\n3 3 1\n1 1 1.5\n", "m.mtx:3: expected an integer within 2^53, got '1.5'"},
     {BANNER "integer general\n3 3 1\n1 1 9007199254740993\n", "m.mtx:3: expected an integer within 2^53"},
     {BANNER "pattern general\n3 3 1\n1 1 1\n", "m.mtx:3: expected the end of the line, got '1'"},
-    {BANNER "real symmetric\n3 3 1\n1 2 1\n",
-     "m.mtx:3: entry (1, 2) is not below the diagonal of a symmetric matrix"},
-    {BANNER "real skew-symmetric\n3 3 1\n2 2 1\n",
-     "m.mtx:3: entry (2, 2) is not below the diagonal of a skew-symmetric matrix"},
 };
 
 static void long_line(gnn_context *c)
