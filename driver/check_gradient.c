@@ -1,51 +1,26 @@
-// gnnc check --grad: gradients beside finite differences. The op and its gradient are evaluated in f64 on one
-// input; with y its results and dy what the gradient is given, L = sum(dy * y) is differentiated by the
-// central difference of each element, of two steps, as Richardson extrapolation has it: (16 D(h) - D(4 h)) /
-// 15, whose error is of the fourth order. Where the two are far apart the op has a kink nearby, and nothing
-// is said of the element. Results that are not finite are left out of L, and what may reach no others is not
-// compared. An element of the gradient that is not finite is told apart, so that it hides no other. What an op
-// saves for its gradient is evaluated by their twins, which must give the same gradient.
-#include "run.h"
+// gnnc check --grad: gradients beside finite differences, both of the op evaluated in f64 on one input (check_difference.c), and in the
+// type at hand, where they must have numbers, too (check_inputs.c). An element that is not finite is told apart, so that it hides no
+// other. What an op saves for its gradient is evaluated by their twins, which must give the same gradient.
+#include "check_gradient.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST = 48 };   // elements of a tensor
 
-typedef struct {
-    driver *d;
-    const tensor_op *forward, *gradient;
-    const tensor_op *saving, *saved;   // their twins; NULL: nothing is saved
-    const ast_names *wrt;
-    binding *b;             // of the gradient, whose parameters are those of the op and more
-    tensor_array *inputs;   // of the op
-    const int64_t *sizes;
-    int64_t left_out;       // elements of results that are not finite
-    VEC(const char *) cells;
-    uint32_t rows;
-} checking;
-
-typedef struct {
-    int64_t elements, compared, skipped, not_finite;
-    double worst;   // error over the largest element of the gradient
-    int64_t worst_at, first_not_finite;
-} outcome;
-
 // ---- The op ----------------------------------------------------------------------------------------------
-static tensor_val named(const tensor_op *op, const char *name) {
+tensor_val check_named(const tensor_op *op, const char *name) {
     for (tensor_val v = 0; v < op->nparams; v++)
         if (!strcmp(op->vals.data[v].name, name)) return v;
     return TENSOR_NO_VAL;
 }
 
-static int64_t elements(const tensor_array *x) {
+int64_t check_elements(const tensor_array *x) {
     int64_t n = 1;
     for (uint32_t i = 0; i < x->rank; i++) n *= x->shape[i];
     return n;
 }
 
-static bool evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a,
-                     tensor_evaluated *out) {
+bool check_evaluate(checking *c, const tensor_op *op, const tensor_array *inputs, arena *a, tensor_evaluated *out) {
     const char *why = "";
     tensor_eval_input in = {.sizes = c->sizes, .inputs = inputs};
     if (tensor_eval(a, op, &in, out, &why)) return true;
@@ -53,88 +28,9 @@ static bool evaluate(checking *c, const tensor_op *op, const tensor_array *input
     return false;
 }
 
-// Where the gradient is given dy of the first float result: behind the parameters that are the op's.
-static tensor_val first_given(const checking *c) {
-    tensor_val n = 0;
-    for (tensor_val v = 0; v < c->forward->nparams; v++) n += c->forward->vals.data[v].role != VAL_RESULT;
-    return n;
-}
-
 // Where any value may stand the evaluator has a 0.
-static double value_at(const tensor_evaluated *x, int64_t k) {
-    return isinf(x->bound[k]) ? (double)NAN : x->value[k];
-}
-
-static double weighed(checking *c, tensor_array *dy, const tensor_evaluated *y) {
-    (void)c;
-    double sum = 0;
-    for (int64_t k = 0; k < elements(dy); k++) {
-        double w = bind_load(dy->type, dy->data, k);
-        if (w != 0) sum += w * value_at(y, k);
-    }
-    return sum;
-}
-
-// An element that is not finite weighs nothing: of an empty row, a masked one, or where the op is not defined.
-static double leave_out(checking *c, tensor_array *dy, const tensor_evaluated *y) {
-    for (int64_t k = 0; k < elements(dy); k++) {
-        if (isfinite(value_at(y, k))) continue;
-        bind_store(dy->type, dy->data, k, 0);
-        c->left_out++;
-    }
-    return 0;
-}
-
-// The sum of what `of` gives for each result that is a float and its dy.
-static bool over_results(checking *c, double (*of)(checking *, tensor_array *, const tensor_evaluated *),
-                         double *out) {
-    arena *a = arena_new();
-    tensor_evaluated *y = ARENA_ARRAY(a, tensor_evaluated, c->forward->nparams + 1);
-    bool good = evaluate(c, c->forward, c->inputs, a, y);
-    tensor_val given = first_given(c);
-    *out = 0;
-    for (tensor_val v = 0, r = 0; v < c->forward->nparams && good; v++) {
-        const tensor_val_info *i = &c->forward->vals.data[v];
-        if (i->role != VAL_RESULT) continue;
-        if (ir_dtype_is_float(i->type)) *out += of(c, &c->b->arrays[given++], &y[r]);
-        r++;
-    }
-    arena_free(a);
-    return good;
-}
-
-// ---- One element -----------------------------------------------------------------------------------------
-static bool difference(checking *c, tensor_array *x, int64_t at, double step, double *out) {
-    double was = bind_load(x->type, x->data, at), high, low;
-    bind_store(x->type, x->data, at, was + step);
-    double above = bind_load(x->type, x->data, at);
-    bool good = over_results(c, weighed, &high);
-    bind_store(x->type, x->data, at, was - step);
-    double below = bind_load(x->type, x->data, at);
-    good = good && over_results(c, weighed, &low);
-    bind_store(x->type, x->data, at, was);
-    if (good) *out = (high - low) / (above - below);
-    return good;
-}
-
-// NaN is larger than any.
-static void note_error(outcome *o, double error, int64_t at) {
-    o->compared++;
-    if (isnan(error)) error = (double)INFINITY;
-    if (error > o->worst) o->worst = error, o->worst_at = at;
-}
-
-static bool check_element(checking *c, tensor_array *x, int64_t at, double given, double largest,
-                          outcome *o) {
-    const double H = 0x1p-14, NEAR = 1e-6;
-    double fine, coarse, scale = largest + 1e-6;
-    if (!difference(c, x, at, H, &fine) || !difference(c, x, at, 4 * H, &coarse)) return false;
-    bool kink = !(fabs(fine - coarse) <= NEAR * scale + NEAR * fabs(fine));
-    bool reaches_none = c->left_out && given == 0 && fine == 0;
-    if (kink || reaches_none) o->skipped++;
-    else note_error(o, fabs((16 * fine - coarse) / 15 - given) / scale, at);
-    return true;
-}
+double check_value_at(const tensor_evaluated *x, int64_t k) { return isinf(x->bound[k]) ? (double)NAN : x->value[k]; }
+bool check_told_not_finite(const tensor_evaluated *x, int64_t k) { return !isinf(x->bound[k]) && !isfinite(x->value[k]); }
 
 // ---- Tensors ---------------------------------------------------------------------------------------------
 static void tell_not_finite(checking *c, const char *name, const char *tensor, const outcome *o,
@@ -151,28 +47,31 @@ static void tell_none(checking *c, const char *name, const char *tensor) {
     const char *why = "the op has a kink near each";
     if (c->left_out)
         why = arena_printf(c->d->arena, "%lld elements of the results are not finite", (long long)c->left_out);
-    diag(c->d->ds, E0826, NO_SPAN, "%s: no element of '%s' can be compared: %s", name, tensor, why);
+    diag_help(diag(c->d->ds, E0826, NO_SPAN, "%s: no element of '%s' can be compared: %s", name, tensor, why),
+              "--param=NAME=V gives a parameter other values, and --seed others at random");
 }
 
 // than: what gives something else.
 static void add_row(checking *c, const char *name, tensor_val result, const outcome *o, const double *values,
                     const char *than) {
-    enum { COLUMNS = 7 };
+    enum { COLUMNS = 8 };
     arena *a = c->d->arena;
     const char *tensor = c->gradient->vals.data[result].name;
-    bool near = o->worst <= 1e-6, none = o->elements && !o->compared && !o->not_finite;
-    bool right = near && !none && !o->not_finite;
+    bool near = o->worst <= check_tolerance(c), none = o->elements && !o->compared && !o->not_finite;
+    bool right = near && !o->not_finite && !o->beyond;
     const char *cells[COLUMNS] = {name,
                                   tensor,
                                   arena_printf(a, "%lld", (long long)o->elements),
                                   arena_printf(a, "%lld", (long long)o->compared),
                                   arena_printf(a, "%lld", (long long)o->skipped),
                                   arena_printf(a, "%.1e", o->worst),
-                                  right ? "right" : "WRONG"};
+                                  c->reach > 0 && !none ? arena_printf(a, "%g", c->reach) : "-",
+                                  !right ? "WRONG" : none ? "not compared" : "right"};
     for (uint32_t i = 0; i < COLUMNS; i++) VEC_PUSH(a, &c->cells, cells[i]);
     c->rows++;
-    c->d->mismatch |= !right;
+    c->d->mismatch |= !right || none;
     if (o->not_finite) tell_not_finite(c, name, tensor, o, values[o->first_not_finite]);
+    if (o->beyond && !o->not_finite) diag(c->d->ds, E0826, NO_SPAN, "%s: %s", name, o->beyond);
     if (none) tell_none(c, name, tensor);
     if (!near)
         diag(c->d->ds, E0826, NO_SPAN, "%s: element %lld of '%s' is not what %s: off by %.1e of the largest",
@@ -183,29 +82,30 @@ static void add_row(checking *c, const char *name, tensor_val result, const outc
 static double largest_of(const tensor_evaluated *x) {
     double largest = 0;
     for (int64_t k = 0; k < x->points; k++)
-        if (isfinite(value_at(x, k))) largest = fmax(largest, fabs(x->value[k]));
+        if (isfinite(check_value_at(x, k))) largest = fmax(largest, fabs(x->value[k]));
     return largest;
 }
 
-static bool told_not_finite(const tensor_evaluated *x, int64_t k) {
-    return !isinf(x->bound[k]) && !isfinite(x->value[k]);
+// Where some results are not finite, what reaches no others may be so, too.
+static bool find_not_finite(checking *c, tensor_array *of, const tensor_evaluated *x, outcome *o) {
+    for (int64_t k = x->points; k-- > 0;) {
+        bool should = true;
+        if (!check_told_not_finite(x, k)) continue;
+        if (c->left_out && !check_is_smooth(c, of, k, &should)) return false;
+        if (should) o->not_finite++, o->first_not_finite = k;
+    }
+    return true;
 }
 
-static void find_not_finite(const tensor_evaluated *x, outcome *o) {
-    for (int64_t k = x->points; k-- > 0;)
-        if (told_not_finite(x, k)) o->not_finite++, o->first_not_finite = k;
-}
-
-static bool check_tensor(checking *c, tensor_val result, const char *of, const tensor_evaluated *got) {
-    tensor_array *x = &c->inputs[named(c->forward, of)];
-    outcome o = {.elements = elements(x)};
+static bool check_tensor(checking *c, const char *of, const tensor_evaluated *got, outcome *o) {
+    tensor_array *x = &c->wide[check_named(c->gradient, of)];
     double largest = largest_of(got);
-    find_not_finite(got, &o);
-    int64_t each = o.elements > MOST ? o.elements / MOST : 1;
-    for (int64_t k = 0; k < o.elements; k += each)
-        if (!isfinite(value_at(got, k))) o.skipped++;
-        else if (!check_element(c, x, k, got->value[k], largest, &o)) return false;
-    add_row(c, c->gradient->name, result, &o, got->value, "finite differences give");
+    o->elements = check_elements(x);
+    if (!find_not_finite(c, x, got, o)) return false;
+    int64_t each = o->elements > MOST ? o->elements / MOST : 1;
+    for (int64_t k = 0; k < o->elements; k += each)
+        if (!isfinite(check_value_at(got, k))) o->skipped++;
+        else if (!check_element(c, x, k, got->value[k], largest, o)) return false;
     return true;
 }
 
@@ -216,7 +116,7 @@ static tensor_val of_forward(const tensor_op *saved, const tensor_val_info *resu
         while (!(saved->vals.data[*part].facts & FACT_SAVED)) ++*part;
         return (*part)++;
     }
-    tensor_val v = named(saved, result->name);
+    tensor_val v = check_named(saved, result->name);
     return v != TENSOR_NO_VAL && saved->vals.data[v].facts & FACT_GIVEN ? v : TENSOR_NO_VAL;
 }
 
@@ -231,8 +131,8 @@ static void hand_over(checking *c, const tensor_evaluated *given, tensor_array *
         if (to == TENSOR_NO_VAL) continue;
         tensor_array x = {.type = i->type, .rank = i->rank};
         for (uint32_t k = 0; k < i->rank; k++) x.shape[k] = c->sizes[i->axes[k]];
-        x.data = arena_alloc(a, (size_t)elements(&x) * sizeof(double) + 1);
-        for (int64_t k = 0; k < elements(&x); k++)
+        x.data = arena_alloc(a, (size_t)check_elements(&x) * sizeof(double) + 1);
+        for (int64_t k = 0; k < check_elements(&x); k++)
             bind_store(x.type, (void *)x.data, k, of->value ? of->value[k] : (double)of->integer[k]);
         in[to] = x;
     }
@@ -246,7 +146,7 @@ static void compare_saved(checking *c, tensor_val result, const tensor_evaluated
         double x = wanted->value[k], y = got->value[k];
         bool same = x == y || (isnan(x) && isnan(y));
         if (isinf(wanted->bound[k]) || isinf(got->bound[k])) o.skipped++;
-        else note_error(&o, same ? 0 : fabs(y - x) / (largest + 1e-6), k);
+        else check_note_error(&o, same ? 0 : fabs(y - x) / (largest + 1e-6), k);
     }
     add_row(c, c->saved->name, result, &o, got->value, "the gradient without what is saved gives");
 }
@@ -259,10 +159,10 @@ static bool check_saved(checking *c, const tensor_evaluated *wanted) {
     tensor_evaluated *forward = ARENA_ARRAY(a, tensor_evaluated, c->saving->nparams + 1),
                      *got = ARENA_ARRAY(a, tensor_evaluated, c->saved->nparams + 1);
     for (tensor_val v = 0; v < c->gradient->nparams; v++)
-        if (c->gradient->vals.data[v].role != VAL_RESULT) in[named(c->saved, c->gradient->vals.data[v].name)] = c->b->arrays[v];
-    if (!evaluate(c, c->saving, c->inputs, a, forward)) return false;
+        if (c->gradient->vals.data[v].role != VAL_RESULT) in[check_named(c->saved, c->gradient->vals.data[v].name)] = c->wide[v];
+    if (!check_evaluate(c, c->saving, c->levels[0].inputs, a, forward)) return false;
     hand_over(c, forward, in);
-    if (!evaluate(c, c->saved, in, a, got)) return false;
+    if (!check_evaluate(c, c->saved, in, a, got)) return false;
     for (tensor_val v = 0, r = 0; v < c->gradient->nparams; v++)
         if (c->gradient->vals.data[v].role == VAL_RESULT) compare_saved(c, v, &wanted[r], &got[r]), r++;
     return true;
@@ -276,47 +176,62 @@ static const tensor_op *in_f64(arena *a, const tensor_op *of) {
     return op;
 }
 
-static void widen(arena *a, tensor_array *x) {
-    int64_t n = elements(x);
-    if (!ir_dtype_is_float(x->type) || x->type == DT_F64) return;
-    double *wide = ARENA_ARRAY(a, double, (size_t)n + 1);
-    for (int64_t k = 0; k < n; k++) wide[k] = bind_load(x->type, x->data, k);
-    x->type = DT_F64;
-    x->data = wide;
+// Numbers of its own that are moved.
+static tensor_array widened(arena *a, tensor_array x) {
+    if (!ir_dtype_is_float(x.type)) return x;
+    x.type = DT_F64;
+    x.data = ARENA_ARRAY(a, double, (size_t)check_elements(&x) + 1);
+    return x;
 }
 
-// Parameters of the op are among those of its gradient, by name.
-static tensor_array *inputs_of(checking *c) {
-    tensor_array *in = ARENA_ARRAY(c->d->arena, tensor_array, c->forward->nparams + 1);
-    for (tensor_val v = 0; v < c->forward->nparams; v++) {
-        tensor_val same = named(c->gradient, c->forward->vals.data[v].name);
-        if (c->forward->vals.data[v].role != VAL_RESULT) in[v] = c->b->arrays[same];
+// Parameters of each level are among those of the gradient, by name; the level above is given weights behind its other parameters.
+static void fill_level(checking *c, check_level *l, const tensor_op *above) {
+    arena *a = c->d->arena;
+    tensor_val given = 0;
+    l->inputs = ARENA_ARRAY(a, tensor_array, l->op->nparams + 1);
+    l->weights = ARENA_ARRAY(a, tensor_array *, l->op->nparams + 1);
+    for (tensor_val v = 0; v < l->op->nparams; v++) {
+        const tensor_val_info *i = &l->op->vals.data[v];
+        if (i->role == VAL_RESULT) continue;
+        l->inputs[v] = c->wide[check_named(c->gradient, i->name)];
+        given++;
     }
-    return in;
+    for (tensor_val v = 0; v < l->op->nparams; v++) {
+        const tensor_val_info *i = &l->op->vals.data[v];
+        if (i->role == VAL_RESULT && ir_dtype_is_float(i->type))
+            l->weights[l->nweights++] = &c->wide[check_named(c->gradient, above->vals.data[given++].name)];
+    }
+}
+
+static void begin(checking *c) {
+    arena *a = c->d->arena;
+    c->sizes = c->b->sizes;
+    c->narrow = c->b->arrays;
+    c->wide = ARENA_ARRAY(a, tensor_array, c->own->nparams + 1);
+    for (tensor_val v = 0; v < c->own->nparams; v++)
+        c->wide[v] = c->own->vals.data[v].role == VAL_RESULT ? c->narrow[v] : widened(a, c->narrow[v]);
+    for (uint32_t l = 0; l < c->depth; l++) fill_level(c, &c->levels[l], l + 1 < c->depth ? c->levels[l + 1].op : c->gradient);
+}
+
+static bool check_all(checking *c) {
+    arena *a = c->d->arena;
+    tensor_evaluated *got = ARENA_ARRAY(a, tensor_evaluated, c->gradient->nparams + 1);
+    outcome *o = ARENA_ARRAY(a, outcome, c->gradient->nparams + 1);
+    const ast_names *of = c->wrt;
+    bool good = check_find_domain(c) && check_leave_out(c) && check_evaluate(c, c->gradient, c->wide, a, got);
+    for (uint32_t r = 0; of && good; r++, of = of->next) good = check_tensor(c, of->name.text, &got[r], &o[r]);
+    good = good && check_in_type(c, o);
+    for (tensor_val v = 0, r = 0; v < c->gradient->nparams && good; v++)
+        if (c->gradient->vals.data[v].role == VAL_RESULT)
+            add_row(c, c->gradient->name, v, &o[r], got[r].value, "finite differences give"), r++;
+    c->reach = 0;
+    return good && check_saved(c, got);
 }
 
 static void check_op(checking *c, const run_graph *g, const bind_options *options) {
-    arena *a = c->d->arena;
-    if (!(c->b = bind_op(c->d, a, c->gradient, g, options))) return;
-    c->sizes = c->b->sizes;
-    for (tensor_val v = 0; v < c->gradient->nparams; v++)
-        if (c->gradient->vals.data[v].role != VAL_RESULT) widen(a, &c->b->arrays[v]);
-    c->forward = in_f64(a, c->forward);
-    c->gradient = in_f64(a, c->gradient);
-    if (c->saving) c->saving = in_f64(a, c->saving);
-    if (c->saved) c->saved = in_f64(a, c->saved);
-    c->inputs = inputs_of(c);
-    tensor_evaluated *got = ARENA_ARRAY(a, tensor_evaluated, c->gradient->nparams + 1);
-    double none;
-    c->left_out = 0;
-    bool good = over_results(c, leave_out, &none) && evaluate(c, c->gradient, c->b->arrays, a, got);
-    const ast_names *of = c->wrt;
-    for (tensor_val v = 0, r = 0; v < c->gradient->nparams && good; v++) {
-        if (c->gradient->vals.data[v].role != VAL_RESULT) continue;
-        good = check_tensor(c, v, of->name.text, &got[r++]);
-        of = of->next;
-    }
-    if (good) check_saved(c, got);
+    if (!(c->b = bind_op(c->d, c->d->arena, c->own, g, options))) return;
+    begin(c);
+    check_all(c);
     bind_free(c->b);
 }
 
@@ -333,28 +248,64 @@ static void find_twins(checking *c, unit *u, uint32_t gradient) {
         const frontend_op *f = &u->frontend->ops.data[i];
         if (!f->grad && !f->twin && f->name == of->name.text) c->saving = twin_of(u, i);
     }
+    if (c->saving) c->saving = in_f64(c->d->arena, c->saving);
+    if (c->saved) c->saved = in_f64(c->d->arena, c->saved);
+}
+
+// What the gradient is of, and so on, each in f64.
+static bool find_levels(checking *c, unit *u, const unit_op *o) {
+    arena *a = c->d->arena;
+    frontend_steps steps = {0};
+    if (!o->frontend || !frontend_steps_of(u->frontend, o->number, &steps) || !steps.len) return false;
+    c->depth = steps.len;
+    c->levels = ARENA_ARRAY(a, check_level, steps.len);
+    for (uint32_t i = 0; i < steps.len; i++) {
+        const uint32_t level = steps.len - 1 - i;
+        c->levels[level] = (check_level){.op = in_f64(a, steps.data[i].op), .wrt = steps.data[i].wrt};
+    }
+    c->root = steps.data[steps.len - 1].op;
+    c->wrt = steps.data[0].wrt;
+    c->own = o->op;
+    c->gradient = in_f64(a, o->op);
+    find_twins(c, u, o->number);
+    return true;
+}
+
+static void print_rows(checking *c) {
+    run_table t = {.cells = c->cells.data, .rows = c->rows + 1, .columns = 8, .first_number = 2, .last_number = 6};
+    if (c->rows) run_print_table(c->d->arena, &t, stdout);
+    for (uint32_t i = 0; i < c->told.len; i++) printf("%s\n", c->told.data[i]);
+}
+
+static bool takes(const unit *u, const char *text, size_t n) {
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        for (tensor_val v = 0; u->ops.data[i].op && v < u->ops.data[i].op->nparams; v++) {
+            const tensor_val_info *x = &u->ops.data[i].op->vals.data[v];
+            if (x->role != VAL_RESULT && strlen(x->name) == n && !strncmp(x->name, text, n)) return true;
+        }
+    return false;
+}
+
+static bool check_parameters(driver *d, const unit *u) {
+    for (uint32_t i = 0; i < d->values[OPT_PARAM].len; i++) {
+        const char *text = d->values[OPT_PARAM].data[i];
+        size_t n = strcspn(text, "=");
+        if (!text[n] || !n || !text[n + 1]) usage(d, E0812, "--param takes NAME=V, not '%s'", text);
+        else if (!takes(u, text, n)) usage(d, E0809, "no op of '%s' has a parameter '%.*s'", u->path, (int)n, text);
+    }
+    return !d->usage_fault;
 }
 
 void check_gradients(driver *d, unit *u) {
     const char *graph = option_text(d, OPT_GRAPH, "er:9:31,types=3");
-    const char *titles[] = {"gradient", "of", "elements", "compared", "skipped", "worst error", "verdict"};
+    const char *titles[] = {"gradient", "of", "elements", "compared", "skipped", "worst error", "reach", "verdict"};
     bind_options options = {.seed = (uint64_t)option_number(d, OPT_SEED, 0)};
     checking c = {.d = d};
     run_graph g;
-    for (uint32_t i = 0; i < 7; i++) VEC_PUSH(d->arena, &c.cells, titles[i]);
-    if (!run_graph_load(d, graph, &g)) return;
-    for (uint32_t i = 0; i < u->ops.len; i++) {
-        const unit_op *o = &u->ops.data[i];
-        const tensor_op *forward = o->frontend ? frontend_differentiated(u->frontend, o->number) : NULL;
-        if (!forward) continue;
-        c.forward = forward;
-        c.wrt = u->frontend->ops.data[o->number].grad->names;
-        c.gradient = o->op;
-        find_twins(&c, u, o->number);
-        check_op(&c, &g, &options);
-    }
+    for (uint32_t i = 0; i < 8; i++) VEC_PUSH(d->arena, &c.cells, titles[i]);
+    if (!check_parameters(d, u) || !run_graph_load(d, graph, &g)) return;
+    for (uint32_t i = 0; i < u->ops.len; i++)
+        if (find_levels(&c, u, &u->ops.data[i])) check_op(&c, &g, &options);
     run_graph_free(&g);
-    run_table t = {
-        .cells = c.cells.data, .rows = c.rows + 1, .columns = 7, .first_number = 2, .last_number = 5};
-    if (c.rows) run_print_table(d->arena, &t, stdout);
+    print_rows(&c);
 }

@@ -62,6 +62,13 @@ tensor_op *frontend_lower(frontend_unit *u, uint32_t op);
 uint32_t frontend_twin_of(const frontend_unit *u, uint32_t op);   // UINT32_MAX: it has none
 // Of a gradient, the op that it is of, lowered likewise; of another op NULL.
 tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op);
+// Of a gradient, what it differentiates and by what; then of that, where it is a gradient too, and so on. false: a fault was told.
+typedef struct {
+    tensor_op *op;
+    const ast_names *wrt;
+} frontend_step;
+typedef VEC(frontend_step) frontend_steps;
+bool frontend_steps_of(frontend_unit *u, uint32_t op, frontend_steps *out);
 // What a gradient reads of the stages of its op, in its order, and how it comes by it.
 typedef enum { KEPT_AGAIN, KEPT_SAVED, KEPT_GIVEN } frontend_how;   // computed again; in the buffer; a result, which the caller has
 typedef struct {

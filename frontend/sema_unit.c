@@ -1,4 +1,5 @@
 // A file with what it imports: items by name, the prelude before all, ops listed, one op lowered at a time.
+#include "sema_schedule.h"
 #include "sema.h"
 #include <string.h>
 
@@ -393,6 +394,15 @@ const tensor_op *frontend_kept_of(frontend_unit *u, uint32_t op, frontend_kept_l
 tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op) {
     const frontend_op *o = &u->ops.data[op];
     return o->grad ? gradient_lower_source(u->sema, o->grad, lower_forward, u->main->name) : NULL;
+}
+
+bool frontend_steps_of(frontend_unit *u, uint32_t op, frontend_steps *out) {
+    for (const ast_item *g = u->ops.data[op].twin ? NULL : u->ops.data[op].grad; g; g = gradient_find(u->sema, schedule_path_text(u->sema, g->path))) {
+        frontend_step s = {gradient_lower_source(u->sema, g, lower_forward, u->main->path), g->names};
+        if (!s.op) return false;
+        VEC_PUSH(u->arena, out, s);
+    }
+    return true;
 }
 
 // ---- Any form of an op: for the names in it -------------------------------------------------------------
