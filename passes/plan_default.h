@@ -113,6 +113,8 @@ bool default_one_by_one(const planner *p,
 bool default_reduces_dense(const planner *p, const tensor_stage *st);
 // Lanes and vectors run along the innermost left-hand axis.
 bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n, bool deepest);
+bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, bool deepest);   // or others have them
+void default_agree_on_heads(making *m, const stage_group *g, uint32_t depth);   // of dot products that share a kernel (plan_default_dots.c)
 // On a GPU: the lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare);
 void default_stages(making *m, const stage_group *g);

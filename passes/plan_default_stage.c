@@ -179,6 +179,11 @@ static bool loaded_along(const planner *p, const tensor_stage *st, tensor_var v)
     return w.last;
 }
 
+// Each point of v has what is reduced along memory; what ends on v is the same for all of it.
+static bool runs_along_bound(const planner *p, const tensor_stage *st, tensor_var v) {
+    return plan_ends_on(p, st, st->bound[0], v) && !plan_ends_on(p, st, v, st->bound[0]);
+}
+
 // Of all points of an index, whatever maps say of them, to a few results.
 static bool sums_all(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     if (default_one_by_one(p, st) || st->nbound != 1 || st->nkeys) return false;
@@ -204,10 +209,10 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
                           bool deepest) {
     if (sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
     if (n < 2 || !deepest || !few(p, left[n - 1], left[0])) return false;
-    return !default_reduces_dense(p, st) || loaded_along(p, st, left[n - 1]);
+    return !default_reduces_dense(p, st) || (loaded_along(p, st, left[n - 1]) && !runs_along_bound(p, st, left[n - 1]));
 }
 
-static bool stage_has_features(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
+bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                                bool deepest) {
     bool along = m->along && n > 1 && deepest && few(m->p, left[n - 1], left[0]);
     return along || default_has_features(m->p, st, left, n, deepest);
@@ -346,7 +351,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
-    bool vectors = false, features = stage_has_features(m, st, left, n, deepest),
+    bool vectors = false, features = default_lanes_along(m, st, left, n, deepest),
          reduces = !default_one_by_one(p, st);
     bool rows = st->reducer != TENSOR_NO_REDUCER && !default_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
@@ -397,7 +402,7 @@ static uint32_t dot_of(making *m, const stage_group *g, uint32_t depth) {
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
-        if (n == depth && default_reduces_dense(p, st) && !stage_has_features(m, st, left, n, true))
+        if (n == depth && default_reduces_dense(p, st) && !default_lanes_along(m, st, left, n, true))
             return g->data[i];
     }
     return UINT32_MAX;
@@ -456,6 +461,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
             if (!pass && left_over < rows) rows = left_over;
         }
     }
+    default_agree_on_heads(m, g, depth);
     default_level_rounds(m, g);
     for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
@@ -477,7 +483,7 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
     fill_parts(m, st, left, n);
-    if (stage_has_features(m, st, left, n, deepest))
+    if (default_lanes_along(m, st, left, n, deepest))
         fill_share(m, st, left[n - 1], share_axis(m, st, left[n - 1], 1));
     else if (default_reduces_dense(p, st))
         default_fill(m, st->name, SCHEDULE_VECTOR, st->bound[0], share_axis(m, st, st->bound[0], 1).vector,
