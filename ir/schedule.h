@@ -80,6 +80,7 @@ typedef struct schedule {
     VEC(schedule_cell) cells;
     VEC(schedule_let_text) lets;    // that `open` texts name
     VEC(schedule_condition) when;
+    bool names_apart;            // no two indices of a stage have one name, which are renamed to that end
     bool automatic;              // made by a pass: may be changed to fit, never reported as the user's
 } schedule;
 

@@ -120,7 +120,7 @@ static const char *check_body(checking *c, const loop_body *body) {
     return NULL;
 }
 
-const char *lower_refusal(arena *a, const loop_plan *plan, span *at) {
+const char *lower_refusal(arena *a, const loop_plan *plan, span *at, const loop_kernel **in) {
     for (uint32_t i = 0; i < plan->steps.len; i++) {
         if (plan->steps.data[i].kind != LOOP_LAUNCH) continue;
         const loop_kernel *kernel = plan->steps.data[i].kernel;
@@ -131,6 +131,7 @@ const char *lower_refusal(arena *a, const loop_plan *plan, span *at) {
                       ARENA_ARRAY(a, uint8_t, plan->op->exprs.len + 1),
                       at};
         const char *words = check_body(&c, &kernel->body);
+        *in = kernel;
         if (words) return arena_printf(a, "kernel '%s': %s", kernel->name, words);
     }
     return NULL;

@@ -45,14 +45,16 @@ diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format,
     const char *text = arena_vprintf(p->arena, format, args);
     va_end(args);
     if (p->s->automatic) {
-        if (!p->facts->refused) p->facts->refused = text;
+        plan_note_refused(p, text);
         return NULL;
     }
     return diag(p->ds, code, at, "%s", text);
 }
 
 static void flush(planner *p, stage_group *g) {
-    if (g->len) plan_kernel(p, g);
+    p->at_hand = g;
+    if (g->len && !p->failed) plan_kernel(p, g);
+    p->at_hand = NULL;
     *g = (stage_group){0};
 }
 
@@ -69,7 +71,11 @@ static uint32_t fused(planner *p, const schedule_cell *c, uint32_t first) {
         VEC_PUSH(p->arena, &g, i);
         last = i;
     }
+    p->at_hand = &g;
+    p->fused_at_hand = true;
     plan_fusion(p, &g, c);
+    p->at_hand = NULL;
+    p->fused_at_hand = false;
     return last + (p->inserted - before);
 }
 
@@ -142,17 +148,37 @@ static void kernels_done(const planner *p) {
     }
 }
 
+static bool has_name(const planner *p, const tensor_stage *st, uint32_t n, const char *name) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(p->op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name, name)) return true;
+    return false;
+}
+
+// y[e] = … sum{e : dst[e] == src[e]} …, as a function that is called makes it: cells about the one index would hold for the other.
+static void name_apart(planner *p) {
+    for (uint32_t s = 0; s < p->op->stages.len; s++) {
+        const tensor_stage *st = &p->op->stages.data[s];
+        for (uint32_t b = 0; b < st->nbound; b++) {
+            tensor_var_info *v = &p->op->vars.data[st->bound[b]];
+            const char *name = v->name;
+            for (uint32_t k = 2; has_name(p, st, st->nleft + b, v->name); k++) v->name = arena_printf(p->arena, "%s_%u", name, k);
+        }
+    }
+}
+
 planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
                  version_facts *facts) {
     loop_plan *plan = loop_plan_new(a, op);
-    return (planner){.arena = a,
-                     .ds = ds,
-                     .plan = plan,
-                     .op = plan->op,
-                     .s = s,
-                     .machine = m,
-                     .facts = facts,
-                     .nspaces = op->spaces.len};
+    planner p = {.arena = a,
+                 .ds = ds,
+                 .plan = plan,
+                 .op = plan->op,
+                 .s = s,
+                 .machine = m,
+                 .facts = facts,
+                 .nspaces = op->spaces.len};
+    if (s->names_apart) name_apart(&p);
+    return p;
 }
 
 bool plan_equations(planner *p, bool whole) {

@@ -30,6 +30,17 @@ typedef struct {
 const machine *machine_find(const char *name);
 const machine *machine_with(arena *a, const char *name, const pass_options *o);   // as the options have it
 
+typedef VEC(const char *) stage_names;
+
+// What a default does otherwise where its kernels were refused (plan_retreat.c).
+typedef struct {
+    stage_names apart;        // stages that begin kernels of their own
+    stage_names even;         // whose rows are dealt out as if none was long
+    stage_names simple;       // a thread a point, as by the naive plan
+    stage_names why;          // likewise: the refusal of each
+    bool unfused;             // what entries take from their rows has kernels of its own
+} plan_retreat;
+
 // What a version may take for granted: each is a guard of the program's version.
 typedef struct {
     uint32_t index_bits;       // of prepared arrays and maps
@@ -42,6 +53,10 @@ typedef struct {
     bool no_groups;            // those of four warps were
     bool matrices, groups;     // the default has some
     const char *refused;       // why a schedule that nobody wrote cannot be taken
+    stage_names refused_group; // of the stages of a kernel that is why; none: it is about none
+    uint32_t refused_at;       // of those, the one
+    bool refused_fused;        // a statement fuses them, or may
+    const plan_retreat *retreat;   // of the default; NULL: none
     VEC(program_guard) guards; // vector widths: alignment, strides, F % 4 == 0; conditions of `when`
 } version_facts;
 
@@ -122,14 +137,18 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
 schedule *plan_complete(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const machine *m, plan_rows rows,
                         version_facts *facts);
 
+// What is left to try where the default was refused: a kernel's stages apart, a stage by itself, dealt out as the naive plan does. false: nothing.
+bool plan_retreats(arena *a, plan_retreat *r, const version_facts *f);
+void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, version_facts *f);   // by lowering
+
 // Adds the plan's kernels to p->module, its prepared arrays and temporaries to p's tables, its steps to *v.
 typedef struct {
     const machine *machine;
     uint32_t index_bits;
     bool narrow;
 } lower_options;
-// NULL, or what of a plan lowering does not do, in words, and where.
-const char *lower_refusal(arena *a, const loop_plan *plan, span *at);
+// NULL, or what of a plan lowering does not do, in words, and where; *in: of which kernel.
+const char *lower_refusal(arena *a, const loop_plan *plan, span *at, const loop_kernel **in);
 void lower_plan(arena *a, const loop_plan *plan, program *p, program_version *v, const lower_options *o);
 
 // Spaces, parameters and preconditions of a program, as the op has them; no kernels yet.

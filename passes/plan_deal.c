@@ -97,6 +97,7 @@ static span said_at(const nest *n, const dealing *d, schedule_verb verb) {
 static void disagree(nest *n, const dealing *d, schedule_verb verb, loop_place place) {
     const dealing *o = most_of(n, place);
     const char *what = schedule_verb_text(verb), *name = dealt(n, d)->name, *other = dealt(n, o)->name;
+    plan_blame(n->p, dealt(n, d), dealt(n, o));
     diagnostic *fault = plan_refuse(n->p, E0542, said_at(n, d, verb),
                                     "the %u %s of '%s' do not divide the %u of '%s'", threads_of(d, place),
                                     what, name, threads_of(o, place), other);

@@ -46,6 +46,7 @@ static void fill_row_room(making *m, const stage_group *g) {
 }
 
 void default_kernel(making *m, const stage_group *g) {
+    if (default_retreats(m, g)) return;
     default_extremes(m, g);
     if (m->rows >= ROWS_TILED && !default_contracts(m, g) && default_tile(m, g, m->rows - ROWS_TILED)) {
         default_nones(m);
@@ -231,8 +232,8 @@ static plan_rows rest_of_walked(plan_rows rows) {
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
-    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)), .automatic = true};
-    *none = (schedule){.name = class->name, .automatic = true};
+    *s = (schedule){.name = arena_printf(a, "%s%s", class->name, default_rows_text(rows)), .automatic = true, .names_apart = true};
+    *none = (schedule){.name = class->name, .automatic = true, .names_apart = true};
     stage_names kept = {0};
     bool keeps = rows != without_kept(rows), spares = false;
     rows = without_kept(rows);
@@ -250,6 +251,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     plan_counts(&p, true);
     plan_rewrite(&p);
     p.s = s;
+    default_apart(a, facts->retreat, s);
     making m = {.p = &p,
                 .s = s,
                 .class = class,
@@ -268,7 +270,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;
     if (is_walked(rows) && !default_walk(&m)) return NULL;
     if (is_walked(rows)) m.rows = rest_of_walked(rows);
-    if ((rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu) default_follow(&m);
+    const bool follows = (rows == ROWS_SKEWED || rows == ROWS_FEW) && mach->gpu && !(facts->retreat && facts->retreat->unfused);
+    if (follows) default_follow(&m);
     bool fused = rows == ROWS_FUSED_AT_ONCE;
     if ((m.entries || fused) && default_follow_rows(&m)) m.kernels++, m.walks++;
     else if (fused) return NULL;

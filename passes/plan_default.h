@@ -65,8 +65,6 @@ enum { DEFAULT_WINDOW = 16 };   // rows of the windows whose density is asked fo
 
 typedef enum { ROW_OF_LANES, ROW_OF_WARP, ROW_OF_BLOCK } row_owner;   // some lanes of a group; a group; a block's groups
 
-typedef VEC(const char *) stage_names;
-
 typedef struct {
     planner *p;
     schedule *s;
@@ -118,6 +116,7 @@ void default_agree_on_heads(making *m, const stage_group *g, uint32_t depth);   
 // On a GPU: the lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare);
 void default_stages(making *m, const stage_group *g);
+void default_points(making *m, const stage_group *g);   // a thread each, over all indices as one
 void default_suppose_long(making *m);   // some row of what is walked is long
 void default_suppose(making *m, tensor_space s);   // the version is for the extents of its class
 // The type of 16 bits that an expression's values have; DT_COUNT: they have none.
@@ -227,6 +226,9 @@ void default_guard_kept(making *m);                  // it takes little room
 // What it reduces, by so many lanes; all: by no fewer.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 // Of a stage whose points reduce a dense axis: its cells but those of the points.
+// What the default is where it was refused (plan_default_retreat.c): stages that begin kernels; a kernel that is made otherwise, false: it is none such.
+void default_apart(arena *a, const plan_retreat *r, schedule *s);
+bool default_retreats(making *m, const stage_group *g);
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it
 typedef struct {
     int64_t lanes, heads;   // that reduce; that have heads of their own

@@ -35,6 +35,7 @@ void default_nones(making *m) {
         if (plan_inlined(m->p, i)) continue;
         fill_none(m, st, SCHEDULE_FLAT, NULL);
         fill_none(m, st, SCHEDULE_ACCUMULATE, NULL);
+        fill_none(m, st, SCHEDULE_APART, NULL);
         for (uint32_t v = 0; v < st->nleft; v++) fill_nones_of(m, st, st->left[v]);
         for (uint32_t v = 0; v < st->nbound; v++) fill_nones_of(m, st, st->bound[v]);
     }

@@ -545,21 +545,26 @@ static bool flattens(making *m, const stage_group *g) {
     return extent < WARP && s.lanes * s.vector != extent;
 }
 
-static void fill_flat(making *m, const stage_group *g) {
-    planner *p = m->p;
+static void fill_flat(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+    const planner *p = m->p;
+    const char **names = ARENA_ARRAY(p->arena, const char *, n);
+    for (uint32_t k = 0; k < n; k++) names[k] = p->op->vars.data[left[k]].name;
+    schedule_value *v = ARENA_NEW(p->arena, schedule_value);
+    *v = (schedule_value){.nnames = n, .names = names, .var = UINT32_MAX};
+    schedule_fill(p->arena, m->s, (schedule_cell){.verb = SCHEDULE_FLAT, .stage = st->name, .nvalues = 1, .values = v});
+}
+
+void default_points(making *m, const stage_group *g) {
+    const planner *p = m->p;
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
         uint32_t n = plan_left(p, st, left);
-        const char **names = ARENA_ARRAY(p->arena, const char *, n);
-        for (uint32_t k = 0; k < n; k++) names[k] = p->op->vars.data[left[k]].name;
-        schedule_value *v = ARENA_NEW(p->arena, schedule_value);
-        *v = (schedule_value){.nnames = n, .names = names, .var = UINT32_MAX};
-        schedule_fill(p->arena, m->s,
-                      (schedule_cell){.verb = SCHEDULE_FLAT, .stage = st->name, .nvalues = 1, .values = v});
-        default_fill(m, st->name, SCHEDULE_LANES, left[0], WARP, NULL);
-        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], default_groups(p), NULL);
-        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], WARP * default_groups(p), NULL);
+        if (!n) continue;
+        if (n > 1) fill_flat(m, st, left, n);
+        default_fill(m, st->name, SCHEDULE_LANES, left[0], p->machine->gpu ? WARP : 1, NULL);
+        default_fill(m, st->name, SCHEDULE_GROUPS, left[0], p->machine->gpu ? default_groups(p) : 1, NULL);
+        default_fill(m, st->name, SCHEDULE_BLOCK, left[0], p->machine->gpu ? WARP * default_groups(p) : p->machine->block_points, NULL);
     }
 }
 
@@ -580,7 +585,7 @@ void default_stages(making *m, const stage_group *g) {
     planner *p = m->p;
     if (default_matrix(m, g) || default_outer_all(m, g)) return;
     if (flattens(m, g)) {
-        fill_flat(m, g);
+        default_points(m, g);
         return;
     }
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);

@@ -137,7 +137,7 @@ bool plan_matrix_joins(bool before_is, const tensor_stage *st, bool is) {
     return before_is == is || (before_is && st->reducer == TENSOR_NO_REDUCER);
 }
 
-bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
+static bool may_join(planner *p, const stage_group *g, uint32_t stage) {
     const tensor_stage *st = &p->op->stages.data[stage];
     const bool matrix = by_matrices(p, st);
     if (g->len && (plan_carries(p, st) || plan_atomic(p, st))) return false;   // kernels of its own
@@ -153,6 +153,14 @@ bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
             return false;   // a kernel before walks its parts
     }
     return true;
+}
+
+bool plan_joins(planner *p, const stage_group *g, uint32_t stage) {
+    schedule_cell *apart = schedule_find(p->s, p->op->stages.data[stage].name, SCHEDULE_APART, NULL);
+    bool joins = may_join(p, g, stage);
+    if (!apart || !joins || !g->len) return joins;
+    apart->consumed = true;
+    return false;
 }
 
 // What finishes a reduction stands in its loops, and what is said of that one's holds.

@@ -55,6 +55,7 @@ bool plan_alike(planner *p, const index_cut *c, const index_cut *o) {
                                                     : SCHEDULE_UNROLL;
     const schedule_cell *here = c->cell[verb], *there = o->cell[verb];
     const char *text = schedule_verb_text(verb);
+    plan_blame(p, c->stage, o->stage);
     diagnostic *d = plan_refuse(p, E0541, here ? here->at : there->at,
                                 "'%s %s' is not the same for '%s' and '%s', which share the loop over '%s'",
                                 text, plan_index_text(p, here ? c->var : o->var), c->stage->name,

@@ -86,7 +86,8 @@ program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine,
     program *p = naive_can(&guards) ? pass_naive(a, ds, plan->op, o) : NULL;
     if (!p) return NULL;
     span at = plan->op->at;
-    const char *refusal = lower_refusal(a, plan, &at);
+    const loop_kernel *in = NULL;
+    const char *refusal = lower_refusal(a, plan, &at, &in);
     if (refusal) diag(ds, E0977, at, "%s", refusal);
     if (refusal) return NULL;
     const loop_node *unordered = o->nondeterministic ? NULL : loop_unordered(plan);

@@ -15,6 +15,7 @@ typedef struct {
     loop_plans *plans;
     schedule_list *made;
     const char *refused;   // the default, if it was
+    plan_retreat told;     // stages by a thread a point, of all versions
 } versioning;
 
 static const char *unique(const versioning *w, const char *name) {
@@ -39,7 +40,8 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
         return false;
     }
     span at = s->at;
-    const char *refusal = lower_refusal(w->arena, plan, &at);
+    const loop_kernel *in = NULL;
+    const char *refusal = lower_refusal(w->arena, plan, &at, &in);
     if (refusal && !s->automatic) {
         diagnostic *d = diag(w->ds, E0977, at, "%s", refusal);
         diag_note(d, s->at, "by schedule '%s'", s->name);
@@ -49,7 +51,8 @@ static bool add(versioning *w, schedule *s, version_facts *facts) {
             "inside, or those along the rows");
     }
     if (refusal) {
-        w->refused = refusal;
+        w->refused = facts->refused = refusal;
+        plan_refused_kernel(w->arena, plan, in, facts);
         return false;
     }
     program_version v = {.name = unique(w, s->name), .guards = {0}};
@@ -273,20 +276,47 @@ static bool add_schedule(versioning *w, const schedule *given, bool *always) {
 enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a version each
 
 // ---- Without one -----------------------------------------------------------------------------------------
+// Versions for any data are not done without: a kernel of theirs that is refused is made otherwise.
+static bool is_needed(plan_rows rows) { return rows == ROWS_EVEN || rows == ROWS_SKEWED; }
+
+static void note_simple(versioning *w, const plan_retreat *r) {
+    for (uint32_t i = 0; i < r->simple.len; i++) {
+        bool told = false;
+        for (uint32_t k = 0; k < w->told.simple.len; k++) told |= !strcmp(w->told.simple.data[k], r->simple.data[i]);
+        if (told) continue;
+        VEC_PUSH(w->arena, &w->told.simple, r->simple.data[i]);
+        VEC_PUSH(w->arena, &w->told.why, r->why.data[i]);
+    }
+}
+
+// What was refused is, or may be, a sum by matrix operations.
+static bool of_matrices(const schedule *s, const version_facts *f) {
+    bool of = !f->refused_group.len;
+    for (uint32_t i = 0; i < f->refused_group.len; i++)
+        for (uint32_t k = 0; k < s->cells.len; k++)
+            of |= s->cells.data[k].verb == SCHEDULE_MMA && schedule_covers(s->cells.data[k].stage, f->refused_group.data[i]);
+    return of && f->matrices;
+}
+
 // facts: of what was added.
 static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed,
                           version_facts *facts) {
-    bool matrices = true, groups = true;
+    plan_retreat retreat = {0};
+    bool matrices = true, groups = true, again;
     do {
         *facts = (version_facts){
-            .index_bits = w->options->index_bits, .no_matrices = !matrices, .no_groups = !groups};
+            .index_bits = w->options->index_bits, .no_matrices = !matrices, .no_groups = !groups, .retreat = &retreat};
         schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
         if (!s) return NULL;
         take_conditions(w, s, facts);
-        if (add(w, s, facts)) return s;
-        matrices = facts->groups;
-        groups = false;
-    } while (facts->matrices);
+        if (add(w, s, facts)) {
+            note_simple(w, &retreat);
+            return s;
+        }
+        again = is_needed(rows) ? of_matrices(s, facts) : facts->matrices;
+        if (again) matrices = facts->groups, groups = false;
+        else again = is_needed(rows) && plan_retreats(w->arena, &retreat, facts);
+    } while (again);
     return NULL;
 }
 
@@ -367,11 +397,19 @@ static void add_default(versioning *w) {
     }
 }
 
-static void remark_naive(const versioning *w) {
-    const tensor_stage *last = &w->op->stages.data[w->op->stages.len - 1];
-    diagnostic *d = diag(w->ds, P0502, last->at,
-                         "'%s' is compiled by the naive plan alone: the default does not fit", w->op->name);
-    diag_help(d, "%s", w->refused);
+static span stage_at(const versioning *w, const char *name) {
+    const tensor_stage *st = &w->op->stages.data[w->op->stages.len - 1];
+    for (uint32_t i = 0; i < w->op->stages.len; i++)
+        if (!strcmp(w->op->stages.data[i].name, name)) st = &w->op->stages.data[i];
+    return st->at;
+}
+
+static void warn_naive(const versioning *w, const char *stage, const char *why) {
+    diagnostic *d = stage ? diag(w->ds, W0502, stage_at(w, stage), "'%s' of '%s' is computed as by the naive plan: the default does not fit it",
+                                 stage, w->op->name)
+                          : diag(w->ds, W0502, stage_at(w, ""), "'%s' is compiled by the naive plan alone: the default does not fit",
+                                 w->op->name);
+    diag_help(d, "%s", why);
     diag_help(d, "a schedule of its own may deal it out in another way");
 }
 
@@ -397,7 +435,8 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
     if (!good) return NULL;
     if (!always) add_default(&w);
-    if (!always && !w.versions.len && w.refused) remark_naive(&w);
+    if (!always && !w.versions.len && w.refused) warn_naive(&w, NULL, w.refused);
+    for (uint32_t i = 0; i < w.told.simple.len; i++) warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
     pass_done(&o->after, "lower", NULL, NULL, w.p);
     VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
     w.p->versions.data = w.versions.data;

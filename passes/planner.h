@@ -75,6 +75,9 @@ typedef struct {
     uint32_t nspaces;              // of the op as it came; later ones are the plan's own
     uint32_t inserted;             // stages added before those still to come
     bool failed;                   // a refusal was reported
+    const stage_group *at_hand;    // stages of the kernel that is made; NULL: none is
+    bool fused_at_hand;            // a statement fuses them
+    const tensor_stage *blamed;    // of those, whose numbers do not go with another one's; NULL: the last
     VEC(const char *) scaled;      // stages whose sums are held times a factor
     VEC(const char *) counted;     // stages that only count, and reduce no more
     VEC(const char *) finished;       // stages that finish what a reduction before them left
@@ -101,6 +104,10 @@ typedef struct {
     VEC(struct dealt_loop *) dealt;   // and those of plan_dealt.c
     VEC(stage_group *) live;   // of a fused kernel: a stage that is added moves later ones up in all of them
 } planner;
+
+// ---- Refusals of the default (plan_retreat.c) --------------------------------------------------------------
+void plan_note_refused(planner *p, const char *text);
+void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other);   // the later one
 
 // ---- Sums of rows (plan_rfactor.c) -----------------------------------------------------------------------
 void plan_rfactor(planner *p);

@@ -35,11 +35,9 @@ TIMEOUT, MEMORY = 600, 6 << 30   # of a compiler: seconds, bytes
 
 # (op, cliff): why. As the default schedules get better, lines leave.
 KNOWN = {
-    ("chained_f32", "naive"): "a stage of points shares its kernel with a walk of rows that blocks own otherwise",
-    ("chained_grad_f32", "naive"): "likewise",
-    ("ordered_grad_f32", "naive"): "sums over all points stand beside what is dealt out to groups",
-    ("own_point_grad_f32", "naive"): "sums of rows share a loop and hold other numbers of its points",
-    ("steered_f32", "naive"): "a dense sum shares its kernel with a walk of rows that blocks own otherwise",
+    ("chained_f32", "spill"): "products of rows and matrices on tensor cores of f32 hold a little more than there are registers",
+    ("chained_grad_f32", "spill"): "likewise",
+    ("ordered_grad_f32", "steps"): "what a map of two axes takes to a point is not walked by rows",
     ("soft_grad_f32", "blocks"): "a sum over all points and columns into few results is not cut",
     ("waves_f32", "blocks"): "likewise",
     ("waves_f32", "spill"): "sines and cosines of several points are held at once",
@@ -83,19 +81,21 @@ def read_estimates(text):
 
 
 def extent(op, maps, text):
-    """Steps of a loop on average: a size, the points of a row, or, of a number, that."""
+    """Steps of a loop on average: a size, the points of a row or of a part of one, the parts of all rows, or, of a number, that."""
     lo, hi = text.split(" .. ", 1)
-    size = re.fullmatch(r"size\(([^)]*)\)", hi)
-    if lo == "0" and size:
-        rows = [m for m in maps if size.group(1).startswith(m + ".")]   # parts of its rows
-        return op.sizes.get(size.group(1)) or (op.sizes.get(maps[rows[0]][1], 1) if rows else 1)
+    size, part = re.fullmatch(r"size\(([^)]*)\)", hi), re.search(r"(?:\.parts|cut_parts\([\w.]+, |part_ends\.\S*?\.)(\d+)", hi)
+    if size and size.group(1) in op.sizes:
+        return op.sizes[size.group(1)]
     if lo == "0" and hi.isdigit():
         return int(hi)
     if hi.startswith("at_least("):
         return 0   # rows that are cut: a graph has none, or few
     for name, (domain, into) in maps.items():
-        if name in hi and op.sizes.get(domain) and op.sizes.get(into):
-            return op.sizes[domain] / op.sizes[into]
+        points, rows = op.sizes.get(domain), op.sizes.get(into)
+        if name in hi and points and rows and part:
+            return min(int(part.group(1)), points / rows) if "part_ends" in hi else points / int(part.group(1)) + rows
+        if name in hi and points and rows:
+            return points / rows
     return DEGREE
 
 
