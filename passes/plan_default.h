@@ -86,6 +86,7 @@ typedef struct {
     bool sorted;                  // at hand: rows in the order of their lengths
     bool sums;                    // at hand: one walk of rows
     bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too
+    bool dots;                    // at hand: what reduces a dense axis has lanes along that, not along features
     uint32_t widest;              // at hand: bytes of an element along the last index of a kernel's stages
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel

@@ -215,6 +215,7 @@ bool default_has_features(const planner *p, const tensor_stage *st, const tensor
 bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                                bool deepest) {
     bool along = m->along && n > 1 && deepest && few(m->p, left[n - 1], left[0]);
+    if (m->dots && deepest && default_reduces_dense(m->p, st)) return false;
     return along || default_has_features(m->p, st, left, n, deepest);
 }
 
@@ -591,10 +592,11 @@ void default_stages(making *m, const stage_group *g) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t depth = plan_left(p, &p->op->stages.data[g->data[g->len - 1]], left);
     m->along = walks_features(p, g, depth);
+    m->dots = dot_of(m, g, depth) != UINT32_MAX;   // of which one has no features: all of them are dealt out like that
     m->widest = widest_of(p, g, depth);
     if (p->machine->gpu) fill_gpu_stages(m, g, depth);
     else fill_host_stages(m, g, depth);
-    m->along = false;
+    m->along = m->dots = false;
     m->widest = 0;
     schedule *whole = p->s;
     default_nones(m);
