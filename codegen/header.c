@@ -15,7 +15,7 @@ static const char reserved[] =
     " not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires"
     " restrict return short signed sizeof static static_assert static_cast struct switch template this"
     " thread_local throw true try typedef typeid typename typeof union unix unsigned using virtual"
-    " void volatile wchar_t while xor xor_eq NULL I offsetof ";
+    " typeof typeof_unqual void volatile wchar_t while xor xor_eq NULL I offsetof ";
 
 typedef struct {
     textbuf *out;
@@ -23,15 +23,32 @@ typedef struct {
     VEC(const char *) members;
 } header;
 
+// Macros of gnnrt.h and of <stdint.h>: GNN_ABI, INT32_MAX.
+static bool is_macro(const char *name) {
+    static const char *const begins[] = {"INT", "UINT", "SIZE_", "PTRDIFF_", "SIG_ATOMIC_", "WCHAR_", "WINT_"},
+                      *const ends[] = {"_MAX", "_MIN", "_WIDTH"};
+    size_t length = strlen(name);
+    bool ours = !strncmp(name, "GNN", 3) && name[length - 1] != '_', begun = false, ended = false;
+    for (size_t k = 0; k < sizeof begins / sizeof *begins; k++) begun |= !strncmp(name, begins[k], strlen(begins[k]));
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        ended |= length > strlen(ends[k]) && !strcmp(name + length - strlen(ends[k]), ends[k]);
+    return ours || (begun && ended);
+}
+
 static bool is_taken(const header *h, const char *name) {
-    if (strstr(reserved, arena_printf(h->out->arena, " %s ", name))) return true;
+    if (is_macro(name) || strstr(reserved, arena_printf(h->out->arena, " %s ", name))) return true;
     for (uint32_t k = 0; k < h->members.len; k++)
         if (!strcmp(name, h->members.data[k])) return true;
     return false;
 }
 
-// The member's name, with underscores behind it until it is free.
+// C's own are all names that begin with two underscores, or one and a capital.
+static bool is_of_c(const char *name) { return *name == '_' && (name[1] == '_' || isupper((unsigned char)name[1])); }
+
+// The member's name: without the underscores in front that make it one of C's, with some behind it until it is free.
 static const char *member_name(header *h, const char *name) {
+    if (is_of_c(name)) name += strspn(name, "_");
+    if (!*name || isdigit((unsigned char)*name)) name = arena_printf(h->out->arena, "x%s", name);
     while (is_taken(h, name)) name = arena_printf(h->out->arena, "%s_", name);
     VEC_PUSH(h->out->arena, &h->members, name);
     return name;

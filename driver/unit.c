@@ -81,8 +81,26 @@ static const source_file *add_source(driver *d, const char *path, const char *te
     return source;
 }
 
+// Types that are bound make a part of the name, so that two names of a source may be one in C.
+static bool has_c_name(driver *d, const unit *u, const unit_op *o) {
+    if (!strcmp(o->name, "gnn") || !strncmp(o->name, "gnn_", 4)) {
+        diagnostic *fault = diag(d->ds, E0202, o->op->at, "'%s' is a name of the runtime's in C", o->name);
+        diag_help(fault, "names of ops don't begin with gnn_");
+        return false;
+    }
+    for (uint32_t i = 0; i < u->ops.len; i++) {
+        if (strcmp(u->ops.data[i].name, o->name)) continue;
+        diagnostic *fault = diag(d->ds, E0202, o->op->at, "'%s' is the name in C of another op, too", o->name);
+        diag_note(fault, u->ops.data[i].op->at, "of this one");
+        diag_help(fault, "give one another name, or take one with --op");
+        return false;
+    }
+    return true;
+}
+
 // An op the compiler built must verify; tensor_parse has verified those a user wrote.
 static void add_op(driver *d, unit *u, const unit_op *o) {
+    if (!has_c_name(d, u, o)) return;
     const char *wrong = u->kind == INPUT_GNN && option_on(d, OPT_VERIFY, true)
                             ? tensor_verify(d->arena, o->op)
                             : NULL;
