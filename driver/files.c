@@ -42,10 +42,19 @@ static bool read_all(arena *a, int fd, const char **text, size_t *length) {
     return true;
 }
 
+// Of a path: nobody may ever write to a pipe.
+static bool is_endless(int fd) {
+    struct stat info;
+    if (fstat(fd, &info) || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) return false;
+    errno = ESPIPE;
+    return true;
+}
+
 static bool read_path(arena *a, const char *path, const char **text, size_t *length) {
-    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+    bool named = strcmp(path, "-");
+    int fd = named ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : dup(STDIN_FILENO);
     if (fd < 0) return false;
-    bool good = read_all(a, fd, text, length);
+    bool good = !(named && is_endless(fd)) && read_all(a, fd, text, length);
     int why = errno;
     close(fd);
     errno = why;
@@ -55,6 +64,7 @@ static bool read_path(arena *a, const char *path, const char **text, size_t *len
 static void cannot_read(driver *d, const char *path) {
     d->io_fault = true;
     if (errno == EISDIR) diag(d->ds, E0802, NO_SPAN, "'%s' is a directory", path);
+    else if (errno == ESPIPE) diag(d->ds, E0801, NO_SPAN, "cannot read '%s': it is not a regular file", path);
     else if (errno == EFBIG) diag(d->ds, E0803, NO_SPAN, "'%s' is larger than 64 MiB", path);
     else diag(d->ds, E0801, NO_SPAN, "cannot read '%s': %s", path, strerror(errno));
 }

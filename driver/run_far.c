@@ -33,9 +33,10 @@ bool run_map_far(run_op *o, run_buffer *x, size_t element) {
     x->memory = mmap(NULL, x->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                      0);
     if (x->memory != MAP_FAILED) return true;
-    x->memory = NULL;
     diag(o->r->d->ds, E0824, o->op->op->at, "%s: this machine gives no %.1f GiB of addresses", o->op->name,
          (double)x->mapped / 1073741824.0);
+    x->memory = NULL;
+    x->mapped = 0;   // nothing is there to be given back
     return false;
 }
 

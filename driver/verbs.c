@@ -38,6 +38,7 @@ static void check_file(driver *d, const char *path) {
 
 int drive_check(driver *d) {
     for (uint32_t i = 0; i < d->inputs.len; i++) check_file(d, d->inputs.data[i]);
+    stdout_flush(d);   // the tables of --grad
     return driver_status_compared(d);
 }
 
