@@ -1,5 +1,5 @@
 // A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their order.
-#include "plan_blame.h"
+#include "plan_illegal.h"
 #include "plan_launch.h"
 
 #include <stdarg.h>
@@ -248,7 +248,7 @@ loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, 
     if (fault && s->automatic && !plan_written(s))
         ICE("%s: schedule '%s' made loop IR that does not verify: %s", op->name, s->name, fault);
     if (fault && s->automatic) return facts->refused = fault, NULL;
-    if (fault) return plan_blame(&p, op, &asked, fault), NULL;
+    if (fault) return plan_report_illegal(&p, op, &asked, fault), NULL;
     kernels_done(&p);
     return p.plan;
 }

@@ -1,7 +1,7 @@
 // A plan that the verifier of loop IR refuses was asked for by a statement that no check before it refused. The statement
 // is found by trial: the plan is built again without one statement at a time, until it verifies.
 //     schedule f s { lanes v 4; keep g shared; }   →   error at `keep`, with the verifier's reason
-#include "plan_blame.h"
+#include "plan_illegal.h"
 
 // Without a cell: what the default filled in stays.
 static schedule without(arena *a, const schedule *s, uint32_t cell) {
@@ -46,7 +46,7 @@ static const schedule_cell *blamed(const trial *t) {
     return NULL;
 }
 
-void plan_blame(planner *p, const tensor_op *given, const version_facts *asked, const char *fault) {
+void plan_report_illegal(planner *p, const tensor_op *given, const version_facts *asked, const char *fault) {
     const schedule_cell *c = blamed(&(trial){p, given, asked});
     diagnostic *d = c ? diag(p->ds, E0574, c->at, "'%s' gives no legal kernel here: %s", schedule_cell_text(p->arena, c), fault)
                       : diag(p->ds, E0574, p->s->at, "the statements of '%s' together give no legal kernel: %s", p->s->name, fault);

@@ -1,6 +1,6 @@
 // A plan that is not legal, though no statement was refused: which statement asked for it.
-#ifndef GNNC_PLAN_BLAME_H
-#define GNNC_PLAN_BLAME_H
+#ifndef GNNC_PLAN_ILLEGAL_H
+#define GNNC_PLAN_ILLEGAL_H
 
 #include "planner.h"
 
@@ -9,6 +9,6 @@ loop_plan *plan_try(arena *a, diag_set *ds, const tensor_op *op, schedule *s, co
                     const char **fault);
 bool plan_written(const schedule *s);   // some of it is a user's; the default filled in the rest
 // Reports it. asked: what the version supposed before it was planned.
-void plan_blame(planner *p, const tensor_op *given, const version_facts *asked, const char *fault);
+void plan_report_illegal(planner *p, const tensor_op *given, const version_facts *asked, const char *fault);
 
 #endif
