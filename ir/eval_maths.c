@@ -91,6 +91,9 @@ static eval_value bounded(const eval_precision *p, double r, eval_value x, doubl
     return eval_settle(p, r, fmin(x.bound * steepest, 2), ulps);
 }
 
+// A slope that changes by no more than x does.
+static double steepest_wave(double slope, eval_value x) { return fmin(1, fabs(slope) + x.bound); }
+
 eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, eval_value y) {
     if (isinf(x.bound) || isinf(y.bound)) return eval_any(true);
     bool nan_in = isnan(x.v) || isnan(y.v);
@@ -110,8 +113,8 @@ eval_value eval_maths(tensor_opcode op, const eval_precision *p, eval_value x, e
     case TENSOR_POW_OP: return power(p, x, y, ulps);
     case TENSOR_TANH_OP: return bounded(p, tanh(x.v), x, 1 / (cosh(nearest) * cosh(nearest)), ulps);
     case TENSOR_ERF_OP: return bounded(p, erf(x.v), x, 1.1283791671 * exp(-nearest * nearest), ulps);
-    case TENSOR_SIN_OP: return isinf(x.v) ? exact((double)NAN) : bounded(p, sin(x.v), x, 1, ulps);
-    case TENSOR_COS_OP: return isinf(x.v) ? exact((double)NAN) : bounded(p, cos(x.v), x, 1, ulps);
+    case TENSOR_SIN_OP: return isinf(x.v) ? exact((double)NAN) : bounded(p, sin(x.v), x, steepest_wave(cos(x.v), x), ulps);
+    case TENSOR_COS_OP: return isinf(x.v) ? exact((double)NAN) : bounded(p, cos(x.v), x, steepest_wave(sin(x.v), x), ulps);
     default: ICE("'%s' is no maths function", tensor_op_table(op)->text);
     }
 }
