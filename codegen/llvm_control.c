@@ -161,6 +161,16 @@ static void emit_masked_load(cg_emitter *e, const simt_instr_info *i) {
     e->otherwise = NULL;
 }
 
+// One time in 2000: what it keeps in registers is moved out of the way of the other arm.
+static void weigh_rare(cg_emitter *e, LLVMValueRef branch) {
+    static const char kind[] = "prof", name[] = "branch_weights";
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(e->context, name, sizeof name - 1),
+                               LLVMValueAsMetadata(LLVMConstInt(i32, 1, 0)), LLVMValueAsMetadata(LLVMConstInt(i32, 2000, 0))};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, kind, sizeof kind - 1),
+                    LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, parts, 3)));
+}
+
 void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
     if (masks_load(e, i)) {
         emit_masked_load(e, i);
@@ -174,7 +184,8 @@ void cg_emit_if(cg_emitter *e, const simt_instr_info *i) {
     }
     bool two = i->nregions > 1 && i->regions[1];
     LLVMBasicBlockRef then_start = new_block(e), else_start = two ? new_block(e) : NULL, join = new_block(e);
-    LLVMBuildCondBr(e->b, e->values[i->args[0]], then_start, two ? else_start : join);
+    LLVMValueRef branch = LLVMBuildCondBr(e->b, e->values[i->args[0]], then_start, two ? else_start : join);
+    if (i->aux == SIMT_IF_RARE) weigh_rare(e, branch);
     LLVMBasicBlockRef then_end = arm(e, i->regions[0], then_start, join);
     LLVMBasicBlockRef else_end = two ? arm(e, i->regions[1], else_start, join) : NULL;
     LLVMPositionBuilderAtEnd(e->b, join);

@@ -127,7 +127,8 @@ typedef struct {
     bool is_float,
         contracts,   // contracts: a product an add may swallow (fma), so that its overflow is not certain
         relative,    // ROUND, TF32: what is rounded is a multiple of it, so which way is not known
-        near;        // SUB: its operands are rounded, each; EXP: it is the machine's approximation
+        near,        // SUB: its operands are rounded, each; EXP: it is the machine's approximation
+        any_order;   // of a combination: in another order its operands are others, and round where these need not
     uint32_t level;
     const uint32_t *args;
     int64_t imm, imm2;

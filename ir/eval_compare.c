@@ -34,7 +34,7 @@ static verdict judge_overflow(const tensor_evaluated *e, int64_t i, ir_dtype typ
     if (!has_number(real, i, type)) return UNKNOWN;
     double slack = real->bound[i] + eval_precision_of(type == DT_F64 ? DT_F64 : DT_F32)->normal;
     if (known && fabs(value - v) <= bound + slack) return UNKNOWN;
-    if (fabs(actual - v) <= real->bound[i]) return judge_float(v, real->bound[i], actual, c);
+    if (fabs(actual - v) <= slack) return judge_float(v, slack, actual, c);
     return !known || agrees(value, bound, actual) ? OVERFLOWED : UNKNOWN;
 }
 

@@ -200,11 +200,27 @@ static eval_value rounded_relative(const eval_node *n, eval_value x) {
     return isfinite(x.v) && isfinite(x.bound) ? eval_settle(p, x.v, x.bound, 0.5) : x;
 }
 
+static bool is_power_of_two(double x) {
+    int e;
+    return fabs(frexp(x, &e)) == 0.5;
+}
+
+// Whatever the other operand is.
+static bool never_rounds(const eval_node *n, double x, double y) {
+    switch ((tensor_opcode)n->op) {
+    case TENSOR_ADD_OP: case TENSOR_SUB_OP: return x == 0 || y == 0;
+    case TENSOR_MUL_OP: return x == 0 || y == 0 || is_power_of_two(x) || is_power_of_two(y);
+    case TENSOR_DIV_OP: return x == 0 || is_power_of_two(y);
+    default: return true;
+    }
+}
+
 static eval_value arith(eval_program *p, const eval_node *n) {
     eval_value x = eval_node_value(p, n->args[0]), y = n->nargs > 1 ? eval_node_value(p, n->args[1]) : x;
     if (!n->is_float) return eval_int_arith((tensor_opcode)n->op, x, y);
     eval_value r = eval_arith((tensor_opcode)n->op, n->precision, x, y);
     if (n->near && isfinite(r.v)) r.bound += 2 * n->precision->u * (fabs(x.v) + fabs(y.v));
+    if (n->any_order && r.bound == 0 && isfinite(r.v) && !never_rounds(n, x.v, y.v)) r = eval_settle(n->precision, r.v, 0, 0.5);
     bool overflowed = n->contracts && n->op == TENSOR_MUL_OP && isinf(r.v) && isfinite(x.v) && isfinite(y.v);
     overflowed |= n->most > 0 && !(fabs(y.v) + y.bound <= n->most) && isfinite(y.v);
     return overflowed ? eval_float(r.v, (double)INFINITY) : r;

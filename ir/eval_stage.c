@@ -304,7 +304,7 @@ static void reduce(stage_run *r) {
     bool nothing = r->members == 0, lone_perhaps = r->sure == 0 && r->perhaps > 0;
     if (nothing && r->s->nelse)
         for (uint32_t i = 0; i < r->s->nelse; i++) r->values[i] = eval_node_value(r->p, r->orelse[i]);
-    else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_ranged(r->ev, &r->tally, r->reducer->kind, r->precision, r->name));
+    else if (r->tallied) r->values[0] = taken_apart(r, eval_tally_finish(r->ev, &r->tally, r->reducer->kind, r->precision, r->name));
     else eval_states_finish(r->states, r->values);
     if (r->reducer->roundings) r->values[0] = taken_apart(r, r->values[0]);
     if (r->unsure_domain || (r->s->nelse && lone_perhaps)) forget_certainty(r);

@@ -3,7 +3,7 @@
 // alone, a tally knows it. Of others (Welford's mean of a piece, say) no one formula does: they are evaluated
 // in several orders, which differ in what costs accuracy: chains and trees, large terms first and last,
 // infinities and NaN first and last. The bound covers each order's result and what that order may err,
-// doubled, as an order that was not tried may err more.
+// doubled, as an order that was not tried may err more; what rounds nothing in one order is taken to round in another.
 #include "eval_tally.h"
 
 #include <string.h>
@@ -37,6 +37,14 @@ static void evaluate_all(eval_program *p, const uint32_t *nodes, eval_value *out
     for (uint32_t i = 0; i < n; i++) out[i] = eval_node_value(p, nodes[i]);
 }
 
+// What an order of combination happens not to round, another does.
+static void round_in_any_order(eval_program *p, uint32_t node) {
+    eval_node *n = &p->nodes.data[node];
+    if (n->any_order) return;
+    n->any_order = true;
+    for (uint32_t i = 0; i < n->nargs; i++) round_in_any_order(p, n->args[i]);
+}
+
 eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r, uint32_t name) {
     eval_states *s = ARENA_NEW(ev->temp, eval_states);
     s->reducer = r;
@@ -53,6 +61,7 @@ eval_states *eval_states_new(evaluator *ev, const tensor_reducer *r, uint32_t na
         s->components[i] = component(ev, r, i);
         s->mixed |= s->components[i].kind == COMPONENT_MIXED;
     }
+    for (uint32_t i = 0; s->mixed && i < r->nstate && !ev->why; i++) round_in_any_order(s->program, s->combine[i]);
     eval_value **states[] = {&s->nothing,  &s->next,     &s->finite,   &s->special,
                              &s->total[0], &s->total[1], &s->total[2], &s->total[3]};
     for (uint32_t k = 0; k < sizeof states / sizeof *states; k++)
@@ -208,7 +217,7 @@ static void finish_one(eval_states *s, eval_value *state, eval_value *results) {
     for (uint32_t i = 0; i < r->nstate; i++) {
         eval_component *c = &s->components[i];
         if (c->kind == COMPONENT_TALLIED && s->nterms)
-            state[i] = eval_tally_ranged(s->program->ev, &c->tally, c->by, &c->precision, s->name);
+            state[i] = eval_tally_finish(s->program->ev, &c->tally, c->by, &c->precision, s->name);
         else if (s->nterms > 1) state[i].bound *= 2;
     }
     s->program->left = state;

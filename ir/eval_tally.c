@@ -1,16 +1,15 @@
 // Reductions with bounds that hold for every order of combination. A sum of n terms, in any order, is within
 // (n - 1) u sum|x| of the exact one (Jeannerod and Rump, Improved error bounds for inner products, 2013), and
 // it is exact where every partial sum is a multiple of one power of two and small enough for the significand.
+// Long sums are added up in parts, by threads or in blocks (passes/lower_blocks.c), and a term passes through no
+// more than LONGEST additions; else nothing would be wrong of 2^24 terms.
 #include "eval_tally.h"
 
 #include <limits.h>
 #include <string.h>
 
 void eval_tally_start(eval_tally *t) {
-    *t = (eval_tally){.product = 1,
-                      .product_hi = 1,
-                      .most = 1,
-                      .least = 1,
+    *t = (eval_tally){.product = {1, 0},
                       .best = (double)-INFINITY,
                       .hi = (double)-INFINITY,
                       .lo = (double)-INFINITY,
@@ -47,23 +46,30 @@ static void add_sum(eval_tally *t, eval_value x, bool included, bool unsure) {
     if (grain < t->grain) t->grain = grain;
 }
 
+static void multiply(eval_scaled *x, double y) {
+    int e;
+    x->m = frexpl(x->m * y, &e);
+    if (isfinite(x->m)) x->e += e;
+}
+
+static double value_of(const eval_scaled *x) {
+    int64_t e = x->e > 4096 ? 4096 : x->e < -4096 ? -4096 : x->e;
+    return (double)ldexpl(x->m, (int)e);
+}
+
+// A factor that may be 0, of either sign, makes the product anything down to 0.
 static void add_product(eval_tally *t, eval_value x, bool unsure) {
-    double hi = fabs(x.v) + x.bound, lo = fabs(x.v) - x.bound;
+    double size = fabs(x.v), hi = size + x.bound, lo = size - x.bound;
     if (unsure) t->unknown = true;
-    if (x.bound != 0 && fabs(x.v) <= x.bound) t->unsigned_term = true;
+    if (x.bound != 0 && size <= x.bound) t->unsigned_term = true;
     if (!isfinite(x.v)) add_special(t, x.v, unsure);
     else if (x.v == 0 && x.bound == 0) t->zero = true;
-    if (x.v == 0 || !isfinite(x.v)) {
-        t->product *= x.v;
-        t->product_hi *= hi;
-        t->least *= x.v == 0 && x.bound != 0 ? 0 : 1;
-        t->most *= isfinite(x.v) && hi > 1 ? hi : 1;
-        return;
-    }
-    t->product *= x.v;
-    t->product_hi *= hi;
-    t->most *= hi > 1 ? hi : 1;
-    t->least *= lo < 1 ? fmax(lo, 0) : 1;
+    multiply(&t->product, x.v);
+    if (!isfinite(x.v)) return;
+    if (size > 0) t->product_spread += log1p(x.bound / size);
+    else if (x.bound != 0) t->product_spread = (double)INFINITY;
+    if (hi > 1) t->most += log2(hi);
+    if (x.v != 0 || x.bound != 0) t->least += lo < 1 ? log2(fmax(lo, 0)) : 0;
 }
 
 static bool is_less(double x, double y) { return x < y || (x == y && signbit(x) && !signbit(y)); }
@@ -96,6 +102,8 @@ void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool i
     }
 }
 
+enum { LONGEST = 1 << 16 };
+
 static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
     double r = (double)t->sum, reach = t->abs + t->bound;
     if (t->nan || (t->plus && t->minus && !t->unknown)) return eval_float((double)NAN, 0);
@@ -105,26 +113,29 @@ static eval_value finish_sum(const eval_tally *t, const eval_precision *p) {
     bool exact =
         t->exact && (t->grain == INT_MAX || (t->abs <= ldexp(1, t->grain + p->bits) && reach < p->limit));
     if (t->terms == 0 || exact) return eval_float(r, 0);
-    double rounding = (double)(t->terms - 1) * p->u * reach;
+    double rounding = fmin((double)(t->terms - 1), LONGEST) * p->u * reach;
     if (reach * (1 + p->room) + rounding < p->limit) return eval_float(r, t->bound + rounding);
     bool one_sign = fabs(r) >= t->abs * (1 - 0x1p-40), over = fabs(r) - t->bound - rounding > p->limit;
     if (p->type != DT_F64 && one_sign && over) return eval_float(copysign((double)INFINITY, r), 0);
     return eval_float(r, (double)INFINITY);
 }
 
-static eval_value finish_product(const eval_tally *t, const eval_precision *p) {
-    double r = (double)t->product;
+// Where parts of the product leave the type, some order has anything; in real arithmetic none does.
+static eval_value finish_product(const eval_tally *t, const eval_precision *p, bool real) {
+    double r = value_of(&t->product), most = real ? 1 : exp2(t->most);
     if (t->nan) return eval_float((double)NAN, 0);
-    if (t->unknown || !(t->most < p->limit / 2)) return eval_float(r, (double)INFINITY);
-    bool infinite = t->plus || t->minus;
+    if (t->unknown || !(most < p->limit / 2)) return eval_float(r, (double)INFINITY);
+    bool infinite = t->plus || t->minus, shrinks = !real && !(t->least > log2(2 * p->normal));
     if (t->zero && infinite) return eval_float((double)NAN, 0);
     if (t->zero) return eval_float(copysign(0, r), t->unsigned_term ? p->tiny : 0);   // not exact: its sign matters to 1 / 0
-    if (infinite) return eval_float(r, t->least > 2 * p->normal ? 0 : (double)INFINITY);
+    if (infinite) return eval_float(r, shrinks ? (double)INFINITY : 0);
     if (t->terms == 0) return eval_float(r, 0);
-    double rounding = (double)(t->terms - 1) * p->u * t->product_hi * 1.001;
-    double underflow = t->least > 2 * p->normal ? 0 : (double)t->terms * p->tiny * t->most;
-    double bound = t->product_hi - fabs(r) + rounding + underflow;
-    return eval_float(r, isfinite(bound) && (double)t->terms * p->u < 0.001 ? bound : (double)INFINITY);
+    double spread = r != 0 ? fabs(r) * expm1(t->product_spread) : t->product_spread > 0 ? (double)INFINITY : 0;
+    double rounding = (double)(t->terms - 1) * p->u * (fabs(r) + spread) * 1.001;
+    double underflow = shrinks ? (double)t->terms * p->tiny * most : 0, bound = spread + rounding + underflow;
+    bool known = isfinite(bound) && isfinite(r) && (double)t->terms * p->u < 0.001;
+    bool lost = underflow > p->normal && bound > fabs(r) / 2;
+    return eval_float(r, known && !lost ? bound : (double)INFINITY);
 }
 
 static eval_value finish_greatest(const eval_tally *t) {
@@ -134,10 +145,10 @@ static eval_value finish_greatest(const eval_tally *t) {
     return eval_float(t->best, isfinite(bound) ? bound : (double)INFINITY);
 }
 
-eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p) {
+static eval_value finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p, bool real) {
     switch (kind) {
     case REDUCE_SUM: return finish_sum(t, p);
-    case REDUCE_PROD: return finish_product(t, p);
+    case REDUCE_PROD: return finish_product(t, p, real);
     case REDUCE_MAX: return finish_greatest(t);
     case REDUCE_MIN: {
         eval_value x = finish_greatest(t);
@@ -151,17 +162,17 @@ eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const
 // ---- Beyond the type -------------------------------------------------------------------------------------
 
 static eval_value in_reals(const eval_tally *t, tensor_reduce_kind kind, eval_value x, double reach, uint32_t name) {
-    bool lost = t->huge && (isnan(x.v) || kind == REDUCE_PROD);
+    bool lost = t->huge && (isnan(x.v) || kind == REDUCE_PROD);   // times what may be small
     bool finite = !t->nan && !t->plus && !t->minus && !t->unknown;
     if (lost) x = eval_any(true);
     x.beyond = t->beyond ? t->beyond : finite && t->terms && !(fabs(x.v) <= reach) ? name : 0;
     return x;
 }
 
-eval_value eval_tally_ranged(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p,
+eval_value eval_tally_finish(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p,
                              uint32_t name) {
     double reach = eval_precision_of(p->type)->limit;
-    eval_value x = eval_tally_finish(t, kind, p);
+    eval_value x = finish(t, kind, p, ev->in->real);
     bool adds = (kind == REDUCE_SUM || kind == REDUCE_PROD) && t->terms;
     if (!adds) reach = (double)INFINITY;
     if (ev->in->real) return in_reals(t, kind, x, reach, name);

@@ -5,13 +5,20 @@
 
 #include "eval.h"
 
+// A number of any size: m * 2^e, m in [0.5, 1) or not normal.
+typedef struct {
+    long double m;
+    int64_t e;
+} eval_scaled;
+
 // Over floats, sum, prod, max and min are judged over all orders of combination at once.
 typedef struct {
     int64_t terms;                   // that an implementation may combine
-    long double sum, product;
+    long double sum;
+    eval_scaled product;
     double abs, bound;               // of the sum: absolute terms, their bounds
-    double product_hi;               // largest |product|
-    double most, least;              // largest and smallest |product| of any part of the terms
+    double product_spread;           // log of: the largest |product| over the one
+    double most, least;              // log2 of the largest and smallest |product| of any part of the terms
     double best, hi, lo;             // max: value, and where an implementation's may be
     bool exact;                      // the terms are, and multiples of 2^grain
     int grain;
@@ -24,9 +31,8 @@ typedef struct {
 void eval_tally_start(eval_tally *t);
 // A term; unsure: perhaps it is not one, and then `included` says whether it is in exact arithmetic.
 void eval_tally_add(eval_tally *t, tensor_reduce_kind kind, eval_value x, bool included, bool unsure);
-eval_value eval_tally_finish(const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p);
-// The same, and whether it left its type; name: of what, for eval_value.beyond.
-eval_value eval_tally_ranged(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p, uint32_t name);
+// name: of the reduction, for eval_value.beyond.
+eval_value eval_tally_finish(evaluator *ev, const eval_tally *t, tensor_reduce_kind kind, const eval_precision *p, uint32_t name);
 
 // A component of a state: its combine is add, mul, max or min of its own two sides (tallied), or of integers of its own
 // two sides, which no order changes (alone), or anything else.

@@ -102,7 +102,7 @@ typedef enum { SIMT_CACHE_DEFAULT, SIMT_CACHE_STREAM, SIMT_CACHE_REUSE, SIMT_CAC
 const char *simt_cache_text(simt_cache c);   // NULL past the last
 
 typedef enum { SIMT_LOOP_FREE, SIMT_LOOP_ROLLED } simt_loop;   // FOR: may the assembler unroll it?
-typedef enum { SIMT_IF_NEEDED, SIMT_IF_MASK } simt_mask;   // IF: MASK: what it loads as invariant may be loaded without it
+typedef enum { SIMT_IF_NEEDED, SIMT_IF_MASK, SIMT_IF_RARE } simt_mask;   // IF: MASK: what it loads as invariant may be loaded without it; RARE: hardly ever
 
 // ---- Matrix operations of a warp (mma.def) ---------------------------------------------------------------
 typedef enum { SIMT_MMA_A, SIMT_MMA_B, SIMT_MMA_C } simt_mma_operand;   // the arguments of MMA; D is held as C is

@@ -260,10 +260,10 @@ static void parse_if(simt_parser *p, simt_region r, statement *s) {
         simt_lex_next(&p->lex);
         simt_parse_types(p, &s->types);
     }
-    bool mask = simt_lex_take_word(&p->lex, "mask");
+    bool mask = simt_lex_take_word(&p->lex, "mask"), rare = !mask && simt_lex_take_word(&p->lex, "rare");
     simt_instr i = add_instr(p, r, s);
     if (p->lex.failed) return;
-    p->func->instrs.data[i].aux = mask ? SIMT_IF_MASK : SIMT_IF_NEEDED;
+    p->func->instrs.data[i].aux = mask ? SIMT_IF_MASK : rare ? SIMT_IF_RARE : SIMT_IF_NEEDED;
     simt_region *regions = simt_instr_regions(p->func, i, 2);
     simt_parse_region(p, regions[0]);
     if (simt_lex_take_word(&p->lex, "else")) simt_parse_region(p, regions[1]);

@@ -177,7 +177,7 @@ static void print_if(printer *p, const simt_instr_info *i) {
         textbuf_puts(p->out, " -> ");
         print_types(p, types, i->nresults);
     }
-    textbuf_puts(p->out, i->aux == SIMT_IF_MASK ? " mask " : " ");
+    textbuf_puts(p->out, i->aux == SIMT_IF_MASK ? " mask " : i->aux == SIMT_IF_RARE ? " rare " : " ");
     print_region(p, i->regions[0]);
     if (i->nregions < 2) return;
     textbuf_puts(p->out, " else ");

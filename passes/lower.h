@@ -295,6 +295,17 @@ void lw_body(kernel *k, simt_builder *b, const loop_body *body);
 void lw_node(kernel *k, simt_builder *b, const loop_node *n);
 typedef VEC(simt_value *) slot_list;
 slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
+// A serial loop of the host whose long sums are those of blocks (lower_blocks.c).
+typedef struct lower_blocks {
+    const loop_node *node;
+    slot_list sums;
+    simt_value lo, hi;
+    uint32_t step;
+    loop_round *round;
+    void (*loop)(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, uint32_t step, loop_round *r);
+} lower_blocks;
+slot_list lw_long_sums(kernel *k, const loop_node *n);   // none: it needs no blocks
+void lw_in_blocks(kernel *k, simt_builder *b, const lower_blocks *x);
 typedef void region_body(kernel *k, simt_builder *b, const loop_node *n, void *user);
 // The body under a condition; states of open reductions that it updates are results.
 simt_instr lw_build_if(kernel *k, simt_builder *b, simt_value c, const loop_node *n, region_body *body, void *user);

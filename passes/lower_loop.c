@@ -388,8 +388,8 @@ static simt_value rounds_since(kernel *k, simt_builder *b, simt_value lo, simt_v
     return simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_UDIV, since, lw_ix(k, b, step)));
 }
 
-static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi,
-                              uint32_t step, loop_round *r) {
+static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, uint32_t step,
+                        loop_round *r) {
     slot_list slots = lw_slots(k, &n->body);
     read_ahead *ahead = lw_read_ahead(k, b, n, lo, hi, &slots);
     if (n->nfetched) lw_fetch_first(k, b, n, lo, hi, ahead ? lw_read_begin(ahead) : NULL);
@@ -422,7 +422,13 @@ static simt_value serial_loop(kernel *k, simt_builder *b, const loop_node *n, si
     simt_build_yield(&in, slot_values(k, &slots), slots.len);
     slots_set(k, &slots, loop);
     if (ahead || lw_fetches_own(n)) lw_fetch_last(b);
-    return r->round.base;
+}
+
+static void serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, uint32_t step,
+                        loop_round *r) {
+    lower_blocks blocks = {n, lw_long_sums(k, n), lo, hi, step, r, rounds_loop};
+    if (blocks.sums.len) lw_in_blocks(k, b, &blocks);
+    else rounds_loop(k, b, n, lo, hi, step, r);
 }
 
 // Lanes of a warp walk different intervals and meet inside: all go on until the last one is done. Whether
@@ -520,14 +526,15 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     loop_round r = {.own = own, .round = {.hi = hi}};
     bool one = lw_has_one_round(k, n) && !n->nfetched;   // which come before the first one
     lower_axis *steps = n->unroll > 1 ? &k->axis[lw_axes_of(k, n)->first] : NULL;
-    if (steps && !n->masked && !together && !one) lo = full_rounds(k, b, n, lo, hi, &r);
+    bool rest = steps && !n->masked && !together && !one;   // of less than a full round
+    if (rest) lo = full_rounds(k, b, n, lo, hi, &r);
     if (steps && (!n->masked || one)) steps->extent = 1;   // the rest, one at a time
     if (one) lower_one_round(k, b, n, own, together);
     else if (together) loop_together(k, b, n, lo, hi, &r);
     else if (n->masked) lower_masked(k, b, n, lo, hi, apart, &r);
     else {
         r.round.masked = !ends_exactly(k, n, lw_step(n));
-        serial_loop(k, b, n, lo, hi, lw_step(n), &r);
+        (rest ? rounds_loop : serial_loop)(k, b, n, lo, hi, lw_step(n), &r);
     }
     if (steps) steps->extent = n->unroll;
 }

@@ -1,6 +1,7 @@
 // Serial reductions. Each bound variable is walked by a key where one says which points remain: the preimage
 // of a prepared map as a range of its offsets, or a single point; else its whole space. Other keys and
-// filters are tests inside.
+// filters are tests inside. Sums of f32 are carried in f64, however long a row is:
+//     s = f32(s64 = s64 + f64(x) for each x in order)
 #include "naive.h"
 
 typedef enum { WALK_ALL, WALK_POINT, WALK_PREIMAGE } walk_kind;
@@ -19,6 +20,8 @@ typedef struct {
     VEC(tensor_key) tests;   // keys nothing walks by
     simt_type *types;        // carried: the state, then whether anything was combined
     uint32_t n;
+    bool *wide;              // per component: a sum of f32
+    bool apart;              // each is combined from its own two sides
 } reducing;
 
 static bool mentions(naive *n, tensor_expr e, tensor_var v) {
@@ -79,7 +82,11 @@ static void combine(reducing *d, simt_builder *b, const simt_value *state, simt_
                *lifted = ARENA_ARRAY(k->n->arena, simt_value, d->r->nstate);
     for (uint32_t i = 0; i < d->r->nargs; i++) arg[i] = expr_lower(k, b, k->stage->body[i]);
     reducer_lower(k, b, d->r->lift, d->r->nstate, arg, NULL, NULL, lifted);
-    reducer_lower(k, b, d->r->combine, d->r->nstate, NULL, state, lifted, out);
+    for (uint32_t i = 0; d->apart && i < d->r->nstate; i++) {
+        if (!d->wide[i]) reducer_lower(k, b, &d->r->combine[i], 1, NULL, state, lifted, &out[i]);
+        else out[i] = simt_build_binary(b, SIMT_ADD, state[i], simt_build_cvt(b, d->types[i], lifted[i]));
+    }
+    if (!d->apart) reducer_lower(k, b, d->r->combine, d->r->nstate, NULL, state, lifted, out);
     out[d->r->nstate] = simt_build_pred(b, true);
 }
 
@@ -198,19 +205,40 @@ static void choose_else(reducing *d, simt_builder *b, simt_value some, simt_valu
     for (uint32_t i = 0; i < st->nelse; i++) results[i] = simt_result(k->f, branch, i);
 }
 
+static void choose_types(reducing *d) {
+    const kernel *k = d->k;
+    const tensor_reducer *r = d->r;
+    tensor_reduce_kind by;
+    d->n = r->nstate + 1;
+    d->types = ARENA_ARRAY(k->n->arena, simt_type, d->n);
+    d->wide = ARENA_ARRAY(k->n->arena, bool, d->n);
+    d->apart = true;
+    for (uint32_t i = 0; i < r->nstate; i++) d->apart = d->apart && tensor_combined_by(k->n->op, r, i, &by);
+    for (uint32_t i = 0; i < r->nstate; i++) {
+        d->wide[i] = d->apart && r->state_types[i].type == DT_F32 && tensor_combined_by(k->n->op, r, i, &by) && by == REDUCE_SUM;
+        d->types[i] = d->wide[i] ? SIMT_T(F64) : value_simt(r->state_types[i]);
+    }
+    d->types[r->nstate] = SIMT_T(PRED);
+}
+
+// From the types it is carried in, or into them.
+static void convert_sums(reducing *d, simt_builder *b, simt_type to, simt_value *state) {
+    for (uint32_t i = 0; i < d->r->nstate; i++)
+        if (d->wide[i]) state[i] = simt_build_cvt(b, to, state[i]);
+}
+
 void reduction_build(kernel *k, simt_builder *b, simt_value *results) {
     const tensor_stage *st = k->stage;
     reducing d = {.k = k, .r = &k->n->op->reducers.data[st->reducer]};
-    d.n = d.r->nstate + 1;
-    d.types = ARENA_ARRAY(k->n->arena, simt_type, d.n);
-    for (uint32_t i = 0; i < d.r->nstate; i++) d.types[i] = value_simt(d.r->state_types[i]);
-    d.types[d.r->nstate] = SIMT_T(PRED);
+    choose_types(&d);
     choose_walks(&d, st);
     simt_value *state = ARENA_ARRAY(k->n->arena, simt_value, d.n),
                *end = ARENA_ARRAY(k->n->arena, simt_value, d.n);
     reducer_lower(k, b, d.r->identity, d.r->nstate, NULL, NULL, NULL, state);
+    convert_sums(&d, b, SIMT_T(F64), state);
     state[d.r->nstate] = simt_build_pred(b, false);
     walked(&d, b, 0, state, end);
+    convert_sums(&d, b, SIMT_T(F32), end);
     reducer_lower(k, b, d.r->finish, d.r->nresults, NULL, end, NULL, results);
     if (st->nelse) choose_else(&d, b, end[d.r->nstate], results);
 }

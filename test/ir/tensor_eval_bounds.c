@@ -426,8 +426,72 @@ static void test_exact_sums(void) {
     arena_free(t->a);
 }
 
+// One accumulator of f32 is off by 5 % after 2^21 equal terms, and stands still at 2^24 ones: that is wrong, and sums of blocks are not.
+static void test_long_sum(void) {
+    trial *t = trial_new("op s { space N tensor x : f32[N] result y : f32[] y[] = sum {n:N} (x[n]) }");
+    enum { TERMS = 1 << 21, BLOCK = 4096 };
+    float *x = malloc(sizeof *x * TERMS), one = 0, all = 0;
+    for (int i = 0; i < TERMS; i++) x[i] = 0.1f, one += x[i];
+    for (int i = 0; i < TERMS; i += BLOCK) {
+        float block = 0;
+        for (int k = i; k < i + BLOCK; k++) block += x[k];
+        all += block;
+    }
+    set_size(t, "N", TERMS), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    tensor_array array = {.type = DT_F32, .data = &one};
+    CHECK(tensor_compare(result(t, "y"), &array).wrong == 1);
+    ratio_of(result(t, "y"), &all, DT_F32);
+    free(x);
+    arena_free(t->a);
+}
+
+#define FADE                                                                                        \
+    "reducer fade(f32) -> (f32) { state (f32, f32) identity (1f32, 0f32) lift (0.5f32, arg.0) "      \
+    "combine (mul(left.0, right.0), add(mul(right.0, left.1), right.1)) finish (left.1) } "
+
+// Term after term it happens that nothing rounds; by pairs something does.
+static void test_lucky_order(void) {
+    trial *t = trial_new("op f { space N tensor x : f32[N] result y : f32[] " FADE "y[] = fade {n:N} (x[n]) }");
+    float x[] = {0x1.000002p0f, -0x1p-1f, 0x1.8p-24f, -0x1p-25f};
+    set_size(t, "N", 4), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    float whole = 0, first = 0.5f * x[0] + x[1], last = 0.5f * x[2] + x[3], parts = 0.25f * first + last;
+    for (int i = 0; i < 4; i++) whole = 0.5f * whole + x[i];
+    ratio_of(result(t, "y"), &whole, DT_F32);
+    ratio_of(result(t, "y"), &parts, DT_F32);
+    CHECK(result(t, "y")->bound[0] > 0 && result(t, "y")->bound[0] < 1e-6);
+    arena_free(t->a);
+}
+
+// What leaves f32 on the way is a number of real arithmetic.
+static void test_real(void) {
+    trial *t = trial_new("op r { space N tensor x : f32[N] result y : f32[N] y[n:N] = div(exp(x[n]), exp(x[n])) }");
+    float x[] = {100, 1}, nans[] = {NAN, 1}, ones[] = {1, 1}, twos[] = {2, 1};
+    set_size(t, "N", 2), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    tensor_evaluated y = *result(t, "y");
+    CHECK(y.overflows && isnan(y.value[0]));
+    t->real = true;
+    EXPECT_EVALUATED(t);
+    y.real = result(t, "y");
+    CHECK(y.real->value[0] == 1 && y.real->beyond[0] && !y.real->beyond[1]);
+    const struct {
+        float *is;
+        int64_t compared, wrong, overflowed;
+    } rows[] = {{nans, 1, 0, 1}, {ones, 2, 0, 0}, {twos, 2, 1, 0}};
+    for (int i = 0; i < 3; i++) {
+        tensor_comparison c = tensor_compare(&y, &(tensor_array){.type = DT_F32, .data = rows[i].is});
+        CHECK(c.compared == rows[i].compared && c.wrong == rows[i].wrong && c.overflowed == rows[i].overflowed);
+    }
+    arena_free(t->a);
+}
+
 int main(void) {
     test_exact_sums();
+    test_long_sum();
+    test_lucky_order();
+    test_real();
     for (int64_t n = 10; n <= 10000; n *= 10) {
         test_dot(n, 0);
         test_dot(n, -1);

@@ -16,6 +16,7 @@ typedef struct {
     tensor_array inputs[MAX_VALS];
     tensor_evaluated results[MAX_VALS];
     uint64_t one_in, max_steps;
+    bool real;
     const char *why;
 } trial;
 
@@ -61,7 +62,7 @@ static inline void set_input(trial *t, const char *name, const void *data) {
 }
 
 static inline bool evaluate(trial *t) {
-    tensor_eval_input in = {.sizes = t->sizes, .inputs = t->inputs, .max_steps = t->max_steps, .one_in = t->one_in};
+    tensor_eval_input in = {.sizes = t->sizes, .inputs = t->inputs, .max_steps = t->max_steps, .one_in = t->one_in, .real = t->real};
     int64_t sizes[MAX_SPACES];
     if (!tensor_eval_sizes(t->a, t->op, &in, sizes, &t->why)) return false;
     for (uint32_t v = 0; v < t->op->nparams; v++) {
