@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 // ---- Cost ------------------------------------------------------------------------------------------------
 
@@ -276,8 +278,39 @@ static const bool *named(run_op *o, const tensor_op *op, const char *const *name
     return is;
 }
 
+// ---- Progress --------------------------------------------------------------------------------------------
+
+typedef struct {
+    const char *name;
+    struct timespec began, told;
+    bool any;
+} progress;
+
+static double since(const struct timespec *t) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) * 1e-9;
+}
+
+// What takes over a second, five times a second.
+static void tell_progress(void *user, double part) {
+    progress *p = user;
+    if (since(&p->began) < 1 || (p->any && since(&p->told) < 0.2)) return;
+    fprintf(stderr, "\rgnnc: checking %s: %.0f %% ", p->name, part * 100);
+    clock_gettime(CLOCK_MONOTONIC, &p->told);
+    p->any = true;
+}
+
+static void end_progress(const progress *p) {
+    if (p->any) fprintf(stderr, "\r%*s\r", (int)strlen(p->name) + 32, "");
+}
+
+// ---- Evaluating ------------------------------------------------------------------------------------------
+
 // As the plan computes it; NULL: as the definition says.
 static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan, bool real) {
+    progress told = {.name = o->op->name};
+    clock_gettime(CLOCK_MONOTONIC, &told.began);
     const tensor_eval_input input = {.sizes = o->b->sizes,
                                      .inputs = o->b->arrays,
                                      .one_in = o->one_in,
@@ -286,10 +319,14 @@ static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_pla
                                      .relative = plan ? named(o, op, plan->relative.data, plan->relative.len) : NULL,
                                      .near = plan && plan->near,
                                      .narrow = plan && plan->narrow,
-                                     .real = real};
+                                     .real = real,
+                                     .progress = isatty(STDERR_FILENO) ? tell_progress : NULL,
+                                     .user = &told};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
-    if (tensor_eval(o->arena, op, &input, expected, &why)) return expected;
+    bool good = tensor_eval(o->arena, op, &input, expected, &why);
+    end_progress(&told);
+    if (good) return expected;
     diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
     return NULL;
 }

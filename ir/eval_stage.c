@@ -1,45 +1,9 @@
 // One stage: for each point of its left-hand variables, its expressions or its reduction. A bound variable
 // with a key on it alone visits only the points whose key fits, found once a stage by sorting.
-#include "eval_tally.h"
+#include "eval_stage.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    int64_t key, point;
-} keyed_point;
-
-typedef struct {
-    tensor_var var;
-    uint32_t level;
-    int64_t size;
-    uint32_t key;          // by which its points are found, or NO_KEY
-    keyed_point *points;   // sorted by key, then point
-    const int64_t *map;    // or what they are found by, a map in order: it has the key of each
-    int64_t npoints;
-} bound_variable;
-enum { NO_KEY = UINT32_MAX };
-
-typedef struct {
-    evaluator *ev;
-    const tensor_stage *s;
-    const tensor_reducer *reducer;
-    eval_program *p;
-    uint32_t nleft;
-    bound_variable *left, *bound;
-    uint32_t *lhs, *rhs;   // nodes of keys
-    bool *found_by;        // keys that need no check, as they led to the point
-    uint32_t *filters, *body, *orelse;
-    eval_slot **targets;
-    eval_value *args, *values;
-    bool tallied;   // a builtin reducer over floats
-    const eval_precision *precision;
-    eval_tally tally;
-    eval_states *states;
-    uint32_t name;   // of eval_value.beyond, where the reduction is
-    int64_t members, sure, perhaps;   // terms: in exact arithmetic, certainly, perhaps or perhaps not
-    bool unsure_domain;               // a key's right side is uncertain
-} stage_run;
 
 // ---- Preparation -----------------------------------------------------------------------------------------
 
@@ -107,7 +71,7 @@ static void prepare_reduction(stage_run *r) {
     if (!ev->why && relative && relative[r->s - ev->op->stages.data]) round_relative(r->p, r->body[0]);
 }
 
-static void prepare(stage_run *r) {
+void eval_run_prepare(stage_run *r) {
     const tensor_stage *s = r->s;
     evaluator *ev = r->ev;
     r->p = eval_program_new(ev, arena_printf(ev->temp, "stage '%s'", s->name), s->nleft + s->nbound);
@@ -386,7 +350,7 @@ static uint64_t hash_of(uint64_t x) {
     return z ^ z >> 31;
 }
 
-static void at_sampled(stage_run *r, uint64_t point) {
+void eval_run_at(stage_run *r, uint64_t point) {
     for (uint32_t k = r->nleft; k-- > 0; point /= (uint64_t)r->left[k].size)
         assign(r, &r->left[k], (int64_t)(point % (uint64_t)r->left[k].size));
     at_point(r);
@@ -403,7 +367,7 @@ static void sampled_points(stage_run *r, uint64_t one_in) {
     for (uint64_t first = 0; first < points && !r->ev->why; first += run * one_in) {
         uint64_t begin = first + run * (hash_of(first) % one_in);
         for (uint64_t point = begin; point < begin + run && point < points && !r->ev->why; point++)
-            at_sampled(r, point);
+            eval_run_at(r, point);
     }
 }
 
@@ -417,6 +381,7 @@ static void each_point(stage_run *r) {
         sampled_points(r, one_in);
         return;
     }
+    if (eval_in_threads(r)) return;
     while (!r->ev->why) {
         at_point(r);
         uint32_t k = r->nleft;
@@ -431,7 +396,7 @@ void eval_stage(evaluator *ev, const tensor_stage *s) {
     stage_run r = {.ev = ev, .s = s};
     arena *outer = ev->temp;   // preparing may run another stage to find a size
     ev->temp = arena_new();
-    prepare(&r);
+    eval_run_prepare(&r);
     if (!ev->why) find_keys(&r);
     if (!ev->why) each_point(&r);
     arena_free(ev->temp);
@@ -488,7 +453,7 @@ void eval_defer(evaluator *ev, const tensor_stage *s) {
     arena *outer = ev->temp;
     *d = (struct eval_deferred){.run = {.ev = ev, .s = s}, .temp = arena_new()};
     ev->temp = d->temp;
-    prepare(&d->run);
+    eval_run_prepare(&d->run);
     if (!ev->why) find_keys(&d->run);
     for (uint32_t t = 0; t < s->ntargets && !ev->why; t++) d->run.targets[t]->deferred = d;
     VEC_PUSH(ev->scratch, &ev->temps, d->temp);

@@ -287,6 +287,8 @@ typedef struct {
     bool near;                           // exponentials are the machine's approximations
     bool narrow;                         // and those of differences of numbers that are rounded apart
     bool real;                           // types round, but none has a largest number
+    void (*progress)(void *user, double part);   // told now and then how much of it all is done, in the calling thread; or NULL
+    void *user;
 } tensor_eval_input;
 // results: one per val below nparams that is a result, in order. false: *why says what is wrong with the input.
 bool tensor_eval(arena *a, const tensor_op *op, const tensor_eval_input *in, tensor_evaluated *results, const char **why);

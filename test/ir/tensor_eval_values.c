@@ -387,6 +387,28 @@ static void test_empty(void) {
     arena_free(t->a);
 }
 
+// Many points are dealt to threads: each has its own value, and the first that cannot be evaluated is told.
+static void test_threads(void) {
+    enum { POINTS = 200000, ROWS = 999 };
+    trial *t = trial_new("op many { space E space V space M map dst : E -> V tensor k : i64[E] tensor x : f32[M] result y : f32[V] "
+                         "result z : f32[E] y[v:V] = sum {e:E : dst[e] == v} (x[index(M, k[e])]) z[e:E] = x[index(M, k[e])] }");
+    static int64_t dst[POINTS], k[POINTS];
+    static float x[7];
+    double want[ROWS] = {0};
+    for (int i = 0; i < 7; i++) x[i] = (float)i;
+    for (int e = 0; e < POINTS; e++) dst[e] = (int64_t)e * 37 % ROWS, k[e] = e % 7, want[dst[e]] += e % 7;
+    set_size(t, "E", POINTS), set_size(t, "V", ROWS), set_size(t, "M", 7);
+    set_input(t, "dst", dst), set_input(t, "k", k), set_input(t, "x", x);
+    EXPECT_EVALUATED(t);
+    int bad = 0;
+    for (int v = 0; v < ROWS; v++) bad += result(t, "y")->value[v] != want[v];
+    for (int e = 0; e < POINTS; e++) bad += result(t, "z")->value[e] != e % 7;
+    CHECK(!bad);
+    k[150000] = 9, k[5000] = 8;
+    CHECK(!evaluate(t) && strstr(t->why, "8 is no index of M"));
+    arena_free(t->a);
+}
+
 int main(void) {
     test_spmm();
     test_softmax();
@@ -405,6 +427,7 @@ int main(void) {
     test_requires();
     test_two_keys();
     test_uncertain_filter();
+    test_threads();
     test_empty();
     printf("%d failures\n", failures);
     return failures != 0;

@@ -1,0 +1,47 @@
+// One stage while it is evaluated: what eval_stage.c and eval_threads.c share.
+#ifndef GNNC_EVAL_STAGE_H
+#define GNNC_EVAL_STAGE_H
+
+#include "eval_tally.h"
+
+typedef struct {
+    int64_t key, point;
+} keyed_point;
+
+typedef struct {
+    tensor_var var;
+    uint32_t level;
+    int64_t size;
+    uint32_t key;          // by which its points are found, or NO_KEY
+    keyed_point *points;   // sorted by key, then point
+    const int64_t *map;    // or what they are found by, a map in order: it has the key of each
+    int64_t npoints;
+} bound_variable;
+enum { NO_KEY = UINT32_MAX };
+
+typedef struct stage_run {
+    evaluator *ev;
+    const tensor_stage *s;
+    const tensor_reducer *reducer;
+    eval_program *p;
+    uint32_t nleft;
+    bound_variable *left, *bound;
+    uint32_t *lhs, *rhs;   // nodes of keys
+    bool *found_by;        // keys that need no check, as they led to the point
+    uint32_t *filters, *body, *orelse;
+    eval_slot **targets;
+    eval_value *args, *values;
+    bool tallied;   // a builtin reducer over floats
+    const eval_precision *precision;
+    eval_tally tally;
+    eval_states *states;
+    uint32_t name;   // of eval_value.beyond, where the reduction is
+    int64_t members, sure, perhaps;   // terms: in exact arithmetic, certainly, perhaps or perhaps not
+    bool unsure_domain;               // a key's right side is uncertain
+} stage_run;
+
+void eval_run_prepare(stage_run *r);                // its programs
+void eval_run_at(stage_run *r, uint64_t point);     // of all points of the left-hand variables, the last one fastest
+bool eval_in_threads(stage_run *r);                 // all points by all cores; false: it is not worth it, or cannot be
+
+#endif
