@@ -292,6 +292,20 @@ static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, cons
     return n;
 }
 
+// Over two indices of a reduction around it that maps lead from, all pairs are stored, and that one may visit few.
+static void warn_pairs(lowering *L, const reduction *r, const tensor_var *left, uint32_t n) {
+    tensor_var pair[2] = {0};
+    uint32_t found = 0;
+    for (uint32_t i = L->nleft; i < L->open.len; i++)
+        for (uint32_t k = 0; k < n && found < 2; k++)
+            if (left[k] == L->open.data[i] && is_mapped(L, left[k])) pair[found++] = left[k];
+    if (found < 2) return;
+    const tensor_var_info *vars = L->op->vars.data;
+    diagnostic *d = diag(L->ds, W0402, r->at, "this is computed and stored for all pairs of '%s' and '%s', %s times %s numbers",
+                         vars[pair[0]].name, vars[pair[1]].name, space_name(L, vars[pair[0]].space), space_name(L, vars[pair[1]].space));
+    diag_help(d, "where the sum around it takes it as a factor, one sum over all indices stores nothing: sum{a, b, k : …}; else give pairs a space of their own, with a map to each");
+}
+
 void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own_class,
                     tensor_expr *results) {
     use_keys(L, r);
@@ -303,6 +317,7 @@ void reduction_lift(lowering *L, reduction *r, tensor_var class, tensor_expr own
     if (class != UINT32_MAX) left[n++] = class;
     n = order_left(L, scratch, r, used, left, n);
     arena_free(scratch);
+    warn_pairs(L, r, left, n);
     if (n > 8) {
         diagnostic *d = diag(L->ds, E0313, r->at,
                              "this depends on %u indices, and what is computed on the way has at most 8 axes",
