@@ -235,7 +235,7 @@ static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
 }
 
 // ---- The order of a lifted stage's axes -----------------------------------------------------------------
-// Variables that index maps or first axes, or that maps lead from, come first, so that features stay innermost and adjacent.
+// Variables that maps lead from come first, then those that index maps or first axes, so that features stay innermost and adjacent.
 static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
     if (!walk_first(L, e)) return;
     const tensor_node *n = tensor_node_at(L->op, e);
@@ -285,8 +285,8 @@ static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, cons
     sort_open(L, scratch, r, open);
     walk_begin(L);
     for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer);
-    for (uint32_t i = 0; i < L->open.len; i++) outer[open[i]] |= is_mapped(L, open[i]);
-    for (int pass = 1; pass >= 0; pass--)
+    for (uint32_t i = 0; i < L->open.len; i++) outer[open[i]] = is_mapped(L, open[i]) ? 2 : outer[open[i]];
+    for (int pass = 2; pass >= 0; pass--)
         for (uint32_t i = 0; i < L->open.len; i++)
             if (used[open[i]] && outer[open[i]] == pass && !is_step(L, open[i])) left[n++] = open[i];
     return n;

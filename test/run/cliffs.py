@@ -38,8 +38,6 @@ KNOWN = {
     ("chained_f32", "spill"): "products of rows and matrices on tensor cores of f32 hold a little more than there are registers",
     ("chained_grad_f32", "spill"): "likewise",
     ("ordered_grad_f32", "steps"): "what a map of two axes takes to a point is not walked by rows",
-    ("soft_grad_f32", "blocks"): "a sum over all points and columns into few results is not cut",
-    ("waves_f32", "blocks"): "likewise",
     ("waves_f32", "spill"): "sines and cosines of several points are held at once",
 }
 
