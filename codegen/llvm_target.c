@@ -1,6 +1,7 @@
 // Target machines, the pass pipeline, and code out of LLVM: text, PTX, objects.
 #include "internal.h"
 #include "ptx_join.h"
+#include "ptx_room.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
@@ -178,7 +179,9 @@ bool cg_compile(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
     if (ok) cg_unit_optimise(&u, job->options);
     if (ok && job->form == CG_LLVM) take_text(a, &u, out);
     else if (ok) take(a, cg_unit_code(&u, job->form == CG_OBJECT ? LLVMObjectFile : LLVMAssemblyFile), out);
-    if (ok && (job->form == CG_PTX || job->form == CG_CUBIN)) cg_ptx_stamp(a, out);
+    const bool ptx = ok && (job->form == CG_PTX || job->form == CG_CUBIN);
+    if (ptx) cg_ptx_room(a, out);
+    if (ptx) cg_ptx_stamp(a, out);
     cg_unit_close(&u);
     return ok;
 }

@@ -1,0 +1,12 @@
+// PTX as text: nothing of LLVM's is needed.
+#ifndef GNNC_CODEGEN_PTX_ROOM_H
+#define GNNC_CODEGEN_PTX_ROOM_H
+
+#include "codegen.h"
+
+// Kernels that want room for so many blocks, and need more registers than that leaves each thread, want it for fewer.
+void cg_ptx_room(arena *a, cg_output *ptx);
+// 32-bit registers that are live at once, of the body of a kernel up to its closing brace.
+uint32_t cg_ptx_pressure(arena *a, const char *body);
+
+#endif
