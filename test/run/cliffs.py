@@ -36,10 +36,7 @@ TIMEOUT, MEMORY = 600, 6 << 30   # of a compiler: seconds, bytes
 
 # (op, cliff): why. As the default schedules get better, lines leave.
 KNOWN = {
-    ("chained_f32", "spill"): "products of rows and matrices on tensor cores of f32 hold a little more than there are registers",
-    ("chained_grad_f32", "spill"): "likewise",
     ("ordered_grad_f32", "steps"): "what a map of two axes takes to a point is not walked by rows",
-    ("waves_f32", "spill"): "sines and cosines of several points are held at once",
 }
 
 
