@@ -108,6 +108,9 @@ cg_value cg_divide_gpu(cg_emitter *e, simt_type t, cg_value x, cg_value y);   //
 cg_value cg_emit_addr(cg_emitter *e, const simt_instr_info *i, cg_value pointer, cg_value index);
 cg_value cg_emit_load(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer);
 void cg_emit_store(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer, cg_value v);
+// llvm_some.c
+cg_value cg_emit_load_some(cg_emitter *e, simt_type t, cg_value pointer, cg_value n);
+void cg_emit_store_some(cg_emitter *e, simt_type t, cg_value pointer, cg_value v, cg_value n);
 // A load or store with a cache hint, or under e->predicate, in PTX text, in pieces of at most `align` bytes.
 cg_value cg_emit_load_text(cg_emitter *e, const simt_instr_info *i, simt_type t, cg_value pointer,
                              uint32_t align);
@@ -148,6 +151,7 @@ typedef struct {
     LLVMContextRef context;
     LLVMModuleRef llvm;
     LLVMTargetMachineRef machine;
+    bool host;
 } cg_unit;
 // An empty LLVM module for jobs, and one job's functions in it: *functions, where asked for, are they by their
 // places. false: diagnostics tell why.

@@ -250,6 +250,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
     case SIMT_CONCAT: return concat(e, t, x[0], x[1]);
     case SIMT_ADDR: return cg_emit_addr(e, i, x[0], x[1]);
     case SIMT_LD: return cg_emit_load(e, i, r, x[0]);
+    case SIMT_LD_SOME: return cg_emit_load_some(e, r, x[0], x[1]);
     case SIMT_ATOM: return cg_emit_atomic(e, i, r, x[0], x[1]);
     case SIMT_ATOM_CAS: return cg_emit_atomic_cas(e, x[0], x[1], x[2]);
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
@@ -258,7 +259,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
         return cg_emit_vote(e, i, t, x[0]);
     case SIMT_LDMATRIX: case SIMT_LDMATRIX_TRANS: return cg_emit_ldmatrix(e, i, r, x[0]);
     case SIMT_MMA: return cg_emit_mma(e, i, x);
-    case SIMT_ST: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: case SIMT_CALL:
+    case SIMT_ST: case SIMT_ST_SOME: case SIMT_RED: case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: case SIMT_CALL:
     case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH:
     case SIMT_LAUNCH_NEXT: case SIMT_GRID_WAIT: case SIMT_COPY: case SIMT_COPY_END: case SIMT_COPY_WAIT:
     case SIMT_FOR: case SIMT_WHILE: case SIMT_IF: case SIMT_YIELD: case SIMT_RETURN: case SIMT_TRAP:
@@ -271,6 +272,7 @@ static cg_value emit_value(cg_emitter *e, const simt_instr_info *i, simt_type t,
 static void emit_statement(cg_emitter *e, const simt_instr_info *i, const cg_value *x) {
     switch ((int)i->op) {
     case SIMT_ST: cg_emit_store(e, i, simt_typeof(e->func, i->args[1]), x[0], x[1]); return;
+    case SIMT_ST_SOME: cg_emit_store_some(e, simt_typeof(e->func, i->args[1]), x[0], x[1], x[2]); return;
     case SIMT_RED: cg_emit_atomic(e, i, simt_typeof(e->func, i->args[1]), x[0], x[1]); return;
     case SIMT_WARP_SYNC: case SIMT_BARRIER: case SIMT_FENCE: case SIMT_FENCE_MMA: cg_emit_sync(e, i); return;
     case SIMT_MMA_GROUP: case SIMT_MMA_ROWS: case SIMT_MMA_ROWS_TRANS: case SIMT_MMA_ROWS_BOTH: cg_emit_mma_group(e, i); return;

@@ -20,9 +20,9 @@ const uint8_t *simt_accesses_of(arena *a, const simt_func *f) {
     uint8_t *out = ARENA_ARRAY(a, uint8_t, f->params.len + 1);
     for (uint32_t k = 1; k < f->instrs.len; k++) {
         const simt_instr_info *i = &f->instrs.data[k];
-        if (i->op == SIMT_LD) add(f, out, i->args[0], SIMT_PARAM_READ);
+        if (i->op == SIMT_LD || i->op == SIMT_LD_SOME) add(f, out, i->args[0], SIMT_PARAM_READ);
         else if (i->op == SIMT_COPY) add(f, out, i->args[1], SIMT_PARAM_READ);
-        else if (i->op == SIMT_ST) add(f, out, i->args[0], SIMT_PARAM_WRITTEN);
+        else if (i->op == SIMT_ST || i->op == SIMT_ST_SOME) add(f, out, i->args[0], SIMT_PARAM_WRITTEN);
         else if (i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS || i->op == SIMT_RED)
             add(f, out, i->args[0], SIMT_PARAM_READ | SIMT_PARAM_WRITTEN);
     }

@@ -128,7 +128,7 @@ static bool fits(const simt_func *f, simt_region r, const simt_instr_info *i, si
     case SIMT_FAULT_narrow16:
     case SIMT_FAULT_address:
     case SIMT_FAULT_scale: return i->op == SIMT_ADDR;
-    case SIMT_FAULT_store: return i->op == SIMT_ST;
+    case SIMT_FAULT_store: return i->op == SIMT_ST || i->op == SIMT_ST_SOME;
     case SIMT_FAULT_fence: return i->op == SIMT_FENCE_MMA;
     case SIMT_FAULT_copy: return i->op == SIMT_COPY;
     case SIMT_FAULT_wait: return i->op == SIMT_COPY_WAIT;

@@ -15,7 +15,7 @@ static simt_written_form form_of(simt_op op) {
 static simt_written_type type_of(simt_op op) {
     switch ((int)op) {
     case SIMT_CMP: case SIMT_MATCH_ANY: return TYPE_OF_ARG0;
-    case SIMT_ST: case SIMT_RED: return TYPE_OF_ARG1;
+    case SIMT_ST: case SIMT_ST_SOME: case SIMT_RED: return TYPE_OF_ARG1;
     case SIMT_SREG: case SIMT_SHARED: case SIMT_ADDR: case SIMT_BALLOT: case SIMT_VOTE_ANY: case SIMT_VOTE_ALL: case SIMT_CALL:
     case SIMT_MMA:
         return TYPE_NOT_WRITTEN;

@@ -56,7 +56,7 @@ static uint32_t kinds_taken(simt_op op) {
     case SIMT_CONST: case SIMT_CVT: case SIMT_UCVT: case SIMT_SPLAT: case SIMT_EXTRACT: case SIMT_INSERT: case SIMT_SLICE:
     case SIMT_CONCAT:
         return DATA | PRED;
-    case SIMT_BITCAST: case SIMT_LD: case SIMT_ST: case SIMT_ATOM: case SIMT_RED:
+    case SIMT_BITCAST: case SIMT_LD: case SIMT_ST: case SIMT_LD_SOME: case SIMT_ST_SOME: case SIMT_ATOM: case SIMT_RED:
     case SIMT_SHFL_IDX: case SIMT_SHFL_UP: case SIMT_SHFL_DOWN: case SIMT_SHFL_BFLY:
         return DATA;
     case SIMT_CMP: case SIMT_SELECT: return ANY;
@@ -86,6 +86,12 @@ static const char *matrices_fault(simt_type pointer, simt_type r) {
     return halves && (r.lanes == 4 || r.lanes == 8)
                ? NULL
                : "it gives pairs of two or four matrices: 4 or 8 elements of 16 bits";
+}
+
+static const char *some_fault(simt_type pointer, simt_type x, simt_type n) {
+    if (!simt_is_pointer(pointer.element)) return "the first argument must be a pointer";
+    if (scalar(x)) return "it takes elements of a vector";
+    return is_i32(n) ? NULL : "their number must be an i32";
 }
 
 // t[0] … t[2]: the arguments; r: the result, {0, 0} where there is none.
@@ -118,6 +124,8 @@ static const char *shape_fault(simt_op op, const simt_type *t, simt_type r) {
     case SIMT_ADDR: return index_type(t[1]) ? NULL : "the index must be i32 or i64";
     case SIMT_LD:
     case SIMT_ST: return simt_is_pointer(t[0].element) ? NULL : "the first argument must be a pointer";
+    case SIMT_LD_SOME: return some_fault(t[0], r, t[1]);
+    case SIMT_ST_SOME: return some_fault(t[0], t[1], t[2]);
     case SIMT_ATOM: case SIMT_RED:
         if (!shared_memory(t[0])) return "the first argument must point to global or shared memory";
         return scalar(t[1]) && total_bits(t[1]) >= 16 ? NULL
@@ -156,11 +164,11 @@ static const char *plain_fault(const simt_func *f, const simt_instr_info *i) {
     if (args_must_agree(op))
         for (uint32_t k = 1; k < i->nargs; k++)
             if (!simt_type_equal(t[0], t[k])) return "its arguments differ in type";
-    bool by_second = simt_op_table(op)->rule == RULE_SECOND || op == SIMT_ST || op == SIMT_RED;
+    bool by_second = simt_op_table(op)->rule == RULE_SECOND || op == SIMT_ST || op == SIMT_ST_SOME || op == SIMT_RED, load = op == SIMT_LD || op == SIMT_LD_SOME;
     simt_type deciding = by_second ? t[1] : i->nargs ? t[0] : r;
-    if (op != SIMT_LD && !(kind_of(deciding.element) & kinds_taken(op)))
+    if (!load && !(kind_of(deciding.element) & kinds_taken(op)))
         return "it does not take values of this type";
-    if ((op == SIMT_LD || op == SIMT_CVT || op == SIMT_UCVT || op == SIMT_BITCAST)
+    if ((load || op == SIMT_CVT || op == SIMT_UCVT || op == SIMT_BITCAST)
         && !(kind_of(r.element) & kinds_taken(op)))
         return "it does not give values of this type";
     if (i->nresults && simt_op_table(op)->rule != RULE_GIVEN

@@ -23,8 +23,11 @@ struct sim_counted_step {
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
+static bool loads(simt_op op) { return op == SIMT_LD || op == SIMT_LD_SOME; }
+static bool stores(simt_op op) { return op == SIMT_ST || op == SIMT_ST_SOME; }
+
 static simt_type accessed(const sim_code *c) {
-    return c->func->instrs.data[c->instr].op == SIMT_LD ? c->to : c->from;
+    return loads((simt_op)c->func->instrs.data[c->instr].op) ? c->to : c->from;
 }
 
 static uint32_t bytes_of(simt_type t) { return sim_element_bytes(t) * t.lanes; }
@@ -58,7 +61,9 @@ static sim_counted_step counted_step(const sim_code *c) {
     if (is_control(c)) return counted_control(c);
     switch ((int)c->func->instrs.data[c->instr].op) {
     case SIMT_LD:
-    case SIMT_ST: return counted(c, COUNT_ACCESS, ceil_div(bytes_of(accessed(c)), request_bytes(c)));
+    case SIMT_ST:
+    case SIMT_LD_SOME:
+    case SIMT_ST_SOME: return counted(c, COUNT_ACCESS, ceil_div(bytes_of(accessed(c)), request_bytes(c)));
     case SIMT_ATOM:
     case SIMT_ATOM_CAS:
     case SIMT_RED: return counted(c, COUNT_ACCESS, 1);
@@ -118,13 +123,13 @@ static sim_request request_of(const sim_warp *w, const sim_code *c, uint32_t fir
 
 static void count_request(sim_warp *w, const sim_code *c, sim_tally *t, const sim_request *q) {
     simt_op op = (simt_op)c->func->instrs.data[c->instr].op;
-    bool shared = sim_type(c, 0).element == SIMT_PTR_SHARED, atomic = op != SIMT_LD && op != SIMT_ST;
+    bool shared = sim_type(c, 0).element == SIMT_PTR_SHARED, atomic = !loads(op) && !stores(op);
     t->buffer = shared ? SIM_SHARED : sim_request_buffer(q->at[__builtin_ctz(q->lanes)]);
     t->bytes = q->bytes;
     if (atomic) sim_request_atomic(t, q);
     if (shared) sim_request_shared(t, q);
     else sim_request_global(w->block->sim, w->block->counts, t, q);
-    if (!shared && !atomic) t->n[op == SIMT_LD ? SIM_COUNT_LOADS : SIM_COUNT_STORES]++;
+    if (!shared && !atomic) t->n[loads(op) ? SIM_COUNT_LOADS : SIM_COUNT_STORES]++;
     sim_request_stride(&t->stride, q);
 }
 

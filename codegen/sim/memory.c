@@ -294,23 +294,77 @@ static void load(sim_warp *w, const sim_code *c) {
     }
 }
 
-static void store(sim_warp *w, const sim_code *c) {
-    access x = access_of(w, c, c->from, WRITE);
-    const uint64_t *pointers = sim_at(w, c->a);
+// The first n elements of the lane's vector.
+static void store_lane(const access *x, uint32_t i, uint32_t n) {
+    sim_warp *w = x->w;
+    const sim_code *c = x->c;
     const uint8_t *value = sim_at(w, c->b);
     const uint32_t *undefined = sim_undefined(w, c->b, c->from);
+    size_t at;
+    sim_buffer *b = reach(x, i, ((const uint64_t *)sim_at(w, c->a))[i], &at);
+    for (uint32_t k = 0; b && k < n; k++, at += x->element) {
+        bool bad = sim_lane(undefined[k], i);
+        memcpy(b->data + at, value + (k * SIM_LANES + i) * x->element, x->element);
+        if (b->defined) memset(b->defined + at, !bad, x->element);
+        if (b->unfenced) sim_wrote_shared(w, at, x->element);
+        if (bad && b->result) tell(x, i, E0722, b, (int64_t)at, ", a value from memory that nobody wrote");
+    }
+}
+
+static void store(sim_warp *w, const sim_code *c) {
+    const access x = access_of(w, c, c->from, WRITE);
     sim_mask lanes = addressed(w, c);
+    for (uint32_t i = 0; i < SIM_LANES; i++)
+        if (sim_lane(lanes, i)) store_lane(&x, i, c->from.lanes);
+}
+
+// ---- Some elements -----------------------------------------------------------------------------------------
+// How many the lane takes; `at`: where the numbers are.
+static uint32_t number_of(sim_warp *w, sim_place at, uint32_t lane, uint32_t most) {
+    int32_t n = ((const int32_t *)sim_at(w, at))[lane];
+    return n < 0 ? 0 : (uint32_t)n < most ? (uint32_t)n : most;
+}
+
+// The lanes whose address and number are made of values.
+static sim_mask numbered(sim_warp *w, const sim_code *c, sim_place at) {
+    sim_mask lanes = addressed(w, c), bad = *sim_undefined(w, at, SIMT_T(I32)) & lanes;
+    if (bad) sim_fault_at(w, c, E0722, bad, 0, "a number of elements comes from memory that nobody wrote");
+    return lanes & ~bad;
+}
+
+static access some_of(sim_warp *w, const sim_code *c, simt_type t, access_kind kind) {
+    access x = access_of(w, c, t, kind);
+    x.align = x.element;
+    return x;
+}
+
+static void load_some(sim_warp *w, const sim_code *c) {
+    access x = some_of(w, c, c->to, READ);
+    const uint64_t *pointers = sim_at(w, c->a);
+    uint8_t *r = sim_at(w, c->r);
+    uint32_t *undefined = sim_undefined(w, c->r, c->to);
+    memset(undefined, 0, 4u * c->to.lanes);
+    memset(r, 0, sim_value_bytes(c->to));
+    sim_mask lanes = numbered(w, c, c->b);
     for (uint32_t i = 0; i < SIM_LANES; i++) {
         size_t at;
-        sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;
-        for (uint32_t k = 0; b && k < c->from.lanes; k++, at += x.element) {
-            bool bad = sim_lane(undefined[k], i);
-            memcpy(b->data + at, value + (k * SIM_LANES + i) * x.element, x.element);
-            if (b->defined) memset(b->defined + at, !bad, x.element);
-            if (b->unfenced) sim_wrote_shared(w, at, x.element);
-            if (bad && b->result)
-                tell(&x, i, E0722, b, (int64_t)at, ", a value from memory that nobody wrote");
+        uint32_t n = sim_lane(lanes, i) ? number_of(w, c->b, i, c->to.lanes) : 0;
+        x.bytes = n * x.element;
+        const sim_buffer *b = n ? reach(&x, i, pointers[i], &at) : NULL;
+        for (uint32_t k = 0; b && k < n; k++, at += x.element) {
+            memcpy(r + (k * SIM_LANES + i) * x.element, b->data + at, x.element);
+            if (!is_defined(b, at, x.element)) undefined[k] |= UINT32_C(1) << i;
         }
+    }
+}
+
+static void store_some(sim_warp *w, const sim_code *c) {
+    access x = some_of(w, c, c->from, WRITE);
+    sim_mask lanes = numbered(w, c, c->c);
+    for (uint32_t i = 0; i < SIM_LANES; i++) {
+        uint32_t n = sim_lane(lanes, i) ? number_of(w, c->c, i, c->from.lanes) : 0;
+        x.bytes = n * x.element;
+        if (n) store_lane(&x, i, n);
     }
 }
 
@@ -412,6 +466,8 @@ sim_step sim_memory_step(simt_op op) {
     switch ((int)op) {
     case SIMT_LD: return load;
     case SIMT_ST: return store;
+    case SIMT_LD_SOME: return load_some;
+    case SIMT_ST_SOME: return store_some;
     case SIMT_ATOM:
     case SIMT_ATOM_CAS:
     case SIMT_RED: return atomic;

@@ -77,9 +77,11 @@ typedef VEC(site) sites;
 static const char *verb_of(const sim_code *c) {
     switch ((int)c->func->instrs.data[c->instr].op) {
     case SIMT_LD:
+    case SIMT_LD_SOME:
     case SIMT_LDMATRIX:
     case SIMT_LDMATRIX_TRANS: return "read";
-    case SIMT_ST: return "write";
+    case SIMT_ST:
+    case SIMT_ST_SOME: return "write";
     }
     return "update";
 }

@@ -210,7 +210,7 @@ static void translate_plain(translator *t, const simt_instr_info *i) {
         t->kernel->groups = true;
     }
     if (i->nresults) c->r = place_of(t, i->results[0]), c->to = simt_typeof(t->func, i->results[0]);
-    bool second = i->op == SIMT_ST || i->op == SIMT_RED || i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS;
+    bool second = i->op == SIMT_ST || i->op == SIMT_ST_SOME || i->op == SIMT_RED || i->op == SIMT_ATOM || i->op == SIMT_ATOM_CAS;
     c->from = i->nargs ? simt_typeof(t->func, i->args[second]) : c->to;
     c->n = 32u * (i->nresults ? c->to.lanes : c->from.lanes);
 }
