@@ -80,6 +80,7 @@ typedef struct {
     bool columns;        // LOOP: of the columns of a factor, which other lanes hold of the product
     uint32_t pad;        // LOOP: positions go on to a multiple; 0: to the end of the space
     simt_value last;     // where pad is: the last position of the space
+    uint32_t whole;      // likewise: copies that have no padding come first
     simt_value base, end;   // LOOP: the first position that the block has at once, and the end of all
     tensor_expr value;   // LET
     position given;      // GIVEN
@@ -281,6 +282,8 @@ typedef struct {
     simt_value base, hi;
     bool masked;       // may pass hi
     bool maybe_none;   // there may be no position at all: some other thread of the warp has one
+    bool full;         // of a padded loop: it has no padding
+    uint32_t whole;    // or its first copies have none
 } round_of;
 typedef struct {
     axis_set own;

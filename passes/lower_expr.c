@@ -168,7 +168,8 @@ position lw_var_position(kernel *k, simt_builder *b, tensor_var v) {
     const binding *x = &k->var[v];
     switch (x->kind) {
     case BOUND_LOOP: {
-        position p = {.at = x->of[lw_instance(k, x->own)], .pad = x->pad, .last = x->last};
+        uint32_t copy = lw_instance(k, x->own);
+        position p = {.at = x->of[copy], .pad = copy < x->whole ? 0 : x->pad, .last = x->last};
         if (x->step) p.step = x->step[lw_instance(k, x->own)], p.inside = x->inside[lw_instance(k, x->own)];
         if (x->along && k->at[k->vector] < 0) p.shape = POSITION_ALONG;
         else if (x->along) p.at = simt_build_binary(b, SIMT_ADD, p.at, lw_ix(k, b, k->at[k->vector]));

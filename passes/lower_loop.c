@@ -152,8 +152,9 @@ void lw_bind(kernel *k, simt_builder *b, const loop_node *n, axis_set own, round
     *v = (binding){
         .kind = BOUND_LOOP, .axes = own | bounds, .own = copies, .along = along, .base = r.base, .end = r.hi};
     v->of = ARENA_ARRAY(k->l->arena, simt_value, lw_instances(k, copies));
-    if (loop_has_padding(k->l->op, n)) {
+    if (loop_has_padding(k->l->op, n) && !r.full) {
         v->pad = n->pad;
+        v->whole = r.whole;
         v->last = simt_build_binary(
             b, SIMT_SUB, lw_to_ix(k, b, lw_size(k, b, k->l->op->vars.data[n->var].space)), lw_ix(k, b, 1));
     }
@@ -450,7 +451,7 @@ static void loop_together(kernel *k, simt_builder *b, const loop_node *n, simt_v
     simt_build_yield(&test, again, count + 1);
     for (uint32_t i = 0; i < slots.len; i++) *slots.data[i] = simt_while_carried(k->f, loop, true, SLOTS + i);
     region_mark m = lw_enter(k);
-    r->round = (round_of){simt_while_carried(k->f, loop, true, AT), hi, true, true};
+    r->round = (round_of){.base = simt_while_carried(k->f, loop, true, AT), .hi = hi, .masked = true, .maybe_none = true};
     lw_meet_again(k, &body, &n->body);
     round_body(k, &body, n, r);
     lw_leave(k, m);
@@ -496,9 +497,58 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
         return;
     }
     lo = full_rounds(k, b, n, lo, hi, r);
-    r->round = (round_of){lo, hi, true, false};
+    r->round = (round_of){.base = lo, .hi = hi, .masked = true};
     k->axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) / step);   // of one position: a step less
     lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, last_round, r);
+}
+
+static bool is_padding(const kernel *k) {   // of some loop in scope
+    for (uint32_t i = 0; i < k->masks.len; i++)
+        if (k->var[k->masks.data[i].node->var].pad) return true;
+    return false;
+}
+
+// Vectors of the host may begin anywhere: those of full rounds need not look for the end of a row.
+static bool has_full_rounds(const kernel *k, const loop_node *n) {
+    return !k->l->o->machine->aligned && loop_has_padding(k->l->op, n) && n->pad == lw_step(n) && n->unroll <= 1 && !is_padding(k);
+}
+
+// The copies that a thread holds of the loop; NULL: there are none, or what is reduced around has a state for each.
+static lower_axis *copies_of(kernel *k, const loop_node *n) {
+    lower_axis *held = NULL;
+    if (lw_slots(k, &n->body).len) return NULL;
+    for (uint32_t d = 0; d < n->ndigits; d++)
+        if (n->digits[d].place == LOOP_REGISTER_PLACE) held = &k->axis[lw_axis(k, n, d)];
+    return held;
+}
+
+static simt_value among(kernel *k, simt_builder *b, simt_value x, uint32_t above, uint32_t to) {
+    simt_value low = simt_build_cmp(b, SIMT_LT, lw_ix(k, b, above), x), high = simt_build_cmp(b, SIMT_LE, x, lw_ix(k, b, to));
+    return simt_build_binary(b, SIMT_AND, low, high);
+}
+
+// The round that has padding holds no more copies than it needs, of which all but the last are whole; of many, by powers of two.
+static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_value rest, loop_round *r) {
+    enum { FEW = 4 };
+    lower_axis *held = copies_of(k, n);
+    const uint32_t all = held ? held->extent : 1, each = n->pad / all;
+    for (uint32_t copies = 1, below = 0; below < all; below = copies, copies += all > FEW ? copies : 1) {
+        if (!held || copies > all) copies = all;
+        if (held) held->extent = copies;
+        r->round.whole = below;
+        lw_build_if(k, b, among(k, b, rest, below * each, copies * each), n, last_round, r);
+    }
+    if (held) held->extent = all;
+}
+
+// Full rounds first, then the one that has padding.
+static void lower_padded(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
+    simt_value size = lw_to_ix(k, b, lw_size(k, b, k->l->op->vars.data[n->var].space)), hi = r->round.hi,
+               rest = simt_build_binary(b, SIMT_UREM, size, lw_ix(k, b, n->pad)), end = simt_build_binary(b, SIMT_SUB, size, rest);
+    r->round = (round_of){.hi = end, .full = true};
+    serial_loop(k, b, n, lw_ix(k, b, 0), end, n->pad, r);
+    r->round = (round_of){.base = end, .hi = hi};
+    lower_rest(k, b, n, rest, r);
 }
 
 bool lw_has_one_round(const kernel *k, const loop_node *n) {
@@ -532,6 +582,7 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     if (one) lower_one_round(k, b, n, own, together);
     else if (together) loop_together(k, b, n, lo, hi, &r);
     else if (n->masked) lower_masked(k, b, n, lo, hi, apart, &r);
+    else if (has_full_rounds(k, n)) lower_padded(k, b, n, &r);
     else {
         r.round.masked = !ends_exactly(k, n, lw_step(n));
         (rest ? rounds_loop : serial_loop)(k, b, n, lo, hi, lw_step(n), &r);

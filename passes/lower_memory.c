@@ -447,12 +447,39 @@ static simt_value load_vector(kernel *k, simt_builder *b, tensor_val val, const 
     return load_owned(k, b, val, index, at, lanes - 1, lanes, alignment(k, val, index, lanes));
 }
 
+// How many of a vector's positions have something, where vectors may begin anywhere: none past the end, nor beside it.
+static simt_value number_there(kernel *k, simt_builder *b, tensor_val val, const position *index) {
+    const uint32_t last = k->l->op->vals.data[val].rank - 1;
+    simt_value n = simt_build_with(b, SIMT_ADD, simt_build_binary(b, SIMT_SUB, index[last].last, index[last].at), 1), beside = 0;
+    for (uint32_t i = 0; i < last; i++)
+        if (lacks(k, val, i, &index[i])) beside = lw_both(b, beside, lw_not_padding(b, index[i], index[i].at));
+    n = simt_build_cvt(b, SIMT_T(I32), simt_build_binary(b, SIMT_MIN, n, lw_ix(k, b, lw_lanes(k))));
+    return beside ? simt_build_select(b, beside, n, simt_build_int(b, SIMT_T(I32), 0)) : n;
+}
+
+static bool takes_some(const kernel *k, tensor_val val) {
+    return !k->l->o->machine->aligned && where(k, val)->home == LOOP_MEMORY && !overwritten(k, val);
+}
+
+static simt_value load_some(kernel *k, simt_builder *b, tensor_val val, const position *index, uint32_t lanes) {
+    simt_value at[8], n = number_there(k, b, val, index);
+    const uint32_t last = k->l->op->vals.data[val].rank - 1;
+    int64_t known = 0;
+    if (is_integer(k, n, &known) && known == lanes) return load_vector(k, b, val, index, lanes);
+    lane_index(k, b, val, index, 0, at);
+    at[last] = index[last].at;
+    simt_value args[2] = {lw_address(k, b, val, at), n};
+    const simt_type t = memory_type(k, val, lanes);
+    return as_value(k, b, val, simt_result(k->f, simt_build_op(b, SIMT_LD_SOME, args, 2, &t, 1), 0));
+}
+
 // The last vector of a row, which goes past its end, is read by elements: nothing is read there. So are rows
 // that begin anywhere.
 static simt_value load_cut(kernel *k, simt_builder *b, tensor_val val, const position *index,
                            uint32_t lanes) {
     const position *last = &index[k->l->op->vals.data[val].rank - 1];
     simt_type t = {loaded_element(k, val), (uint8_t)lanes};
+    if (takes_some(k, val)) return load_some(k, b, val, index, lanes);
     simt_builder then, other;
     simt_value whole = lw_both(b, lw_not_padding(b, *last, lw_position_lane(k, b, *last, lanes - 1)),
                                even(k, b, val, index, lanes));
@@ -547,6 +574,13 @@ static void store_vector(kernel *k, simt_builder *b, tensor_val val, const posit
     store_at(k, b, val, at, x, alignment(k, val, index, lanes));
 }
 
+static void store_some(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x) {
+    simt_value at[8];
+    for (uint32_t i = 0; i < k->l->op->vals.data[val].rank; i++) at[i] = lw_position_lane(k, b, index[i], 0);
+    simt_value args[3] = {lw_address(k, b, val, at), x, number_there(k, b, val, index)};
+    simt_build_op(b, SIMT_ST_SOME, args, 3, NULL, 0);
+}
+
 void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *index, simt_value x) {
     access_form form = form_of(k, val, index);
     uint32_t lanes = form == ACCESS_ONE ? 1 : lw_lanes(k);
@@ -570,7 +604,9 @@ void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *ind
     store_vector(k, &then, val, index, x, lanes);
     lw_leave(k, m);
     simt_build_yield(&then, NULL, 0);
-    store_lanes(k, &other, val, index, x, lanes);
+    bool some = !k->l->o->machine->aligned && cut_vector(k, val, index);
+    if (some) store_some(k, &other, val, index, x);
+    else store_lanes(k, &other, val, index, x, lanes);
     lw_leave(k, m);
     simt_build_yield(&other, NULL, 0);
 }

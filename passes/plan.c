@@ -7,7 +7,7 @@
 
 static const machine machines[] = {
 #define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, group_shared_bytes,              \
-                vector_bytes, points, block_points, block_threads)                                           \
+                vector_bytes, register_bytes, aligned, points, block_points, block_threads)                                           \
     {name,                                                                                                   \
      gpu,                                                                                                    \
      lanes,                                                                                                  \
@@ -16,6 +16,8 @@ static const machine machines[] = {
      shared_bytes,                                                                                           \
      group_shared_bytes,                                                                                     \
      vector_bytes,                                                                                           \
+     register_bytes,                                                                                         \
+     aligned,                                                                                                \
      points,                                                                                                 \
      block_points,                                                                                           \
      block_threads,                                                                                          \

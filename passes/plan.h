@@ -21,6 +21,8 @@ typedef struct {
     uint32_t shared_bytes;     // of a block
     uint32_t group_shared_bytes;   // of one where matrix operations of several warps are; 0: there are none
     uint32_t vector_bytes;     // widest access worth making
+    uint32_t register_bytes;   // of a vector register
+    bool aligned;              // vectors have to lie at multiples of their size; else they may begin anywhere
     uint32_t points;           // of an axis a thread should hold
     uint32_t block_points;     // rows a block should own by default, on a GPU a lane and group
     uint32_t block_threads;    // threads of a block by default

@@ -91,9 +91,9 @@ const plan_class *plan_class_at(const machine *m, uint32_t i) {
     static const plan_class gpu[] = {{"default wide", 128, 8, 64, 0},
                                      {"default narrow", 32, 8, 0, 64},
                                      {"default", 8, 1, 0, 0}},
-                            host[] = {{"default wide", 64, 64, 0, 0},
-                                      {"default narrow", 16, 16, 0, 0},
-                                      {"default", 1, 1, 0, 0}};
+                            host[] = {{"default wide", 64, 1, 8, 0},
+                                      {"default single", 1, 1, 0, 1},
+                                      {"default", 8, 1, 0, 0}};
     if (m->gpu) return i < sizeof gpu / sizeof *gpu ? &gpu[i] : NULL;
     return i < sizeof host / sizeof *host ? &host[i] : NULL;
 }

@@ -14,7 +14,7 @@ index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool b
 
 static const schedule_verb deals[] = {SCHEDULE_BUCKET,    SCHEDULE_BLOCK, SCHEDULE_GROUPS, SCHEDULE_TILE,
                                       SCHEDULE_REGISTERS, SCHEDULE_LANES, SCHEDULE_VECTOR, SCHEDULE_UNROLL,
-                                      SCHEDULE_ORDER,     SCHEDULE_SPLIT, SCHEDULE_WHOLE};
+                                      SCHEDULE_ORDER,     SCHEDULE_SPLIT, SCHEDULE_WHOLE,  SCHEDULE_PAD};
 
 // Cells of `a` cover `a.sum`: where they were not meant for it, it says `none`.
 static void fill_none(making *m, const tensor_stage *st, schedule_verb verb, const char *subject) {

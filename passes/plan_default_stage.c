@@ -21,6 +21,7 @@ enum {
     HELD = 32,        // points of several axes a thread holds
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
+    HEADS_TYPICAL = 8,   // where their number is not known
     HEADS = 2,        // of a lane that reduces for them
     MANY_HEADS = 16   // a dense axis between rows and features that lanes may cover
 };
@@ -128,10 +129,37 @@ void default_suppose(making *m, tensor_space s) {
     VEC_PUSH(m->p->arena, &m->supposed, s);
 }
 
+static int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
 static bool is_last(const planner *p, const tensor_stage *st, tensor_var v) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
     return n && left[n - 1] == v;
+}
+
+// Rows lie inside the space: heads, of which there are few.
+static bool has_rows_inside(const planner *p, tensor_space s) {
+    bool inside = false;
+    for (tensor_val x = 0; x < p->op->vals.len; x++)
+        for (uint32_t a = 1; a + 1 < p->op->vals.data[x].rank; a++) inside |= p->op->vals.data[x].axes[a] == s;
+    return inside;
+}
+
+// Where vectors may begin anywhere, those of any extent are padded: all of it at once, or in turns of as many vectors each. Vectors
+// wider than a register are halved where that leaves less past the end.
+static share padded_share(making *m, tensor_var v, int64_t widest_vector, uint32_t bytes) {
+    int64_t extent = default_extent(m->p, v), most;
+    share s = {.lanes = 1, .vector = widest_vector};
+    bool heads = !extent && has_rows_inside(m->p, m->p->op->vars.data[v].space);
+    if (!extent && !heads) default_suppose(m, m->p->op->vars.data[v].space);
+    if (!extent) extent = heads ? HEADS_TYPICAL : m->class->typical;
+    while (s.vector > 1 && s.vector / 2 >= extent) s.vector /= 2;
+    while (s.vector * bytes > m->p->machine->register_bytes && round_up(extent, s.vector / 2) < round_up(extent, s.vector)) s.vector /= 2;
+    int64_t vectors = round_up(extent, s.vector) / s.vector;
+    most = m->p->machine->points / s.vector;
+    int64_t turns = (vectors + most - 1) / most;
+    s.registers = (vectors + turns - 1) / turns;
+    return s;
 }
 
 // Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes. Stages
@@ -144,6 +172,7 @@ static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t
             widest_vector = w.last ? m->p->machine->vector_bytes / w.bytes : 1;
     share s = {1, 1, 1};
     if (widest_vector > 16) widest_vector = 16;
+    if (!m->p->machine->aligned) return padded_share(m, v, widest_vector, w.bytes);
     int64_t multiple = extent ? extent : m->class->multiple;
     if (!extent) default_suppose(m, m->p->op->vars.data[v].space);
     if (!extent) extent = m->class->typical;
@@ -156,10 +185,15 @@ static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t
     return s;
 }
 
+static void fill_pad(making *m, const tensor_stage *st, tensor_var v, share s) {
+    if (!m->p->machine->aligned && s.vector > 1) default_fill(m, st->name, SCHEDULE_PAD, v, share_points(s), NULL);
+}
+
 static void fill_share(making *m, const tensor_stage *st, tensor_var v, share s) {
     default_fill(m, st->name, SCHEDULE_LANES, v, s.lanes, NULL);
     default_fill(m, st->name, SCHEDULE_VECTOR, v, s.vector, NULL);
     default_fill(m, st->name, SCHEDULE_REGISTERS, v, s.registers, "strided");
+    fill_pad(m, st, v, s);
 }
 
 // ---- Kernels ---------------------------------------------------------------------------------------------
@@ -430,7 +464,7 @@ static bool goes_along(const planner *p, uint32_t dot, const tensor_stage *st, u
 
 static void fill_along(making *m, const tensor_stage *dot, const tensor_stage *st) {
     static const schedule_verb verbs[] = {SCHEDULE_GROUPS, SCHEDULE_REGISTERS, SCHEDULE_LANES,
-                                          SCHEDULE_VECTOR, SCHEDULE_UNROLL};
+                                          SCHEDULE_VECTOR, SCHEDULE_UNROLL,    SCHEDULE_PAD};
     const planner *p = m->p;
     tensor_var *from = ARENA_ARRAY(p->arena, tensor_var, dot->nleft + 1),
                *to = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
@@ -486,9 +520,11 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     fill_parts(m, st, left, n);
     if (default_lanes_along(m, st, left, n, deepest))
         fill_share(m, st, left[n - 1], share_axis(m, st, left[n - 1], 1));
-    else if (default_reduces_dense(p, st))
-        default_fill(m, st->name, SCHEDULE_VECTOR, st->bound[0], share_axis(m, st, st->bound[0], 1).vector,
-                     NULL);
+    else if (default_reduces_dense(p, st)) {
+        share s = share_axis(m, st, st->bound[0], 1);
+        s.registers = 1;
+        fill_share(m, st, st->bound[0], s);
+    }
 }
 
 static void fill_host_stages(making *m, const stage_group *g, uint32_t depth) {

@@ -38,9 +38,11 @@ static void access(vectors *c, tensor_val val, const tensor_expr *index, uint32_
     if (val >= c->p->op->nparams || !rank || !is_var(c->p, index[rank - 1], c->v)) return;
     for (uint32_t a = 0; a + 1 < rank; a++)
         if (plan_mentions(c->p, index[a], c->v)) return;
+    if (c->p->facts->any_strides) return;   // by elements, where they do not lie side by side
     if (i->facts & FACT_STRIDED)
         add(c->p, (program_guard){.kind = GUARD_PITCH, .param = val, .axis = rank - 1, .value = 1});
     i->facts &= ~(uint32_t)FACT_STRIDED;   // in this plan's copy of the op
+    if (!c->p->machine->aligned) return;
     uint32_t bytes = i->type == DT_INDEX ? c->p->facts->index_bits / 8 : ir_dtype_bytes(i->type);
     add(c->p, (program_guard){.kind = GUARD_ALIGNED, .param = val, .value = bytes * c->width});
     for (uint32_t a = 0; a + 1 < rank && !c->padded && !(i->facts & FACT_PACKED) && i->role != VAL_MAP; a++)

@@ -66,8 +66,9 @@ void plan_pad_loop(planner *p, const index_cut *c, loop_node *n, const char *why
     n->hi = loop_padded(p->op, p->op->vars.data[c->var].space, n->pad);
 }
 
-// Values that every store fills up to a multiple have room for it.
+// Values that every store fills up to a multiple have room for it, where the schedule asks for it: nobody else gives memory away.
 void plan_pads(planner *p) {
+    if (p->s->automatic && !p->machine->aligned) return;
     const uint32_t *stored = loop_stored_pads(p->arena, p->plan);
     for (tensor_val v = 0; v < p->op->vals.len; v++)
         for (uint32_t a = 0; a < p->op->vals.data[v].rank; a++) {

@@ -75,6 +75,16 @@ static void take_conditions(versioning *w, const schedule *s, version_facts *fac
     }
 }
 
+static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell *like) {
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        bool same = c->verb == verb && c->subject && like->subject && !strcmp(c->subject, like->subject);
+        if (same && (!c->stage || !like->stage ? c->stage == like->stage : !strcmp(c->stage, like->stage)))
+            return true;
+    }
+    return false;
+}
+
 static bool has_vectors(const schedule *s) {
     for (uint32_t i = 0; i < s->cells.len; i++) {
         const schedule_cell *c = &s->cells.data[i];
@@ -100,6 +110,21 @@ static schedule_cell scalar_cell(versioning *w, schedule_cell c, bool once) {
     }
     c.values = values;
     return c;
+}
+
+// Vectors that may begin anywhere suit data of any strides, too: they are read and stored by elements. NULL: some vector is for
+// multiples of it alone.
+static schedule *strided_twin(versioning *w, const schedule *s) {
+    schedule *t = ARENA_NEW(w->arena, schedule);
+    if (w->machine->aligned) return NULL;
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        if (c->verb == SCHEDULE_VECTOR && !c->empty && !has_cell(s, SCHEDULE_PAD, c)) return NULL;
+    }
+    *t = *s;
+    t->name = arena_printf(w->arena, "%s strided", s->name);
+    t->automatic = true;
+    return t;
 }
 
 // Whether data that lies otherwise wants a version of its own.
@@ -175,16 +200,6 @@ static bool walks_once(const tensor_op *op, const schedule *s) {
     return false;
 }
 
-static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell *like) {
-    for (uint32_t i = 0; i < s->cells.len; i++) {
-        const schedule_cell *c = &s->cells.data[i];
-        bool same = c->verb == verb && c->subject && like->subject && !strcmp(c->subject, like->subject);
-        if (same && (!c->stage || !like->stage ? c->stage == like->stage : !strcmp(c->stage, like->stage)))
-            return true;
-    }
-    return false;
-}
-
 // once: it, or the one it deals out a class of, has one walk.
 static schedule *twin_of(versioning *w, const schedule *s, bool once) {
     schedule *t = ARENA_NEW(w->arena, schedule);
@@ -213,6 +228,12 @@ static schedule *twin_of(versioning *w, const schedule *s, bool once) {
 // The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
 // is a fraction of the code of those that are written out for each size.
 static schedule *scalar_twin(versioning *w, const schedule *s) { return twin_of(w, s, walks_once(w->op, s)); }
+
+// A version for data that lies otherwise than one that was added takes for granted, where there may be such data: scalar, or with vectors.
+static void add_twin(versioning *w, const schedule *s, const version_facts *of, bool scalar, version_facts *plain) {
+    schedule *strided = strided_twin(w, s);
+    if (strided ? packs(of) : scalar) add(w, strided ? strided : scalar_twin(w, s), plain);
+}
 
 static bool of_reach(const program_guard *g) {
     const size_token *limit = g->holds.len > 1 ? &g->holds.data[g->holds.len - 2] : NULL;
@@ -269,7 +290,7 @@ static bool add_schedule(versioning *w, const schedule *given, bool *always) {
     take_conditions(w, s, &plain);
     if (!add(w, s, &facts)) return false;
     *always |= fits_all(w, s);
-    if (has_vectors(s) || packs(&facts)) add(w, scalar_twin(w, s), &plain);
+    add_twin(w, s, &facts, has_vectors(s) || packs(&facts), &plain);
     return true;
 }
 
@@ -390,9 +411,8 @@ static void add_default(versioning *w) {
             if (cut) add_made(w, c, ROWS_BRIEF, &other);
             if (!(s = add_rows(w, c, ROWS_SKEWED, &other, &facts))) return;
         }
-        if (supposed.extents) continue;
-        if (has_vectors(s) || facts.together)
-            add(w, scalar_twin(w, s), &plain);   // extents are known: only alignment is left to chance
+        if (supposed.extents && (w->machine->aligned || plan_class_at(w->machine, i + 1))) continue;
+        add_twin(w, s, &facts, has_vectors(s) || facts.together, &plain);   // extents are known: only how arrays lie is left to chance
         return;
     }
 }
