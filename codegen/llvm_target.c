@@ -14,7 +14,7 @@
 // ---- Target machines -------------------------------------------------------------------------------------
 static once_flag started = ONCE_FLAG_INIT;
 
-// LLVM's options belong to the process: shared memory is addressed with 32 bits, which only an option can
+// LLVM's options belong to the process: shared memory is addressed with 32 bits, and few lanes are no vector, which only options can
 // say.
 static void start_llvm(void) {
     LLVMInitializeNVPTXTargetInfo();
@@ -25,8 +25,8 @@ static void start_llvm(void) {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    static const char *const options[] = {"gnnc", "--nvptx-short-ptr"};
-    LLVMParseCommandLineOptions(2, options, "");
+    static const char *const options[] = {"gnnc", "--nvptx-short-ptr", "--slp-threshold=16"};
+    LLVMParseCommandLineOptions(3, options, "");
 }
 
 // All that a GPU's aggressive level adds is value numbering, twice, which our own passes have done.
@@ -99,7 +99,7 @@ bool cg_unit_emit(cg_unit *u, arena *a, diag_set *ds, const cg_job *job, LLVMVal
 void cg_unit_new(cg_unit *u, const cg_job *job) {
     call_once(&started, start_llvm);
     cg_fatal_watch(job->module);
-    *u = (cg_unit){.context = LLVMContextCreate()};
+    *u = (cg_unit){.context = LLVMContextCreate(), .host = job->target->kind == CG_HOST};
     LLVMContextSetDiagnosticHandler(u->context, on_diagnostic, NULL);
     LLVMContextSetDiscardValueNames(u->context, job->form != CG_LLVM);
     u->llvm = LLVMModuleCreateWithNameInContext("gnnc", u->context);
@@ -127,10 +127,14 @@ static const char *const pipelines[] = {
     "gvn,instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
+// What is written lane by lane, as calls of scalar functions are: lanes of one vector again.
+static const char *const host_vectors = "function(slp-vectorizer,instcombine<no-verify-fixpoint>)";
+
 void cg_unit_optimise(cg_unit *u, const cg_options *o) {
     const char *passes = pipelines[o->optimise < 2 ? o->optimise : 2];
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(u->llvm, passes, u->machine, options);
+    if (!error && u->host && o->optimise > 2) error = LLVMRunPasses(u->llvm, host_vectors, u->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) ICE("LLVM does not know the passes %s: %s", passes, LLVMGetErrorMessage(error));
 }
