@@ -99,6 +99,18 @@ static bool has_c_name(driver *d, const unit *u, const unit_op *o) {
 }
 
 // An op the compiler built must verify; tensor_parse has verified those a user wrote.
+static bool is_suffix(const char *s) {
+    while (*s == '_' || (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z')) s++;
+    return !*s;
+}
+
+// As it is called by those who link it.
+static unit_op named(const driver *d, unit_op o) {
+    const char *suffix = option_text(d, OPT_SUFFIX, "");
+    if (*suffix) o.name = o.op->name = arena_printf(d->arena, "%s%s", o.op->name, suffix);
+    return o;
+}
+
 static void add_op(driver *d, unit *u, const unit_op *o) {
     if (!has_c_name(d, u, o)) return;
     const char *wrong = u->kind == INPUT_GNN && option_on(d, OPT_VERIFY, true)
@@ -106,7 +118,7 @@ static void add_op(driver *d, unit *u, const unit_op *o) {
                             : NULL;
     if (wrong) ICE("op '%s' after normalise: %s", o->name, wrong);
     print_op_after(d, "normalise", o->op);
-    VEC_PUSH(d->arena, &u->ops, *o);
+    VEC_PUSH(d->arena, &u->ops, named(d, *o));
 }
 
 static bool load_simt(driver *d, unit *u, const source_file *source) {
@@ -167,7 +179,7 @@ bool unit_twin(driver *d, const unit_op *o, unit_op *out) {
     uint32_t i = o->frontend ? frontend_twin_of(o->frontend, o->number) : UINT32_MAX;
     tensor_op *lowered = i == UINT32_MAX ? NULL : frontend_lower(o->frontend, i);
     if (!lowered) return false;
-    *out = (unit_op){.name = lowered->name, .op = lowered, .frontend = o->frontend, .number = i};
+    *out = named(d, (unit_op){.name = lowered->name, .op = lowered, .frontend = o->frontend, .number = i});
     print_op_after(d, "normalise", lowered);
     return true;
 }
@@ -212,12 +224,20 @@ static bool load_gnn(driver *d, unit *u, const char *text, size_t length) {
     return true;
 }
 
+static bool takes_suffix(driver *d, const unit *u) {
+    const char *suffix = option_text(d, OPT_SUFFIX, "");
+    bool good = is_suffix(suffix);
+    if (!good) usage(d, E0812, "--suffix takes letters, digits and '_', not '%s'", suffix);
+    else if (*suffix && u->kind == INPUT_SIMT) usage(d, E0812, "--suffix=%s: '%s' has kernels, and no ops to name", suffix, u->path), good = false;
+    return good;
+}
+
 bool unit_load(driver *d, const char *path, unit *u) {
     *u = (unit){.path = path};
     uint32_t before = diag_raised(d->ds);   // other files' faults are not this one's
     phase(d, "read");
     size_t length;
-    if (!kind_of(d, path, &u->kind)) return false;
+    if (!kind_of(d, path, &u->kind) || !takes_suffix(d, u)) return false;
     const char *text = file_read(d, path, &length);
     if (!text) return false;
     phase(d, "parse");
