@@ -7,8 +7,8 @@
 
 static run_layout layout_of(const driver *d) {
     static const char *const words[] = {"packed", "strided", "misaligned", "broadcast",
-                                        "uneven", "reach",   "far"};
-    for (run_layout l = LAYOUT_PACKED; l <= LAYOUT_FAR; l++)
+                                        "uneven", "reach",   "far",        "aligned"};
+    for (run_layout l = LAYOUT_PACKED; l <= LAYOUT_ALIGNED; l++)
         if (option_is(d, OPT_LAYOUT, words[l])) return l;
     return LAYOUT_PACKED;
 }

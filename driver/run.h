@@ -7,7 +7,7 @@
 
 #include "codegen/sim.h"
 
-typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN, LAYOUT_REACH, LAYOUT_FAR } run_layout;
+typedef enum { LAYOUT_PACKED, LAYOUT_STRIDED, LAYOUT_MISALIGNED, LAYOUT_BROADCAST, LAYOUT_UNEVEN, LAYOUT_REACH, LAYOUT_FAR, LAYOUT_ALIGNED } run_layout;
 
 typedef struct run_op run_op;
 typedef struct run_row run_row;

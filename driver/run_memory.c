@@ -88,6 +88,17 @@ static bool extent(const run_buffer *x, size_t element, size_t *out) {
     return last < (int64_t)1 << 40;
 }
 
+// Of the first element, from a multiple of ALIGNMENT: arrays of the host lie where malloc, std::vector and NumPy put them, which is
+// at no multiple of a vector.
+static size_t offset_of(const run_op *o, tensor_val v, size_t element) {
+    enum { MALLOC = 16 };
+    const run_layout l = run_layout_of(o, v);
+    const size_t align = o->op->op->vals.data[v].align;
+    if (l == LAYOUT_MISALIGNED) return align > element ? align : element;
+    bool host = o->r->target.kind == CG_HOST && !o->r->simulator && !o->r->pack && !run_is_far(l) && l != LAYOUT_ALIGNED;
+    return !host ? 0 : align > MALLOC ? align : MALLOC;
+}
+
 bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
     *x = (run_buffer){
@@ -100,7 +111,7 @@ bool run_buffer_new(run_op *o, tensor_val v, run_buffer *x) {
         diag(o->r->d->ds, E0819, info->at, "%s: '%s' would be too large", o->op->name, info->name);
         return false;
     }
-    size_t off = run_layout_of(o, v) != LAYOUT_MISALIGNED ? 0 : info->align > element ? info->align : element;
+    size_t off = offset_of(o, v, element);
     x->off = off;
     x->bytes = GUARD + align + off + bytes + GUARD;
     if (x->apart ? !run_map_far(o, x, element)
