@@ -7,7 +7,7 @@
 #define GNNC_BIND_H
 
 #include "driver.h"
-#include "runtime/gnnrt.h"
+#include "runtime/gnnrt_io.h"
 
 // ---- The graph -------------------------------------------------------------------------------------------
 typedef struct {

@@ -4,7 +4,7 @@
 
 #include "driver.h"
 
-#include "runtime/gnnrt.h"
+#include "runtime/gnnrt_io.h"
 
 gnn_status graph_file_read(driver *d, gnn_context *c, const char *path, gnn_graph *out);   // notes become warnings
 diagnostic *graph_file_fault(driver *d, const gnn_context *c, gnn_status s);               // c NULL: there is none

@@ -8,6 +8,7 @@
 #ifndef GNNRT_FILES_H
 #define GNNRT_FILES_H
 
+#include "gnnrt_io.h"
 #include "internal.h"
 
 // ---- read_source.c: bytes --------------------------------------------------------------------------------

@@ -326,7 +326,7 @@ typedef struct {
 struct gnn_program {
     gnn_context *c;
     rt_heap heap;
-    void *json;   // owns the names
+    const struct rt_json *json;   // of the manifest, which has the names
     const char *name, *target;
     uint32_t index_bits;
     bool deterministic;

@@ -7,7 +7,7 @@
 
 // "params[1] (dst): "
 static void tell_row(const rt_row *r, char *out, size_t size) {
-    const char *name = json_string_value(json_object_get(r->object, "name"));
+    const char *name = rt_json_text(rt_json_get(r->object, "name"));
     snprintf(out, size, "%s[%u]%s%.60s%s: ", r->table, r->i, name ? " (" : "", name ? name : "",
              name ? ")" : "");
 }
@@ -25,14 +25,14 @@ gnn_status rt_row_bad(const rt_row *r, const char *format, ...) {
 
 // ---- Members ---------------------------------------------------------------------------------------------
 gnn_status rt_row_string(const rt_row *r, const char *key, const char **out) {
-    *out = json_string_value(json_object_get(r->object, key));
+    *out = rt_json_text(rt_json_get(r->object, key));
     return *out ? GNN_OK : rt_row_bad(r, "needs a text \"%s\"", key);
 }
 
 gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t *out) {
-    const json_t *j = json_object_get(r->object, key);
-    *out = json_integer_value(j);
-    if (!json_is_integer(j) || *out < low || *out > high)
+    const rt_json *j = rt_json_get(r->object, key);
+    *out = rt_json_int(j);
+    if (!rt_json_is_int(j) || *out < low || *out > high)
         return rt_row_bad(r, "needs an integer \"%s\" from %lld to %lld", key, (long long)low,
                           (long long)high);
     return GNN_OK;
@@ -41,12 +41,12 @@ gnn_status rt_row_int(const rt_row *r, const char *key, int64_t low, int64_t hig
 gnn_status rt_row_int_or(const rt_row *r, const char *key, int64_t low, int64_t high, int64_t fallback,
                          int64_t *out) {
     *out = fallback;
-    return json_object_get(r->object, key) ? rt_row_int(r, key, low, high, out) : GNN_OK;
+    return rt_json_get(r->object, key) ? rt_row_int(r, key, low, high, out) : GNN_OK;
 }
 
-gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const json_t **out) {
-    *out = json_object_get(r->object, key);
-    if (*out && (!json_is_array(*out) || json_array_size(*out) > most))
+gnn_status rt_row_list(const rt_row *r, const char *key, size_t most, const rt_json **out) {
+    *out = rt_json_get(r->object, key);
+    if (*out && (!rt_json_is_list(*out) || rt_json_count(*out) > most))
         return rt_row_bad(r, "\"%s\" must be a list of at most %zu", key, most);
     return GNN_OK;
 }
@@ -81,15 +81,15 @@ gnn_status rt_row_expr(const rt_row *r, const char *key, rt_expr *out) {
     return wrong ? rt_row_bad(r, "\"%s\": `%s` %s", key, at, wrong) : GNN_OK;
 }
 
-gnn_status rt_row_space(const rt_row *r, const char *what, const json_t *name, uint32_t *out) {
-    const char *text = json_string_value(name);
+gnn_status rt_row_space(const rt_row *r, const char *what, const rt_json *name, uint32_t *out) {
+    const char *text = rt_json_text(name);
     int i = text ? find_space(r->p, text, strlen(text)) : -1;
     *out = (uint32_t)i;
     return i < 0 ? rt_row_bad(r, "%s: there is no space `%.60s`", what, text ? text : "?") : GNN_OK;
 }
 
-gnn_status rt_row_param(const rt_row *r, const char *what, const json_t *name, uint32_t *out) {
-    const char *text = json_string_value(name);
+gnn_status rt_row_param(const rt_row *r, const char *what, const rt_json *name, uint32_t *out) {
+    const char *text = rt_json_text(name);
     int i = text ? rt_find(r->p->params, r->p->nparams, sizeof *r->p->params, text, strlen(text)) : -1;
     *out = (uint32_t)i;
     return i < 0 ? rt_row_bad(r, "%s: there is no parameter `%.60s`", what, text ? text : "?") : GNN_OK;
@@ -116,7 +116,7 @@ static const table tables[] = {
 };
 
 static gnn_status name_row(const table *t, const rt_row *r, void *rows) {
-    if (!json_is_object(r->object)) return rt_row_bad(r, "is not an object");
+    if (!rt_json_is_object(r->object)) return rt_row_bad(r, "is not an object");
     if (!t->name) return GNN_OK;
     const char *name;
     gnn_status s = rt_row_string(r, t->name, &name);
@@ -128,9 +128,9 @@ static gnn_status name_row(const table *t, const rt_row *r, void *rows) {
 }
 
 static gnn_status name_rows(gnn_program *p, const table *t) {
-    const json_t *list = json_object_get(p->json, t->key);
-    size_t n = json_array_size(list);
-    if (list && !json_is_array(list))
+    const rt_json *list = rt_json_get(p->json, t->key);
+    size_t n = rt_json_count(list);
+    if (list && !rt_json_is_list(list))
         return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" is not a list", t->key);
     if (n > RT_MAX_ROWS)
         return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest: \"%s\" has more than %d rows", t->key, RT_MAX_ROWS);
@@ -139,16 +139,16 @@ static gnn_status name_rows(gnn_program *p, const table *t) {
     memcpy((char *)p + t->rows, &rows, sizeof rows);
     *(uint32_t *)((char *)p + t->count) = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
-        gnn_status s = name_row(t, &(rt_row){p, json_array_get(list, i), t->key, (uint32_t)i, NULL}, rows);
+        gnn_status s = name_row(t, &(rt_row){p, rt_json_at(list, i), t->key, (uint32_t)i, NULL}, rows);
         if (s) return s;
     }
     return GNN_OK;
 }
 
 static gnn_status read_rows(gnn_program *p, const table *t) {
-    const json_t *list = json_object_get(p->json, t->key);
+    const rt_json *list = rt_json_get(p->json, t->key);
     for (uint32_t i = 0; i < *(uint32_t *)((char *)p + t->count); i++) {
-        gnn_status s = t->read(&(rt_row){p, json_array_get(list, i), t->key, i, NULL});
+        gnn_status s = t->read(&(rt_row){p, rt_json_at(list, i), t->key, i, NULL});
         if (s) return s;
     }
     return GNN_OK;
@@ -165,20 +165,20 @@ static gnn_status check_counted(gnn_program *p) {
     return GNN_OK;
 }
 
-static gnn_status read_head(gnn_program *p, const json_t *root) {
+static gnn_status read_head(gnn_program *p, const rt_json *root) {
     gnn_context *c = p->c;
-    const json_t *version = json_object_get(root, "gnnc_manifest");
-    if (!json_is_integer(version))
+    const rt_json *version = rt_json_get(root, "gnnc_manifest");
+    if (!rt_json_is_int(version))
         return rt_fail(c, GNN_BAD_MANIFEST,
                        "manifest: the text isn't a manifest: it lacks \"gnnc_manifest\"");
-    if (json_integer_value(version) != 1)
+    if (rt_json_int(version) != 1)
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: version %lld; this runtime reads version 1",
-                       (long long)json_integer_value(version));
-    p->name = json_string_value(json_object_get(root, "name"));
-    p->target = json_string_value(json_object_get(root, "target"));
-    json_int_t bits = json_integer_value(json_object_get(root, "index_bits"));
-    p->deterministic = json_is_true(json_object_get(root, "deterministic"));
-    p->saved = json_is_true(json_object_get(root, "saved"));
+                       (long long)rt_json_int(version));
+    p->name = rt_json_text(rt_json_get(root, "name"));
+    p->target = rt_json_text(rt_json_get(root, "target"));
+    int64_t bits = rt_json_int(rt_json_get(root, "index_bits"));
+    p->deterministic = rt_json_is_true(rt_json_get(root, "deterministic"));
+    p->saved = rt_json_is_true(rt_json_get(root, "saved"));
     if (!p->name || !p->target)
         return rt_fail(c, GNN_BAD_MANIFEST, "manifest: \"name\" and \"target\" must be texts");
     if (bits != 32 && bits != 64)
@@ -192,9 +192,9 @@ static gnn_status read_roles(gnn_program *p) {
                                         [GNN_PARAM_TENSOR] = "tensor",
                                         [GNN_PARAM_SCALAR] = "scalar",
                                         [GNN_PARAM_RESULT] = "result"};
-    const json_t *list = json_object_get(p->json, "params");
+    const rt_json *list = rt_json_get(p->json, "params");
     for (uint32_t i = 0; i < p->nparams; i++) {
-        const rt_row r = {p, json_array_get(list, i), "params", i, NULL};
+        const rt_row r = {p, rt_json_at(list, i), "params", i, NULL};
         const char *text;
         gnn_status s = rt_row_string(&r, "role", &text);
         if (s) return s;
@@ -206,12 +206,11 @@ static gnn_status read_roles(gnn_program *p) {
 }
 
 gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
-    json_error_t error;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    rt_json_fault fault;
+    const rt_json *root = rt_json_read(&p->heap, text, length, &fault);
+    if (!root && !fault.text) return GNN_NO_MEMORY;
+    if (!root) return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest, line %d: %s", fault.line, fault.text);
     p->json = root;
-    if (!root && json_error_code(&error) == json_error_out_of_memory)
-        return rt_fail(p->c, GNN_NO_MEMORY, "out of memory reading the manifest");
-    if (!root) return rt_fail(p->c, GNN_BAD_MANIFEST, "manifest, line %d: %s", error.line, error.text);
     gnn_status s = read_head(p, root);
     for (size_t i = 0; i < RT_COUNT(tables) && !s; i++) s = name_rows(p, &tables[i]);
     if (!s) s = read_roles(p);
@@ -221,6 +220,5 @@ gnn_status rt_manifest_read(gnn_program *p, const char *text, size_t length) {
 }
 
 void rt_manifest_free(gnn_program *p) {
-    json_decref(p->json);
     rt_heap_free(&p->heap);
 }

@@ -77,10 +77,10 @@ static gnn_status read_facts(const rt_row *r, rt_param *q) {
     const uint32_t of_maps = RT_SORTED | RT_UNIQUE | RT_PARTIAL | RT_PREFIX,
                    of_tensors = RT_STRIDED | RT_PACKED | RT_SAVED | RT_GIVEN;
     bool indices = q->role == GNN_PARAM_RESULT && q->is_index;
-    const json_t *list;
+    const rt_json *list;
     gnn_status s = rt_row_list(r, "facts", 16, &list);
-    for (size_t i = 0; i < json_array_size(list) && !s; i++) {
-        const char *text = json_string_value(json_array_get(list, i));
+    for (size_t i = 0; i < rt_json_count(list) && !s; i++) {
+        const char *text = rt_json_text(rt_json_at(list, i));
         s = text ? read_fact(r, q, text) : rt_row_bad(r, "\"facts\" must be texts");
     }
     if (s) return s;
@@ -90,21 +90,21 @@ static gnn_status read_facts(const rt_row *r, rt_param *q) {
 }
 
 static gnn_status read_axes(const rt_row *r, rt_param *q) {
-    const json_t *list;
+    const rt_json *list;
     gnn_status s = rt_row_list(r, "axes", GNN_MAX_RANK, &list);
     if (s) return s;
-    q->rank = (uint32_t)json_array_size(list);
+    q->rank = (uint32_t)rt_json_count(list);
     q->axes = rt_heap_alloc(&r->p->heap, q->rank, sizeof *q->axes);
     if (!q->axes) return GNN_NO_MEMORY;
     for (uint32_t i = 0; i < q->rank && !s; i++)
-        s = rt_row_space(r, "axes", json_array_get(list, i), &q->axes[i]);
+        s = rt_row_space(r, "axes", rt_json_at(list, i), &q->axes[i]);
     if (!s && q->role == GNN_PARAM_SCALAR && q->rank) return rt_row_bad(r, "a scalar has no axes");
     if (!s && q->role == GNN_PARAM_MAP && !q->rank) return rt_row_bad(r, "a map needs axes");
     return s;
 }
 
 static gnn_status read_index(const rt_row *r, rt_param *q) {
-    const json_t *into = json_object_get(r->object, "into");
+    const rt_json *into = rt_json_get(r->object, "into");
     if (q->role == GNN_PARAM_MAP && !q->is_index) return rt_row_bad(r, "a map's type must be index");
     if (q->role == GNN_PARAM_TENSOR && q->is_index)
         return rt_row_bad(r, "a tensor's type can't be index: index arrays are maps");
@@ -118,7 +118,7 @@ static gnn_status read_index(const rt_row *r, rt_param *q) {
 }
 
 static gnn_status read_inplace(const rt_row *r, rt_param *q) {
-    const json_t *name = json_object_get(r->object, "inplace");
+    const rt_json *name = rt_json_get(r->object, "inplace");
     if (!name) return GNN_OK;
     uint32_t other;
     gnn_status s = rt_row_param(r, "inplace", name, &other);
@@ -151,9 +151,9 @@ gnn_status rt_read_require(const rt_row *r) {
 }
 
 // ---- Prepared structures ---------------------------------------------------------------------------------
-static gnn_status read_map_ref(const rt_row *r, const json_t *name, rt_map_ref *out) {
+static gnn_status read_map_ref(const rt_row *r, const rt_json *name, rt_map_ref *out) {
     const gnn_program *p = r->p;
-    const char *text = json_string_value(name);
+    const char *text = rt_json_text(name);
     if (!text) return rt_row_bad(r, "\"args\" must be texts");
     int i = rt_find(p->params, p->nparams, sizeof *p->params, text, strlen(text));
     if (i >= 0 && p->params[i].role == GNN_PARAM_MAP) {
@@ -189,23 +189,23 @@ static gnn_status read_builder(const rt_row *r, rt_prepared *q) {
 
 gnn_status rt_read_prepared(const rt_row *r) {
     rt_prepared *q = &r->p->prepared[r->i];
-    const json_t *args;
+    const rt_json *args;
     gnn_status s = rt_row_list(r, "args", RT_MAX_MAPS, &args);
     if (s) return s;
-    q->nargs = (uint32_t)json_array_size(args);
+    q->nargs = (uint32_t)rt_json_count(args);
     s = read_builder(r, q);
     if (s) return s;
     q->args = rt_heap_alloc(&r->p->heap, q->nargs, sizeof *q->args);
     if (!q->args) return GNN_NO_MEMORY;
-    for (uint32_t i = 0; i < q->nargs && !s; i++) s = read_map_ref(r, json_array_get(args, i), &q->args[i]);
-    if (!s) s = rt_row_space(r, "domain", json_object_get(r->object, "domain"), &q->domain);
-    if (!s) s = rt_row_space(r, "into", json_object_get(r->object, "into"), &q->into);
+    for (uint32_t i = 0; i < q->nargs && !s; i++) s = read_map_ref(r, rt_json_at(args, i), &q->args[i]);
+    if (!s) s = rt_row_space(r, "domain", rt_json_get(r->object, "domain"), &q->domain);
+    if (!s) s = rt_row_space(r, "into", rt_json_get(r->object, "into"), &q->into);
     if (!s && rt_counts(q->builder) &&
         (r->p->spaces[q->into].kind != RT_COUNTED || r->p->spaces[q->into].prepared != r->i))
         return rt_row_bad(r, "classes and tiles must count the space they are into");
-    if (!s && !json_object_get(r->object, "extent") != !rt_tiles(q->builder))
+    if (!s && !rt_json_get(r->object, "extent") != !rt_tiles(q->builder))
         return rt_row_bad(r, "tiles have an \"extent\", and they alone");
-    if (!s && json_object_get(r->object, "slots") && !rt_blocks(q->builder)) return rt_row_bad(r, "only blocks of windows have \"slots\"");
+    if (!s && rt_json_get(r->object, "slots") && !rt_blocks(q->builder)) return rt_row_bad(r, "only blocks of windows have \"slots\"");
     if (!s) s = rt_row_int_or(r, "slots", 1, RT_MOST_SLOTS, 0, &q->slots);
     return s ? s : rt_row_int_or(r, "extent", 1, INT64_MAX, 0, &q->extent);
 }
@@ -223,13 +223,13 @@ gnn_status rt_read_temp(const rt_row *r) {
 gnn_status rt_read_kernel(const rt_row *r) {
     rt_kernel *k = &r->p->kernels[r->i];
     int64_t block, shared;
-    const json_t *params;
+    const rt_json *params;
     gnn_status s = rt_row_int(r, "block", 1, 1024, &block);
     if (!s) s = rt_row_int_or(r, "shared", 0, INT32_MAX, 0, &shared);
     if (!s) s = rt_row_list(r, "params", RT_MAX_ARGS, &params);
     if (s) return s;
     k->block = (uint32_t)block;
     k->shared = (uint32_t)shared;
-    k->nparams = (uint32_t)json_array_size(params);
+    k->nparams = (uint32_t)rt_json_count(params);
     return k->nparams ? GNN_OK : rt_row_bad(r, "\"params\" is empty: nothing would be stored");
 }

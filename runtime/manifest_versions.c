@@ -13,7 +13,7 @@ static gnn_status read_pays(const rt_row *r, rt_guard *g) {
 }
 
 static gnn_status read_array(const rt_row *r, const char *key, rt_guard *g) {
-    gnn_status s = rt_row_param(r, key, json_object_get(r->object, key), &g->param);
+    gnn_status s = rt_row_param(r, key, rt_json_get(r->object, key), &g->param);
     if (s) return s;
     const rt_param *q = &r->p->params[g->param];
     bool none = q->role == GNN_PARAM_SCALAR || q->facts & RT_PREFIX;
@@ -58,7 +58,7 @@ static gnn_status read_guard(const rt_row *r, rt_guard *g) {
                  {"aligned", RT_GUARD_ALIGNED, read_aligned}, {"stride", RT_GUARD_STRIDE, read_stride},
                  {"pitch", RT_GUARD_PITCH, read_pitch},       {"reach", RT_GUARD_REACH, read_reach}};
     for (uint32_t k = 0; k < RT_COUNT(kinds); k++)
-        if (json_object_get(r->object, kinds[k].key)) {
+        if (rt_json_get(r->object, kinds[k].key)) {
             g->kind = kinds[k].kind;
             return kinds[k].read(r, g);
         }
@@ -67,15 +67,15 @@ static gnn_status read_guard(const rt_row *r, rt_guard *g) {
 
 gnn_status rt_read_version(const rt_row *r) {
     rt_version *v = &r->p->versions[r->i];
-    const json_t *guards, *steps;
+    const rt_json *guards, *steps;
     gnn_status s = rt_row_list(r, "guards", RT_MAX_ROWS, &guards);
     if (!s) s = rt_row_list(r, "steps", RT_MAX_ROWS, &steps);
     if (s) return s;
-    v->nguards = (uint32_t)json_array_size(guards);
+    v->nguards = (uint32_t)rt_json_count(guards);
     v->guards = rt_heap_alloc(&r->p->heap, v->nguards, sizeof *v->guards);
     if (!v->guards) return GNN_NO_MEMORY;
     for (uint32_t i = 0; i < v->nguards && !s; i++) {
-        const rt_row row = {r->p, json_array_get(guards, i), "guards", i, r};
+        const rt_row row = {r->p, rt_json_at(guards, i), "guards", i, r};
         s = read_guard(&row, &v->guards[i]);
     }
     return s ? s : rt_read_steps(r, steps, v);

@@ -31,8 +31,8 @@ config.substitutions += [
     ("%build", build),
     ("%cases", "30" if sanitized else "1000"),   # random ones, of a part of the differential tester's
     ("%data", os.path.join(root, "test", "data")),
-    # What libgnnrt.a asks for.
-    ("%runtime_libs", "-ljansson -lzip -lpthread -ldl -lm" + (" -fsanitize=address,undefined" if sanitized else "")),
+    # What libgnnrt.a asks for; before it, what libgnnrt_io.a does.
+    ("%runtime_libs", "-lpthread -ldl" + (" -fsanitize=address,undefined" if sanitized else "")),
 ]
 config.environment["PATH"] = llvm_bin + os.pathsep + os.environ.get("PATH", "")
 for name in ("TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_VISIBLE_DEVICES", "FUZZ_CLANG"):

@@ -1,7 +1,7 @@
 // Loads a cubin and its manifest at run time, runs the op on a graph whose every feature is 1, so that a node
 // with neighbours has the mean 1 and one without 0, and counts the nodes where that does not hold. Usage:
 // cubin CODE.cubin MANIFEST.json GRAPH. Exit status 77: there is no GPU here.
-#include <gnnrt.h>
+#include <gnnrt_io.h>
 
 #include <stdio.h>
 #include <stdlib.h>

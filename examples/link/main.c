@@ -2,6 +2,7 @@
 // Usage: link GRAPH
 #include "mean.h"
 
+#include <gnnrt_io.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

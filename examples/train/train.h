@@ -16,7 +16,7 @@
 #ifndef TRAIN_H
 #define TRAIN_H
 
-#include <gnnrt.h>
+#include <gnnrt_io.h>
 
 // What C calls things of an op of T = TYPE, such as gcn_step_f16_args, and what train_begin calls the type.
 #define TRAIN_JOIN_(a, type, b) a##type##b

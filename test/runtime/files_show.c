@@ -1,7 +1,7 @@
 // Reads or generates what its arguments name and prints it, for the tests in files/: paths of .npy and graph
 // files, "npz PATH MEMBER", "generate DESCRIPTION". Ends with 1 and the error's text if that fails. Without
 // arguments it checks its own printing.
-#include "gnnrt.h"
+#include "gnnrt_io.h"
 
 #include <inttypes.h>
 #include <stdio.h>

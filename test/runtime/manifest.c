@@ -144,7 +144,7 @@ static void told(void) {
         gnn_status s = load_with(rows[i].from, rows[i].to);
         expect_error(c, s, rows[i].error ? GNN_BAD_MANIFEST : GNN_OK, rows[i].error ? rows[i].error : "", (int)i);
     }
-    EXPECT(c, load("{\n\"a\": }", 8), BAD_MANIFEST, "manifest, line 2: unexpected token near '}'");
+    EXPECT(c, load("{\n\"a\": }", 8), BAD_MANIFEST, "manifest, line 2: a value is wanted");
     EXPECT(c, load("[]", 2), BAD_MANIFEST, "manifest: the text isn't a manifest: it lacks \"gnnc_manifest\"");
     GOOD(c, load(good, sizeof good - 1));
 }
