@@ -201,4 +201,10 @@ int drive_explain(driver *d);
 int drive_inspect(driver *d);
 int drive_doctor(driver *d);
 
+// gnnc inspect, inspect.c and inspect_code.c.
+struct json_t;
+void inspect_put_manifest(textbuf *out, const struct json_t *manifest);
+bool inspect_is_code(const char *path);   // by its first bytes: an ELF file or an archive
+void inspect_code(driver *d, const char *path, textbuf *out);
+
 #endif

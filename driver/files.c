@@ -129,7 +129,7 @@ void output_add(driver *d, const char *path, const char *data, size_t size) {
     for (uint32_t i = 0; i < d->outputs.len; i++) {
         if (!strcmp(path, "-") || strcmp(path, d->outputs.data[i].path)) continue;
         diagnostic *fault = usage(d, E0808, "'%s' would be written more than once", path);
-        diag_help(fault, "take one op with --op, or name a directory with -o DIR/");
+        diag_help(fault, "several ops or architectures each have a file: name a directory with -o DIR/, or take one op with --op, one architecture with --arch");
         return;
     }
     struct stat info = {0};

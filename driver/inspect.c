@@ -151,25 +151,25 @@ static void put_versions(textbuf *out, const json_t *versions) {
     }
 }
 
+void inspect_put_manifest(textbuf *out, const json_t *m) {
+    textbuf_printf(out, "%s for %s, from %s, %lld-bit indices\n", text_of(m, "name"), text_of(m, "target"),
+                   text_of(m, "source"), number_of(m, "index_bits"));
+    put_list(out, "sizes", json_object_get(m, "spaces"), "name");
+    put_params(out, json_object_get(m, "params"));
+    put_list(out, "where", json_object_get(m, "requires"), "text");
+    put_list(out, "prepared", json_object_get(m, "prepared"), "name");
+    put_list(out, "workspace", json_object_get(m, "temps"), "name");
+    put_versions(out, json_object_get(m, "versions"));
+}
+
 static void inspect_manifest(driver *d, const char *path, textbuf *out) {
     size_t length;
     const char *text = file_read(d, path, &length);
     if (!text) return;
     json_error_t error;
     json_t *m = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!json_object_get(m, "gnnc_manifest")) {
-        diag(d->ds, E0817, NO_SPAN, "'%s' is no manifest%s%s", path, m ? "" : ": ", m ? "" : error.text);
-    } else {
-        textbuf_printf(out, "%s for %s, from %s, %lld-bit indices\n", text_of(m, "name"),
-                       text_of(m, "target"), text_of(m, "source"),
-                       (long long)json_integer_value(json_object_get(m, "index_bits")));
-        put_list(out, "sizes", json_object_get(m, "spaces"), "name");
-        put_params(out, json_object_get(m, "params"));
-        put_list(out, "where", json_object_get(m, "requires"), "text");
-        put_list(out, "prepared", json_object_get(m, "prepared"), "name");
-        put_list(out, "workspace", json_object_get(m, "temps"), "name");
-        put_versions(out, json_object_get(m, "versions"));
-    }
+    if (json_object_get(m, "gnnc_manifest")) inspect_put_manifest(out, m);
+    else diag(d->ds, E0817, NO_SPAN, "'%s' is no manifest%s%s", path, m ? "" : ": ", m ? "" : error.text);
     json_decref(m);
 }
 
@@ -214,6 +214,7 @@ int drive_inspect(driver *d) {
         if (path_ends(path, ".json")) inspect_manifest(d, path, &out);
         else if (path_ends(path, ".gnn") || path_ends(path, ".tensor") || path_ends(path, ".simt"))
             inspect_unit(d, path, &out);
+        else if (inspect_is_code(path)) inspect_code(d, path, &out);
         else inspect_graph(d, path, &out);
     }
     output_add(d, "-", out.data, out.len);

@@ -19,6 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define GNN_VERSION_MAJOR 0   // of gnnc and its libraries
+#define GNN_VERSION_MINOR 1
+#define GNN_VERSION_PATCH 0
+
 #ifdef __cplusplus
 extern "C" {
 #endif
