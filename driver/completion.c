@@ -12,18 +12,29 @@ static const char *const verbs =
 #include "options.def"
     ;
 
+enum { FLAG, SWITCH, TEXT, LIST, NUMBER, DECIMAL, WORD, WORDS, MAYBE };
 static const struct {
-    const char *long_name, *short_name;
+    const char *long_name, *short_name, *words;   // words: joined by |; NULL: none
 } options[] = {
-#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help) {long_name, short_name},
+#define FORM_WORDS NULL
+#define OPTION(id, long_name, short_name, kind, argument, verbs, group, help) {long_name, short_name, kind >= WORD ? argument : NULL},
 #include "options.def"
+#undef FORM_WORDS
 };
+
+static void put_words(FILE *out, const char *option, const char *words) {
+    fprintf(out, "        --%s) COMPREPLY=($(compgen -W '", option);
+    for (const char *p = words; *p; p++) fputc(*p == '|' ? ' ' : *p, out);
+    fprintf(out, "' -- \"$cur\")); return;;\n");
+}
 
 void print_completion(FILE *out) {
     fprintf(out, "_gnnc() {\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n");
-    fprintf(out, "    case $prev in\n        --emit) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return;;\n",
-            forms);
-    fprintf(out, "        --target) COMPREPLY=($(compgen -W 'cuda host' -- \"$cur\")); return;;\n    esac\n");
+    fprintf(out, "    case $prev in\n");
+    put_words(out, "emit", forms);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].words) put_words(out, options[i].long_name, options[i].words);
+    fprintf(out, "    esac\n");
     fprintf(out, "    case $cur in\n        -*) COMPREPLY=($(compgen -W '");
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (*options[i].long_name) fprintf(out, "--%s ", options[i].long_name);

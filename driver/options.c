@@ -91,7 +91,7 @@ static bool suggest_word(driver *d, diagnostic *fault, const char *words, const 
 static void bad_word(driver *d, option_id o, const char *word) {
     diagnostic *fault = usage(d, E0812, "'%s' is not an argument of %s", word, shown_name(d, o));
     if (!suggest_word(d, fault, table[o].argument, word))
-        diag_help(fault, "it is one of %s", table[o].argument);
+        diag_help(fault, "it is one of %.*s", (int)(strlen(table[o].argument) - (table[o].argument == form_words)), table[o].argument);
 }
 
 static void add_words(driver *d, option_id o, const char *value) {

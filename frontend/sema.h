@@ -166,6 +166,15 @@ typedef struct {
 } part_type;
 typedef VEC(part_type) part_types;
 
+typedef struct {
+    const char *name;
+    uint32_t number;           // the first that may be free behind it
+} name_slot;
+typedef struct {               // names of values, to find free ones among
+    name_slot *slots;
+    uint32_t size, used, values;   // values: how many of the op's are in
+} name_set;
+
 typedef struct lowering {
     sema *s;
     arena *arena;
@@ -175,7 +184,7 @@ typedef struct lowering {
     part_types *parts;         // found so far (sema_parts.c)
     bool asked;                // for a wider one
     const expansion *active;
-    uint32_t expansions;       // budget of function expansions
+    uint32_t expansions, calls;   // functions expanded so far, and ops
     uint32_t depth;            // of expressions within expansions
     bool too_deep;             // has been reported
     // of the equation at hand
@@ -199,6 +208,7 @@ typedef struct lowering {
     VEC(expr_copy) copies;     // per expression: what the substitution at hand makes of it
     VEC(tensor_var) renamed;   // per variable, while two stages are compared
     uint32_t walks, substitutions;
+    name_set taken;
 } lowering;
 
 // sema_scope.c
@@ -208,6 +218,7 @@ entity *scope_own(const scope *s, const char *name);   // not of its parents
 // Follows function arguments that merely name something.
 const entity *sema_resolve(const lowering *L, const scope *s, const char *name);
 
+enum { MOST_EXPANSIONS = 20000, MOST_CALLS = 4096 };   // of functions in an op, of ops in it
 bool expanding(const lowering *L, const ast_item *item);
 const expansion *expand(lowering *L, const ast_item *item);   // gives back what to set L->active to afterwards
 closure *closure_new(lowering *L, const scope *s, const ast_expr *e);

@@ -13,10 +13,11 @@ typedef struct {
     bool ok;
 } call;
 
-static void fail_at(call *c, span at, const ast_param *p, const char *what) {
+static diagnostic *fail_at(call *c, span at, const ast_param *p, const char *what) {
     diagnostic *d = diag(c->L->ds, E0430, at, "%s", what);
     diag_note(d, p->at, "parameter '%s' of '%s' is declared here", p->name.text, c->op->name.text);
     c->ok = false;
+    return d;
 }
 
 // ---- Spaces ---------------------------------------------------------------------------------------------
@@ -137,10 +138,12 @@ static void bind_type(call *c, const ast_param *p, const tensor_val_info *v, spa
             if (floats == ir_dtype_is_float(v->type) && v->type != DT_BOOL)
                 generic_bind(c->L, c->inner, g, intern(c->L->s->names, ir_dtype_text(v->type)), p->at);
         }
-    if (strcmp(type_kind(want), type_kind(v->type)) != 0)
-        fail_at(c, at, p,
-                arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name, type_kind(v->type),
-                             type_kind(want)));
+    if (!strcmp(type_kind(want), type_kind(v->type))) return;
+    diagnostic *d = fail_at(c, at, p,
+                            arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name, type_kind(v->type),
+                                         type_kind(want)));
+    if (v->role == VAL_STAGE && v->type == DT_I64 && ir_dtype_is_float(want))
+        diag_help(d, "what is made of whole numbers alone, such as 0, holds integers: 0.0 makes it hold floats");
 }
 
 static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor_val val) {
@@ -185,6 +188,10 @@ static void bind_argument(call *c, const ast_param *p, const ast_expr *arg) {
         return;
     }
     if (c->late) return;
+    if (e && e->kind == ENT_ERROR) {   // reported where it failed
+        c->ok = false;
+        return;
+    }
     if (p->type->kind == AST_SCALAR) {
         bind_scalar(c, p, arg);
     } else if (!e || e->kind != ENT_VALUE) {
@@ -318,7 +325,7 @@ static void publish_results(call *c, const equations *q, equations *caller, cons
     }
 }
 
-void call_lower(lowering *L, equations *q, const ast_equation *eq) {
+static bool lower_called(lowering *L, equations *q, const ast_equation *eq) {
     const ast_item *op = sema_visible(L->s, L->s->ops.data, L->s->ops.len, eq->value->name.text,
                                       eq->value->name.at),
                    *alias = NULL;
@@ -328,17 +335,23 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
     if (!op || op->kind != AST_OP) {
         diagnostic *d = diag(L->ds, E0204, eq->value->name.at, "there is no op '%s'", eq->value->name.text);
         const char *name = eq->value->name.text, *file = library_with_op(L->arena, name);
-        if (foreign_help(d, FOREIGN_EXPRESSION, name)) return;
+        if (foreign_help(d, FOREIGN_EXPRESSION, name)) return false;
         if (file) diag_help(d, "the library has one: import \"%s\";", file);
         else if (!suggest_item(L->s, d, eq->value->name, L->s->ops.data, L->s->ops.len, NULL))
             diag_help(d, "an equation has indices on its left: %s[…] = …; without them an op is called",
                       eq->targets->name.text);
-        return;
+        return false;
     }
     if (expanding(L, op)) {
         diag(L->ds, E0206, eq->value->at, "op '%s' calls itself: ops are inlined, so they cannot recur",
              op->name.text);
-        return;
+        return false;
+    }
+    if (++L->calls > MOST_CALLS) {
+        if (L->calls == MOST_CALLS + 1)
+            diag_help(diag(L->ds, E0207, eq->value->at, "ops that call ops expand to too much here (over %d calls)", MOST_CALLS),
+                      "an op that is called twice is there twice: make ops of their own of parts, each launched by itself");
+        return false;
     }
     scope inner = {0};
     call c = {.L = L, .caller = q, .op = op, .call = eq->value, .inner = &inner, .ok = true};
@@ -351,7 +364,7 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
                                       ? arena_printf(L->arena, "%s.%s", q->prefix, eq->targets->name.text)
                                       : eq->targets->name.text};
     if (c.ok) declare_results(&c, &callee, eq);
-    if (!c.ok) return;
+    if (!c.ok) return false;
     uint32_t mark = diag_mark(L->ds);
     signature_require(L, &inner, op);
     const expansion *outer = expand(L, op);
@@ -359,4 +372,13 @@ void call_lower(lowering *L, equations *q, const ast_equation *eq) {
     diag_note_use(L->ds, mark, op->at, eq->at, op->name.text);
     L->active = outer;
     publish_results(&c, &callee, q, eq);
+    return true;
+}
+
+// What a call that failed should have given is not missed again where it is read.
+void call_lower(lowering *L, equations *q, const ast_equation *eq) {
+    if (lower_called(L, q, eq)) return;
+    for (const ast_expr *t = eq->targets; t; t = t->next)
+        if (!scope_find(q->scope, t->name.text))
+            scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
 }

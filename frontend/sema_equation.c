@@ -470,6 +470,16 @@ static void equation_value(lowering *L, equation *x) {
     store_plain(L, x, x->eq->targets, &x->defs.data[0], v);
 }
 
+// Of what failed, and was reported there.
+static bool reads_failed(const scope *s, const ast_expr *e) {
+    for (; e; e = e->next) {
+        const entity *n = e->kind == AST_NAME || e->kind == AST_REF ? scope_find(s, e->name.text) : NULL;
+        if ((n && n->kind == ENT_ERROR) || reads_failed(s, e->args)) return true;
+        if (e->kind == AST_REDUCE && (reads_failed(s, e->body) || reads_failed(s, e->guard) || reads_failed(s, e->orelse))) return true;
+    }
+    return false;
+}
+
 static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
     equation x = {.q = q, .eq = eq, .scope = {.parent = q->scope}};
     L->open.len = 0;
@@ -478,12 +488,14 @@ static void equation_lower(lowering *L, equations *q, const ast_equation *eq) {
     L->infer_steps = 0;
     lowering_enter(L);
     uint32_t errors = diag_raised(L->ds);
-    if (equation_targets(L, &x) && find_spaces(L, &x)) {
+    bool failed = reads_failed(q->scope, eq->value);
+    if (!failed && equation_targets(L, &x) && find_spaces(L, &x)) {
         L->stage_base = stage_name(L, &x, eq->targets->name.text);
         begin_loop(L, &x);
         equation_value(L, &x);
     }
-    for (const ast_expr *t = eq->targets; t && diag_raised(L->ds) != errors; t = t->next)
+    failed |= diag_raised(L->ds) != errors;
+    for (const ast_expr *t = eq->targets; t && failed; t = t->next)
         if (!scope_find(q->scope, t->name.text))
             scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
     L->loop = TENSOR_NO_LOOP;

@@ -48,7 +48,7 @@ tensor_expr mismatch(lowering *L, tensor_type have, tensor_type want, span at) {
                          type_text(L, want));
     if (have.type == DT_BOOL && want.type != DT_INDEX) diag_help(d, "write '(condition) ? 1 : 0'");
     if (want.type == DT_I64 && (have.type == DT_F32 || have.type == DT_F64))
-        diag_help(d, "a cast says how: i64(x) towards zero, i64(floor(x)) down");
+        diag_help(d, "a cast says how: i64(x) towards zero, i64(floor(x)) down; where a literal such as 0 makes it an integer, write 0.0");
     if (have.type == DT_INDEX && want.type == DT_INDEX)
         diag_help(d, "a map takes an index of one space to another");
     return zero_of(L, want);

@@ -9,6 +9,15 @@ static uint32_t count_args(const ast_expr *a) {
     return n;
 }
 
+// mean(x[n], batch), as frameworks have it.
+static void reducer_help(diagnostic *d, const ast_expr *e, const char *name) {
+    const ast_expr *by = count_args(e->args) == 2 ? e->args->next : NULL;
+    if (by && by->kind == AST_NAME)
+        diag_help(d, "'%s' is a reducer: '%s(… by %s)' gives each point that of its class, '%s{n : %s[n] == g} …' one a class",
+                  name, name, by->name.text, name, by->name.text);
+    else diag_help(d, "'%s' is a reducer: write '%s{index : condition} expression'", name, name);
+}
+
 static diagnostic *report_count(lowering *L, const ast_expr *e, uint32_t want) {
     return diag(L->ds, E0205, e->at, "'%s' takes %u argument%s, and is given %u", e->name.text, want,
                 want == 1 ? "" : "s", count_args(e->args));
@@ -46,9 +55,9 @@ static value lower_call_body(lowering *L, const scope *s, const ast_expr *e, con
         diag_note(d, fn->name.at, "'%s' is declared here", fn->name.text);
         return value_bad(L);
     }
-    if (++L->expansions > 20000) {
-        if (L->expansions == 20001)
-            diag(L->ds, E0207, e->at, "functions expand to too much here (over 20,000 calls)");
+    if (++L->expansions > MOST_EXPANSIONS) {
+        if (L->expansions == MOST_EXPANSIONS + 1)
+            diag(L->ds, E0207, e->at, "functions expand to too much here (over %d calls)", MOST_EXPANSIONS);
         return value_bad(L);
     }
     scope inner = {0};
@@ -199,7 +208,7 @@ static value lower_builtin(lowering *L, const scope *s, const ast_expr *e) {
         if (tensor_op_table(op)->kind == TENSOR_MATHS) VEC_PUSH(L->arena, &near, tensor_op_table(op)->text);
     entity r;
     if (reducer_find(L, s, e->name.text, &r))
-        diag_help(d, "'%s' is a reducer: write '%s{index : condition} expression'", name, name);
+        reducer_help(d, e, name);
     else if (sema_find(L->s->ops.data, L->s->ops.len, name))
         diag_help(d, "'%s' is an op: its result takes an equation of its own, h = %s(…);", name, name);
     else if (!foreign_help(d, FOREIGN_EXPRESSION, name) && !foreign_help(d, FOREIGN_FACT, name))

@@ -76,14 +76,35 @@ static void mark_vars(lowering *L, const tensor_stage *st, uint8_t *used) {
     for (uint32_t i = 0; i < st->nbound; i++) used[st->bound[i]] = 0;
 }
 
+// Where an interned name stands among those taken, or would.
+static name_slot *name_at(const name_set *s, const char *name) {
+    uint32_t i = (uint32_t)(((uintptr_t)name >> 3) * 0x9e3779b1u) & (s->size - 1);
+    while (s->slots[i].name && s->slots[i].name != name) i = (i + 1) & (s->size - 1);
+    return &s->slots[i];
+}
+
+static void name_add(arena *a, name_set *s, const char *name) {
+    if (s->used * 2 >= s->size) {
+        name_set grown = {.size = s->size ? s->size * 2 : 64, .values = s->values, .used = s->used};
+        grown.slots = ARENA_ARRAY(a, name_slot, grown.size);
+        for (uint32_t i = 0; i < s->size; i++)
+            if (s->slots[i].name) *name_at(&grown, s->slots[i].name) = s->slots[i];
+        *s = grown;
+    }
+    name_slot *slot = name_at(s, name);
+    s->used += !slot->name;
+    if (!slot->name) *slot = (name_slot){name, 2};
+}
+
 const char *free_name(lowering *L, const char *base) {
-    const char *name = base;
-    for (uint32_t n = 2;; n++) {
-        bool taken = false;
-        for (uint32_t i = 0; i < L->op->vals.len && !taken; i++)
-            taken = !strcmp(L->op->vals.data[i].name, name);
-        if (!taken) return intern(L->s->names, name);
-        name = arena_printf(L->arena, "%s.%u", base, n);
+    name_set *s = &L->taken;
+    for (; s->values < L->op->vals.len; s->values++)
+        name_add(L->arena, s, intern(L->s->names, L->op->vals.data[s->values].name));
+    base = intern(L->s->names, base);
+    if (!s->size || !name_at(s, base)->name) return base;
+    for (uint32_t *n = &name_at(s, base)->number;; ++*n) {
+        const char *name = intern(L->s->names, arena_printf(L->arena, "%s.%u", base, *n));
+        if (!name_at(s, name)->name) return name;
     }
 }
 

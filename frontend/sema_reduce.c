@@ -144,6 +144,8 @@ static bool stated_space(lowering *L, const scope *s, const ast_expr *in, tensor
     const entity *n = in->kind == AST_NAME ? sema_resolve(L, s, in->name.text) : NULL;
     if (n && n->kind == ENT_SPACE) return *out = n->space, true;
     if (in->kind == AST_NUMBER && in->is_integer) return *out = space_constant(L, in->integer, in->at), true;
+    bool size = in->kind == AST_ADD || in->kind == AST_SUB || in->kind == AST_MUL;
+    if (size) return space_of_axis(L, (scope *)(uintptr_t)s, in, false, out);   // nothing is declared there
     diagnostic *d = diag(L->ds, E0304, in->at, "a space is wanted after 'in'");
     if (in->kind == AST_REF || in->kind == AST_CALL)
         diag_help(d,
@@ -159,6 +161,7 @@ static bool add_binders(lowering *L, const scope *outer, scope *s, const ast_exp
         if (old) {
             diagnostic *d = diag(L->ds, E0202, b->name.at, "'%s' already names something here", b->name.text);
             if (old->at.hi) diag_note(d, old->at, "this");
+            if (old->kind == ENT_INDEX) diag_help(d, "what is reduced over takes a name of its own: rename '%s' here", b->name.text);
             return false;
         }
         index_info *i = infos[k] = ARENA_NEW(L->arena, index_info);

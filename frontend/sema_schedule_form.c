@@ -135,6 +135,10 @@ static void report_no_option(fitting *f, const ast_word *w) {
         return;
     }
     diagnostic *d = diag(s->ds, E0519, at, "'%s' has no option '%s'", f->c->what->verb, name);
+    if (schedule_statement_find(name)) {
+        diag_help(d, "a ';' is missing before '%s'", name);
+        return;
+    }
     schedule_names there = {0};
     for (uint32_t i = 0; i < f->form.n; i++) {
         const schedule_part *p = &f->form.parts[i];

@@ -38,23 +38,44 @@ bool tensor_holds(const tensor_op *op, const tensor_stage *s, uint32_t target, i
     return t == ANY || t == (int)type;
 }
 
+typedef struct {   // per value, its writers; per writer, its stage, its target and the next one
+    uint32_t *first, *stage, *target, *next;
+} writers;
+
+enum { LAST = UINT32_MAX };
+
+static writers writers_of(const tensor_op *op) {
+    uint32_t n = 0, nvals = op->vals.len;
+    for (uint32_t i = 0; i < op->stages.len; i++) n += op->stages.data[i].ntargets;
+    writers w = {ARENA_ARRAY(op->arena, uint32_t, nvals + 1), ARENA_ARRAY(op->arena, uint32_t, n + 1),
+                 ARENA_ARRAY(op->arena, uint32_t, n + 1), ARENA_ARRAY(op->arena, uint32_t, n + 1)};
+    for (tensor_val v = 0; v < nvals; v++) w.first[v] = LAST;
+    for (uint32_t i = op->stages.len; i-- > 0;)
+        for (uint32_t t = 0; t < op->stages.data[i].ntargets; t++) {
+            tensor_val v = op->stages.data[i].targets[t].val;
+            w.stage[--n] = i, w.target[n] = t;
+            w.next[n] = w.first[v];
+            w.first[v] = n;
+        }
+    return w;
+}
+
 // The type that all stages of v fill it with numbers of.
-static int filled_with(const tensor_op *op, tensor_val v) {
+static int filled_with(const tensor_op *op, const writers *w, tensor_val v) {
     int to = ANY;
-    for (uint32_t i = 0; i < op->stages.len; i++) {
-        const tensor_stage *s = &op->stages.data[i];
-        for (uint32_t t = 0; t < s->ntargets; t++)
-            if (s->targets[t].val == v)
-                to = both(to, s->reducer == TENSOR_NO_REDUCER ? held_in(op, s->body[t]) : NONE);
+    for (uint32_t k = w->first[v]; k != LAST; k = w->next[k]) {
+        const tensor_stage *s = &op->stages.data[w->stage[k]];
+        to = both(to, s->reducer == TENSOR_NO_REDUCER ? held_in(op, s->body[w->target[k]]) : NONE);
     }
     return to;
 }
 
 void tensor_narrow(tensor_op *op) {
+    writers w = writers_of(op);
     for (tensor_val v = op->nparams; v < op->vals.len; v++) {
         tensor_val_info *i = &op->vals.data[v];
         if (i->role != VAL_STAGE || i->type != DT_F32) continue;   // both are computed with as f32
-        int to = filled_with(op, v);
+        int to = filled_with(op, &w, v);
         if (to >= 0) i->type = (ir_dtype)to;
     }
 }

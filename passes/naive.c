@@ -66,6 +66,8 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     n.inlined = ARENA_ARRAY(a, const tensor_stage *, op->vals.len + 1);
     n.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
     n.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
+    n.checked = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
+    n.checked_inside = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
     for (uint32_t i = 0; i < op->vals.len; i++) n.temp_of[i] = n.prepared_of[i] = UINT32_MAX;
     n.none_facts = scalar_none_facts(n.arena, n.op);
     choose_inlined(&n);

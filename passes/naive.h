@@ -18,6 +18,7 @@ typedef struct {
     uint32_t *prepared_of;          // per value: CLASSES, and PREPARED once it is read; else UINT32_MAX
     const tensor_stage **inlined;   // per value: the stage its readers compute themselves; else NULL
     uint8_t *none_facts;            // per expression: see scalar.h
+    uint32_t *checked, *checked_inside, checks;   // of naive_group.c: likewise
     uint32_t *visited, visits;      // per expression: the number of the walk that met it last; walks begun
 } naive;
 // Of this walk; expressions are shared, so a walk that repeats them may never end.
@@ -28,7 +29,7 @@ void choose_inlined(naive *n);
 bool stage_inlined(const naive *n, const tensor_stage *st);
 
 // May st run in the kernel of these stages, after them at each point? (naive_group.c)
-bool stage_joins(const naive *n, const tensor_stage *const *stages, uint32_t nstages, const tensor_stage *st);
+bool stage_joins(naive *n, const tensor_stage *const *stages, uint32_t nstages, const tensor_stage *st);
 
 // ---- Maps that keys walk (naive_maps.c) -----------------------------------------------------------------
 typedef struct {

@@ -41,7 +41,8 @@ typedef struct {
     const naive *n;
     const tensor_stage *writer,
         *reader;   // reader NULL: inside a stage computed where it is read, whose points are others
-    uint8_t *seen;
+    uint32_t *seen, *inside;   // per expression: the number of the check that met it last; inside such a stage
+    uint32_t number;
 } check;
 
 static bool load_safe(const check *c, const tensor_node *load) {
@@ -55,13 +56,13 @@ static bool load_safe(const check *c, const tensor_node *load) {
 }
 
 static bool expr_safe(const check *c, tensor_expr e) {
-    if (c->seen[e]) return true;
-    c->seen[e] = 1;
+    if (c->seen[e] == c->number) return true;
+    c->seen[e] = c->number;
     const tensor_node *x = tensor_node_at(c->n->op, e);
     if (x->op == TENSOR_LOAD_OP && !load_safe(c, x)) return false;
     const tensor_stage *inlined = x->op == TENSOR_LOAD_OP ? c->n->inlined[x->imm.i] : NULL;
     if (inlined) {
-        check inside = {c->n, c->writer, NULL, arena_alloc(c->n->arena, c->n->op->exprs.len + 1)};
+        check inside = {c->n, c->writer, NULL, c->inside, c->inside, c->number};
         if (!expr_safe(&inside, inlined->body[0])) return false;
     }
     for (uint32_t i = 0; i < x->nargs; i++)
@@ -70,8 +71,8 @@ static bool expr_safe(const check *c, tensor_expr e) {
 }
 
 // Every read of st, of what the writer writes, is at its own point.
-static bool reads_safe(const naive *n, const tensor_stage *writer, const tensor_stage *st) {
-    check c = {n, writer, st, arena_alloc(n->arena, n->op->exprs.len + 1)};
+static bool reads_safe(naive *n, const tensor_stage *writer, const tensor_stage *st) {
+    check c = {n, writer, st, n->checked, n->checked_inside, ++n->checks};
     bool safe = true;
     for (uint32_t i = 0; i < st->nbody; i++) safe = safe && expr_safe(&c, st->body[i]);
     for (uint32_t i = 0; i < st->nfilters; i++) safe = safe && expr_safe(&c, st->filters[i]);
@@ -81,7 +82,7 @@ static bool reads_safe(const naive *n, const tensor_stage *writer, const tensor_
     return safe;
 }
 
-bool stage_joins(const naive *n, const tensor_stage *const *stages, uint32_t nstages,
+bool stage_joins(naive *n, const tensor_stage *const *stages, uint32_t nstages,
                  const tensor_stage *st) {
     for (uint32_t i = 0; i < nstages; i++)
         if (!same_points(n, stages[i], st) || !reads_safe(n, stages[i], st) || !reads_safe(n, st, stages[i]))

@@ -12,21 +12,21 @@ static bool plain_target(const naive *n, const tensor_stage *st) {
 }
 
 // Distinct operations of e, counted into *sum until it passes the limit.
-static void count_cost(const naive *n, tensor_expr e, uint8_t *seen, uint32_t *sum) {
+static void count_cost(naive *n, tensor_expr e, uint32_t *sum) {
     const tensor_node *x = tensor_node_at(n->op, e);
-    if (seen[e] || *sum > INLINE_COST) return;
-    seen[e] = 1;
+    if (*sum > INLINE_COST || !first_visit(n, e)) return;
     bool dear = tensor_op_table((tensor_opcode)x->op)->kind == TENSOR_MATHS || x->op == TENSOR_RAND_OP ||
                 x->op == TENSOR_DIV_OP;
     *sum += dear ? INLINE_COST : x->nargs != 0;
     if (x->op == TENSOR_LOAD_OP && n->inlined[x->imm.i])
-        count_cost(n, n->inlined[x->imm.i]->body[0], seen, sum);
-    for (uint32_t i = 0; i < x->nargs; i++) count_cost(n, x->args[i], seen, sum);
+        count_cost(n, n->inlined[x->imm.i]->body[0], sum);
+    for (uint32_t i = 0; i < x->nargs; i++) count_cost(n, x->args[i], sum);
 }
 
-static uint32_t cost(const naive *n, tensor_expr e) {
+static uint32_t cost(naive *n, tensor_expr e) {
     uint32_t sum = 0;
-    count_cost(n, e, arena_alloc(n->arena, n->op->exprs.len + 1), &sum);
+    n->visits++;
+    count_cost(n, e, &sum);
     return sum;
 }
 
@@ -46,31 +46,32 @@ static bool reads_overwritten(naive *n, tensor_expr e) {
     return reads_overwritten_in(n, e);
 }
 
-static bool defined_once(const naive *n, tensor_val v) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < n->op->stages.len; i++)
-        for (uint32_t t = 0; t < n->op->stages.data[i].ntargets; t++)
-            count += n->op->stages.data[i].targets[t].val == v;
-    return count == 1;
-}
-
-// Keys need maps in memory only when they are scanned, which the map's stage then fills.
-static bool is_key(const naive *n, tensor_val v) {
-    for (uint32_t i = 0; i < n->op->vals.len; i++)
-        for (uint32_t k = 0; k < n->op->vals.data[i].nkeys; k++)
-            if (n->op->vals.data[i].keys[k] == v) return true;
-    return false;
+// Values that one stage defines, and that are no keys: those need maps in memory when they are scanned, which the map's stage
+// then fills.
+static bool *defined_once(const naive *n) {
+    const tensor_op *op = n->op;
+    bool *once = ARENA_ARRAY(n->arena, bool, op->vals.len + 1), *more = ARENA_ARRAY(n->arena, bool, op->vals.len + 1);
+    for (uint32_t i = 0; i < op->stages.len; i++)
+        for (uint32_t t = 0; t < op->stages.data[i].ntargets; t++) {
+            tensor_val v = op->stages.data[i].targets[t].val;
+            more[v] |= once[v];
+            once[v] = true;
+        }
+    for (uint32_t i = 0; i < op->vals.len; i++) {
+        once[i] &= !more[i];
+        for (uint32_t k = 0; k < op->vals.data[i].nkeys; k++) more[op->vals.data[i].keys[k]] = true;
+    }
+    for (uint32_t i = 0; i < op->vals.len; i++) once[i] &= !more[i];
+    return once;
 }
 
 void choose_inlined(naive *n) {
+    const bool *once = defined_once(n);
     for (uint32_t i = 0; i < n->op->stages.len; i++) {
         const tensor_stage *st = &n->op->stages.data[i];
         if (st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !plain_target(n, st)) continue;
         tensor_val v = st->targets[0].val;
-        if (!defined_once(n, v) || is_key(n, v) || reads_overwritten(n, st->body[0]) ||
-            cost(n, st->body[0]) > INLINE_COST)
-            continue;
-        n->inlined[v] = st;
+        if (once[v] && !reads_overwritten(n, st->body[0]) && cost(n, st->body[0]) <= INLINE_COST) n->inlined[v] = st;
     }
 }
 
