@@ -184,13 +184,17 @@ static bool generic_left(const sema *s, const ast_item *item, bool sizes_too) {
     return false;
 }
 
+static bool can_be_asked_for(sema *s, const ast_item *op) {
+    return op == sema_visible(s, s->ops.data, s->ops.len, op->name.text, NO_SPAN);
+}
+
 static void list_ops(frontend_unit *u) {
     sema *s = u->sema;
     for (int imported = 0; imported < 2; imported++)
         for (uint32_t i = 0; i < s->ops.len; i++) {
             const ast_item *item = s->ops.data[i];
             bool elsewhere = source_map_file(diag_sources(s->ds), item->name.at.lo) != u->main;
-            if (elsewhere != imported) continue;
+            if (elsewhere != imported || !can_be_asked_for(s, item)) continue;
             frontend_op op = {.name = item->name.text,
                               .path = item->name.text,
                               .item = item,
@@ -260,7 +264,7 @@ static void check_alias(sema *s, const ast_item *item) {
 // Of an op that is not the one which the main file means by that name: nobody can ask for it.
 static bool is_hidden(sema *s, const ast_path *path) {
     const ast_item *op = path ? gradient_source(s, path, 0) : NULL;
-    return op && op != sema_visible(s, s->ops.data, s->ops.len, op->name.text, NO_SPAN);
+    return op && !can_be_asked_for(s, op);
 }
 
 static void drop_hidden(sema *s, item_list *list) {
