@@ -99,6 +99,7 @@ typedef struct {
 typedef struct cg_artefact {
     VEC(cg_build) builds;   // at least one; their programs have the same parameters and spaces
     const struct cg_artefact *twin;   // that writes or reads what is saved, too; NULL: nothing is
+    const char *comment;    // lines above the op in its source, for the header; NULL: none
 } cg_artefact;
 bool cg_object(arena *a, diag_set *ds, const cg_artefact *ops, uint32_t nops, const cg_options *o, cg_output *out);
 // `name` is the header's without its suffix, `source` the file the ops are of.

@@ -242,11 +242,20 @@ static void put_calls(textbuf *out, const char *op) {
     }
 }
 
+static void put_comment(textbuf *out, const char *lines) {
+    for (size_t n; lines && *lines; lines += n + (lines[n] == '\n')) {
+        n = strcspn(lines, "\n");
+        comment_text(out, arena_strndup(out->arena, lines, n));
+        textbuf_puts(out, "\n");
+    }
+}
+
 static void put_op(textbuf *out, const cg_artefact *op) {
     header h = {.out = out, .p = op->builds.data[0].program};
     textbuf_printf(out, "// ---- %s ----\n// Op of ", h.p->name);
     comment_text(out, h.p->source);
     textbuf_puts(out, ".\n");
+    put_comment(out, op->comment);
     put_code(out, op);
     put_facts(&h, op);
     put_struct(&h, op);

@@ -69,10 +69,25 @@ static bool add_twin(making *m) {
     return add_op(&t);
 }
 
+// The lines of // that stand right above the op's; NULL: none.
+static const char *comment_above(const driver *d, const unit_op *op) {
+    const source_file *file = op->op ? source_map_file(d->sources, op->op->at.lo) : NULL;
+    uint32_t length;
+    const char *end = file ? source_map_line(d->sources, op->op->at.lo, &length) : NULL, *begin = end;
+    while (file && begin > file->text) {
+        const char *line = begin - 1;
+        while (line > file->text && line[-1] != '\n') line--;
+        if (strncmp(line, "//", 2)) break;
+        begin = line;
+    }
+    return begin < end ? arena_strndup(d->arena, begin, (size_t)(end - begin)) : NULL;
+}
+
 bool object_builds(driver *d, unit *u, const object_options *o, object_ops *out) {
     for (uint32_t i = 0; i < u->ops.len; i++) {
         cg_artefact artefact = {0};
         making m = {d, o, &u->ops.data[i], &artefact};
+        artefact.comment = comment_above(d, m.op);
         if (!add_op(&m) || !add_twin(&m)) return false;
         VEC_PUSH(d->arena, out, artefact);
     }
