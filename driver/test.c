@@ -230,8 +230,8 @@ static void tell_untested(const testing *t, uint32_t k) {
     const tally *n = &t->tallies[k];
     const char *name = t->ops.data[k].name;
     printf("%s: NOT TESTED in %u cases\n", name, n->cases);
-    diag_help(diag(t->d->ds, W0804, t->ops.data[k].op->at, "%s: nothing was compared in %u cases, %u of which do not meet its preconditions",
-                   name, n->cases, n->unfit),
+    diag_help(diag(t->d->ds, W0804, t->ops.data[k].op->at, "%s: nothing was compared in %u cases: %u do not meet its preconditions, of %u a schedule was refused",
+                   name, n->cases, n->unfit, n->refused),
               "--graph and -D name a graph and sizes that do");
 }
 
