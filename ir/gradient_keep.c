@@ -186,6 +186,25 @@ static void move_spaces(moving *m) {
     }
 }
 
+// Those that a stage is left of; where each is then.
+static uint32_t *move_loops(moving *m) {
+    const tensor_op *op = m->g->op;
+    uint32_t *to = ARENA_ARRAY(m->to->arena, uint32_t, op->loops.len + 1);
+    for (uint32_t l = 0; l < op->loops.len; l++) {
+        bool used = false;
+        for (uint32_t i = 0; i < op->stages.len; i++)
+            used |= op->stages.data[i].loop == l && writes_needed(m, &op->stages.data[i]);
+        to[l] = m->to->loops.len;
+        if (used) VEC_PUSH(m->to->arena, &m->to->loops, op->loops.data[l]);
+    }
+    return to;
+}
+
+static tensor_stage in_loop(tensor_stage s, const uint32_t *loops) {
+    if (s.loop != TENSOR_NO_LOOP) s.loop = loops[s.loop];
+    return s;
+}
+
 static moving moving_new(gradient *g) {
     moving m = {.g = g,
                 .needed = ARENA_ARRAY(g->arena, bool, g->op->vals.len),
@@ -213,12 +232,12 @@ tensor_op *gradient_keep(gradient *g, const gradient_kept *k) {
     find_needed(&m);
     for (uint32_t i = 0; i < g->op->spaces.len; i++) VEC_PUSH(to->arena, &to->spaces, g->op->spaces.data[i]);
     for (uint32_t i = 0; i < g->op->vars.len; i++) VEC_PUSH(to->arena, &to->vars, g->op->vars.data[i]);
-    for (uint32_t i = 0; i < g->op->loops.len; i++) VEC_PUSH(to->arena, &to->loops, g->op->loops.data[i]);
+    uint32_t *loops = move_loops(&m);
     move_values(&m, k);
     move_spaces(&m);
     move_reducers(&m);
     for (uint32_t i = 0; i < g->op->stages.len; i++)
-        if (writes_needed(&m, &g->op->stages.data[i])) move_stage(&m, g->op->stages.data[i]);
+        if (writes_needed(&m, &g->op->stages.data[i])) move_stage(&m, in_loop(g->op->stages.data[i], loops));
     for (uint32_t i = 0; i < g->op->requires.len; i++) {
         tensor_require q = g->op->requires.data[i];
         q.holds = gradient_rewrite(&m.rewriting, q.holds);
