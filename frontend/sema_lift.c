@@ -256,7 +256,8 @@ static uint8_t *determine(lowering *L, arena *scratch, reduction *r) {
 }
 
 // ---- The order of a lifted stage's axes -----------------------------------------------------------------
-// Variables that maps lead from come first, then those that index maps or first axes, so that features stay innermost and adjacent.
+// Variables that maps lead from come first, then those that index maps or first axes, or that keys lead to, so that features
+// stay innermost and adjacent.
 static void mark_outer(lowering *L, tensor_expr e, uint8_t *outer) {
     if (!walk_first(L, e)) return;
     const tensor_node *n = tensor_node_at(L->op, e);
@@ -299,6 +300,13 @@ static void sort_open(lowering *L, arena *scratch, const reduction *r, tensor_va
         }
 }
 
+static void mark_keys(lowering *L, const reduction *r, uint8_t *outer) {
+    for (uint32_t i = 0; i < r->stage.nkeys; i++) {
+        const tensor_node *row = tensor_node_at(L->op, r->stage.keys[i].rhs);
+        if (row->op == TENSOR_VAR_OP) outer[row->imm.i] = 1;
+    }
+}
+
 static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, const uint8_t *used,
                            tensor_var *left, uint32_t n) {
     uint8_t *outer = arena_alloc(scratch, L->op->vars.len + 1);
@@ -306,6 +314,7 @@ static uint32_t order_left(lowering *L, arena *scratch, const reduction *r, cons
     sort_open(L, scratch, r, open);
     walk_begin(L);
     for (uint32_t i = 0; i < r->stage.nbody; i++) mark_outer(L, r->stage.body[i], outer);
+    mark_keys(L, r, outer);
     for (uint32_t i = 0; i < L->open.len; i++) outer[open[i]] = is_mapped(L, open[i]) ? 2 : outer[open[i]];
     for (int pass = 2; pass >= 0; pass--)
         for (uint32_t i = 0; i < L->open.len; i++)

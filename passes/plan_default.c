@@ -265,6 +265,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
                         : rows == ROWS_WALKED_FEW && !keeps ? DEFAULT_WALKED_FEW
                         : rows == ROWS_FEWER                ? DEFAULT_FEWER
                                                             : DEFAULT_FEW};
+    default_order(&m);
     if (rows == ROWS_SHORTEST) m.entries = DEFAULT_SHORTEST;
     if (rows == ROWS_SHORT) m.entries = DEFAULT_SHORT;
     if (rows == ROWS_FUSED && !default_fuse(&m)) return NULL;

@@ -3,6 +3,7 @@
 // long rows blocks of their own and guards what is supposed, plan_default_fused.c makes one kernel of scores
 // and their sums, plan_default_tiled.c gives groups of lanes tiles of long rows,
 // plan_default_group.c those of four warps, plan_default_outer.c sums of outer products,
+// plan_default_across.c reductions of many points to few results,
 // plan_default_steps.c says how many steps are written out, plan_default_types.c what is held in 16 bits,
 // plan_default_cells.c what a stage does not inherit.
 #ifndef GNNC_PLAN_DEFAULT_H
@@ -52,7 +53,8 @@ enum {
     DEFAULT_OUTER_FEW = 1 << 17,     // in all, of which parts are small
     DEFAULT_OUTER_MANY = 1 << 21,    // or large
     DEFAULT_ROOM = 1536,      // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
-    DEFAULT_STREAM_ROOM = 1024   // that rows of small entries do
+    DEFAULT_STREAM_ROOM = 1024,  // that rows of small entries do
+    DEFAULT_HELD = 32            // points of several axes a thread holds
 };
 
 typedef struct {   // of a map's values, by what another one says, of which so many cells in a thousand are in use
@@ -163,6 +165,23 @@ bool default_outer(making *m, const stage_group *g);
 bool default_outer_all(making *m, const stage_group *g);   // over all points, where there is no map
 // A sum of matrices over the points of a graph, such as the gradient of a layer's weights.
 bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n);
+
+// One axis, dealt out (plan_default_stage.c).
+typedef struct {
+    int64_t vector, lanes, registers;
+} axis_share;
+int64_t default_power_above(int64_t n);
+bool default_few(const planner *p, tensor_var v, tensor_var of);   // fewer than the points of `of`
+axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes);
+void default_fill_share(making *m, const tensor_stage *st, tensor_var v, axis_share s);
+bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n);   // of all points
+void default_along(making *m, const tensor_stage *from, const tensor_stage *st);   // its left indices as those
+
+// Many points, few results (plan_default_across.c).
+void default_order(making *m);   // of each reduction, points before dense axes
+void default_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
+int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t lanes);
+bool default_across(making *m, const stage_group *g);   // false: it is no such kernel, or one that a stage alone says enough of
 
 // The op with sums over all points that walks of rows take along, as the schedule says then
 // (plan_default_rfactor.c).

@@ -13,12 +13,6 @@ enum {
     DOT_LANES = 8,            // that share what a dense axis is reduced to: more of them shuffle more
     DOT_REGISTERS = 2,        // vectors of it that a lane has
     DOT_POINTS = 128,         // of a block
-    PART_POINTS = 4096,       // of a reduction across blocks
-    COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
-    OUTER_POINTS = 256,       // of a sum of matrices, likewise, whose parts are smaller than what they sum
-    OUTER_READS = 4,          // elements read, at least, for one that a part leaves
-    HOST_PART_POINTS = 1 << 16,
-    HELD = 32,        // points of several axes a thread holds
     WIDE_ROW = 4,     // lanes that read 16 bytes each: two sectors
     PAIRED = 8,       // lanes that rows of 64 bytes leave: two of them share a row's entries
     HEADS_TYPICAL = 8,   // where their number is not known
@@ -44,7 +38,7 @@ bool default_dense(const planner *p, tensor_var v) {
 }
 
 // Fewer than the points of `of`: dense, or what maps lead to from those alone, as to classes of nodes.
-static bool few(const planner *p, tensor_var v, tensor_var of) {
+bool default_few(const planner *p, tensor_var v, tensor_var of) {
     tensor_space s = p->op->vars.data[v].space, from = p->op->vars.data[of].space;
     for (tensor_val x = 0; x < p->op->vals.len; x++) {
         const tensor_val_info *i = &p->op->vals.data[x];
@@ -106,11 +100,7 @@ int64_t default_row_bytes(const making *m, const tensor_stage *st) {
 }
 
 // ---- One axis --------------------------------------------------------------------------------------------
-typedef struct {
-    int64_t vector, lanes, registers;
-} share;
-
-static int64_t share_points(share s) { return s.vector * s.lanes * s.registers; }   // in one round
+static int64_t share_points(axis_share s) { return s.vector * s.lanes * s.registers; }   // in one round
 
 static int64_t power_below(int64_t n) {
     int64_t p = 1;
@@ -118,7 +108,7 @@ static int64_t power_below(int64_t n) {
     return p;
 }
 
-static int64_t power_above(int64_t n) {
+int64_t default_power_above(int64_t n) {
     int64_t p = power_below(n);
     return p < n ? p * 2 : p;
 }
@@ -147,9 +137,9 @@ static bool has_rows_inside(const planner *p, tensor_space s) {
 
 // Where vectors may begin anywhere, those of any extent are padded: all of it at once, or in turns of as many vectors each. Vectors
 // wider than a register are halved where that leaves less past the end.
-static share padded_share(making *m, tensor_var v, int64_t widest_vector, uint32_t bytes) {
+static axis_share padded_share(making *m, tensor_var v, int64_t widest_vector, uint32_t bytes) {
     int64_t extent = default_extent(m->p, v), most;
-    share s = {.lanes = 1, .vector = widest_vector};
+    axis_share s = {.lanes = 1, .vector = widest_vector};
     bool heads = !extent && has_rows_inside(m->p, m->p->op->vars.data[v].space);
     if (!extent && !heads) default_suppose(m, m->p->op->vars.data[v].space);
     if (!extent) extent = heads ? HEADS_TYPICAL : m->class->typical;
@@ -165,12 +155,12 @@ static share padded_share(making *m, tensor_var v, int64_t widest_vector, uint32
 // Of an axis of `extent` points (0: not known, then as the class assumes), for at most `lanes` lanes. Stages
 // that share a kernel have the widest numbers of all of them along their last index, so that they share it
 // alike.
-static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes) {
+axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes) {
     widest w = widest_access(m->p, st, v);
     if (w.last && w.bytes < m->widest && is_last(m->p, st, v)) w.bytes = m->widest;
     int64_t extent = default_extent(m->p, v),
             widest_vector = w.last ? m->p->machine->vector_bytes / w.bytes : 1;
-    share s = {1, 1, 1};
+    axis_share s = {1, 1, 1};
     if (widest_vector > 16) widest_vector = 16;
     if (!m->p->machine->aligned) return padded_share(m, v, widest_vector, w.bytes);
     int64_t multiple = extent ? extent : m->class->multiple;
@@ -178,18 +168,18 @@ static share share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t
     if (!extent) extent = m->class->typical;
     while (widest_vector > 1 && (multiple % widest_vector || widest_vector > extent)) widest_vector /= 2;
     s.vector = widest_vector;
-    s.lanes = power_above((extent + s.vector - 1) / s.vector);
+    s.lanes = default_power_above((extent + s.vector - 1) / s.vector);
     if (s.lanes > lanes) s.lanes = lanes;
     int64_t rounds = extent / (s.lanes * s.vector), most = m->p->machine->points / s.vector;
     s.registers = rounds < 1 ? 1 : rounds > most ? most : power_below(rounds);
     return s;
 }
 
-static void fill_pad(making *m, const tensor_stage *st, tensor_var v, share s) {
+static void fill_pad(making *m, const tensor_stage *st, tensor_var v, axis_share s) {
     if (!m->p->machine->aligned && s.vector > 1) default_fill(m, st->name, SCHEDULE_PAD, v, share_points(s), NULL);
 }
 
-static void fill_share(making *m, const tensor_stage *st, tensor_var v, share s) {
+void default_fill_share(making *m, const tensor_stage *st, tensor_var v, axis_share s) {
     default_fill(m, st->name, SCHEDULE_LANES, v, s.lanes, NULL);
     default_fill(m, st->name, SCHEDULE_VECTOR, v, s.vector, NULL);
     default_fill(m, st->name, SCHEDULE_REGISTERS, v, s.registers, "strided");
@@ -203,7 +193,7 @@ bool default_one_by_one(const planner *p, const tensor_stage *st) {
 
 bool default_reduces_dense(const planner *p, const tensor_stage *st) {
     if (default_one_by_one(p, st) || st->nbound != 1) return false;
-    return default_dense(p, st->bound[0]) || (st->nleft && few(p, st->bound[0], st->left[0]));
+    return default_dense(p, st->bound[0]) || (st->nleft && default_few(p, st->bound[0], st->left[0]));
 }
 
 // Is v the last index of something the stage loads?
@@ -222,12 +212,12 @@ static bool runs_along_bound(const planner *p, const tensor_stage *st, tensor_va
 static bool sums_all(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     if (default_one_by_one(p, st) || st->nbound != 1 || st->nkeys) return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!few(p, left[i], st->bound[0])) return false;
+        if (!default_few(p, left[i], st->bound[0])) return false;
     return true;
 }
 
 // Sums of columns: memory runs along the one left-hand index, not along what is reduced.
-static bool sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
+bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     return n == 1 && sums_all(p, st, left, n) &&
            plan_ends_on(p, st, left[0], st->bound[0]) > plan_ends_on(p, st, st->bound[0], left[0]);
 }
@@ -241,14 +231,14 @@ bool default_sums_matrices(const planner *p, const tensor_stage *st, const tenso
 // left-hand one is only stored along, memory runs along what is reduced.
 bool default_has_features(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool deepest) {
-    if (sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
-    if (n < 2 || !deepest || !few(p, left[n - 1], left[0])) return false;
+    if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return true;
+    if (n < 2 || !deepest || !default_few(p, left[n - 1], left[0])) return false;
     return !default_reduces_dense(p, st) || (loaded_along(p, st, left[n - 1]) && !runs_along_bound(p, st, left[n - 1]));
 }
 
 bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                                bool deepest) {
-    bool along = m->along && n > 1 && deepest && few(m->p, left[n - 1], left[0]);
+    bool along = m->along && n > 1 && deepest && default_few(m->p, left[n - 1], left[0]);
     if (m->dots && deepest && default_reduces_dense(m->p, st)) return false;
     return along || default_has_features(m->p, st, left, n, deepest);
 }
@@ -258,17 +248,17 @@ bool default_lanes_along(const making *m, const tensor_stage *st, const tensor_v
 // has more.
 static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t most,
                           int64_t each) {
-    share s = share_axis(m, st, st->bound[0], most);
+    axis_share s = default_share_axis(m, st, st->bound[0], most);
     while (most < m->p->machine->lanes &&
            (default_extent(m->p, st->bound[0]) >= 2 * share_points(s) || s.registers > DOT_REGISTERS))
-        s = share_axis(m, st, st->bound[0], most *= 2);
+        s = default_share_axis(m, st, st->bound[0], most *= 2);
     dot_share d = {s.lanes, 1};
-    int64_t lanes = m->p->machine->lanes / s.lanes, room = HELD / (s.vector * s.registers);
-    fill_share(m, st, st->bound[0], s);
+    int64_t lanes = m->p->machine->lanes / s.lanes, room = DEFAULT_HELD / (s.vector * s.registers);
+    default_fill_share(m, st, st->bound[0], s);
     for (uint32_t i = n; i-- > 1;) {
         int64_t extent = default_extent(m->p, left[i]), hold = room < each || extent % each ? 1 : each,
                 take = lanes;
-        if (extent < 2 || extent > MANY_HEADS || !few(m->p, left[i], left[0])) continue;
+        if (extent < 2 || extent > MANY_HEADS || !default_few(m->p, left[i], left[0])) continue;
         while (extent / hold % take) take /= 2;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         default_fill(m, st->name, SCHEDULE_REGISTERS, left[i], hold, s.lanes > 1 ? "strided" : NULL);
@@ -280,10 +270,10 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
 
 // All of it at once, as far as lanes and registers go; or by all of the lanes, however few points there are.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all) {
-    share s = share_axis(m, st, st->bound[0], lanes);
+    axis_share s = default_share_axis(m, st, st->bound[0], lanes);
     for (; all && s.lanes < lanes; s.lanes *= 2)
         if (s.vector > 1) s.vector /= 2;
-    fill_share(m, st, st->bound[0], s);
+    default_fill_share(m, st, st->bound[0], s);
 }
 
 dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
@@ -294,8 +284,8 @@ dot_share default_dot(making *m, const tensor_stage *st, const tensor_var *left,
 static int64_t fill_heads(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
                           bool features, int64_t lanes) {
     for (uint32_t i = 1; i + features < n; i++) {
-        int64_t extent = default_extent(m->p, left[i]), take = power_above(extent ? extent : 1);
-        if (extent < 2 || extent > MANY_HEADS || take > lanes || !few(m->p, left[i], left[0])) continue;
+        int64_t extent = default_extent(m->p, left[i]), take = default_power_above(extent ? extent : 1);
+        if (extent < 2 || extent > MANY_HEADS || take > lanes || !default_few(m->p, left[i], left[0])) continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[i], take, NULL);
         lanes /= take;
     }
@@ -315,63 +305,12 @@ static int64_t row_lanes(const making *m, const tensor_stage *st, int64_t lanes)
 static int64_t fill_bound(making *m, const tensor_stage *st, int64_t lanes, bool vectors, bool spare) {
     tensor_var b = st->bound[0];
     int64_t few = row_lanes(m, st, lanes);
-    share s = {1, spare && lanes > few ? few : lanes, 1};
+    axis_share s = {1, spare && lanes > few ? few : lanes, 1};
     if (default_reduces_dense(m->p, st))
-        s = share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
+        s = default_share_axis(m, st, b, vectors ? lanes : lanes < DOT_LANES ? lanes : DOT_LANES);
     if (vectors) s.vector = s.registers = 1;   // one index at a time is a vector
-    fill_share(m, st, b, s);
+    default_fill_share(m, st, b, s);
     return lanes / s.lanes;
-}
-
-// Where few points are left, what is reduced fills the machine: blocks take parts of it.
-static bool reduces_across(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    if (default_one_by_one(p, st) || st->nkeys) return false;
-    int64_t extent = default_extent(p, st->bound[0]);
-    if (sums_columns(p, st, left, n)) return !extent || extent > COLUMN_POINTS;
-    if (default_sums_matrices(p, st, left, n)) return true;
-    if (extent && extent <= PART_POINTS) return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!default_dense(p, left[i]) || (!default_extent(p, left[i]) && default_dense(p, st->bound[0])))
-            return false;
-    return true;
-}
-
-static int64_t extent_or_typical(const making *m, tensor_var v) {
-    int64_t extent = default_extent(m->p, v);
-    return extent ? extent : m->class->typical;
-}
-
-// Of a sum of matrices: a part leaves a matrix, and reads a row and a column of it a point.
-static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n) {
-    int64_t columns = extent_or_typical(m, left[n - 1]), rows = 1;
-    for (uint32_t i = 0; i + 1 < n && rows < PART_POINTS; i++) rows *= extent_or_typical(m, left[i]);
-    int64_t points = power_above(OUTER_READS * rows * columns / (rows + columns) + 1);
-    return points < OUTER_POINTS ? OUTER_POINTS : points > PART_POINTS ? PART_POINTS : points;
-}
-
-static void fill_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    const machine *on = m->p->machine;
-    if (!reduces_across(m->p, st, left, n)) return;
-    int64_t points = sums_columns(m->p, st, left, n)            ? COLUMN_POINTS
-                     : default_sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
-                                                                : PART_POINTS;
-    default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
-    if (on->gpu && !n) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
-}
-
-// The rows of a matrix that is summed: a lane holds some, and reads a column's element once for all of them.
-static int64_t fill_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n,
-                                int64_t lanes) {
-    index_cut columns = default_cut_of(m, st, left[n - 1], false);
-    int64_t room = HELD / (plan_or_one(columns.vector) * plan_or_one(columns.registers)),
-            rows = extent_or_typical(m, left[0]), take = power_above(rows);
-    if (!default_extent(m->p, left[0])) default_suppose(m, m->p->op->vars.data[left[0]].space);
-    int64_t hold = take < room ? take : room;
-    if (take / hold < lanes && take / lanes > 0) hold = take / lanes;   // all lanes have some
-    int64_t shared = take / hold < lanes ? take / hold : lanes;
-    default_fill(m, st->name, SCHEDULE_LANES, left[0], shared, NULL);
-    default_fill(m, st->name, SCHEDULE_REGISTERS, left[0], hold, NULL);
-    return lanes / shared;
 }
 
 // A lane has all entries of its row; what walks a row several times, and holds them, has half.
@@ -392,8 +331,8 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     bool dots = default_reduces_dense(p, st) && !features;
     dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
     int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);
-    bool matrices = default_sums_matrices(p, st, left, n), columns = sums_columns(p, st, left, n) || matrices;
-    fill_parts(m, st, left, n);
+    bool matrices = default_sums_matrices(p, st, left, n), columns = default_sums_columns(p, st, left, n) || matrices;
+    default_parts(m, st, left, n);
     if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
     if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], 4, NULL);
     if (n && m->owner != ROW_OF_BLOCK && !columns)
@@ -401,12 +340,12 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     if (m->owner == ROW_OF_BLOCK && rows && reduces)
         default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], m->owners, NULL);
     if (features) {
-        share s = share_axis(m, st, left[n - 1], lanes);
-        fill_share(m, st, left[n - 1], s);
+        axis_share s = default_share_axis(m, st, left[n - 1], lanes);
+        default_fill_share(m, st, left[n - 1], s);
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
-    if (matrices) lanes = fill_matrix_rows(m, st, left, n, lanes);
+    if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
     if (rows) default_rounds(m, st, lanes);
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.
@@ -462,7 +401,7 @@ static bool goes_along(const planner *p, uint32_t dot, const tensor_stage *st, u
     return dot != UINT32_MAX && st->reducer == TENSOR_NO_REDUCER && plan_left(p, st, left) == depth;
 }
 
-static void fill_along(making *m, const tensor_stage *dot, const tensor_stage *st) {
+void default_along(making *m, const tensor_stage *dot, const tensor_stage *st) {
     static const schedule_verb verbs[] = {SCHEDULE_GROUPS, SCHEDULE_REGISTERS, SCHEDULE_LANES,
                                           SCHEDULE_VECTOR, SCHEDULE_UNROLL,    SCHEDULE_PAD};
     const planner *p = m->p;
@@ -501,7 +440,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     for (uint32_t i = 0; i < g->len && m->owner == ROW_OF_LANES; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         uint32_t n = plan_left(p, st, left);
-        if (!n || sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n) ||
+        if (!n || default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n) ||
             goes_along(p, dot, st, depth))
             continue;
         default_fill(m, st->name, SCHEDULE_LANES, left[0], rows, NULL);
@@ -509,7 +448,7 @@ static void fill_gpu_stages(making *m, const stage_group *g, uint32_t depth) {
     }
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (goes_along(p, dot, st, depth)) fill_along(m, &p->op->stages.data[dot], st);
+        if (goes_along(p, dot, st, depth)) default_along(m, &p->op->stages.data[dot], st);
     }
 }
 
@@ -517,23 +456,35 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
-    fill_parts(m, st, left, n);
+    default_parts(m, st, left, n);
     if (default_lanes_along(m, st, left, n, deepest))
-        fill_share(m, st, left[n - 1], share_axis(m, st, left[n - 1], 1));
+        default_fill_share(m, st, left[n - 1], default_share_axis(m, st, left[n - 1], 1));
     else if (default_reduces_dense(p, st)) {
-        share s = share_axis(m, st, st->bound[0], 1);
+        axis_share s = default_share_axis(m, st, st->bound[0], 1);
         s.registers = 1;
-        fill_share(m, st, st->bound[0], s);
+        default_fill_share(m, st, st->bound[0], s);
     }
+}
+
+// The first stage that sums columns or matrices, whose cells what is computed from it has, too.
+static uint32_t columns_of(const planner *p, const stage_group *g) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        uint32_t n = plan_left(p, st, left);
+        if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return g->data[i];
+    }
+    return UINT32_MAX;
 }
 
 static void fill_host_stages(making *m, const stage_group *g, uint32_t depth) {
     const planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    const uint32_t dot = dot_of(m, g, depth);
+    uint32_t dot = dot_of(m, g, depth);
+    if (dot == UINT32_MAX) dot = columns_of(p, g);
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        if (goes_along(p, dot, st, depth)) fill_along(m, &p->op->stages.data[dot], st);
+        if (goes_along(p, dot, st, depth)) default_along(m, &p->op->stages.data[dot], st);
         else fill_host_stage(m, st, plan_left(p, st, left) == depth);
     }
 }
@@ -576,9 +527,9 @@ static bool flattens(making *m, const stage_group *g) {
     }
     if (!p->machine->gpu || n < 2) return false;
     int64_t extent = default_extent(p, left[n - 1]);
-    if (!few(p, left[n - 1], left[0])) return true;
+    if (!default_few(p, left[n - 1], left[0])) return true;
     if (!extent) return m->class->multiple == 1 || m->class->to;
-    share s = share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1], WARP);
+    axis_share s = default_share_axis(m, &p->op->stages.data[g->data[g->len - 1]], left[n - 1], WARP);
     return extent < WARP && s.lanes * s.vector != extent;
 }
 
@@ -630,8 +581,8 @@ void default_stages(making *m, const stage_group *g) {
     m->along = walks_features(p, g, depth);
     m->dots = dot_of(m, g, depth) != UINT32_MAX;   // of which one has no features: all of them are dealt out like that
     m->widest = widest_of(p, g, depth);
-    if (p->machine->gpu) fill_gpu_stages(m, g, depth);
-    else fill_host_stages(m, g, depth);
+    if (!p->machine->gpu) fill_host_stages(m, g, depth);
+    else if (!default_across(m, g)) fill_gpu_stages(m, g, depth);
     m->along = m->dots = false;
     m->widest = 0;
     schedule *whole = p->s;

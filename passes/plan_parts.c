@@ -538,6 +538,31 @@ bool plan_takes_up(const planner *p, const tensor_stage *st) {
     return !p->leaving && plan_part_of(p, (uint32_t)(st - p->op->stages.data));
 }
 
+// Parts of all points leave as many states as a block has results: by the default few of those are a block's, so that
+// all of the machine reads them.
+bool plan_spreads(const planner *p) {
+    if (p->leaving || !p->parts.len || !p->s->automatic || !p->machine->gpu) return false;
+    const plan_part *part = &p->parts.data[0];
+    plan_matrix m;
+    return part->kind == PART_RANGE && !part->atomic && !plan_matrix_of(p, &p->op->stages.data[part->stage], &m);
+}
+
+index_cut plan_spread(index_cut c) {
+    c.registers = c.vector = c.tile = c.unroll = 0;
+    c.block = (c.lanes > 1 ? c.lanes : 1) * (c.groups > 1 ? c.groups : 1);
+    return c;
+}
+
+// The lanes that its results leave.
+static void spread_parts(planner *p, const tensor_stage *st, index_cut *c) {
+    int64_t lanes = p->machine->lanes;
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, st, left);
+    if (!plan_spreads(p) || !p->op->reducers.data[st->reducer].commutative) return;
+    for (uint32_t i = 0; i < n; i++) lanes /= plan_or_one(plan_cut(p, st, left[i], false).lanes);
+    c->lanes = lanes;
+}
+
 // Sums of a matrix operation are numbers in memory then: lanes have neighbouring columns, and a block one row
 // of them, so that many blocks read what there may be few rows of (the weights of 90 types, each of many
 // parts).
@@ -577,6 +602,7 @@ void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     c.dealt = false;
     if (first->kind == PART_ROW) plan_taken_parts(p, st, &c);
     deal_states(p, st, &c);
+    spread_parts(p, st, &c);
     loop_node *walk = loop_node_new(p->plan, LOOP_FOR, st->at);
     walk->var = first->part;
     walk->lo = first->first;

@@ -469,6 +469,8 @@ const plan_part *plan_part_of(const planner *p, uint32_t stage);
 void plan_leave_state(planner *p, loop_body *to, uint32_t stage);
 void plan_take_parts(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce, loop_list *made);
 bool plan_takes_up(const planner *p, const tensor_stage *st);   // the kernel in the making combines what parts of it left
+bool plan_spreads(const planner *p);         // its results go to as many blocks as there may be
+index_cut plan_spread(index_cut c);          // how an index of theirs is dealt out there
 index_cut plan_taken_sums(const planner *p, index_cut c);   // how rows and columns of a matrix operation are dealt out there
 void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c,
                         bool runs);   // they walk runs
