@@ -53,7 +53,7 @@ void default_kernel(making *m, const stage_group *g) {
         return;
     }
     if (default_is_outer(m->rows) && default_outer(m, g)) return;
-    tensor_val map = m->p->machine->gpu ? default_row_map(m->p, g) : TENSOR_NO_VAL;
+    tensor_val map = m->p->machine->gpu ? default_rows_map(m->p, g) : TENSOR_NO_VAL;
     bool known = map == TENSOR_NO_VAL;
     for (uint32_t i = 0; i < m->walked.len; i++) known |= m->walked.data[i] == map;
     if (!known) VEC_PUSH(m->p->arena, &m->walked, map);

@@ -195,6 +195,7 @@ tensor_val default_walked_by(const planner *p, uint32_t stage);
 bool default_reads_all_left(const planner *p, const tensor_stage *st, const tensor_node *load);
 // The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
 tensor_val default_row_map(const planner *p, const stage_group *g);
+tensor_val default_rows_map(const planner *p, const stage_group *g);   // likewise, whatever else is reduced at each of them
 typedef struct {
     const char *name;
     row_owner owner;

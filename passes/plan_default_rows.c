@@ -10,22 +10,29 @@ enum {
 };
 
 // ---- Long rows -------------------------------------------------------------------------------------------
-// The map whose preimages the kernel's rows walk, TENSOR_NO_VAL: none the runtime counts.
-tensor_val default_row_map(const planner *p, const stage_group *g) {
-    for (uint32_t i = 0; i < g->len; i++) {
+// The map that a key takes the first of what is reduced to the rows by.
+static tensor_val map_of_key(const planner *p, const tensor_stage *st, const tensor_key *k, tensor_var row) {
+    const tensor_node *lhs = tensor_node_at(p->op, k->lhs), *rhs = tensor_node_at(p->op, k->rhs);
+    bool rows = rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == row;
+    if (!rows || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 || p->op->vals.data[lhs->imm.i].role != VAL_MAP) return TENSOR_NO_VAL;
+    const tensor_node *at = tensor_node_at(p->op, lhs->args[0]);
+    return at->op == TENSOR_VAR_OP && (tensor_var)at->imm.i == st->bound[0] ? (tensor_val)lhs->imm.i : TENSOR_NO_VAL;
+}
+
+static tensor_val row_map(const planner *p, const stage_group *g, bool several) {
+    tensor_val map = TENSOR_NO_VAL;
+    for (uint32_t i = 0; i < g->len && map == TENSOR_NO_VAL; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
-        if (!plan_left(p, st, left) || st->nbound != 1 || default_one_by_one(p, st)) continue;
-        for (uint32_t k = 0; k < st->nkeys; k++) {
-            const tensor_node *lhs = tensor_node_at(p->op, st->keys[k].lhs),
-                              *rhs = tensor_node_at(p->op, st->keys[k].rhs);
-            bool row = rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == left[0];
-            if (!row || lhs->op != TENSOR_LOAD_OP || lhs->nargs != 1 || p->op->vals.data[lhs->imm.i].role != VAL_MAP) continue;
-            if (tensor_node_at(p->op, lhs->args[0])->op == TENSOR_VAR_OP) return (tensor_val)lhs->imm.i;
-        }
+        if (!plan_left(p, st, left) || !(st->nbound == 1 || several) || default_one_by_one(p, st)) continue;
+        for (uint32_t k = 0; k < st->nkeys && map == TENSOR_NO_VAL; k++) map = map_of_key(p, st, &st->keys[k], left[0]);
     }
-    return TENSOR_NO_VAL;
+    return map;
 }
+
+tensor_val default_row_map(const planner *p, const stage_group *g) { return row_map(p, g, false); }
+
+tensor_val default_rows_map(const planner *p, const stage_group *g) { return row_map(p, g, true); }
 
 // degree(map, v), as a schedule of a file has it: the value of a stage beside the op's.
 static schedule_value degree_key(making *m, tensor_val map, tensor_var v) {
@@ -143,7 +150,7 @@ void default_long_rows(making *m, const stage_group *g, tensor_val map) {
 bool default_cuts(const planner *p, const stage_group *g) {
     stage_group first = {0};
     VEC_PUSH(p->arena, &first, g->data[0]);
-    if (default_row_map(p, &first) == TENSOR_NO_VAL) return false;
+    if (default_rows_map(p, &first) == TENSOR_NO_VAL) return false;
     for (uint32_t i = plan_run_end(p, g, 0); i < g->len; i++)
         if (p->op->stages.data[g->data[i]].reducer != TENSOR_NO_REDUCER) return false;
     return p->op->stages.data[g->data[0]].loop == TENSOR_NO_LOOP;

@@ -320,6 +320,19 @@ static int64_t fill_short(making *m, const tensor_stage *st, int64_t lanes) {
     return lanes / 2;
 }
 
+// A dense axis that each entry of a row reduces, along which memory runs: lanes take it as they take features.
+static int64_t fill_inside(making *m, const tensor_stage *st, int64_t lanes, bool *vectors) {
+    for (uint32_t i = st->nbound; i-- > 1;) {
+        if (!default_dense(m->p, st->bound[i]) || !loaded_along(m->p, st, st->bound[i])) continue;
+        axis_share s = default_share_axis(m, st, st->bound[i], lanes);
+        if (*vectors) s.vector = s.registers = 1;
+        default_fill_share(m, st, st->bound[i], s);
+        *vectors |= s.vector > 1;
+        return lanes / s.lanes;
+    }
+    return lanes;
+}
+
 // The lanes that are left for rows; spare: some should be.
 int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spare) {
     planner *p = m->p;
@@ -346,6 +359,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         vectors = s.vector > 1;
     }
     if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
+    if (rows && reduces) lanes = fill_inside(m, st, lanes, &vectors);
     if (rows) default_rounds(m, st, lanes);
     // Rows side by side are of like length: none waits for the others. Of narrow ones lanes would read apart.
     // Of many entries, lanes of two rows, or of four of 16 bits, would wait for each other's.

@@ -294,11 +294,11 @@ static void part_range(planner *p, plan_part *part, int64_t n) {
 
 // The map whose preimage of the outermost left index is reduced.
 static bool map_of_rows(planner *p, const tensor_stage *st, tensor_var row, plan_map *m) {
-    for (uint32_t k = 0; k < st->nkeys && st->nbound == 1; k++) {
+    for (uint32_t k = 0; k < st->nkeys; k++) {
         const tensor_node *rhs = tensor_node_at(p->op, st->keys[k].rhs);
         if (tensor_node_at(p->op, st->keys[k].lhs)->op == TENSOR_VAR_OP)
             return false;   // it leads to one point
-        if (!plan_map_of_key(p, st->keys[k].lhs, st->bound[0], m)) continue;
+        if (!plan_map_of_key(p, st->keys[k].lhs, part_variable(p, st), m)) continue;
         return rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == row;
     }
     return false;
