@@ -10,6 +10,7 @@
 enum {
     PART_POINTS = 4096,       // of a reduction across blocks
     COLUMN_POINTS = 1024,     // of a column, likewise: a block reads as many of each of its columns
+    LEAST_COLUMN = 128,       // of many columns
     OUTER_POINTS = 256,       // of a sum of matrices, likewise, whose parts are smaller than what they sum
     OUTER_READS = 4,          // elements read, at least, for one that a part leaves
     HOST_PART_POINTS = 1 << 16,
@@ -44,10 +45,16 @@ static int64_t matrix_points(const making *m, const tensor_var *left, uint32_t n
     return points < OUTER_POINTS ? OUTER_POINTS : points > PART_POINTS ? PART_POINTS : points;
 }
 
+static int64_t column_points(const making *m, tensor_var column) {
+    int64_t points = COLUMN_POINTS, columns = extent_or_typical(m, column);
+    while (points > LEAST_COLUMN && points * columns > PART_TERMS) points /= 2;
+    return points;
+}
+
 void default_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n) {
     const machine *on = m->p->machine;
     if (!reduces_across(m->p, st, left, n)) return;
-    int64_t points = default_sums_columns(m->p, st, left, n)    ? COLUMN_POINTS
+    int64_t points = default_sums_columns(m->p, st, left, n)    ? column_points(m, left[0])
                      : default_sums_matrices(m->p, st, left, n) ? matrix_points(m, left, n)
                                                                 : PART_POINTS;
     default_fill(m, st->name, SCHEDULE_BLOCK, st->bound[0], on->gpu ? points : HOST_PART_POINTS, NULL);
@@ -198,7 +205,7 @@ static void fill_reduction(const across *a) {
 }
 
 static bool is_across(making *m, const stage_group *g) {
-    bool plain = true, some = false, rest = false;
+    bool plain = true, some = false, rest = false, apart = g->len > 2;   // one sum of columns is finished as it stands
     for (uint32_t i = 0; i < g->len; i++) {
         const across a = across_of(m, &m->p->op->stages.data[g->data[i]]);
         if (a.st->reducer == TENSOR_NO_REDUCER) {
@@ -206,9 +213,9 @@ static bool is_across(making *m, const stage_group *g) {
             continue;
         }
         if (!leaves_few(&a)) return false;
-        plain &= is_plain(&a), some = true;
+        plain &= is_plain(&a), some = true, apart |= a.n > 1;
     }
-    return some && (!plain || (rest && g->len > 2));
+    return some && (!plain || (rest && apart));
 }
 
 bool default_across(making *m, const stage_group *g) {
@@ -263,7 +270,18 @@ static void fill_order(making *m, const tensor_stage *st, const tensor_var *vars
     schedule_fill(m->p->arena, m->s, (schedule_cell){.verb = SCHEDULE_LOOPS, .stage = st->name, .nvalues = 1, .values = v});
 }
 
-static void order(making *m, tensor_stage *st) {
+// Blocks own the outermost index: of a sum of rows, that of the rows.
+static bool rows_first(const planner *p, const tensor_stage *st, tensor_var *left, uint32_t n) {
+    return n > 1 && default_dense(p, left[0]) && !default_dense(p, st->bound[0]) && points_first(p, left, n, true);
+}
+
+static void take_left(planner *p, tensor_stage *st, const tensor_var *vars) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    for (uint32_t i = 0, next = 0; i < st->nleft; i++) left[i] = plan_is_step(p, st, st->left[i]) ? st->left[i] : vars[next++];
+    st->left = left;
+}
+
+static bool order(making *m, tensor_stage *st) {
     planner *p = m->p;
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + st->nbound + 1);
     uint32_t n = plan_left(p, st, vars);
@@ -271,14 +289,46 @@ static void order(making *m, tensor_stage *st) {
     bool rows = false;
     for (uint32_t i = 0; i < n; i++) rows |= !default_dense(p, vars[i]);
     for (uint32_t i = 0; i < st->nbound; i++) vars[n + i] = st->bound[i];
-    if (!free || !points_first(p, vars + n, st->nbound, rows) || alike_named(p, vars, n + st->nbound)) return;
+    if (alike_named(p, vars, n + st->nbound)) return false;
+    bool inside = free && points_first(p, vars + n, st->nbound, rows), outside = rows_first(p, st, vars, n);
+    if (!inside && !outside) return false;
     fill_order(m, st, vars, n + st->nbound);
     st->bound = vars + n;
+    take_left(p, st, vars);
+    return outside;
+}
+
+typedef struct {
+    const planner *p;
+    const bool *moved;   // per stage
+    bool any;
+} following;
+
+static bool reads_moved(void *user, const tensor_node *load) {
+    following *f = user;
+    for (uint32_t i = 0; i < f->p->op->stages.len; i++)
+        f->any |= f->moved[i] && f->p->op->stages.data[i].targets[0].val == (tensor_val)load->imm.i;
+    return true;
+}
+
+// What is computed from such sums goes through its points as they do.
+static bool follow(making *m, tensor_stage *st, const bool *moved) {
+    planner *p = m->p;
+    following f = {.p = p, .moved = moved};
+    tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    uint32_t n = plan_left(p, st, vars);
+    plan_loads(p, st, reads_moved, &f);
+    if (!f.any || n < 2 || !default_dense(p, vars[0]) || alike_named(p, vars, n) || !points_first(p, vars, n, true)) return false;
+    fill_order(m, st, vars, n);
+    take_left(p, st, vars);
+    return true;
 }
 
 void default_order(making *m) {
+    bool *moved = ARENA_ARRAY(m->p->arena, bool, m->p->op->stages.len + 1);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++) {
         tensor_stage *st = &m->p->op->stages.data[i];
-        if (st->reducer != TENSOR_NO_REDUCER && !plan_inlined(m->p, i)) order(m, st);
+        if (plan_inlined(m->p, i)) continue;
+        moved[i] = st->reducer == TENSOR_NO_REDUCER ? follow(m, st, moved) : order(m, st);
     }
 }

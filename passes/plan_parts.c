@@ -547,9 +547,16 @@ bool plan_spreads(const planner *p) {
     return part->kind == PART_RANGE && !part->atomic && !plan_matrix_of(p, &p->op->stages.data[part->stage], &m);
 }
 
+// Of an index, lanes that read a sector.
+static int64_t spread_lanes(index_cut c) {
+    enum { SECTOR = 8 };
+    return c.lanes > SECTOR ? SECTOR : plan_or_one(c.lanes);
+}
+
 index_cut plan_spread(index_cut c) {
     c.registers = c.vector = c.tile = c.unroll = 0;
-    c.block = (c.lanes > 1 ? c.lanes : 1) * (c.groups > 1 ? c.groups : 1);
+    c.lanes = spread_lanes(c);
+    c.block = c.lanes * plan_or_one(c.groups);
     return c;
 }
 
@@ -559,7 +566,7 @@ static void spread_parts(planner *p, const tensor_stage *st, index_cut *c) {
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, left);
     if (!plan_spreads(p) || !p->op->reducers.data[st->reducer].commutative) return;
-    for (uint32_t i = 0; i < n; i++) lanes /= plan_or_one(plan_cut(p, st, left[i], false).lanes);
+    for (uint32_t i = 0; i < n; i++) lanes /= spread_lanes(plan_cut(p, st, left[i], false));
     c->lanes = lanes;
 }
 
