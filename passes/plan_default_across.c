@@ -270,9 +270,25 @@ static void fill_order(making *m, const tensor_stage *st, const tensor_var *vars
     schedule_fill(m->p->arena, m->s, (schedule_cell){.verb = SCHEDULE_LOOPS, .stage = st->name, .nvalues = 1, .values = v});
 }
 
+// Those that a key leads to, or that are not few; of: the reduction, NULL: what is computed from one.
+static bool is_row(const planner *p, const tensor_stage *of, tensor_var v) {
+    bool row = of ? !default_few(p, v, of->bound[0]) : !default_dense(p, v);
+    for (uint32_t k = 0; of && k < of->nkeys; k++) {
+        const tensor_node *to = tensor_node_at(p->op, of->keys[k].rhs);
+        row |= to->op == TENSOR_VAR_OP && (tensor_var)to->imm.i == v;
+    }
+    return row;
+}
+
 // Blocks own the outermost index: of a sum of rows, that of the rows.
-static bool rows_first(const planner *p, const tensor_stage *st, tensor_var *left, uint32_t n) {
-    return n > 1 && default_dense(p, left[0]) && !default_dense(p, st->bound[0]) && points_first(p, left, n, true);
+static bool rows_first(const planner *p, const tensor_stage *of, tensor_var *left, uint32_t n) {
+    tensor_var *sorted = ARENA_ARRAY(p->arena, tensor_var, n + 1);
+    bool moved = false;
+    for (uint32_t pass = 0, next = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < n; i++)
+            if (is_row(p, of, left[i]) == (pass == 0)) moved |= i != next, sorted[next++] = left[i];
+    if (n) memcpy(left, sorted, n * sizeof *left);
+    return moved;
 }
 
 static void take_left(planner *p, tensor_stage *st, const tensor_var *vars) {
@@ -290,7 +306,7 @@ static bool order(making *m, tensor_stage *st) {
     for (uint32_t i = 0; i < n; i++) rows |= !default_dense(p, vars[i]);
     for (uint32_t i = 0; i < st->nbound; i++) vars[n + i] = st->bound[i];
     if (alike_named(p, vars, n + st->nbound)) return false;
-    bool inside = free && points_first(p, vars + n, st->nbound, rows), outside = rows_first(p, st, vars, n);
+    bool inside = free && points_first(p, vars + n, st->nbound, rows), outside = !default_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
     if (!inside && !outside) return false;
     fill_order(m, st, vars, n + st->nbound);
     st->bound = vars + n;
@@ -318,7 +334,7 @@ static bool follow(making *m, tensor_stage *st, const bool *moved) {
     tensor_var *vars = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     uint32_t n = plan_left(p, st, vars);
     plan_loads(p, st, reads_moved, &f);
-    if (!f.any || n < 2 || !default_dense(p, vars[0]) || alike_named(p, vars, n) || !points_first(p, vars, n, true)) return false;
+    if (!f.any || alike_named(p, vars, n) || !rows_first(p, NULL, vars, n)) return false;
     fill_order(m, st, vars, n);
     take_left(p, st, vars);
     return true;
