@@ -181,6 +181,7 @@ void default_along(making *m, const tensor_stage *from, const tensor_stage *st);
 void default_order(making *m);   // of each reduction, points before dense axes
 void default_parts(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n);
 int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var *left, uint32_t n, int64_t lanes);
+uint32_t default_columns_of(const planner *p, const stage_group *g);   // the first sum of columns or matrices; UINT32_MAX: there is none
 bool default_across(making *m, const stage_group *g);   // false: it is no such kernel, or one that a stage alone says enough of
 
 // The op with sums over all points that walks of rows take along, as the schedule says then

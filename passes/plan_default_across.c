@@ -75,6 +75,17 @@ int64_t default_matrix_rows(making *m, const tensor_stage *st, const tensor_var 
     return lanes / shared;
 }
 
+// The first stage that sums columns or matrices, whose cells what is computed from it has, too.
+uint32_t default_columns_of(const planner *p, const stage_group *g) {
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        uint32_t n = plan_left(p, st, left);
+        if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return g->data[i];
+    }
+    return UINT32_MAX;
+}
+
 // ---- Of several indices, or several reductions -----------------------------------------------------------
 typedef struct {
     making *m;

@@ -480,22 +480,11 @@ static void fill_host_stage(making *m, const tensor_stage *st, bool deepest) {
     }
 }
 
-// The first stage that sums columns or matrices, whose cells what is computed from it has, too.
-static uint32_t columns_of(const planner *p, const stage_group *g) {
-    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
-    for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = &p->op->stages.data[g->data[i]];
-        uint32_t n = plan_left(p, st, left);
-        if (default_sums_columns(p, st, left, n) || default_sums_matrices(p, st, left, n)) return g->data[i];
-    }
-    return UINT32_MAX;
-}
-
 static void fill_host_stages(making *m, const stage_group *g, uint32_t depth) {
     const planner *p = m->p;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, p->op->vars.len + 1);
     uint32_t dot = dot_of(m, g, depth);
-    if (dot == UINT32_MAX) dot = columns_of(p, g);
+    if (dot == UINT32_MAX) dot = default_columns_of(p, g);
     for (uint32_t i = 0; i < g->len; i++) {
         const tensor_stage *st = &p->op->stages.data[g->data[i]];
         if (goes_along(p, dot, st, depth)) default_along(m, &p->op->stages.data[dot], st);
