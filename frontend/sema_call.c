@@ -377,7 +377,7 @@ static bool lower_called(lowering *L, equations *q, const ast_equation *eq) {
 
 // What a call that failed should have given is not missed again where it is read.
 void call_lower(lowering *L, equations *q, const ast_equation *eq) {
-    if (lower_called(L, q, eq)) return;
+    if (lower_called(L, q, eq) && L->calls <= MOST_CALLS) return;
     for (const ast_expr *t = eq->targets; t; t = t->next)
         if (!scope_find(q->scope, t->name.text))
             scope_add(L->arena, q->scope, (entity){.kind = ENT_ERROR, .name = t->name.text, .at = t->at});
