@@ -126,6 +126,7 @@ frontend_options settings_frontend(driver *d) {
                               .targets = names,
                               .ntargets = ntargets,
                               .schedule = option_text(d, OPT_SCHEDULE, NULL),
+                              .schedule_of_gpu = option_given(d, OPT_RESOURCE_USAGE),
                               .no_schedule = option_given(d, OPT_NO_SCHEDULE),
                               .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true)};
 }

@@ -22,6 +22,7 @@ typedef struct {
     const char *(*read)(void *user, arena *a, const char *path, size_t *length);
     void *user;
     const char *schedule;   // --schedule NAME; NULL: choose
+    bool schedule_of_gpu;   // it may be for a GPU that is estimated alone: the host then has none
     bool no_schedule;       // --no-schedule: the naive plan, schedules are checked only
     bool nondeterministic;  // --no-deterministic
     const char *const *targets;   // what schedules may be for: "host", "sm_80", …

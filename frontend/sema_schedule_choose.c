@@ -79,7 +79,7 @@ static const ast_item *find_named(frontend_unit *u, const char *op, const item_l
     for (uint32_t i = 0; i < list->len && !item; i++)
         if (list->data[i]->name.text == name) item = list->data[i];
     if (!item) return report_no_schedule(u, op, list), NULL;
-    if (schedule_for(item, target)) return item;
+    if (schedule_for(item, target) || (u->sema->options.schedule_of_gpu && !strcmp(target, "host"))) return item;
     diagnostic *d = diag(u->ds, E0532, item->targets ? item->targets->name.at : item->name.at,
                          "schedule '%s' of '%s' is not for %s", name, op, target);
     if (!item->targets) diag_help(d, "without 'for' a schedule is for GPUs");
@@ -183,7 +183,7 @@ bool frontend_schedules(frontend_unit *u, uint32_t op, const char *target, const
         const ast_item *named = find_named(u, u->ops.data[op].name, &list, target);
         if (!named) return false;
         list.data[0] = named;
-        list.len = 1;
+        list.len = schedule_for(named, target);
     }
     const ast_item *body = sema_op_body(s, item);
     schedule_op compiled = {.path = u->ops.data[op].path, .item = item, .body = body, .op = lowered};

@@ -257,7 +257,8 @@ static void read_plan(plan_parser *p) {
     while (!t->failed && !tensor_lex_is(&t->tok, "}")) read_item(p);
     tensor_lex_expect(t, "}");
     if (t->tok.kind != TOK_END)
-        tensor_parse_fail(t, E0971, t->tok.at, "expected the end: a text holds one plan");
+        tensor_parse_fail(t, E0971, t->tok.at,
+                          "expected the end: a text holds one plan; of several versions, keep what stands between two lines '// version'");
     span at = name.at;
     const char *fault = t->failed ? NULL : loop_fault(t->arena, p->plan, &at);
     if (fault) tensor_parse_fail(t, E0976, at, "%s", fault);
