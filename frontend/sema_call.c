@@ -143,7 +143,7 @@ static void bind_type(call *c, const ast_param *p, const tensor_val_info *v, spa
                             arena_printf(c->L->arena, "'%s' holds %s, and %s are wanted", v->name, type_kind(v->type),
                                          type_kind(want)));
     if (v->role == VAL_STAGE && v->type == DT_I64 && ir_dtype_is_float(want))
-        diag_help(d, "what is made of whole numbers alone, such as 0, holds integers: 0.0 makes it hold floats");
+        diag_help(d, "what is made of whole numbers alone holds integers: f32(…) makes floats of them");
 }
 
 static void bind_tensor(call *c, const ast_param *p, const ast_expr *arg, tensor_val val) {
