@@ -38,7 +38,18 @@ TIMEOUT, MEMORY = 600, 6 << 30   # of a compiler: seconds, bytes
 KNOWN = {
     ("ordered_grad_f32", "steps"): "what a map of two axes takes to a point is not walked by rows",
     ("score_grad_f32", "spill"): "the room that the walk asks for leaves a sixth too few registers, and room gives way from a third on",
+    ("agnn_grad_f32", "spill"): "as score_grad_f32",
+    ("hgt_f32", "spill"): "likewise",
+    ("hgt_grad_f32", "blocks"): "sums over types of nodes are dealt out to blocks by their type alone",
+    ("rgcn_basis_grad_f32", "blocks"): "likewise",
+    ("moments_grad_f32", "blocks"): "rows are taken to few segments, each of which has a block",
+    ("segment_max_grad_f32", "blocks"): "likewise",
+    ("sage_mean_grad_f32", "steps"): "as ordered_grad_f32",
 }
+# Twenty segments of a thousand points: parts of a row are as long as that.
+KNOWN.update({(op + "_f32", "blocks"): "few segments, of few parts each" for op in (
+    "best_two", "masked_sum", "moments", "readout", "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_std", "segment_sum",
+    "segment_var", "strided_mean")})
 
 
 class Op:
