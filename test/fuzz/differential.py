@@ -23,6 +23,7 @@ import random_ops
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LINE = re.compile(r"^\w+: (?:right in all|packed) (\d+) runs of (\d+) cases(?:, (\d+) random schedules among them)?(?:; (\d+) changes of inputs followed, (\d+) skipped)?(?:; (\d+) schedules were refused with a reason)?(?:; \d+ cases are too large for a pack)?$", re.M)
 BATCH, A_RANDOM_OP, SIZES = 20, 3, ["-D", "S=3"]
+NOTHING = re.compile(r"^\w+: NOT TESTED in (\d+) cases$", re.M)   # all that was drawn was refused: a case, too
 
 
 def library():
@@ -62,6 +63,7 @@ def run(args, batch):
                "--save=" + args.save] + (["--pack=" + part(args, number)] if args.pack else []) + sizes + ["--target=" + args.target] + (["--op=" + args.op] if args.op else [])
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     count = [sum(int(m.group(k) or 0) for m in LINE.finditer(done.stdout)) for k in (1, 2, 3, 6, 4, 5)]
+    count[1] += sum(int(m.group(1)) for m in NOTHING.finditer(done.stdout))
     if args.op and "has no op" in done.stderr:
         return [0] * 6, ""
     bad = done.returncode != 0 and not (drawn and random_ops_refused(done))
@@ -104,7 +106,7 @@ class Packs:
 
 def random_ops_refused(done):
     """An op that the language does not take, by a diagnostic: random_ops.py counts such."""
-    return done.returncode == 1 and not LINE.search(done.stdout) and "FAILS" not in done.stdout
+    return done.returncode == 1 and not LINE.search(done.stdout) and not NOTHING.search(done.stdout) and "FAILS" not in done.stdout
 
 
 def main():
