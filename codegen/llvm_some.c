@@ -9,9 +9,14 @@ static cg_value iota(cg_emitter *e, uint32_t bits, uint32_t lanes, uint32_t step
     return LLVMConstVector(x, lanes);
 }
 
+static cg_value of_one(cg_emitter *e, cg_value x) {
+    return LLVMBuildInsertElement(e->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(x), 1)), x, cg_i32(e, 0), "");
+}
+
 // Of pieces of `step` elements each, those of which all come before the n-th.
 static cg_value pieces_before(cg_emitter *e, cg_value n, uint32_t pieces, uint32_t step) {
     cg_value most = LLVMBuildSub(e->b, n, cg_i32(e, step), "");
+    if (pieces == 1) return of_one(e, LLVMBuildICmp(e->b, LLVMIntSGE, most, cg_i32(e, 0), ""));
     return LLVMBuildICmp(e->b, LLVMIntSGE, cg_splat(e, most, pieces), iota(e, 32, pieces, step), "");
 }
 
@@ -32,15 +37,11 @@ static cg_value is_lone(cg_emitter *e, cg_value n) {
     return LLVMBuildAnd(e->b, odd, some, "");
 }
 
-static cg_value of_one(cg_emitter *e, cg_value x) {
-    return LLVMBuildInsertElement(e->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(x), 1)), x, cg_i32(e, 0), "");
-}
-
 // The host masks words: elements of 16 bits come by pairs, and the last one alone.
 static bool by_pairs(const cg_emitter *e, simt_type t) { return e->host && simt_element_bits(t.element) == 16; }
 
 static cg_value load_pairs(cg_emitter *e, simt_type t, cg_value pointer, cg_value n) {
-    LLVMTypeRef words = cg_int_type(e, 32, t.lanes / 2), half = LLVMInt16TypeInContext(e->context);
+    LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(e->context), t.lanes / 2), half = LLVMInt16TypeInContext(e->context);
     n = cg_intrinsic2(e, "llvm.smin", n, cg_i32(e, t.lanes));
     cg_value pairs = masked_load(e, words, pointer, pieces_before(e, n, t.lanes / 2, 2)),
              all = LLVMBuildBitCast(e->b, pairs, cg_int_type(e, 16, t.lanes), ""), lone = is_lone(e, n),
