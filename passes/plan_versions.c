@@ -332,6 +332,7 @@ static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows, pl
         take_conditions(w, s, facts);
         if (add(w, s, facts)) {
             note_simple(w, &retreat);
+            facts->retreat = NULL;   // the next one begins anew
             return s;
         }
         again = is_needed(rows) ? of_matrices(s, facts) : facts->matrices;
