@@ -6,7 +6,7 @@ Usage: sweep.py GNNC [--target=host|sim|cuda] [--level=quick|full] [--sizes=norm
 
 quick: each value of each axis below at least once. full: each pair of values of two axes at least once. A case is one call
 of `gnnc run FILE --check` for all ops of a file; with --all-plans each version of each op counts, those that do not fit the
-sizes and tensors of a case as unfit. What is refused for a reason a graph can give (the codes in ALLOWED) counts as refused,
+sizes and tensors of a case as unfit. What is refused for a reason a graph can give (the codes in ALLOWED), or what rounding alone could turn, counts as refused,
 everything else that is not right as a fault; the commands of faults are printed, and the exit status is 1. --schedules runs,
 in place of FILE.gnn, its ops with the schedules of FOLDER/for_FILE.gnn: each op must have two of them at least for the target, and
 each must be right in some case.
@@ -180,7 +180,7 @@ def main():
                 t = table.setdefault(re.sub(r"_(f16|bf16|f32|f64)(?=_|$)", "", op), {"right": 0, "refused": 0, "unfit": 0, "fault": 0, "points": 0, "uncertain": 0, "worst": 0.0, "plans": {}})
                 unfit = verdict == "unfit" and (a.all_plans or bool(a.schedules))
                 t["plans"][plan] = t["plans"].get(plan, 0) + (verdict == "right")
-                allowed = unfit or (verdict == "refused" and code_of(errors, op) in ALLOWED)
+                allowed = unfit or verdict == "not compared" or (verdict == "refused" and code_of(errors, op) in ALLOWED)
                 t["right" if verdict == "right" else "unfit" if unfit else "refused" if allowed else "fault"] += 1
                 if compared != "-":
                     t["points"] += int(compared)
