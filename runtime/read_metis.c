@@ -39,6 +39,9 @@ static gnn_status check_sizes(metis *m, int64_t format, int64_t weights)
     if (format > 111 || format % 10 > 1 || node_weights > 1 || (weights && !node_weights))
         return rt_line_fail(&m->lines, "the third number is one of 0, 1, 10, 11, 100, 101, 110, 111, and the fourth, of weights a "
                                        "node, needs its second digit");
+    if ((uint64_t)m->edges > s->size || (uint64_t)weights > s->size)   // each is a byte at least
+        return rt_line_fail(&m->lines, "%lld edges and %lld weights a node are too many for a file of %llu bytes",
+                            (long long)m->edges, (long long)weights, (unsigned long long)s->size);
     m->weighted = format % 10;
     m->skipped = format / 100 + (node_weights ? (weights ? weights : 1) : 0);
     if (m->nodes <= rt_node_limit(s, RT_ROWS_SHARE))
@@ -97,7 +100,7 @@ static bool next_node(metis *m)
 static gnn_status walk(metis *m, rt_rows *rows)
 {
     int64_t node = 0;
-    gnn_status s = read_sizes(m);
+    gnn_status s = GNN_OK;
     for (; !s && node < m->nodes && next_node(m); node++)
         s = read_neighbours(m, rows, node);
     if (!s && !m->lines.status && rt_next_content(&m->lines))
@@ -110,17 +113,23 @@ static gnn_status walk(metis *m, rt_rows *rows)
     return s;   // lines that are missing at the end have no neighbours
 }
 
+// The sizes that rows were made for hold, whatever a file says that has changed meanwhile.
 static gnn_status read_rows(metis *m, rt_rows *rows)
 {
     gnn_status s = read_sizes(m);
     if (!s)
         s = rt_rows_new(rows->c, rows->name, m->nodes, rows);
-    rt_lines_rewind(&m->lines);
     if (!s)
         s = walk(m, rows);
     if (!s)
         s = rt_rows_place_all(rows, m->weighted);
+    if (s)
+        return s;
+    int64_t nodes = m->nodes;
     rt_lines_rewind(&m->lines);
+    s = read_sizes(m);
+    rows->strayed |= m->nodes != nodes;
+    m->nodes = nodes;
     return s ? s : walk(m, rows);
 }
 

@@ -60,6 +60,17 @@ static const text_case edge_lists[] = {
 };
 
 #define BANNER "%%MatrixMarket matrix coordinate "
+static const text_case metis[] = {
+    {"", "g.graph:1: the file ends before its sizes"},
+    {"2\n", "g.graph:1: expected 'nodes edges [format [weights]]'"},
+    {"2 1 2\n2\n1\n", "g.graph:1: the third number is one of"},
+    {"2 1\n3\n1\n", "g.graph:2: neighbour 3 is outside 1 to 2"},
+    {"1 0\n\n1\n", "g.graph:3: there are more lines than the 1 nodes"},
+    {"2 2\n2\n1\n", "g.graph: it has 2 neighbours, and 2 edges promise 4"},
+    {"1 9223372036854775807\n", "g.graph:1: 9223372036854775807 edges and 0 weights a node are too many for a file of"},
+    {"2 1 110 9223372036854775807\n2\n1\n", "g.graph:1: 1 edges and 9223372036854775807 weights a node are too many"},
+};
+
 static const text_case matrices[] = {
     {"", "m.mtx: does not begin with '%%MatrixMarket'"},
     {"1 1 0\n", "m.mtx: does not begin with '%%MatrixMarket'"},
@@ -337,6 +348,8 @@ int main(void)
     gnn_context *c = test_context(NULL);
     for (size_t i = 0; i < RT_COUNT(edge_lists); i++)
         refuse_graph(c, "e.txt", test_text(edge_lists[i].text), edge_lists[i].error);
+    for (size_t i = 0; i < RT_COUNT(metis); i++)
+        refuse_graph(c, "g.graph", test_text(metis[i].text), metis[i].error);
     for (size_t i = 0; i < RT_COUNT(matrices); i++)
         refuse_graph(c, "m.mtx", test_text(matrices[i].text), matrices[i].error);
     for (size_t i = 0; i < RT_COUNT(graphs); i++) {
