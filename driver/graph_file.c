@@ -40,11 +40,13 @@ static gnn_graph_format format_of(const driver *d) {
 }
 
 gnn_status graph_file_read(driver *d, gnn_context *c, const char *path, gnn_graph *out) {
+    enum { MOST_MIB = 1 << 30 };
     const char *base = option_text(d, OPT_GRAPH_BASE, "");
+    const int64_t mib = option_number(d, OPT_GRAPH_MEMORY, 0);
     gnn_graph_options o = {.format = format_of(d),
                            .base = !*base ? GNN_BASE_AUTO : *base == '1' ? GNN_BASE_1 : GNN_BASE_0,
                            .compact = option_given(d, OPT_GRAPH_COMPACT),
-                           .memory = (uint64_t)option_number(d, OPT_GRAPH_MEMORY, 0) << 20,
+                           .memory = (uint64_t)(mib < MOST_MIB ? mib : MOST_MIB) << 20,
                            .note = tell_note,
                            .user = d};
     return gnn_graph_read_as(c, path, &o, out);

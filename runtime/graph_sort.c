@@ -2,6 +2,8 @@
 // order is total, so the result does not depend on the method.
 #include "files.h"
 
+#include <math.h>
+
 enum { SHORT_ROW = 24 };
 
 typedef struct {
@@ -27,7 +29,9 @@ static inline void put(const row *r, int64_t i, entry e)
 
 static inline bool less(entry a, entry b)
 {
-    return a.col != b.col ? a.col < b.col : a.weight < b.weight;
+    if (a.col != b.col)
+        return a.col < b.col;
+    return a.weight < b.weight || (!isnan(a.weight) && isnan(b.weight));   // what is no number comes last
 }
 
 static inline void swap(const row *r, int64_t i, int64_t j)

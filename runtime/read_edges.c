@@ -19,7 +19,8 @@ typedef struct {
     int64_t limit;            // of nodes
     int columns;              // 0 until the first edge tells
     int64_t told_at;          // its line
-    edge first;               // in case it is counts
+    edge raw;                 // the last edge, by the ids of the file
+    edge first;               // the first one likewise, in case it is counts
     int64_t least, most;      // ids of the others, as they stand there
     int64_t to_end, from_end; // the largest id and one, of each column
     int64_t edges;            // lines
@@ -196,6 +197,7 @@ static bool next_edge(edge_list *l, edge *e)
         set_base(l);
     if (parse_edge(l, e))
         return false;
+    l->raw = *e;
     if (l->renamed) {
         e->from = rt_ids_find(&l->ids, e->from);
         e->to = rt_ids_find(&l->ids, e->to);
@@ -216,11 +218,12 @@ static bool mirrored(const edge_list *l, const edge *e)
 
 static void note_ids(edge_list *l, const edge *e)
 {
-    int64_t low = e->from < e->to ? e->from : e->to, high = e->from < e->to ? e->to : e->from;
+    const edge *raw = &l->raw;
+    int64_t low = raw->from < raw->to ? raw->from : raw->to, high = raw->from < raw->to ? raw->to : raw->from;
     l->from_end = e->from >= l->from_end ? e->from + 1 : l->from_end;
     l->to_end = e->to >= l->to_end ? e->to + 1 : l->to_end;
     if (!l->edges++) {
-        l->first = *e;
+        l->first = *raw;
         return;
     }
     l->least = low + l->base < l->least ? low + l->base : l->least;
@@ -374,7 +377,7 @@ static gnn_status note_all(edge_list *l, const gnn_graph *g)
         rt_note(s, GNN_NOTE_HEADER, "%lld edges are there twice: its header says that each pair of nodes stands there once",
                 (long long)doubled(g));
     note_nodes(l, g);
-    return gnn_context_status(s->c) ? GNN_NO_MEMORY : GNN_OK;
+    return s->c->told ? GNN_NO_MEMORY : GNN_OK;
 }
 
 // ---- The whole -------------------------------------------------------------------------------------------

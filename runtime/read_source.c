@@ -20,19 +20,19 @@ const char *rt_short_name(const char *name)
     return n > SHOWN_NAME ? name + (n - SHOWN_NAME) : name;
 }
 
-uint64_t rt_graph_memory(const rt_source *s)
-{
-    return s->o && s->o->memory ? s->o->memory : (uint64_t)64 << 20;
-}
-
 static uint64_t bounded(uint64_t bytes)
 {
     return bytes < (uint64_t)1 << 50 ? bytes : (uint64_t)1 << 50;
 }
 
+uint64_t rt_graph_memory(const rt_source *s)
+{
+    return bounded(s->o && s->o->memory ? s->o->memory : (uint64_t)64 << 20);
+}
+
 int64_t rt_node_limit(const rt_source *s, unsigned share)
 {
-    uint64_t bytes = bounded(s->size) + bounded(rt_graph_memory(s)) / 4 * share;
+    uint64_t bytes = bounded(s->size) + rt_graph_memory(s) / 4 * share;
     return (int64_t)(bytes / sizeof(int64_t));
 }
 
