@@ -125,6 +125,16 @@ static bool missing_semicolon(const fault *f) {
     return true;
 }
 
+// block v 4  y: lanes d 16;
+static bool statement_begun(const fault *f) {
+    const parse *p = f->parse;
+    if (p->item != SCHEDULE || p->token.kind != ':' || p->previous.kind != NAME || !expects(f, "';'")) return false;
+    span before = {p->previous.at.lo, p->previous.at.lo};
+    diagnostic *d = parse_error(f->parse, diag(p->ds, E0108, before, "';' is missing before '%s:'", text_of(f->parse, p->previous.at)));
+    diag_fix(d, before, "; ", "end the statement before it with ';'");
+    return true;
+}
+
 // ---- What was expected ----------------------------------------------------------------------------------
 typedef struct {
     const char *words[8];
@@ -262,7 +272,7 @@ void parse_syntax_error(parse *p, span at, const char *found, const char *const 
     if (verbatim) f.found = arena_printf(p->arena, "'%.60s'", text_of(p, at));
     static bool (*const mistakes[])(const fault *) = {
         compound_assignment, assigned_or_compared, reduction_in_parentheses, point_without_digit,
-        missing_semicolon,   left_open,            reserved_word,
+        missing_semicolon,   statement_begun,      left_open,                reserved_word,
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
         if (mistakes[i](&f)) return;
