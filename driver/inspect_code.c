@@ -3,8 +3,10 @@
 #include "driver.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *bytes;
@@ -14,9 +16,9 @@ typedef struct {
 
 bool inspect_is_code(const char *path) {
     char begin[8] = "";
-    FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(begin, 1, sizeof begin, f) : 0;
-    if (f) fclose(f);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   // a pipe without a writer is waited for by nobody
+    ssize_t n = file < 0 ? 0 : read(file, begin, sizeof begin);
+    if (file >= 0) close(file);
     return (n >= SELFMAG && !memcmp(begin, ELFMAG, SELFMAG)) || (n == 8 && !memcmp(begin, "!<arch>\n", 8));
 }
 

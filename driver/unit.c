@@ -98,7 +98,6 @@ static bool has_c_name(driver *d, const unit *u, const unit_op *o) {
     return true;
 }
 
-// An op the compiler built must verify; tensor_parse has verified those a user wrote.
 static bool is_suffix(const char *s) {
     while (*s == '_' || (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z')) s++;
     return !*s;
@@ -111,14 +110,15 @@ static unit_op named(const driver *d, unit_op o) {
     return o;
 }
 
-static void add_op(driver *d, unit *u, const unit_op *o) {
-    if (!has_c_name(d, u, o)) return;
-    const char *wrong = u->kind == INPUT_GNN && option_on(d, OPT_VERIFY, true)
-                            ? tensor_verify(d->arena, o->op)
-                            : NULL;
-    if (wrong) ICE("op '%s' after normalise: %s", o->name, wrong);
-    print_op_after(d, "normalise", o->op);
-    VEC_PUSH(d->arena, &u->ops, named(d, *o));
+// An op the compiler built must verify; tensor_parse has verified those a user wrote.
+static void add_op(driver *d, unit *u, unit_op o) {
+    o = named(d, o);
+    if (!has_c_name(d, u, &o)) return;
+    bool verifies = u->kind == INPUT_GNN && option_on(d, OPT_VERIFY, true);
+    const char *wrong = verifies ? tensor_verify(d->arena, o.op) : NULL;
+    if (wrong) ICE("op '%s' after normalise: %s", o.name, wrong);
+    print_op_after(d, "normalise", o.op);
+    VEC_PUSH(d->arena, &u->ops, o);
 }
 
 static bool load_simt(driver *d, unit *u, const source_file *source) {
@@ -142,7 +142,7 @@ static bool load_tensor(driver *d, unit *u, const source_file *source) {
     if (!check_op_names(d, u->path, &names)) return false;
     for (uint32_t i = 0; i < ops.len; i++)
         if (!option_given(d, OPT_OP) || wanted(d, ops.data[i]->name))
-            add_op(d, u, &(unit_op){.name = ops.data[i]->name, .op = ops.data[i]});
+            add_op(d, u, (unit_op){.name = ops.data[i]->name, .op = ops.data[i]});
     return true;
 }
 
@@ -154,7 +154,7 @@ static bool load_loop(driver *d, unit *u, const source_file *source) {
     if (!check_op_names(d, u->path, &names)) return false;
     unit_op o = {.name = plan->op->name, .op = plan->op, .text = plan};
     VEC_PUSH(d->arena, &o.plans, plan);
-    add_op(d, u, &o);
+    add_op(d, u, o);
     return true;
 }
 
@@ -166,7 +166,7 @@ static void lower_gnn(driver *d, unit *u) {
                                             : !op->imported && !op->generic_left && !op->twin;
         tensor_op *lowered = take ? frontend_lower(u->frontend, i) : NULL;
         if (lowered)
-            add_op(d, u, &(unit_op){.name = lowered->name, .op = lowered, .frontend = u->frontend, .number = i});
+            add_op(d, u, (unit_op){.name = lowered->name, .op = lowered, .frontend = u->frontend, .number = i});
         else if (take && op->twin && !diag_errors(d->ds))
             diag_help(diag(d->ds, E0806, NO_SPAN,
                            "there is no '%s': the gradients of that op save nothing of it", op->name),
