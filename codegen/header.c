@@ -15,7 +15,7 @@ static const char reserved[] =
     " not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires"
     " restrict return short signed sizeof static static_assert static_cast struct switch template this"
     " thread_local throw true try typedef typeid typename typeof union unix unsigned using virtual"
-    " typeof typeof_unqual void volatile wchar_t while xor xor_eq NULL I offsetof ";
+    " typeof_unqual void volatile wchar_t while xor xor_eq NULL I offsetof ";
 
 typedef struct {
     textbuf *out;

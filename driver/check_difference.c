@@ -34,23 +34,22 @@ static bool over_results(checking *c, uint32_t level, double (*of)(checking *, t
     return good;
 }
 
+static double term_at(tensor_array *dy, const tensor_evaluated *y, int64_t k) {
+    double w = bind_load(dy->type, dy->data, k);
+    return w != 0 ? w * check_value_at(y, k) : 0;   // what has no weight may be no number
+}
+
 static double weighed(checking *c, tensor_array *dy, const tensor_evaluated *y) {
     (void)c;
     double sum = 0;
-    for (int64_t k = 0; k < check_elements(dy); k++) {
-        double w = bind_load(dy->type, dy->data, k);
-        if (w != 0) sum += w * check_value_at(y, k);
-    }
+    for (int64_t k = 0; k < check_elements(dy); k++) sum += term_at(dy, y, k);
     return sum;
 }
 
 static double sizes_of_terms(checking *c, tensor_array *dy, const tensor_evaluated *y) {
     (void)c;
     double sum = 0;
-    for (int64_t k = 0; k < check_elements(dy); k++) {
-        double w = bind_load(dy->type, dy->data, k);
-        if (w != 0) sum += fabs(w * check_value_at(y, k));
-    }
+    for (int64_t k = 0; k < check_elements(dy); k++) sum += fabs(term_at(dy, y, k));
     return sum;
 }
 

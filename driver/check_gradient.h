@@ -56,7 +56,6 @@ double check_tolerance(const checking *c);
 void check_note_error(outcome *o, double error, int64_t at);
 
 // ---- Inputs (check_inputs.c) -----------------------------------------------------------------------------
-void check_widen_all(checking *c);                // wide from narrow
 bool check_find_domain(checking *c);              // other random inputs where results are not finite, where that helps
 // Whether the gradient has numbers in its own type where it has some in f64, of inputs that reach 1, 100 and 10,000.
 bool check_in_type(checking *c, outcome *outcomes);

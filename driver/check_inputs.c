@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void check_widen_all(checking *c) {
+static void widen_all(checking *c) {
     for (tensor_val v = 0; v < c->own->nparams; v++)
         if (c->own->vals.data[v].role != VAL_RESULT && c->wide[v].data != c->narrow[v].data)
             for (int64_t k = 0; k < check_elements(&c->wide[v]); k++)
@@ -20,20 +20,26 @@ static bool is_drawn(const checking *c, tensor_val v) {
 }
 
 // ---- The domain ------------------------------------------------------------------------------------------
-static bool count_not_finite(checking *c, int64_t *out) {
+// Elements of an op's results that are such.
+static bool count_elements(checking *c, const tensor_op *op, const tensor_array *in, bool (*are)(const tensor_evaluated *, int64_t), int64_t *out) {
     arena *a = arena_new();
-    const tensor_op *op = c->levels[0].op;
     tensor_evaluated *y = ARENA_ARRAY(a, tensor_evaluated, op->nparams + 1);
-    check_widen_all(c);
-    bool good = check_evaluate(c, op, c->levels[0].inputs, a, y);
+    bool good = check_evaluate(c, op, in, a, y);
     *out = 0;
     for (tensor_val v = 0, r = 0; v < op->nparams && good; v++) {
         if (op->vals.data[v].role != VAL_RESULT) continue;
-        for (int64_t k = 0; y[r].is_float && k < y[r].points; k++) *out += !isfinite(check_value_at(&y[r], k));
+        for (int64_t k = 0; y[r].is_float && k < y[r].points; k++) *out += are(&y[r], k);
         r++;
     }
     arena_free(a);
     return good;
+}
+
+static bool is_not_finite(const tensor_evaluated *y, int64_t k) { return !isfinite(check_value_at(y, k)); }
+
+static bool count_not_finite(checking *c, int64_t *out) {
+    widen_all(c);
+    return count_elements(c, c->levels[0].op, c->levels[0].inputs, is_not_finite, out);
 }
 
 // Numbers as x of [-1, 1] lies: 0.75 + 0.25 x and so on.
@@ -73,7 +79,7 @@ bool check_find_domain(checking *c) {
     if (!count_not_finite(c, &left)) return false;
     for (tensor_val v = 0; v < c->own->nparams && left; v++)
         if (is_drawn(c, v) && !find_range(c, v, &left)) return false;
-    check_widen_all(c);
+    widen_all(c);
     return true;
 }
 
@@ -82,7 +88,7 @@ static void scale_inputs(checking *c, const double *const *was, double by) {
     for (tensor_val v = 0; v < c->own->nparams; v++)
         for (int64_t k = 0; was[v] && k < check_elements(&c->narrow[v]); k++)
             bind_store(c->narrow[v].type, c->narrow[v].data, k, is_drawn(c, v) ? by * was[v][k] : was[v][k]);
-    check_widen_all(c);
+    widen_all(c);
 }
 
 static bool holds_floats(const checking *c, tensor_val v) {
@@ -105,16 +111,9 @@ static const double **copies_of(checking *c) {
 static bool count_beyond(checking *c, int64_t *out) {
     arena *a = arena_new();
     tensor_array *in = ARENA_ARRAY(a, tensor_array, c->root->nparams + 1);
-    tensor_evaluated *y = ARENA_ARRAY(a, tensor_evaluated, c->root->nparams + 1);
     for (tensor_val v = 0; v < c->root->nparams; v++)
         if (c->root->vals.data[v].role != VAL_RESULT) in[v] = c->narrow[check_named(c->own, c->root->vals.data[v].name)];
-    bool good = check_evaluate(c, c->root, in, a, y);
-    *out = 0;
-    for (tensor_val v = 0, r = 0; v < c->root->nparams && good; v++) {
-        if (c->root->vals.data[v].role != VAL_RESULT) continue;
-        for (int64_t k = 0; y[r].is_float && k < y[r].points; k++) *out += check_told_not_finite(&y[r], k);
-        r++;
-    }
+    bool good = count_elements(c, c->root, in, check_told_not_finite, out);
     arena_free(a);
     return good;
 }

@@ -1,11 +1,11 @@
 // Comparing what was launched with the definition of the op, evaluated point by point within bounds.
+#include "bench.h"
 #include "loop.h"
 #include "run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 // ---- Cost ------------------------------------------------------------------------------------------------
@@ -179,12 +179,6 @@ bool run_affordable(run_op *o) {
     return true;
 }
 
-static uint32_t count_results(const tensor_op *op) {
-    uint32_t n = 0;
-    for (tensor_val v = 0; v < op->nparams; v++) n += op->vals.data[v].role == VAL_RESULT;
-    return n;
-}
-
 // ---- Comparing -------------------------------------------------------------------------------------------
 
 void run_mismatch(run_op *o, const char *format, ...) {
@@ -282,35 +276,27 @@ static const bool *named(run_op *o, const tensor_op *op, const char *const *name
 
 typedef struct {
     const char *name;
-    struct timespec began, told;
-    bool any;
+    double began, told;   // ms; told: 0 before the first time
 } progress;
-
-static double since(const struct timespec *t) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) * 1e-9;
-}
 
 // What takes over a second, five times a second.
 static void tell_progress(void *user, double part) {
     progress *p = user;
-    if (since(&p->began) < 1 || (p->any && since(&p->told) < 0.2)) return;
+    double now = bench_now_ms();
+    if (now - p->began < 1000 || now - p->told < 200) return;
     fprintf(stderr, "\rgnnc: checking %s: %.0f %% ", p->name, part * 100);
-    clock_gettime(CLOCK_MONOTONIC, &p->told);
-    p->any = true;
+    p->told = now;
 }
 
 static void end_progress(const progress *p) {
-    if (p->any) fprintf(stderr, "\r%*s\r", (int)strlen(p->name) + 32, "");
+    if (p->told) fprintf(stderr, "\r%*s\r", (int)strlen(p->name) + 32, "");
 }
 
 // ---- Evaluating ------------------------------------------------------------------------------------------
 
 // As the plan computes it; NULL: as the definition says.
 static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan, bool real) {
-    progress told = {.name = o->op->name};
-    clock_gettime(CLOCK_MONOTONIC, &told.began);
+    progress told = {.name = o->op->name, .began = bench_now_ms()};
     const tensor_eval_input input = {.sizes = o->b->sizes,
                                      .inputs = o->b->arrays,
                                      .one_in = o->one_in,
@@ -428,13 +414,20 @@ static bool inputs_are_finite(const run_op *o) {
     return true;
 }
 
+static uint32_t count_results(const tensor_op *op) {
+    uint32_t n = 0;
+    for (tensor_val v = 0; v < op->nparams; v++) n += op->vals.data[v].role == VAL_RESULT;
+    return n;
+}
+
 // The definition; in real arithmetic, too, where numbers leave their types on the way and no input is infinite or NaN.
 static const tensor_evaluated *evaluate_real(run_op *o) {
     const tensor_op *op = o->op->op;
     tensor_evaluated *x = evaluate(o, op, NULL, false);
-    bool any = x && count_results(op) && x->overflows && !o->changed && inputs_are_finite(o);
+    uint32_t n = count_results(op);
+    bool any = x && n && x->overflows && !o->changed && inputs_are_finite(o);
     const tensor_evaluated *real = any ? evaluate(o, op, NULL, true) : NULL;
-    for (uint32_t i = 0; real && i < count_results(op); i++) x[i].real = &real[i];
+    for (uint32_t i = 0; real && i < n; i++) x[i].real = &real[i];
     return any && !real ? NULL : x;
 }
 

@@ -1,6 +1,5 @@
 // A file with what it imports: items by name, the prelude before all, ops listed, one op lowered at a time.
 #include "sema_schedule.h"
-#include "sema.h"
 #include <string.h>
 
 // ---- The library, embedded in the binary ----------------------------------------------------------------
@@ -402,7 +401,7 @@ tensor_op *frontend_differentiated(frontend_unit *u, uint32_t op) {
 
 bool frontend_steps_of(frontend_unit *u, uint32_t op, frontend_steps *out) {
     for (const ast_item *g = u->ops.data[op].twin ? NULL : u->ops.data[op].grad; g; g = gradient_find(u->sema, schedule_path_text(u->sema, g->path))) {
-        frontend_step s = {gradient_lower_source(u->sema, g, lower_forward, u->main->path), g->names};
+        frontend_step s = {gradient_lower_source(u->sema, g, lower_forward, u->main->name), g->names};
         if (!s.op) return false;
         VEC_PUSH(u->arena, out, s);
     }

@@ -161,9 +161,11 @@ static eval_value finish(const eval_tally *t, tensor_reduce_kind kind, const eva
 
 // ---- Beyond the type -------------------------------------------------------------------------------------
 
+static bool is_finite(const eval_tally *t) { return !t->nan && !t->plus && !t->minus && !t->unknown; }
+
 static eval_value in_reals(const eval_tally *t, tensor_reduce_kind kind, eval_value x, double reach, uint32_t name) {
     bool lost = t->huge && (isnan(x.v) || kind == REDUCE_PROD);   // times what may be small
-    bool finite = !t->nan && !t->plus && !t->minus && !t->unknown;
+    bool finite = is_finite(t);
     if (lost) x = eval_any(true);
     x.beyond = t->beyond ? t->beyond : finite && t->terms && !(fabs(x.v) <= reach) ? name : 0;
     return x;
@@ -176,7 +178,7 @@ eval_value eval_tally_finish(evaluator *ev, const eval_tally *t, tensor_reduce_k
     bool adds = (kind == REDUCE_SUM || kind == REDUCE_PROD) && t->terms;
     if (!adds) reach = (double)INFINITY;
     if (ev->in->real) return in_reals(t, kind, x, reach, name);
-    bool finite = !t->nan && !t->plus && !t->minus && !t->unknown;
+    bool finite = is_finite(t);
     ev->overflows |= adds && finite && (isinf(x.bound) || !(fabs(x.v) < reach / 4));
     return x;
 }

@@ -2,7 +2,7 @@
 """Times ops that no schedule was made for, and their gradients, by gnnc and by torch.compile of the same formula, on the same graph.
 
     bench/unseen/unseen.py --out=unseen.jsonl                      # needs PyTorch and a GPU
-    bench/unseen/unseen.py --only=ours --target=host --scale=100   # needs NumPy alone
+    bench/unseen/unseen.py --only=ours --target=host --scale=500   # needs NumPy alone
 
 A line of JSON a case is added to --out; the table is printed at the end. `both` of gnnc is its forward op and its gradient, which
 computes again what it needs; `both` of PyTorch is the forward pass and torch.autograd.grad. Times are medians with the L2 cache
@@ -109,7 +109,7 @@ def ours(o, name, path, folder):
     result = {"checked": compared(o, name, folder)}
     out, fault = gnnc(o, "bench", name, path, "--json", "--flush", "--seconds=%g" % o.seconds, "--check-budget=20000000")
     rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    if len(rows) != 2: 
+    if len(rows) != 2:
         return {**result, "fault": fault or "no figures"}
     forward, back = sorted(rows, key=lambda r: "_grad" in r["op"])
     return {**result, "forward": forward["median_ms"], "both": forward["median_ms"] + back["median_ms"],
@@ -256,7 +256,7 @@ def table(o):
     figure = lambda v: "%.3f" % v if v is not None else "–"  # noqa: E731
     print("| op | who | forward ms | both ms | plans | notes |\n|---|---|--:|--:|---|---|")
     for r in rows:
-        notes = r.get("fault") or ", ".join(v for v in {r.get("checked", "right"), *r.get("verdicts", [])} if v not in ("right", "not compared"))
+        notes = r.get("fault") or ", ".join(v for v in sorted({r.get("checked", "right"), *r.get("verdicts", [])}) if v not in ("right", "not compared"))
         print("| %s | %s | %s | %s | %s | %s |" % (r["op"], r["who"], figure(r.get("forward")), figure(r.get("both")), ", ".join(r.get("plans", [])), notes))
 
 

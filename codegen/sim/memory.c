@@ -270,6 +270,19 @@ static void gather(uint32_t bytes, void *r, const uint8_t *from, const uint64_t 
     else gather_8(r, from, at, n);
 }
 
+// The first n elements of the lane's vector.
+static void load_lane(const access *x, uint32_t i, uint32_t n) {
+    const sim_code *c = x->c;
+    uint8_t *r = sim_at(x->w, c->r);
+    uint32_t *undefined = sim_undefined(x->w, c->r, c->to);
+    size_t at;
+    const sim_buffer *b = reach(x, i, ((const uint64_t *)sim_at(x->w, c->a))[i], &at);
+    for (uint32_t k = 0; b && k < n; k++, at += x->element) {
+        memcpy(r + (k * SIM_LANES + i) * x->element, b->data + at, x->element);
+        if (!is_defined(b, at, x->element)) undefined[k] |= UINT32_C(1) << i;
+    }
+}
+
 static void load(sim_warp *w, const sim_code *c) {
     access x = access_of(w, c, c->to, READ);
     const uint64_t *pointers = sim_at(w, c->a);
@@ -284,14 +297,8 @@ static void load(sim_warp *w, const sim_code *c) {
         return;
     }
     memset(r, 0, sim_value_bytes(c->to));   // what a lane that faults gets
-    for (uint32_t i = 0; i < SIM_LANES; i++) {
-        size_t at;
-        const sim_buffer *b = sim_lane(lanes, i) ? reach(&x, i, pointers[i], &at) : NULL;
-        for (uint32_t k = 0; b && k < c->to.lanes; k++, at += x.element) {
-            memcpy(r + (k * SIM_LANES + i) * x.element, b->data + at, x.element);
-            if (!is_defined(b, at, x.element)) undefined[k] |= UINT32_C(1) << i;
-        }
-    }
+    for (uint32_t i = 0; i < SIM_LANES; i++)
+        if (sim_lane(lanes, i)) load_lane(&x, i, c->to.lanes);
 }
 
 // The first n elements of the lane's vector.
@@ -340,21 +347,13 @@ static access some_of(sim_warp *w, const sim_code *c, simt_type t, access_kind k
 
 static void load_some(sim_warp *w, const sim_code *c) {
     access x = some_of(w, c, c->to, READ);
-    const uint64_t *pointers = sim_at(w, c->a);
-    uint8_t *r = sim_at(w, c->r);
-    uint32_t *undefined = sim_undefined(w, c->r, c->to);
-    memset(undefined, 0, 4u * c->to.lanes);
-    memset(r, 0, sim_value_bytes(c->to));
+    memset(sim_undefined(w, c->r, c->to), 0, 4u * c->to.lanes);
+    memset(sim_at(w, c->r), 0, sim_value_bytes(c->to));
     sim_mask lanes = numbered(w, c, c->b);
     for (uint32_t i = 0; i < SIM_LANES; i++) {
-        size_t at;
         uint32_t n = sim_lane(lanes, i) ? number_of(w, c->b, i, c->to.lanes) : 0;
         x.bytes = n * x.element;
-        const sim_buffer *b = n ? reach(&x, i, pointers[i], &at) : NULL;
-        for (uint32_t k = 0; b && k < n; k++, at += x.element) {
-            memcpy(r + (k * SIM_LANES + i) * x.element, b->data + at, x.element);
-            if (!is_defined(b, at, x.element)) undefined[k] |= UINT32_C(1) << i;
-        }
+        if (n) load_lane(&x, i, n);
     }
 }
 
