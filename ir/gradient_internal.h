@@ -23,7 +23,16 @@ typedef struct {
     VEC(gradient_term) terms;   // that came after it
 } gradient_of;
 
+// A value that is met at literals of an axis, and what it is there.
 typedef struct {
+    struct gradient *g;
+    tensor_val of;
+    uint32_t axis;
+    VEC(int64_t) at;
+    VEC(tensor_val) is;
+} gradient_split;
+
+typedef struct gradient {
     arena *arena;
     diag_set *ds;
     span at;
@@ -32,6 +41,7 @@ typedef struct {
     bool *active;              // per value: it depends on what is asked for
     gradient_of *of;           // per value
     VEC(gradient_partial) partials;   // of the stage at hand
+    VEC(gradient_split) splits;       // of values that are copied from their parts
     bool *may_give;            // per value: a result that the caller hands over where it is read
     tensor_val *given;         // per value: what is handed over of it; TENSOR_NO_VAL: nothing
     bool failed;
@@ -39,6 +49,7 @@ typedef struct {
 
 // ---- Steps (gradient_steps.c) ----------------------------------------------------------------------------
 bool gradient_write_steps(gradient *g);   // before anything else; false: refused
+void gradient_join_steps(gradient *g);    // behind all else: values that were copied from their parts are as they were
 
 // ---- Expressions (gradient_expr.c) -----------------------------------------------------------------------
 // Expressions of g->op, made anew in `to` (the same op, or another one) from their arguments on, but where `put` has something

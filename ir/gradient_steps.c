@@ -1,6 +1,9 @@
 // Recurrences are written out before they are differentiated, step by step, and a value that is only met at
 // literals of an axis is one value for each: so each step has an adjoint of its own.
 //     loop t:S { z[t + 1, v] = f(z[index(S1, t), v]) }  →  z.1[v] = f(z.0[v])   z.2[v] = f(z.1[v])   …
+// Where others read it whole, it is copied from those values, until all is differentiated: so the adjoint of what they read is
+// added to that of each step once.
+//     y[v] = sum {p} z[p, v]  →  z.1[v] = f(z.0[v])   z[1, v] = z.1[v]   …   y[v] = sum {p} z[p, v]
 #include "gradient_internal.h"
 #include "tensor_internal.h"
 
@@ -119,52 +122,46 @@ static bool known_steps(gradient *g, const tensor_stage *s, const tensor_space_i
 }
 
 // ---- Values at literals ----------------------------------------------------------------------------------
-// Whether all that is reached loads the value at literals of an axis.
-static bool loads_at_literals(const tensor_op *op, tensor_expr e, tensor_val v, uint32_t axis, bool *seen) {
+// How a value is met along an axis: where it is written and where it is read.
+typedef struct {
+    const gradient *g;
+    tensor_val v;
+    uint32_t axis;
+    bool *seen;   // per expression
+    bool written_at_literals, read_at_literals, read_whole;
+} meetings;
+
+static void meet(meetings *m, tensor_expr e) {
+    const tensor_op *op = m->g->op;
     const tensor_node *n = tensor_node_at(op, e);
     int64_t x;
-    bool good = seen[e] || n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != v ||
-                literal(op, n->args[axis], &x);
-    if (seen[e]) return true;
-    seen[e] = true;
-    for (uint32_t i = 0; i < n->nargs && good; i++) good = loads_at_literals(op, n->args[i], v, axis, seen);
-    return good;
+    if (m->seen[e]) return;
+    m->seen[e] = true;
+    if (n->op == TENSOR_LOAD_OP && (tensor_val)n->imm.i == m->v)
+        *(literal(op, n->args[m->axis], &x) ? &m->read_at_literals : &m->read_whole) = true;
+    for (uint32_t i = 0; i < n->nargs; i++) meet(m, n->args[i]);
 }
 
-static bool all_at_literals(const tensor_op *op, const tensor_expr *e, uint32_t n, tensor_val v,
-                            uint32_t axis, bool *seen) {
-    bool good = true;
-    for (uint32_t i = 0; i < n && good; i++) good = loads_at_literals(op, e[i], v, axis, seen);
-    return good;
+static void meet_all(meetings *m, const tensor_expr *e, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) meet(m, e[i]);
 }
 
-static bool is_fixed(gradient *g, tensor_val v, uint32_t axis) {
-    const tensor_op *op = g->op;
-    bool *seen = ARENA_ARRAY(g->arena, bool, op->exprs.len), good = true;
+static meetings meetings_of(gradient *g, tensor_val v, uint32_t axis) {
+    meetings m = {.g = g, .v = v, .axis = axis, .seen = ARENA_ARRAY(g->arena, bool, g->op->exprs.len), .written_at_literals = true};
     int64_t x;
-    for (uint32_t i = 0; i < op->stages.len && good; i++) {
-        const tensor_stage *s = &op->stages.data[i];
+    for (uint32_t i = 0; i < g->op->stages.len; i++) {
+        const tensor_stage *s = &g->op->stages.data[i];
         for (uint32_t t = 0; t < s->ntargets; t++)
-            if (s->targets[t].val == v) good = good && literal(op, s->targets[t].index[axis], &x);
-        good = good && all_at_literals(op, s->body, s->nbody, v, axis, seen) &&
-               all_at_literals(op, s->filters, s->nfilters, v, axis, seen) &&
-               all_at_literals(op, s->orelse, s->nelse, v, axis, seen);
-        for (uint32_t k = 0; k < s->nkeys; k++)
-            good = good && loads_at_literals(op, s->keys[k].lhs, v, axis, seen) &&
-                   loads_at_literals(op, s->keys[k].rhs, v, axis, seen);
+            if (s->targets[t].val == v && !literal(g->op, s->targets[t].index[axis], &x)) m.written_at_literals = false;
+        meet_all(&m, s->body, s->nbody);
+        meet_all(&m, s->filters, s->nfilters);
+        meet_all(&m, s->orelse, s->nelse);
+        for (uint32_t k = 0; k < s->nkeys; k++) meet(&m, s->keys[k].lhs), meet(&m, s->keys[k].rhs);
     }
-    return good;
+    return m;
 }
 
-typedef struct {
-    gradient *g;
-    tensor_val of;
-    uint32_t axis;
-    VEC(int64_t) at;
-    VEC(tensor_val) is;
-} splitting;
-
-static tensor_val part(splitting *x, int64_t at) {
+static tensor_val part(gradient_split *x, int64_t at) {
     gradient *g = x->g;
     for (uint32_t i = 0; i < x->at.len; i++)
         if (x->at.data[i] == at) return x->is.data[i];
@@ -180,8 +177,15 @@ static tensor_val part(splitting *x, int64_t at) {
     return x->is.data[x->is.len - 1];
 }
 
+// The indices of the whole at one of its parts.
+static void put_back(const gradient_split *x, int64_t at, const tensor_expr *index, uint32_t n, tensor_expr *out) {
+    tensor_op *op = x->g->op;
+    for (uint32_t i = 0; i <= n; i++) out[i] = i < x->axis ? index[i] : i > x->axis ? index[i - 1] : 0;
+    out[x->axis] = tensor_index(op, op->vals.data[x->of].axes[x->axis], tensor_int(op, at), NO_SPAN);
+}
+
 // The indices that stay; *v: of which part.
-static uint32_t drop(splitting *x, const tensor_expr *index, uint32_t n, tensor_expr *out, tensor_val *v) {
+static uint32_t drop(gradient_split *x, const tensor_expr *index, uint32_t n, tensor_expr *out, tensor_val *v) {
     int64_t at = 0;
     uint32_t kept = 0;
     literal(x->g->op, index[x->axis], &at);
@@ -192,15 +196,36 @@ static uint32_t drop(splitting *x, const tensor_expr *index, uint32_t n, tensor_
 }
 
 static tensor_expr put_part(gradient_rewriting *r, const tensor_node *n) {
-    splitting *x = r->user;
+    gradient_split *x = r->user;
     tensor_expr *index = ARENA_ARRAY(x->g->arena, tensor_expr, n->nargs + 1);
     tensor_val v;
-    if (n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != x->of) return 0;
+    int64_t at;
+    if (n->op != TENSOR_LOAD_OP || (tensor_val)n->imm.i != x->of || !literal(r->to, n->args[x->axis], &at)) return 0;
     uint32_t rank = drop(x, n->args, n->nargs, index, &v);
     return tensor_load(r->to, v, index, rank, n->at);
 }
 
-static tensor_stage split_stage(splitting *x, gradient_rewriting *r, tensor_stage s) {
+// z[1, v] = z.1[v], behind the stage that writes z.1.
+static void push_copy(gradient_split *x, int64_t at, tensor_val part) {
+    gradient *g = x->g;
+    const tensor_val_info v = g->op->vals.data[part];
+    tensor_var *vars = gradient_axes(g, part);
+    tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, v.rank + 1), *to = ARENA_ARRAY(g->arena, tensor_expr, v.rank + 1);
+    for (uint32_t i = 0; i < v.rank; i++) index[i] = tensor_var_expr(g->op, vars[i], NO_SPAN);
+    put_back(x, at, index, v.rank, to);
+    tensor_expr value = tensor_load(g->op, part, index, v.rank, NO_SPAN);
+    tensor_target t = {x->of, v.rank + 1, to};
+    gradient_push(g, (tensor_stage){.name = v.name,
+                                    .ntargets = 1,
+                                    .targets = &t,
+                                    .nleft = v.rank,
+                                    .left = vars,
+                                    .reducer = TENSOR_NO_REDUCER,
+                                    .nbody = 1,
+                                    .body = &value});
+}
+
+static tensor_stage split_stage(gradient_split *x, gradient_rewriting *r, tensor_stage s) {
     gradient *g = x->g;
     tensor_stage made = gradient_rewrite_stage(r, s);
     tensor_target *targets = ARENA_ARRAY(g->arena, tensor_target, s.ntargets);
@@ -216,16 +241,88 @@ static tensor_stage split_stage(splitting *x, gradient_rewriting *r, tensor_stag
     return made;
 }
 
+// The copies of what a stage has just written.
+static void push_copies(gradient_split *x, const tensor_stage *s) {
+    for (uint32_t t = 0; t < s->ntargets; t++)
+        for (uint32_t i = 0; i < x->is.len; i++)
+            if (s->targets[t].val == x->is.data[i]) push_copy(x, x->at.data[i], x->is.data[i]);
+}
+
+static void split_value(gradient *g, tensor_val v, uint32_t axis, bool whole) {
+    gradient_split x = {.g = g, .of = v, .axis = axis};
+    gradient_rewriting r = gradient_rewriting_new(g, g->op, put_part, &x);
+    uint32_t n = g->op->stages.len;
+    tensor_stage *stages = ARENA_ARRAY(g->arena, tensor_stage, n + 1);
+    memcpy(stages, g->op->stages.data, n * sizeof *stages);
+    g->op->stages.len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        tensor_stage s = split_stage(&x, &r, stages[i]);
+        VEC_PUSH(g->arena, &g->op->stages, s);
+        if (whole) push_copies(&x, &s);
+    }
+    if (whole) VEC_PUSH(g->arena, &g->splits, x);
+}
+
 static void split_values(gradient *g) {
     for (tensor_val v = 0; v < g->op->vals.len; v++)
-        for (uint32_t a = 0; a < g->op->vals.data[v].rank; a++) {
-            if (g->op->vals.data[v].role != VAL_STAGE || !is_fixed(g, v, a)) continue;
-            splitting x = {.g = g, .of = v, .axis = a};
-            gradient_rewriting r = gradient_rewriting_new(g, g->op, put_part, &x);
-            for (uint32_t i = 0; i < g->op->stages.len; i++)
-                g->op->stages.data[i] = split_stage(&x, &r, g->op->stages.data[i]);
+        for (uint32_t a = 0; a < g->op->vals.data[v].rank && g->op->vals.data[v].role == VAL_STAGE; a++) {
+            meetings m = meetings_of(g, v, a);
+            bool copied = m.read_whole && m.read_at_literals && ir_dtype_is_float(g->op->vals.data[v].type);
+            if (!m.written_at_literals || (m.read_whole && !copied)) continue;
+            split_value(g, v, a, copied);
             break;   // its parts come later
         }
+}
+
+// ---- Copied values, as they were -------------------------------------------------------------------------
+// The number of a part; UINT32_MAX: it is none.
+static uint32_t part_number(const gradient_split *x, tensor_val v) {
+    uint32_t n = UINT32_MAX;
+    for (uint32_t i = 0; i < x->is.len; i++)
+        if (x->is.data[i] == v) n = i;
+    return n;
+}
+
+static tensor_expr put_whole(gradient_rewriting *r, const tensor_node *n) {
+    const gradient_split *x = r->user;
+    uint32_t i = n->op == TENSOR_LOAD_OP ? part_number(x, (tensor_val)n->imm.i) : UINT32_MAX;
+    if (i == UINT32_MAX) return 0;
+    tensor_expr *index = ARENA_ARRAY(r->g->arena, tensor_expr, n->nargs + 1);
+    put_back(x, x->at.data[i], n->args, n->nargs, index);
+    return tensor_load(r->to, x->of, index, n->nargs + 1, n->at);
+}
+
+static bool is_copy(const gradient_split *x, const tensor_stage *s) {
+    const tensor_node *n = tensor_node_at(x->g->op, s->body[0]);
+    return s->targets[0].val == x->of && n->op == TENSOR_LOAD_OP && part_number(x, (tensor_val)n->imm.i) != UINT32_MAX;
+}
+
+static tensor_stage join_stage(const gradient_split *x, gradient_rewriting *r, tensor_stage s) {
+    gradient *g = x->g;
+    tensor_stage made = gradient_rewrite_stage(r, s);
+    tensor_target *targets = ARENA_ARRAY(g->arena, tensor_target, s.ntargets);
+    for (uint32_t t = 0; t < s.ntargets; t++) {
+        uint32_t i = part_number(x, s.targets[t].val), rank = made.targets[t].rank;
+        tensor_expr *index = ARENA_ARRAY(g->arena, tensor_expr, rank + 1);
+        targets[t] = made.targets[t];
+        if (i == UINT32_MAX) continue;
+        put_back(x, x->at.data[i], made.targets[t].index, rank, index);
+        targets[t] = (tensor_target){x->of, rank + 1, index};
+    }
+    made.targets = targets;
+    return made;
+}
+
+void gradient_join_steps(gradient *g) {
+    for (uint32_t k = g->splits.len; k-- > 0;) {
+        gradient_split *x = &g->splits.data[k];
+        gradient_rewriting r = gradient_rewriting_new(g, g->op, put_whole, x);
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < g->op->stages.len; i++)
+            if (!is_copy(x, &g->op->stages.data[i]))
+                g->op->stages.data[kept++] = join_stage(x, &r, g->op->stages.data[i]);
+        g->op->stages.len = kept;
+    }
 }
 
 // ---- All -------------------------------------------------------------------------------------------------
