@@ -102,10 +102,11 @@ static void finish(evaluator *ev, worker *workers, uint32_t n) {
 static bool may_share(const evaluator *ev) { return ev->in->one_in < 2 && !ev->in->max_steps && !ev->guessing; }
 
 bool eval_in_threads(stage_run *r) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t n = cores < 2 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (uint32_t)cores, begun = 0;
     uint64_t points = points_of(r);
-    if (n < 2 || points < 2 * n || terms_of(r, points) < FEWEST_TERMS || !may_share(r->ev)) return false;
+    if (terms_of(r, points) < FEWEST_TERMS || !may_share(r->ev)) return false;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);   // which opens a file
+    uint32_t n = cores < 2 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (uint32_t)cores, begun = 0;
+    if (n < 2 || points < 2 * n) return false;
     for (uint32_t t = 0; t < r->s->ntargets; t++)   // known before there are threads
         if (r->targets[t]->info->type == DT_INDEX) eval_size(r->ev, r->targets[t]->info->into);
     dealing d = {.of = r, .points = points, .chunk = points / (n * CHUNKS) + 1};

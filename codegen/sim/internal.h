@@ -58,8 +58,11 @@ typedef struct {
     uint32_t block, barriers, syncs;   // epochs: how many the block and the warp had passed
     uint32_t step;                     // what did it
     uint16_t launch;                   // 0: nobody
-    uint16_t thread : 10, who : 2, atomic : 1, invariant : 1;
+    uint16_t marks;                    // a thread, a sim_who and SIM_IS_…: no bit fields, which are slow to copy
 } sim_record;
+enum { SIM_THREAD_BITS = 10, SIM_IS_ATOMIC = 1 << 12, SIM_IS_INVARIANT = 1 << 13 };
+static inline uint32_t sim_record_thread(const sim_record *r) { return r->marks & ((1 << SIM_THREAD_BITS) - 1); }
+static inline sim_who sim_record_who(const sim_record *r) { return (sim_who)(r->marks >> SIM_THREAD_BITS & 3); }
 
 typedef struct {
     const char *name;
@@ -73,7 +76,7 @@ typedef struct {
     uint32_t *unfenced;      // those, in kernels with MMA_GROUP; else NULL
     bool scratch;            // of the workspace, where others may lie at other times
     VEC(uint32_t) beside;    // buffers that share some of its bytes
-    uint32_t granule;        // bytes of a record: 4, or of the smallest access
+    uint32_t granule;        // bytes of a record, a power of two: 4, or of the smallest access
     sim_record *reads, *writes;
 } sim_buffer;
 

@@ -2,15 +2,27 @@
 #include "internal.h"
 #include "numbers.h"
 
+typedef enum { READ, WRITE, ATOMIC } access_kind;
+typedef struct {
+    sim_warp *w;
+    const sim_code *c;
+    access_kind kind;
+    uint32_t bytes, element, align;   // align: a power of two
+    bool invariant;
+} access;
+
 // ---- Shadows ---------------------------------------------------------------------------------------------
 // Who did an access, and where it stands among the epochs of its block and warp.
-static sim_record now(const sim_warp *w, uint32_t lane) {
-    return (sim_record){.block = w->block->number,
-                        .barriers = w->block->barriers,
-                        .syncs = w->syncs,
-                        .step = (uint32_t)(w->pc - 1),
-                        .launch = w->block->sim->launch,
-                        .thread = (uint16_t)((w->number * SIM_LANES + lane) & (SIM_MAX_BLOCK - 1))};
+static sim_record now(const access *x, uint32_t lane) {
+    const sim_warp *w = x->w;
+    uint32_t thread = (w->number * SIM_LANES + lane) & (SIM_MAX_BLOCK - 1);
+    return (sim_record){
+        .block = w->block->number,
+        .barriers = w->block->barriers,
+        .syncs = w->syncs,
+        .step = w->pc - 1,
+        .launch = w->block->sim->launch,
+        .marks = (uint16_t)(thread | (x->kind == ATOMIC ? SIM_IS_ATOMIC : 0) | (x->invariant ? SIM_IS_INVARIANT : 0))};
 }
 
 // Shared memory begins anew with each block.
@@ -19,34 +31,31 @@ static bool stale(const sim_record *old, const sim_record *x, bool shared) {
 }
 
 static bool same_warp(const sim_record *a, const sim_record *b) {
-    return a->thread / SIM_LANES == b->thread / SIM_LANES;
+    return sim_record_thread(a) / SIM_LANES == sim_record_thread(b) / SIM_LANES;
+}
+
+// Who `old` stands for where it is taken together with x: those who are not ordered before x, and x.
+static sim_who together(const sim_record *old, const sim_record *x, bool shared) {
+    sim_who who = sim_record_who(old);
+    if (stale(old, x, shared)) return SIM_ONE;
+    if (old->block != x->block || who == SIM_OF_GRID) return SIM_OF_GRID;
+    if (old->barriers != x->barriers) return SIM_ONE;
+    if (who == SIM_OF_BLOCK || !same_warp(old, x)) return SIM_OF_BLOCK;
+    if (old->syncs != x->syncs) return SIM_ONE;
+    return who == SIM_OF_WARP || sim_record_thread(old) != sim_record_thread(x) ? SIM_OF_WARP : SIM_ONE;
 }
 
 // Whether nothing orders x after all that `old` stands for.
 static bool unordered(const sim_record *old, const sim_record *x, bool shared) {
-    if (stale(old, x, shared)) return false;
-    if (old->block != x->block || old->who == SIM_OF_GRID) return true;
-    if (old->barriers != x->barriers) return false;
-    if (old->who == SIM_OF_BLOCK || !same_warp(old, x)) return true;
-    if (old->syncs != x->syncs) return false;
-    return old->who == SIM_OF_WARP || old->thread != x->thread;
+    return together(old, x, shared) != SIM_ONE;
 }
 
 // Adds x to the accesses `old` stands for, leaving out those that are ordered before it.
 static void extend(sim_record *old, const sim_record *x, bool shared) {
-    sim_who who = SIM_ONE;
-    bool invariant = x->invariant;
-    if (!stale(old, x, shared)) {
-        invariant |= old->invariant;
-        if (old->block != x->block || old->who == SIM_OF_GRID) who = SIM_OF_GRID;
-        else if (old->barriers != x->barriers) who = SIM_ONE;
-        else if (old->who == SIM_OF_BLOCK || !same_warp(old, x)) who = SIM_OF_BLOCK;
-        else if (old->syncs != x->syncs) who = SIM_ONE;
-        else if (old->who == SIM_OF_WARP || old->thread != x->thread) who = SIM_OF_WARP;
-    }
+    uint32_t marks = (uint32_t)together(old, x, shared) << SIM_THREAD_BITS | x->marks;
+    if (!stale(old, x, shared)) marks |= old->marks & SIM_IS_INVARIANT;
     *old = *x;
-    old->who = who & 3;
-    old->invariant = invariant & 1;
+    old->marks = (uint16_t)marks;
 }
 
 // Smaller accesses than before need smaller granules, or neighbours would seem to collide.
@@ -69,14 +78,6 @@ static sim_record *records(sim *s, const sim_buffer *b) {
 }
 
 // ---- One lane's access -----------------------------------------------------------------------------------
-typedef enum { READ, WRITE, ATOMIC } access_kind;
-typedef struct {
-    sim_warp *w;
-    const sim_code *c;
-    access_kind kind;
-    uint32_t bytes, element, align;
-    bool invariant;
-} access;
 
 static const char *verb(const access *x) {
     return x->kind == READ ? "reads" : x->kind == WRITE ? "writes" : "updates";
@@ -92,7 +93,7 @@ static void tell(const access *x, uint32_t lane, diag_code code, const sim_buffe
 static void tell_race(const access *x, uint32_t lane, const sim_buffer *b, size_t granule,
                       const sim_record *other, const char *did) {
     const sim_code *there = &x->w->block->kernel->code.data[other->step];
-    uint32_t thread = other->thread;
+    uint32_t thread = sim_record_thread(other);
     bool elsewhere = other->block != x->w->block->number;
     const char *which = elsewhere                            ? "another block"
                         : thread / SIM_LANES != x->w->number ? "another warp"
@@ -141,11 +142,11 @@ static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t 
     bool shared = b == &x->w->block->sim->buffers.data[SIM_SHARED];
     if (!shared) check_launches(x, lane, b, at);
     sim_record *write = &b->writes[at], *read = &b->reads[at];
-    bool both_atomic = x->kind == ATOMIC && write->atomic;
+    bool both_atomic = x->kind == ATOMIC && write->marks & SIM_IS_ATOMIC;
     if (!both_atomic && unordered(write, me, shared)) tell_race(x, lane, b, at, write, "wrote");
     else if (x->kind != READ && unordered(read, me, shared)) tell_race(x, lane, b, at, read, "read");
     if ((x->kind == READ && x->invariant && write->launch == me->launch) ||
-        (x->kind != READ && read->launch == me->launch && read->invariant))
+        (x->kind != READ && read->launch == me->launch && read->marks & SIM_IS_INVARIANT))
         sim_fault_at(x->w, x->c, E0728, UINT32_C(1) << lane, 0, "%s %s + %llu, which %s", verb(x), b->name,
                      (unsigned long long)(at * b->granule),
                      x->kind == READ ? "this launch wrote, as invariant"
@@ -160,10 +161,8 @@ static void check_order(const access *x, uint32_t lane, sim_buffer *b, size_t of
     if (x->element < b->granule) refine(s, b, x->element);
     if (!b->writes) b->writes = records(s, b);
     if (!b->reads) b->reads = records(s, b);
-    sim_record me = now(x->w, lane);
-    me.atomic = x->kind == ATOMIC;
-    me.invariant = x->invariant;
-    for (size_t at = offset / b->granule; at * b->granule < offset + x->bytes; at++)
+    const sim_record me = now(x, lane);
+    for (size_t at = offset >> __builtin_ctz(b->granule); at * b->granule < offset + x->bytes; at++)
         check_granule(x, lane, b, at, &me);
 }
 
@@ -177,7 +176,7 @@ static sim_buffer *reach(const access *x, uint32_t lane, uint64_t pointer, size_
              arena_printf(s->memory, "; it has %zu byte%s", b->bytes, b->bytes == 1 ? "" : "s"));
         return NULL;
     }
-    if (((uintptr_t)b->data + (size_t)at) % x->align) {
+    if (((uintptr_t)b->data + (size_t)at) & (x->align - 1)) {
         tell(x, lane, E0721, b, at, arena_printf(s->memory, ", which is no multiple of %u", x->align));
         return NULL;
     }
@@ -249,7 +248,7 @@ static const uint8_t *reach_all(const access *x, sim_mask lanes, const uint64_t 
         outside |= at[i] > last;
         any |= at[i];
     }
-    return outside || any % x->align ? NULL : b->data;
+    return outside || any & (x->align - 1) ? NULL : b->data;
 }
 
 #define GATHER(name, T)                                                                                      \
