@@ -196,7 +196,7 @@ typedef struct {
     VEC(const loop_node *) block_loops;
     simt_value *block_at;   // per block loop
     binding *var;
-    memo_cell *memo;
+    memo_cell *memo, *spare;   // spare: an empty one, or NULL
     VEC(memo_entry) log;
     const simt_value *arg, *left, *right;   // of the reducer expression at hand
     VEC(loop_mask) masks;
@@ -273,6 +273,7 @@ typedef struct {
     uint32_t log, registers;
 } region_mark;
 region_mark lw_enter(const kernel *k);
+void lw_forget(kernel *k, uint32_t log);   // what was remembered since the log was so long
 void lw_leave(kernel *k, region_mark m);
 
 // ---- Loops (lower_loop.c) --------------------------------------------------------------------------------

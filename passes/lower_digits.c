@@ -213,11 +213,15 @@ bool lw_walk_next(instance_walk *w) {
 // ---- Regions ---------------------------------------------------------------------------------------------
 region_mark lw_enter(const kernel *k) { return (region_mark){k->log.len, k->registers.len}; }
 
-void lw_leave(kernel *k, region_mark m) {
-    while (k->log.len > m.log) {
+void lw_forget(kernel *k, uint32_t log) {
+    while (k->log.len > log) {
         memo_entry e = k->log.data[--k->log.len];
         if (e.slot == UINT32_MAX) k->memo[e.expr] = (memo_cell){0};
         else if (k->memo[e.expr].of) k->memo[e.expr].of[e.slot] = 0;
     }
+}
+
+void lw_leave(kernel *k, region_mark m) {
+    lw_forget(k, m.log);
     k->registers.len = m.registers;
 }

@@ -547,12 +547,14 @@ void lw_reducer(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n, co
     memo_cell *memo = k->memo;
     uint32_t log = k->log.len;
     const simt_value *outer[3] = {k->arg, k->left, k->right};
-    k->memo = ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
+    k->memo = k->spare ? k->spare : ARENA_ARRAY(k->l->arena, memo_cell, k->l->op->exprs.len + 1);
+    k->spare = NULL;
     k->arg = arg;
     k->left = left;
     k->right = right;
     for (uint32_t i = 0; i < n; i++) out[i] = lw_expr(k, b, e[i]);
-    k->log.len = log;
+    lw_forget(k, log);
+    k->spare = k->memo;
     k->memo = memo;
     k->arg = outer[0], k->left = outer[1], k->right = outer[2];
 }
