@@ -4,8 +4,8 @@
 Usage: sweep.py GNNC [--target=host|sim|cuda] [--level=quick|full] [--sizes=normal|tiny|tuned] [--all-plans] [--jobs=2] [--out=FILE]
                 [--seed=N] [--schedules=FOLDER] [--cases=N] [FILE.gnn ...]
 
-quick: each value of each axis below at least once. full: each pair of values of two axes at least once. A case is one call
-of `gnnc run FILE --check` for all ops of a file; with --all-plans each version of each op counts, those that do not fit the
+quick: each value of each axis below at least once, graphs by twos where that makes fewer cases. full: each pair of values of two axes at
+least once, all values of F. A case is one call of `gnnc run FILE --check` for all ops of a file, which compiles each once for its graphs; with --all-plans each version of each op counts, those that do not fit the
 sizes and tensors of a case as unfit. What is refused for a reason a graph can give (the codes in ALLOWED), or what rounding alone could turn, counts as refused,
 everything else that is not right as a fault; the commands of faults are printed, and the exit status is 1. --schedules runs,
 in place of FILE.gnn, its ops with the schedules of FOLDER/for_FILE.gnn: each op must have two of them at least for the target, and
@@ -41,6 +41,8 @@ AXES = {
     "level": [3, 0],
 }
 
+FEWER = {"F": [16, 0, 1, 3, 7, 8, 31, 33]}   # of the normal sizes, where the level is quick
+
 TINY = {   # what the simulator goes through in a moment; more points than lanes, all the same
     "graph": ["er:7:40", "empty:0", "empty:3", "star:40", "path:4", "er:1:3", "er:12:36,types=4", "clique:5", "rmat:4:3,types=7",
               "hubs:40:60", "batch:3:4:0.5", "er:9:30 -D U=13"],
@@ -61,7 +63,7 @@ TUNED = {   # what schedules with vectors are for: multiples of eight
 
 
 def options(case):
-    words = ["--graph=" + case["graph"].split(" ")[0]] + case["graph"].split(" ")[1:]
+    words = [w for graph in case["graphs"] for w in ("--graph=" + graph).split(" ")]
     words += ["-D", "F=%d" % case["F"], "-D", "K=%d" % case["K"], "-D", "Q=%d" % case.get("Q", case["K"] + 1), "-D", "H=%d" % case["H"]]
     words += ["-D", "D=%d" % case["D"], "-D", "T=" + case["type"], "-D", "S=3", "--index=%d" % case["index"]]
     words += ["--layout=" + case["layout"], "--values=" + case["values"], "--edges=" + case["edges"], "-O%d" % case["level"]]
@@ -70,15 +72,18 @@ def options(case):
 
 
 def each_choice(rng):
-    """As many cases as the longest axis has values; the others are shuffled and repeated."""
-    longest = max(len(v) for v in AXES.values())
-    columns = {}
+    """As many cases as the longest axis has values, graphs aside, which share cases; the others are shuffled and repeated."""
+    longest = max(len(v) for name, v in AXES.items() if name != "graph")
+    sized = [g for g in AXES["graph"] if " " in g]   # what is said of sizes goes for all graphs of a case
+    others = [g for g in AXES["graph"] if " " not in g]
+    graphs = [others[i::longest] for i in range(min(longest, len(others)))] + [[g] for g in sized]
+    longest = max(longest, len(graphs))
+    columns = {"graphs": [graphs[i % len(graphs)] for i in range(longest)]}
     for name, values in AXES.items():
-        column = [values[i % len(values)] for i in range(longest)]
+        columns[name] = [values[i % len(values)] for i in range(longest)]
         if name not in ("graph", "F"):
-            rng.shuffle(column)
-        columns[name] = column
-    return [{name: columns[name][i] for name in AXES} for i in range(longest)]
+            rng.shuffle(columns[name])
+    return [{name: columns[name][i] for name in columns} for i in range(longest)]
 
 
 def all_pairs(rng):
@@ -95,7 +100,7 @@ def all_pairs(rng):
             gain = sum((p, case[p], q, case[q]) in missing for p, q in itertools.combinations(names, 2))
             if gain > most:
                 best, most = case, gain
-        cases.append(best)
+        cases.append(best | {"graphs": [best["graph"]]})
         missing -= {(p, best[p], q, best[q]) for p, q in itertools.combinations(names, 2)}
     return cases
 
@@ -145,8 +150,9 @@ def run(gnnc, more, job, case):
 
 
 def code_of(errors, op):
+    """Of the op's refusals, which may be of several graphs, one that is not allowed before others."""
     codes = re.findall(r"error\[(E\d+)\]: %s:" % re.escape(op), errors)
-    return codes[0] if codes else ""
+    return min(codes, key=lambda code: code in ALLOWED, default="")
 
 
 def main():
@@ -165,7 +171,7 @@ def main():
     a = parser.parse_args()
     stdlib = os.path.join(ROOT, "stdlib")
     files = a.files or sorted(os.path.join(stdlib, f) for f in os.listdir(stdlib) if f.endswith(".gnn") and f != "prelude.gnn")
-    AXES.update({"normal": {}, "tiny": TINY, "tuned": TUNED}[a.sizes])
+    AXES.update({"normal": FEWER if a.level == "quick" else {}, "tiny": TINY, "tuned": TUNED}[a.sizes])
     more = ["--target=" + a.target] + (["--all-plans"] if a.all_plans or a.schedules else [])
     jobs = [with_schedules(a.gnnc, f, a.schedules) if a.schedules else (f, []) for f in files]
     rng = random.Random(a.seed)
