@@ -4,6 +4,8 @@
 #include "Inputs/gpu_cases.h"
 #include "Inputs/play_cuda.h"
 
+#include <unistd.h>
+
 static gnn_context *begin(ledger *l, uint64_t seed) {
     gnn_context *c = NULL;
     fake_forget();
@@ -310,7 +312,11 @@ static void shared(void) {
 
 // ---- Faults ----------------------------------------------------------------------------------------------
 // Each driver call and each allocation failing once: a status, a text, and nothing is left.
-static int64_t with_fault(const manifests *text, int64_t call, int64_t allocation, size_t limit) {
+// A context is its process's own.
+static void take_over(void *context) { ((gnn_context *)context)->process = getpid(); }
+
+// each: every call of the driver fails once.
+static int64_t with_fault(const manifests *text, bool each, int64_t allocation, size_t limit) {
     ledger l;
     gnn_context *c = begin(&l, 2);
     gnn_program *p = NULL;
@@ -318,14 +324,14 @@ static int64_t with_fault(const manifests *text, int64_t call, int64_t allocatio
     fake_register("use", use_device, 23, 0);
     GOOD(c, load(c, text, &p));
     const gnn_map m = M64(5, 1, 5), k = M32(3, 0, 0), md = move_map(c, &m, V), kd = move_map(c, &k, R);
-    const int64_t calls = fake_calls(NULL), allocations = l.calls;
-    fake_fail_at(call);
+    const int64_t allocations = l.calls;
+    if (each) fake_fail_each(take_over, c);
     fake_limit(limit);
     l.fail_at = allocation < 0 ? -1 : allocations + allocation;
     gnn_status s = plan_on(p, &md, &kd, 0, NULL, &plan);
-    const int64_t taken = allocation < 0 ? fake_calls(NULL) - calls : l.calls - allocations;
-    fake_fail_at(-1);
+    const int64_t taken = each ? fake_fail_each(NULL, NULL) : l.calls - allocations;
     l.fail_at = -1;
+    if (!s) fake_end_copy(!fake_failed("cuMemFree_v2"));   // what it would have given back is lost, and nothing else
     CHECK(!s == !!plan && s == gnn_context_status(c) && !s == !*gnn_context_error(c));
     if (limit < SIZE_MAX) EXPECT(c, s, NO_MEMORY, "out of device memory: 24 bytes asked for");
     gnn_context_clear_error(c);
@@ -334,18 +340,17 @@ static int64_t with_fault(const manifests *text, int64_t call, int64_t allocatio
     free_map(c, &md);
     free_map(c, &kd);
     end(c, &l);
-    return s ? taken : -1;
+    fake_end_copy(failed);
+    return each || s ? taken : -1;
 }
 
 static void faults(void) {
     const manifests text = PROGRAM("32", "", "", "max(m) 2 ==");
+    CHECK(with_fault(&text, true, -1, SIZE_MAX) > 300);
     int64_t failures = 0;
-    for (int64_t i = 0; with_fault(&text, i, -1, SIZE_MAX) >= 0; i++) failures++;
-    CHECK(failures > 300);
-    failures = 0;
-    for (int64_t i = 0; with_fault(&text, -1, i, SIZE_MAX) >= 0; i++) failures++;
+    for (int64_t i = 0; with_fault(&text, false, i, SIZE_MAX) >= 0; i++) failures++;
     CHECK(failures > 50);
-    with_fault(&text, -1, -1, 20);
+    with_fault(&text, false, -1, 20);
 }
 
 int main(void) {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { DEVICES = 2, STACK = 16, KERNELS = 128, NAMES = 64, MOST_PARAMS = 32, MOST_MADE = 1 << 16 };
 enum { OUT_OF_MEMORY = 2, NO_CONTEXT = 201, ILLEGAL_STATE = 401, UNSUPPORTED = 900, INVALIDATED = 901, ERROR = 999 };   // of CUresult
@@ -50,6 +52,10 @@ static struct {
     int64_t count;
 } counts[NAMES];
 static const char *failed[NAMES];
+static void (*begin_copy)(void *);   // NULL: calls fail in no copy
+static void *of_copy;
+static bool is_copy;
+static int64_t good_copies, bad_copies;
 static bool speechless;
 static int driver_version = 13000;
 
@@ -121,6 +127,36 @@ bool fake_failed(const char *name) {
 
 void fake_speechless(int on) { speechless = on; }
 void fake_fail_at(int64_t call) { fail_at = call < 0 ? -1 : calls + call; }
+
+int64_t fake_fail_each(void (*begin)(void *), void *user) {
+    const int64_t good = bad_copies ? -1 : good_copies;
+    begin_copy = begin;
+    of_copy = user;
+    good_copies = bad_copies = 0;
+    return good;
+}
+
+void fake_end_copy(int status) {
+    if (!is_copy) return;
+    fflush(stdout);
+    _exit(status);
+}
+
+// What came before a call that fails is done once for all such calls.
+static bool fails_in_copy(void) {
+    int status = 1;
+    fflush(stdout);
+    const pid_t copy = fork();
+    if (!copy) {
+        begin_copy(of_copy);
+        begin_copy = NULL;
+        return is_copy = true;
+    }
+    if (copy < 0 || waitpid(copy, &status, 0) != copy || status) bad_copies++;
+    else good_copies++;
+    return false;
+}
+
 int64_t fake_live(void) { return live; }
 int fake_retained(int device) { return retained[device]; }
 fake_context fake_current(void) { return depth ? stack[depth - 1] : NULL; }
@@ -170,7 +206,8 @@ static int fault(const char *name) {
             counts[i].count++;
             break;
         }
-    if (calls++ != fail_at) return forbidden ? UNSUPPORTED : 0;
+    const bool fails = calls++ == fail_at || (begin_copy && fails_in_copy());
+    if (!fails) return forbidden ? UNSUPPORTED : 0;
     int n = 0;
     while (failed[n] && strcmp(failed[n], name)) n++;
     failed[n] = name;

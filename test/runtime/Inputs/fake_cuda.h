@@ -20,6 +20,10 @@ void fake_forget(void);                 // kernels, the player, counts, memory; 
 
 int64_t fake_calls(const char *name);   // NULL: of all; GetErrorName, GetErrorString and CtxPop don't count
 void fake_fail_at(int64_t call);        // the call of that number fails, counted from now; -1: none
+// Until NULL is said each call fails once, in a copy of the process, which calls `begin` first and does not come back from
+// fake_end_copy; the process waits for its end. Gives how many copies ended by status 0, -1: one did not.
+int64_t fake_fail_each(void (*begin)(void *user), void *user);
+void fake_end_copy(int status);         // nothing where the process is no copy
 bool fake_failed(const char *name);     // whether one of that name has, ever
 void fake_speechless(int on);           // between its begin and its end errors have no names and texts
 int64_t fake_illegal(void);             // calls that the capture of a stream did not allow
