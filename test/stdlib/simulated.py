@@ -2,13 +2,13 @@
 """Every op of the library, by every plan it ships, with three block sizes in three orders of warps, in the simulator: no report, and
 what the definition says.
 
-Usage: simulated.py GNNC [--level=quick|full] [--jobs=2] [--out=FILE] [FILE.gnn ...]
+Usage: simulated.py GNNC [--level=quick|each|full] [--jobs=2] [--out=FILE] [FILE.gnn ...]
 
 Plans are the naive one, each version of the default (their blocks: --block-size) and each schedule of schedules/ for GPUs (theirs: what
 they say of groups and lanes, multiplied and divided: block_sizes.py). Orders are those of --sim-order; --check launches twice, the second
 time in the opposite order or by another seed, and compares the bits. Graphs are small and awkward; all of them run in each of the sizes
-below. full: every plan, block size and order with each other; quick: each block size in one of the orders, on some of the graphs, without
-what the default makes of sizes that are known when compiling. A plan has to be right in some case at each block size and order that is
+below. full: every plan, block size and order with each other; each: each block size in one of the orders, on some of the graphs, without
+what the default makes of sizes that are known when compiling; quick: the ops take turns, each has one of those block sizes. A plan has to be right in some case at each block size and order that is
 run, or the exit status is 1, as it is after any fault.
 """
 import argparse
@@ -66,7 +66,7 @@ def graphs_for(folder, sizes, level):
     if sizes in LARGER:
         return [loops]
     few = [loops, "clique:5"] if sizes is WIDE else [hubs, one_row, "clique:5"]
-    if level == "quick":
+    if level != "full":
         return few[:1] + few[-1:] if sizes is ODD else few
     return [one_row] + few if sizes is WIDE else awkward + ["clique:5", "empty:0", "empty:3", "batch:3:4:0.5", "rmat:4:3,types=7"]
 
@@ -114,12 +114,13 @@ def jobs_of(gnnc, files, folder, level, pool):
         faults += few
         for i, block in enumerate(BLOCKS):
             for k, order in enumerate(ORDERS):
-                if level == "quick" and i != k:
+                taken = ops[i::len(BLOCKS)] if level == "quick" else ops
+                if not taken or (level != "full" and i != k):
                     continue
                 shipped = [path, "--block-size=" + block]
-                jobs += [Job(i, order, None, ops, shipped, sizes, known) for sizes in (MULTIPLES, WIDE, ODD)
-                         for known in ((False,) if level == "quick" else (False, True))]
-                jobs.append(Job(i, order, classes, ops, [by_hand[i]], MULTIPLES, True))
+                jobs += [Job(i, order, None, taken, shipped, sizes, known) for sizes in (MULTIPLES, WIDE, ODD)
+                         for known in ((False, True) if level == "full" else (False,))]
+                jobs.append(Job(i, order, classes, taken, [by_hand[i]], MULTIPLES, True))
     return jobs, faults
 
 
@@ -184,7 +185,7 @@ def print_table(table, ran, seconds, compared, faults):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("gnnc")
-    parser.add_argument("--level", default="quick", choices=["quick", "full"])
+    parser.add_argument("--level", default="quick", choices=["quick", "each", "full"])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out")
     parser.add_argument("files", nargs="*")
