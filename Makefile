@@ -1,6 +1,6 @@
 # make          builds build/bin/gnnc
 # make demo     compiles GAT, runs it on Cora and compares the result with its definition
-# make test     fuzzes for SECONDS=150 on WORKERS=2 processors, then runs every test; the last line is "N passed, N failed"
+# make test     fuzzes for SECONDS=60 on WORKERS=2 processors, then runs every test; the last line is "N passed, N failed"
 # make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
 # make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -28,7 +28,7 @@ test: all
 	@scripts/setup.sh $(BUILD) fuzz
 	@ninja -C $(BUILD) unit_tests
 	@rm -f $(BUILD)/fuzz/out/report.txt; found=0; \
-	FUZZ_SECONDS=$(or $(SECONDS),150) FUZZ_WORKERS=$(or $(WORKERS),2) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD) --test || found=1; \
+	FUZZ_SECONDS=$(or $(SECONDS),60) FUZZ_WORKERS=$(or $(WORKERS),2) FUZZ=$(FUZZ) scripts/fuzz.sh $(BUILD) --test || found=1; \
 	$(PYTHON) test/run.py $(BUILD); status=$$?; \
 	[ $$found = 1 ] || exit $$status; \
 	echo "fuzzing failed:"; cat $(BUILD)/fuzz/out/report.txt 2>/dev/null || echo "its build, above"; exit 1
