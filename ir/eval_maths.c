@@ -9,7 +9,7 @@ double eval_maths_ulps(tensor_opcode op, bool is_f64) {
         const char *name;
         double f32, f64;
     } rows[] = {
-#define MATH(name, args, ulp_f32, ulp_f64) {#name, ulp_f32, ulp_f64},
+#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) {#name, ulp_f32, ulp_f64},
 #include "math.def"
 #undef MATH
     };

@@ -54,6 +54,7 @@ enum {
     DEFAULT_OUTER_MANY = 1 << 21,    // or large
     DEFAULT_ROOM = 1536,      // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
     DEFAULT_STREAM_ROOM = 1024,  // that rows of small entries do
+    DEFAULT_LONGEST = 1536,   // instructions of the steps that are written out: what they compute at once fits a thread's registers
     DEFAULT_HELD = 32            // points of several axes a thread holds
 };
 
@@ -90,6 +91,7 @@ typedef struct {
     bool streams, narrow;         // at hand: what entries read lies where they do; rows are narrow, too
     bool dots;                    // at hand: what reduces a dense axis has lanes along that, not along features
     uint32_t widest;              // at hand: bytes of an element along the last index of a kernel's stages
+    int64_t length;               // at hand: instructions for one number along that index
     int64_t groups;               // of a block, a row each; 0: groups own none
     bool *fused;                  // per stage: of the fused kernel
     VEC(default_dense_windows) windows;   // that walks go through
@@ -124,6 +126,7 @@ void default_suppose_long(making *m);   // some row of what is walked is long
 void default_suppose(making *m, tensor_space s);   // the version is for the extents of its class
 // The type of 16 bits that an expression's values have; DT_COUNT: they have none.
 ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e);
+int64_t default_length(const planner *p, const stage_group *g, uint32_t depth);   // instructions of the stages that deep, for each number along their last index
 void default_kernel(making *m, const stage_group *g);   // all cells of a kernel of these stages, as `rows` says
 bool default_contracts(const making *m, const stage_group *g);   // default_matrix would take it
 // A kernel of a contraction on tensor cores, as `mma` says or of numbers of 16 bits; false: it is none, and nothing is filled.
@@ -172,6 +175,7 @@ typedef struct {
 } axis_share;
 int64_t default_power_above(int64_t n);
 bool default_few(const planner *p, tensor_var v, tensor_var of);   // fewer than the points of `of`
+void default_shorten(const making *m, axis_share *s, int64_t lanes);   // so that a thread has registers for what is computed at once
 axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, int64_t lanes);
 void default_fill_share(making *m, const tensor_stage *st, tensor_var v, axis_share s);
 bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n);   // of all points
@@ -256,6 +260,7 @@ typedef struct {
     int64_t lanes, heads;   // that reduce; that have heads of their own
 } dot_share;
 // Steps that are written out: rounds of a walk of rows, which several reductions of one walk share; points.
+int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t longest);   // rounds of its loop that are written out
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes);
 // Rows of at most so many entries have no rounds.
 void default_whole(making *m, const tensor_stage *st, tensor_var v, const int64_t *sizes, uint32_t n);

@@ -79,7 +79,7 @@ static bool is_dear(const chain *c, uint32_t i) {
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     if (!plan_inlined(p, i) || !over(c, i, c->edges) ||
-        plan_operations(p, st->body[0], UINT32_MAX, 1, seen) < DEAR)
+        plan_operations(p, st->body[0], seen) < DEAR)
         return false;
     for (uint32_t r = 0; r < p->op->stages.len; r++)
         if (in_rows(c, r) && stage_of(c, r)->nleft > st->nleft && plan_read_by(&given, r, st->targets[0].val))

@@ -172,6 +172,7 @@ axis_share default_share_axis(making *m, const tensor_stage *st, tensor_var v, i
     if (s.lanes > lanes) s.lanes = lanes;
     int64_t rounds = extent / (s.lanes * s.vector), most = m->p->machine->points / s.vector;
     s.registers = rounds < 1 ? 1 : rounds > most ? most : power_below(rounds);
+    if (is_last(m->p, st, v)) default_shorten(m, &s, lanes);
     return s;
 }
 
@@ -347,7 +348,6 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     bool matrices = default_sums_matrices(p, st, left, n), columns = default_sums_columns(p, st, left, n) || matrices;
     default_parts(m, st, left, n);
     if (columns) default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], default_groups(m->p), NULL);
-    if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], 4, NULL);
     if (n && m->owner != ROW_OF_BLOCK && !columns)
         default_fill(m, st->name, SCHEDULE_GROUPS, left[0], m->groups, NULL);
     if (m->owner == ROW_OF_BLOCK && rows && reduces)
@@ -358,6 +358,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
         lanes /= s.lanes;
         vectors = s.vector > 1;
     }
+    if (columns) default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], default_unroll(m, st, 4, DEFAULT_LONGEST), NULL);
     if (matrices) lanes = default_matrix_rows(m, st, left, n, lanes);
     if (rows && reduces) lanes = fill_inside(m, st, lanes, &vectors);
     if (rows) default_rounds(m, st, lanes);
@@ -584,10 +585,12 @@ void default_stages(making *m, const stage_group *g) {
     m->along = walks_features(p, g, depth);
     m->dots = dot_of(m, g, depth) != UINT32_MAX;   // of which one has no features: all of them are dealt out like that
     m->widest = widest_of(p, g, depth);
+    m->length = default_length(p, g, depth);
     if (!p->machine->gpu) fill_host_stages(m, g, depth);
     else if (!default_across(m, g)) fill_gpu_stages(m, g, depth);
     m->along = m->dots = false;
     m->widest = 0;
+    m->length = 0;
     schedule *whole = p->s;
     default_nones(m);
     p->s = m->s;

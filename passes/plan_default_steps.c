@@ -15,9 +15,9 @@ enum {
 };
 
 // ---- Rounds of rows --------------------------------------------------------------------------------------
-// How many rounds of a row's loop are written out: as many as leave the loop a few hundred operations, which
-// assemblers and instruction caches still like.
-static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
+// How many rounds of a row's loop are written out: as many as leave the loop `longest` instructions, of which
+// assemblers and instruction caches still like a few hundred.
+int64_t default_unroll(making *m, const tensor_stage *st, int64_t most, int64_t longest) {
     planner *p = m->p;
     schedule *whole = p->s;
     p->s = m->s;
@@ -29,12 +29,12 @@ static int64_t unroll_of(making *m, const tensor_stage *st, int64_t most) {
     int64_t copies = plan_or_one(c.vector) * plan_or_one(c.registers), sum = 0;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
-    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_operations(p, st->body[i], inner, copies, seen);
+    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_length(p, st->body[i], inner, copies, seen);
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     for (uint32_t i = 0; i < r->nstate; i++)
-        sum += plan_operations(p, r->lift[i], UINT32_MAX, copies, seen) +
-               plan_operations(p, r->combine[i], UINT32_MAX, copies, seen);
-    while (most > 1 && sum * most > UNROLLED) most /= 2;
+        sum += plan_length(p, r->lift[i], UINT32_MAX, copies, seen) +
+               plan_length(p, r->combine[i], UINT32_MAX, copies, seen);
+    while (most > 1 && sum * most > longest) most /= 2;
     return most;
 }
 
@@ -52,7 +52,7 @@ static int64_t rounds_of(const making *m, const tensor_stage *st, int64_t lanes)
 }
 
 void default_rounds(making *m, const tensor_stage *st, int64_t lanes) {
-    default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], unroll_of(m, st, rounds_of(m, st, lanes)),
+    default_fill(m, st->name, SCHEDULE_UNROLL, st->bound[0], default_unroll(m, st, rounds_of(m, st, lanes), UNROLLED),
                  "masked");
 }
 

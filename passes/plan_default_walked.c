@@ -63,6 +63,23 @@ static uint32_t score_depth(const walks *w) {
     return most;
 }
 
+// One step of it is more than a thread has registers for.
+static bool is_long(const walks *w, const walk *of, const row_shares *s) {
+    return default_walk_length(w, of, s->deepest, s->held) > DEFAULT_LONGEST;
+}
+
+// More lanes have half as much of a row each, or a row takes twice the rounds.
+static bool halve_held(const walks *w, row_shares *s) {
+    level_share *last = &s->level[s->depth - 1];
+    bool spread = last->vector > 1 && 2 * s->lanes <= w->p->machine->lanes;
+    int64_t *half = spread ? &last->vector : &last->registers;
+    if (s->depth < 2 || *half < 2) return false;
+    *half /= 2;
+    s->held /= 2;
+    if (spread) last->lanes *= 2, s->lanes *= 2;
+    return true;
+}
+
 // Lanes cover an axis at once, the last one by vectors; what does not fit a warp goes to registers. false: an
 // extent is not known, or too much of a row is a thread's.
 static bool share_rows(const walks *w, const walk *of, row_shares *s) {
@@ -87,6 +104,7 @@ static bool share_rows(const walks *w, const walk *of, row_shares *s) {
         s->lanes *= x->lanes;
         s->held *= x->vector * x->registers;
     }
+    while (is_long(w, of, s) && halve_held(w, s)) continue;
     return s->held <= MOST_HELD;
 }
 
@@ -235,12 +253,13 @@ static bool reduces_scores(const walks *w) {
 
 static bool has_classes(const walks *w) { return default_whole_classes(w->m->rows) || default_cut_classes(w); }
 
-// Steps that are loaded at once: so many words of what the walk's scores and deepest sums read.
+// Steps that are loaded at once: so many words of what the walk's scores and deepest sums read, as long as they are short.
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
     int64_t most = reduces_scores(w) || w->m->spares || has_classes(w) ? MOST_STEPS / 2 : MOST_STEPS;
     words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4;
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
+    while (steps > 1 && steps * default_walk_length(w, of, s->deepest, s->held) > DEFAULT_LONGEST) steps /= 2;
     return steps;
 }
 
@@ -258,6 +277,9 @@ static void halve_lanes(const walks *w, row_shares *s, int64_t steps) {
     for (uint32_t i = 0; i < w->walks.len; i++) {
         int64_t held = default_walk_is_worth(w, &w->walks.data[i]) ? held_of(w, &w->walks.data[i], s) : 0;
         if (held > most) most = held;
+        row_shares twice = *s;
+        twice.held *= 2;
+        if (is_long(w, &w->walks.data[i], &twice)) return;
     }
     level_share *last = &s->level[s->depth - 1];
     bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;

@@ -138,30 +138,6 @@ static bool is_class_key(const planner *p, tensor_val v) {
     return false;
 }
 
-// A function of a constant or a size, such as sqrt(D): worked out once, before any loop.
-static bool of_size(const planner *p, tensor_expr e) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (n->nargs == 1) return n->op != TENSOR_LOAD_OP && of_size(p, n->args[0]);
-    return n->op == TENSOR_CONST_OP || n->op == TENSOR_SIZE_OP;
-}
-
-// A function of the maths library is some two dozen instructions, a division of floats a third of that.
-static int64_t own_operations(const tensor_node *n) {
-    if (tensor_op_table((tensor_opcode)n->op)->kind == TENSOR_MATHS || n->op == TENSOR_RAND_OP)
-        return INLINE_COST / 2;
-    return n->op == TENSOR_DIV_OP ? INLINE_COST / 6 : n->nargs != 0;
-}
-
-int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (seen[e] || of_size(p, e)) return 0;
-    seen[e] = 1;
-    bool copied = copies > 1 && (v == UINT32_MAX || plan_mentions(p, e, v));
-    int64_t sum = own_operations(n) * (copied ? copies : 1);
-    for (uint32_t i = 0; i < n->nargs; i++) sum += plan_operations(p, n->args[i], v, copies, seen);
-    return sum;
-}
-
 static bool overwritten(void *user, const tensor_node *load) {
     const planner *p = user;
     for (tensor_val v = 0; v < p->op->nparams; v++)
@@ -309,7 +285,7 @@ static bool inlines(planner *p, const tensor_stage *st) {
     if (plan_named(p, st->name) || narrows(p, st)) return false;
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
-    int64_t cost = plan_operations(p, st->body[0], UINT32_MAX, 1, seen);
+    int64_t cost = plan_operations(p, st->body[0], seen);
     if (cost > INLINE_COST || gathers_more(p, st)) return false;
     return cost <= INLINE_COST / 2 || !read_again(p, st);
 }

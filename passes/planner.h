@@ -147,8 +147,10 @@ tensor_stage plan_inlined_stage(planner *p, uint32_t stage);   // its body with 
 typedef tensor_expr plan_replacement(void *user,
                                      tensor_expr load);   // for a load, whose indices are replaced already
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
-// Operations of an expression not seen yet, a function of the maths library being many; those that mention v (UINT32_MAX: all) count once a copy.
-int64_t plan_operations(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen);
+// Of an expression not seen yet: operations, all functions of the maths library being as many; and instructions, of which those that mention v
+// (UINT32_MAX: all) count once a copy (plan_length.c).
+int64_t plan_operations(const planner *p, tensor_expr e, uint8_t *seen);
+int64_t plan_length(const planner *p, tensor_expr e, tensor_var v, int64_t copies, uint8_t *seen);
 bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
 bool plan_inlined(const planner *p, uint32_t stage);
 bool plan_named(const planner *p, const char *stage);   // by a statement of the schedule

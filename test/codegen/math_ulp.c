@@ -9,7 +9,7 @@
 
 #define CALL1(f, x, y) ((void)(y), f(x))
 #define CALL2(f, x, y) f(x, y)
-#define MATH(name, args, ulp_f32, ulp_f64) \
+#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) \
     static long double name##_exact(long double x, long double y) { return CALL##args(name##l, x, y); }
 #include "math.def"
 #undef MATH
@@ -18,10 +18,11 @@ typedef struct {
     const char *name;
     int args;
     double ulp[2];   // f32, f64
+    uint32_t length[2];
     long double (*exact)(long double x, long double y);
 } row;
 static const row rows[] = {
-#define MATH(name, args, ulp_f32, ulp_f64) {#name, args, {ulp_f32, ulp_f64}, name##_exact},
+#define MATH(name, args, ulp_f32, ulp_f64, length_f32, length_f64) {#name, args, {ulp_f32, ulp_f64}, {length_f32, length_f64}, name##_exact},
 #include "math.def"
 #undef MATH
 };
@@ -104,6 +105,23 @@ static void build(simt_module *m, const row *r, bool wide) {
     simt_build_return(&b, NULL, 0);
 }
 
+// Operations of a function and of those it calls, constants apart.
+static uint32_t length_of(const simt_module *m, const simt_func *f) {
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < f->instrs.len; i++) {
+        const simt_instr_info *x = &f->instrs.data[i];
+        if (x->op == SIMT_CALL) n += length_of(m, m->funcs.data[x->imm.i]);
+        else n += x->op != SIMT_CONST && x->op != SIMT_YIELD && x->op != SIMT_RETURN;
+    }
+    return n;
+}
+
+static int check_length(simt_module *m, const row *r, bool wide) {
+    uint32_t n = length_of(m, simt_math(m, r->name, wide ? SIMT_F64 : SIMT_F32));
+    if (n != r->length[wide]) printf("%s_%s has %u operations, %u are stated\n", r->name, wide ? "f64" : "f32", n, r->length[wide]);
+    return n != r->length[wide];
+}
+
 typedef struct {
     double x[COUNT], y[COUNT], out[COUNT];
     float x32[COUNT], y32[COUNT], out32[COUNT];
@@ -167,6 +185,7 @@ int main(void) {
     cg_jit *jit = wrong ? NULL : cg_jit_new(a, ds, m, &options);
     diag_print(ds, stdout);
     int failures = jit ? 0 : 1;
+    for (uint32_t i = 0; i < ROWS * 2; i++) failures += check_length(m, &rows[i / 2], i % 2);
     sample *s = malloc(sizeof *s);
     for (uint32_t i = 0; jit && s && i < ROWS * 2; i++) {
         const row *r = &rows[i / 2];
