@@ -184,7 +184,7 @@ bool cg_compile(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
     if (ok && job->form == CG_LLVM) take_text(a, &u, out);
     else if (ok) take(a, cg_unit_code(&u, job->form == CG_OBJECT ? LLVMObjectFile : LLVMAssemblyFile), out);
     const bool ptx = ok && (job->form == CG_PTX || job->form == CG_CUBIN);
-    if (ptx) cg_ptx_room(a, out);
+    if (ptx) cg_ptx_room(a, job->module, out);
     if (ptx) cg_ptx_stamp(a, out);
     cg_unit_close(&u);
     return ok;
@@ -196,14 +196,22 @@ static bool several_kernels(const simt_module *m) {
     return kernels > 1;
 }
 
+static bool compile_ptx(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
+    if (!cg_compile_parts(a, ds, job, out)) return false;
+    cg_ptx_crowded(a, ds, job->module, out);
+    return true;
+}
+
 static bool to_cubin(arena *a, diag_set *ds, const cg_job *job, cg_output *out) {
     bool several = several_kernels(job->module);
     cg_assembling s = {.arch = job->target->arch, .options = job->options, .several = several};
     cg_output ptx = {0};
     cg_assemble_begin(a, &s);
-    if (cg_compile_parts(a, ds, job, &ptx)) return cg_assemble_end(a, ds, &s, &ptx, out);
-    cg_assemble_cancel(&s);
-    return false;
+    if (!compile_ptx(a, ds, job, &ptx)) {
+        cg_assemble_cancel(&s);
+        return false;
+    }
+    return cg_assemble_end(a, ds, &s, &ptx, out);
 }
 
 bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form,
@@ -212,5 +220,5 @@ bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, c
     if (!form_exists(ds, form, t)) return false;
     cg_job job = {.module = m, .target = t, .cpu = CG_CPU_PORTABLE, .form = form, .options = o};
     if (form == CG_CUBIN) return to_cubin(a, ds, &job, out);
-    return form == CG_PTX ? cg_compile_parts(a, ds, &job, out) : cg_compile(a, ds, &job, out);
+    return form == CG_PTX ? compile_ptx(a, ds, &job, out) : cg_compile(a, ds, &job, out);
 }

@@ -4,8 +4,10 @@
 
 #include "codegen.h"
 
-// Kernels that want room for so many blocks, and need more registers than that leaves each thread, want it for fewer.
-void cg_ptx_room(arena *a, cg_output *ptx);
+// Kernels of the module that want room for so many blocks, or fewer (`fit`), and need more registers than that leaves each thread, want it for fewer.
+void cg_ptx_room(arena *a, const simt_module *m, cg_output *ptx);
+// Remarks on those that insist on it.
+void cg_ptx_crowded(arena *a, diag_set *ds, const simt_module *m, const cg_output *ptx);
 // 32-bit registers that are live at once, of the body of a kernel up to its closing brace.
 uint32_t cg_ptx_pressure(arena *a, const char *body);
 

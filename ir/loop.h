@@ -192,6 +192,7 @@ typedef struct {
     uint32_t threads;      // of a block on a GPU; groups × lanes
     uint32_t lanes;        // of a group; a power of two where lanes shuffle
     uint32_t occupancy;    // threads a multiprocessor should have room for; 0: the assembler says how many registers each has
+    bool fits;             // or for fewer, where the kernel needs more registers than that leaves
     uint32_t persistent;   // blocks a multiprocessor, each of which takes one share of the grid after the other; 0: all blocks
     bool approximate;      // exponentials are the GPU's own instruction
     loop_start start;

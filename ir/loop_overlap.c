@@ -121,7 +121,7 @@ static const loop_kernel *kernel_at(const loop_plan *p, uint32_t step) {
 }
 
 bool loop_blocks_alike(const loop_kernel *a, const loop_kernel *b) {
-    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy && a->approximate == b->approximate;
+    return a->threads == b->threads && a->lanes == b->lanes && a->occupancy == b->occupancy && a->fits == b->fits && a->approximate == b->approximate;
 }
 
 // A launch is of one kind of block, and none of its blocks waits for another.

@@ -203,7 +203,10 @@ static void read_kernel(plan_parser *p) {
     loop_parse_number(p, &k->threads);
     tensor_lex_expect(t, "lanes");
     loop_parse_number(p, &k->lanes);
-    if (tensor_lex_accept(t, "occupancy")) loop_parse_number(p, &k->occupancy);
+    if (tensor_lex_accept(t, "occupancy")) {
+        loop_parse_number(p, &k->occupancy);
+        k->fits = tensor_lex_accept(t, "fit");
+    }
     if (tensor_lex_accept(t, "persistent")) loop_parse_number(p, &k->persistent);
     k->approximate = tensor_lex_accept(t, "approximate");
     if (tensor_lex_accept(t, "early")) read_start(p, k);

@@ -181,7 +181,7 @@ static void print_kernel(plan_printer *p, const loop_kernel *k, uint32_t depth) 
     const char *indent = indent_of(p, depth);
     OUT(p, "%skernel %s threads %u lanes %u", indent, tensor_print_fit(p->text.scratch, k->name),
         (unsigned)k->threads, (unsigned)k->lanes);
-    if (k->occupancy) OUT(p, " occupancy %u", (unsigned)k->occupancy);
+    if (k->occupancy) OUT(p, " occupancy %u%s", (unsigned)k->occupancy, k->fits ? " fit" : "");
     if (k->persistent) OUT(p, " persistent %u", (unsigned)k->persistent);
     if (k->approximate) OUT(p, " approximate");
     if (k->start) OUT(p, " %s", starts[k->start]);

@@ -198,6 +198,7 @@ typedef struct {
     uint32_t block;          // kernels: threads of a block on a GPU (the host runs blocks of one thread)
     uint32_t shared_bytes;   // kernels: shared memory of a block
     uint32_t occupancy;      // kernels: threads a GPU's multiprocessor should have room for; 0: not said
+    bool fits;               // or for fewer, where it needs more registers than that leaves
     VEC(simt_param_info) params;
     VEC(simt_type) results;             // functions
     VEC(simt_value_info) values;        // [0] unused

@@ -40,7 +40,7 @@ static bool same_region(const simt_func *f, const simt_region_info *x, const sim
 
 static bool same_signature(const simt_func *f, const simt_func *g) {
     bool same = f->module == g->module && f->kernel == g->kernel && f->block == g->block &&
-                f->shared_bytes == g->shared_bytes && f->occupancy == g->occupancy && f->at.lo == g->at.lo && f->at.hi == g->at.hi &&
+                f->shared_bytes == g->shared_bytes && f->occupancy == g->occupancy && f->fits == g->fits && f->at.lo == g->at.lo && f->at.hi == g->at.hi &&
                 f->params.len == g->params.len && f->results.len == g->results.len;
     for (uint32_t k = 0; same && k < f->params.len; k++) {
         const simt_param_info *x = &f->params.data[k], *y = &g->params.data[k];

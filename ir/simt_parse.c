@@ -148,7 +148,10 @@ static void parse_params(simt_parser *p) {
 static void parse_kernel_attributes(simt_parser *p) {
     simt_lex_need_word(&p->lex, "block");
     p->func->block = simt_parse_u32(&p->lex, 1u << 20);
-    if (simt_lex_take_word(&p->lex, "occupancy")) p->func->occupancy = simt_parse_u32(&p->lex, UINT32_MAX);
+    if (simt_lex_take_word(&p->lex, "occupancy")) {
+        p->func->occupancy = simt_parse_u32(&p->lex, UINT32_MAX);
+        p->func->fits = simt_lex_take_word(&p->lex, "fit");
+    }
     if (simt_lex_take_word(&p->lex, "shared")) p->func->shared_bytes = simt_parse_u32(&p->lex, UINT32_MAX);
 }
 

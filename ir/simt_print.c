@@ -245,7 +245,7 @@ static void print_func(textbuf *out, const simt_func *f) {
     textbuf_printf(out, "\n%s %s", f->kernel ? "kernel" : "func", f->name);
     print_params(&p);
     if (f->kernel) textbuf_printf(out, " block %" PRIu32, f->block);
-    if (f->kernel && f->occupancy) textbuf_printf(out, " occupancy %" PRIu32, f->occupancy);
+    if (f->kernel && f->occupancy) textbuf_printf(out, " occupancy %" PRIu32 "%s", f->occupancy, f->fits ? " fit" : "");
     if (f->kernel && f->shared_bytes) textbuf_printf(out, " shared %" PRIu32, f->shared_bytes);
     if (f->results.len) textbuf_puts(out, " -> ");
     if (f->results.len) print_types(&p, f->results.data, f->results.len);

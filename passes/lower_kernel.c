@@ -410,7 +410,7 @@ void lw_kernel(lowering *l, uint32_t step) {
     if (lw_together(l, step)) return;   // with the one before
     const loop_kernel *plan = whole_launch(l, step);
     kernel k = kernel_start(l, plan);
-    if (l->o->machine->gpu) k.f->occupancy = plan->occupancy;
+    if (l->o->machine->gpu) k.f->occupancy = plan->occupancy, k.f->fits = plan->fits;
     find_written(&k, &plan->body);
     lw_find_unsettled(&k, step);
     lw_find_left(&k, step);

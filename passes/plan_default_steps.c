@@ -150,10 +150,11 @@ static bool gathers(making *m, const stage_group *g) {
 }
 
 void default_room(making *m, const tensor_stage *st, int64_t threads) {
-    schedule_value *n = ARENA_NEW(m->p->arena, schedule_value);
-    *n = (schedule_value){.number = threads, .var = UINT32_MAX};
+    schedule_value *n = ARENA_ARRAY(m->p->arena, schedule_value, 2);
+    n[0] = (schedule_value){.number = threads, .var = UINT32_MAX};
+    n[1] = (schedule_value){.keyword = "fit", .var = UINT32_MAX};
     schedule_fill(m->p->arena, m->s,
-                  (schedule_cell){.verb = SCHEDULE_OCCUPANCY, .stage = st->name, .nvalues = 1, .values = n});
+                  (schedule_cell){.verb = SCHEDULE_OCCUPANCY, .stage = st->name, .nvalues = 2, .values = n});
 }
 
 // Numbers of 16 bits take more registers as they are widened, for which an assembler lets loads wait.

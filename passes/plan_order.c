@@ -177,7 +177,7 @@ bool plan_blocks_alike(const loop_kernel *a, const loop_kernel *b) {
 }
 
 const char *plan_blocks_text(arena *a, const loop_kernel *k) {
-    const char *room = k->occupancy ? arena_printf(a, ", occupancy %u", (unsigned)k->occupancy) : "";
+    const char *room = k->occupancy ? arena_printf(a, ", occupancy %u%s", (unsigned)k->occupancy, k->fits ? " fit" : "") : "";
     return arena_printf(a, "'%s' has %u threads, lanes %u%s%s%s", k->name, (unsigned)k->threads, (unsigned)k->lanes, room,
                         k->persistent ? ", persistent" : "", k->approximate ? ", approximate" : "");
 }

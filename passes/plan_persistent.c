@@ -3,6 +3,7 @@
 //     blocks
 // And how many threads share a multiprocessor's registers:
 //     occupancy 1024;  →  kernel s threads 256 lanes 32 occupancy 1024 { … }
+//     occupancy 1024 fit;  →  kernel s threads 256 lanes 32 occupancy 1024 fit { … }: or for fewer
 #include "planner.h"
 #include "simt.h"
 
@@ -32,7 +33,9 @@ static const schedule_cell *take(planner *p, const char *stage, schedule_verb ve
 }
 
 static void take_room(planner *p, loop_kernel *k, const char *stage) {
+    bool first = !k->occupancy;
     const schedule_cell *c = take(p, stage, SCHEDULE_OCCUPANCY, "threads", &k->occupancy);
+    if (c) k->fits = schedule_value_of(c, "fit") && (first || k->fits);   // who insists is heeded
     if (!c || (k->occupancy >= k->threads && k->occupancy <= SIMT_MOST_THREADS)) return;
     diagnostic *d = plan_refuse(p, E0543, c->at, "room is for a block, of %u threads here, to %d, not for %u",
                                 k->threads, SIMT_MOST_THREADS, k->occupancy);
