@@ -22,7 +22,9 @@ typedef struct {
 
 typedef struct {
     driver *d;
-    VEC(test_op) ops;
+    test_ops ops;
+    test_stock stock;
+    test_counts counts;
     VEC(test_target) targets;
     tally *tallies;   // per op
     VEC(finding) findings;
@@ -106,7 +108,7 @@ static void tell_finding(testing *t, finding *f, uint32_t number) {
     printf("\n%s %s. The smallest case found:\n", f->c.op->name, f->kind);
     if (f->c.schedules.len) {
         textbuf s = textbuf_new(t->d->arena);
-        test_schedules_print(&s, &f->c.schedules, f->c.op->name, f->c.target == TEST_HOST);
+        test_schedules_print(&s, &f->c.schedules, f->c.op->name, f->c.machine);
         printf("%s", s.data);
     }
     printf("    %s\n", test_command_text(t->d->arena, t->d, &f->c, path));
@@ -132,7 +134,7 @@ static void start(testing *t, slot *s, uint64_t number) {
     uint32_t op = (uint32_t)(number % t->ops.len);
     test_rng r = {t->seed * 0x9e3779b97f4a7c15u + number, 0};
     test_target target = t->targets.data[test_draw(&r, t->targets.len)];
-    s->c = test_case_draw(a, t->d, &t->ops.data[op], target, &r);
+    s->c = test_case_draw(a, &t->stock, &t->ops.data[op], target, &r);
     s->of = &t->tallies[op];
     s->number = number;
     s->child = test_start(a, t->d, &s->c, t->folder);
@@ -149,6 +151,7 @@ static bool finish(testing *t, slot *s) {
     s->child = NULL;
     if (o.verdict == TEST_LACKING) return cannot_run(t, o.text);
     s->of->cases++;
+    test_counts_add(t->d->arena, &t->counts, &s->c, o.verdict);
     s->of->runs += o.right;
     s->of->refused += o.verdict == TEST_REFUSED;
     s->of->unfit += o.verdict == TEST_UNFIT;
@@ -224,6 +227,21 @@ static bool choose_ops(testing *t) {
     if (!t->ops.len)
         diag(t->d->ds, E0806, NO_SPAN, "nothing to test: '%s' has no op with a concrete form", u.path);
     return t->ops.len;
+}
+
+static bool choose_stock(testing *t) {
+    driver *d = t->d;
+    t->stock = (test_stock){.d = d, .ops = t->ops.data, .nops = t->ops.len};
+    t->counts = test_counts_new(d->arena);
+    for (uint32_t i = 0; i < d->values[OPT_TAKE].len; i++) {
+        size_t length;
+        const char *path = d->values[OPT_TAKE].data[i], *text = file_read(d, path, &length);
+        if (!text) return false;
+        const ast_item *read = test_schedules_read(d, path, text);
+        if (read) VEC_PUSH(d->arena, &t->stock.taken, read);
+        else usage(d, E0812, "--take=%s: the file has no schedule", path);
+    }
+    return !d->usage_fault;
 }
 
 static void tell_untested(const testing *t, uint32_t k) {
@@ -316,7 +334,7 @@ int drive_test(driver *d) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t jobs = option_number(d, OPT_JOBS, cores > 0 ? cores : 1);
     if (jobs < 1 || jobs > MOST_JOBS) usage(d, E0812, "--jobs takes a number from 1 to %d", MOST_JOBS);
-    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t)) return driver_status(d);
+    if (d->usage_fault || !choose_targets(&t) || !choose_ops(&t) || !choose_stock(&t)) return driver_status(d);
     t.jobs = (uint32_t)jobs;
     t.cases = (uint64_t)option_number(d, OPT_CASES, (int64_t)t.ops.len * CASES_AN_OP);
     t.tallies = ARENA_ARRAY(d->arena, tally, t.ops.len);
@@ -325,6 +343,7 @@ int drive_test(driver *d) {
     if (pack_open(&t)) {
         bool whole = run_cases(&t);
         tell(&t);
+        if (option_given(d, OPT_DRAWS)) test_counts_print(&t.counts);
         pack_close(&t, whole);
     }
     remove_folder(t.folder);

@@ -35,7 +35,9 @@ typedef struct {
     VEC(test_stage) stages;
     VEC(const char *) schedules;   // of the file
     bool *sparse;                  // per space: a map leads from or into it
+    bool gradient;
 } test_op;
+typedef VEC(test_op) test_ops;
 test_op test_op_new(arena *a, const unit_op *o);
 
 // ---- A schedule (test_schedule.c, test_words.c) ----------------------------------------------------------
@@ -64,6 +66,7 @@ typedef struct {
     const test_op *op;
     const int64_t *sizes;   // per space: what -D gives; -1: something else tells
     bool host;              // what the schedule is for
+    uint32_t arch;          // of a GPU: 90
     test_schedules *out;
     uint32_t lanes, groups;   // threads that are left
     uint32_t classes;         // schedules of classes so far
@@ -78,21 +81,68 @@ void test_put(test_maker *m, test_schedule *s, const char *verb, const test_word
 bool test_statement_draw(test_maker *m, test_schedule *s, const char *verb,
                          bool (*among)(const test_stage *));
 const char *test_class_draw(test_maker *m);   // the schedule of a class of rows
-void test_schedules_print(textbuf *out, const test_schedules *s, const char *op, bool host);
+bool test_word_of(const char *text, const char *kind);   // of a kind that has a fixed set of words: one of them
+const char *test_word_draw(test_maker *m, const char *kind);   // NULL: the kind has no fixed set
+void test_schedules_print(textbuf *out, const test_schedules *s, const char *op, const char *machine);
 static inline test_word test_text(const char *text) { return (test_word){.text = text}; }
 static inline test_word test_number(int64_t n) { return (test_word){.number = n}; }
+
+// ---- Schedules that are there (test_taken.c) --------------------------------------------------------------
+// Reads schedules; NULL: there are none.
+const ast_item *test_schedules_read(driver *d, const char *path, const char *text);
+// One of them becomes m's last schedule, those of its classes before it. own: they are of this op; else their names are mapped
+// to the op's. few: some statements alone, added to the last schedule. false: nothing was taken.
+bool test_schedule_take(test_maker *m, const ast_item *all, bool own, bool few);
+void test_schedule_change(test_maker *m);   // one thing of one statement
 
 // ---- A case (test_case.c) --------------------------------------------------------------------------------
 typedef enum { TEST_SIM, TEST_HOST, TEST_CUDA } test_target;
 typedef struct {
+    const char *group, *what;   // "graph", "no nodes"
+} test_drawn;
+typedef struct {
     const test_op *op;
     test_target target;
+    const char *machine;         // what its schedules are for: "host", "sm_90"
     test_schedules schedules;    // none: those of the file, or the default's
     VEC(const char *) options;   // "--graph=er:9:20", "-DF=8": a word each
+    VEC(test_drawn) drawn;
 } test_case;
-test_case test_case_draw(arena *a, const driver *d, const test_op *op, test_target target, test_rng *rng);
+typedef struct {
+    driver *d;
+    const test_op *ops;
+    uint32_t nops;
+    VEC(const ast_item *) taken;   // schedules of --take, a file each
+} test_stock;
+test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target, test_rng *rng);
 // The k-th way to make it smaller; false: there are no more.
 bool test_case_smaller(arena *a, const test_case *c, uint32_t k, test_case *out);
+
+// ---- What varies (test_draws.def, test_draws.c) ----------------------------------------------------------
+typedef struct {
+    const char *option, *values, *beside, *on;
+    uint32_t of;
+} test_axis;
+typedef struct {
+    const char *what, *text;
+} test_graph;
+extern const test_axis test_axes[];     // up to one without an option
+extern const test_graph test_graphs[];
+typedef enum {
+#define SOURCE(id, of, what) TEST_##id,
+#include "test_draws.def"
+    TEST_SOURCE_COUNT
+} test_source;
+typedef enum {
+#define OTHER(id, what) TEST_##id,
+#include "test_draws.def"
+    TEST_OTHER_COUNT
+} test_other;
+uint32_t test_axis_values(const test_axis *x);
+const char *test_axis_text(arena *a, const test_axis *x, uint32_t k);   // "--layout=far"
+void test_drew(arena *a, test_case *c, const char *group, const char *what);
+void test_drew_source(arena *a, test_case *c, test_source s);
+void test_drew_other(arena *a, test_case *c, test_other o);
 
 // ---- Running one (test_child.c) --------------------------------------------------------------------------
 // Lacking: the machine lacks what it takes to run the case, which tells nothing of it.
@@ -114,6 +164,18 @@ test_child *test_any_ended(test_child **children, uint32_t n);               // 
 // Frees it. What it packed goes to `pack`; NULL: is left out.
 test_outcome test_end(arena *a, test_child *child, FILE *pack);
 void test_cancel(test_child *child);   // one that may still run
+// The schedules that apply to an op, and the default, as `gnnc --emit=schedule` prints them with these options; NULL: it prints none.
+const char *test_default_text(arena *a, const driver *d, const char *op, const test_case *c, bool same);
+
+// ---- Counts of what was drawn (test_draws.c) -------------------------------------------------------------
+typedef struct {
+    const char *group, *what;
+    uint32_t cases, right, refused;
+} test_count;
+typedef VEC(test_count) test_counts;
+test_counts test_counts_new(arena *a);
+void test_counts_add(arena *a, test_counts *all, const test_case *c, test_verdict v);
+void test_counts_print(const test_counts *all);
 const char *test_file_text(arena *a, const driver *d, const test_case *c);   // of the .gnn
 const char *test_command_text(arena *a, const driver *d, const test_case *c, const char *file);
 

@@ -6,14 +6,9 @@
 #include <string.h>
 
 // ---- Drawing ---------------------------------------------------------------------------------------------
-// Empty ones, isolated nodes, one row that owns all, paths, cliques, duplicates, loops, power laws, batches,
-// types.
-static const char *const graphs[] = {
-    "er:9:20", "er:20:90",         "empty:0",  "empty:4",  "star:7",           "star:40",       "path:6",
-    "er:1:3",  "er:12:30,types=4", "grid:3:4", "clique:5", "rmat:4:5,types=3", "batch:3:4:0.5", "hubs:20:70"};
 static const int64_t extents[] = {0, 1, 2, 3, 4, 4, 5, 7, 8, 8, 12, 16, 32, 33};
 enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };   // packed, they share a cubin
-enum { METAMORPHIC = 20 };                       // per cent of the cases
+enum { ONE_OPTION = 25, UNKNOWN = 30, MORE_ROWS = 8 };   // per cent of the cases
 
 static void option(arena *a, test_case *c, const char *text) { VEC_PUSH(a, &c->options, text); }
 
@@ -29,75 +24,161 @@ static bool defined(const driver *d, const char *name) {
 static void draw_graphs(arena *a, const driver *d, test_case *c, test_rng *r) {
     for (uint32_t i = 0; i < d->values[OPT_GRAPH].len; i++)
         option(a, c, arena_printf(a, "--graph=%s", d->values[OPT_GRAPH].data[i]));
-    uint64_t first = test_draw(r, sizeof graphs / sizeof *graphs);
+    uint64_t all = 0;
+    while (test_graphs[all].what) all++;
+    uint64_t first = test_draw(r, all);
     const uint64_t n = option_given(d, OPT_PACK) ? GRAPHS_A_PACK : GRAPHS_A_CASE;
-    for (uint64_t i = 0; i < n && !d->values[OPT_GRAPH].len; i++)
-        option(a, c,
-               arena_printf(a, "--graph=%s", graphs[(first + 5 * i) % (sizeof graphs / sizeof *graphs)]));
+    for (uint64_t i = 0; i < n && !d->values[OPT_GRAPH].len; i++) {
+        const test_graph *g = &test_graphs[(first + 5 * i) % all];
+        option(a, c, arena_printf(a, "--graph=%s", g->text));
+        test_drew(a, c, "graph", g->what);
+    }
 }
 
-static int64_t *draw_sizes(arena *a, const driver *d, test_case *c, test_rng *r) {
+// What -D gives is compiled for; what --size gives is not.
+static int64_t *draw_sizes(arena *a, const driver *d, test_case *c, test_rng *r, bool plain) {
     const tensor_op *op = c->op->op;
     int64_t *sizes = ARENA_ARRAY(a, int64_t, op->spaces.len + 1);
+    const bool unknown = !plain && !option_given(d, OPT_PACK) && test_chance(r, UNKNOWN);
     for (tensor_space s = 0; s < op->spaces.len; s++) {
         const tensor_space_info *i = &op->spaces.data[s];
         sizes[s] = i->kind == SPACE_CONST ? i->size : -1;
         if (i->kind != SPACE_FREE || c->op->sparse[s] || defined(d, i->name)) continue;
-        sizes[s] = TEST_PICK(r, extents);
-        option(a, c, arena_printf(a, "-D%s=%lld", i->name, (long long)sizes[s]));
+        const long long n = (long long)TEST_PICK(r, extents);
+        const bool given = unknown && test_chance(r, 80);
+        if (!given) sizes[s] = n;
+        option(a, c, arena_printf(a, given ? "--size=%s=%lld" : "-D%s=%lld", i->name, n));
+        test_drew_other(a, c, given ? TEST_UNKNOWN : TEST_KNOWN);
     }
     return sizes;
 }
 
-static void draw_types(arena *a, const driver *d, test_case *c, test_rng *r) {
+// Of a space that maps lead into: as many as no graph of the table has, so that the last rows are empty.
+static void draw_rows(arena *a, const driver *d, test_case *c, test_rng *r) {
+    const tensor_op *op = c->op->op;
+    if (d->values[OPT_GRAPH].len || option_given(d, OPT_PACK) || !test_chance(r, MORE_ROWS)) return;
+    for (tensor_val v = 0; v < op->nparams; v++) {
+        const tensor_val_info *i = &op->vals.data[v];
+        const tensor_space_info *s = i->role == VAL_MAP ? &op->spaces.data[i->into] : NULL;
+        if (!s || s->kind != SPACE_FREE || defined(d, s->name) || !test_chance(r, 60)) continue;
+        option(a, c, arena_printf(a, "--size=%s=%u", s->name, 155 + (unsigned)test_draw(r, 9)));
+        test_drew_other(a, c, TEST_MORE_ROWS);
+        return;
+    }
+}
+
+static void draw_types(arena *a, const driver *d, test_case *c, test_rng *r, bool plain) {
     static const char *const types[] = {"f32", "f32", "f32", "f16", "bf16", "f64"};
-    for (uint32_t i = 0; i < c->op->ntypes; i++)
-        if (!defined(d, c->op->types[i]))
-            option(a, c, arena_printf(a, "-D%s=%s", c->op->types[i], TEST_PICK(r, types)));
+    for (uint32_t i = 0; i < c->op->ntypes; i++) {
+        if (defined(d, c->op->types[i])) continue;
+        const char *type = plain ? "f32" : TEST_PICK(r, types);
+        option(a, c, arena_printf(a, "-D%s=%s", c->op->types[i], type));
+        test_drew(a, c, "type", type);
+    }
 }
 
-static void maybe(arena *a, test_case *c, test_rng *r, uint32_t chance, const char *text) {
-    if (test_chance(r, chance)) option(a, c, text);
+// ---- Options of the table --------------------------------------------------------------------------------
+static bool has_option(const test_case *c, const char *text) {
+    for (uint32_t i = 0; *text && i < c->options.len; i++)
+        if (!strncmp(c->options.data[i], text, strlen(text))) return true;
+    return false;
 }
 
-static void draw_run(arena *a, const driver *d, test_case *c, test_rng *r) {
-    static const char *const layouts[] = {"--layout=strided", "--layout=misaligned", "--layout=broadcast"};
-    maybe(a, c, r, 60, TEST_PICK(r, layouts));
-    maybe(a, c, r, 33, "--edges=mixed");
-    maybe(a, c, r, 33, "--values=special");
-    maybe(a, c, r, 50, "--no-deterministic");
-    maybe(a, c, r, 33, "--index=64");
-    maybe(a, c, r, 25, "--inplace");
+static bool is_on(const driver *d, const test_case *c, const test_axis *x) {
+    const bool arch = !strcmp(x->option, "--arch=");
+    return strchr(x->on, option_given(d, OPT_PACK) ? 'p' : "shc"[c->target]) && !(arch && option_given(d, OPT_ARCH));
+}
+
+static void draw_axis(arena *a, const driver *d, test_case *c, test_rng *r, const test_axis *x) {
+    const char *text = test_axis_text(a, x, (uint32_t)test_draw(r, test_axis_values(x)));
+    if (!is_on(d, c, x) || has_option(c, x->beside)) return;
+    option(a, c, text);
+    test_drew(a, c, "option", text);
+    if (!strncmp(text, "--arch=", 7)) c->machine = text + 7;
+}
+
+static void draw_axes(arena *a, const driver *d, test_case *c, test_rng *r, bool one) {
+    uint32_t all = 0;
+    while (test_axes[all].option) all++;
+    if (one) {
+        draw_axis(a, d, c, r, &test_axes[test_draw(r, all)]);
+        test_drew_other(a, c, TEST_ONE_OPTION);
+        return;
+    }
+    for (uint32_t i = 0; i < all; i++)
+        if (test_chance(r, test_axes[i].of)) draw_axis(a, d, c, r, &test_axes[i]);
+}
+
+static void draw_seeds(arena *a, test_case *c, test_rng *r) {
     option(a, c, arena_printf(a, "--seed=%llu", (unsigned long long)test_draw(r, 100)));
     if (c->target == TEST_SIM)
         option(a, c, arena_printf(a, "--sim-seed=%llu", (unsigned long long)test_draw(r, 100)));
     if (c->target == TEST_HOST) option(a, c, "--all-levels");
-    if (!option_given(d, OPT_PACK)) maybe(a, c, r, METAMORPHIC, "--metamorphic");
 }
 
-// Mostly a schedule of chance; else one of the file's, the default or the naive plan.
-static void draw_schedule(arena *a, const driver *d, test_case *c, test_rng *r, const int64_t *sizes) {
-    if (option_given(d, OPT_SCHEDULE)) {
-        option(a, c, arena_printf(a, "--schedule=%s", option_text(d, OPT_SCHEDULE, "")));
-    } else if (test_chance(r, 70)) {
-        test_maker m = {.arena = a,
-                        .rng = r,
-                        .op = c->op,
-                        .sizes = sizes,
-                        .host = c->target == TEST_HOST,
-                        .out = &c->schedules};
-        test_schedule_draw(&m);
-        option(a, c, "--schedule=" TEST_SCHEDULE);
-    } else maybe(a, c, r, 20, "--no-schedule");
+// ---- A schedule ------------------------------------------------------------------------------------------
+static test_source draw_source(test_rng *r) {
+    static const uint32_t shares[] = {
+#define SOURCE(id, of, what) of,
+#include "test_draws.def"
+    };
+    uint64_t at = test_draw(r, 100);
+    for (uint32_t i = 0; i < TEST_SOURCE_COUNT; i++) {
+        if (at < shares[i]) return (test_source)i;
+        at -= shares[i];
+    }
+    return TEST_DRAWN;
 }
 
-test_case test_case_draw(arena *a, const driver *d, const test_op *op, test_target target, test_rng *r) {
-    test_case c = {.op = op, .target = target};
+static const ast_item *default_of(const test_stock *k, const test_op *op, const test_case *c) {
+    const char *text = test_default_text(k->d->arena, k->d, op->name, c, op == c->op);
+    return text ? test_schedules_read(k->d, "default", text) : NULL;
+}
+
+static const ast_item *another(const test_stock *k, const test_case *c, test_rng *r) {
+    const uint64_t at = test_draw(r, k->nops + 2 * k->taken.len);
+    return at < k->nops ? default_of(k, &k->ops[at], c) : k->taken.data[(at - k->nops) % k->taken.len];
+}
+
+// From schedules that are there; false: there are none, or nothing of them could be taken.
+static bool take(const test_stock *k, test_case *c, test_maker *m, test_source source) {
+    const ast_item *own = source != TEST_TAKEN ? default_of(k, c->op, c) : NULL,
+                   *other = source != TEST_CHANGED ? another(k, c, m->rng) : NULL;
+    if (source == TEST_TAKEN) return other && test_schedule_take(m, other, false, false);
+    if (!own || !test_schedule_take(m, own, true, false)) return false;
+    if (source == TEST_GRAFTED) return other && test_schedule_take(m, other, false, true);
+    test_schedule_change(m);
+    return true;
+}
+
+// Mostly of chance, or taken over; else one of the file's, the default or the naive plan.
+static void draw_schedule(arena *a, const test_stock *k, test_case *c, test_rng *r, const int64_t *sizes) {
+    if (option_given(k->d, OPT_SCHEDULE)) {
+        option(a, c, arena_printf(a, "--schedule=%s", option_text(k->d, OPT_SCHEDULE, "")));
+        return;
+    }
+    test_source source = draw_source(r);
+    test_maker m = {.arena = a, .rng = r, .op = c->op, .sizes = sizes, .host = c->target == TEST_HOST, .out = &c->schedules};
+    m.arch = m.host ? 0 : (uint32_t)atoi(c->machine + 3);
+    if (source > TEST_DRAWN && !take(k, c, &m, source)) source = TEST_DRAWN, c->schedules.len = 0;
+    if (source == TEST_DRAWN) test_schedule_draw(&m);
+    if (source == TEST_NAIVE) option(a, c, "--no-schedule");
+    if (c->schedules.len) option(a, c, "--schedule=" TEST_SCHEDULE);
+    test_drew_source(a, c, source);
+}
+
+test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target, test_rng *r) {
+    test_case c = {.op = op, .target = target, .machine = target == TEST_HOST ? "host" : "sm_90"};
+    const driver *d = stock->d;
+    const bool one = test_chance(r, ONE_OPTION);   // besides the schedule: all else is plain
+    if (op->gradient) test_drew_other(a, &c, TEST_GRADIENT);
     draw_graphs(a, d, &c, r);
-    int64_t *sizes = draw_sizes(a, d, &c, r);
-    draw_types(a, d, &c, r);
-    draw_run(a, d, &c, r);
-    draw_schedule(a, d, &c, r, sizes);
+    int64_t *sizes = draw_sizes(a, d, &c, r, one);
+    draw_rows(a, d, &c, r);
+    draw_types(a, d, &c, r, one);
+    draw_axes(a, d, &c, r, one);
+    draw_seeds(a, &c, r);
+    draw_schedule(a, stock, &c, r, sizes);
     return c;
 }
 

@@ -30,7 +30,7 @@ static const char *folder_of(arena *a, const char *path) {
 const char *test_file_text(arena *a, const driver *d, const test_case *c) {
     textbuf out = textbuf_new(a);
     textbuf_printf(&out, "import \"%s\";\n\n", path_stem(a, d->inputs.data[0]));
-    test_schedules_print(&out, &c->schedules, c->op->name, c->target == TEST_HOST);
+    test_schedules_print(&out, &c->schedules, c->op->name, c->machine);
     return out.data;
 }
 
@@ -73,9 +73,9 @@ static bool write_file(const char *path, const char *text) {
     return f && (fputs(text, f) >= 0) & !fclose(f);
 }
 
-_Noreturn static void child_runs(int output, const words *w) {
+_Noreturn static void child_runs(int output, int errors, const words *w) {
     dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
+    dup2(errors, STDERR_FILENO);
     alarm(SECONDS);
     int status = driver_main((int)w->len, (char **)(uintptr_t)w->data);
     fflush(NULL);
@@ -116,7 +116,7 @@ test_child *test_start(arena *a, const driver *d, const test_case *c, const char
                  (x->output = memfd_create("gnnc-test", MFD_CLOEXEC)) >= 0;
     fflush(NULL);
     x->process = ready ? fork() : -1;
-    if (!x->process) child_runs(x->output, &w);
+    if (!x->process) child_runs(x->output, x->output, &w);
     if (x->process > 0) return x;
     int why = errno;
     clear(x);
@@ -149,6 +149,42 @@ static const char *read_all(arena *a, int fd) {
         else if (n < 0) return NULL;
         else if (!n) break;
     }
+    return text;
+}
+
+// ---- The default's schedules -----------------------------------------------------------------------------
+static bool compiles_alike(const char *option) {
+    return !strncmp(option, "-D", 2) || !strncmp(option, "--index=", 8) || !strncmp(option, "--block-size=", 13) || !strncmp(option, "--no-det", 8);
+}
+
+static words printing_of(arena *a, const driver *d, const char *op, const test_case *c, bool same) {
+    words w = {0};
+    const bool host = c->target == TEST_HOST;
+    const char *const first[] = {"gnnc", d->inputs.data[0], "--op", op, "--emit=schedule", "-o", "-", host ? "--target=host" : "--target=cuda", "-Wno-unused-option"};
+    for (uint32_t i = 0; i < sizeof first / sizeof *first; i++) VEC_PUSH(a, &w, first[i]);
+    for (uint32_t i = 0; i < d->values[OPT_INCLUDE].len; i++)
+        VEC_PUSH(a, &w, arena_printf(a, "-I%s", d->values[OPT_INCLUDE].data[i]));
+    for (uint32_t i = 0; i < d->values[OPT_DEFINE].len; i++)
+        VEC_PUSH(a, &w, arena_printf(a, "-D%s", d->values[OPT_DEFINE].data[i]));
+    if (!host) VEC_PUSH(a, &w, arena_printf(a, "--arch=%s", c->machine));
+    for (uint32_t i = 0; same && i < c->options.len; i++)
+        if (compiles_alike(c->options.data[i])) VEC_PUSH(a, &w, c->options.data[i]);
+    VEC_PUSH(a, &w, NULL);
+    w.len--;
+    return w;
+}
+
+const char *test_default_text(arena *a, const driver *d, const char *op, const test_case *c, bool same) {
+    words w = printing_of(a, d, op, c, same);
+    int output = memfd_create("gnnc-test", MFD_CLOEXEC), errors = memfd_create("gnnc-test", MFD_CLOEXEC), status = 1;
+    fflush(NULL);
+    pid_t p = output < 0 || errors < 0 ? -1 : fork();
+    if (!p) child_runs(output, errors, &w);
+    while (p > 0 && waitpid(p, &status, 0) < 0 && errno == EINTR) {
+    }
+    const char *text = p > 0 && WIFEXITED(status) && !WEXITSTATUS(status) ? read_all(a, output) : NULL;
+    if (output >= 0) close(output);
+    if (errors >= 0) close(errors);
     return text;
 }
 

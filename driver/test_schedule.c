@@ -518,11 +518,11 @@ static void print_words(textbuf *out, const test_word *w, uint32_t n) {
     }
 }
 
-void test_schedules_print(textbuf *out, const test_schedules *all, const char *op, bool host) {
+void test_schedules_print(textbuf *out, const test_schedules *all, const char *op, const char *machine) {
     for (uint32_t i = 0; i < all->len; i++) {
         const test_schedule *s = &all->data[i];
         textbuf_printf(out, "schedule %s %s%s%s for %s {\n", op, s->name, s->like ? " like " : "",
-                       s->like ? s->like : "", host ? "host" : "sm_90");
+                       s->like ? s->like : "", machine);
         for (uint32_t k = 0; k < s->statements.len; k++) {
             const test_statement *x = &s->statements.data[k];
             textbuf_puts(out, "    ");

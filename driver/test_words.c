@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -40,7 +41,9 @@ static const number_row number_rows[] = {
 static const number_row other_numbers = {"", {1, 2, 3, 4, 6, 7, 8}, 7};
 
 static bool has_meaning(const test_maker *m, const char *needs) {
-    return !*needs || (!m->host && (!strcmp(needs, "gpu") || !strcmp(needs, "sm_90")));
+    if (!*needs) return true;
+    if (!strcmp(needs, "grad")) return m->op->gradient;
+    return !m->host && (!strcmp(needs, "gpu") || (!strncmp(needs, "sm_", 3) && m->arch >= (uint32_t)atoi(needs + 3)));
 }
 
 static const schedule_statement *row_of(const char *verb) {
@@ -75,6 +78,16 @@ static const char *table_word(statement_maker *x, const char *kind) {
         if (!strcmp(word_rows[i].kind, kind) && has_meaning(x->m, word_rows[i].needs))
             VEC_PUSH(x->m->arena, &n, word_rows[i].text);
     return n.len ? pick_name(x, &n) : NULL;
+}
+
+bool test_word_of(const char *text, const char *kind) {
+    for (uint32_t i = 0; i < sizeof word_rows / sizeof *word_rows; i++)
+        if (!strcmp(word_rows[i].kind, kind) && !strcmp(word_rows[i].text, text)) return true;
+    return false;
+}
+
+const char *test_word_draw(test_maker *m, const char *kind) {
+    return table_word(&(statement_maker){.m = m}, kind);
 }
 
 static int64_t number_for(statement_maker *x, const char *keyword) {
