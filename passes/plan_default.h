@@ -54,7 +54,8 @@ enum {
     DEFAULT_OUTER_MANY = 1 << 21,    // or large
     DEFAULT_ROOM = 1536,      // threads that points of 16 bits, and the rows of warps, leave room for: 40 registers each
     DEFAULT_STREAM_ROOM = 1024,  // that rows of small entries do
-    DEFAULT_LONGEST = 1536,   // instructions of the steps that are written out: what they compute at once fits a thread's registers
+    DEFAULT_LONGEST = 1536,   // instructions of a step: what it computes for all numbers that a thread holds of a row fits its registers
+    DEFAULT_LONG = 740,       // of several steps side by side; of numbers of 16 bits, two of which a register has, twice as many
     DEFAULT_HELD = 32            // points of several axes a thread holds
 };
 

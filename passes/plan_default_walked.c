@@ -257,9 +257,10 @@ static bool has_classes(const walks *w) { return default_whole_classes(w->m->row
 static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t words = 0, steps = 1;
     int64_t most = reduces_scores(w) || w->m->spares || has_classes(w) ? MOST_STEPS / 2 : MOST_STEPS;
-    words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4;
+    words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4 + default_inside_words(w, of, s->deepest, s->held);
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
-    while (steps > 1 && steps * default_walk_length(w, of, s->deepest, s->held) > DEFAULT_LONGEST) steps /= 2;
+    const int64_t most_long = bytes_along(w, of, s->depth - 1) < 4 ? 2 * DEFAULT_LONG : DEFAULT_LONG;
+    while (steps > 1 && steps * default_walk_length(w, of, s->deepest, s->held) > most_long) steps /= 2;
     return steps;
 }
 
