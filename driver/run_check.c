@@ -343,13 +343,14 @@ bool run_sums_again(const run_op *o) {
 }
 
 // What is right stays what the definition says; how far from it one may be follows from the types. false: the
-// definition has a number that the types cannot be relied on to hold.
+// definition has a number, or an infinity, that the types cannot be relied on to hold.
 static bool widen_float(double *value, double *bound, double v, double b) {
     bool known = isfinite(*value) && !isinf(*bound), held = isfinite(v) && !isinf(b);
+    bool other = !known && !isinf(*bound) && v != *value && !(isnan(v) && isnan(*value));   // inf, and an overflow beside it
     if (known && held) *bound = b + fabs(v - *value);
-    else if (known) *bound = (double)INFINITY;
+    else if (known || other) *bound = (double)INFINITY;
     else *value = v, *bound = b;
-    return held || !known;
+    return !other && (held || !known);
 }
 
 static int64_t widen(tensor_evaluated *x, const tensor_evaluated *by) {

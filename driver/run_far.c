@@ -21,6 +21,8 @@ void run_choose_far(run_layout layout, run_buffer *x) {
     static const int64_t narrow = PASS_NARROW_OFFSETS, past = INT64_C(1) << 31;
     int64_t inner = x->strides[0], steps = x->shape[0] - 1;
     if (steps < 1 || !inner) return;
+    for (uint32_t k = 1; k < x->rank; k++)
+        if (!x->shape[k]) return;   // empty: no slice has a byte
     int64_t apart = layout == LAYOUT_FAR ? past / steps + MULTIPLE : (narrow - inner) / steps;
     apart -= apart % MULTIPLE;
     if (apart < inner + APART) return;

@@ -143,6 +143,22 @@ static const schedule_statement *row_of(const char *verb) {
     return NULL;
 }
 
+static const char *first_word(const test_statement *x) {
+    return x->words.len && x->words.data[0].text ? x->words.data[0].text : "";
+}
+
+// What the schedule said of the same before is replaced.
+static void put(taking *t, test_schedule *out, test_statement s) {
+    for (uint32_t i = 0; i < out->statements.len; i++) {
+        const test_statement *x = &out->statements.data[i];
+        const char *about = x->stages.len ? x->stages.data[0] : "", *other = s.stages.len ? s.stages.data[0] : "";
+        if (strcmp(x->verb, s.verb) || strcmp(about, other) || strcmp(first_word(x), first_word(&s))) continue;
+        out->statements.data[i] = s;
+        return;
+    }
+    VEC_PUSH(t->m->arena, &out->statements, s);
+}
+
 static void take_let(taking *t, const ast_statement *x, test_schedule *out) {
     test_statement s = {.verb = "let"};
     const char *at = "";
@@ -165,7 +181,7 @@ static void take_statement(taking *t, const ast_paths *stages, const ast_stateme
         ast_print_path(&path, p->path);
         VEC_PUSH(a, &s.stages, renamed(t, path.data, OF_STAGE));
     }
-    VEC_PUSH(a, &out->statements, s);
+    put(t, out, s);
 }
 
 static void take_statements(taking *t, const ast_paths *stages, const ast_statement *list, test_schedule *out, uint32_t of) {
@@ -176,7 +192,7 @@ static void take_statements(taking *t, const ast_paths *stages, const ast_statem
 }
 
 // ---- Schedules -------------------------------------------------------------------------------------------
-enum { MOST_DEPTH = 3 };
+enum { MOST_DEPTH = 3, FEW = 15 };   // classes in classes; per cent of the statements
 
 static const char *take_class(taking *t, const char *name) {
     const ast_item *i = t->all;
@@ -220,9 +236,9 @@ bool test_schedule_take(test_maker *m, const ast_item *all, bool own, bool few) 
     test_schedule s = {.name = TEST_SCHEDULE};
     if (few && m->out->len) s = m->out->data[--m->out->len];
     const uint32_t before = s.statements.len;
-    take_statements(&t, NULL, from->statements, &s, few ? 30 : 100);
+    take_statements(&t, NULL, from->statements, &s, few ? FEW : 100);
     VEC_PUSH(m->arena, m->out, s);
-    return s.statements.len > before;
+    return few || s.statements.len > before;
 }
 
 // ---- One thing changed -----------------------------------------------------------------------------------

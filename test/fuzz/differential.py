@@ -4,8 +4,8 @@
 Usage: differential.py GNNC [--cases N] [--seconds S] [--seed S] [--jobs 2] [--save DIR] [--random SHARE] [--target sim,host] [--op NAME] [--executed SHARE] [--pack PREFIX [--until MIB] [--pack-size MIB]]
 
 A case is one op under one schedule with one choice of sizes, types and layouts, on up to three graphs. --random per cent of them are of ops of
-random_ops.py, three cases an op; the others go round the files of the library and test/run/new_ops.gnn. Exit status 1: a case
-failed, or less than --executed per cent of them ran.
+random_ops.py, three cases an op, a third of them with gradients; the others go round the files of the library, test/run/new_ops.gnn and
+tests with schedules by hand, of which statements are taken over, too. Exit status 1: a case failed, or less than --executed per cent of them ran.
 
 --pack runs nothing: PREFIX-0.pack, PREFIX-1.pack … hold the cases, for gnnc-replay on a machine with a GPU (bench/replay). Random ops
 stay in the folder of --save, since the commands in a pack name them.
@@ -31,14 +31,15 @@ NOTHING = re.compile(r"^[\w.]+: NOT TESTED in (\d+) cases$", re.M)   # all that 
 def library():
     folder = os.path.join(ROOT, "stdlib")
     files = [os.path.join(folder, f) for f in sorted(os.listdir(folder)) if f.endswith(".gnn") and f != "prelude.gnn"]
-    return files + [os.path.join(ROOT, "test", "run", "new_ops.gnn")]
+    return files + [os.path.join(ROOT, "test", "run", "new_ops.gnn")] + [f for f in WRITTEN if os.path.basename(os.path.dirname(f)) != "schedules"]
 
 
 def written():
     """Schedules by hand, of the library's ops and of tests: statements are taken over from these."""
     folders = [os.path.join(ROOT, "test", *f) for f in (("stdlib", "schedules"), ("schedule",), ("passes",))]
     files = [os.path.join(folder, f) for folder in folders for f in sorted(os.listdir(folder)) if f.endswith(".gnn")]
-    return [f for f in files if re.search(r"^schedule ", open(f, encoding="utf-8").read(), re.M)]
+    texts = [(f, open(f, encoding="utf-8").read()) for f in files]
+    return [f for f, text in texts if re.search(r"^schedule ", text, re.M) and "%expect" not in text and "not %gnnc" not in text]
 
 
 WRITTEN = written()
@@ -58,8 +59,9 @@ def counts(text):
 def random_op(args, number):
     case = random_ops.make(args.seed, number)
     path = os.path.join(args.save, "op-%d-%d.gnn" % (args.seed, number))
+    floats = re.findall(r"(\w+): (?:T|f16|bf16|f32|f64)\[", " ".join(case.parameters))
     with open(path, "w", encoding="utf-8") as f:
-        f.write(case.text())
+        f.write(case.text() + ("grad main wrt (%s);\n" % ", ".join(floats[:2]) if floats and number % 3 == 0 else ""))
     sizes = [w for k, w in enumerate(case.options) if w == "-D" or (k and case.options[k - 1] == "-D")]
     return path, sizes, A_RANDOM_OP
 
