@@ -3,9 +3,10 @@
 //     st.some f32x4 %a, %c, %n    →   n >= 4: all; n >= 2: the first two, and the two up to n; n >= 1: the first
 #include "internal.h"
 
-static cg_value iota(cg_emitter *e, uint32_t bits, uint32_t lanes, uint32_t step) {
+// first, first + step, …
+static cg_value iota(cg_emitter *e, uint32_t bits, uint32_t lanes, uint32_t first, uint32_t step) {
     cg_value x[CG_MAX_LANES];
-    for (uint32_t k = 0; k < lanes; k++) x[k] = LLVMConstInt(LLVMIntTypeInContext(e->context, bits), (uint64_t)k * step, false);
+    for (uint32_t k = 0; k < lanes; k++) x[k] = LLVMConstInt(LLVMIntTypeInContext(e->context, bits), (uint64_t)k * step + first, false);
     return LLVMConstVector(x, lanes);
 }
 
@@ -13,11 +14,10 @@ static cg_value of_one(cg_emitter *e, cg_value x) {
     return LLVMBuildInsertElement(e->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(x), 1)), x, cg_i32(e, 0), "");
 }
 
-// Of pieces of `step` elements each, those of which all come before the n-th.
+// Of pieces of `step` elements each, those of which all come before the n-th, however far n is below 0.
 static cg_value pieces_before(cg_emitter *e, cg_value n, uint32_t pieces, uint32_t step) {
-    cg_value most = LLVMBuildSub(e->b, n, cg_i32(e, step), "");
-    if (pieces == 1) return of_one(e, LLVMBuildICmp(e->b, LLVMIntSGE, most, cg_i32(e, 0), ""));
-    return LLVMBuildICmp(e->b, LLVMIntSGE, cg_splat(e, most, pieces), iota(e, 32, pieces, step), "");
+    if (pieces == 1) return of_one(e, LLVMBuildICmp(e->b, LLVMIntSGE, n, cg_i32(e, step), ""));
+    return LLVMBuildICmp(e->b, LLVMIntSGE, cg_splat(e, n, pieces), iota(e, 32, pieces, step, step), "");
 }
 
 static cg_value masked_load(cg_emitter *e, LLVMTypeRef vector, cg_value pointer, cg_value mask) {
@@ -47,7 +47,7 @@ static cg_value load_pairs(cg_emitter *e, simt_type t, cg_value pointer, cg_valu
              all = LLVMBuildBitCast(e->b, pairs, cg_int_type(e, 16, t.lanes), ""), lone = is_lone(e, n),
              last = masked_load(e, LLVMVectorType(half, 1), element_before(e, pointer, n), of_one(e, lone)),
              at = LLVMBuildSub(e->b, LLVMBuildTrunc(e->b, n, half, ""), LLVMConstInt(half, 1, false), ""),
-             here = LLVMBuildICmp(e->b, LLVMIntEQ, cg_splat(e, at, t.lanes), iota(e, 16, t.lanes, 1), "");
+             here = LLVMBuildICmp(e->b, LLVMIntEQ, cg_splat(e, at, t.lanes), iota(e, 16, t.lanes, 0, 1), "");
     last = cg_splat(e, LLVMBuildExtractElement(e->b, last, cg_i32(e, 0), ""), t.lanes);
     here = LLVMBuildAnd(e->b, here, cg_splat(e, lone, t.lanes), "");
     return LLVMBuildBitCast(e->b, LLVMBuildSelect(e->b, here, last, all, ""), cg_type(e, t), "");

@@ -59,7 +59,7 @@ static void try(uint32_t t, uint32_t lanes, int32_t n) {
 }
 
 int main(void) {
-    static const int32_t numbers[] = {-1, 0, 1, 2, 3, 5, 7, 8, 12, 15, 16, 99};
+    static const int32_t numbers[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1, 2, 3, 5, 7, 8, 12, 15, 16, 99};
     for (uint32_t t = 0; t < COUNT(types); t++)
         for (uint32_t i = 0; i < COUNT(numbers); i++) {
             try(t, i % 3 ? MOST : 4, numbers[i]);

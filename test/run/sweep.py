@@ -195,6 +195,7 @@ def main():
                 if verdict != "right" and not allowed:
                     said = [line for line in errors.splitlines() if " %s: " % op in line]
                     faults.append("%s (%s) %s: %s --op %s\n    %s" % (op, plan, verdict, shown, re.sub(r"_(f16|bf16|f32|f64)$", "", op), "\n    ".join(said[:3])))
+    faults += ["%s was compared in no case" % op for op, t in sorted(table.items()) if not t["right"] and not t["fault"] and not a.schedules]
     if a.schedules:
         faults += judge_schedules(table, set().union(*(classes_of(path) for path, _ in jobs)))
     lines = ["%-32s %6s %8s %6s %6s %12s %12s %12s" % ("op", "right", "refused", "unfit", "fault", "compared", "uncertain", "error/bound")]
