@@ -86,6 +86,16 @@ int64_t default_inside_words(const walks *w, const walk *of, const tensor_stage 
     return words;
 }
 
+static int64_t score_length_at(const walks *w, const tensor_stage *st, int64_t copies) {
+    uint8_t *seen = arena_alloc(w->p->arena, w->p->op->exprs.len + 1);
+    int64_t sum = 0;
+    memset(seen, 0, w->p->op->exprs.len + 1);
+    for (uint32_t i = 0; i < st->nbody; i++) sum += plan_length(w->p, st->body[i], st->bound[0], copies, seen);
+    return sum;
+}
+
+int64_t default_score_length(const walks *w, const tensor_stage *st) { return score_length_at(w, st, 2) - score_length_at(w, st, 1); }
+
 // ---- Kernels ---------------------------------------------------------------------------------------------
 // Of all bodies, so many copies of what mentions the last index.
 static int64_t length_at(const planner *p, const stage_group *g, uint32_t depth, int64_t copies) {

@@ -272,6 +272,7 @@ static dot_share fill_dot(making *m, const tensor_stage *st, const tensor_var *l
 // All of it at once, as far as lanes and registers go; or by all of the lanes, however few points there are.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all) {
     axis_share s = default_share_axis(m, st, st->bound[0], lanes);
+    default_shorten(m, &s, lanes);
     for (; all && s.lanes < lanes; s.lanes *= 2)
         if (s.vector > 1) s.vector /= 2;
     default_fill_share(m, st, st->bound[0], s);

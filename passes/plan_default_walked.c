@@ -63,9 +63,9 @@ static uint32_t score_depth(const walks *w) {
     return most;
 }
 
-// One step of it is more than a thread has registers for.
-static bool is_long(const walks *w, const walk *of, const row_shares *s) {
-    return default_walk_length(w, of, s->deepest, s->held) > DEFAULT_LONGEST;
+// One step, of so many times a row's numbers, is more than a thread has registers for.
+static bool is_long(const walks *w, const walk *of, const row_shares *s, int64_t times) {
+    return default_walk_length(w, of, s->deepest, times * s->held) > DEFAULT_LONGEST;
 }
 
 // More lanes have half as much of a row each, or a row takes twice the rounds.
@@ -104,7 +104,7 @@ static bool share_rows(const walks *w, const walk *of, row_shares *s) {
         s->lanes *= x->lanes;
         s->held *= x->vector * x->registers;
     }
-    while (is_long(w, of, s) && halve_held(w, s)) continue;
+    while (is_long(w, of, s, 1) && halve_held(w, s)) continue;
     return s->held <= MOST_HELD;
 }
 
@@ -259,8 +259,8 @@ static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
     int64_t most = reduces_scores(w) || w->m->spares || has_classes(w) ? MOST_STEPS / 2 : MOST_STEPS;
     words = arrays_of(w, of, s).gathered * s->held * bytes_along(w, of, s->depth - 1) / 4 + default_inside_words(w, of, s->deepest, s->held);
     while (steps < most && 2 * steps * (words ? words : 1) <= WORDS_AHEAD) steps *= 2;
-    const int64_t most_long = bytes_along(w, of, s->depth - 1) < 4 ? 2 * DEFAULT_LONG : DEFAULT_LONG;
-    while (steps > 1 && steps * default_walk_length(w, of, s->deepest, s->held) > most_long) steps /= 2;
+    const int64_t registers = bytes_along(w, of, s->depth - 1) < 4 ? 2 : 1;
+    while (steps > 1 && steps * default_walk_length(w, of, s->deepest, s->held) > registers * DEFAULT_LONG) steps /= 2;
     return steps;
 }
 
@@ -278,9 +278,7 @@ static void halve_lanes(const walks *w, row_shares *s, int64_t steps) {
     for (uint32_t i = 0; i < w->walks.len; i++) {
         int64_t held = default_walk_is_worth(w, &w->walks.data[i]) ? held_of(w, &w->walks.data[i], s) : 0;
         if (held > most) most = held;
-        row_shares twice = *s;
-        twice.held *= 2;
-        if (is_long(w, &w->walks.data[i], &twice)) return;
+        if (is_long(w, &w->walks.data[i], s, 2)) return;
     }
     level_share *last = &s->level[s->depth - 1];
     bool warps = default_cut_classes(w) && w->m->rows != ROWS_WALKED;
@@ -346,7 +344,9 @@ static void fill_score_share(walks *w, const tensor_stage *st, const row_shares 
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
     bool all = lanes > 1;   // steps are dealt to those that reduce
     if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
+    w->m->length = default_score_length(w, st) * (st->nleft == s->depth ? s->held : 1);
     default_dot_share(w->m, st, lanes, all);
+    w->m->length = 0;
 }
 
 // How a walk's rows are dealt out.

@@ -53,6 +53,7 @@ uint32_t default_row_sizes(const walks *w, int64_t groups, default_row_size size
 // ---- plan_default_length.c -------------------------------------------------------------------------------
 // Instructions of a step: for an edge, and so many numbers of its row, along the last index of the deepest sum.
 int64_t default_walk_length(const walks *w, const walk *of, const tensor_stage *deepest, int64_t held);
+int64_t default_score_length(const walks *w, const tensor_stage *st);   // instructions for each point that it reduces
 // Words of 32 bits that its scores load for what they reduce of their own.
 int64_t default_inside_words(const walks *w, const walk *of, const tensor_stage *deepest, int64_t held);
 // ---- plan_default_nest.c ---------------------------------------------------------------------------------

@@ -37,10 +37,7 @@ TIMEOUT, MEMORY = 600, 6 << 30   # of a compiler: seconds, bytes
 # (op, cliff): why. As the default schedules get better, lines leave.
 KNOWN = {
     ("ordered_grad_f32", "steps"): "what a map of two axes takes to a point is not walked by rows",
-    ("score_grad_f32", "spill"): "the room that the walk asks for leaves a sixth too few registers, and room gives way from a third on",
-    ("waves_f32", "spill"): "eight edges by four features are written out, however long what is computed for each",
-    ("agnn_grad_f32", "spill"): "as score_grad_f32",
-    ("hgt_f32", "spill"): "likewise",
+    ("agnn_grad_f32", "spill"): "a block of 512 threads combines the parts of a row, however many states it has of it",
     ("hgt_grad_f32", "blocks"): "sums over types of nodes are dealt out to blocks by their type alone",
     ("rgcn_basis_grad_f32", "blocks"): "likewise",
     ("moments_grad_f32", "blocks"): "rows are taken to few segments, each of which has a block",
