@@ -36,6 +36,7 @@ typedef struct {
     VEC(const char *) schedules;   // of the file
     bool *sparse;                  // per space: a map leads from or into it
     bool gradient;
+    const char *twin;   // of a gradient: the one that is given what is saved, which may be nothing
 } test_op;
 typedef VEC(test_op) test_ops;
 test_op test_op_new(arena *a, const unit_op *o);
@@ -103,6 +104,7 @@ typedef struct {
 typedef struct {
     const test_op *op;
     test_target target;
+    const char *name;            // of the op, or of its twin
     const char *machine;         // what its schedules are for: "host", "sm_90"
     test_schedules schedules;    // none: those of the file, or the default's
     VEC(const char *) options;   // "--graph=er:9:20", "-DF=8": a word each

@@ -8,7 +8,7 @@
 // ---- Drawing ---------------------------------------------------------------------------------------------
 static const int64_t extents[] = {0, 1, 2, 3, 4, 4, 5, 7, 8, 8, 12, 16, 32, 33};
 enum { GRAPHS_A_CASE = 3, GRAPHS_A_PACK = 8 };   // packed, they share a cubin
-enum { ONE_OPTION = 25, UNKNOWN = 30, MORE_ROWS = 8 };   // per cent of the cases
+enum { ONE_OPTION = 25, UNKNOWN = 30, MORE_ROWS = 8, TWIN = 25 };   // per cent of the cases
 
 static void option(arena *a, test_case *c, const char *text) { VEC_PUSH(a, &c->options, text); }
 
@@ -168,10 +168,14 @@ static void draw_schedule(arena *a, const test_stock *k, test_case *c, test_rng 
 }
 
 test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target, test_rng *r) {
-    test_case c = {.op = op, .target = target, .machine = target == TEST_HOST ? "host" : "sm_90"};
+    test_case c = {.op = op, .name = op->name, .target = target, .machine = target == TEST_HOST ? "host" : "sm_90"};
     const driver *d = stock->d;
     const bool one = test_chance(r, ONE_OPTION);   // besides the schedule: all else is plain
     if (op->gradient) test_drew_other(a, &c, TEST_GRADIENT);
+    if (op->twin && !option_given(d, OPT_PACK) && test_chance(r, TWIN)) {
+        c.name = op->twin;
+        test_drew_other(a, &c, TEST_TWIN);
+    }
     draw_graphs(a, d, &c, r);
     int64_t *sizes = draw_sizes(a, d, &c, r, one);
     draw_rows(a, d, &c, r);

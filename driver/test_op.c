@@ -49,6 +49,8 @@ static void find_sparse(const tensor_op *op, bool *sparse) {
 test_op test_op_new(arena *a, const unit_op *o) {
     const frontend_op *f = &o->frontend->ops.data[o->number];
     test_op t = {.name = f->name, .op = o->op, .sparse = ARENA_ARRAY(a, bool, o->op->spaces.len + 1), .gradient = f->grad != NULL};
+    const uint32_t twin = t.gradient ? frontend_twin_of(o->frontend, o->number) : UINT32_MAX;
+    if (twin != UINT32_MAX) t.twin = o->frontend->ops.data[twin].name;
     for (const ast_generic *g = f->item->generics; g && t.ntypes < 4; g = g->next)
         if (!g->kind.text || !strcmp(g->kind.text, "float")) t.types[t.ntypes++] = g->name.text;
     for (uint32_t i = 0; i < o->op->stages.len; i++)

@@ -25,6 +25,7 @@ static bool tests_inside(kernel *k, const loop_body *body) {
             return true;
         if (n->kind == LOOP_FOR && (varies(k, n->lo) || varies(k, n->hi))) return true;
         if (n->kind == LOOP_LET && varies(k, n->value)) return true;
+        if (n->kind == LOOP_CONTRIBUTE && n->valid && varies(k, n->valid)) return true;   // parts, some of which are of nothing
     }
     return false;
 }

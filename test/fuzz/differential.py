@@ -34,11 +34,15 @@ def library():
     return files + [os.path.join(ROOT, "test", "run", "new_ops.gnn")] + [f for f in WRITTEN if os.path.basename(os.path.dirname(f)) != "schedules"]
 
 
+ILL = {"default_extremes.gnn"}   # a reducer of its own with an identity that is none: the order decides
+
+
 def written():
     """Schedules by hand, of the library's ops and of tests: statements are taken over from these."""
     folders = [os.path.join(ROOT, "test", *f) for f in (("stdlib", "schedules"), ("schedule",), ("passes",))]
     files = [os.path.join(folder, f) for folder in folders for f in sorted(os.listdir(folder)) if f.endswith(".gnn")]
     texts = [(f, open(f, encoding="utf-8").read()) for f in files]
+    texts = [(f, text) for f, text in texts if os.path.basename(f) not in ILL]
     return [f for f, text in texts if re.search(r"^schedule ", text, re.M) and "%expect" not in text and "not %gnnc" not in text]
 
 
@@ -90,7 +94,7 @@ def run(args, batch):
     count = counts(done.stdout)
     if args.op and "has no op" in done.stderr:
         return [0] * 6, ""
-    bad = done.returncode != 0 and not (drawn and random_ops_refused(done))
+    bad = done.returncode != 0 and not ((drawn or path in WRITTEN) and random_ops_refused(done))
     if drawn and not bad and not args.pack:
         os.remove(path)
     return count, " ".join(command) + "\n" + done.stdout[-3000:] + done.stderr[-1000:] if bad else ""
@@ -129,7 +133,7 @@ class Packs:
 
 
 def random_ops_refused(done):
-    """An op that the language does not take, by a diagnostic: random_ops.py counts such."""
+    """An op that the language does not take, by a diagnostic, or not with these sizes: random_ops.py counts such."""
     return done.returncode == 1 and not LINE.search(done.stdout) and not NOTHING.search(done.stdout) and "FAILS" not in done.stdout
 
 
