@@ -79,7 +79,7 @@ def batches(args):
             of_random += n
         else:
             n = min(left, BATCH)
-            yield files[number % len(files)], number, n
+            yield files[(number + 17 * args.seed) % len(files)], number, n   # runs of few cases begin at other files
         left -= n
         number += 1
 
