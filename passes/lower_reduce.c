@@ -25,7 +25,19 @@ static bool tests_inside(kernel *k, const loop_body *body) {
             return true;
         if (n->kind == LOOP_FOR && (varies(k, n->lo) || varies(k, n->hi))) return true;
         if (n->kind == LOOP_LET && varies(k, n->value)) return true;
-        if (n->kind == LOOP_CONTRIBUTE && n->valid && varies(k, n->valid)) return true;   // parts, some of which are of nothing
+    }
+    return false;
+}
+
+// Whether parts may be of nothing for some lanes alone: what chooses the terms differs between them.
+static bool parts_differ(kernel *k, const tensor_stage *st, const loop_body *body) {
+    bool differ = false;
+    for (uint32_t i = 0; i < st->nfilters; i++) differ |= varies(k, st->filters[i]);
+    for (uint32_t i = 0; i < st->nkeys; i++) differ |= varies(k, st->keys[i].lhs) || varies(k, st->keys[i].rhs);
+    if (!differ) return false;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        if (parts_differ(k, st, &n->body) || (n->kind == LOOP_CONTRIBUTE && n->valid && varies(k, n->valid))) return true;
     }
     return false;
 }
@@ -122,7 +134,7 @@ static reduction *reduction_new(kernel *k, const loop_node *n, uint32_t stage) {
     r->types = ARENA_ARRAY(a, simt_type, r->n);
     for (uint32_t i = 0; i < r->r->nstate; i++)
         r->types[i] = (simt_type){lw_value_element(k, r->r->state_types[i].type), lanes};
-    if (r->some) r->types[r->r->nstate] = (simt_type){SIMT_PRED, tests_inside(k, &n->body) ? lanes : 1};
+    if (r->some) r->types[r->r->nstate] = (simt_type){SIMT_PRED, tests_inside(k, &n->body) || parts_differ(k, st, &n->body) ? lanes : 1};
     return r;
 }
 
