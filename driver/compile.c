@@ -1,5 +1,6 @@
 // gnnc compile: ops to the forms asked for, on every target asked for.
 #include "driver.h"
+#include "loop.h"
 #include "passes/facts.h"
 
 #include <string.h>
@@ -173,12 +174,17 @@ static bool no_loop_form(driver *d, const unit_op *o) {
     return false;
 }
 
-// Versions that are not naive, which needs no loop IR, one text after the other.
+// Versions that are not naive, which needs no loop IR.
 static bool print_loops(driver *d, const unit_op *o, textbuf *out) {
-    for (uint32_t i = 0; i < o->plans.len; i++) {
-        if (o->made.len > 1) textbuf_printf(out, "%s// version %s\n", i ? "\n" : "", o->made.data[i]->name);
-        loop_print(out, o->plans.data[i]);
+    loop_text made = {.definition = o->op};
+    for (uint32_t i = 0; i < o->plans.len && !o->text; i++) {
+        const program_version *v = &o->program->versions.data[i];
+        loop_version version = {.name = v->name};
+        for (uint32_t k = 0; k < v->guards.len; k++) VEC_PUSH(d->arena, &version.guards, v->guards.data[k]);
+        VEC_PUSH(d->arena, &made.plans, o->plans.data[i]);
+        VEC_PUSH(d->arena, &made.versions, version);
     }
+    if (o->plans.len) loop_print_text(out, o->text ? o->text : &made);
     return o->plans.len || no_loop_form(d, o);
 }
 

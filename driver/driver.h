@@ -121,7 +121,7 @@ typedef struct {
     const cg_target *planned;    // for which target
     loop_plans plans;            // its loop plans, none of the naive one
     schedule_list made;          // and the schedules they come from
-    loop_plan *text;             // .loop: the plan that was read
+    loop_text *text;             // .loop: what was read
     simt_module *module;         // .simt: from the start; else made by unit_program
     frontend_unit *frontend;     // .gnn: where it comes from, and its number there
     uint32_t number;

@@ -147,13 +147,14 @@ static bool load_tensor(driver *d, unit *u, const source_file *source) {
 }
 
 static bool load_loop(driver *d, unit *u, const source_file *source) {
-    loop_plan *plan = NULL;
+    loop_text *text = ARENA_NEW(d->arena, loop_text);
     op_names names = {0};
-    if (!loop_parse(d->arena, d->ds, source, &plan)) return false;
-    VEC_PUSH(d->arena, &names.all, plan->op->name);
+    if (!loop_parse(d->arena, d->ds, source, text)) return false;
+    tensor_op *op = text->definition ? text->definition : text->plans.data[0]->op;
+    VEC_PUSH(d->arena, &names.all, op->name);
     if (!check_op_names(d, u->path, &names)) return false;
-    unit_op o = {.name = plan->op->name, .op = plan->op, .text = plan};
-    VEC_PUSH(d->arena, &o.plans, plan);
+    unit_op o = {.name = op->name, .op = op, .text = text};
+    for (uint32_t i = 0; i < text->plans.len; i++) VEC_PUSH(d->arena, &o.plans, text->plans.data[i]);
     add_op(d, u, o);
     return true;
 }

@@ -231,7 +231,19 @@ typedef struct loop_plan {
     VEC(const char *) relative;   // stages whose products are rounded relative to a maximum found on the run, or of approximate exponentials
     bool narrow;               // those in cells of windows are, differences among them of numbers rounded apart
     bool near;                 // some exponentials are the machine's approximations
+    bool any_strides;          // arrays may lie as they do: nothing is taken for granted of them for the sake of addresses
 } loop_plan;
+
+// A text (LOOP.md): versions of an op, each a plan and what it takes for granted, and the op as it is defined; or a plan alone.
+typedef struct {
+    const char *name;            // NULL: a plan alone, whose guards its loops tell
+    VEC(program_guard) guards;   // of the definition's spaces and parameters
+} loop_version;
+typedef struct loop_text {
+    tensor_op *definition;       // NULL: of a plan alone
+    VEC(loop_plan *) plans;
+    VEC(loop_version) versions;  // of each plan
+} loop_text;
 
 loop_plan *loop_plan_new(arena *a, const tensor_op *op);   // copies op, each stage with variables of its own; all in memory, no steps
 tensor_val loop_add_val(loop_plan *p, tensor_val_info info, loop_value where);
@@ -344,8 +356,9 @@ const loop_node *loop_unordered(const loop_plan *p);                          //
 
 // ---- Text and verification -------------------------------------------------------------------------------
 void loop_print(textbuf *out, const loop_plan *p);   // the op in tensor IR, then the plan
-// false: ds tells why. What loop_print writes reads back to the same text.
-bool loop_parse(arena *a, diag_set *ds, const source_file *text, loop_plan **out);
+void loop_print_text(textbuf *out, const loop_text *t);   // likewise each plan, with its version, and the definition
+// false: ds tells why. What loop_print and loop_print_text write reads back to the same text.
+bool loop_parse(arena *a, diag_set *ds, const source_file *text, loop_text *out);
 const char *loop_verify(arena *a, const loop_plan *p);   // NULL, or what is wrong, in words
 
 #endif

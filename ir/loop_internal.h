@@ -16,6 +16,10 @@ typedef struct {
 loop_names loop_names_of(arena *a, const tensor_op *op, const char *const *vals, const char *const *own,
                          const bool *positions);
 
+// Names of stages in a text, and what its sizes call the spaces and parameters of an op.
+const char **loop_stage_names(arena *a, const tensor_op *op);
+program loop_names_in_sizes(arena *a, const tensor_op *op, const char *const *spaces, const char *const *vals);
+
 void loop_own_variables(
     tensor_op *op);   // no two stages have a variable in common, but the step of their recurrence
 

@@ -259,23 +259,107 @@ static void read_plan(plan_parser *p) {
     tensor_lex_expect(t, "{");
     while (!t->failed && !tensor_lex_is(&t->tok, "}")) read_item(p);
     tensor_lex_expect(t, "}");
-    if (t->tok.kind != TOK_END)
-        tensor_parse_fail(t, E0971, t->tok.at,
-                          "expected the end: a text holds one plan; of several versions, keep what stands between two lines '// version'");
     span at = name.at;
     const char *fault = t->failed ? NULL : loop_fault(t->arena, p->plan, &at);
     if (fault) tensor_parse_fail(t, E0976, at, "%s", fault);
 }
 
-bool loop_parse(arena *a, diag_set *ds, const source_file *text, loop_plan **out) {
-    plan_parser p = {.text = tensor_parse_start(a, ds, text)};
-    tensor_op *op = tensor_parse_op(&p.text, true);
-    if (!op) return false;
-    p.plan = loop_plan_new(a, op);
-    p.text.op = p.plan->op;
-    p.text.plan = true;
-    name_all(&p);
-    read_plan(&p);
-    *out = p.plan;
-    return !p.text.failed;
+// ---- The whole text --------------------------------------------------------------------------------------
+
+typedef struct {
+    plan_parser p;
+    VEC(read_version) versions;   // of each plan; name END: it has none
+    loop_text *out;
+    span definition_at;
+} text_reading;
+
+static void read_definition(text_reading *r) {
+    parser *t = &r->p.text;
+    if (r->out->definition) tensor_parse_fail(t, E0971, t->tok.at, "a text holds one definition");
+    t->plan = false;
+    r->definition_at = t->tok.at;
+    r->out->definition = tensor_parse_op(t, false);
+}
+
+static void read_planned(text_reading *r) {
+    plan_parser *p = &r->p;
+    p->text.plan = false;
+    tensor_op *op = tensor_parse_op(&p->text, true);
+    if (!op) return;
+    p->plan = loop_plan_new(p->text.arena, op);
+    p->text.op = p->plan->op;
+    p->text.plan = true;
+    name_all(p);
+    read_plan(p);
+    read_version v = {0};
+    if (tensor_lex_accept(&p->text, "version")) loop_parse_version(p, &v);
+    VEC_PUSH(p->text.arena, &r->out->plans, p->plan);
+    VEC_PUSH(p->text.arena, &r->versions, v);
+}
+
+static bool same_values(const tensor_op *a, const tensor_op *b) {
+    if (a->nparams != b->nparams) return false;
+    for (tensor_val v = 0; v < a->nparams; v++) {
+        const tensor_val_info *x = &a->vals.data[v], *y = &b->vals.data[v];
+        bool same = !strcmp(x->name, y->name) && x->role == y->role && x->type == y->type && x->rank == y->rank &&
+                    x->inplace == y->inplace && (x->type != DT_INDEX || x->into == y->into);
+        for (uint32_t i = 0; same && i < x->rank; i++) same = x->axes[i] == y->axes[i];
+        if (!same) return false;
+    }
+    return true;
+}
+
+// A plan's op is the definition's, rewritten: it is called with the same spaces and parameters, and may have more spaces.
+static bool same_call(const tensor_op *definition, const tensor_op *op) {
+    if (strcmp(definition->name, op->name) || op->spaces.len < definition->spaces.len) return false;
+    for (tensor_space s = 0; s < definition->spaces.len; s++)
+        if (strcmp(definition->spaces.data[s].name, op->spaces.data[s].name) ||
+            definition->spaces.data[s].kind != op->spaces.data[s].kind)
+            return false;
+    return same_values(definition, op);
+}
+
+static void resolve_version(text_reading *r, uint32_t i) {
+    parser *t = &r->p.text;
+    loop_plan *plan = r->out->plans.data[i];
+    const read_version *v = &r->versions.data[i];
+    loop_version made = {0};
+    if (!v->name.text) tensor_parse_fail(t, E0971, plan->op->at, "this plan has no version, as plans beside a definition have");
+    else if (!same_call(r->out->definition, plan->op))
+        tensor_parse_fail(t, E0972, plan->op->at, "the spaces and parameters of this op are not those of the definition");
+    for (uint32_t k = 0; !t->failed && k < i; k++)
+        if (!strcmp(r->versions.data[k].name.text, v->name.text))
+            tensor_parse_fail(t, E0972, v->name.at, "there already is a version '%s'", v->name.text);
+    if (!t->failed && !strcmp(v->name.text, "naive")) tensor_parse_fail(t, E0972, v->name.at, "the version 'naive' is the compiler's own");
+    if (!t->failed) loop_parse_resolve(&r->p, r->out->definition, plan, v, &made);
+    VEC_PUSH(t->arena, &r->out->versions, made);
+}
+
+// A plan by itself stands for its op; so does one that was cut out with its version.
+static void resolve(text_reading *r) {
+    parser *t = &r->p.text;
+    loop_version alone = {0};
+    if (r->out->definition) {
+        for (uint32_t i = 0; i < r->out->plans.len && !t->failed; i++) resolve_version(r, i);
+        if (!r->out->plans.len) tensor_parse_fail(t, E0971, r->definition_at, "the definition has no plan");
+        return;
+    }
+    loop_plan *plan = r->out->plans.data[0];
+    if (r->out->plans.len > 1)
+        tensor_parse_fail(t, E0971, r->out->plans.data[1]->op->at,
+                          "a second plan: of several each has a version, and the definition of the op ends the text");
+    else if (r->versions.data[0].name.text) loop_parse_resolve(&r->p, plan->op, plan, &r->versions.data[0], &alone);
+    VEC_PUSH(t->arena, &r->out->versions, alone);
+}
+
+bool loop_parse(arena *a, diag_set *ds, const source_file *text, loop_text *out) {
+    text_reading r = {.p = {.text = tensor_parse_start(a, ds, text)}, .out = out};
+    parser *t = &r.p.text;
+    *out = (loop_text){0};
+    do
+        if (tensor_lex_accept(t, "definition")) read_definition(&r);
+        else read_planned(&r);
+    while (!t->failed && t->tok.kind != TOK_END);
+    if (!t->failed) resolve(&r);
+    return !t->failed;
 }

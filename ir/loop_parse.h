@@ -13,6 +13,20 @@ typedef struct {
     uint32_t depth;     // of bodies
 } plan_parser;
 
+// A version as it stands in the text; what names things of the definition is understood when that has been read.
+typedef struct {
+    program_guard guard;
+    token param, sizes;      // HOLDS: its sizes
+} read_guard;
+typedef struct {
+    token name;              // END: a plan without a version
+    VEC(read_guard) guards;
+    VEC(token) apart, relative, every;
+    VEC(uint32_t) times;     // of each of every
+} read_version;
+void loop_parse_version(plan_parser *p, read_version *out);   // behind `version`
+void loop_parse_resolve(plan_parser *p, const tensor_op *definition, loop_plan *plan, const read_version *v, loop_version *out);
+
 void loop_parse_number(plan_parser *p, uint32_t *out);   // positive
 void loop_parse_pad(plan_parser *p, uint32_t *out);
 uint32_t loop_parse_stage(plan_parser *p);

@@ -266,6 +266,8 @@ typedef struct {
 } program;
 
 void size_print(textbuf *out, const program *p, const size_expr *e);
+// What size_print wrote, of the spaces and parameters of p; false: it is none.
+bool size_read(arena *a, const program *p, const char *text, size_expr *out);
 // The plan as text (--emit=plan): spaces, parameters, prepared structures, temporaries, steps.
 void program_print(textbuf *out, const program *p);
 

@@ -15,6 +15,7 @@ const pass_info *pass_at(uint32_t i);   // NULL past the last
 
 // Told after each pass what there is then: --print-after. The op of tensor IR, the loop plan or the program; others NULL.
 typedef struct loop_plan loop_plan;
+typedef struct loop_text loop_text;
 typedef struct {
     void (*seen)(void *user, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);   // NULL: nobody
     void *user;
@@ -50,7 +51,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
 schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
                          const pass_options *o);
 
-// A plan read from text: the plan, where its vectors fall on their alignment, then the naive plan.
-program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine, const pass_options *o);
+// Plans read from text: each where its version's guards hold and its vectors fall on their alignment, then the naive plan.
+program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *machine, const pass_options *o);
 
 #endif

@@ -179,6 +179,7 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
                  .machine = m,
                  .facts = facts,
                  .nspaces = op->spaces.len};
+    plan->any_strides = facts->any_strides;
     if (s->names_apart) name_apart(&p);
     return p;
 }

@@ -1,4 +1,4 @@
-// A loop plan that was read from text, as a program: a version guarded where its vectors take something for
+// Loop plans that were read from text, as a program: versions guarded as the text says and where vectors take something for
 // granted, then the naive plan.
 #include "planner.h"
 
@@ -75,40 +75,60 @@ static bool naive_can(const planner *p) {
     return true;
 }
 
-program *pass_loop(arena *a, diag_set *ds, loop_plan *plan, const char *machine, const pass_options *o) {
-    version_facts facts = {.index_bits = o->index_bits};
-    planner guards = {.arena = a,
-                      .ds = ds,
-                      .plan = plan,
-                      .op = plan->op,
-                      .machine = machine_find(machine),
-                      .facts = &facts};
-    program *p = naive_can(&guards) ? pass_naive(a, ds, plan->op, o) : NULL;
-    if (!p) return NULL;
-    span at = plan->op->at;
+static bool is_good(planner *p, bool nondeterministic) {
+    span at = p->op->at;
     const loop_kernel *in = NULL;
-    const char *refusal = lower_refusal(a, plan, &at, &in);
-    if (refusal) diag(ds, E0977, at, "%s", refusal);
-    if (refusal) return NULL;
-    const loop_node *unordered = o->nondeterministic ? NULL : loop_unordered(plan);
-    if (unordered) {
-        diagnostic *d = diag(ds, E0555, unordered->at,
-                             "floats combined in memory meet in another order at each launch");
-        diag_help(d, "compile with --no-deterministic, or stage the states: 'store_state'");
-        return NULL;
-    }
+    const char *refusal = lower_refusal(p->arena, p->plan, &at, &in);
+    if (refusal) diag(p->ds, E0977, at, "%s", refusal);
+    if (refusal) return false;
+    const loop_node *unordered = nondeterministic ? NULL : loop_unordered(p->plan);
+    if (!unordered) return true;
+    diagnostic *d = diag(p->ds, E0555, unordered->at,
+                         "floats combined in memory meet in another order at each launch");
+    diag_help(d, "compile with --no-deterministic, or stage the states: 'store_state'");
+    return false;
+}
+
+// What the text says, and what its loops ask for, which may have been edited.
+static bool find_guards(planner *p) {
     vector_vars vars = {0};
-    for (uint32_t i = 0; i < plan->steps.len; i++) {
-        const loop_step *step = &plan->steps.data[i];
+    for (uint32_t i = 0; i < p->plan->steps.len; i++) {
+        const loop_step *step = &p->plan->steps.data[i];
         if (step->kind != LOOP_LAUNCH) continue;
-        if (!compiles(&guards, step->kernel)) return NULL;
-        guard_body(&guards, &step->kernel->body, &vars);
+        if (!compiles(p, step->kernel)) return false;
+        guard_body(p, &step->kernel->body, &vars);
     }
-    plan_whole_guards(&guards);
-    program_version v = {.name = "text"}, naive = p->versions.data[0];
-    for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &v.guards, facts.guards.data[i]);
-    lower_plan(a, plan, p, &v, &(lower_options){guards.machine, o->index_bits, false});
-    p->versions.data[0] = v;
+    plan_whole_guards(p);
+    if (p->facts->narrow) plan_narrow_guards(p);
+    return true;
+}
+
+// A plan with a version is one of the compiler's, whose positions and offsets fit 31 bits.
+static bool add_plan(diag_set *ds, program *p, loop_plan *plan, const loop_version *said, const machine *m,
+                     const pass_options *o, program_version *out) {
+    arena *a = plan->arena;
+    version_facts facts = {.index_bits = o->index_bits, .narrow = said->name, .any_strides = plan->any_strides};
+    for (uint32_t i = 0; i < said->guards.len; i++) VEC_PUSH(a, &facts.guards, said->guards.data[i]);
+    planner guards = {.arena = a, .ds = ds, .plan = plan, .op = plan->op, .machine = m, .facts = &facts, .nspaces = p->spaces.len};
+    if (!is_good(&guards, o->nondeterministic) || !find_guards(&guards)) return false;
+    *out = (program_version){.name = said->name ? said->name : "text"};
+    for (uint32_t i = 0; i < facts.guards.len; i++) VEC_PUSH(a, &out->guards, facts.guards.data[i]);
+    lower_plan(a, plan, p, out, &(lower_options){m, o->index_bits, facts.narrow});
+    return true;
+}
+
+program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *machine, const pass_options *o) {
+    tensor_op *op = text->definition ? text->definition : text->plans.data[0]->op;
+    const planner whole = {.arena = a, .ds = ds, .plan = text->plans.data[0], .op = op};
+    program *p = naive_can(&whole) ? pass_naive(a, ds, op, o) : NULL;
+    if (!p) return NULL;
+    const program_version naive = p->versions.data[0];
+    p->versions.len = 0;
+    for (uint32_t i = 0; i < text->plans.len; i++) {
+        program_version v;
+        if (!add_plan(ds, p, text->plans.data[i], &text->versions.data[i], machine_with(a, machine, o), o, &v)) return NULL;
+        VEC_PUSH(a, &p->versions, v);
+    }
     VEC_PUSH(a, &p->versions, naive);
     pass_done(&o->after, "lower", NULL, NULL, p);
     return p;

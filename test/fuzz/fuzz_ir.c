@@ -70,11 +70,11 @@ static void use_tensor(const source *s) {
 // ---- Loop IR ---------------------------------------------------------------------------------------------
 static bool print_loop(const source *s, textbuf *out) {
     diag_set *ds = diag_set_new(s->arena, source_map_new(s->arena));
-    loop_plan *plan = NULL;
+    loop_text text;
     bool good = loop_parse(s->arena, ds, source_map_add(diag_sources(ds), "fuzz.loop", s->text, s->length),
-                           &plan);
+                           &text);
     if (good == (diag_errors(ds) > 0)) ICE("a result that its diagnostics do not explain");
-    if (good) loop_print(out, plan);
+    if (good) loop_print_text(out, &text);
     return good;
 }
 
