@@ -174,6 +174,7 @@ static bool run_slots(testing *t, slot *slots) {
         for (uint32_t i = 0; i < t->jobs; i++) {
             if (!slots[i].child && next < end && (!t->until || seconds() < t->until)) {
                 start(t, &slots[i], next++);
+                if (t->d->io_fault) return false;
                 if (!slots[i].child) return cannot_run(t, strerror(errno));
             }
             children[i] = slots[i].child;

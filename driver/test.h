@@ -167,7 +167,7 @@ test_child *test_any_ended(test_child **children, uint32_t n);               // 
 test_outcome test_end(arena *a, test_child *child, FILE *pack);
 void test_cancel(test_child *child);   // one that may still run
 // The schedules that apply to an op, and the default, as `gnnc --emit=schedule` prints them with these options; NULL: it prints none.
-const char *test_default_text(arena *a, const driver *d, const char *op, const test_case *c, bool same);
+const char *test_default_text(arena *a, driver *d, const char *op, const test_case *c, bool same);
 
 // ---- Counts of what was drawn (test_draws.c) -------------------------------------------------------------
 typedef struct {

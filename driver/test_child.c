@@ -174,15 +174,26 @@ static words printing_of(arena *a, const driver *d, const char *op, const test_c
     return w;
 }
 
-const char *test_default_text(arena *a, const driver *d, const char *op, const test_case *c, bool same) {
+// false: the system refuses what it takes, errno tells what.
+static bool run_child(int output, int errors, const words *w, int *status) {
+    fflush(NULL);
+    pid_t p = output < 0 || errors < 0 ? -1 : fork(), ended;
+    if (!p) child_runs(output, errors, w);
+    if (p < 0) return false;
+    while ((ended = waitpid(p, status, 0)) < 0 && errno == EINTR) {
+    }
+    return ended >= 0;
+}
+
+const char *test_default_text(arena *a, driver *d, const char *op, const test_case *c, bool same) {
     words w = printing_of(a, d, op, c, same);
     int output = memfd_create("gnnc-test", MFD_CLOEXEC), errors = memfd_create("gnnc-test", MFD_CLOEXEC), status = 1;
-    fflush(NULL);
-    pid_t p = output < 0 || errors < 0 ? -1 : fork();
-    if (!p) child_runs(output, errors, &w);
-    while (p > 0 && waitpid(p, &status, 0) < 0 && errno == EINTR) {
+    bool ran = run_child(output, errors, &w, &status), printed = ran && WIFEXITED(status) && !WEXITSTATUS(status);
+    const char *text = printed ? read_all(a, output) : NULL;
+    if (!ran || (printed && !text)) {
+        d->io_fault = true;
+        diag(d->ds, E0822, NO_SPAN, "the default's schedules cannot be printed: %s", strerror(errno));
     }
-    const char *text = p > 0 && WIFEXITED(status) && !WEXITSTATUS(status) ? read_all(a, output) : NULL;
     if (output >= 0) close(output);
     if (errors >= 0) close(errors);
     return text;
