@@ -152,6 +152,12 @@ static const char *read_all(arena *a, int fd) {
     return text;
 }
 
+// Of a run that ended for lack of something: the line that says so.
+static const char *reason_in(arena *a, const char *text) {
+    const char *error = strstr(text, "error[E08"), *at = error ? strstr(error, ": ") + 2 : text;
+    return arena_strndup(a, at, strcspn(at, "\n"));
+}
+
 // ---- The default's schedules -----------------------------------------------------------------------------
 static bool compiles_alike(const char *option) {
     return !strncmp(option, "-D", 2) || !strncmp(option, "--index=", 8) || !strncmp(option, "--block-size=", 13) || !strncmp(option, "--no-det", 8);
@@ -188,11 +194,12 @@ static bool run_child(int output, int errors, const words *w, int *status) {
 const char *test_default_text(arena *a, driver *d, const char *op, const test_case *c, bool same) {
     words w = printing_of(a, d, op, c, same);
     int output = memfd_create("gnnc-test", MFD_CLOEXEC), errors = memfd_create("gnnc-test", MFD_CLOEXEC), status = 1;
-    bool ran = run_child(output, errors, &w, &status), printed = ran && WIFEXITED(status) && !WEXITSTATUS(status);
-    const char *text = printed ? read_all(a, output) : NULL;
-    if (!ran || (printed && !text)) {
+    bool ran = run_child(output, errors, &w, &status), ended = ran && WIFEXITED(status),
+         printed = ended && WEXITSTATUS(status) == STATUS_GOOD, lacks = ended && WEXITSTATUS(status) == STATUS_IO;
+    const char *text = printed ? read_all(a, output) : NULL, *said = lacks ? read_all(a, errors) : NULL;
+    if (!ran || lacks || (printed && !text)) {
         d->io_fault = true;
-        diag(d->ds, E0822, NO_SPAN, "the default's schedules cannot be printed: %s", strerror(errno));
+        diag(d->ds, E0822, NO_SPAN, "the default's schedules cannot be printed: %s", said ? reason_in(a, said) : strerror(errno));
     }
     if (output >= 0) close(output);
     if (errors >= 0) close(errors);
@@ -239,12 +246,6 @@ static test_outcome fault(arena *a, const char *text, const char *format, const 
 
 static test_outcome lacking(const char *why) {
     return (test_outcome){.verdict = TEST_LACKING, .kind = "", .text = why};
-}
-
-// Of a run that ended for lack of something: the line that says so.
-static const char *reason_in(arena *a, const char *text) {
-    const char *error = strstr(text, "error[E08"), *at = error ? strstr(error, ": ") + 2 : text;
-    return arena_strndup(a, at, strcspn(at, "\n"));
 }
 
 static test_outcome outcome_of(arena *a, int status, const char *text) {
