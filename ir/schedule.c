@@ -37,8 +37,8 @@ static bool same_text(const char *a, const char *b) { return a == b || (a && b &
 bool schedule_covers(const char *path, const char *stage) {
     if (!path) return true;
     if (!stage) return false;
-    size_t n = strlen(path);
-    return !strncmp(path, stage, n) && (!stage[n] || stage[n] == '.');
+    while (*path && *path == *stage) path++, stage++;
+    return !*path && (!*stage || *stage == '.');
 }
 
 static bool is_about(const schedule_cell *c, const char *subject) {

@@ -5,6 +5,7 @@
 //  h]
 #include "plan_default.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { INLINE_COST = 49 };   // operations of a body that every reader may compute again: the weights of a GAT, of a softmax
@@ -414,13 +415,18 @@ static bool mentions(const planner *p, tensor_expr e, tensor_var v, uint8_t *see
     return false;
 }
 
+// Questions are asked by the thousand: what they mark goes at their end, not with the arena.
 static uint8_t *none_seen(const planner *p) {
-    uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
-    memset(seen, 0, p->op->exprs.len + 1);
-    return seen;
+    uint8_t *seen = xmalloc(p->op->exprs.len + 1);
+    return memset(seen, 0, p->op->exprs.len + 1);
 }
 
-bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) { return mentions(p, e, v, none_seen(p)); }
+bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) {
+    uint8_t *seen = none_seen(p);
+    bool does = mentions(p, e, v, seen);
+    free(seen);
+    return does;
+}
 
 static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user, uint8_t *seen) {
     const tensor_node *n = tensor_node_at(p->op, e);
@@ -441,5 +447,6 @@ bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, voi
     for (uint32_t i = 0; i < st->nkeys; i++)
         all = all && loads_in(p, st->keys[i].lhs, visit, user, seen) &&
               loads_in(p, st->keys[i].rhs, visit, user, seen);
+    free(seen);
     return all;
 }
