@@ -52,6 +52,25 @@ typedef struct {
 bool cg_emit(arena *a, diag_set *ds, const simt_module *m, const cg_target *t, cg_form form, const cg_options *o,
              cg_output *out);
 
+// PTX that others wrote, or edited (ptx_head.c): what it says of itself, outside of the bodies of its kernels.
+typedef struct {
+    const char *name;
+    span at;
+    VEC(uint32_t) params;        // bytes of each
+    uint32_t threads, most;      // .reqntid, .maxntid: all of a block; 0: not said
+} cg_ptx_entry;
+typedef struct {
+    const char *note;            // its first line, where that is a comment, or ""
+    uint32_t version;            // PTX version × 10
+    const char *arch;            // "sm_90a"
+    span version_at, arch_at, shared_at;
+    bool shared_mixed;           // of a size (shared_at), beside shared memory that a launch gives
+    VEC(cg_ptx_entry) entries;   // at least one
+} cg_ptx_head;
+bool cg_ptx_read(arena *a, diag_set *ds, const source_file *text, cg_ptx_head *out);   // false: diagnostics tell why
+const cg_ptx_entry *cg_ptx_find(const cg_ptx_head *h, const char *name);   // NULL if there is none
+bool cg_ptx_assemble(arena *a, diag_set *ds, const cg_output *ptx, const cg_arch *arch, const cg_options *o, cg_output *out);
+
 // What a kernel takes (usage.c): of a multiprocessor of any architecture so far,
 enum {
     CG_REGISTERS = 65536, CG_QUARTERS = 4,   // each with its share of the registers,

@@ -89,7 +89,7 @@ static void choose_archs(job *j) {
         if (!known) VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = arch}));
     }
     if (j->targets.len || d->usage_fault) return;
-    VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = settings_arch(d, "sm_90")}));
+    VEC_PUSH(d->arena, &j->targets, ((cg_target){.kind = CG_CUDA, .arch = settings_arch(d, d->loaded_arch ? d->loaded_arch : "sm_90")}));
 }
 
 static void choose_targets(job *j) {
@@ -101,6 +101,15 @@ static void choose_targets(job *j) {
 
 static bool is_for(form f, const cg_target *t) {
     return forms[f].target == ANY || (forms[f].target == HOST) == (t->kind == CG_HOST);
+}
+
+static void check_loaded(job *j) {
+    driver *d = j->d;
+    bool object = wants_form(j, FORM_OBJ), any = object || wants_form(j, FORM_PTX) || wants_form(j, FORM_CUBIN);
+    if (!d->loaded_arch) return;
+    if (!any) diag(d->ds, W0801, NO_SPAN, "--load-ptx has no effect unless PTX, a cubin or an object is made");
+    if (object && !option_is(d, OPT_INDEX, "32") && !option_is(d, OPT_INDEX, "64"))
+        diag_help(usage(d, E0812, "an object holds code for both index widths, and --load-ptx that of one"), "--index=32 makes an object of one");
 }
 
 static void check_forms(job *j) {
@@ -115,6 +124,7 @@ static void check_forms(job *j) {
     bool assembled = wants_form(j, FORM_CUBIN) || (wants_form(j, FORM_OBJ) && j->cuda);
     if (option_given(d, OPT_RESOURCE_USAGE) && !assembled)
         diag(d->ds, W0801, NO_SPAN, "--resource-usage has no effect unless a cubin is made");
+    check_loaded(j);
     if (option_given(d, OPT_DEPENDENCY_FILE) && !option_given(d, OPT_DEPENDENCIES))
         diag(d->ds, W0801, NO_SPAN, "-MF has no effect without -MD");
 }
@@ -152,10 +162,11 @@ static bool generate(job *j, const unit_op *o, const cg_target *t, cg_form form,
     driver *d = j->d;
     cg_output result = {0};
     phase(d, form == CG_CUBIN ? "assemble" : "generate code");
-    if (!cg_emit(d->arena, d->ds, o->module, t, form, &j->options, &result)) {
+    if (!unit_code(d->arena, d, o, t, form, &j->options, &result)) {
         must_tell(d, "code generation");
         return false;
     }
+    if (form == CG_PTX && o->program && !o->ptx) textbuf_printf(out, "// %s\n", load_ptx_note(d, o));
     textbuf_putn(out, result.data, result.size);
     if (form == CG_CUBIN && j->options.verbose_assembler)
         resources_put(&j->log, o->name, o->module, o->program, t->arch, result.log);
@@ -283,6 +294,7 @@ static void compile_file(job *j, const char *path) {
     compile_whole(j, &u);
     for (uint32_t i = 0; i < u.ops.len; i++)
         for (uint32_t t = 0; t < j->targets.len; t++) compile_op(j, &u, &u.ops.data[i], &j->targets.data[t]);
+    load_taken(d);
     j->forms.len = all;
 }
 
@@ -320,6 +332,7 @@ int drive_compile(driver *d) {
              .out = option_text(d, OPT_OUTPUT, NULL),
              .options = settings_codegen(d),
              .log = textbuf_new(d->arena)};
+    if (!load_read(d)) return driver_status(d);
     if (is_named(d, "sim")) usage(d, E0812, "--target=sim is for gnnc run: nothing is compiled for it");
     choose_kinds(&j);
     choose_forms(&j);

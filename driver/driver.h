@@ -55,6 +55,14 @@ typedef struct phase_time {
     int64_t ns, began;   // began 0: not running
 } phase_time;
 
+typedef struct {
+    const char *path;
+    const source_file *source;
+    simt_module *module;   // --load-simt
+    cg_ptx_head *ptx;      // --load-ptx
+    bool taken;            // an op has its kernels
+} loaded_text;
+
 typedef struct driver {
     arena *arena;
     source_map *sources;
@@ -66,6 +74,8 @@ typedef struct driver {
     bool usage_fault, io_fault, mismatch;   // what the exit status tells
     VEC(output) outputs;
     VEC(const char *) dependencies;   // files read
+    VEC(loaded_text) loaded;          // --load-simt, --load-ptx
+    const char *loaded_arch;          // that a PTX text is for; NULL: none is loaded
     VEC(phase_time) phases;
 } driver;
 
@@ -122,7 +132,8 @@ typedef struct {
     loop_plans plans;            // its loop plans, none of the naive one
     schedule_list made;          // and the schedules they come from
     loop_text *text;             // .loop: what was read
-    simt_module *module;         // .simt: from the start; else made by unit_program
+    simt_module *module;         // .simt: from the start; else made by unit_program, or that of --load-simt
+    const loaded_text *ptx;      // --load-ptx: in place of code for the target; NULL: none
     frontend_unit *frontend;     // .gnn: where it comes from, and its number there
     uint32_t number;
     schedule_list schedules;     // .gnn: those that may apply on the target at hand, from unit_schedules
@@ -137,6 +148,8 @@ typedef struct {
 bool unit_load(driver *d, const char *path, unit *u);
 void unit_tell_imported(driver *d, diagnostic *fault,
                         const unit *u);   // where none of its own is taken: how others are
+// Machine code of an op, by its PTX text where it has one.
+bool unit_code(arena *a, driver *d, const unit_op *o, const cg_target *t, cg_form form, const cg_options *options, cg_output *out);
 // Whoever fails says why: a fault without a diagnostic is one of ours.
 void must_tell(const driver *d, const char *who);
 // Fills o->schedules for a target; false: diagnostics tell why.
@@ -152,6 +165,17 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
 void unit_check(driver *d, const unit_op *o);   // by the naive plan, which asks for nothing but the op
 void check_gradients(driver *d, unit *u);   // beside finite differences (check_gradient.c)
 bool seed_fault(driver *d, program *p);   // of --seed-fault (seed_fault.c)
+
+// ---- Kernels given as text (load.c, load_simt.c, load_ptx.c) -----------------------------------------------
+bool load_read(driver *d);   // what --load-simt and --load-ptx name, once; false: diagnostics tell why
+bool load_belongs(driver *d, const unit *u);   // each SIMT text to an op of the unit, no two to one
+// Takes them in place of those an op was planned with, for a target; false: diagnostics tell what does not fit.
+bool load_simt(driver *d, unit_op *o, const cg_target *t);
+bool load_ptx(driver *d, unit_op *o, const cg_target *t);
+bool load_ptx_runs(driver *d, const unit *u, uint32_t sm);   // on a GPU of that compute capability × 10
+bool load_taken(driver *d);   // whether each is, where all ops are planned; false: a diagnostic says what is not
+diagnostic *load_unfit(driver *d, const loaded_text *x, const cg_target *t, span at, const char *format, ...) SUP_PRINTF(5, 6);
+const char *load_ptx_note(driver *d, const unit_op *o);   // what PTX that is written begins with
 
 // ---- Objects (object.c) ----------------------------------------------------------------------------------
 typedef struct {

@@ -15,7 +15,7 @@ static bool add_image(making *m, cg_build b, cg_form form) {
     b.is_ptx = form == CG_PTX;
     phase(d, form == CG_CUBIN ? "assemble" : "generate code");
     if (m->o->with_images &&
-        !cg_emit(d->arena, d->ds, b.program->module, &b.target, form, m->o->options, &b.image)) {
+        !unit_code(d->arena, d, m->op, &b.target, form, m->o->options, &b.image)) {
         must_tell(d, "code generation");
         return false;
     }

@@ -32,10 +32,28 @@ void run_read_options(run_session *r) {
     if (r->all_plans && r->version) usage(r->d, E0812, "--all-plans takes every version, --plan=%s one", r->version);
 }
 
-// Without --target, the GPU where there is one.
-static bool open_device(run_session *r) {
+static bool no_gpu(run_session *r, gnn_status s) {
     driver *d = r->d;
-    bool named = option_given(d, OPT_TARGET), host = option_is(d, OPT_TARGET, "host");
+    diagnostic *fault = diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "--target=cuda: %s",
+                             r->context ? gnn_context_error(r->context) : gnn_status_text(s));
+    if (d->loaded_arch) diag_help(fault, "--resource-usage --repeat=0 tells what a PTX text takes of a GPU that is not here");
+    else diag_help(fault, "--target=host runs on this machine's cores");
+    return false;
+}
+
+static bool open_gpu(run_session *r, const unit *u) {
+    driver *d = r->d;
+    gnn_device_info info;
+    const char *arch = option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : "native");
+    r->target = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, arch)};
+    if (!r->target.arch) return false;
+    return !d->loaded_arch || gnn_device_query(r->context, &info) || load_ptx_runs(d, u, (uint32_t)info.sm);
+}
+
+// Without --target, the GPU where there is one.
+static bool open_device(run_session *r, const unit *u) {
+    driver *d = r->d;
+    bool named = option_given(d, OPT_TARGET) || (d->loaded_arch && r->repeat), host = option_is(d, OPT_TARGET, "host");
     int device = device_number(d);
     if (d->usage_fault) return false;
     if (d->values[OPT_TARGET].len > 1) {
@@ -46,23 +64,30 @@ static bool open_device(run_session *r) {
     if (host && !option_given(d, OPT_RESOURCE_USAGE)) settings_host_alone(d);   // which estimates for a GPU
     gnn_status s = host ? GNN_NO_DEVICE
                         : gnn_context_new(&(gnn_context_options){.device = GNN_GPU(device)}, &r->context);
-    if (s && named && !host) {
-        diag_help(diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "--target=cuda: %s",
-                       r->context ? gnn_context_error(r->context) : gnn_status_text(s)),
-                  "--target=host runs on this machine's cores");
-        return false;
-    }
-    if (!s) {
-        r->target = (cg_target){.kind = CG_CUDA,
-                                .arch = settings_arch(d, option_text(d, OPT_ARCH, "native"))};
-        return r->target.arch != NULL;
-    }
+    if (s && named && !host) return no_gpu(r, s);
+    if (!s) return open_gpu(r, u);
     gnn_context_free(r->context);
     r->context = NULL;
     r->target = (cg_target){.kind = CG_HOST};
     s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &r->context);
     if (s) diag(d->ds, runtime_code((int)s, E0822), NO_SPAN, "the host cannot be used: %s", gnn_status_text(s));
     return !s;
+}
+
+// A PTX text is judged before a GPU is looked for.
+static bool check_loaded(run_session *r, unit *u) {
+    driver *d = r->d;
+    bool host = option_is(d, OPT_TARGET, "host") && r->repeat, sim = option_is(d, OPT_TARGET, "sim") && !r->pack;
+    if (!d->loaded_arch) return true;
+    if (host || sim)
+        diag_help(usage(d, E0812, "--load-ptx is code for GPUs, which --target=%s does not run", host ? "host" : "sim"),
+                  host ? "--target=cuda runs it" : "--load-simt is for --target=sim, too");
+    if (r->nlevels > 1) usage(d, E0812, "--all-levels makes code of two levels, --load-ptx brings its own");
+    cg_target *t = ARENA_NEW(d->arena, cg_target);
+    *t = (cg_target){.kind = CG_CUDA, .arch = settings_arch(d, option_text(d, OPT_ARCH, d->loaded_arch))};
+    for (uint32_t i = 0; i < u->ops.len && !d->usage_fault; i++)
+        if (!unit_schedule(&u->ops.data[i], t) || !unit_program(d, &u->ops.data[i], t)) return false;
+    return !d->usage_fault && load_taken(d);
 }
 
 static bool has_parameter(const unit *u, const char *name, size_t n) {
@@ -289,12 +314,13 @@ int run_every_op(run_session *r) {
     driver *d = r->d;
     unit u;
     bool simt = path_ends(d->inputs.data[0], ".simt");
+    if (!load_read(d)) return driver_status(d);
     if (simt && option_is(d, OPT_TARGET, "sim") && d->verb == VERB_RUN) return run_simt(d);
     if (simt)
         diag_help(usage(d, E0805, "'%s' has no ops to run: name a .gnn or .tensor file", d->inputs.data[0]),
                   "gnnc run --target=sim runs its kernels");
-    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && load_graphs(r) && open_device(r) &&
-        run_estimate_open(r) && run_check_far(r))
+    if (!d->usage_fault && unit_load(d, d->inputs.data[0], &u) && check_loaded(r, &u) && load_graphs(r) &&
+        open_device(r, &u) && run_estimate_open(r) && run_check_far(r))
         run_unit(r, &u);
     phase(d, NULL);
     run_estimate_close(r);

@@ -138,7 +138,7 @@ static bool assemble(run_op *o, run_estimated *x, const char *version) {
     if (e->here || (x->version && !strcmp(x->version, version))) return true;
     options.kernels = launched_kernels(o, x->op.module);
     phase(d, "assemble");
-    if (!cg_emit(o->arena, d->ds, x->op.module, &e->target, CG_CUBIN, &options, &cubin)) return false;
+    if (!unit_code(o->arena, d, &x->op, &e->target, CG_CUBIN, &options, &cubin)) return false;
     x->log = cubin.log;
     x->version = arena_strdup(o->arena, version);
     return true;

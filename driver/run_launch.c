@@ -39,12 +39,12 @@ static bool host_code(run_op *o, const cg_options *options, gnn_code *code) {
 }
 
 static bool cuda_code(run_op *o, const cg_options *options, gnn_code *code) {
-    cg_output cubin = {0};
-    if (!cg_emit(o->arena, o->r->d->ds, o->op->module, &o->r->target, CG_CUBIN, options, &cubin))
-        return false;
-    o->codes[o->level].log = cubin.log;
-    code->image = cubin.data;
-    code->size = cubin.size;
+    cg_output image = {0};
+    cg_form form = o->op->ptx && !options->verbose_assembler ? CG_PTX : CG_CUBIN;   // a text is the driver's to assemble
+    if (!unit_code(o->arena, o->r->d, o->op, &o->r->target, form, options, &image)) return false;
+    o->codes[o->level].log = image.log;
+    code->image = image.data;
+    code->size = image.size;
     return true;
 }
 

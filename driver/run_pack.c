@@ -202,7 +202,7 @@ static bool code_of(run_op *o, json_t **out) {
         *out = text_chunk(o, text.data);
         return true;
     }
-    if (!cg_emit(o->arena, o->r->d->ds, o->op->module, &o->r->target, CG_CUBIN, &options, &cubin))
+    if (!unit_code(o->arena, o->r->d, o->op, &o->r->target, CG_CUBIN, &options, &cubin))
         return false;
     *out = chunk_of(o, cubin.data, cubin.size);
     return true;

@@ -178,7 +178,7 @@ static const cg_arch *native_arch(driver *d) {
 const cg_arch *settings_simulated(driver *d) {
     const known_device *named = device_named(d);
     const cg_arch *own = cg_arch_find(named ? named->arch : "sm_90"),
-                  *a = settings_arch(d, option_text(d, OPT_ARCH, own->name));
+                  *a = settings_arch(d, option_text(d, OPT_ARCH, d->loaded_arch ? d->loaded_arch : own->name));
     if (!named || !a || a->sm == own->sm) return a;
     usage(d, E0812, "--device=%s is of %s, not of --arch=%s", named->name, own->name, a->name);
     return NULL;

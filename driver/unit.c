@@ -121,7 +121,7 @@ static void add_op(driver *d, unit *u, unit_op o) {
     VEC_PUSH(d->arena, &u->ops, o);
 }
 
-static bool load_simt(driver *d, unit *u, const source_file *source) {
+static bool load_kernels(driver *d, unit *u, const source_file *source) {
     simt_module *m = simt_parse(d->arena, d->ds, source);
     if (!m) must_tell(d, "simt_parse");
     if (!m) return false;
@@ -242,12 +242,12 @@ bool unit_load(driver *d, const char *path, unit *u) {
     const char *text = file_read(d, path, &length);
     if (!text) return false;
     phase(d, "parse");
-    if (u->kind == INPUT_GNN) return load_gnn(d, u, text, length) && diag_raised(d->ds) == before;
+    if (u->kind == INPUT_GNN) return load_gnn(d, u, text, length) && load_belongs(d, u) && diag_raised(d->ds) == before;
     const source_file *source = add_source(d, path, text, length);
     if (!source) return false;
     bool (*load)(driver *, unit *, const source_file *) =
-        u->kind == INPUT_SIMT ? load_simt : u->kind == INPUT_LOOP ? load_loop : load_tensor;
-    return load(d, u, source) && diag_raised(d->ds) == before;
+        u->kind == INPUT_SIMT ? load_kernels : u->kind == INPUT_LOOP ? load_loop : load_tensor;
+    return load(d, u, source) && load_belongs(d, u) && diag_raised(d->ds) == before;
 }
 
 void must_tell(const driver *d, const char *who) {
@@ -290,6 +290,7 @@ program *unit_plan(driver *d, unit_op *o, const cg_target *target, uint32_t inde
     }
     o->module = o->program->module;
     o->program->saved |= hands_over(o);
+    if (!load_simt(d, o, target) || !load_ptx(d, o, target)) return NULL;
     if (option_given(d, OPT_SEED_FAULT)) return seed_fault(d, o->program) ? o->program : NULL;
     if (option_on(d, OPT_VERIFY, true)) {
         const char *wrong = simt_verify(d->arena, o->module);
@@ -302,6 +303,14 @@ program *unit_program(driver *d, unit_op *o, const cg_target *target) {
     uint32_t bits = settings_pass(d, target).index_bits;
     bool made = o->program && o->program->index_bits == bits && o->planned->kind == target->kind && o->planned->arch == target->arch;
     return made ? o->program : unit_plan(d, o, target, bits);
+}
+
+bool unit_code(arena *a, driver *d, const unit_op *o, const cg_target *t, cg_form form, const cg_options *options, cg_output *out) {
+    if (!o->ptx || t->kind == CG_HOST) return cg_emit(a, d->ds, o->module, t, form, options, out);
+    const cg_output text = {.data = o->ptx->source->text, .size = o->ptx->source->length, .log = ""};
+    if (form == CG_CUBIN) return cg_ptx_assemble(a, d->ds, &text, t->arch, options, out);
+    *out = text;
+    return true;
 }
 
 void unit_check(driver *d, const unit_op *o) {

@@ -294,6 +294,14 @@ bool simt_func_equal(const simt_func *f, const simt_func *g);
 // What f does through each of its parameters; an array of f->params.len.
 enum { SIMT_PARAM_READ = 1, SIMT_PARAM_WRITTEN = 2 };
 const uint8_t *simt_accesses_of(arena *a, const simt_func *f);
+// Likewise an instruction alone, in global memory.
+typedef struct {
+    uint8_t does;      // SIMT_PARAM_READ …; 0: nothing
+    uint8_t element;   // simt_element that it reads or writes; SIMT_NONE: bytes
+    int64_t param;     // that the pointer is derived from; -1: it may be any
+} simt_access;
+simt_access simt_access_of(const simt_func *f, const simt_instr_info *i);
+void simt_access_add(const simt_func *f, simt_access x, uint8_t *of);   // of: for each parameter
 // What is loaded as invariant, and alike in every round of a loop, moves before the loop.
 void simt_hoist(simt_func *f);
 // What lies in memory that the launch before has written is asked for where the kernel has waited for it.
