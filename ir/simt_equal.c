@@ -20,8 +20,7 @@ static bool same_memory(simt_mem x, simt_mem y) {
 static bool same_instr(const simt_func *f, const simt_instr_info *x, const simt_func *g,
                        const simt_instr_info *y) {
     bool same = x->op == y->op && x->aux == y->aux && x->imm.i == y->imm.i && same_memory(x->mem, y->mem) &&
-                x->at.lo == y->at.lo && x->at.hi == y->at.hi && x->nargs == y->nargs &&
-                x->nresults == y->nresults && x->nregions == y->nregions &&
+                x->nargs == y->nargs && x->nresults == y->nresults && x->nregions == y->nregions &&
                 same_words(x->args, y->args, x->nargs) && same_words(x->results, y->results, x->nresults) &&
                 same_words(x->regions, y->regions, x->nregions);
     for (uint32_t k = 0; same && k < x->nresults; k++) same = same_type(f, x->results[k], g, y->results[k]);
@@ -40,7 +39,7 @@ static bool same_region(const simt_func *f, const simt_region_info *x, const sim
 
 static bool same_signature(const simt_func *f, const simt_func *g) {
     bool same = f->module == g->module && f->kernel == g->kernel && f->block == g->block &&
-                f->shared_bytes == g->shared_bytes && f->occupancy == g->occupancy && f->fits == g->fits && f->at.lo == g->at.lo && f->at.hi == g->at.hi &&
+                f->shared_bytes == g->shared_bytes && f->occupancy == g->occupancy && f->fits == g->fits &&
                 f->params.len == g->params.len && f->results.len == g->results.len;
     for (uint32_t k = 0; same && k < f->params.len; k++) {
         const simt_param_info *x = &f->params.data[k], *y = &g->params.data[k];
@@ -51,12 +50,21 @@ static bool same_signature(const simt_func *f, const simt_func *g) {
     return same;
 }
 
-bool simt_func_equal(const simt_func *f, const simt_func *g) {
+bool simt_func_alike(const simt_func *f, const simt_func *g) {
     bool same = f->instrs.len == g->instrs.len && f->values.len == g->values.len &&
                 f->regions.len == g->regions.len && same_signature(f, g);
     for (uint32_t k = 1; same && k < f->regions.len; k++)
         same = same_region(f, &f->regions.data[k], g, &g->regions.data[k]);
     for (uint32_t k = 1; same && k < f->instrs.len; k++)
         same = same_instr(f, &f->instrs.data[k], g, &g->instrs.data[k]);
+    return same;
+}
+
+static bool same_place(span x, span y) { return x.lo == y.lo && x.hi == y.hi; }
+
+bool simt_func_equal(const simt_func *f, const simt_func *g) {
+    bool same = same_place(f->at, g->at) && simt_func_alike(f, g);
+    for (uint32_t k = 1; same && k < f->instrs.len; k++)
+        same = same_place(f->instrs.data[k].at, g->instrs.data[k].at);
     return same;
 }

@@ -381,15 +381,28 @@ static kernel kernel_start(lowering *l, const loop_kernel *plan) {
     return k;
 }
 
+// By unique_name.
+static bool is_called(const char *name, const char *wanted) {
+    size_t n = strlen(wanted);
+    return !strncmp(name, wanted, n) && (!name[n] || (name[n] == '_' && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
+}
+
+// Places tell kernels of two stages apart, which have the same code, and in texts their names do.
+static bool is_again(const kernel *k, const simt_func *f) {
+    if (!k->l->o->of_text) return simt_func_equal(f, k->f);
+    return is_called(f->name, k->plan->name) && simt_func_alike(f, k->f);
+}
+
 // Versions often differ in some of their kernels alone: one that is there already is not made again.
-static const char *made_before(simt_module *m, const simt_func *f) {
-    if (m->funcs.data[m->funcs.len - 1] != f) return f->name;   // it has brought functions along
+static const char *made_before(const kernel *k) {
+    simt_module *m = k->l->p->module;
+    if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // it has brought functions along
     for (uint32_t i = 0; i + 1 < m->funcs.len; i++)
-        if (simt_func_equal(m->funcs.data[i], f)) {
+        if (is_again(k, m->funcs.data[i])) {
             m->funcs.len--;
             return m->funcs.data[i]->name;
         }
-    return f->name;
+    return k->f->name;
 }
 
 // ---- The kernel ------------------------------------------------------------------------------------------
@@ -427,7 +440,7 @@ void lw_kernel(lowering *l, uint32_t step) {
     lw_wait_late(&k);
     simt_ask_early(k.f);
     program_step s = {.kind = STEP_LAUNCH,
-                      .kernel = made_before(l->p->module, k.f),
+                      .kernel = made_before(&k),
                       .count = grid,
                       .early = plan->start && l->o->machine->gpu,
                       .waits_first = plan->start == LOOP_START_WAIT_FIRST && l->o->machine->gpu,

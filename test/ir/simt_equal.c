@@ -66,6 +66,10 @@ int main(void) {
         printf("simt_equal.c: difference %d is judged wrongly\n", k);
         failures++;
     }
+    shape elsewhere = like[11], straight = like[10];
+    elsewhere.name = "elsewhere";
+    straight.name = "straight";
+    failures += !simt_func_alike(f, made(m, elsewhere)) + simt_func_alike(f, made(m, straight));
     const char *fault = simt_verify(a, m);
     if (fault) printf("simt_equal.c: %s\n", fault);
     failures += fault != NULL;
