@@ -65,7 +65,7 @@ gnn_status gnn_capture_end(gnn_context *c, gnn_stream stream, gnn_replay **out) 
 gnn_status gnn_replay_launch(gnn_replay *r, gnn_stream stream) {
     if (!rt_begin(RT_OF(r), __func__, true)) return GNN_BAD_ARGUMENT;
     bool pushed;
-    gnn_status s = rt_enter(r->c, &pushed);
+    gnn_status s = rt_enter_to_launch(r->c, &pushed);
     if (!s) s = CU_CALL(r->c, ReplayLaunch, (r->graph, stream));
     rt_leave(r->c, pushed);
     return s;
@@ -75,7 +75,7 @@ void gnn_replay_free(gnn_replay *r) {
     if (!r) return;
     gnn_context *c = r->c;
     bool pushed;
-    if (!rt_enter(c, &pushed))
+    if (rt_enter_to_free(c, &pushed))
         (void)CU_CALL(c, ReplayDestroy, (r->graph));   // the context keeps what went wrong
     rt_leave(c, pushed);
     rt_free(c, r);

@@ -87,7 +87,24 @@ void rt_cuda_close(gnn_context *c) {
     c->library = NULL;
 }
 
+gnn_status rt_cuda_own(gnn_context *c) {
+    if (!rt_on_cuda(c) || !rt_forked(c)) return GNN_OK;
+    return rt_fail(c, GNN_CUDA, "CUDA does not work in a forked child of the process that made the context: "
+                                "fork before contexts are made, or start a new program");
+}
+
 gnn_status rt_enter(gnn_context *c, bool *pushed) {
+    *pushed = false;
+    gnn_status s = rt_cuda_own(c);
+    return s ? s : rt_enter_to_launch(c, pushed);
+}
+
+bool rt_enter_to_free(gnn_context *c, bool *pushed) {
+    *pushed = false;
+    return !(rt_on_cuda(c) && rt_forked(c)) && !rt_enter_to_launch(c, pushed);
+}
+
+gnn_status rt_enter_to_launch(gnn_context *c, bool *pushed) {
     *pushed = false;
     if (!rt_on_cuda(c)) return GNN_OK;
     if (!c->cuda_context) return rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");

@@ -41,9 +41,11 @@ static gnn_status query_cuda(gnn_context *c, gnn_device_info *out) {
 gnn_status gnn_device_query(gnn_context *c, gnn_device_info *out) {
     if (!rt_begin(c, __func__, out)) return GNN_BAD_ARGUMENT;
     *out = (gnn_device_info){.device = gnn_context_device(c)};
-    if (rt_on_cuda(c))
-        return c->cuda_context ? query_cuda(c, out)
-                               : rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
+    if (rt_on_cuda(c) && !c->cuda_context) return rt_fail(c, GNN_BAD_ARGUMENT, "the context was not made");
+    if (rt_on_cuda(c)) {
+        gnn_status s = rt_cuda_own(c);
+        return s ? s : query_cuda(c, out);
+    }
     if (c->simulator) {
         *out = c->simulator->device;
         return GNN_OK;

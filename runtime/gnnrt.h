@@ -96,8 +96,9 @@ typedef struct {
 // primary one; the caller's current context stays as it was. On failure *out, where it is not NULL, only
 // tells its error and is freed as any other. o may be NULL: zero.
 gnn_status gnn_context_new(const gnn_context_options *o, gnn_context **out);
-// After all that was made from it. A forked child has none of the threads and nothing of CUDA: there a context may be freed,
-// which leaves the driver alone, and one of the host used; its launches run on one thread until a plan is made.
+// After all that was made from it. A forked child has none of the threads and nothing of CUDA. There all may be freed, which
+// leaves the driver alone, so that the parent's goes on. A context of the host may be used; its launches run on one thread until
+// a plan is made. Calls of a context of CUDA fail (GNN_CUDA), launches by the driver's own refusal.
 void gnn_context_free(gnn_context *c);
 // What was wrong with the last call that failed, since the context was made or cleared; "" if none did. Calls that succeed
 // leave it.

@@ -44,7 +44,7 @@ static gnn_status load(gnn_context *c, bool wide) {
 void rt_gpu_unload(gnn_context *c, bool wide) {
     rt_gpu_kernels *k = c->gpu_kernels[wide];
     bool pushed;
-    if (k && k->module && !rt_forked(c) && !rt_enter(c, &pushed)) {
+    if (k && k->module && rt_enter_to_free(c, &pushed)) {
         c->cuda.ModuleUnload(k->module);
         rt_leave(c, pushed);
     }

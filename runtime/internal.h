@@ -99,7 +99,10 @@ enum { RT_CUDA_OUT_OF_MEMORY = 2 };         // of CUresult
 gnn_status rt_cuda_fail(gnn_context *c, int error, const char *call);
 // A launch that may start while the one before it in the stream runs.
 gnn_status rt_cuda_launch_early(gnn_context *c, rt_cuda_function f, rt_cuda_launch *launch, void **params);
+gnn_status rt_cuda_own(gnn_context *c);     // no fault but in a forked child of a context of CUDA
 gnn_status rt_enter(gnn_context *c, bool *pushed);   // makes our CUDA context current where it isn't
+bool rt_enter_to_free(gnn_context *c, bool *pushed); // likewise; false: there is nothing to be freed, or no way to
+gnn_status rt_enter_to_launch(gnn_context *c, bool *pushed);   // likewise, where a call to ask who we are would cost; a driver refuses children itself
 void rt_leave(gnn_context *c, bool pushed);
 // One driver call inside our context: CU_CALL(c, MemFree, (address)).
 #define CU_CALL(c, name, args) rt_cuda_result((c), (c)->cuda.name args, #name)

@@ -145,7 +145,7 @@ gnn_status gnn_launch(gnn_plan *plan, const gnn_arg *args, size_t nargs, void *w
     s = check_workspace(plan, version, args, workspace, workspace_bytes);
     if (s) return s;
     bool pushed;
-    s = rt_enter(plan->c, &pushed);
+    s = rt_enter_to_launch(plan->c, &pushed);
     if (s) return s;
     s = run_steps(&k, version);
     rt_leave(plan->c, pushed);

@@ -39,8 +39,9 @@ void gnn_free(gnn_context *c, void *memory) {
         rt_free(c, memory);
         return;
     }
-    IN_CONTEXT(c, MemFree, ((uint64_t)(uintptr_t)memory));
-    (void)s;   // the context keeps it
+    bool pushed;
+    if (rt_enter_to_free(c, &pushed)) (void)CU_CALL(c, MemFree, ((uint64_t)(uintptr_t)memory));   // the context keeps what went wrong
+    rt_leave(c, pushed);
 }
 
 gnn_status gnn_copy_in(gnn_context *c, void *device, const void *host, size_t bytes, gnn_stream stream) {
@@ -94,8 +95,9 @@ gnn_status gnn_stream_new(gnn_context *c, gnn_stream *out) {
 
 void gnn_stream_free(gnn_context *c, gnn_stream stream) {
     if (!c || !rt_on_cuda(c) || !stream) return;
-    IN_CONTEXT(c, StreamDestroy, (stream));
-    (void)s;   // the context keeps it
+    bool pushed;
+    if (rt_enter_to_free(c, &pushed)) (void)CU_CALL(c, StreamDestroy, (stream));
+    rt_leave(c, pushed);
 }
 
 // ---- Time ------------------------------------------------------------------------------------------------
@@ -159,8 +161,8 @@ gnn_status gnn_timer_read(gnn_timer *t, double *milliseconds) {
 void gnn_timer_free(gnn_timer *t) {
     if (!t) return;
     bool pushed;
-    gnn_status s = rt_enter(t->c, &pushed);
-    for (int i = 0; i < 2 && !s; i++)
+    const bool entered = rt_enter_to_free(t->c, &pushed);
+    for (int i = 0; i < 2 && entered; i++)
         if (t->events[i]) t->c->cuda.EventDestroy(t->events[i]);
     rt_leave(t->c, pushed);
     rt_free(t->c, t);

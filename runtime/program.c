@@ -93,7 +93,7 @@ gnn_status gnn_program_load(gnn_context *c, const char *manifest, size_t length,
 void gnn_program_free(gnn_program *p) {
     if (!p) return;
     bool pushed;
-    if (p->module && !rt_enter(p->c, &pushed)) {
+    if (p->module && rt_enter_to_free(p->c, &pushed)) {
         p->c->cuda.ModuleUnload(p->module);
         rt_leave(p->c, pushed);
     }

@@ -1,6 +1,9 @@
 // The CUDA side on a driver that is a fake: contexts, code, launches, and each driver call failing once.
 #include "Inputs/cuda_session.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void works(uint32_t flags) {
     ledger l;
     session s;
@@ -278,6 +281,43 @@ static void each_captured_call_fails(void) {
     end_context(c, &l);
 }
 
+// A child frees what it was handed, and the driver hears nothing of it; its parent goes on.
+static void in_a_child(gnn_context *c, session *s, ledger *l) {
+    static const char not_here[] = "CUDA does not work in a forked child of the process that made the context: "
+                                   "fork before contexts are made, or start a new program";
+    const int64_t calls = fake_calls(NULL);
+    gnn_device_info info;
+    void *memory;
+    EXPECT(c, gnn_alloc(c, 8, &memory), CUDA, not_here);
+    EXPECT(c, gnn_copy_out(c, s->result, s->y, sizeof s->result, s->stream), CUDA, not_here);
+    EXPECT(c, gnn_device_query(c, &info), CUDA, not_here);
+    close_session(c, s);
+    CHECK(!*gnn_context_error(c));
+    gnn_context_free(c);
+    CHECK(fake_calls(NULL) == calls && l->live == 0);
+    fflush(stdout);
+    _exit(failed);
+}
+
+static void forks(void) {
+    ledger l;
+    session s;
+    int status = 1;
+    start();
+    gnn_context *c = new_cuda(&l);
+    GOOD(c, open_session(c, &s, 0));
+    GOOD(c, capture_session(c, &s));
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child) in_a_child(c, &s, &l);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+    GOOD(c, replay_session(c, &s));
+    CHECK(!memcmp(s.result, wanted, sizeof wanted));
+    close_session(c, &s);
+    end_context(c, &l);
+    CHECK(fake_live() == 0);
+}
+
 static void each_of_the_table_has_failed(void) {
     static const char *const names[] = {
 #define CU(name, symbol, params) symbol,
@@ -307,6 +347,7 @@ int main(void) {
     each_call_fails(0, 1);
     each_call_of_the_end_fails();
     each_captured_call_fails();
+    forks();
     each_of_the_table_has_failed();
     return failed;
 }
