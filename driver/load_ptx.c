@@ -2,6 +2,7 @@
 // an assembler is: the architecture, the kernels with their parameters, the threads of a block.
 #include "driver.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,17 +96,31 @@ static bool is_of(const loaded_text *x, const simt_module *m) {
 
 // ---- The text --------------------------------------------------------------------------------------------
 
-const char *load_ptx_note(driver *d, const unit_op *o) {
+static const char *name_of(driver *d, const unit_op *o) {
     return arena_printf(d->arena, "gnnc: %s, indices of %u bits", o->name, o->program->index_bits);
 }
 
+// The plan's number is one of its text: of launches, their arguments and blocks.
+const char *load_ptx_note(driver *d, const unit_op *o) {
+    textbuf plan = textbuf_new(d->arena);
+    uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a
+    program_print(&plan, o->program);
+    for (size_t i = 0; i < plan.len; i++) hash = (hash ^ (uint8_t)plan.data[i]) * 0x100000001b3u;
+    return arena_printf(d->arena, "%s, plan %016" PRIx64, name_of(d, o), hash);
+}
+
 // The note says what no kernel's head does.
-static bool width_fits(driver *d, const loaded_text *x, const cg_target *t, const unit_op *o) {
-    bool noted = strstr(x->ptx->note, ", indices of ") != NULL;
-    if (!noted || !strcmp(x->ptx->note, load_ptx_note(d, o))) return true;
-    return load_unfit(d, x, t, (span){x->source->base, x->source->base},
-                      "this is a text of '%s', not of '%s'", x->ptx->note, load_ptx_note(d, o)),
-           false;
+static bool note_fits(driver *d, const loaded_text *x, const cg_target *t, const unit_op *o) {
+    const char *note = x->ptx->note, *name = name_of(d, o);
+    span at = {x->source->base, x->source->base};
+    if (strncmp(note, "gnnc: ", 6) || !strcmp(note, load_ptx_note(d, o))) return true;
+    if (strncmp(note, name, strlen(name)))
+        return load_unfit(d, x, t, at, "this is a text of '%s', not of '%s'", note, name), false;
+    diagnostic *fault = load_unfit(
+        d, x, t, at, "this text was written for other launches of '%s' than those of the plan at hand",
+        o->name);
+    diag_help(fault, "without its first line it is taken for these");
+    return false;
 }
 
 // A launch asks for as much memory as the text does not declare.
@@ -119,10 +134,10 @@ static bool shared_fits(driver *d, const loaded_text *x) {
 
 static bool text_fits(driver *d, const loaded_text *x, const cg_target *t, const unit_op *o) {
     const simt_module *m = o->module;
-    if (!width_fits(d, x, t, o) || !arch_fits(d, x, t) || !shared_fits(d, x)) return false;
+    if (!arch_fits(d, x, t) || !shared_fits(d, x)) return false;
     for (uint32_t k = 0; k < m->funcs.len; k++)
         if (m->funcs.data[k]->kernel && !kernel_fits(d, x, t, m->funcs.data[k])) return false;
-    return has_no_others(d, x, t, m);
+    return has_no_others(d, x, t, m) && note_fits(d, x, t, o);
 }
 
 bool load_ptx(driver *d, unit_op *o, const cg_target *t) {
