@@ -44,11 +44,12 @@ uint64_t rt_graph_memory(const rt_source *s);
 void rt_note(const rt_source *s, gnn_note kind, const char *format, ...) RT_PRINTF(3, 4);
 
 // ---- read_lines.c: text ----------------------------------------------------------------------------------
-enum { RT_LINE_BUFFER = 1 << 18, RT_QUOTE = 40 };
+enum { RT_LINE_BUFFER = 1 << 18, RT_TEXT = 1 << 21, RT_QUOTE = 40 };   // RT_LINE_BUFFER: no line has so many bytes
 typedef struct {
     rt_source *s;
     char *buffer;
-    size_t length, next;
+    size_t length, next, capacity;
+    bool whole;                 // the buffer is all there is, and somebody else's
     int64_t number;             // of the line, from 1
     const char *at, *end;       // the line, without its end
     const char *comments;       // characters that start one
@@ -57,6 +58,7 @@ typedef struct {
 gnn_status rt_lines_open(rt_source *s, const char *comments, rt_lines *out);
 void rt_lines_close(rt_lines *l);
 void rt_lines_rewind(rt_lines *l);
+bool rt_lines_hold(rt_lines *l, size_t bytes, bool *ended);   // so many are ahead in the buffer, or all; false: none, or a failure
 bool rt_next_line(rt_lines *l);      // false: the end, or a failure in status
 bool rt_next_content(rt_lines *l);   // skips comments and blank lines
 bool rt_is_comment(const rt_lines *l);
@@ -98,17 +100,73 @@ static inline const char *rt_parse_count(const char *p, const char *end, int64_t
     return p > start ? p : NULL;
 }
 
+// ---- graph_blocks.c: edges in blocks, by all cores -------------------------------------------------------
+// Edges come in rounds of at most RT_BLOCKS blocks, each filled by one thread. What a block holds depends on its number alone, and
+// blocks are taken in their order, so the result is the same on any number of threads. Rows lie in ranges, and a block is sorted by
+// them: then one thread has all edges of a range. Neighbouring counters of a line of the cache are of one range.
+enum { RT_BLOCKS = 32, RT_BLOCK = 8192, RT_RANGES = 64, RT_RANGE_SHIFT = 3 };
+typedef struct {
+    int64_t row, col;
+} rt_edge;
+typedef struct {
+    rt_edge *edge, *sorted;            // RT_BLOCK each; sorted: by range, otherwise in order
+    double *weight, *sorted_weight;
+    int64_t *sorted_row;               // in place of sorted, where rows alone are asked for
+    uint32_t n, begin[RT_RANGES + 1];
+    int64_t most;                      // the largest row; -1: none
+    uint64_t seen;                     // of rows in order
+} rt_edge_block;
+typedef struct {
+    gnn_context *c;
+    uint32_t made, filled;             // that have memory; of the last round
+    bool rows_alone, weighted;         // what is sorted beside the rows
+    unsigned shift;                    // added to a row before its range is taken
+    void (*fill)(void *user, uint32_t i, rt_edge_block *b);
+    void *user;
+    rt_edge_block block[RT_BLOCKS];
+} rt_edge_blocks;
+// Of up to RT_BLOCKS blocks: `fill` puts the edges of the i-th, on any thread.
+gnn_status rt_edge_blocks_fill(rt_edge_blocks *k, uint32_t n, void (*fill)(void *user, uint32_t i, rt_edge_block *b), void *user);
+void rt_edge_blocks_free(rt_edge_blocks *k);
+
+static inline void rt_edge_put(rt_edge_block *b, int64_t row, int64_t col, double weight)
+{
+    b->weight[b->n] = weight;
+    b->edge[b->n++] = (rt_edge){row, col};
+}
+
+// Runs body for pieces of the rows from 0 to nodes that hold about as many entries each, on all cores where there are many.
+typedef struct {
+    const int64_t *offsets;
+    int64_t nodes;
+    void (*body)(void *user, int64_t first, int64_t last);
+    void *user;
+    uint32_t pieces;
+} rt_row_pieces;
+gnn_status rt_each_rows(gnn_context *c, rt_row_pieces *p);
+
+// ---- read_blocks.c: lines by all cores -------------------------------------------------------------------
+typedef struct {
+    rt_lines *lines;
+    rt_edge_blocks *blocks;
+    // Of a piece of the lines, on any thread: puts their edges until they end, the block has no room for those of a line, or one is
+    // wrong, as the status of the piece says.
+    void (*parse)(void *user, uint32_t i, rt_lines *piece, rt_edge_block *b);
+    bool (*accept)(void *user, uint32_t i);          // what a piece found, in their order; false: a line is wrong beside the others
+    gnn_status (*take)(void *user, uint32_t n);      // the blocks of those accepted
+    gnn_status (*tell)(void *user);                  // reads on line by line from where that piece begins, up to the wrong one
+    void *user;
+} rt_line_rounds;
+gnn_status rt_read_rounds(const rt_line_rounds *w);   // to the end
+
 // ---- graph_rows.c: rows from edges -----------------------------------------------------------------------
 // Edges are told twice in the same order: first they are counted, then placed.
 //
-//     rt_rows_new(c, name, rows, &r);  each edge: rt_rows_count(&r, row);
-//     rt_rows_place_all(&r, weighted);  each edge: rt_rows_place(&r, row, col, weight);
+//     rt_rows_new(c, name, rows, &r);  each edge: rt_rows_put(&r, row, 0, 0);
+//     rt_rows_place_all(&r, weighted);  each edge: rt_rows_put(&r, row, col, weight);
 //     rt_rows_finish(&r, graph);   // or rt_rows_free
-enum { RT_PENDING = 64 };
-typedef struct {
-    int64_t row, col;
-    double weight;
-} rt_edge;
+//
+// Many edges come by rounds instead: rt_edge_blocks_fill(&r.blocks, …), then rt_rows_take(&r, blocks).
 typedef struct {
     gnn_context *c;
     const char *name;
@@ -117,30 +175,24 @@ typedef struct {
     int64_t *col;
     double *weight;                           // NULL: none
     uint64_t seen, seen_again;                // of rows in order: the file may change between the two passes
-    bool strayed;
-    uint32_t npending;                        // edges wait here and miss the caches together
-    rt_edge pending[RT_PENDING];
+    _Atomic bool strayed;
+    uint32_t taken;                           // blocks of the round at hand
+    gnn_status status;                        // of a round that failed
+    rt_edge_blocks blocks;
 } rt_rows;
 gnn_status rt_rows_new(gnn_context *c, const char *name, int64_t nodes, rt_rows *out);
 gnn_status rt_rows_grow(rt_rows *r, int64_t nodes);   // at least that many
+gnn_status rt_rows_take(rt_rows *r, uint32_t blocks);   // the first of those filled; while rows are counted, there may be new ones
 gnn_status rt_rows_place_all(rt_rows *r, bool weighted);
 // Sorts each row, moves the arrays into g and sets its nodes and edges.
 gnn_status rt_rows_finish(rt_rows *r, gnn_graph *g);
 void rt_rows_free(rt_rows *r);
+gnn_status rt_rows_flush(rt_rows *r);   // of what was put
 
-void rt_rows_flush(rt_rows *r);
-
-static inline void rt_rows_count(rt_rows *r, int64_t row)
+static inline void rt_rows_put(rt_rows *r, int64_t row, int64_t col, double weight)
 {
-    r->pending[r->npending++].row = row;
-    if (r->npending == RT_PENDING)
-        rt_rows_flush(r);
-}
-
-static inline void rt_rows_place(rt_rows *r, int64_t row, int64_t col, double weight)
-{
-    r->pending[r->npending++] = (rt_edge){row, col, weight};
-    if (r->npending == RT_PENDING)
+    rt_edge_put(&r->blocks.block[0], row, col, weight);
+    if (r->blocks.block[0].n == RT_BLOCK)
         rt_rows_flush(r);
 }
 

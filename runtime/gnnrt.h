@@ -87,7 +87,7 @@ typedef struct {
     int device;                     // GNN_AUTO, GNN_HOST or GNN_GPU(ordinal)
     uint32_t threads;               // of the host; 0: one a core
     gnn_allocator allocator;        // zero: the C library's
-    gnn_parallel_for parallel_for;  // NULL: the context's own threads, started by the first plan
+    gnn_parallel_for parallel_for;  // NULL: the context's own threads, started by the first plan or large graph
     void *parallel_user;
     const gnn_simulator *simulator; // with GNN_HOST: launches are its; NULL: none
 } gnn_context_options;

@@ -56,6 +56,14 @@ gnn_tensor gnn_array_tensor(const gnn_array *a)
 }
 
 // ---- Graphs ----------------------------------------------------------------------------------------------
+static void expand_rows(void *user, int64_t first, int64_t last)
+{
+    const gnn_graph *g = user;
+    for (int64_t v = first; v < last; v++)
+        for (int64_t e = g->rowptr[v]; e < g->rowptr[v + 1]; e++)
+            g->dst[e] = v;
+}
+
 gnn_status gnn_graph_expand(gnn_context *c, gnn_graph *g)
 {
     if (!rt_begin(c, __func__, g && g->rowptr))
@@ -65,10 +73,7 @@ gnn_status gnn_graph_expand(gnn_context *c, gnn_graph *g)
     g->dst = rt_alloc_array(c, g->edges, sizeof *g->dst);
     if (!g->dst)
         return GNN_NO_MEMORY;
-    for (int64_t v = 0; v < g->nodes; v++)
-        for (int64_t e = g->rowptr[v]; e < g->rowptr[v + 1]; e++)
-            g->dst[e] = v;
-    return GNN_OK;
+    return rt_each_rows(c, &(rt_row_pieces){.offsets = g->rowptr, .nodes = g->nodes, .body = expand_rows, .user = g});
 }
 
 void gnn_graph_free(gnn_context *c, gnn_graph *g)

@@ -31,7 +31,9 @@ static inline bool less(entry a, entry b)
 {
     if (a.col != b.col)
         return a.col < b.col;
-    return a.weight < b.weight || (!isnan(a.weight) && isnan(b.weight));   // what is no number comes last
+    if (a.weight != b.weight && !(isnan(a.weight) && isnan(b.weight)))
+        return a.weight < b.weight || (!isnan(a.weight) && isnan(b.weight));   // what is no number comes last
+    return signbit(a.weight) && !signbit(b.weight);
 }
 
 static inline void swap(const row *r, int64_t i, int64_t j)

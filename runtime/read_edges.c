@@ -12,7 +12,16 @@ typedef struct {
     double weight;
 } edge;
 typedef struct {
+    int64_t least, most;      // ids, as they stand there, but those of the first edge
+    int64_t to_end, from_end; // the largest id and one, of each column
+    int64_t edges;            // lines
+    bool times;               // a fourth column was there
+    bool strayed;             // a source that was not there when they were counted
+} found;
+typedef struct edge_list edge_list;
+struct edge_list {
     rt_lines lines;
+    rt_rows *rows;
     gnn_graph_format format;
     rt_edge_head head;
     int64_t base;             // of ids
@@ -21,14 +30,15 @@ typedef struct {
     int64_t told_at;          // its line
     edge raw;                 // the last edge, by the ids of the file
     edge first;               // the first one likewise, in case it is counts
-    int64_t least, most;      // ids of the others, as they stand there
-    int64_t to_end, from_end; // the largest id and one, of each column
-    int64_t edges;            // lines
     bool at_counts;           // the next content is counts
-    bool times;               // a fourth column was there
     rt_ids ids;               // where they are numbered anew
     bool renamed;
-} edge_list;
+    int64_t sources;          // when edges are placed
+    void (*use)(const edge_list *l, const edge *e, rt_edge_block *b);   // what is done with an edge
+    gnn_status (*take)(void *user, uint32_t n);                         // and with blocks of them
+    found found;
+    found *parts;             // of the pieces of a round
+};
 
 // The position behind a separator, or NULL.
 static const char *skip_separator(const char *p, const char *end)
@@ -93,7 +103,7 @@ static gnn_status parse_time(edge_list *l, const char *p)
     q = q && q < end ? rt_parse_real(q, end, &time) : NULL;
     if (!q || rt_skip_blanks(q, end) < end)
         return bad_line(l, l->head.konect ? "at most four columns" : "at most three columns", rt_skip_blanks(p, end));
-    l->times = true;
+    l->found.times = true;
     return check_columns(l, 4);
 }
 
@@ -147,24 +157,25 @@ static bool may_be_counts(const edge_list *l)
     int64_t nodes = l->first.from + l->base;
     if (l->columns == 3 && l->first.to + l->base > nodes)
         nodes = l->first.to + l->base;
-    return l->edges > 1 && l->columns <= 3 && last == (double)(l->edges - 1) && nodes >= l->most + (l->least == 0);
+    const found *f = &l->found;
+    return f->edges > 1 && l->columns <= 3 && last == (double)(f->edges - 1) && nodes >= f->most + (f->least == 0);
 }
 
 static gnn_status check_counts(edge_list *l)
 {
     rt_source *s = l->lines.s;
     bool heeded = l->format != GNN_GRAPH_EDGES;
-    if (l->format == GNN_GRAPH_COUNTS && l->edges != l->head.edges)
+    if (l->format == GNN_GRAPH_COUNTS && l->found.edges != l->head.edges)
         return rt_fail(s->c, GNN_BAD_FILE, "%s: its first line promises %lld edges, and %lld lines follow", s->name,
-                       (long long)l->head.edges, (long long)l->edges);
+                       (long long)l->head.edges, (long long)l->found.edges);
     if (l->format == GNN_GRAPH_AUTO && !l->head.konect && may_be_counts(l))
         return rt_fail(s->c, GNN_BAD_FILE,
                        "%s:%lld: this may be an edge, and it may be the counts of nodes and of the %lld edges behind it: the "
                        "format says which, 'edges' or 'counts'",
-                       s->name, (long long)l->told_at, (long long)l->edges - 1);
-    if (heeded && l->head.edges >= 0 && l->head.edges != l->edges)
+                       s->name, (long long)l->told_at, (long long)l->found.edges - 1);
+    if (heeded && l->head.edges >= 0 && l->head.edges != l->found.edges)
         rt_note(s, GNN_NOTE_HEADER, "its header promises %lld edges, and it has %lld", (long long)l->head.edges,
-                (long long)l->edges);
+                (long long)l->found.edges);
     return GNN_OK;
 }
 
@@ -216,59 +227,133 @@ static bool mirrored(const edge_list *l, const edge *e)
     return l->head.both && e->from != e->to;
 }
 
-static void note_ids(edge_list *l, const edge *e)
-{
-    const edge *raw = &l->raw;
-    int64_t low = raw->from < raw->to ? raw->from : raw->to, high = raw->from < raw->to ? raw->to : raw->from;
-    l->from_end = e->from >= l->from_end ? e->from + 1 : l->from_end;
-    l->to_end = e->to >= l->to_end ? e->to + 1 : l->to_end;
-    if (!l->edges++) {
-        l->first = *raw;
-        return;
-    }
-    l->least = low + l->base < l->least ? low + l->base : l->least;
-    l->most = high + l->base > l->most ? high + l->base : l->most;
-}
-
-static gnn_status count_row(rt_rows *rows, int64_t row)
-{
-    if (row >= rows->nodes && rt_rows_grow(rows, row + 1))
-        return GNN_NO_MEMORY;
-    rt_rows_count(rows, row);
-    return GNN_OK;
-}
-
-static gnn_status count_edges(edge_list *l, rt_rows *rows)
-{
-    edge e;
-    l->least = INT64_MAX;
-    l->edges = l->most = 0;
-    while (next_edge(l, &e)) {
-        note_ids(l, &e);
-        if (count_row(rows, e.to) || (mirrored(l, &e) && count_row(rows, e.from)))
-            return GNN_NO_MEMORY;
-    }
-    return l->lines.status ? l->lines.status : check_counts(l);
-}
-
-static gnn_status place_edges(edge_list *l, rt_rows *rows, int64_t sources)
-{
-    edge e;
-    while (next_edge(l, &e)) {
-        rows->strayed |= e.from >= sources || (mirrored(l, &e) && e.to >= sources);
-        rt_rows_place(rows, e.to, e.from, e.weight);
-        if (mirrored(l, &e))
-            rt_rows_place(rows, e.from, e.to, e.weight);
-    }
-    return l->lines.status;
-}
-
-// ---- Nodes -----------------------------------------------------------------------------------------------
 static int64_t larger(int64_t x, int64_t y)
 {
     return x > y ? x : y;
 }
 
+static int64_t smaller(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static const found nothing = {.least = INT64_MAX};
+
+static void find(edge_list *l, const edge *e)
+{
+    found *f = &l->found;
+    f->from_end = larger(f->from_end, e->from + 1);
+    f->to_end = larger(f->to_end, e->to + 1);
+    f->strayed |= e->from >= l->sources || (mirrored(l, e) && e->to >= l->sources);
+    f->edges++;
+}
+
+static void find_ids(edge_list *l)
+{
+    found *f = &l->found;
+    f->least = smaller(f->least, smaller(l->raw.from, l->raw.to) + l->base);
+    f->most = larger(f->most, larger(l->raw.from, l->raw.to) + l->base);
+}
+
+static void merge(found *f, const found *part)
+{
+    f->least = smaller(f->least, part->least);
+    f->most = larger(f->most, part->most);
+    f->to_end = larger(f->to_end, part->to_end);
+    f->from_end = larger(f->from_end, part->from_end);
+    f->edges += part->edges;
+    f->times |= part->times;
+    f->strayed |= part->strayed;
+}
+
+// ---- Rounds ----------------------------------------------------------------------------------------------
+static void parse_piece(void *user, uint32_t i, rt_lines *piece, rt_edge_block *b)
+{
+    edge_list l = *(const edge_list *)user;
+    edge e;
+    l.lines = *piece;
+    l.found = nothing;
+    while (b->n + 2 <= RT_BLOCK && next_edge(&l, &e)) {
+        find(&l, &e);
+        find_ids(&l);
+        l.use(&l, &e, b);
+    }
+    l.parts[i] = l.found;
+    *piece = l.lines;
+}
+
+static bool accept_piece(void *user, uint32_t i)
+{
+    edge_list *l = user;
+    merge(&l->found, &l->parts[i]);
+    return true;
+}
+
+static gnn_status tell_wrong(void *user)
+{
+    edge_list *l = user;
+    edge e;
+    while (next_edge(l, &e)) {
+    }
+    return l->lines.status;
+}
+
+// The first edge says how the others stand there.
+static gnn_status walk(edge_list *l)
+{
+    edge e;
+    rt_edge_block *b = &l->rows->blocks.block[0];
+    l->found = nothing;
+    if (!next_edge(l, &e))
+        return l->lines.status;
+    find(l, &e);
+    l->first = l->raw;
+    b->n = 0;
+    l->use(l, &e, b);
+    gnn_status s = rt_edge_blocks_fill(&l->rows->blocks, 1, NULL, NULL);
+    if (!s)
+        s = l->take(l, 1);
+    if (s)
+        return s;
+    return rt_read_rounds(&(rt_line_rounds){.lines = &l->lines,
+                                            .blocks = &l->rows->blocks,
+                                            .parse = parse_piece,
+                                            .accept = accept_piece,
+                                            .take = l->take,
+                                            .tell = tell_wrong,
+                                            .user = l});
+}
+
+static void put_edge(const edge_list *l, const edge *e, rt_edge_block *b)
+{
+    rt_edge_put(b, e->to, e->from, e->weight);
+    if (mirrored(l, e))
+        rt_edge_put(b, e->from, e->to, e->weight);
+}
+
+static gnn_status take_rows(void *user, uint32_t n)
+{
+    const edge_list *l = user;
+    l->rows->strayed |= l->found.strayed;
+    return rt_rows_take(l->rows, n);
+}
+
+static gnn_status count_edges(edge_list *l)
+{
+    l->use = put_edge;
+    l->take = take_rows;
+    l->sources = INT64_MAX;
+    gnn_status s = walk(l);
+    return s ? s : check_counts(l);
+}
+
+static gnn_status place_edges(edge_list *l, int64_t sources)
+{
+    l->sources = sources;
+    return walk(l);
+}
+
+// ---- Nodes -----------------------------------------------------------------------------------------------
 static gnn_status count_nodes(edge_list *l, int64_t *rows, int64_t *sources)
 {
     rt_source *s = l->lines.s;
@@ -276,21 +361,22 @@ static gnn_status count_nodes(edge_list *l, int64_t *rows, int64_t *sources)
     if (said > l->limit)
         return rt_fail(s->c, GNN_TOO_LARGE, "%s: %lld nodes, as its header says, are too many for a file of %llu bytes", s->name,
                        (long long)said, (unsigned long long)s->size);
-    if (l->format == GNN_GRAPH_COUNTS && larger(l->to_end, l->from_end) > said)
+    if (l->format == GNN_GRAPH_COUNTS && larger(l->found.to_end, l->found.from_end) > said)
         return rt_fail(s->c, GNN_BAD_FILE, "%s: id %lld is outside the %lld nodes that its first line promises%s", s->name,
-                       (long long)(larger(l->to_end, l->from_end) - 1 + l->base), (long long)said,
+                       (long long)(larger(l->found.to_end, l->found.from_end) - 1 + l->base), (long long)said,
                        l->base ? "" : "; do ids count from 1?");
-    *rows = larger(l->to_end, l->renamed ? l->ids.n : l->head.rows);
-    *sources = larger(l->from_end, l->renamed ? l->ids.n : l->head.sources);
+    *rows = larger(l->found.to_end, l->renamed ? l->ids.n : l->head.rows);
+    *sources = larger(l->found.from_end, l->renamed ? l->ids.n : l->head.sources);
     if (!l->head.bipartite)
         *rows = *sources = larger(*rows, *sources);
     return GNN_OK;
 }
 
-static gnn_status read_rows(edge_list *l, rt_rows *rows, gnn_graph *g)
+static gnn_status read_rows(edge_list *l, gnn_graph *g)
 {
+    rt_rows *rows = l->rows;
     int64_t nodes = 0;
-    gnn_status s = count_edges(l, rows);
+    gnn_status s = count_edges(l);
     if (!s)
         s = count_nodes(l, &nodes, &g->sources);
     if (!s)
@@ -299,30 +385,62 @@ static gnn_status read_rows(edge_list *l, rt_rows *rows, gnn_graph *g)
         s = rt_rows_place_all(rows, l->columns >= 3);
     if (s)
         return s;
+    const found counted = l->found;
     rewind_edges(l);
-    return place_edges(l, rows, g->sources);
+    s = place_edges(l, g->sources);
+    l->found = counted;
+    return s;
 }
 
 // ---- Ids anew --------------------------------------------------------------------------------------------
+static void use_none(const edge_list *l, const edge *e, rt_edge_block *b)
+{
+    (void)l, (void)e, (void)b;
+}
+
+static gnn_status take_none(void *user, uint32_t n)
+{
+    (void)user, (void)n;
+    return GNN_OK;
+}
+
+static gnn_status take_ids(void *user, uint32_t n)
+{
+    edge_list *l = user;
+    for (uint32_t i = 0; i < n; i++) {
+        const rt_edge_block *b = &l->rows->blocks.block[i];
+        for (uint32_t k = 0; k < b->n && l->ids.n < l->ids.capacity; k++) {
+            l->ids.id[l->ids.n++] = b->edge[k].col;
+            l->ids.id[l->ids.n++] = b->edge[k].row;
+        }
+    }
+    return GNN_OK;
+}
+
+static void put_ids(const edge_list *l, const edge *e, rt_edge_block *b)
+{
+    (void)l;
+    rt_edge_put(b, e->to, e->from, 0);
+}
+
 static gnn_status list_ids(edge_list *l)
 {
-    rt_source *s = l->lines.s;
-    edge e;
-    int64_t n = 0;
-    l->limit = INT64_MAX;
-    while (next_edge(l, &e))
-        n++;
-    if (l->lines.status || rt_ids_reserve(s->c, &l->ids, 2 * n))
-        return l->lines.status ? l->lines.status : GNN_NO_MEMORY;
+    l->limit = l->sources = INT64_MAX;
+    l->use = use_none;
+    l->take = take_none;
+    gnn_status s = walk(l);
+    if (!s)
+        s = rt_ids_reserve(l->lines.s->c, &l->ids, 2 * l->found.edges);
+    if (s)
+        return s;
     rewind_edges(l);
-    while (next_edge(l, &e) && l->ids.n < l->ids.capacity) {
-        l->ids.id[l->ids.n++] = e.from;
-        l->ids.id[l->ids.n++] = e.to;
-    }
+    l->use = put_ids;
+    l->take = take_ids;
+    s = walk(l);
     rt_ids_finish(&l->ids);
     l->renamed = true;
     rewind_edges(l);
-    return l->lines.status;
+    return s;
 }
 
 // ---- What the caller should look at ----------------------------------------------------------------------
@@ -355,9 +473,9 @@ static void note_nodes(edge_list *l, const gnn_graph *g)
 {
     enum { FEW_NODES = 64 };
     rt_source *s = l->lines.s;
-    int64_t least = l->edges ? larger(0, l->first.from < l->first.to ? l->first.from : l->first.to) : 0, named;
-    least = l->least - l->base < least ? l->least - l->base : least;
-    if (l->base || l->renamed || l->head.bipartite || !l->edges)
+    int64_t least = l->found.edges ? larger(0, l->first.from < l->first.to ? l->first.from : l->first.to) : 0, named;
+    least = l->found.least - l->base < least ? l->found.least - l->base : least;
+    if (l->base || l->renamed || l->head.bipartite || !l->found.edges)
         return;
     if (least == 1)
         rt_note(s, GNN_NOTE_BASE, "no edge names node 0; where ids count from 1, every node lies one too far");
@@ -371,7 +489,7 @@ static gnn_status note_all(edge_list *l, const gnn_graph *g)
     rt_source *s = l->lines.s;
     if (!s->o || !s->o->note)
         return GNN_OK;
-    if (l->times)
+    if (l->found.times)
         rt_note(s, GNN_NOTE_IGNORED, "its fourth column, of times, is not read");
     if (l->head.both && doubled(g))
         rt_note(s, GNN_NOTE_HEADER, "%lld edges are there twice: its header says that each pair of nodes stands there once",
@@ -381,13 +499,13 @@ static gnn_status note_all(edge_list *l, const gnn_graph *g)
 }
 
 // ---- The whole -------------------------------------------------------------------------------------------
-static gnn_status read_list(edge_list *l, rt_rows *rows, gnn_graph *g)
+static gnn_status read_list(edge_list *l, gnn_graph *g)
 {
     gnn_status s = l->lines.s->o && l->lines.s->o->compact ? list_ids(l) : GNN_OK;
     if (!s)
-        s = read_rows(l, rows, g);
+        s = read_rows(l, g);
     if (!s)
-        s = rt_rows_finish(rows, g);
+        s = rt_rows_finish(l->rows, g);
     return s ? s : note_all(l, g);
 }
 
@@ -395,16 +513,19 @@ gnn_status rt_read_edge_list(rt_source *source, gnn_graph *g)
 {
     gnn_context *c = source->c;
     gnn_graph_format format = source->o ? source->o->format : GNN_GRAPH_AUTO;
+    rt_rows rows;
+    found parts[RT_BLOCKS];
     edge_list l = {.format = format,
+                   .rows = &rows,
+                   .parts = parts,
                    .head = {-1, -1, -1, false, false, false},
                    .at_counts = format == GNN_GRAPH_COUNTS,
                    .limit = rt_node_limit(source, RT_IDS_SHARE)};
-    rt_rows rows;
     gnn_status s = rt_rows_new(c, source->name, 0, &rows);
     if (!s)
         s = rt_lines_open(source, "#%", &l.lines);
     if (!s)
-        s = read_list(&l, &rows, g);
+        s = read_list(&l, g);
     if (l.lines.buffer)
         rt_lines_close(&l.lines);
     rt_free(c, l.ids.id);

@@ -11,7 +11,8 @@
 
 gnn_status rt_lines_open(rt_source *s, const char *comments, rt_lines *out)
 {
-    *out = (rt_lines){.s = s, .comments = comments, .buffer = rt_alloc(s->c, RT_LINE_BUFFER)};
+    size_t capacity = s->size > RT_LINE_BUFFER ? RT_TEXT : RT_LINE_BUFFER;
+    *out = (rt_lines){.s = s, .comments = comments, .buffer = rt_alloc(s->c, capacity), .capacity = capacity};
     return out->buffer ? GNN_OK : GNN_NO_MEMORY;
 }
 
@@ -42,25 +43,36 @@ gnn_status rt_line_fail(rt_lines *l, const char *format, ...)
 // Moves what is left to the front and fills up behind it; false: nothing came.
 static bool refill(rt_lines *l)
 {
+    size_t got;
+    if (l->whole)
+        return false;
     memmove(l->buffer, l->buffer + l->next, l->length - l->next);
     l->length -= l->next;
     l->next = 0;
-    size_t got;
-    l->status = rt_source_read(l->s, l->buffer + l->length, RT_LINE_BUFFER - l->length, &got);
+    l->status = rt_source_read(l->s, l->buffer + l->length, l->capacity - l->length, &got);
     l->length += got;
     return !l->status && got > 0;
 }
 
-// Of a comment longer than the buffer only its beginning is kept.
+bool rt_lines_hold(rt_lines *l, size_t bytes, bool *ended)
+{
+    if (l->length - l->next < bytes && !*ended) {
+        refill(l);
+        *ended = l->length < l->capacity;
+    }
+    return !l->status && l->next < l->length;
+}
+
+// Nothing is kept of a comment that is longer than lines may be.
 static bool skip_long_comment(rt_lines *l)
 {
     char *newline;
-    do {
+    l->next += RT_LINE_BUFFER;
+    while (!(newline = memchr(l->buffer + l->next, '\n', l->length - l->next))) {
         l->next = l->length;
         if (!refill(l))
             return false;
-        newline = memchr(l->buffer, '\n', l->length);
-    } while (!newline);
+    }
     l->next = (size_t)(newline - l->buffer) + 1;
     l->at = l->end = l->buffer;
     return true;
@@ -89,7 +101,7 @@ static bool next_line(rt_lines *l)
     size_t searched = 0;
     for (;;) {
         char *start = l->buffer + l->next;
-        size_t n = l->length - l->next;
+        size_t left = l->length - l->next, n = left < RT_LINE_BUFFER ? left : RT_LINE_BUFFER;
         char *newline = memchr(start + searched, '\n', n - searched);
         if (newline) {
             l->next = (size_t)(newline - l->buffer) + 1;
@@ -106,11 +118,12 @@ static bool next_line(rt_lines *l)
         searched = n;
         if (refill(l))
             continue;
-        l->at = l->buffer;
+        l->at = l->buffer + l->next;
         l->end = l->buffer + l->length;
         if (l->end > l->at && l->end[-1] == '\r')
             l->end--;
         l->next = l->length;
+        l->number -= l->whole && !searched;   // the line is another piece's
         return !l->status && searched > 0;
     }
 }

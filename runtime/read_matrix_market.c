@@ -13,6 +13,9 @@ typedef struct {
     field field;
     symmetry symmetry;
     int64_t rows, cols, entries;
+    int64_t read;    // entries so far
+    rt_rows *made;
+    int64_t *parts;   // entries of the pieces of a round
 } matrix;
 typedef struct {
     int64_t row, col;   // from 0
@@ -184,33 +187,68 @@ static gnn_status parse_entry(matrix *m, entry *e)
     return GNN_OK;
 }
 
-// Runs over all entries, once to count (rows->col is NULL) and once to place.
-static gnn_status walk(matrix *m, rt_rows *rows)
+static void put_entry(const matrix *m, const entry *e, rt_edge_block *b)
 {
+    rt_edge_put(b, e->row, e->col, e->value);
+    if (m->symmetry != GENERAL && e->row != e->col)
+        rt_edge_put(b, e->col, e->row, m->symmetry == SKEW ? -e->value : e->value);
+}
+
+static void parse_piece(void *user, uint32_t i, rt_lines *piece, rt_edge_block *b)
+{
+    matrix m = *(const matrix *)user;
     entry e;
-    int64_t n = 0;
-    for (; rt_next_content(&m->lines); n++) {
-        if (n == m->entries)
+    m.lines = *piece;
+    for (m.read = 0; b->n + 2 <= RT_BLOCK && rt_next_content(&m.lines) && !parse_entry(&m, &e); m.read++)
+        put_entry(&m, &e, b);
+    m.parts[i] = m.read;
+    *piece = m.lines;
+}
+
+static bool accept_piece(void *user, uint32_t i)
+{
+    matrix *m = user;
+    if (m->parts[i] > m->entries - m->read)
+        return false;
+    m->read += m->parts[i];
+    return true;
+}
+
+static gnn_status take_rows(void *user, uint32_t n)
+{
+    const matrix *m = user;
+    return rt_rows_take(m->made, n);
+}
+
+static gnn_status tell_wrong(void *user)
+{
+    matrix *m = user;
+    entry e;
+    for (; rt_next_content(&m->lines); m->read++) {
+        if (m->read == m->entries)
             return rt_line_fail(&m->lines, "there are more than the %lld entries promised",
                                 (long long)m->entries);
         if (parse_entry(m, &e))
-            return m->lines.status;
-        bool twice = m->symmetry != GENERAL && e.row != e.col;
-        double mirrored = m->symmetry == SKEW ? -e.value : e.value;
-        if (!rows->col) {
-            rt_rows_count(rows, e.row);
-            if (twice)
-                rt_rows_count(rows, e.col);
-        } else {
-            rt_rows_place(rows, e.row, e.col, e.value);
-            if (twice)
-                rt_rows_place(rows, e.col, e.row, mirrored);
-        }
+            break;
     }
-    if (!m->lines.status && n < m->entries)
-        return rt_line_fail(&m->lines, "the file ends after %lld of %lld entries", (long long)n,
-                            (long long)m->entries);
     return m->lines.status;
+}
+
+// Runs over all entries, once to count and once to place.
+static gnn_status walk(matrix *m)
+{
+    m->read = 0;
+    gnn_status s = rt_read_rounds(&(rt_line_rounds){.lines = &m->lines,
+                                                    .blocks = &m->made->blocks,
+                                                    .parse = parse_piece,
+                                                    .accept = accept_piece,
+                                                    .take = take_rows,
+                                                    .tell = tell_wrong,
+                                                    .user = m});
+    if (s || m->read == m->entries)
+        return s;
+    rt_next_line(&m->lines);   // to the end
+    return rt_line_fail(&m->lines, "the file ends after %lld of %lld entries", (long long)m->read, (long long)m->entries);
 }
 
 static gnn_status read_head(matrix *m)
@@ -229,7 +267,7 @@ static gnn_status read_rows(matrix *m, rt_rows *rows)
     if (!s)
         s = rt_rows_new(rows->c, rows->name, m->rows, rows);
     if (!s)
-        s = walk(m, rows);
+        s = walk(m);
     if (!s)
         s = rt_rows_place_all(rows, m->field != PATTERN || m->symmetry == SKEW);
     if (s)
@@ -238,13 +276,14 @@ static gnn_status read_rows(matrix *m, rt_rows *rows)
     rt_lines_rewind(&m->lines);
     s = read_head(m);
     rows->strayed |= m->rows != before.rows || m->cols != before.cols || m->symmetry != before.symmetry;
-    return s ? s : walk(m, rows);
+    return s ? s : walk(m);
 }
 
 gnn_status rt_read_matrix_market(rt_source *source, gnn_graph *g)
 {
-    matrix m = {0};
-    rt_rows rows = {.c = source->c, .name = source->name};
+    int64_t parts[RT_BLOCKS];
+    rt_rows rows = {.c = source->c, .name = source->name, .blocks = {.c = source->c}};
+    matrix m = {.made = &rows, .parts = parts};
     gnn_status s = rt_lines_open(source, "", &m.lines);
     if (!s)
         s = read_rows(&m, &rows);

@@ -82,9 +82,9 @@ static gnn_status read_neighbours(metis *m, rt_rows *rows, int64_t node)
         if (m->weighted && !(p = next_count(m, p, "the weight of an edge", &weight)))
             return m->lines.status ? m->lines.status : bad_number(m, "the weight of an edge", m->lines.end);
         if (rows->col)
-            rt_rows_place(rows, node, number - 1, (double)weight);
+            rt_rows_put(rows, node, number - 1, (double)weight);
         else
-            rt_rows_count(rows, node);
+            rt_rows_put(rows, node, 0, 0);
     }
     return m->lines.status;
 }
@@ -136,7 +136,7 @@ static gnn_status read_rows(metis *m, rt_rows *rows)
 gnn_status rt_read_metis(rt_source *source, gnn_graph *g)
 {
     metis m = {0};
-    rt_rows rows = {.c = source->c, .name = source->name};
+    rt_rows rows = {.c = source->c, .name = source->name, .blocks = {.c = source->c}};
     gnn_status s = rt_lines_open(source, "%", &m.lines);
     if (!s)
         s = read_rows(&m, &rows);

@@ -74,10 +74,10 @@ static void expect_changed(gnn_context *c, const char *what, const int64_t *firs
     gnn_graph g = {0};
     CHECK(!rt_rows_new(c, "f.txt", 3, &r), "%s", gnn_context_error(c));
     for (int i = 0; i < n; i++)
-        rt_rows_count(&r, first[i]);
+        rt_rows_put(&r, first[i], 0, 0);
     CHECK(!rt_rows_place_all(&r, false), "%s", gnn_context_error(c));
     for (int i = 0; i < m; i++)
-        rt_rows_place(&r, second[i], 0, 0);
+        rt_rows_put(&r, second[i], 0, 0);
     CHECK(rt_rows_finish(&r, &g) == GNN_IO && !g.rowptr, "%s: not refused", what);
     CHECK(!strcmp(gnn_context_error(c), "f.txt: the file changed while it was read"), "%s",
           gnn_context_error(c));
