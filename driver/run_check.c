@@ -1,12 +1,11 @@
 // Comparing what was launched with the definition of the op, evaluated point by point within bounds.
-#include "bench.h"
 #include "loop.h"
+#include "progress.h"
 #include "run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // ---- Cost ------------------------------------------------------------------------------------------------
 
@@ -272,31 +271,11 @@ static const bool *named(run_op *o, const tensor_op *op, const char *const *name
     return is;
 }
 
-// ---- Progress --------------------------------------------------------------------------------------------
-
-typedef struct {
-    const char *name;
-    double began, told;   // ms; told: 0 before the first time
-} progress;
-
-// What takes over a second, five times a second.
-static void tell_progress(void *user, double part) {
-    progress *p = user;
-    double now = bench_now_ms();
-    if (now - p->began < 1000 || now - p->told < 200) return;
-    fprintf(stderr, "\rgnnc: checking %s: %.0f %% ", p->name, part * 100);
-    p->told = now;
-}
-
-static void end_progress(const progress *p) {
-    if (p->told) fprintf(stderr, "\r%*s\r", (int)strlen(p->name) + 32, "");
-}
-
 // ---- Evaluating ------------------------------------------------------------------------------------------
 
 // As the plan computes it; NULL: as the definition says.
 static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_plan *plan, bool real) {
-    progress told = {.name = o->op->name, .began = bench_now_ms()};
+    progress told = progress_begin("checking", o->op->name);
     const tensor_eval_input input = {.sizes = o->b->sizes,
                                      .inputs = o->b->arrays,
                                      .one_in = o->one_in,
@@ -306,12 +285,12 @@ static tensor_evaluated *evaluate(run_op *o, const tensor_op *op, const loop_pla
                                      .near = plan && plan->near,
                                      .narrow = plan && plan->narrow,
                                      .real = real,
-                                     .progress = isatty(STDERR_FILENO) ? tell_progress : NULL,
+                                     .progress = progress_tell,
                                      .user = &told};
     const char *why = "";
     tensor_evaluated *expected = ARENA_ARRAY(o->arena, tensor_evaluated, op->nparams + 1);
     bool good = tensor_eval(o->arena, op, &input, expected, &why);
-    end_progress(&told);
+    progress_end(&told);
     if (good) return expected;
     diag(o->r->d->ds, E0822, op->at, "%s: it cannot be evaluated: %s", o->op->name, why);
     return NULL;

@@ -1,6 +1,7 @@
 // The graph of a run: read from a file or generated, and its arrays by name.
 #include "bind.h"
 #include "graph_file.h"
+#include "progress.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -61,11 +62,14 @@ bool run_graph_load(driver *d, const char *text, run_graph *g) {
     gnn_status s = gnn_context_new(&(gnn_context_options){.device = GNN_HOST}, &g->context);
     if (s) return graph_fault(d, g, s);
     if (!g->given) return true;
-    if (is_generator(g->text)) {
-        graph_file_unasked(d);
-        s = gnn_graph_generate(g->context, g->text, &g->graph);
-    }
-    else s = graph_file_read(d, g->context, g->text, &g->graph);
+    phase(d, "graph");
+    bool generated = is_generator(g->text);
+    progress told = progress_begin(generated ? "generating" : "reading", g->text);
+    if (generated) graph_file_unasked(d);
+    gnn_graph_watch(g->context, progress_tell, &told);
+    s = generated ? gnn_graph_generate(g->context, g->text, &g->graph) : graph_file_read(d, g->context, g->text, &g->graph);
+    gnn_graph_watch(g->context, NULL, NULL);
+    progress_end(&told);
     if (!s) s = gnn_graph_expand(g->context, &g->graph);
     if (s) return graph_fault(d, g, s);
     count_classes(g);

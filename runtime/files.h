@@ -100,6 +100,13 @@ static inline const char *rt_parse_count(const char *p, const char *end, int64_t
     return p > start ? p : NULL;
 }
 
+// ---- graph.c ---------------------------------------------------------------------------------------------
+// Of the passes over all edges a graph is made by; what follows them takes what is left of the time.
+typedef struct {
+    int64_t number, of;
+} rt_pass;
+void rt_tell_part(const gnn_context *c, rt_pass pass, double part);   // to who watches
+
 // ---- graph_blocks.c: edges in blocks, by all cores -------------------------------------------------------
 // Edges come in rounds of at most RT_BLOCKS blocks, each filled by one thread. What a block holds depends on its number alone, and
 // blocks are taken in their order, so the result is the same on any number of threads. Rows lie in ranges, and a block is sorted by
@@ -149,6 +156,7 @@ gnn_status rt_each_rows(gnn_context *c, rt_row_pieces *p);
 typedef struct {
     rt_lines *lines;
     rt_edge_blocks *blocks;
+    rt_pass pass;
     // Of a piece of the lines, on any thread: puts their edges until they end, the block has no room for those of a line, or one is
     // wrong, as the status of the piece says.
     void (*parse)(void *user, uint32_t i, rt_lines *piece, rt_edge_block *b);

@@ -140,7 +140,7 @@ static void fill(void *user, uint32_t i, rt_edge_block *b)
     m->kind->edges(m, &r, block * m->together, smaller(m->units, (block + 1) * m->together), b);
 }
 
-static gnn_status run_rounds(rt_generation *m, int64_t blocks)
+static gnn_status run_rounds(rt_generation *m, int64_t blocks, int64_t pass)
 {
     gnn_status s = GNN_OK;
     for (m->first = 0; m->first < blocks && !s; m->first += RT_BLOCKS) {
@@ -148,6 +148,7 @@ static gnn_status run_rounds(rt_generation *m, int64_t blocks)
         s = rt_edge_blocks_fill(&m->rows.blocks, n, fill, m);
         if (!s)
             s = rt_rows_take(&m->rows, n);
+        rt_tell_part(m->c, (rt_pass){pass, 2}, (double)m->first / (double)blocks);
     }
     return s;
 }
@@ -161,11 +162,11 @@ static gnn_status make_rows(rt_generation *m)
     if (!s)
         s = keep_states(m, blocks);
     if (!s)
-        s = run_rounds(m, blocks);
+        s = run_rounds(m, blocks, 0);
     if (!s)
         s = rt_rows_place_all(&m->rows, false);
     if (!s)
-        s = run_rounds(m, blocks);
+        s = run_rounds(m, blocks, 1);
     return s ? s : rt_rows_finish(&m->rows, m->g);
 }
 

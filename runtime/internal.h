@@ -76,6 +76,8 @@ struct gnn_context {
     const gnn_simulator *simulator;
     uint32_t threads;
     rt_pool *pool;
+    void (*watch)(void *user, double part);   // gnn_graph_watch
+    void *watch_user;
     gnn_status status;
     bool told;       // an error of the call at hand, by status and error
     char error[512];

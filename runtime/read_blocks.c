@@ -106,8 +106,10 @@ gnn_status rt_read_rounds(const rt_line_rounds *w)
     rounds r = {.w = w, .l = l, .bytes = PIECE};
     r.pieces = rt_alloc_zeroed(l->s->c, RT_BLOCKS * sizeof *r.pieces);
     gnn_status s = r.pieces ? GNN_OK : GNN_NO_MEMORY;
-    while (!s && rt_lines_hold(l, RT_BLOCKS * r.bytes, &r.ended))
+    while (!s && rt_lines_hold(l, RT_BLOCKS * r.bytes, &r.ended)) {
         s = read_round(&r);
+        rt_tell_part(l->s->c, w->pass, (double)l->s->at / (double)l->s->size);
+    }
     rt_free(l->s->c, r.pieces);
     return s ? s : l->status;
 }

@@ -33,6 +33,7 @@ struct edge_list {
     bool at_counts;           // the next content is counts
     rt_ids ids;               // where they are numbered anew
     bool renamed;
+    int64_t pass;
     int64_t sources;          // when edges are placed
     void (*use)(const edge_list *l, const edge *e, rt_edge_block *b);   // what is done with an edge
     gnn_status (*take)(void *user, uint32_t n);                         // and with blocks of them
@@ -298,6 +299,12 @@ static gnn_status tell_wrong(void *user)
     return l->lines.status;
 }
 
+static bool is_compact(const edge_list *l)
+{
+    const gnn_graph_options *o = l->lines.s->o;
+    return o && o->compact;
+}
+
 // The first edge says how the others stand there.
 static gnn_status walk(edge_list *l)
 {
@@ -317,6 +324,7 @@ static gnn_status walk(edge_list *l)
         return s;
     return rt_read_rounds(&(rt_line_rounds){.lines = &l->lines,
                                             .blocks = &l->rows->blocks,
+                                            .pass = {l->pass++, is_compact(l) ? 4 : 2},
                                             .parse = parse_piece,
                                             .accept = accept_piece,
                                             .take = l->take,
@@ -501,7 +509,7 @@ static gnn_status note_all(edge_list *l, const gnn_graph *g)
 // ---- The whole -------------------------------------------------------------------------------------------
 static gnn_status read_list(edge_list *l, gnn_graph *g)
 {
-    gnn_status s = l->lines.s->o && l->lines.s->o->compact ? list_ids(l) : GNN_OK;
+    gnn_status s = is_compact(l) ? list_ids(l) : GNN_OK;
     if (!s)
         s = read_rows(l, g);
     if (!s)

@@ -240,6 +240,7 @@ static gnn_status walk(matrix *m)
     m->read = 0;
     gnn_status s = rt_read_rounds(&(rt_line_rounds){.lines = &m->lines,
                                                     .blocks = &m->made->blocks,
+                                                    .pass = {m->made->col != NULL, 2},
                                                     .parse = parse_piece,
                                                     .accept = accept_piece,
                                                     .take = take_rows,

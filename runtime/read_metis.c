@@ -99,10 +99,14 @@ static bool next_node(metis *m)
 
 static gnn_status walk(metis *m, rt_rows *rows)
 {
+    enum { TOLD_NODES = 4096 };
     int64_t node = 0;
     gnn_status s = GNN_OK;
-    for (; !s && node < m->nodes && next_node(m); node++)
+    for (; !s && node < m->nodes && next_node(m); node++) {
         s = read_neighbours(m, rows, node);
+        if (node % TOLD_NODES == 0)
+            rt_tell_part(rows->c, (rt_pass){rows->col != NULL, 2}, (double)node / (double)m->nodes);
+    }
     if (!s && !m->lines.status && rt_next_content(&m->lines))
         s = rt_line_fail(&m->lines, "there are more lines than the %lld nodes promised", (long long)m->nodes);
     s = s ? s : m->lines.status;

@@ -174,9 +174,43 @@ static void zeros(void)
     gnn_context_free(c);
 }
 
+// ---- Who watches -----------------------------------------------------------------------------------------
+typedef struct {
+    int calls;
+    double last;
+    bool fell;
+} watched;
+
+static void watch(void *user, double part)
+{
+    watched *w = user;
+    w->fell |= part < w->last || part > 1;
+    w->last = part;
+    w->calls++;
+}
+
+static void progress(void)
+{
+    gnn_context *c = context_of(2);
+    watched made = {0}, read = {0};
+    gnn_graph g, h;
+    file f = lines("", MANY, "%d %d\n", "");
+    gnn_graph_watch(c, watch, &made);
+    CHECK(!gnn_graph_generate(c, "er:3000:800000", &g), "%s", gnn_context_error(c));
+    gnn_graph_watch(c, watch, &read);
+    CHECK(!rt_graph_from_memory(c, "a.txt", f.text, f.size, &h), "%s", gnn_context_error(c));
+    CHECK(made.calls == 8 && !made.fell && made.last > 0.6, "generating: %d calls, %g", made.calls, made.last);
+    CHECK(read.calls == 4 && !read.fell && read.last > 0.8, "reading: %d calls, %g", read.calls, read.last);
+    gnn_graph_free(c, &g);
+    gnn_graph_free(c, &h);
+    gnn_context_free(c);
+    free(f.text);
+}
+
 int main(void)
 {
     generators();
+    progress();
     texts();
     faults();
     long_lines();
