@@ -52,7 +52,8 @@ typedef struct {
 } graph_array_info;
 const graph_array_info *graph_array_table(graph_array x);
 bool graph_has(const run_graph *g, graph_array x);
-int64_t graph_value(const run_graph *g, graph_array x, int64_t at);    // -1: none
+const int64_t *graph_values(const run_graph *g, graph_array x);        // NULL: they have another type, labels alone
+int64_t graph_label(const run_graph *g, int64_t at);                   // -1: none
 const gnn_array *graph_tensor(const run_graph *g, const char *name);   // x, weight; NULL: none
 
 // ---- Where values come from ------------------------------------------------------------------------------

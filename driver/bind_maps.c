@@ -1,5 +1,6 @@
 // The index arrays of an op: from the graph, from a file, or random ones that keep every declared fact.
 #include "bind.h"
+#include "spread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +59,9 @@ static void sort_within(const index_map *m, const int64_t *by) {
 
 // ---- Random maps -----------------------------------------------------------------------------------------
 
-static void draw_any(const index_map *m) {
-    for (int64_t i = 0; i < m->points; i++)
-        m->data[i] = bind_below(bind_random(m->stream, (uint64_t)i), m->into);
+static void draw_piece(void *user, int64_t first, int64_t last) {
+    const index_map *m = user;
+    for (int64_t i = first; i < last; i++) m->data[i] = bind_below(bind_random(m->stream, (uint64_t)i), m->into);
 }
 
 // The head of a shuffled codomain (Fisher and Yates).
@@ -82,7 +83,7 @@ static void drop_some(const index_map *m) {
         if (m->into == 0 || bind_below(bind_random(~m->stream, (uint64_t)i), ONE_IN) == 0) m->data[i] = -1;
 }
 
-static bool draw(binding *b, tensor_val v, const index_map *m) {
+static bool draw(binding *b, tensor_val v, index_map *m) {
     bool distinct = m->facts & FACT_UNIQUE, partial = m->facts & FACT_PARTIAL;
     if (m->points && !partial && (m->into == 0 || (distinct && m->into < m->points))) {
         bind_fault(b, v, E0819, "cannot map %lld points into %lld%s", (long long)m->points,
@@ -91,17 +92,31 @@ static bool draw(binding *b, tensor_val v, const index_map *m) {
     }
     if (distinct && m->into >= m->points) draw_distinct(m);
     else if (distinct) memset(m->data, 0xff, (size_t)m->points * sizeof *m->data);
-    else draw_any(m);
+    else spread(m->points, draw_piece, m);
     if (partial) drop_some(m);
     return true;
 }
 
 // ---- Given maps ------------------------------------------------------------------------------------------
 
+typedef struct {
+    const run_graph *graph;
+    const int64_t *values, *order;   // NULL: labels; as they stand
+    int64_t *to;
+} graph_copy;
+
+static void copy_piece(void *user, int64_t first, int64_t last) {
+    const graph_copy *c = user;
+    for (int64_t i = first; i < last; i++) {
+        int64_t at = c->order ? c->order[i] : i;
+        c->to[i] = c->values ? c->values[at] : graph_label(c->graph, at);
+    }
+}
+
 static void copy_graph(const binding *b, tensor_val v, const index_map *m) {
     bool ordered = b->edge_order && b->op->vals.data[v].axes[0] == b->edges;
-    for (int64_t i = 0; i < m->points; i++)
-        m->data[i] = graph_value(b->graph, b->sources[v].which, ordered ? b->edge_order[i] : i);
+    graph_copy c = {b->graph, graph_values(b->graph, b->sources[v].which), ordered ? b->edge_order : NULL, m->data};
+    spread(m->points, copy_piece, &c);
     if (b->options->mixed && m->facts & FACT_PARTIAL && b->sources[v].which != GRAPH_LABEL) drop_some(m);
 }
 

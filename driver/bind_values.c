@@ -3,6 +3,7 @@
 // in what breaks code: NaN, infinities, zeros of both signs, 1e4, and few distinct values, so that there are
 // ties.
 #include "bind.h"
+#include "spread.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -59,23 +60,37 @@ static void put_random(const binding *b, tensor_val v, int64_t at, uint64_t word
     else bind_store(t, data, at, (double)random_integer(word, t, special));
 }
 
+typedef struct {
+    const binding *b;
+    tensor_val v;
+    uint64_t stream;
+} random_values;
+enum { FEW = 2 * FEW_STEPS + 1 };
+
 // Plain floats, of which there may be thousands of millions. Those of 16 bits are few: each is converted once.
-static void put_few(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
-    enum { FEW = 2 * FEW_STEPS + 1 };
-    uint16_t few[FEW], *data = b->arrays[v].data;
-    for (int64_t k = 0; k < FEW; k++) bind_store(b->op->vals.data[v].type, few, k, (double)(k - FEW_STEPS) / FEW_STEPS);
-    for (int64_t i = 0; i < points; i++) data[i] = few[bind_below(bind_random(stream, (uint64_t)i), FEW)];
+static void put_few(void *user, int64_t first, int64_t last) {
+    const random_values *r = user;
+    uint16_t few[FEW], *data = r->b->arrays[r->v].data;
+    for (int64_t k = 0; k < FEW; k++) bind_store(r->b->op->vals.data[r->v].type, few, k, (double)(k - FEW_STEPS) / FEW_STEPS);
+    for (int64_t i = first; i < last; i++) data[i] = few[bind_below(bind_random(r->stream, (uint64_t)i), FEW)];
+}
+
+static void put_floats(void *user, int64_t first, int64_t last) {
+    const random_values *r = user;
+    float *data = r->b->arrays[r->v].data;
+    for (int64_t i = first; i < last; i++) data[i] = (float)random_float(bind_random(r->stream, (uint64_t)i), DT_F32);
+}
+
+static void put_any(void *user, int64_t first, int64_t last) {
+    const random_values *r = user;
+    for (int64_t i = first; i < last; i++) put_random(r->b, r->v, i, bind_random(r->stream, (uint64_t)i));
 }
 
 static void put_randoms(const binding *b, tensor_val v, int64_t points, uint64_t stream) {
     ir_dtype t = b->op->vals.data[v].type;
-    bool plain = b->options->values != VALUES_SPECIAL;
-    float *floats = t == DT_F32 && plain ? b->arrays[v].data : NULL;
-    if ((t == DT_F16 || t == DT_BF16) && plain) put_few(b, v, points, stream);
-    else if (floats)
-        for (int64_t i = 0; i < points; i++) floats[i] = (float)random_float(bind_random(stream, (uint64_t)i), DT_F32);
-    else
-        for (int64_t i = 0; i < points; i++) put_random(b, v, i, bind_random(stream, (uint64_t)i));
+    bool plain = b->options->values != VALUES_SPECIAL, half = t == DT_F16 || t == DT_BF16;
+    random_values r = {b, v, stream};
+    spread(points, plain && half ? put_few : plain && t == DT_F32 ? put_floats : put_any, &r);
 }
 
 // ---- Given values ----------------------------------------------------------------------------------------

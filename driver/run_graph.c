@@ -132,18 +132,20 @@ bool graph_has(const run_graph *g, graph_array x) {
     ICE("graph array %d", (int)x);
 }
 
-int64_t graph_value(const run_graph *g, graph_array x, int64_t at) {
+const int64_t *graph_values(const run_graph *g, graph_array x) {
     switch (x) {
-    case GRAPH_COL: return g->graph.col[at];
-    case GRAPH_ROW: return g->graph.dst[at];
-    case GRAPH_ETYPE: return g->graph.etype[at];
-    case GRAPH_NTYPE: return g->graph.ntype[at];
-    case GRAPH_BATCH: return g->graph.batch[at];
-    case GRAPH_LABEL: return label_at(&g->graph.y, at);
+    case GRAPH_COL: return g->graph.col;
+    case GRAPH_ROW: return g->graph.dst;
+    case GRAPH_ETYPE: return g->graph.etype;
+    case GRAPH_NTYPE: return g->graph.ntype;
+    case GRAPH_BATCH: return g->graph.batch;
+    case GRAPH_LABEL: return NULL;
     case GRAPH_ARRAY_COUNT: break;
     }
     ICE("graph array %d", (int)x);
 }
+
+int64_t graph_label(const run_graph *g, int64_t at) { return label_at(&g->graph.y, at); }
 
 const gnn_array *graph_tensor(const run_graph *g, const char *name) {
     const gnn_array *a = !strcmp(name, "x") ? &g->graph.x : !strcmp(name, "weight") ? &g->graph.weight : NULL;

@@ -1,7 +1,9 @@
 // An op from its tensor IR to results in memory: compiled, planned, launched twice over different poisons,
 // and timed.
 #include "run.h"
+#include "spread.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +72,22 @@ bool run_load(run_op *o) {
 
 // ---- Plan ------------------------------------------------------------------------------------------------
 
+typedef struct {
+    const int64_t *from;
+    int32_t *to;
+    atomic_bool too_large;
+} narrowing;
+
+static void narrow_piece(void *user, int64_t first, int64_t last) {
+    narrowing *n = user;
+    bool too_large = false;
+    for (int64_t i = first; i < last; i++) {
+        too_large |= n->from[i] < INT32_MIN || n->from[i] > INT32_MAX;
+        n->to[i] = (int32_t)n->from[i];
+    }
+    if (too_large) atomic_store(&n->too_large, true);
+}
+
 static gnn_map narrow_map(run_op *o, tensor_val v) {
     const tensor_val_info *info = &o->op->op->vals.data[v];
     const int64_t *values = o->b->arrays[v].data;
@@ -80,12 +98,10 @@ static gnn_map narrow_map(run_op *o, tensor_val v) {
                  .domain = points,
                  .codomain = o->b->sizes[info->into]};
     if (m.width == 64) return m;
-    int32_t *index = ARENA_ARRAY(o->arena, int32_t, points + 1);
-    for (int64_t i = 0; i < points; i++) {
-        if (values[i] < INT32_MIN || values[i] > INT32_MAX) return m.width = 64, m;   // the plan refuses it
-        index[i] = (int32_t)values[i];
-    }
-    m.index = index;
+    narrowing n = {.from = values, .to = ARENA_ARRAY(o->arena, int32_t, points + 1)};
+    spread(points, narrow_piece, &n);
+    if (n.too_large) return m.width = 64, m;   // the plan refuses it
+    m.index = n.to;
     return m;
 }
 
