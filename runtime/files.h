@@ -3,7 +3,7 @@
 //
 // Messages name file, place and value: "g.npz: col[123] = 99 is outside U (34)",
 // "g.mtx:17: expected two integers, got 'x'". Memory for a text file of B bytes stays below 4 B + 64 MiB, but where ids are
-// numbered anew (8 B more). What a member of an archive takes is bounded by its shape, which must agree with its size, which must be
+// numbered anew (8 B more at most). What a member of an archive takes is bounded by its shape, which must agree with its size, which must be
 // one that its compressed bytes can give; all members of a graph take at most 32 B + 64 MiB (graphs that people have take 3 to 28 B).
 #ifndef GNNRT_FILES_H
 #define GNNRT_FILES_H
@@ -272,11 +272,13 @@ void rt_edge_head_line(rt_edge_head *h, const char *p, const char *end);   // of
 
 // ---- read_ids.c: ids numbered anew -----------------------------------------------------------------------
 typedef struct {
-    int64_t *id;   // sorted, each once
-    int64_t n, capacity;
+    int64_t *id;       // sorted, each once; with `before`, bits of those that occur
+    int64_t *before;   // for each word of bits how many stand before it; NULL: they are listed
+    int64_t n, capacity, end;
 } rt_ids;
-gnn_status rt_ids_reserve(gnn_context *c, rt_ids *ids, int64_t n);
-void rt_ids_finish(rt_ids *ids);   // what was put there by hand, sorted
+gnn_status rt_ids_reserve(gnn_context *c, rt_ids *ids, int64_t n, int64_t end);   // for at most n, which lie below end
+void rt_ids_add(rt_ids *ids, int64_t id);
+void rt_ids_finish(rt_ids *ids);   // when all are added
 int64_t rt_ids_find(const rt_ids *ids, int64_t id);   // ids->n: it is not there
 
 // ---- read_graph*.c, read_edges.c, read_metis.c, read_matrix_market.c -------------------------------------

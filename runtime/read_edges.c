@@ -417,9 +417,9 @@ static gnn_status take_ids(void *user, uint32_t n)
     edge_list *l = user;
     for (uint32_t i = 0; i < n; i++) {
         const rt_edge_block *b = &l->rows->blocks.block[i];
-        for (uint32_t k = 0; k < b->n && l->ids.n < l->ids.capacity; k++) {
-            l->ids.id[l->ids.n++] = b->edge[k].col;
-            l->ids.id[l->ids.n++] = b->edge[k].row;
+        for (uint32_t k = 0; k < b->n; k++) {
+            rt_ids_add(&l->ids, b->edge[k].col);
+            rt_ids_add(&l->ids, b->edge[k].row);
         }
     }
     return GNN_OK;
@@ -438,7 +438,7 @@ static gnn_status list_ids(edge_list *l)
     l->take = take_none;
     gnn_status s = walk(l);
     if (!s)
-        s = rt_ids_reserve(l->lines.s->c, &l->ids, 2 * l->found.edges);
+        s = rt_ids_reserve(l->lines.s->c, &l->ids, 2 * l->found.edges, larger(l->found.to_end, l->found.from_end));
     if (s)
         return s;
     rewind_edges(l);

@@ -1,16 +1,42 @@
-// Ids of an edge list numbered anew: those that occur, in their order.
+// Ids of an edge list numbered anew: those that occur, in their order. Where they lie close together, a bit says that one occurs, and
+// a count how many do before its word; else they are listed and sorted.
 #include "files.h"
 
 #include <string.h>
 
-gnn_status rt_ids_reserve(gnn_context *c, rt_ids *ids, int64_t n)
+enum { WORD = 64 };
+
+static int64_t words_of(const rt_ids *ids)
 {
-    ids->id = rt_alloc_array(c, n, sizeof *ids->id);
-    ids->capacity = n;
-    return ids->id ? GNN_OK : GNN_NO_MEMORY;
+    return ids->end / WORD + 1;
 }
 
-void rt_ids_finish(rt_ids *ids)
+gnn_status rt_ids_reserve(gnn_context *c, rt_ids *ids, int64_t n, int64_t end)
+{
+    ids->end = end;
+    ids->capacity = n;
+    int64_t words = words_of(ids);
+    if (2 * words > n) {
+        ids->id = rt_alloc_array(c, n, sizeof *ids->id);
+        return ids->id ? GNN_OK : GNN_NO_MEMORY;
+    }
+    ids->id = rt_alloc_array(c, 2 * words, sizeof *ids->id);   // no more than a list takes
+    if (!ids->id)
+        return GNN_NO_MEMORY;
+    ids->before = ids->id + words;
+    memset(ids->id, 0, (size_t)words * sizeof *ids->id);
+    return GNN_OK;
+}
+
+void rt_ids_add(rt_ids *ids, int64_t id)
+{
+    if (ids->before && id < ids->end)
+        ids->id[id / WORD] |= (int64_t)(UINT64_C(1) << id % WORD);
+    else if (!ids->before && ids->n < ids->capacity)
+        ids->id[ids->n++] = id;
+}
+
+static void finish_list(rt_ids *ids)
 {
     int64_t kept = 0;
     rt_sort_row(ids->id, NULL, ids->n);
@@ -20,7 +46,19 @@ void rt_ids_finish(rt_ids *ids)
     ids->n = kept;
 }
 
-int64_t rt_ids_find(const rt_ids *ids, int64_t id)
+void rt_ids_finish(rt_ids *ids)
+{
+    if (!ids->before) {
+        finish_list(ids);
+        return;
+    }
+    for (int64_t w = 0; w < words_of(ids); w++) {
+        ids->before[w] = ids->n;
+        ids->n += __builtin_popcountll((uint64_t)ids->id[w]);
+    }
+}
+
+static int64_t find_listed(const rt_ids *ids, int64_t id)
 {
     int64_t low = 0, high = ids->n;
     while (low < high) {
@@ -31,4 +69,14 @@ int64_t rt_ids_find(const rt_ids *ids, int64_t id)
             high = middle;
     }
     return low < ids->n && ids->id[low] == id ? low : ids->n;
+}
+
+int64_t rt_ids_find(const rt_ids *ids, int64_t id)
+{
+    if (!ids->before)
+        return find_listed(ids, id);
+    if (id >= ids->end)
+        return ids->n;
+    uint64_t word = (uint64_t)ids->id[id / WORD], bit = UINT64_C(1) << id % WORD;
+    return word & bit ? ids->before[id / WORD] + __builtin_popcountll(word & (bit - 1)) : ids->n;
 }

@@ -167,11 +167,30 @@ static void arguments(gnn_context *c)
     gnn_graph_free(NULL, &g);
 }
 
+// ---- Ids numbered anew -----------------------------------------------------------------------------------
+// Every third id of 300: listed where they lie apart, else bits.
+static void ids(gnn_context *c, int64_t apart, bool listed)
+{
+    rt_ids ids = {0};
+    CHECK(!rt_ids_reserve(c, &ids, 400, 297 * apart + 1), "%s", gnn_context_error(c));
+    CHECK(listed == !ids.before, "ids %lld apart are %slisted", (long long)apart, ids.before ? "not " : "");
+    for (int64_t i = 400; i-- > 0;)
+        rt_ids_add(&ids, i % 100 * 3 * apart);
+    rt_ids_add(&ids, 298 * apart);   // more than there should be
+    rt_ids_finish(&ids);
+    CHECK(ids.n == 100, "%lld ids", (long long)ids.n);
+    for (int64_t id = 0; id <= 300; id++)
+        CHECK(rt_ids_find(&ids, id * apart) == (id % 3 || id == 300 ? 100 : id / 3), "id %lld", (long long)id);
+    rt_free(c, ids.id);
+}
+
 int main(void)
 {
     gnn_context *c = test_context(NULL);
     sorting();
     changing_files(c);
+    ids(c, 1, false);
+    ids(c, 1000, true);
     across_buffers(c, 10);
     across_buffers(c, RT_LINE_BUFFER * 3 + 5);
     only_a_comment(c);
