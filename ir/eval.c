@@ -93,7 +93,7 @@ static void widen_slot(evaluator *ev, eval_slot *s) {
         else if (old.at[k]) copy_element(s, place_of(s, old.at[k] - 1), &old, k);
 }
 
-int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at) {
+int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at, int64_t known) {
     if (s->asked) {
         if (2 * s->kept >= s->room) widen_slot(ev, s);
         int64_t i = place_of(s, at);
@@ -105,9 +105,15 @@ int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at) {
         s->written[at] = 1;
         return at;
     }
-    if (s->kept == s->room) widen_slot(ev, s);
-    s->at[s->kept] = at;
-    return s->kept++;
+    if (known < 0 && s->kept == s->room) widen_slot(ev, s);
+    int64_t i = known < 0 ? s->kept++ : known;
+    s->at[i] = at;
+    return i;
+}
+
+void eval_slot_expect(evaluator *ev, eval_slot *s, int64_t n) {
+    while (s->room < n) widen_slot(ev, s);
+    s->kept = n;
 }
 
 static void fill_slot(evaluator *ev, eval_slot *s) {

@@ -113,7 +113,9 @@ SUP_PRINTF(2, 3) void eval_fault(evaluator *ev, const char *format, ...);
 int64_t eval_size(evaluator *ev, tensor_space s);                  // 0 after a fault
 eval_slot *eval_slot_of(evaluator *ev, tensor_val v);              // with its shape; NULL after a fault
 eval_value eval_slot_get(const eval_slot *s, int64_t at);
-int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at);   // of an element that is written: where to put it
+// Of an element that is written: where to put it. In a sample of which all are expected, that is known.
+int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at, int64_t known);
+void eval_slot_expect(evaluator *ev, eval_slot *s, int64_t n);   // so many of a sample
 void eval_count_step(evaluator *ev);
 
 // ---- Programs --------------------------------------------------------------------------------------------

@@ -323,7 +323,7 @@ static void store(stage_run *r, uint32_t target) {
     if (slot->info->type == DT_INDEX && x.certain && (x.i < -1 || x.i >= eval_size(r->ev, slot->info->into)))
         eval_fault(r->ev, "%s: %lld is stored to '%s', which is no index of its space", r->p->what,
                    (long long)x.i, slot->info->name);
-    at = eval_slot_keep(r->ev, slot, at);
+    at = eval_slot_keep(r->ev, slot, at, r->kept_at);
     if (slot->is_float) {
         slot->value[at] = x.v;
         slot->bound[at] = x.bound;
@@ -356,19 +356,39 @@ void eval_run_at(stage_run *r, uint64_t point) {
     at_point(r);
 }
 
-// Points are taken in runs, a few at least: neighbours mostly read the same rows of other stages, which are computed
-// for one of them as for all. As many are taken as if each were drawn alone.
-static void sampled_points(stage_run *r, uint64_t one_in) {
+eval_sample eval_sample_of(const stage_run *r, uint64_t one_in) {
     enum { LONGEST = 128, FEWEST = 8 };
-    uint64_t points = 1;
-    for (uint32_t k = 0; k < r->nleft; k++) points *= (uint64_t)r->left[k].size;
-    uint64_t run = points / one_in / FEWEST;
-    run = run < 1 ? 1 : run > LONGEST ? LONGEST : run;
-    for (uint64_t first = 0; first < points && !r->ev->why; first += run * one_in) {
-        uint64_t begin = first + run * (hash_of(first) % one_in);
-        for (uint64_t point = begin; point < begin + run && point < points && !r->ev->why; point++)
-            eval_run_at(r, point);
+    eval_sample x = {.points = 1, .one_in = one_in < 1 ? 1 : one_in, .length = 1};
+    for (uint32_t k = 0; k < r->nleft; k++) x.points *= (uint64_t)r->left[k].size;
+    if (one_in > 1) x.length = x.points / one_in / FEWEST;
+    x.length = x.length < 1 ? 1 : x.length > LONGEST ? LONGEST : x.length;
+    const uint64_t apart = x.length * x.one_in;
+    x.runs = x.points / apart + (x.points % apart != 0);
+    return x;
+}
+
+static uint64_t begin_of(const eval_sample *x, uint64_t run) {
+    uint64_t first = run * x->length * x->one_in;
+    return x->one_in > 1 ? first + x->length * (hash_of(first) % x->one_in) : first;
+}
+
+void eval_sample_run(stage_run *r, const eval_sample *x, uint64_t run) {
+    uint64_t begin = begin_of(x, run);
+    for (uint64_t point = begin; point < begin + x->length && point < x->points && !r->ev->why; point++) {
+        if (r->kept_at >= 0) r->kept_at = (int64_t)(run * x->length + point - begin);
+        eval_run_at(r, point);
     }
+}
+
+int64_t eval_sample_size(const eval_sample *x) {
+    uint64_t last = x->runs ? begin_of(x, x->runs - 1) : 0;   // which may end behind all points
+    uint64_t left = last < x->points ? x->points - last : 0;
+    return x->runs ? (int64_t)((x->runs - 1) * x->length + (left < x->length ? left : x->length)) : 0;
+}
+
+static void sampled_points(stage_run *r, uint64_t one_in) {
+    const eval_sample x = eval_sample_of(r, one_in);
+    for (uint64_t run = 0; run < x.runs && !r->ev->why; run++) eval_sample_run(r, &x, run);
 }
 
 static void each_point(stage_run *r) {
@@ -377,11 +397,11 @@ static void each_point(stage_run *r) {
         if (r->left[k].size == 0) return;
         assign(r, &r->left[k], 0);
     }
+    if (eval_in_threads(r, one_in)) return;
     if (one_in > 1) {
         sampled_points(r, one_in);
         return;
     }
-    if (eval_in_threads(r)) return;
     while (!r->ev->why) {
         at_point(r);
         uint32_t k = r->nleft;
@@ -393,7 +413,7 @@ static void each_point(stage_run *r) {
 }
 
 void eval_stage(evaluator *ev, const tensor_stage *s) {
-    stage_run r = {.ev = ev, .s = s};
+    stage_run r = {.ev = ev, .s = s, .kept_at = -1};
     arena *outer = ev->temp;   // preparing may run another stage to find a size
     ev->temp = arena_new();
     eval_run_prepare(&r);
@@ -451,7 +471,7 @@ bool tensor_may_wait(const tensor_op *op, const tensor_stage *s) {
 void eval_defer(evaluator *ev, const tensor_stage *s) {
     struct eval_deferred *d = ARENA_NEW(ev->scratch, struct eval_deferred);
     arena *outer = ev->temp;
-    *d = (struct eval_deferred){.run = {.ev = ev, .s = s}, .temp = arena_new()};
+    *d = (struct eval_deferred){.run = {.ev = ev, .s = s, .kept_at = -1}, .temp = arena_new()};
     ev->temp = d->temp;
     eval_run_prepare(&d->run);
     if (!ev->why) find_keys(&d->run);

@@ -38,10 +38,20 @@ typedef struct stage_run {
     uint32_t name;   // of eval_value.beyond, where the reduction is
     int64_t members, sure, perhaps;   // terms: in exact arithmetic, certainly, perhaps or perhaps not
     bool unsure_domain;               // a key's right side is uncertain
+    int64_t kept_at;                  // where elements of a sample are kept, whose number is known; -1: behind the last
 } stage_run;
+
+// Points are taken in runs, a few at least: neighbours mostly read the same rows of other stages, which are computed
+// for one of them as for all. As many are taken as if each were drawn alone.
+typedef struct {
+    uint64_t points, one_in, length, runs;
+} eval_sample;
+eval_sample eval_sample_of(const stage_run *r, uint64_t one_in);   // one_in 1: all points, each a run
+int64_t eval_sample_size(const eval_sample *x);   // points taken
+void eval_sample_run(stage_run *r, const eval_sample *x, uint64_t run);
 
 void eval_run_prepare(stage_run *r);                // its programs
 void eval_run_at(stage_run *r, uint64_t point);     // of all points of the left-hand variables, the last one fastest
-bool eval_in_threads(stage_run *r);                 // all points by all cores; false: it is not worth it, or cannot be
+bool eval_in_threads(stage_run *r, uint64_t one_in);   // by all cores; false: it is not worth it, or cannot be
 
 #endif

@@ -12,7 +12,8 @@ enum { MOST_THREADS = 64, FEWEST_TERMS = 1 << 17, CHUNKS = 32 };
 
 typedef struct {
     const stage_run *of;
-    uint64_t points, chunk;
+    eval_sample sample;
+    uint64_t chunk;   // runs of the sample
     _Atomic uint64_t next;
 } dealing;
 
@@ -24,12 +25,6 @@ typedef struct {
     uint64_t failed_at;
     bool tells;
 } worker;
-
-static uint64_t points_of(const stage_run *r) {
-    uint64_t n = 1;
-    for (uint32_t k = 0; k < r->nleft; k++) n *= (uint64_t)r->left[k].size;
-    return n;
-}
 
 // Terms, about: a key leaves each to one point.
 static double terms_of(const stage_run *r, uint64_t points) {
@@ -51,16 +46,16 @@ static void tell_progress(const worker *w, uint64_t from) {
     const stage_run *r = w->d->of;
     double stages = (double)r->ev->op->stages.len, stage = (double)(r->s - r->ev->op->stages.data);
     if (w->tells && r->ev->in->progress)
-        r->ev->in->progress(r->ev->in->user, (stage + (double)from / (double)w->d->points) / stages);
+        r->ev->in->progress(r->ev->in->user, (stage + (double)from / (double)w->d->sample.runs) / stages);
 }
 
 static void take_points(worker *w) {
     const dealing *d = w->d;
-    for (uint64_t from; (from = atomic_fetch_add(&w->d->next, d->chunk)) < d->points && !w->ev.why;) {
+    for (uint64_t from; (from = atomic_fetch_add(&w->d->next, d->chunk)) < d->sample.runs && !w->ev.why;) {
         w->failed_at = from;
         tell_progress(w, from);
-        for (uint64_t point = from; point < from + d->chunk && point < d->points && !w->ev.why; point++)
-            eval_run_at(&w->run, point);
+        for (uint64_t run = from; run < from + d->chunk && run < d->sample.runs && !w->ev.why; run++)
+            eval_sample_run(&w->run, &d->sample, run);
     }
 }
 
@@ -77,7 +72,7 @@ static void *work(void *user) {
 
 static void start(worker *w, dealing *d) {
     const evaluator *ev = d->of->ev;
-    *w = (worker){.d = d, .ev = *ev, .run = {.s = d->of->s}};
+    *w = (worker){.d = d, .ev = *ev, .run = {.s = d->of->s, .kept_at = d->sample.one_in > 1 ? 0 : -1}};
     w->ev.results = w->ev.scratch = w->ev.temp = arena_new();
     w->ev.vars = ARENA_ARRAY(w->ev.temp, int64_t, ev->op->vars.len + 1);
     memcpy(w->ev.vars, ev->vars, ev->op->vars.len * sizeof *ev->vars);
@@ -99,17 +94,27 @@ static void finish(evaluator *ev, worker *workers, uint32_t n) {
 }
 
 // What is computed when it is read is one thread's.
-static bool may_share(const evaluator *ev) { return ev->in->one_in < 2 && !ev->in->max_steps && !ev->guessing; }
+static bool may_share(const evaluator *ev) {
+    bool waits = false;
+    for (uint32_t i = 0; ev->in->one_in > 1 && i < ev->op->stages.len; i++) waits |= tensor_may_wait(ev->op, &ev->op->stages.data[i]);
+    return !waits && !ev->in->max_steps && !ev->guessing;
+}
 
-bool eval_in_threads(stage_run *r) {
-    uint64_t points = points_of(r);
-    if (terms_of(r, points) < FEWEST_TERMS || !may_share(r->ev)) return false;
+static void expect_results(const stage_run *r, const eval_sample *x) {
+    for (uint32_t t = 0; t < r->s->ntargets; t++) {
+        if (r->targets[t]->info->type == DT_INDEX) eval_size(r->ev, r->targets[t]->info->into);   // known before there are threads
+        if (r->targets[t]->sampled && x->one_in > 1) eval_slot_expect(r->ev, r->targets[t], eval_sample_size(x));
+    }
+}
+
+bool eval_in_threads(stage_run *r, uint64_t one_in) {
+    const eval_sample x = eval_sample_of(r, one_in);
+    if (terms_of(r, x.points) / (double)x.one_in < FEWEST_TERMS || !may_share(r->ev)) return false;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);   // which opens a file
     uint32_t n = cores < 2 ? 1 : cores > MOST_THREADS ? MOST_THREADS : (uint32_t)cores, begun = 0;
-    if (n < 2 || points < 2 * n) return false;
-    for (uint32_t t = 0; t < r->s->ntargets; t++)   // known before there are threads
-        if (r->targets[t]->info->type == DT_INDEX) eval_size(r->ev, r->targets[t]->info->into);
-    dealing d = {.of = r, .points = points, .chunk = points / (n * CHUNKS) + 1};
+    if (n < 2 || x.runs < 2 * n) return false;
+    expect_results(r, &x);
+    dealing d = {.of = r, .sample = x, .chunk = x.runs / (n * CHUNKS) + 1};
     worker *workers = ARENA_ARRAY(r->ev->temp, worker, n);
     for (uint32_t i = 0; i < n; i++) start(&workers[i], &d);
     while (begun + 1 < n && !pthread_create(&workers[begun].thread, NULL, work, &workers[begun])) begun++;

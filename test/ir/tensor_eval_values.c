@@ -132,6 +132,28 @@ static void test_sample_of_many(void) {
     arena_free(t->a);
 }
 
+// By several threads a sample is what it is by one, which a limit of steps asks for: also where its last run ends behind all points.
+static void test_sample_in_threads(int64_t n) {
+    static const char text[] = "op f { space N tensor x : f32[N] result y : f32[N] y[n:N] = mul(x[n], 3f32) }";
+    trial *t = trial_new(text), *alone = trial_new(text);
+    float *x = malloc((size_t)n * sizeof *x);
+    if (!x) exit(1);
+    for (int64_t i = 0; i < n; i++) x[i] = (float)i;
+    t->one_in = alone->one_in = 2;
+    alone->max_steps = 1 << 30;
+    set_size(t, "N", n), set_input(t, "x", x);
+    set_size(alone, "N", n), set_input(alone, "x", x);
+    EXPECT_EVALUATED(t);
+    EXPECT_EVALUATED(alone);
+    const tensor_evaluated *y = result(t, "y"), *z = result(alone, "y");
+    const size_t kept = (size_t)z->kept;
+    CHECK(y->kept == z->kept && !memcmp(y->at, z->at, kept * sizeof *z->at));
+    CHECK(!memcmp(y->value, z->value, kept * sizeof *z->value) && !memcmp(y->bound, z->bound, kept * sizeof *z->bound));
+    free(x);
+    arena_free(t->a);
+    arena_free(alone->a);
+}
+
 static const char *const argmax_text =
     "op argmax { space E space V map dst : E -> V tensor x : f32[E] result at : V -> E partial "
     "reducer argmax(f32, index(E)) -> (index(E)) commutative { state (f32, index(E)) "
@@ -415,6 +437,7 @@ int main(void) {
     test_sample();
     test_sample_of_softmax();
     test_sample_of_many();
+    for (int64_t more = 0; more < 256; more += 85) test_sample_in_threads((1 << 18) + more);
     test_argmax();
     test_welford();
     test_partial_map();
