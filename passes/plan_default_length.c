@@ -56,30 +56,32 @@ int64_t default_walk_length(const walks *w, const walk *of, const tensor_stage *
 // ---- What scores load ------------------------------------------------------------------------------------
 typedef struct {
     const planner *p;
-    tensor_var bound, last;   // that the score reduces; of the row's numbers
+    tensor_var edge, bound, last;   // of the score; that it reduces; of the row's numbers
     int64_t points, held, words;
 } inside;
 
 static bool count_words(void *user, const tensor_node *load) {
     inside *x = user;
-    bool bound = false, last = false;
+    bool edge = false, bound = false, last = false;
     for (uint32_t i = 0; i < load->nargs; i++) {
+        edge |= plan_mentions(x->p, load->args[i], x->edge);
         bound |= plan_mentions(x->p, load->args[i], x->bound);
         last |= plan_mentions(x->p, load->args[i], x->last);
     }
     int64_t bytes = ir_dtype_bytes(x->p->op->vals.data[load->imm.i].type);
-    if (bound) x->words += x->points * (last ? x->held : 1) * bytes / 4;
+    if (edge && bound) x->words += x->points * (last ? x->held : 1) * bytes / 4;
     return true;
 }
 
-// Of a score that has all indices of the sums, and reduces one of its own: of those that have fewer, lanes share what they reduce.
+// Of a score that has all indices of the sums, and reduces one of its own: of those that have fewer, lanes share what they reduce. What all edges share
+// is loaded once for all steps.
 int64_t default_inside_words(const walks *w, const walk *of, const tensor_stage *deepest, int64_t held) {
     int64_t words = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
         const tensor_stage *st = stage_of(w, i);
         if (!w->scores[i] || st->nleft != deepest->nleft || !st->nbound || !default_finds(w, of, i)) continue;
         axis_share s = default_share_axis(w->m, st, st->bound[0], 1);
-        inside x = {w->p, st->bound[0], st->left[st->nleft - 1], s.vector * s.registers, held, 0};
+        inside x = {w->p, st->left[0], st->bound[0], st->left[st->nleft - 1], s.vector * s.registers, held, 0};
         plan_loads(w->p, st, count_words, &x);
         words += x.words;
     }

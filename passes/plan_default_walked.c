@@ -317,12 +317,9 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
     v[0] = (schedule_value){.number = steps, .var = UINT32_MAX};
     v[1] = (schedule_value){.keyword = "masked", .var = UINT32_MAX};
     v[2] = (schedule_value){.keyword = "dealt", .var = UINT32_MAX};
+    const uint32_t n = deep && lanes >= steps && lanes > 1 && has_shares ? 3 : 2;
     schedule_fill(w->p->arena, w->m->s,
-                  (schedule_cell){.verb = SCHEDULE_UNROLL,
-                                  .stage = st->name,
-                                  .subject = w->p->op->vars.data[walked].name,
-                                  .nvalues = deep && lanes >= steps && lanes > 1 && has_shares ? 3 : 2,
-                                  .values = v});
+                  (schedule_cell){.verb = SCHEDULE_UNROLL, .stage = st->name, .subject = w->p->op->vars.data[walked].name, .nvalues = n, .values = v});
 }
 
 // As the op has them.
@@ -339,12 +336,13 @@ static stage_group stages_of(const walks *w, const walk *of) {
     return all;
 }
 
-static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s) {
+// What it reduces of its own is written out for all numbers that a thread holds of the row, and all steps, but where lanes share those.
+static void fill_score_share(walks *w, const tensor_stage *st, const row_shares *s, int64_t steps) {
     int64_t lanes = 1;
     for (uint32_t i = st->nleft; i < s->depth; i++) lanes *= s->level[i].lanes;
     bool all = lanes > 1;   // steps are dealt to those that reduce
     if (lanes == 1) lanes = s->lanes == 1 ? LEAST_LANES : 1;
-    w->m->length = default_score_length(w, st) * (st->nleft == s->depth ? s->held : 1);
+    w->m->length = default_score_length(w, st) * (st->nleft == s->depth ? s->held * steps : 1);
     default_dot_share(w->m, st, lanes, all);
     w->m->length = 0;
 }
@@ -366,7 +364,7 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
         default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->rows, NULL);
         if (st->reducer == TENSOR_NO_REDUCER) continue;
         if (!st->nkeys) {   // of the row's own arrays
-            fill_score_share(w, st, s);
+            fill_score_share(w, st, s, steps);
             continue;
         }
         default_fill(m, st->name, SCHEDULE_GROUPS, st->bound[0], d->sharers, NULL);
@@ -419,7 +417,7 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
     fill_dealt(w, of, s, d);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++)
         if ((computes(w, of, i) || is_again(w, i)) && stage_of(w, i)->reducer != TENSOR_NO_REDUCER)
-            fill_score_share(w, stage_of(w, i), s);
+            fill_score_share(w, stage_of(w, i), s, steps_of(w, of, s));
     fill_class_room(w, of, s, deepest);
     default_nones(m);
     const schedule *made = m->s;
@@ -468,17 +466,16 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
 // false: walks of windows and others read it, for which it is dealt out otherwise.
 static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
     const tensor_stage *st = stage_of(w, score);
-    const walk *windows = NULL;
-    bool others = false;
+    const walk *windows = NULL, *other = NULL;
     if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
     if (st->reducer == TENSOR_NO_REDUCER || has_classes(w)) return true;
     for (uint32_t k = 0; k < w->walks.len; k++)
         for (uint32_t i = 0; i < w->walks.data[k].sums.len; i++)
             if (!default_reads(w, w->walks.data[k].sums.data[i], score)) continue;
             else if (w->windowed[k]) windows = &w->walks.data[k];
-            else others = true;
-    if (windows) return default_window_score(w, windows, st) && !others;
-    fill_score_share(w, st, s);
+            else other = &w->walks.data[k];
+    if (windows) return default_window_score(w, windows, st) && !other;
+    fill_score_share(w, st, s, other ? steps_of(w, other, s) : 1);
     return true;
 }
 
