@@ -439,6 +439,22 @@ static value normalise_over(lowering *L, const scope *s, const ast_expr *x, cons
     return value_plain(result);
 }
 
+static bool is_open(const lowering *L, const char *name) {
+    bool any = false;
+    for (uint32_t i = 0; i < L->open.len; i++) any |= !strcmp(L->op->vars.data[L->open.data[i]].name, name);
+    return any;
+}
+
+// What the index over a map's classes is called: their space in lower case, with a number behind it where an index around it is called so.
+static const char *class_name(lowering *L, tensor_space classes) {
+    textbuf lower = textbuf_new(L->arena);
+    for (const char *p = space_name(L, classes); *p && *p != '('; p++)
+        textbuf_printf(&lower, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    const char *name = lower.data;
+    for (uint32_t n = 2; is_open(L, name); n++) name = arena_printf(L->arena, "%s%u", lower.data, (unsigned)n);
+    return name;
+}
+
 static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const key_list *k,
                           const entity *reducer, reduction *r) {
     tensor_val map;
@@ -455,10 +471,7 @@ static value normalise_by(lowering *L, const scope *s, const ast_expr *x, const 
     frame f;
     if (!lower_renamed(L, s, x, &from, 1, r, reducer, &f)) return value_bad(L);
     tensor_space classes = L->op->vals.data[map].into;
-    textbuf lower = textbuf_new(L->arena);
-    for (const char *p = space_name(L, classes); *p && *p != '('; p++)
-        textbuf_printf(&lower, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-    tensor_var c = tensor_add_var(L->op, lower.data, classes);
+    tensor_var c = tensor_add_var(L->op, class_name(L, classes), classes);
     tensor_expr at_bound = tensor_var_expr(L->op, r->stage.bound[0], r->at),
                 at_own = tensor_var_expr(L->op, own, r->at);
     tensor_key *key = ARENA_NEW(L->arena, tensor_key);

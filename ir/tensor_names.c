@@ -36,6 +36,23 @@ static bool has_name(const naming *n, const tensor_stage *st, const char *name) 
     return has;
 }
 
+static bool has_var(const tensor_stage *st, tensor_var v) {
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
+        if (var_at(st, i) == v) return true;
+    return false;
+}
+
+// Stages share an index where one was taken out of another.
+static bool is_taken_beside(const naming *n, tensor_var v, const char *name) {
+    for (uint32_t i = 0; i < n->op->stages.len; i++)
+        if (has_var(&n->op->stages.data[i], v) && has_name(n, &n->op->stages.data[i], name)) return true;
+    return false;
+}
+
+static bool is_called(const naming *n, tensor_var v, tensor_space s, const char *name) {
+    return n->op->vars.data[v].space == s && same_base(n->op->vars.data[v].name, name);
+}
+
 static void note_walked(naming *n, const tensor_stage *st) {
     for (uint32_t b = 0; b < st->nbound; b++)
         for (uint32_t k = 0; k < st->nkeys; k++)
@@ -51,10 +68,12 @@ static void name_space(naming *n, tensor_stage *st, tensor_space s) {
     if (!first || !n->walked[s]) return;
     if (!n->called[s]) n->called[s] = first;
     const char *to = n->called[s];
-    if (same_base(first, to) || n->keeps(arena_strndup(n->op->arena, first, base_of(first)), n->user) || has_name(n, st, to)) return;
+    if (same_base(first, to) || n->keeps(arena_strndup(n->op->arena, first, base_of(first)), n->user)) return;
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
+        if (is_called(n, var_at(st, i), s, first) && is_taken_beside(n, var_at(st, i), to)) return;
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++) {
         tensor_var_info *v = &n->op->vars.data[var_at(st, i)];
-        if (v->space == s && same_base(v->name, first)) v->name = renamed(n, v->name, to);
+        if (is_called(n, var_at(st, i), s, first)) v->name = renamed(n, v->name, to);
     }
 }
 
