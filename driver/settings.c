@@ -146,7 +146,8 @@ pass_options settings_pass(const driver *d, const cg_target *t) {
                           .nondeterministic = !option_on(d, OPT_DETERMINISTIC, true),
                           .block_threads = gpu ? threads : 0,
                           .sm = gpu ? t->arch->sm : 0,
-                          .own = gpu && cg_arch_alone(t->arch)};
+                          .own = gpu && cg_arch_alone(t->arch),
+                          .refused = getenv("GNNC_PLAN_FAULT")};
 }
 
 // The naive plan is there to be right and soon at hand, not to be fast.

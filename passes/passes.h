@@ -28,6 +28,7 @@ typedef struct {
     uint32_t block_threads; // of a GPU's block, by the naive plan and the default: a power of two from a warp on; 0: 256
     uint32_t sm;           // 90: the GPU is of sm_90 or later; 0: of any
     bool own;              // it is of sm_90a, not later: what that has alone is there
+    const char *refused;   // for tests: a stage that the default is refused unless a thread has a point; as STAGE:all even then; NULL: none
 } pass_options;
 
 // Offsets of elements below this fit versions of 31 bits: loops step past their ends by less than a million points, which

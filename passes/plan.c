@@ -22,7 +22,8 @@ static const machine machines[] = {
      block_points,                                                                                           \
      block_threads,                                                                                          \
      0,                                                                                                      \
-     false},
+     false,                                                                                                  \
+     NULL},
 #include "machine.def"
 };
 
@@ -37,6 +38,7 @@ const machine *machine_with(arena *a, const char *name, const pass_options *o) {
     *m = *machine_find(name);
     if (m->gpu && o->block_threads) m->block_threads = o->block_threads;
     if (m->gpu) m->sm = o->sm, m->own = o->own;
+    m->refused = o->refused;
     return m;
 }
 
@@ -55,7 +57,7 @@ diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format,
 
 static void flush(planner *p, stage_group *g) {
     p->at_hand = g;
-    if (g->len && !p->failed) plan_kernel(p, g);
+    if (g->len && !p->failed && !plan_refused_for_tests(p)) plan_kernel(p, g);
     p->at_hand = NULL;
     *g = (stage_group){0};
 }
@@ -75,7 +77,7 @@ static uint32_t fused(planner *p, const schedule_cell *c, uint32_t first) {
     }
     p->at_hand = &g;
     p->fused_at_hand = true;
-    plan_fusion(p, &g, c);
+    if (!plan_refused_for_tests(p)) plan_fusion(p, &g, c);
     p->at_hand = NULL;
     p->fused_at_hand = false;
     return last + (p->inserted - before);

@@ -14,6 +14,12 @@ static uint32_t place_of(const stage_names *g, const char *name) {
     return i;
 }
 
+static bool has(const stage_names *all, const char *name) {
+    for (uint32_t i = 0; i < all->len; i++)
+        if (!strcmp(all->data[i], name)) return true;
+    return false;
+}
+
 void plan_note_refused(planner *p, const char *text) {
     version_facts *f = p->facts;
     if (f->refused) return;
@@ -39,10 +45,21 @@ void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, 
     f->refused_fused = true;
 }
 
+bool plan_refused_for_tests(planner *p) {
+    const char *of = p->machine->refused;
+    size_t n = of ? strcspn(of, ":") : 0;
+    for (uint32_t i = 0; of && p->s->automatic && i < p->at_hand->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[p->at_hand->data[i]];
+        if (strncmp(st->name, of, n) || st->name[n] || (!of[n] && p->facts->retreat && has(&p->facts->retreat->simple, st->name))) continue;
+        plan_refuse(p, E0530, st->at, "'%s' is refused for a test", st->name);
+        return true;
+    }
+    return false;
+}
+
 // ---- What is left to try ---------------------------------------------------------------------------------
 static bool add(arena *a, stage_names *to, const char *name) {
-    for (uint32_t i = 0; i < to->len; i++)
-        if (!strcmp(to->data[i], name)) return false;
+    if (has(to, name)) return false;
     VEC_PUSH(a, to, name);
     return true;
 }

@@ -107,6 +107,7 @@ typedef struct {
 
 // ---- Refusals of the default (plan_retreat.c) --------------------------------------------------------------
 void plan_note_refused(planner *p, const char *text);
+bool plan_refused_for_tests(planner *p);   // the kernel at hand: see pass_options.refused
 void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other);   // the later one
 
 // ---- Sums of rows (plan_rfactor.c) -----------------------------------------------------------------------
