@@ -2,6 +2,12 @@
 // through shared memory, always in the same order, so that every thread ends with the same bits.
 #include "lower.h"
 
+enum {
+    WAITING = 255,   // numbers that all parts of a combination have together: a thread has no more registers
+    ROUNDS = 8,      // of those that have more: LLVM writes fewer out
+    ABREAST = 4      // parts of a round, at least, so that loads wait together
+};
+
 simt_value lw_exchanged(simt_builder *b, simt_value x, simt_value mask) {
     simt_type t = simt_typeof(b->func, x), word = {SIMT_I32, t.lanes};
     simt_value moved = t.element == SIMT_PRED ? simt_build_cvt(b, word, x) : x;
@@ -111,11 +117,38 @@ static simt_value thread_after(simt_builder *b, simt_value first, simt_value i, 
                              simt_build_binary(b, SIMT_MUL, i, simt_build_int(b, SIMT_T(I32), stride)));
 }
 
+// Of the states of all reductions that are combined here.
+static uint32_t numbers_of(kernel *k, const reduction *of) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->reductions.len; i++) {
+        const reduction *r = k->reductions.data[i];
+        for (uint32_t c = 0; r->node == of->node && c < r->n; c++) n += r->types[c].lanes * lw_instances(k, lw_written_out(k, r->left));
+    }
+    return n;
+}
+
+// How many parts are taken at a time: of few numbers all. Others would wait together, as what is summed is moved to where it is stored.
+static uint32_t parts_at_once(kernel *k, const reduction *r, const lower_axis *a) {
+    if (written_once(r, a)) return 1;
+    bool rounds = a->extent % ROUNDS == 0 && a->extent >= ROUNDS * ABREAST;
+    return rounds && numbers_of(k, r) * a->extent > WAITING ? a->extent / ROUNDS : a->extent;
+}
+
+// So many parts, from that of the digit's value i on, in order.
+static simt_value *fold_some(kernel *k, simt_builder *b, const reduction *r, const simt_value *x, const scratch *s, const lower_axis *a,
+                             simt_value first, simt_value *sum, simt_value i, uint32_t n) {
+    for (uint32_t p = 0; p < n; p++) {
+        simt_value from = thread_after(b, first, p ? simt_build_with(b, SIMT_ADD, i, p) : i, lw_stride(k, a));
+        sum = lw_combined(k, b, r, sum, take_part(k, b, r, x, s, from));
+    }
+    return sum;
+}
+
 // The parts of a digit's values, in order.
 static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, const simt_value *x,
                               const scratch *s, simt_value first, const lower_axis *a) {
     simt_type i32 = SIMT_T(I32);
-    uint32_t stride = lw_stride(k, a), written = written_once(r, a) ? 1 : a->extent;
+    uint32_t stride = lw_stride(k, a), written = parts_at_once(k, r, a);
     simt_value *sum = take_part(k, b, r, x, s, first);
     for (uint32_t i = 1; i < written; i++) {
         simt_value from = thread_after(b, first, simt_build_int(b, i32, i), stride);
@@ -123,13 +156,12 @@ static simt_value *fold_parts(kernel *k, simt_builder *b, const reduction *r, co
     }
     if (written == a->extent) return sum;
     simt_instr loop;
-    simt_builder in = simt_build_for(b, simt_build_int(b, i32, 1), simt_build_int(b, i32, a->extent),
-                                     simt_build_int(b, i32, 1), sum, r->n, &loop);
+    simt_builder in = simt_build_for(b, simt_build_int(b, i32, written), simt_build_int(b, i32, a->extent),
+                                     simt_build_int(b, i32, written), sum, r->n, &loop);
     k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
     simt_value *before = lw_state_new(k, r);
     for (uint32_t c = 0; c < r->n; c++) before[c] = simt_for_carried(k->f, loop, c);
-    simt_value from = thread_after(&in, first, simt_for_index(k->f, loop), stride);
-    simt_build_yield(&in, lw_combined(k, &in, r, before, take_part(k, &in, r, x, s, from)), r->n);
+    simt_build_yield(&in, fold_some(k, &in, r, x, s, a, first, before, simt_for_index(k->f, loop), written), r->n);
     for (uint32_t c = 0; c < r->n; c++) sum[c] = simt_result(k->f, loop, c);
     return sum;
 }
