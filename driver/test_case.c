@@ -167,6 +167,16 @@ static void draw_schedule(arena *a, const test_stock *k, test_case *c, test_rng 
     test_drew_source(a, c, source);
 }
 
+static void note_fit(arena *a, test_case *c) {
+    bool any = false;
+    for (uint32_t i = 0; i < c->schedules.len; i++)
+        for (uint32_t k = 0; k < c->schedules.data[i].statements.len; k++) {
+            const test_statement *x = &c->schedules.data[i].statements.data[k];
+            any |= !strcmp(x->verb, "occupancy") && x->words.len > 1;
+        }
+    if (any) test_drew_other(a, c, TEST_FIT);
+}
+
 test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, test_target target, test_rng *r) {
     test_case c = {.op = op, .name = op->name, .target = target, .machine = target == TEST_HOST ? "host" : "sm_90"};
     const driver *d = stock->d;
@@ -183,6 +193,7 @@ test_case test_case_draw(arena *a, const test_stock *stock, const test_op *op, t
     draw_axes(a, d, &c, r, one);
     draw_seeds(a, &c, r);
     draw_schedule(a, stock, &c, r, sizes);
+    note_fit(a, &c);
     return c;
 }
 

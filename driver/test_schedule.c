@@ -478,8 +478,8 @@ static void fill(test_maker *m, test_schedule *s) {
         test_put(m, s, "overlap", NULL, 0, NULL);
     if (test_verb_usable(m, "alternate") && several(m, s) && test_chance(r, 8)) test_put(m, s, "alternate", NULL, 0, NULL);
     static const char *const rooms[] = {"512", "1024", "1536", "2048"};
-    const test_word room = test_text(TEST_PICK(r, rooms));
-    if (test_verb_usable(m, "occupancy") && test_chance(r, 15)) test_put(m, s, "occupancy", &room, 1, NULL);
+    const test_word room[] = {test_text(TEST_PICK(r, rooms)), test_text("fit")};
+    if (test_verb_usable(m, "occupancy") && test_chance(r, 15)) test_put(m, s, "occupancy", room, test_chance(r, 50) ? 2 : 1, NULL);
     uint32_t n = s->statements.len ? TEST_PICK(r, more) : 1 + (uint32_t)test_draw(r, 3);
     for (uint32_t i = 0; i < n; i++) test_statement_draw(m, s, any_verb(m), NULL);
     if (test_chance(r, 10)) open_number(m, s);
