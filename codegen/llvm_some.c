@@ -1,6 +1,6 @@
 // The first n elements of a vector, loaded or stored: nothing past them is touched.
 //     ld.some f32x16 %a, %n       →   masked.load of 16 floats, lane k where k < n
-//     st.some f32x4 %a, %c, %n    →   n >= 4: all; n >= 2: the first two, and the two up to n; n >= 1: the first
+//     st.some f32x4 %a, %c, %n    →   n >= 4: all; else where n has the bit 2 the first two, and where it has the bit 1 the next one
 #include "internal.h"
 
 // first, first + step, …
@@ -59,43 +59,53 @@ cg_value cg_emit_load_some(cg_emitter *e, simt_type t, cg_value pointer, cg_valu
 }
 
 // ---- Stores ----------------------------------------------------------------------------------------------
-// A masked store takes dozens of steps on some processors: from a copy on the stack `h` elements are stored at the begin, and as
-// many up to the end, which overlap: h <= n < 2 h.
-static void store_ends(cg_emitter *e, LLVMTypeRef element, uint32_t h, cg_value from, cg_value to, cg_value n) {
-    LLVMTypeRef piece = h > 1 ? LLVMVectorType(element, h) : element;
-    const unsigned align = LLVMABIAlignmentOfType(LLVMGetModuleDataLayout(e->llvm), element);
-    cg_value first[] = {cg_i32(e, 0), LLVMBuildSub(e->b, n, cg_i32(e, h), "")};
-    for (uint32_t k = 0; k < (h > 1 ? 2 : 1); k++) {
-        cg_value at = LLVMBuildGEP2(e->b, element, from, &first[k], 1, ""), part = LLVMBuildLoad2(e->b, piece, at, "");
-        LLVMSetAlignment(part, align);
-        LLVMSetAlignment(LLVMBuildStore(e->b, part, LLVMBuildGEP2(e->b, element, to, &first[k], 1, "")), align);
-    }
+static cg_value half_of(cg_emitter *e, cg_value v, uint32_t lanes, bool high) {
+    if (lanes == 1) return LLVMBuildExtractElement(e->b, v, cg_i32(e, high), "");
+    return LLVMBuildShuffleVector(e->b, v, LLVMGetPoison(LLVMTypeOf(v)), iota(e, 32, lanes, high ? lanes : 0, 1), "");
 }
 
-// Room for it in the function's frame, whatever loop it is in.
-static cg_value room_for(cg_emitter *e, cg_value v) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b), entry = LLVMGetEntryBasicBlock(e->function);
-    cg_value first = LLVMGetFirstInstruction(entry);
-    if (first) LLVMPositionBuilderBefore(e->b, first);
-    else LLVMPositionBuilderAtEnd(e->b, entry);
-    cg_value room = LLVMBuildAlloca(e->b, LLVMTypeOf(v), "");
-    LLVMPositionBuilderAtEnd(e->b, here);
-    return room;
+static void store_here(cg_emitter *e, cg_value v, cg_value pointer, LLVMTypeRef element) {
+    LLVMSetAlignment(LLVMBuildStore(e->b, v, pointer), LLVMABIAlignmentOfType(LLVMGetModuleDataLayout(e->llvm), element));
 }
 
+typedef struct {
+    cg_value v, pointer;
+    LLVMBasicBlockRef from;
+} some_left;
+
+// Where n has the bit `lanes`, the low half of 2 * lanes elements is stored, and what is left is the high one, so far behind.
+static some_left store_half(cg_emitter *e, some_left x, LLVMTypeRef element, uint32_t lanes, cg_value n) {
+    LLVMBasicBlockRef then = LLVMAppendBasicBlockInContext(e->context, e->function, ""),
+                      next = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    cg_value low = half_of(e, x.v, lanes, false), step = cg_i32(e, lanes), bit = LLVMBuildAnd(e->b, n, step, "");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, bit, cg_i32(e, 0), ""), then, next);
+    LLVMPositionBuilderAtEnd(e->b, then);
+    store_here(e, low, x.pointer, element);
+    cg_value behind = LLVMBuildGEP2(e->b, element, x.pointer, &step, 1, ""), high = half_of(e, x.v, lanes, true);
+    LLVMBuildBr(e->b, next);
+    LLVMPositionBuilderAtEnd(e->b, next);
+    some_left out = {LLVMBuildPhi(e->b, LLVMTypeOf(low), ""), LLVMBuildPhi(e->b, LLVMTypeOf(x.pointer), ""), next};
+    LLVMBasicBlockRef blocks[] = {x.from, then};
+    LLVMAddIncoming(out.v, (cg_value[]){low, high}, blocks, 2);
+    LLVMAddIncoming(out.pointer, (cg_value[]){x.pointer, behind}, blocks, 2);
+    return out;
+}
+
+// A masked store takes dozens of steps on some processors, and what was stored whole is not read back at once in other pieces:
+// pieces come out of registers, by the digits of n.
 void cg_emit_store_some(cg_emitter *e, simt_type t, cg_value pointer, cg_value v, cg_value n) {
     LLVMTypeRef element = cg_type(e, (simt_type){t.element, 1});
-    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "");
-    cg_value copy = room_for(e, v);
-    LLVMSetVolatile(LLVMBuildStore(e->b, v, copy), true);   // it stays one vector
-    n = cg_intrinsic2(e, "llvm.smin", n, cg_i32(e, t.lanes));
-    for (uint32_t h = t.lanes; h >= 1; h /= 2) {
-        LLVMBasicBlockRef then = LLVMAppendBasicBlockInContext(e->context, e->function, ""),
-                          fewer = h > 1 ? LLVMAppendBasicBlockInContext(e->context, e->function, "") : done;
-        LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSGE, n, cg_i32(e, h), ""), then, fewer);
-        LLVMPositionBuilderAtEnd(e->b, then);
-        store_ends(e, element, h, copy, pointer, n);
-        LLVMBuildBr(e->b, done);
-        LLVMPositionBuilderAtEnd(e->b, fewer);
-    }
+    LLVMBasicBlockRef all = LLVMAppendBasicBlockInContext(e->context, e->function, ""),
+                      some = LLVMAppendBasicBlockInContext(e->context, e->function, ""),
+                      done = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSGE, n, cg_i32(e, t.lanes), ""), all, some);
+    LLVMPositionBuilderAtEnd(e->b, all);
+    store_here(e, v, pointer, element);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, some);
+    n = cg_intrinsic2(e, "llvm.smax", n, cg_i32(e, 0));
+    some_left x = {v, pointer, some};
+    for (uint32_t lanes = t.lanes / 2; lanes >= 1; lanes /= 2) x = store_half(e, x, element, lanes, n);
+    LLVMBuildBr(e->b, done);
+    LLVMPositionBuilderAtEnd(e->b, done);
 }
