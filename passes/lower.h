@@ -205,6 +205,7 @@ typedef struct {
     VEC(register_value) registers;
     VEC(tensor_val) tiles;   // filled, in scope
     VEC(walked_row) rows;    // of loops in scope
+    const bool *even;            // per space: what pads it has no padding; NULL: it may have
     uint32_t within;             // the size of the case at hand; 0: loops go round
     struct dealt_steps *dealt;   // of the loop in scope that deals its steps; NULL: there is none
     VEC(matrix_columns) columns;   // of loops in scope
@@ -299,6 +300,12 @@ void lw_body(kernel *k, simt_builder *b, const loop_body *body);
 void lw_node(kernel *k, simt_builder *b, const loop_node *n);
 typedef VEC(simt_value *) slot_list;
 slot_list lw_slots(kernel *k, const loop_body *body);   // of open reductions, by what stands in body
+void lw_serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, uint32_t step, loop_round *r);
+void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user);   // a loop_round
+// Padded loops of the host (lower_padded.c), and bodies for likely sizes of what they pad (lower_sizes.c).
+bool lw_pads_rounds(const kernel *k, const loop_node *n);   // it is one, and no loop around may be at its padding
+void lw_padded_rounds(kernel *k, simt_builder *b, const loop_node *n, loop_round *r);
+void lw_body_by_sizes(kernel *k, simt_builder *b, const loop_body *body);
 // A serial loop of the host whose long sums are those of blocks (lower_blocks.c).
 typedef struct lower_blocks {
     const loop_node *node;

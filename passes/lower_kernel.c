@@ -89,7 +89,7 @@ simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x) {
 simt_value lw_number(kernel *k, tensor_expr e) {
     program *p = k->l->p;
     size_expr x = {0};
-    size_append(k->l->arena, &x, p, k->l->op, e);
+    size_append(k->l->arena, &x, p, k->l->plan->op, e);
     uint32_t i = 0;
     while (i < p->numbers.len && !lw_same_size(&p->numbers.data[i], &x)) i++;
     if (i == p->numbers.len) VEC_PUSH(k->l->arena, &p->numbers, x);
@@ -415,7 +415,7 @@ static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
         return persistent_grid(k, grid_size(k));
     }
     deal_blocks(k, b, simt_build_sreg(b, SREG_CTAID));
-    lw_body(k, b, &k->plan->body);
+    lw_body_by_sizes(k, b, &k->plan->body);
     return grid_size(k);
 }
 

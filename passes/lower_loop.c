@@ -425,7 +425,7 @@ static void rounds_loop(kernel *k, simt_builder *b, const loop_node *n, simt_val
     if (ahead || lw_fetches_own(n)) lw_fetch_last(b);
 }
 
-static void serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, uint32_t step,
+void lw_serial_loop(kernel *k, simt_builder *b, const loop_node *n, simt_value lo, simt_value hi, uint32_t step,
                         loop_round *r) {
     lower_blocks blocks = {n, lw_long_sums(k, n), lo, hi, step, r, rounds_loop};
     if (blocks.sums.len) lw_in_blocks(k, b, &blocks);
@@ -471,7 +471,7 @@ static simt_value full_rounds(kernel *k, simt_builder *b, const loop_node *n, si
     simt_value rest = simt_build_binary(b, SIMT_UREM, span, lw_ix(k, b, tile));
     simt_value end = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_ADD, lo, span), rest);
     r->round.masked = false;
-    serial_loop(k, b, n, lo, end, tile, r);
+    lw_serial_loop(k, b, n, lo, end, tile, r);
     return end;
 }
 
@@ -480,7 +480,7 @@ static uint32_t steps_written_out(const loop_node *n, uint32_t steps) {
     return n->deal_to.extent && steps < 2 ? 2 : steps;
 }
 
-static void last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
+void lw_last_round(kernel *k, simt_builder *b, const loop_node *n, void *user) {
     lw_meet_again(k, b, &n->body);
     round_body(k, b, n, user);
 }
@@ -493,62 +493,13 @@ static void lower_masked(kernel *k, simt_builder *b, const loop_node *n, simt_va
     uint32_t step = lw_step(n), tile = step * n->unroll;
     r->round.masked = !ends_exactly(k, n, tile);
     if (apart || !r->round.masked) {
-        serial_loop(k, b, n, lo, hi, tile, r);
+        lw_serial_loop(k, b, n, lo, hi, tile, r);
         return;
     }
     lo = full_rounds(k, b, n, lo, hi, r);
     r->round = (round_of){.base = lo, .hi = hi, .masked = true};
     k->axis[lw_axes_of(k, n)->first].extent = steps_written_out(n, (tile - 1 + step - 1) / step);   // of one position: a step less
-    lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, last_round, r);
-}
-
-static bool is_padding(const kernel *k) {   // of some loop in scope
-    for (uint32_t i = 0; i < k->masks.len; i++)
-        if (k->var[k->masks.data[i].node->var].pad) return true;
-    return false;
-}
-
-// Vectors of the host may begin anywhere: those of full rounds need not look for the end of a row.
-static bool has_full_rounds(const kernel *k, const loop_node *n) {
-    return !k->l->o->machine->aligned && loop_has_padding(k->l->op, n) && n->pad == lw_step(n) && n->unroll <= 1 && !is_padding(k);
-}
-
-// The copies that a thread holds of the loop; NULL: there are none, or what is reduced around has a state for each.
-static lower_axis *copies_of(kernel *k, const loop_node *n) {
-    lower_axis *held = NULL;
-    if (lw_slots(k, &n->body).len) return NULL;
-    for (uint32_t d = 0; d < n->ndigits; d++)
-        if (n->digits[d].place == LOOP_REGISTER_PLACE) held = &k->axis[lw_axis(k, n, d)];
-    return held;
-}
-
-static simt_value among(kernel *k, simt_builder *b, simt_value x, uint32_t above, uint32_t to) {
-    simt_value low = simt_build_cmp(b, SIMT_LT, lw_ix(k, b, above), x), high = simt_build_cmp(b, SIMT_LE, x, lw_ix(k, b, to));
-    return simt_build_binary(b, SIMT_AND, low, high);
-}
-
-// The round that has padding holds no more copies than it needs, of which all but the last are whole; of many, by powers of two.
-static void lower_rest(kernel *k, simt_builder *b, const loop_node *n, simt_value rest, loop_round *r) {
-    enum { FEW = 4 };
-    lower_axis *held = copies_of(k, n);
-    const uint32_t all = held ? held->extent : 1, each = n->pad / all;
-    for (uint32_t copies = 1, below = 0; below < all; below = copies, copies += all > FEW ? copies : 1) {
-        if (!held || copies > all) copies = all;
-        if (held) held->extent = copies;
-        r->round.whole = below;
-        lw_build_if(k, b, among(k, b, rest, below * each, copies * each), n, last_round, r);
-    }
-    if (held) held->extent = all;
-}
-
-// Full rounds first, then the one that has padding.
-static void lower_padded(kernel *k, simt_builder *b, const loop_node *n, loop_round *r) {
-    simt_value size = lw_to_ix(k, b, lw_size(k, b, k->l->op->vars.data[n->var].space)), hi = r->round.hi,
-               rest = simt_build_binary(b, SIMT_UREM, size, lw_ix(k, b, n->pad)), end = simt_build_binary(b, SIMT_SUB, size, rest);
-    r->round = (round_of){.hi = end, .full = true};
-    serial_loop(k, b, n, lw_ix(k, b, 0), end, n->pad, r);
-    r->round = (round_of){.base = end, .hi = hi};
-    lower_rest(k, b, n, rest, r);
+    lw_build_if(k, b, simt_build_cmp(b, SIMT_LT, lo, hi), n, lw_last_round, r);
 }
 
 bool lw_has_one_round(const kernel *k, const loop_node *n) {
@@ -579,13 +530,13 @@ static void lower_serial(kernel *k, simt_builder *b, const loop_node *n, axis_se
     bool rest = steps && !n->masked && !together && !one;   // of less than a full round
     if (rest) lo = full_rounds(k, b, n, lo, hi, &r);
     if (steps && (!n->masked || one)) steps->extent = 1;   // the rest, one at a time
-    if (one) lower_one_round(k, b, n, own, together);
+    if (lw_pads_rounds(k, n)) lw_padded_rounds(k, b, n, &r);
+    else if (one) lower_one_round(k, b, n, own, together);
     else if (together) loop_together(k, b, n, lo, hi, &r);
     else if (n->masked) lower_masked(k, b, n, lo, hi, apart, &r);
-    else if (has_full_rounds(k, n)) lower_padded(k, b, n, &r);
     else {
         r.round.masked = !ends_exactly(k, n, lw_step(n));
-        (rest ? rounds_loop : serial_loop)(k, b, n, lo, hi, lw_step(n), &r);
+        (rest ? rounds_loop : lw_serial_loop)(k, b, n, lo, hi, lw_step(n), &r);
     }
     if (steps) steps->extent = n->unroll;
 }

@@ -55,8 +55,8 @@ static size_expr temp_length(lowering *l, tensor_val v) {
     size_expr s = {0};
     if (!i->rank) VEC_PUSH(l->arena, &s, ((size_token){SZ_CONST, 1, 0}));
     for (uint32_t a = 0; a < i->rank; a++) {
-        if (w->pad[a]) size_append(l->arena, &s, l->p, l->op, w->pitch[a]);
-        else size_append_space(l->arena, &s, l->p, l->op, i->axes[a]);
+        if (w->pad[a]) size_append(l->arena, &s, l->p, l->plan->op, w->pitch[a]);
+        else size_append_space(l->arena, &s, l->p, l->plan->op, i->axes[a]);
         if (a) VEC_PUSH(l->arena, &s, ((size_token){SZ_MUL, 0, 0}));
     }
     return s;

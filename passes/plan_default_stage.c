@@ -127,10 +127,10 @@ static bool is_last(const planner *p, const tensor_stage *st, tensor_var v) {
     return n && left[n - 1] == v;
 }
 
-// Rows lie inside the space: heads, of which there are few.
+// Rows of what is given lie inside the space: heads, of which there are few.
 static bool has_rows_inside(const planner *p, tensor_space s) {
     bool inside = false;
-    for (tensor_val x = 0; x < p->op->vals.len; x++)
+    for (tensor_val x = 0; x < p->op->nparams; x++)
         for (uint32_t a = 1; a + 1 < p->op->vals.data[x].rank; a++) inside |= p->op->vals.data[x].axes[a] == s;
     return inside;
 }
