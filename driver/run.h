@@ -166,6 +166,7 @@ bool run_launch_twice(run_op *o);             // results, over poisons where the
 bool run_launches(run_op *o, run_row *row);   // results, times; nothing but results may change
 double run_median(double *ms, int64_t n);     // sorts them
 const char *run_version(const run_op *o);     // the one asked for; NULL: the runtime's choice
+void run_tell_version(run_op *o);             // run_version.c: where it is slow, or not the one asked for
 void run_plan_free(run_op *o);   // what run_prepare made
 void run_op_free(run_op *o);
 bool run_failed(run_op *o, gnn_status s);   // true where it is a fault, told by a diagnostic

@@ -162,31 +162,6 @@ static bool make_results(run_op *o, tensor_val v) {
     return true;
 }
 
-// A schedule may have several versions, such as one for skewed rows: "NAME skewed"; those of the default are not of one that is called so.
-static bool is_of_schedule(const char *version, const char *schedule) {
-    size_t n = strlen(schedule);
-    return !strncmp(version, schedule, n) && (!version[n] || (version[n] == ' ' && strcmp(schedule, "default")));
-}
-
-// Asked for by name, a schedule is not left without a word: a plan of its version alone says what does not hold.
-static void tell_other_schedule(run_op *o) {
-    driver *d = o->r->d;
-    const char *schedule = option_text(d, OPT_SCHEDULE, NULL), *own = NULL;
-    if (!schedule || o->changed || run_version(o) || is_of_schedule(o->taken, schedule)) return;
-    for (uint32_t i = gnn_program_versions(o->program); i-- > 0;)
-        if (is_of_schedule(gnn_program_version(o->program, i), schedule)) own = gnn_program_version(o->program, i);
-    if (!own) return;
-    gnn_plan *plan = NULL;
-    gnn_plan_options options = run_plan_options(o);
-    options.version = own;
-    bool fits = !gnn_plan_new(o->program, &options, &plan);
-    const char *why = fits ? "its guards do not hold for these arrays, or it would not pay" : gnn_context_error(o->r->context);
-    diagnostic *w = diag(d->ds, W0803, o->op->op->at, "%s: '%s' is launched, not schedule '%s': %s", o->op->name, o->taken, schedule, why);
-    if (w) diag_help(w, "--plan='%s' launches that or nothing", own);
-    gnn_plan_free(plan);
-    gnn_context_clear_error(o->r->context);
-}
-
 bool run_prepare(run_op *o) {
     uint32_t n = o->op->op->nparams;
     o->buffers = ARENA_ARRAY(o->arena, run_buffer, n + 1);
@@ -199,7 +174,7 @@ bool run_prepare(run_op *o) {
     if (run_failed(o, gnn_plan_version(o->plan, o->args, n, &o->taken)) ||
         run_failed(o, gnn_plan_workspace_for(o->plan, o->args, n, &o->workspace_bytes)))
         return false;
-    tell_other_schedule(o);
+    run_tell_version(o);
     if (o->r->target.kind == CG_HOST && (double)o->workspace_bytes > bind_memory()) {
         diag(o->r->d->ds, E0819, o->op->op->at, "%s: these sizes need a workspace of %.1f GiB", o->op->name,
              (double)o->workspace_bytes / 1073741824.0);
