@@ -177,7 +177,7 @@ static void bind_shared(sim *s, uint32_t bytes, bool groups) {
     b->data = aligned_shared(s, bytes);
     b->defined = arena_alloc(s->memory, bytes + 1);
     b->flying = arena_alloc(s->memory, bytes + 1);
-    b->reads = b->writes = NULL;
+    b->reads = b->writes = NULL, b->touched = NULL;
 }
 
 static void bind(sim *s, sim_kernel *k, const sim_arg *args) {

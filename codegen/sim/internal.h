@@ -78,6 +78,7 @@ typedef struct {
     VEC(uint32_t) beside;    // buffers that share some of its bytes
     uint32_t granule;        // bytes of a record, a power of two: 4, or of the smallest access
     sim_record *reads, *writes;
+    uint8_t *touched;        // a byte for so many records: whether one is in use
 } sim_buffer;
 
 typedef struct {

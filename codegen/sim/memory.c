@@ -58,23 +58,44 @@ static void extend(sim_record *old, const sim_record *x, bool shared) {
     old->marks = (uint16_t)marks;
 }
 
+// Records are touched by the chunk, so that a buffer of which little is used costs little, however large it is.
+enum { CHUNK = 1 << 12 };
+
+static size_t records_of(const sim_buffer *b, uint32_t granule) {
+    return (b->room + granule - 1) / granule + 1;
+}
+
+static sim_record *records(sim *s, const sim_buffer *b, uint32_t granule) {
+    return sim_shadow(s, records_of(b, granule) * sizeof(sim_record));
+}
+
+static uint8_t *chunks(sim *s, const sim_buffer *b, uint32_t granule) {
+    return sim_shadow(s, records_of(b, granule) / CHUNK + 1);
+}
+
+static void split_chunk(const sim_buffer *b, size_t chunk, uint32_t by, sim_record *reads, sim_record *writes) {
+    size_t n = records_of(b, b->granule), end = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    for (size_t i = chunk * CHUNK; i < end; i++)
+        for (uint32_t k = 0; k < by && i * by + k < records_of(b, b->granule / by); k++) {
+            reads[i * by + k] = b->reads[i];
+            writes[i * by + k] = b->writes[i];
+        }
+}
+
 // Smaller accesses than before need smaller granules, or neighbours would seem to collide.
-static sim_record *split(arena *a, const sim_record *old, size_t n, uint32_t by) {
-    sim_record *r = ARENA_ARRAY(a, sim_record, n * by + 1);
-    for (size_t i = 0; i < n * by; i++) r[i] = old[i / by];
-    return r;
-}
-
 static void refine(sim *s, sim_buffer *b, uint32_t bytes) {
-    size_t n = (b->room + b->granule - 1) / b->granule;
     uint32_t by = b->granule / bytes;
-    if (b->reads) b->reads = split(s->memory, b->reads, n, by);
-    if (b->writes) b->writes = split(s->memory, b->writes, n, by);
+    if (b->touched) {
+        sim_record *reads = records(s, b, bytes), *writes = records(s, b, bytes);
+        uint8_t *touched = chunks(s, b, bytes);
+        for (size_t c = 0; c <= records_of(b, b->granule) / CHUNK; c++) {
+            if (!b->touched[c]) continue;
+            split_chunk(b, c, by, reads, writes);
+            for (size_t k = c * by; k < (c + 1) * by && k <= records_of(b, bytes) / CHUNK; k++) touched[k] = 1;
+        }
+        b->reads = reads, b->writes = writes, b->touched = touched;
+    }
     b->granule = bytes;
-}
-
-static sim_record *records(sim *s, const sim_buffer *b) {
-    return sim_shadow(s, ((b->room + b->granule - 1) / b->granule + 1) * sizeof(sim_record));
 }
 
 // ---- One lane's access -----------------------------------------------------------------------------------
@@ -159,11 +180,16 @@ static void check_granule(const access *x, uint32_t lane, sim_buffer *b, size_t 
 static void check_order(const access *x, uint32_t lane, sim_buffer *b, size_t offset) {
     sim *s = x->w->block->sim;
     if (x->element < b->granule) refine(s, b, x->element);
-    if (!b->writes) b->writes = records(s, b);
-    if (!b->reads) b->reads = records(s, b);
+    if (!b->touched) {
+        b->reads = records(s, b, b->granule);
+        b->writes = records(s, b, b->granule);
+        b->touched = chunks(s, b, b->granule);
+    }
     const sim_record me = now(x, lane);
-    for (size_t at = offset >> __builtin_ctz(b->granule); at * b->granule < offset + x->bytes; at++)
+    for (size_t at = offset >> __builtin_ctz(b->granule); at * b->granule < offset + x->bytes; at++) {
+        b->touched[at / CHUNK] = 1;
         check_granule(x, lane, b, at, &me);
+    }
 }
 
 // Where the lane's access lies in its buffer; NULL: it may not be made, and a fault says why.
