@@ -1,7 +1,7 @@
 // gnnc compile: ops to the forms asked for, on every target asked for.
 #include "driver.h"
 #include "loop.h"
-#include "passes/facts.h"
+#include "passes/facts/facts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // A schedule as passes read it: a table of cells (stage, subject, verb), names resolved against the op's tensor IR, lets
 // replaced, inherited cells merged. What a statement may say stands in schedule.def.
 //
-// Enters: built by frontend/ from a .gnn file, or by passes/ as the default. Leaves: read by passes/plan_*.c, each of which
+// Enters: built by frontend/ from a .gnn file, or by passes/ as the default. Leaves: read by the rooms of passes/, each of which
 // marks the cells it consumes; a cell nobody consumed is an error. Memory: the arena it was made in.
 //
 //     const schedule_cell *c = schedule_find(s, "y.sum", SCHEDULE_LANES, "f");

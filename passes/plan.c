@@ -1,6 +1,6 @@
 // A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their order.
-#include "plan_illegal.h"
-#include "plan_launch.h"
+#include "illegal.h"
+#include "loop/launch.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const machine machines[] = {
      0,                                                                                                      \
      false,                                                                                                  \
      NULL},
-#include "machine.def"
+#include "default/machine.def"
 };
 
 const machine *machine_find(const char *name) {

@@ -11,7 +11,7 @@
 #include "passes.h"
 #include "schedule.h"
 
-// What a target can do: a row a kind of machine (machine.def).
+// What a target can do: a row a kind of machine (default/machine.def).
 typedef struct {
     const char *name;          // "cuda", "host"
     bool gpu;
@@ -35,7 +35,7 @@ const machine *machine_with(arena *a, const char *name, const pass_options *o); 
 
 typedef VEC(const char *) stage_names;
 
-// What a default does otherwise where its kernels were refused (plan_retreat.c).
+// What a default does otherwise where its kernels were refused (retreat.c).
 typedef struct {
     stage_names apart;        // stages that begin kernels of their own
     stage_names even;         // whose rows are dealt out as if none was long

@@ -13,7 +13,7 @@ MAY_USE = {
     "runtime": {"runtime"},
     "driver": {"driver", "frontend", "ir", "passes", "codegen", "runtime"},
 }
-INCLUDE_DIRS = ["", "ir", "frontend", "runtime"]
+INCLUDE_DIRS = ["", "ir", "frontend", "runtime", "passes"]
 ONLY_IN = {"llvm-c/": {"codegen"}, "zip.h": {"runtime"}}   # libraries that stay in their folder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 

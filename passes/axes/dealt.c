@@ -1,0 +1,120 @@
+// Steps that are written out and dealt (`unroll e 4 dealt`): lanes that reduce something for four points at
+// once hold all four states, and would each compute and mask four times what follows. Dealt, a lane goes on
+// with one of them; the butterfly that combines the lanes halves the states as it goes, so it has fewer
+// shuffles, too.
+#include "base/planner.h"
+
+struct dealt_loop {
+    loop_node *loop;
+    schedule_cell *cell;
+    const char *stage, *index;   // whose cell it is
+    const loop_node *apart;   // of a walk: the loop that steps stand without; NULL: it is none
+};
+
+void plan_deal_steps(planner *p, const index_cut *c, loop_node *n) {
+    struct dealt_loop *d = ARENA_NEW(p->arena, struct dealt_loop);
+    *d = (struct dealt_loop){
+        n, schedule_find(p->s, c->stage->name, SCHEDULE_UNROLL, p->op->vars.data[c->var].name),
+        c->stage->name, p->op->vars.data[c->var].name, NULL};
+    n->dealt = true;
+    VEC_PUSH(p->arena, &p->dealt, d);
+}
+
+void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart) {
+    for (uint32_t i = 0; i < p->dealt.len; i++)
+        if (p->dealt.data[i]->loop == walk) p->dealt.data[i]->apart = apart;
+}
+
+// Its lanes have their numbers now.
+static loop_dealt_fault check_loop(planner *p, const struct dealt_loop *d, uint32_t *lanes) {
+    if (!d->apart) return loop_check_dealt(p->arena, p->op, d->loop, lanes);
+    for (uint32_t i = 0; i < d->apart->ndigits; i++)
+        if (d->apart->digits[i].place == LOOP_LANE_PLACE) d->loop->deal_to = d->apart->digits[i];
+    d->loop->deal_of = d->apart->var;
+    *lanes = d->loop->deal_to.extent;
+    return loop_check_dealt_walk(p->arena, p->op, d->loop, d->apart);
+}
+
+static void refuse_count(planner *p, const struct dealt_loop *d, uint32_t lanes) {
+    uint32_t steps = loop_steps_written_out(d->loop), fit = 2;
+    const char *name = plan_index_text(p, d->loop->var);
+    diagnostic *f = lanes ? plan_refuse(p, E0542, d->cell->at, "%u steps of '%s' cannot be dealt to %u lanes",
+                                        (unsigned)steps, name, (unsigned)lanes)
+                          : plan_refuse(p, E0542, d->cell->at,
+                                        "%u steps of '%s' cannot be dealt to lanes: they count by twos",
+                                        (unsigned)steps, name);
+    const char *masked = d->apart ? "masked " : "";
+    while (fit * 2 <= steps && (!lanes || fit * 2 <= lanes)) fit *= 2;
+    if (f && lanes)
+        diag_help(f, "write out as many as there are lanes that reduce, or fewer: `unroll %s %u %sdealt`", name,
+                  (unsigned)fit, masked);
+    else if (f) diag_help(f, "take 2, 4, 8, 16 or 32: `unroll %s %u %sdealt`", name, (unsigned)fit, masked);
+}
+
+static void refuse_bare(planner *p, const struct dealt_loop *d) {
+    const char *name = plan_index_text(p, d->loop->var);
+    diagnostic *f = plan_refuse(p, E0542, d->cell->at,
+                                "steps of '%s' are dealt, and what is left of a walk would be taken one at a time",
+                                name);
+    if (f) diag_help(f, "mask it: `unroll %s %u masked dealt`", name, loop_steps_written_out(d->loop));
+}
+
+static void refuse_use(planner *p, const struct dealt_loop *d, const char *why, const char *way) {
+    const char *name = plan_index_text(p, d->loop->var);
+    diagnostic *f = plan_refuse(p, E0540, d->cell->at, "steps of '%s' have nobody to be dealt to: %s", name,
+                                why);
+    if (f) diag_help(f, "%s", way);
+}
+
+static bool of_default(const schedule_cell *c) { return c->made || !c->at.hi; }
+
+// The default does without, and does not say it, of no stage that shares the loop: `dealt` is the last of its
+// words.
+static void leave_out(planner *p, const struct dealt_loop *d) {
+    const schedule_cell *walk = schedule_find(plan_whole_schedule(p), d->stage, SCHEDULE_FUSE, d->stage);
+    bool shared = walk && plan_index_named(schedule_value_of(walk, "at")->text, d->index);
+    d->loop->dealt = false;
+    d->loop->deal_to = (loop_digit){0};
+    if (schedule_value_of(d->cell, "dealt")) d->cell->nvalues--;
+    for (uint32_t i = 0; i < p->op->stages.len && shared; i++) {
+        schedule_cell *c = plan_fuses(p, walk, i)
+                               ? plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, NULL)
+                               : NULL;
+        for (; c; c = plan_statement(p, &p->op->stages.data[i], SCHEDULE_UNROLL, c))
+            if (of_default(c) && schedule_value_of(c, "dealt")) c->nvalues--;
+    }
+}
+
+static void check(planner *p, const struct dealt_loop *d) {
+    uint32_t lanes = 0;
+    if (of_default(d->cell) && check_loop(p, d, &lanes) != LOOP_DEALT_WELL) {
+        leave_out(p, d);
+        return;
+    }
+    const char *leave = arena_printf(p->arena, "leave `dealt` out: `unroll %s %u`",
+                                     plan_index_text(p, d->loop->var),
+                                     (unsigned)loop_steps_written_out(d->loop));
+    switch (check_loop(p, d, &lanes)) {
+    case LOOP_DEALT_WELL: return;
+    case LOOP_DEALT_STEPS: refuse_count(p, d, 0); return;
+    case LOOP_DEALT_FEW: refuse_count(p, d, lanes); return;
+    case LOOP_DEALT_BARE: refuse_bare(p, d); return;
+    case LOOP_DEALT_LANES:
+        refuse_use(p, d,
+                   p->machine->gpu ? "what is reduced for each is not given to lanes alone, of one index"
+                                   : "a block of the host is one thread",
+                   p->machine->gpu ? "give a reduced index lanes: `lanes f 8`" : leave);
+        return;
+    case LOOP_DEALT_READ:
+        refuse_use(p, d, "what is reduced for each reads another reduction of the same step, which one lane alone has then", leave);
+        return;
+    case LOOP_DEALT_OTHERS:
+        refuse_use(p, d, "it takes stages that reduce for each point and store what they find", leave);
+        return;
+    }
+}
+
+void plan_dealt_steps(planner *p) {
+    for (uint32_t i = 0; i < p->dealt.len && !p->failed; i++) check(p, p->dealt.data[i]);
+    p->dealt.len = 0;
+}

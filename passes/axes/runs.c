@@ -1,0 +1,186 @@
+// Reductions by a key across blocks, whatever the rows: participants (blocks, or their groups) walk equal
+// ranges of positions sorted by the key, as the sequential reduction of GeoT does. A run of one key that lies
+// inside its range is stored at once; the two that may be cut leave their states in slots of the participant,
+// staged as HalfGNN does. A second kernel takes up the rows that are cut, whose slots it combines in their
+// order, and those without positions. Nothing depends on time, so the result is the same on every run.
+//     y[v] = sum {e : dst[e] == v} x[e]    block e 64
+//  →  for b in 0 .. size(E.by64) [block] {
+//       carry y by dst[e] first (…first[b]) last (…last[b]) { for e in b * 64 .. … } }
+//     for v … { if (empty, or first[v] / 64 < last[v] / 64) {
+//       reduce y { contribute y (…last[…])  for b … { contribute y (…first[b]) } }  store y } }
+#include "base/planner.h"
+
+// ---- Which -----------------------------------------------------------------------------------------------
+static bool is_left(const planner *p, const tensor_stage *st, tensor_expr e, tensor_var *out) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    for (uint32_t i = 0; n->op == TENSOR_VAR_OP && i < st->nleft; i++)
+        if ((tensor_var)n->imm.i == st->left[i] && !plan_is_step(p, st, st->left[i]))
+            return *out = st->left[i], true;
+    return false;
+}
+
+// The key that takes the points to rows; a sorted one where there are several.
+static bool key_of_runs(planner *p, const tensor_stage *st, tensor_var v, plan_part *part) {
+    bool found = false;
+    for (uint32_t k = 0; k < st->nkeys && !(found && part->map.sorted); k++) {
+        plan_map m;
+        tensor_var row;
+        if (tensor_node_at(p->op, st->keys[k].lhs)->op == TENSOR_VAR_OP) continue;
+        if (!is_left(p, st, st->keys[k].rhs, &row) || !plan_map_of_key(p, st->keys[k].lhs, v, &m)) continue;
+        if (found && !m.sorted) continue;
+        part->key = k;
+        part->map = m;
+        part->row = row;
+        found = true;
+    }
+    return found;
+}
+
+static const schedule_cell *block_of(const planner *p, const tensor_stage *st, tensor_var v) {
+    return schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name);
+}
+
+bool plan_carries(planner *p, const tensor_stage *st) {
+    plan_part part;
+    for (uint32_t b = 0; b < st->nbound && st->reducer != TENSOR_NO_REDUCER; b++)
+        if (block_of(p, st, st->bound[b]) && key_of_runs(p, st, st->bound[b], &part)) return true;
+    return false;
+}
+
+// ---- Participants ----------------------------------------------------------------------------------------
+static bool check_rows(planner *p, const tensor_stage *st, const schedule_cell *block,
+                       const row_class *rows) {
+    if (rows->order == TENSOR_NO_VAL && !rows->lo && !rows->hi) return true;
+    diagnostic *d = plan_refuse(
+        p, E0530, block->at,
+        "'block' along '%s' with rows in another order has no pass in this version: '%s' is "
+        "reduced in the order of its positions",
+        block->subject, st->name);
+    if (d) diag_help(d, "leave out 'order' or 'bucket': equal ranges of positions need none");
+    return false;
+}
+
+static tensor_var row_bound(planner *p, const plan_part *part, const char *which) {
+    const char *name = arena_printf(p->arena, "%s.%s'%u", p->op->vars.data[part->row].name, which,
+                                    p->op->vars.len);
+    return tensor_add_var(p->op, name, part->map.domain);
+}
+
+bool plan_runs(planner *p, const tensor_stage *st, plan_part *part, const row_class *rows) {
+    const schedule_cell *block = block_of(p, st, part->var);
+    index_cut c = plan_cut(p, st, part->var, true);
+    loop_node whole = {0};
+    c.unroll = 0;
+    plan_digits(p, &c, &whole);   // whether its parts make up a block
+    plan_matrix_alone(p, st, "where blocks own positions: `split` cuts rows");
+    if (p->failed || !check_rows(p, st, block, rows)) return false;
+    key_of_runs(p, st, part->var, part);
+    part->kind = PART_RUNS;
+    part->groups = c.groups ? c.groups : 1;
+    part->points = c.block / part->groups;
+    const plan_map *m = &part->map;
+    tensor_expr rows_end = tensor_size(p->op, m->into, NO_SPAN);   // points of no row come last in the order
+    tensor_expr end = m->sorted ? tensor_size(p->op, m->domain, NO_SPAN)
+                                : tensor_cvt(p->op, TENSOR_TYPE(I64),
+                                             plan_offset_at(p, plan_offsets(p, m), rows_end, 0), NO_SPAN);
+    plan_add_part(p, part, m->domain, part->points, end);
+    part->row_begin = row_bound(p, part, "begin");
+    part->row_end = row_bound(p, part, "end");
+    return true;
+}
+
+loop_node *plan_carry(planner *p, const plan_part *part) {
+    loop_node *n = plan_states(p, LOOP_CARRY, part);
+    tensor_expr at = tensor_var_expr(p->op, part->var, NO_SPAN);
+    n->key = tensor_load(p->op, part->map.map, &at, 1, NO_SPAN);
+    n->last = part->last;
+    return n;
+}
+
+// ---- The kernel that takes them up -----------------------------------------------------------------------
+// Without a statement about rows, the groups that walked positions take up rows.
+void plan_count_rows(planner *p, const plan_nest *n) {
+    plan_part *part = &p->parts.data[p->parts.len - 1];
+    const plan_dealing *d = &n->dealings.data[0];
+    uint32_t others = 1, groups = n->kernel->threads / n->kernel->lanes;
+    const loop_list *lists[] = {&d->outer, &d->inner};
+    for (uint32_t l = 0; l < 2; l++)
+        for (uint32_t i = 0; i < lists[l]->len; i++)
+            for (uint32_t g = 0; lists[l]->data[i] != n->rows->around && g < lists[l]->data[i]->ndigits; g++)
+                if (lists[l]->data[i]->digits[g].place == LOOP_GROUP_PLACE)
+                    others *= lists[l]->data[i]->digits[g].extent;
+    part->rows = groups / others;
+}
+
+index_cut plan_deal_rows(planner *p, const plan_part *part, index_cut c, bool blocks) {
+    for (uint32_t k = 0; k < SCHEDULE_VERB_COUNT; k++)
+        if (c.cell[k]) return c;
+    c.groups = part->rows;
+    c.block = blocks ? part->rows * p->machine->block_points : 0;
+    c.cell[SCHEDULE_BLOCK] = block_of(p, c.stage, part->var);
+    return c;
+}
+
+static tensor_expr position_of(planner *p, tensor_var v) {
+    return tensor_cvt(p->op, TENSOR_TYPE(I64), tensor_var_expr(p->op, v, NO_SPAN), NO_SPAN);
+}
+
+static tensor_expr some(planner *p, const plan_part *part) {   // positions of the row
+    return tensor_binary(p->op, TENSOR_LT_OP, position_of(p, part->row_begin), position_of(p, part->row_end),
+                         NO_SPAN);
+}
+
+static tensor_expr participant(planner *p, const plan_part *part, tensor_expr position) {
+    return tensor_binary(p->op, TENSOR_QUOT_OP, position, tensor_int(p->op, part->points), NO_SPAN);
+}
+
+static tensor_expr first_participant(planner *p, const plan_part *part) {
+    return participant(p, part, position_of(p, part->row_begin));
+}
+
+static tensor_expr last_participant(planner *p, const plan_part *part) {
+    tensor_expr end = position_of(p, part->row_end);
+    return participant(p, part, tensor_binary(p->op, TENSOR_SUB_OP, end, tensor_int(p->op, 1), NO_SPAN));
+}
+
+loop_body *plan_test_part(planner *p, loop_body *at, const plan_part *part, tensor_expr condition) {
+    loop_node *n = loop_node_new(p->plan, LOOP_IF, p->op->stages.data[part->stage].at);
+    n->value = condition;
+    loop_append(p->plan, at, n);
+    return &n->body;
+}
+
+loop_body *plan_cut_rows(planner *p, const plan_part *part, loop_body *at) {
+    tensor_expr row = tensor_var_expr(p->op, part->row, NO_SPAN);
+    tensor_val offsets = plan_offsets(p, &part->map);
+    plan_let(p, at, part->row_begin, plan_offset_at(p, offsets, row, 0), NO_SPAN);
+    plan_let(p, at, part->row_end, plan_offset_at(p, offsets, row, 1), NO_SPAN);
+    tensor_expr empty = tensor_binary(p->op, TENSOR_EQ_OP, position_of(p, part->row_begin),
+                                      position_of(p, part->row_end), NO_SPAN);
+    tensor_expr cut = tensor_binary(p->op, TENSOR_LT_OP, first_participant(p, part),
+                                    last_participant(p, part), NO_SPAN);
+    return plan_test_part(p, at, part, tensor_binary(p->op, TENSOR_OR_OP, empty, cut, NO_SPAN));
+}
+
+static void take(planner *p, const plan_part *part, loop_body *at, const tensor_expr *states) {
+    loop_node *n = plan_states(p, LOOP_CONTRIBUTE, part);
+    n->states = states;
+    n->valid = part->valid ? states[part->nstates - 1] : 0;
+    loop_append(p->plan, at, n);
+}
+
+// The row begins in the last run of one participant, and goes on in the first ones of those that follow.
+void plan_take_runs(planner *p, const plan_part *part, loop_node *reduce) {
+    tensor_expr *vars = ARENA_ARRAY(p->arena, tensor_expr, p->op->vars.len + 1), one = tensor_int(p->op, 1);
+    vars[part->part] = tensor_index(p->op, p->op->vars.data[part->part].space, first_participant(p, part),
+                                    NO_SPAN);
+    take(p, part, plan_test_part(p, &reduce->body, part, some(p, part)),
+         plan_substitute(p, part->last, part->nstates, vars));
+    loop_node *walk = loop_node_new(p->plan, LOOP_FOR, reduce->at);
+    walk->var = part->part;
+    walk->lo = tensor_binary(p->op, TENSOR_ADD_OP, first_participant(p, part), one, NO_SPAN);
+    walk->hi = tensor_binary(p->op, TENSOR_ADD_OP, last_participant(p, part), one, NO_SPAN);
+    walk->rest = LOOP_SERIAL_PLACE;
+    loop_append(p->plan, &reduce->body, walk);
+    take(p, part, &walk->body, part->states);
+}

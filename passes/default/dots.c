@@ -1,0 +1,62 @@
+// Dot products that share a kernel's loops deal out heads alike, whatever each of them reduces: as the one with most lanes, which has
+// fewest to spare.
+//     s.sum[e, h] = sum {d} …  s.sum.2[e, h] = sum {j} …    →  lanes h 2, registers h 2; lanes d 2; lanes j 2
+#include "default/default.h"
+
+static const schedule_verb shared[] = {SCHEDULE_LANES, SCHEDULE_REGISTERS};
+enum { SHARED = sizeof shared / sizeof *shared };
+
+static const tensor_stage *stage_of(const making *m, uint32_t i) { return &m->p->op->stages.data[i]; }
+
+static const tensor_var *left_of(const making *m, const tensor_stage *st, uint32_t *n) {
+    tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
+    *n = plan_left(m->p, st, left);
+    return left;
+}
+
+static bool is_dot(const making *m, const tensor_stage *st, uint32_t depth) {
+    uint32_t n;
+    const tensor_var *left = left_of(m, st, &n);
+    return n == depth && default_reduces_dense(m->p, st) && !default_lanes_along(m, st, left, n, true);
+}
+
+static bool same_heads(making *m, const tensor_stage *a, const tensor_stage *b) {
+    uint32_t n;
+    const tensor_var *x = left_of(m, a, &n), *y = left_of(m, b, &n);
+    bool same = true;
+    for (uint32_t i = 1; i < n; i++) {
+        index_cut c = default_cut_of(m, a, x[i], false), o = default_cut_of(m, b, y[i], false);
+        same &= c.lanes == o.lanes && c.registers == o.registers && c.strided == o.strided;
+    }
+    return same;
+}
+
+static void copy_heads(making *m, const tensor_stage *from, const tensor_stage *to) {
+    const planner *p = m->p;
+    uint32_t n;
+    const tensor_var *x = left_of(m, from, &n), *y = left_of(m, to, &n);
+    for (uint32_t i = SHARED; i < n * SHARED; i++) {
+        const schedule_cell *c = schedule_find(m->s, from->name, shared[i % SHARED], p->op->vars.data[x[i / SHARED]].name);
+        schedule_cell mine = c ? *c : (schedule_cell){.verb = shared[i % SHARED], .empty = true};
+        mine.stage = to->name;
+        mine.subject = p->op->vars.data[y[i / SHARED]].name;
+        schedule_fill(p->arena, m->s, mine);
+    }
+}
+
+void default_agree_on_heads(making *m, const stage_group *g, uint32_t depth) {
+    const tensor_stage *first = NULL;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = stage_of(m, g->data[i]);
+        if (!is_dot(m, st, depth)) continue;
+        int64_t lanes = plan_or_one(default_cut_of(m, st, st->bound[0], true).lanes);
+        if (lanes > most) most = lanes, first = st;
+    }
+    for (uint32_t i = 0; i < g->len; i++) {
+        const tensor_stage *st = stage_of(m, g->data[i]);
+        if (st == first || !is_dot(m, st, depth) || same_heads(m, first, st)) continue;
+        default_dot_share(m, st, most, true);
+        copy_heads(m, first, st);
+    }
+}

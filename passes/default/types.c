@@ -1,0 +1,40 @@
+// What the default schedule holds in another type than the op says.
+#include "default/default.h"
+
+// A conversion between floats of which it is an argument loses nothing.
+ir_dtype default_narrow_type(const tensor_op *op, tensor_expr e) {
+    const tensor_node *n = tensor_node_at(op, e);
+    while (n->op == TENSOR_CVT_OP && tensor_type_is_float(n->type)) e = n->args[0], n = tensor_node_at(op, e);
+    return tensor_held_in(op, e);
+}
+
+static bool is_exact(const tensor_op *op, tensor_expr e, ir_dtype t) {
+    const tensor_node *n = tensor_node_at(op, e);
+    return n->op == TENSOR_CONST_OP && tensor_type_is_float(n->type) &&
+           ir_dtype_round(t, n->imm.f) == n->imm.f;
+}
+
+// The largest or the smallest of such numbers, which is stored as one of them: pairs are compared at once,
+// and nothing is lost. What computes goes on in f32: an exponential wants to know what is subtracted from
+// what.
+void default_extremes(making *m, const stage_group *g) {
+    const planner *p = m->p;
+    for (uint32_t i = 0; i < g->len && p->machine->gpu; i++) {
+        const tensor_stage *st = &p->op->stages.data[g->data[i]];
+        if (st->reducer == TENSOR_NO_REDUCER) continue;
+        const tensor_reducer *r = &p->op->reducers.data[st->reducer];
+        tensor_reduce_kind by;
+        bool extreme = r->nargs == 1 && r->nstate == 1 && tensor_combined_by(p->op, r, 0, &by) &&
+                       (by == REDUCE_MAX || by == REDUCE_MIN) &&
+                       tensor_node_at(p->op, r->lift[0])->op == TENSOR_ARG_OP;
+        ir_dtype t = extreme ? default_narrow_type(p->op, st->body[0]) : DT_COUNT;
+        if (t == DT_COUNT || !is_exact(p->op, r->identity[0], t)) continue;
+        const tensor_val_info *to = &p->op->vals.data[st->targets[0].val];
+        if (to->role != VAL_RESULT || to->type != t) continue;
+        schedule_value *v = ARENA_NEW(p->arena, schedule_value);
+        *v = (schedule_value){.text = ir_dtype_text(t), .var = UINT32_MAX};
+        schedule_fill(
+            p->arena, m->s,
+            (schedule_cell){.verb = SCHEDULE_ACCUMULATE, .stage = st->name, .nvalues = 1, .values = v});
+    }
+}

@@ -1,0 +1,124 @@
+// Statements that nothing was left to: a schedule is executed whole or refused, so each is told, with what
+// made it idle.
+//     inline s;  s: lanes e 32;   →  's: lanes e' has nothing to do here: 's' is computed where it is read
+#include "base/planner.h"
+
+#include <string.h>
+
+static tensor_var var_at(const tensor_stage *st, uint32_t i) {
+    return i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
+}
+
+schedule_cell *plan_statement(const planner *p, const tensor_stage *st, schedule_verb verb,
+                              schedule_cell *after) {
+    for (uint32_t i = st->nleft + st->nbound; i-- > 0;) {   // what is reduced first
+        schedule_cell *c = schedule_find(p->s, st->name, verb, p->op->vars.data[var_at(st, i)].name);
+        if (c && !after) return c;
+        if (c == after) after = NULL;
+    }
+    return NULL;
+}
+
+span plan_statement_at(const planner *p, const tensor_stage *st, schedule_verb verb) {
+    const schedule_cell *c = plan_statement(p, st, verb, NULL);
+    return c ? c->at : p->s->at;
+}
+
+// ---- Why -------------------------------------------------------------------------------------------------
+typedef struct {
+    uint32_t stages, inlined, with_index, outermost, left;   // that the statement covers
+    const char *inlined_name, *other;   // one of the inlined; one where another cell holds
+} audience;
+
+static bool has_index(const planner *p, const tensor_stage *st, const char *subject) {
+    for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
+        if (plan_index_is(p, subject, var_at(st, i))) return true;
+    return false;
+}
+
+static void hear(const planner *p, const schedule_cell *c, uint32_t stage, audience *a) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
+    if (!schedule_covers(c->stage, st->name)) return;
+    a->stages++;
+    if (plan_inlined(p, stage)) {
+        a->inlined++;
+        a->inlined_name = st->name;
+    } else if (c->subject && has_index(p, st, c->subject)) {
+        a->with_index++;
+        a->outermost += plan_left(p, st, left) && plan_index_is(p, c->subject, left[0]);
+        for (uint32_t i = 0; i < st->nleft; i++) a->left += plan_index_is(p, c->subject, st->left[i]);
+        if (schedule_find(p->s, st->name, c->verb, c->subject) != c) a->other = st->name;
+    }
+}
+
+static bool keeps_registers(const schedule_cell *c) {
+    return c->verb == SCHEDULE_KEEP && !strcmp(schedule_value_of(c, NULL)->text, "registers");
+}
+
+static bool overwritten(const planner *p, const char *name) {
+    for (tensor_val v = 0; v < p->op->nparams; v++) {
+        tensor_val of = p->op->vals.data[v].inplace;
+        if (of != TENSOR_NO_VAL && !strcmp(p->op->vals.data[of].name, name)) return true;
+    }
+    return false;
+}
+
+static const char *why(void *user, const schedule_cell *c) {
+    const planner *p = user;
+    const char *form = schedule_statement_at(c->verb)->form;
+    audience a = {0};
+    for (uint32_t i = 0; i < p->op->stages.len; i++) hear(p, c, i, &a);
+    if (a.stages && a.stages == a.inlined)
+        return arena_printf(p->arena, "'%s' is computed where it is read", a.inlined_name);
+    if (c->verb == SCHEDULE_OVERLAP || c->verb == SCHEDULE_ALTERNATE) return "no kernel comes right after one that it holds for, and what shares a kernel has one launch";
+    if (c->verb == SCHEDULE_APART) return "no stage that it holds for could share the kernel of the one before it";
+    if (c->verb == SCHEDULE_LOOPS) return "no stage that it holds for has two of its indices";
+    if (keeps_registers(c) && overwritten(p, c->subject))
+        return arena_printf(p->arena, "a result overwrites '%s'", c->subject);
+    if (keeps_registers(c))
+        return arena_printf(p->arena, "no reduction that it holds for reads '%s' at the point that is walked", c->subject);
+    if (strncmp(form, "INDEX", 5) && strncmp(form, "REDUCED", 7)) return NULL;
+    if (!a.with_index)
+        return arena_printf(p->arena, "no stage that it holds for has an index '%s' of its own", c->subject);
+    if (a.other) return arena_printf(p->arena, "a more specific statement takes its place in '%s'", a.other);
+    if (c->verb == SCHEDULE_WINDOW)
+        return arena_printf(p->arena, "no sum with '%s' on the left has an 'mma' of what it reduces",
+                            c->subject);
+    if (c->verb == SCHEDULE_ORDER && !a.left)
+        return arena_printf(p->arena, "'%s' is reduced, not on the left", c->subject);
+    if (c->verb == SCHEDULE_BUCKET && !a.outermost)
+        return arena_printf(p->arena, "'%s' is the outermost index of no kernel", c->subject);
+    if (c->verb == SCHEDULE_ORDER || c->verb == SCHEDULE_BUCKET)
+        return "it is said for the last stage of a kernel, whose loops the others share";
+    return NULL;
+}
+
+static const char *why_not_whole(void *user, const schedule_cell *c) {
+    if (c->verb == SCHEDULE_ORDER) return "a bucket visits its points in the order of its own key";
+    const char *reason = keeps_registers(c) ? NULL : why(user, c);
+    return reason ? reason : "each class of the bucket is dealt out by its own schedule";
+}
+
+static const char *why_not_in_class(void *user, const schedule_cell *c) {
+    const char *reason = why(user, c);
+    if (!strcmp(schedule_statement_at(c->verb)->pass, "cut") || keeps_registers(c)) return reason;
+    return "the schedule of a class deals out its rows; which stages make a kernel, and their order, is said by the one with the bucket";
+}
+
+void plan_unused(planner *p) {
+    schedule *whole = p->s;
+    bool buckets = false;
+    for (uint32_t i = 0; i < whole->cells.len; i++) {
+        const schedule_cell *c = &whole->cells.data[i];
+        const schedule_value *use = c->verb == SCHEDULE_BUCKET && c->consumed ? schedule_value_of(c, "use")
+                                                                              : NULL;
+        buckets = buckets || use;
+        for (uint32_t k = 0; use && use->schedules && k < use->nnames; k++) {
+            p->s = (schedule *)(uintptr_t)use->schedules[k];
+            schedule_unconsumed(p->ds, p->arena, p->s, why_not_in_class, p);
+        }
+    }
+    p->s = whole;
+    schedule_unconsumed(p->ds, p->arena, p->s, buckets ? why_not_whole : why, p);
+}

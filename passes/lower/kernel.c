@@ -1,0 +1,451 @@
+// One kernel of a loop plan: its parameters as they are met, its block's place in the loops dealt to blocks,
+// its thread's lane and group, its launch.
+//     for v in 0 .. size(V) [group 4, block] { for f in 0 .. size(F) [lane 32, block] { … } }
+//  →  blocks = ceil(V / 4) * ceil(F / 32); v's block = ctaid / ceil(F / 32), f's = ctaid % ceil(F / 32)
+#include "lower/lower.h"
+
+#include <string.h>
+
+// ---- Parameters ------------------------------------------------------------------------------------------
+static bool shares(const tensor_op *op, tensor_val a, tensor_val b) {
+    return a == b || op->vals.data[a].inplace == b || op->vals.data[b].inplace == a;
+}
+
+static bool shares_memory(const tensor_op *op, tensor_val v) {
+    for (tensor_val w = 0; w < op->nparams; w++)
+        if (w != v && shares(op, v, w)) return true;
+    return false;
+}
+
+static uint32_t pointer_flags(const kernel *k, tensor_val v) {
+    if (k->unsettled && k->unsettled[v]) return 0;
+    if (!k->written[v]) return SIMT_READONLY | SIMT_NOALIAS;
+    return k->read[v] || shares_memory(k->l->op, v)
+               ? 0
+               : SIMT_NOALIAS;   // read: what other threads of the block wrote
+}
+
+static tensor_val val_of_temp(const kernel *k, uint32_t temp) {
+    for (tensor_val v = 0; v < k->l->op->vals.len; v++)
+        if (k->l->temp_of[v] == temp) return v;
+    ICE("'%s': nothing lies in a temporary", k->plan->name);
+}
+
+static simt_value add_param(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
+    arena *a = k->l->arena;
+    const tensor_op *op = k->l->op;
+    switch (kind) {
+    case ARG_DATA: return simt_param(k->f, op->vals.data[index].name, SIMT_PTR, pointer_flags(k, index));
+    case ARG_STRIDE:
+        return simt_param(k->f, arena_printf(a, "%s_stride%u", op->vals.data[index].name, axis), SIMT_T(I64),
+                          0);
+    case ARG_VALUE: {
+        ir_dtype t = op->vals.data[index].type;
+        simt_type wide = t == DT_I32            ? SIMT_T(I32)
+                         : t == DT_F64          ? SIMT_T(F64)
+                         : ir_dtype_is_float(t) ? SIMT_T(F32)
+                                                : SIMT_T(I64);
+        return simt_param(k->f, op->vals.data[index].name, wide, 0);
+    }
+    case ARG_SIZE: return simt_param(k->f, arena_printf(a, "size%u", index), SIMT_T(I64), 0);
+    case ARG_PREPARED:
+        return simt_param(k->f, arena_printf(a, "prepared%u", index), SIMT_PTR, SIMT_READONLY | SIMT_NOALIAS);
+    case ARG_TEMP:
+        return simt_param(k->f, arena_printf(a, "stage%u", index), SIMT_PTR,
+                          pointer_flags(k, val_of_temp(k, index)));
+    case ARG_NUMBER: return simt_param(k->f, arena_printf(a, "number%u", index), SIMT_T(I64), 0);
+    case ARG_STEP: return simt_param(k->f, "step", SIMT_T(I64), 0);
+    case ARG_MAGIC: return simt_param(k->f, arena_printf(a, "magic%u", index), SIMT_T(I64), 0);
+    case ARG_SHIFT: return simt_param(k->f, arena_printf(a, "shift%u", index), SIMT_T(I64), 0);
+    case ARG_KIND_COUNT: break;
+    }
+    ICE("'%s': no such argument", k->plan->name);
+}
+
+simt_value lw_arg(kernel *k, arg_kind kind, uint32_t index, uint32_t axis) {
+    for (uint32_t i = 0; i < k->args.len; i++)
+        if (k->args.data[i].kind == kind && k->args.data[i].index == index && k->args.data[i].axis == axis)
+            return k->values.data[i];
+    simt_value v = add_param(k, kind, index, axis);
+    VEC_PUSH(k->l->arena, &k->args, ((program_arg){kind, index, axis}));
+    VEC_PUSH(k->l->arena, &k->values, v);
+    return v;
+}
+
+simt_value lw_size(kernel *k, simt_builder *b, tensor_space s) {
+    const tensor_space_info *i = &k->l->op->spaces.data[s];
+    if (i->kind == SPACE_CONST) return simt_build_int(b, SIMT_T(I64), i->size);
+    if (s < k->l->p->spaces.len) return lw_arg(k, ARG_SIZE, s, 0);
+    return lw_expr(k, b, i->expr);   // a space of the plan's own
+}
+
+simt_value lw_ix(kernel *k, simt_builder *b, int64_t x) { return simt_build_int(b, k->ix, x); }
+
+simt_value lw_to_ix(kernel *k, simt_builder *b, simt_value x) {
+    return simt_build_cvt(b, (simt_type){k->ix.element, simt_typeof(k->f, x).lanes}, x);
+}
+
+// A statistic is the program's number, which the runtime finds when the plan is made.
+simt_value lw_number(kernel *k, tensor_expr e) {
+    program *p = k->l->p;
+    size_expr x = {0};
+    size_append(k->l->arena, &x, p, k->l->plan->op, e);
+    uint32_t i = 0;
+    while (i < p->numbers.len && !lw_same_size(&p->numbers.data[i], &x)) i++;
+    if (i == p->numbers.len) VEC_PUSH(k->l->arena, &p->numbers, x);
+    return lw_arg(k, ARG_NUMBER, i, 0);
+}
+
+// ---- Sizes -----------------------------------------------------------------------------------------------
+bool lw_constant(const tensor_op *op, tensor_expr e, int64_t *out) {
+    const tensor_node *x = tensor_node_at(op, e);
+    switch ((int)x->op) {
+    case TENSOR_CONST_OP: *out = x->imm.i; return true;
+    case TENSOR_SIZE_OP:
+        *out = op->spaces.data[x->imm.i].size;
+        return op->spaces.data[x->imm.i].kind == SPACE_CONST;
+    case TENSOR_INDEX_OP:
+    case TENSOR_CVT_OP: return lw_constant(op, x->args[0], out);
+    }
+    return false;
+}
+
+uint32_t lw_step(const loop_node *n) {
+    uint32_t step = n->step ? n->step : 1;
+    for (uint32_t i = 0; i < n->ndigits; i++) step *= n->digits[i].extent;
+    return step;
+}
+
+// ---- Blocks ----------------------------------------------------------------------------------------------
+static void find_block_loops(kernel *k, const loop_body *body) {
+    uint32_t before = k->block_loops.len, holders = 0;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        uint32_t had = k->block_loops.len;
+        if (n->kind == LOOP_FOR && n->rest == LOOP_BLOCK_PLACE) VEC_PUSH(k->l->arena, &k->block_loops, n);
+        find_block_loops(k, &n->body);
+        holders += k->block_loops.len > had;
+    }
+    if (holders > 1 && k->block_loops.len > before)
+        ICE("'%s': two loops side by side are dealt to blocks", k->plan->name);
+}
+
+static size_expr block_count(lowering *l, const loop_node *n) {
+    size_expr s = {0};
+    int64_t lo = 0;
+    size_append(l->arena, &s, l->p, l->op, n->hi);
+    if (!lw_constant(l->op, n->lo, &lo) || lo) {
+        size_append(l->arena, &s, l->p, l->op, n->lo);
+        VEC_PUSH(l->arena, &s, ((size_token){SZ_SUB, 0, 0}));
+    }
+    if (lw_step(n) > 1) {
+        VEC_PUSH(l->arena, &s, ((size_token){SZ_CONST, lw_step(n), 0}));
+        VEC_PUSH(l->arena, &s, ((size_token){SZ_CEILDIV, 0, 0}));
+    }
+    return s;
+}
+
+static size_expr grid_size(kernel *k) {
+    size_expr s = {0};
+    if (!k->block_loops.len) VEC_PUSH(k->l->arena, &s, ((size_token){SZ_CONST, 1, 0}));
+    for (uint32_t i = 0; i < k->block_loops.len; i++) {
+        size_expr one = block_count(k->l, k->block_loops.data[i]);
+        for (uint32_t t = 0; t < one.len; t++) VEC_PUSH(k->l->arena, &s, one.data[t]);
+        if (i) VEC_PUSH(k->l->arena, &s, ((size_token){SZ_MUL, 0, 0}));
+    }
+    return s;
+}
+
+// The grid has fewer than 2^31 blocks, or the runtime refuses it, so 32 bits hold every count.
+static simt_value count_of_blocks(kernel *k, simt_builder *b, const loop_node *n) {
+    simt_type i64 = SIMT_T(I64), i32 = SIMT_T(I32);
+    simt_value lo = simt_build_cvt(b, i64, lw_expr(k, b, n->lo)),
+               hi = simt_build_cvt(b, i64, lw_expr(k, b, n->hi));
+    simt_value points = simt_build_binary(b, SIMT_SUB, hi, lo);
+    uint32_t step = lw_step(n);
+    simt_value up = simt_build_binary(b, SIMT_ADD, points, simt_build_int(b, i64, step - 1));
+    return simt_build_cvt(b, i32, simt_build_binary(b, SIMT_UDIV, up, simt_build_int(b, i64, step)));
+}
+
+static void deal_blocks(kernel *k, simt_builder *b, simt_value rest) {
+    k->block_at = ARENA_ARRAY(k->l->arena, simt_value, k->block_loops.len + 1);
+    if (!k->block_loops.len) return;
+    for (uint32_t i = k->block_loops.len; i-- > 1;) {
+        simt_value count = count_of_blocks(k, b, k->block_loops.data[i]);
+        simt_value outer = simt_build_binary(b, SIMT_UDIV, rest, count);
+        k->block_at[i] = simt_build_binary(b, SIMT_SUB, rest, simt_build_binary(b, SIMT_MUL, outer, count));
+        rest = outer;
+    }
+    k->block_at[0] = rest;
+}
+
+static simt_value count_of_shares(kernel *k, simt_builder *b) {
+    simt_value n = simt_build_int(b, SIMT_T(I32), 1);
+    for (uint32_t i = 0; i < k->block_loops.len; i++)
+        n = simt_build_binary(b, SIMT_MUL, n, count_of_blocks(k, b, k->block_loops.data[i]));
+    return n;
+}
+
+// ---- Kernels that share a launch --------------------------------------------------------------------------
+// One kernel with all they do, of which the blocks take turns: those of the first come first.
+static const loop_kernel *whole_launch(lowering *l, uint32_t step) {
+    const loop_kernel *first = lw_launch_at(l, step);
+    if (!lw_together(l, step + 1)) return first;
+    loop_kernel *all = ARENA_NEW(l->arena, loop_kernel);
+    *all = *first;
+    all->body = (loop_body){0};
+    for (uint32_t i = step; i == step || lw_together(l, i); i++) {
+        const loop_kernel *k = lw_launch_at(l, i);
+        for (uint32_t n = 0; n < k->body.len; n++) VEC_PUSH(l->arena, &all->body, k->body.data[n]);
+    }
+    return all;
+}
+
+// Which blocks are a kernel's, and the number of each among them.
+typedef struct {
+    simt_value is, at;   // is: 0: all are
+} turn;
+
+// One kernel after the other: from: the first block of the kernel at hand; n: how many it has; NULL: all that are left.
+static turn in_a_row(simt_builder *b, simt_value block, const simt_value *from, const simt_value *n) {
+    simt_value at = from ? simt_build_binary(b, SIMT_SUB, block, *from) : block, is = from ? simt_build_cmp(b, SIMT_GE, block, *from) : 0,
+               less = n ? simt_build_cmp(b, SIMT_LT, at, *n) : 0;
+    return (turn){is && less ? simt_build_binary(b, SIMT_AND, is, less) : is ? is : less, at};
+}
+
+// In turns, while each has a block; then one after the other. least: of the numbers of blocks; from: the first of the kernel's left over.
+static turn alternating(simt_builder *b, simt_value block, uint32_t which, uint32_t kernels, simt_value least, simt_value from, simt_value n) {
+    simt_value turns = simt_build_with(b, SIMT_MUL, least, kernels), in = simt_build_cmp(b, SIMT_LT, block, turns),
+               its = simt_build_cmp(b, SIMT_EQ, simt_build_with(b, SIMT_UREM, block, kernels), simt_build_int(b, SIMT_T(I32), which)),
+               left = simt_build_binary(b, SIMT_SUB, simt_build_binary(b, SIMT_SUB, block, turns), from),
+               rest = simt_build_binary(b, SIMT_SUB, n, least),
+               there = simt_build_binary(b, SIMT_AND, simt_build_cmp(b, SIMT_GE, left, simt_build_int(b, SIMT_T(I32), 0)),
+                                         simt_build_cmp(b, SIMT_LT, left, rest));
+    return (turn){simt_build_select(b, in, its, there),
+                  simt_build_select(b, in, simt_build_with(b, SIMT_UDIV, block, kernels), simt_build_binary(b, SIMT_ADD, left, least))};
+}
+
+// A block goes through the body of one, so all have the same shared memory; each has its own hints.
+static void blocks_of(kernel *k, simt_builder *b, const loop_kernel *plan, turn t, uint32_t shared, uint32_t *most) {
+    simt_builder then;
+    const loop_kernel *whole = k->plan;
+    loop_kernel *own = ARENA_NEW(k->l->arena, loop_kernel);
+    *own = *whole;
+    own->hints = plan->hints;
+    k->plan = own;
+    k->f->shared_bytes = shared;
+    k->scratch_bytes = 0;
+    k->fetched_at.len = 0;
+    memset(k->shared_at, 0, (k->l->op->vals.len + 1) * sizeof *k->shared_at);
+    simt_build_if(b, t.is, NULL, 0, &then, NULL);
+    region_mark m = lw_enter(k);
+    deal_blocks(k, &then, t.at);
+    lw_body(k, &then, &plan->body);
+    lw_leave(k, m);
+    simt_build_yield(&then, NULL, 0);
+    k->plan = whole;
+    if (k->f->shared_bytes > *most) *most = k->f->shared_bytes;
+}
+
+// How many blocks each has, and the sum for the launch.
+static simt_value *counts_of(kernel *k, simt_builder *b, uint32_t step, uint32_t kernels, size_expr *all) {
+    simt_value *n = ARENA_ARRAY(k->l->arena, simt_value, kernels);
+    for (uint32_t i = 0; i < kernels; i++) {
+        k->block_loops.len = 0;
+        find_block_loops(k, &lw_launch_at(k->l, step + i)->body);
+        size_expr own = grid_size(k);
+        for (uint32_t t = 0; t < own.len; t++) VEC_PUSH(k->l->arena, all, own.data[t]);
+        if (i) VEC_PUSH(k->l->arena, all, ((size_token){SZ_ADD, 0, 0}));
+        n[i] = count_of_shares(k, b);
+    }
+    return n;
+}
+
+static size_expr walk_together(kernel *k, simt_builder *b, uint32_t step) {
+    size_expr all = {0};
+    uint32_t kernels = 1, shared = k->f->shared_bytes, most = shared;
+    while (lw_together(k->l, step + kernels)) kernels++;
+    bool turns = lw_launch_at(k->l, step + 1)->start == LOOP_START_ALTERNATE;
+    simt_value *n = counts_of(k, b, step, kernels, &all), block = simt_build_sreg(b, SREG_CTAID), least = n[0], from = 0;
+    for (uint32_t i = 1; turns && i < kernels; i++) least = simt_build_binary(b, SIMT_MIN, least, n[i]);
+    if (turns) from = simt_build_int(b, SIMT_T(I32), 0);
+    for (uint32_t i = 0; i < kernels; i++) {
+        const loop_kernel *plan = lw_launch_at(k->l, step + i);
+        turn t = turns ? alternating(b, block, i, kernels, least, from, n[i])
+                       : in_a_row(b, block, i ? &from : NULL, i + 1 < kernels ? &n[i] : NULL);
+        k->block_loops.len = 0;
+        find_block_loops(k, &plan->body);
+        blocks_of(k, b, plan, t, shared, &most);
+        simt_value past = turns ? simt_build_binary(b, SIMT_SUB, n[i], least) : n[i];
+        from = from ? simt_build_binary(b, SIMT_ADD, from, past) : past;
+    }
+    k->f->shared_bytes = most;
+    return all;
+}
+
+// ---- Shares of the grid ----------------------------------------------------------------------------------
+// A persistent kernel's blocks take one share after the other. That numbers of shares plus a grid fit 31 bits
+// is guarded.
+static void walk_shares(kernel *k, simt_builder *b) {
+    simt_instr loop;
+    simt_builder in = simt_build_for(b, simt_build_sreg(b, SREG_CTAID), count_of_shares(k, b),
+                                     simt_build_sreg(b, SREG_NCTAID), NULL, 0, &loop);
+    k->f->instrs.data[loop].aux = SIMT_LOOP_ROLLED;
+    region_mark m = lw_enter(k);
+    lw_meet_again(k, &in, &k->plan->body);
+    deal_blocks(k, &in, simt_for_index(k->f, loop));
+    lw_body(k, &in, &k->plan->body);
+    lw_leave(k, m);
+    simt_build_yield(&in, NULL, 0);
+}
+
+static size_expr persistent_grid(kernel *k, size_expr shares) {
+    arena *a = k->l->arena;
+    program_guard g = {.kind = GUARD_HOLDS,
+                       .text = arena_printf(a, "blocks of %s < 1073741824", k->plan->name)};
+    for (uint32_t i = 0; i < shares.len; i++) VEC_PUSH(a, &g.holds, shares.data[i]);
+    VEC_PUSH(a, &g.holds, ((size_token){SZ_CONST, INT64_C(1) << 30, 0}));
+    VEC_PUSH(a, &g.holds, ((size_token){SZ_LT, 0, 0}));
+    VEC_PUSH(a, &k->l->v->guards, g);
+    const size_token most[] = {{SZ_DEVICE, DEVICE_SMS, 0},         {SZ_CONST, 1, 0}, {SZ_MAX, 0, 0},
+                               {SZ_CONST, k->plan->persistent, 0}, {SZ_MUL, 0, 0},   {SZ_MIN, 0, 0}};
+    for (uint32_t i = 0; i < sizeof most / sizeof *most; i++) VEC_PUSH(a, &shares, most[i]);
+    return shares;
+}
+
+// ---- Threads ---------------------------------------------------------------------------------------------
+static bool power_of_two(uint32_t x) { return x && !(x & (x - 1)); }
+
+static void deal_threads(kernel *k, simt_builder *b) {
+    if (!lw_threads(k)) return;
+    simt_type i32 = SIMT_T(I32);
+    uint32_t lanes = k->plan->lanes, shift = 0;
+    k->thread = simt_build_sreg(b, SREG_TID);
+    if (lanes == 1) k->group = k->thread;
+    else if (lanes >= k->plan->threads) k->lane = k->thread;
+    else if (power_of_two(lanes)) {
+        while (1u << shift < lanes) shift++;
+        k->lane = simt_build_binary(b, SIMT_AND, k->thread, simt_build_int(b, i32, lanes - 1));
+        k->group = simt_build_binary(b, SIMT_LSHR, k->thread, simt_build_int(b, i32, shift));
+    } else {
+        k->lane = simt_build_binary(b, SIMT_UREM, k->thread, simt_build_int(b, i32, lanes));
+        k->group = simt_build_binary(b, SIMT_UDIV, k->thread, simt_build_int(b, i32, lanes));
+    }
+}
+
+// ---- What it writes --------------------------------------------------------------------------------------
+static void writes_val(kernel *k, tensor_val v) {
+    for (tensor_val w = 0; w < k->l->op->vals.len; w++)
+        if (shares(k->l->op, v, w)) k->written[w] = true;
+}
+
+static void find_written(kernel *k, const loop_body *body) {
+    const tensor_op *op = k->l->op;
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        find_written(k, &n->body);
+        bool stores = n->kind == LOOP_STORE || n->kind == LOOP_CLEAR || n->kind == LOOP_COMBINE ||
+                      n->kind == LOOP_CARRY;
+        for (uint32_t s = 0; stores && s < n->nstages; s++) {
+            const tensor_stage *st = &op->stages.data[n->stages[s]];
+            for (uint32_t t = 0; t < st->ntargets; t++) writes_val(k, st->targets[t].val);
+        }
+        for (uint32_t s = 0; n->kind != LOOP_CONTRIBUTE && s < n->nstates; s++)
+            writes_val(k, (tensor_val)tensor_node_at(op, n->states[s])->imm.i);
+        for (uint32_t s = 0; n->last && s < n->nstates; s++)
+            writes_val(k, (tensor_val)tensor_node_at(op, n->last[s])->imm.i);
+    }
+}
+
+// ---- The whole -------------------------------------------------------------------------------------------
+static const char *unique_name(lowering *l, const char *wanted) {
+    const char *name = wanted;
+    for (uint32_t i = 2; simt_func_find(l->p->module, name); i++)
+        name = arena_printf(l->arena, "%s_%u", wanted, i);
+    return name;
+}
+
+static kernel kernel_start(lowering *l, const loop_kernel *plan) {
+    arena *a = l->arena;
+    kernel k = {
+        .l = l, .plan = plan, .f = simt_kernel_new(l->p->module, unique_name(l, plan->name), plan->threads)};
+    k.f->at = plan->at;
+    k.ix = l->o->narrow ? SIMT_T(I32) : SIMT_T(I64);
+    k.vector = LOWER_NO_AXIS;
+    k.written = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
+    k.held = ARENA_ARRAY(a, bool, l->op->vals.len + 1);
+    k.shared_at = ARENA_ARRAY(a, uint32_t, l->op->vals.len + 1);
+    k.var = ARENA_ARRAY(a, binding, l->op->vars.len + 1);
+    k.memo = ARENA_ARRAY(a, memo_cell, l->op->exprs.len + 1);
+    for (uint32_t i = 0; i < LOWER_MAX_AXES; i++) k.at[i] = -1;
+    return k;
+}
+
+// By unique_name.
+static bool is_called(const char *name, const char *wanted) {
+    size_t n = strlen(wanted);
+    return !strncmp(name, wanted, n) && (!name[n] || (name[n] == '_' && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
+}
+
+// Places tell kernels of two stages apart, which have the same code, and in texts their names do.
+static bool is_again(const kernel *k, const simt_func *f) {
+    if (!k->l->o->of_text) return simt_func_equal(f, k->f);
+    return is_called(f->name, k->plan->name) && simt_func_alike(f, k->f);
+}
+
+// Versions often differ in some of their kernels alone: one that is there already is not made again.
+static const char *made_before(const kernel *k) {
+    simt_module *m = k->l->p->module;
+    if (m->funcs.data[m->funcs.len - 1] != k->f) return k->f->name;   // it has brought functions along
+    for (uint32_t i = 0; i + 1 < m->funcs.len; i++)
+        if (is_again(k, m->funcs.data[i])) {
+            m->funcs.len--;
+            return m->funcs.data[i]->name;
+        }
+    return k->f->name;
+}
+
+// ---- The kernel ------------------------------------------------------------------------------------------
+// Its share of the blocks, or all shares.
+static size_expr walk_blocks(kernel *k, simt_builder *b, uint32_t step) {
+    if (lw_together(k->l, step + 1)) return walk_together(k, b, step);
+    find_block_loops(k, &k->plan->body);
+    if (k->plan->persistent) {
+        walk_shares(k, b);
+        return persistent_grid(k, grid_size(k));
+    }
+    deal_blocks(k, b, simt_build_sreg(b, SREG_CTAID));
+    lw_body_by_sizes(k, b, &k->plan->body);
+    return grid_size(k);
+}
+
+void lw_kernel(lowering *l, uint32_t step) {
+    if (lw_together(l, step)) return;   // with the one before
+    const loop_kernel *plan = whole_launch(l, step);
+    kernel k = kernel_start(l, plan);
+    if (l->o->machine->gpu) k.f->occupancy = plan->occupancy, k.f->fits = plan->fits;
+    find_written(&k, &plan->body);
+    lw_find_unsettled(&k, step);
+    lw_find_left(&k, step);
+    lw_find_read(&k, &plan->body);
+    lw_number_axes(&k);
+    simt_builder b = simt_builder_at_end(k.f);
+    b.at = plan->at;
+    lw_begin_early(&k, &b, step);
+    deal_threads(&k, &b);
+    size_expr grid = walk_blocks(&k, &b, step);
+    lw_end_early(&k, &b);
+    simt_build_return(&b, NULL, 0);
+    simt_hoist(k.f);
+    lw_wait_late(&k);
+    simt_ask_early(k.f);
+    program_step s = {.kind = STEP_LAUNCH,
+                      .kernel = made_before(&k),
+                      .count = grid,
+                      .early = plan->start && l->o->machine->gpu,
+                      .waits_first = plan->start == LOOP_START_WAIT_FIRST && l->o->machine->gpu,
+                      .waits_to_write = k.waits_to_write,
+                      .nargs = k.args.len,
+                      .args = k.args.data};
+    VEC_PUSH(l->arena, &l->v->steps, s);
+}

@@ -1,0 +1,87 @@
+// The naive plan: kernels for the stages in their order. Stages over the same points share a kernel where
+// each reads of the others only its own point; cheap reduction-free stages are computed where they are read.
+//     y[v, f] = sum {e : dst(e) == v} w(e) * x(src(e), f)
+//  →  for each (v, f) in parallel: acc = 0; for e in offsets(dst)[v] … offsets(dst)[v + 1]: acc += w[e] *
+//  x[src[e], f]; y[v, f] = acc
+#include "naive/naive.h"
+#include "base/scalar.h"
+
+const pass_info *pass_at(uint32_t i) {
+    static const pass_info table[] = {
+#define PASS(name, summary) {#name, summary},
+#include "passes.def"
+#undef PASS
+    };
+    return i < sizeof table / sizeof *table ? &table[i] : NULL;
+}
+
+void pass_done(const pass_observer *o, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p) {
+    if (o && o->seen) o->seen(o->user, pass, op, plan, p);
+}
+
+static void add_temps(naive *n) {
+    for (tensor_val i = n->op->nparams; i < n->op->vals.len; i++) {
+        const tensor_val_info *v = &n->op->vals.data[i];
+        if (v->role != VAL_STAGE || n->inlined[i]) continue;
+        n->temp_of[i] = n->p->temps.len;
+        VEC_PUSH(n->arena, &n->p->temps,
+                 ((program_temp){v->name, v->type, size_product(n->arena, n->p, n->op, v->axes, v->rank)}));
+    }
+}
+
+// ---- What runs ------------------------------------------------------------------------------------------
+static void add_step(naive *n, program_step s) { VEC_PUSH(n->arena, &n->p->versions.data[0].steps, s); }
+
+typedef VEC(const tensor_stage *) stage_list;
+
+static void flush(naive *n, stage_list *group) {
+    if (group->len) kernel_build(n, group->data, group->len);
+    *group = (stage_list){0};
+}
+
+static void add_stages(naive *n) {
+    uint32_t loop = TENSOR_NO_LOOP;
+    stage_list group = {0};
+    for (uint32_t i = 0; i < n->op->stages.len; i++) {
+        const tensor_stage *st = &n->op->stages.data[i];
+        if (stage_inlined(n, st)) continue;
+        if (st->loop != loop || !stage_joins(n, group.data, group.len, st)) flush(n, &group);
+        if (loop != TENSOR_NO_LOOP && st->loop != loop) add_step(n, (program_step){.kind = STEP_END});
+        if (st->loop != TENSOR_NO_LOOP && st->loop != loop)
+            add_step(n, (program_step){.kind = STEP_LOOP,
+                                       .count = size_product(n->arena, n->p, n->op, &n->op->loops.data[st->loop].space, 1)});
+        loop = st->loop;
+        VEC_PUSH(n->arena, &group, st);
+    }
+    flush(n, &group);
+    if (loop != TENSOR_NO_LOOP) add_step(n, (program_step){.kind = STEP_END});
+}
+
+program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_options *o) {
+    uint32_t errors = diag_raised(ds);
+    program *p = program_start(a, op, o);
+    VEC_PUSH(a, &p->versions, ((program_version){.name = "naive"}));
+    naive n = {.arena = a, .ds = ds, .op = op, .options = o, .p = p};
+    n.temp_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
+    n.inlined = ARENA_ARRAY(a, const tensor_stage *, op->vals.len + 1);
+    n.prepared_of = ARENA_ARRAY(a, uint32_t, op->vals.len + 1);
+    n.visited = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
+    n.checked = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
+    n.checked_inside = ARENA_ARRAY(a, uint32_t, op->exprs.len + 1);
+    for (uint32_t i = 0; i < op->vals.len; i++) n.temp_of[i] = n.prepared_of[i] = UINT32_MAX;
+    n.none_facts = scalar_none_facts(n.arena, n.op);
+    choose_inlined(&n);
+    add_temps(&n);
+    prepare_classes(&n);
+    if (diag_raised(ds) != errors) return NULL;
+    add_stages(&n);
+    if (simt_too_deep(p->module)) {
+        diag_help(diag(ds, E0207, op->at, "%s: its loops and choices nest too deeply", op->name),
+                  "give a part an equation of its own");
+        return NULL;
+    }
+    const char *fault = simt_verify(a, p->module);
+    if (fault) ICE("%s: the naive plan made simt IR that does not verify: %s", op->name, fault);
+    pass_done(&o->after, "naive", NULL, NULL, p);
+    return p;
+}

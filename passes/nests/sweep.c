@@ -1,0 +1,576 @@
+// Stages fused at an index that rows are walked by: one walk over the edges of a row computes what stages
+// give for an edge and contributes to all sums of the row while the edge is at hand. Loops that only sums
+// have are opened around the walk, dealt out at once, and left out where an edge's stage is computed.
+//     fuse s, y at e   →  for v { for f [lane 32, whole] {
+//                             reduce y { for e … { without f { reduce s { … }  store s }  contribute y } }
+//                             store y } }
+#include "base/planner.h"
+
+#include <string.h>
+
+typedef struct {
+    fusion *f;
+    planner *p;
+    const char *index;
+    tensor_space points;       // of the edges
+    stage_group edges, rows;   // rows: those before the walk, those that walk, those after it
+    uint32_t first, end;       // of rows: those that walk
+    uint32_t shared, depth;    // levels that all of them stand in; around the walk
+    uint32_t base;             // levels whose lanes come first: see deal
+    plan_matrix windows;       // of a sum of the walk, where `windowed`: it goes from slots to slots
+    bool windowed;
+    plan_nest *n;              // of the kernel at hand
+    loop_list made;            // loops of the walk
+} sweep;
+
+static const tensor_stage *stage_of(const sweep *s, uint32_t i) { return &s->p->op->stages.data[i]; }
+static const tensor_stage *edge_at(const sweep *s, uint32_t i) { return stage_of(s, s->edges.data[i]); }
+static const tensor_stage *row_at(const sweep *s, uint32_t i) { return stage_of(s, s->rows.data[i]); }
+static const char *var_name(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].name; }
+static tensor_space space_of(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].space; }
+
+static bool is_var(const sweep *s, tensor_expr e, tensor_var v) {
+    const tensor_node *n = tensor_node_at(s->p->op, e);
+    return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
+}
+
+// ---- Which stages do what --------------------------------------------------------------------------------
+// A map takes what it walks first to its outermost index.
+static bool walks(planner *p, const tensor_stage *st, plan_map *m) {
+    if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || !st->nkeys || !st->nleft ||
+        !st->nbound)
+        return false;
+    const tensor_node *rhs = tensor_node_at(p->op, st->keys[0].rhs);
+    return rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == st->left[0] &&
+           plan_map_of_key(p, st->keys[0].lhs, st->bound[0], m) &&
+           m->domain == p->op->vars.data[st->bound[0]].space;
+}
+
+bool plan_sweeps(fusion *f) {
+    const char *index = f->cell ? schedule_value_of(f->cell, "at")->text : NULL;
+    for (uint32_t i = 0; index && i < f->stages.len; i++) {
+        const tensor_stage *st = &f->p->op->stages.data[f->stages.data[i]];
+        if (!walks(f->p, st, &f->map) || !plan_index_named(index, f->p->op->vars.data[st->bound[0]].name))
+            continue;
+        f->rows = f->p->op->vars.data[st->left[0]].space;
+        return f->mapped = true;
+    }
+    return false;
+}
+
+static bool sweeps(const sweep *s, const tensor_stage *st) {
+    plan_map m;
+    return walks(s->p, st, &m) && m.map == s->f->map.map && space_of(s, st->left[0]) == s->f->rows &&
+           plan_index_named(s->index, var_name(s, st->bound[0]));
+}
+
+static bool of_edges(const sweep *s, const tensor_stage *st) {
+    if (sweeps(s, st) || !st->nleft || space_of(s, st->left[0]) != s->points) return false;
+    return s->points != s->f->rows || plan_index_named(s->index, var_name(s, st->left[0]));
+}
+
+static diagnostic *cannot(sweep *s, const tensor_stage *st) {
+    return plan_refuse(s->p, E0550, s->f->at, "'%s' cannot be fused at '%s'", st->name, s->index);
+}
+
+static const char *row_name(const sweep *s) { return plan_index_text(s->p, row_at(s, s->first)->left[0]); }
+
+// Of a row's stages: whether it reads what is final after the walk alone.
+static bool reads_swept(const sweep *s, uint32_t stage, const stage_group *late) {
+    for (uint32_t i = 0; i < s->f->stages.len; i++)
+        if (sweeps(s, stage_of(s, s->f->stages.data[i])) &&
+            plan_reads_stage(s->p, stage, s->f->stages.data[i]))
+            return true;
+    for (uint32_t i = 0; i < late->len; i++)
+        if (plan_reads_stage(s->p, stage, late->data[i])) return true;
+    return false;
+}
+
+static void add_by_depth(sweep *s, stage_group *to, uint32_t stage) {
+    uint32_t i = to->len;
+    VEC_PUSH(s->p->arena, to, stage);
+    for (; i > 0 && stage_of(s, to->data[i - 1])->nleft > stage_of(s, stage)->nleft; i--)
+        to->data[i] = to->data[i - 1];
+    to->data[i] = stage;
+}
+
+static bool sort_stages(sweep *s) {
+    stage_group walk = {0}, late = {0};
+    for (uint32_t i = 0; i < s->f->stages.len; i++) {
+        uint32_t stage = s->f->stages.data[i];
+        const tensor_stage *st = stage_of(s, stage);
+        bool row = st->nleft && space_of(s, st->left[0]) == s->f->rows && st->loop == TENSOR_NO_LOOP;
+        if (sweeps(s, st)) add_by_depth(s, &walk, stage);
+        else if (of_edges(s, st)) VEC_PUSH(s->p->arena, &s->edges, stage);
+        else if (row && reads_swept(s, stage, &late)) VEC_PUSH(s->p->arena, &late, stage);
+        else if (row) add_by_depth(s, &s->rows, stage);
+        else {
+            diagnostic *d = cannot(s, st);
+            if (d)
+                diag_note(d, st->at, "it is neither of points of '%s' nor of rows that walk them by '%s'",
+                          s->index, s->p->op->vals.data[s->f->map.map].name);
+            if (d) diag_help(d, "leave '%s' out", st->name);
+            return false;
+        }
+    }
+    s->first = s->rows.len;
+    for (uint32_t i = 0; i < walk.len; i++) VEC_PUSH(s->p->arena, &s->rows, walk.data[i]);
+    s->end = s->rows.len;
+    for (uint32_t i = 0; i < late.len; i++) VEC_PUSH(s->p->arena, &s->rows, late.data[i]);
+    return true;
+}
+
+// ---- Legality --------------------------------------------------------------------------------------------
+typedef struct {
+    sweep *s;
+    const tensor_stage *writer, *reader;
+    tensor_var point;   // the reader's, of the writer's outermost index; UINT32_MAX: none
+    bool shares;        // it reads memory that the writer overwrites
+} check;
+
+static bool own_point(void *user, const tensor_node *load) {
+    check *c = user;
+    const tensor_op *op = c->s->p->op;
+    tensor_val read = (tensor_val)load->imm.i;
+    for (uint32_t t = 0; t < c->writer->ntargets; t++) {
+        const tensor_target *to = &c->writer->targets[t];
+        c->shares = to->val != read &&
+                    (op->vals.data[to->val].inplace == read || op->vals.data[read].inplace == to->val);
+        if (c->shares) return false;
+        for (uint32_t a = 0; to->val == read && a < to->rank; a++) {
+            uint32_t i = 0;
+            while (i < c->writer->nleft && !is_var(c->s, to->index[a], c->writer->left[i])) i++;
+            tensor_var want = !i ? c->point : i < c->reader->nleft ? c->reader->left[i] : UINT32_MAX;
+            if (i == c->writer->nleft ? to->index[a] != load->args[a] : !is_var(c->s, load->args[a], want))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void not_final(sweep *s, const tensor_stage *writer, const tensor_stage *reader) {
+    diagnostic *d = cannot(s, writer);
+    if (!d) return;
+    diag_note(d, writer->at, "it reduces over '%s', so it is final only after that loop", s->index);
+    diag_note(d, reader->at, "'%s' needs it inside", reader->name);
+    tensor_reduce_kind kind = writer->reducer == TENSOR_NO_REDUCER ? REDUCE_USER
+                                                                   : s->p->op->reducers.data[writer->reducer].kind;
+    const char *online = kind == REDUCE_MAX || kind == REDUCE_SUM
+                             ? arena_printf(s->p->arena, ", or find it on the run: `online %s`", writer->name)
+                             : "";
+    diag_help(d, "fuse at its own index: `at %s`%s", plan_index_text(s->p, writer->left[0]), online);
+}
+
+static void not_at_hand(sweep *s, const check *c) {
+    diagnostic *d = plan_refuse(s->p, E0550, s->f->at,
+                                c->shares ? "'%s' reads memory that '%s' overwrites in the same walk"
+                                          : "'%s' reads '%s' elsewhere than at the point at hand",
+                                c->reader->name, c->writer->name);
+    if (!d) return;
+    diag_note(d, c->reader->at, "while '%s' is walked, what belongs to one point of it is known", s->index);
+    diag_help(d, "fuse without '%s', or at '%s', where all of a row is known", c->writer->name, row_name(s));
+}
+
+// Computed from what the walk sums up.
+static bool is_after(const sweep *s, uint32_t stage) {
+    for (uint32_t i = s->end; i < s->rows.len; i++)
+        if (s->rows.data[i] == stage) return true;
+    return false;
+}
+
+static bool check_pair(sweep *s, uint32_t writer, uint32_t reader) {
+    const tensor_stage *w = stage_of(s, writer), *r = stage_of(s, reader);
+    bool from_edge = of_edges(s, w), to_edge = of_edges(s, r), to_walk = sweeps(s, r);
+    bool running = to_walk && plan_is_online(s->p, writer), after = is_after(s, writer);
+    if ((sweeps(s, w) || after) && !running && (to_edge || to_walk) && plan_reads_stage(s->p, reader, writer)) {
+        not_final(s, w, r);
+        return false;
+    }
+    check c = {.s = s, .writer = w, .reader = r, .point = r->left[0]};
+    if (from_edge && to_walk) c.point = r->bound[0];
+    else if (from_edge != to_edge) c.point = UINT32_MAX;
+    bool fine = plan_loads(s->p, r, own_point, &c);
+    c.shares = fine ? !plan_owner_alone(s->p, w, r) : c.shares;
+    if (fine && !c.shares) return true;
+    not_at_hand(s, &c);
+    return false;
+}
+
+static bool check_reads(sweep *s) {
+    const stage_group *g = &s->f->stages;
+    for (uint32_t w = 0; w < g->len; w++)
+        for (uint32_t r = 0; r < g->len; r++)
+            if (w != r && !check_pair(s, g->data[w], g->data[r])) return false;
+    return true;
+}
+
+// What shares the walk has the same keys; what it reduces besides, it reduces alone.
+static bool check_walks(sweep *s) {
+    const tensor_stage *first = row_at(s, s->first);
+    for (uint32_t i = s->first + 1; i < s->end; i++) {
+        const tensor_stage *st = row_at(s, i);
+        if (plan_same_keys(s->p, first, st) && st->nbound == 1 && first->nbound == 1) continue;
+        diagnostic *d = cannot(s, st);
+        if (d) diag_note(d, first->at, "'%s' does not walk the same points", first->name);
+        if (d) diag_help(d, "leave '%s' out", st->name);
+        return false;
+    }
+    return true;
+}
+
+static uint32_t depth_of(const sweep *s, const tensor_stage *st) {
+    const tensor_stage *deepest = row_at(s, s->end - 1);
+    uint32_t n = 1;
+    while (n < st->nleft && n < s->depth && space_of(s, st->left[n]) == space_of(s, deepest->left[n])) n++;
+    return n;
+}
+
+static bool check_joins(sweep *s) {
+    stage_group sorted = {0}, joined = {0};
+    for (uint32_t i = 0; i < s->rows.len; i++) add_by_depth(s, &sorted, s->rows.data[i]);
+    for (uint32_t i = 0; i < sorted.len; i++) {
+        const tensor_stage *st = stage_of(s, sorted.data[i]);
+        if (i && !plan_joins(s->p, &joined, sorted.data[i])) {
+            diagnostic *d = cannot(s, st);
+            if (d) diag_note(d, st->at, "its loops do not begin with those of the stages before it");
+            if (d) diag_help(d, "leave '%s' out", st->name);
+            return false;
+        }
+        VEC_PUSH(s->p->arena, &joined, sorted.data[i]);
+    }
+    return true;
+}
+
+static bool check_loops(sweep *s) {
+    if (!check_joins(s)) return false;
+    s->shared = s->depth = row_at(s, s->end - 1)->nleft;
+    for (uint32_t i = s->first; i < s->end; i++)
+        if (row_at(s, i)->nleft < s->shared) s->shared = row_at(s, i)->nleft;
+    for (uint32_t i = 0; i < s->edges.len; i++) {
+        const tensor_stage *st = edge_at(s, i);
+        uint32_t n = depth_of(s, st);
+        if (n < s->shared) s->shared = n;
+        for (uint32_t k = 0; n < st->nleft && k < s->f->stages.len; k++) {
+            if (!plan_reads_stage(s->p, s->f->stages.data[k], s->edges.data[i])) continue;
+            diagnostic *d = cannot(s, st);
+            if (d)
+                diag_note(d, stage_of(s, s->f->stages.data[k])->at,
+                          "'%s' reads it, and has no loop of its own over '%s'",
+                          stage_of(s, s->f->stages.data[k])->name, plan_index_text(s->p, st->left[n]));
+            if (d) diag_help(d, "fuse at '%s', where all of a row is known", row_name(s));
+            return false;
+        }
+    }
+    s->base = s->shared < s->depth ? s->shared : s->depth - 1;
+    return true;
+}
+
+static bool check_cells(sweep *s) {
+    for (uint32_t i = 0; i < s->f->stages.len; i++) {
+        const tensor_stage *st = stage_of(s, s->f->stages.data[i]);
+        if (!of_edges(s, st) && !sweeps(s, st)) continue;
+        bool edge = of_edges(s, st);
+        index_cut c = plan_cut(s->p, st, edge ? st->left[0] : st->bound[0], !edge);
+        if (s->p->failed) return false;
+        if (!c.block) continue;
+        diagnostic *d = plan_refuse(s->p, E0541, c.cell[SCHEDULE_BLOCK]->at,
+                                    "a block of this kernel owns the points of '%s' that belong to its rows",
+                                    s->index);
+        if (d) diag_help(d, "leave 'block %s' out: the kernel's rows are dealt out to blocks", s->index);
+        return false;
+    }
+    if (!plan_keeps_shared(s->p, &s->f->stages)) return !s->p->failed;
+    diagnostic *d = plan_refuse(
+        s->p, E0530, s->f->at,
+        "keeping values in shared memory while rows are walked by '%s' has no pass in this version",
+        s->index);
+    if (d) diag_help(d, "leave 'keep' out: what an edge's stage computes is in registers");
+    return false;
+}
+
+// ---- Threads ---------------------------------------------------------------------------------------------
+// Outermost the loops that all stages stand in and the walk, so that all agree on them; then, from the
+// neighbours on, those that the sums have to themselves. An edge's stage that stands in none of these has
+// their lanes for its own loops.
+static void deal(sweep *s, uint32_t stage, uint32_t levels, bool walked, const loop_list *own) {
+    plan_nest *n = s->n;
+    arena *a = s->p->arena;
+    plan_dealing d = {.stage = stage, .shuffles = plan_shuffles(own)};
+    if (n->tiles) VEC_PUSH(a, &d.outer, n->tiles);
+    for (uint32_t i = 0; i < s->base && i < levels; i++) VEC_PUSH(a, &d.outer, n->levels.data[i]);
+    if (s->windowed) walked = false;   // its lanes are those of the sums' columns
+    if (walked) VEC_PUSH(a, &d.outer, s->made.data[0]);
+    uint32_t around = levels < s->depth ? levels : s->depth;
+    if (walked && levels > s->base) around = s->depth;
+    for (uint32_t i = around; i-- > s->base;) VEC_PUSH(a, &d.inner, n->levels.data[i]);
+    for (uint32_t i = s->depth; i < levels; i++) VEC_PUSH(a, &d.inner, n->levels.data[i]);
+    for (uint32_t i = own->len; i-- > 0;)
+        if (!s->made.len || own->data[i] != s->made.data[0]) VEC_PUSH(a, &d.inner, own->data[i]);
+    VEC_PUSH(a, &n->dealings, d);
+}
+
+// ---- Stages of edges -------------------------------------------------------------------------------------
+// Its loops that the rows do not share.
+static loop_body *own_loops(sweep *s, const tensor_stage *st, uint32_t from, loop_body *at, loop_list *made) {
+    planner *p = s->p;
+    for (uint32_t i = from; i < st->nleft; i++) {
+        index_cut c = plan_cut(p, st, st->left[i], false);
+        bool vector = c.vector <= 1 || plan_vector_guards(p, st, st->left[i], (uint32_t)c.vector, c.pad > 0);
+        const schedule_cell *wrong = !vector   ? c.cell[SCHEDULE_VECTOR]
+                                     : c.block ? c.cell[SCHEDULE_BLOCK]
+                                               : NULL;
+        if (wrong) {
+            diagnostic *d = plan_refuse(
+                p, vector ? E0554 : E0548, wrong->at,
+                vector ? "'%s' is dealt out to blocks inside a walk that a block goes through"
+                       : "the extent of '%s' is no multiple of the vector",
+                plan_index_text(p, st->left[i]));
+            if (d) diag_help(d, "deal '%s' out to the threads of a block", plan_index_text(p, st->left[i]));
+            return at;
+        }
+        loop_node *n = loop_node_new(p->plan, LOOP_FOR, st->at);
+        n->var = st->left[i];
+        n->lo = tensor_int(p->op, 0);
+        n->hi = tensor_size(p->op, space_of(s, n->var), NO_SPAN);
+        plan_pad_loop(p, &c, n, NULL);
+        plan_digits(p, &c, n);
+        loop_append(p->plan, at, n);
+        VEC_PUSH(p->arena, made, n);
+        at = &n->body;
+    }
+    return at;
+}
+
+static loop_body *leave_out(sweep *s, const tensor_stage *st, uint32_t from, loop_body *at) {
+    for (uint32_t level = s->depth; level-- > from;) {
+        loop_node *n = loop_node_new(s->p->plan, LOOP_WITHOUT, st->at);
+        n->var = s->n->levels.data[level]->var;
+        loop_append(s->p->plan, at, n);
+        at = &n->body;
+    }
+    return at;
+}
+
+// What the map says at a row's edges is the row: what an edge reads of it is read once.
+static void give_row(sweep *s, const tensor_stage *st, loop_body *at) {
+    planner *p = s->p;
+    plan_window_column(p, st->left[0], at);
+    if (!plan_reads_val(p, st, s->f->map.map)) return;
+    loop_node *n = loop_node_new(p->plan, LOOP_GIVEN, st->at);
+    tensor_expr index = tensor_var_expr(p->op, st->left[0], NO_SPAN);
+    n->key = tensor_load(p->op, s->f->map.map, &index, 1, NO_SPAN);
+    n->value = tensor_var_expr(p->op, row_at(s, s->first)->left[0], NO_SPAN);
+    loop_append(p->plan, at, n);
+}
+
+static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at) {
+    const tensor_stage *first = row_at(s, s->first), *deepest = row_at(s, s->end - 1);
+    for (uint32_t i = 0; i < depth && !s->p->failed; i++) {
+        const tensor_stage *other = i ? deepest : first;
+        tensor_var v = i ? deepest->left[i] : first->bound[0];
+        index_cut own = plan_cut(s->p, st, st->left[i], false), theirs = plan_cut(s->p, other, v, !i);
+        if (!plan_again_in(s->p, st->name)) plan_alike(s->p, &theirs, &own);   // else it walks as others do
+        if (i && theirs.vector > 1) plan_vector_guards(s->p, st, st->left[i], (uint32_t)theirs.vector, theirs.pad > 0);
+        plan_let(s->p, at, st->left[i], tensor_var_expr(s->p->op, v, NO_SPAN), st->at);
+        if (!i) give_row(s, st, at);
+    }
+}
+
+static void emit_edge(sweep *s, const uint32_t *stage, loop_body *at) {
+    planner *p = s->p;
+    const tensor_stage *st = stage_of(s, *stage);
+    uint32_t depth = depth_of(s, st);
+    loop_list own = {0};
+    at = leave_out(s, st, depth, at);
+    bind(s, st, depth, at);
+    at = own_loops(s, st, depth, at, &own);
+    if (st->reducer != TENSOR_NO_REDUCER && !plan_window_product(p, stage, at, &own)) {
+        plan_bound_vectors(p, st);
+        loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, st->at);
+        reduce->nstages = 1;
+        reduce->stages = stage;
+        loop_append(p->plan, at, reduce);
+        plan_walk(p, stage, 1, reduce, &own, NULL);
+    }
+    plan_store(p, at, stage);
+    if (own.len || !s->windowed) deal(s, *stage, depth, true, &own);
+}
+
+static void emit_edges(void *user, loop_body *at) {
+    sweep *s = user;
+    for (uint32_t i = 0; i < s->edges.len && !s->p->failed; i++) emit_edge(s, &s->edges.data[i], at);
+}
+
+// ---- The kernel ------------------------------------------------------------------------------------------
+// A loop that an edge's stage or another sum does not stand in is dealt out at once, as the walk inside is
+// gone through once.
+static uint32_t at_once(const loop_node *n) {
+    uint32_t points = 1;
+    for (uint32_t i = 0; i < n->ndigits; i++)
+        if (n->digits[i].place != LOOP_SERIAL_PLACE) points *= n->digits[i].extent;
+    return points;
+}
+
+static int64_t padded(const loop_node *n, int64_t size) {
+    return n->pad > 1 ? (size + n->pad - 1) / n->pad * n->pad : size;
+}
+
+static void not_at_once(sweep *s, const loop_node *n, const char *name, const tensor_space_info *space) {
+    planner *p = s->p;
+    const tensor_stage *deepest = row_at(s, s->end - 1);
+    const char *way_out = arena_printf(
+        p->arena,
+        "deal it out at once: lanes, vector, registers for the rest, and no tile: `registers %s %lld`", name,
+        (long long)padded(n, space->size));
+    diagnostic *d;
+    if (n->rest == LOOP_BLOCK_PLACE) {
+        d = plan_refuse(p, E0554, s->f->at, "'%s' is dealt out to blocks, and each would walk '%s' again",
+                        name, s->index);
+        way_out = arena_printf(p->arena, "leave '%s' to the threads of a block: `block %s none`", name, name);
+    } else if (space->kind != SPACE_CONST || !space->size) {
+        d = plan_refuse(p, E0544, s->f->at, "'%s' is walked once, for all of '%s', %s", s->index, name,
+                        space->kind == SPACE_CONST ? "of which there are no points"
+                                                   : "whose extent is not known");
+        way_out = arena_printf(p->arena, "give the size, as -D %s=64 does", space->name);
+    } else
+        d = plan_refuse(p, E0542, s->f->at,
+                        "'%s' is walked once, and '%s' around it takes rounds of %u for its %lld points",
+                        s->index, name, at_once(n), (long long)padded(n, space->size));
+    if (!d) return;
+    diag_note(d, deepest->at, "'%s' holds a sum for each '%s' while '%s' is walked", deepest->name, name,
+              s->index);
+    diag_help(d, "%s", way_out);
+}
+
+static void hold(sweep *s, uint32_t level, loop_node *n) {
+    const char *name = plan_index_text(s->p, row_at(s, s->end - 1)->left[level]);
+    const tensor_space_info *space = &s->p->op->spaces.data[space_of(s, n->var)];
+    bool rounds = n->rest == LOOP_BLOCK_PLACE || at_once(n) != loop_digits_product(n);
+    if (rounds || space->kind != SPACE_CONST || !space->size || padded(n, space->size) > at_once(n)) {
+        not_at_once(s, n, name, space);
+        return;
+    }
+    n->rest = LOOP_WHOLE_PLACE;
+    if (n->unroll <= 1) return;
+    diagnostic *d = plan_refuse(s->p, E0540, s->f->at,
+                                "'unroll %s' has nothing to do here: no step along '%s' is serial", name,
+                                name);
+    if (d) diag_help(d, "leave it out");
+}
+
+// What is computed from the sums goes where it returns: of rows that are cut, where they are not.
+static loop_body *emit_walk(sweep *s, loop_body *at) {
+    planner *p = s->p;
+    const uint32_t *stages = s->rows.data + s->first;
+    uint32_t n = s->end - s->first;
+    loop_node *reduce = loop_node_new(p->plan, LOOP_REDUCE, row_at(s, s->first)->at);
+    for (uint32_t i = 0; i < n; i++) plan_bound_vectors(p, row_at(s, s->first + i));
+    for (uint32_t i = 1; i < n; i++) {
+        const tensor_stage *a = row_at(s, s->first), *b = row_at(s, s->first + i);
+        index_cut x = plan_cut(p, a, a->bound[0], true), y = plan_cut(p, b, b->bound[0], true);
+        bool kinds = x.matrix && y.matrix && x.matrix_kind != y.matrix_kind;   // of operations: refused by plan_window_walk
+        if (!p->failed && !kinds) plan_alike(p, &x, &y);
+    }
+    reduce->nstages = n;
+    reduce->stages = stages;
+    plan_run_maxima(p, stages, n, reduce);
+    loop_append(p->plan, at, reduce);
+    s->made = (loop_list){0};
+    plan_walk(p, stages, n, reduce, &s->made, &(plan_inside){emit_edges, s, &s->edges});
+    if (s->windowed && s->windows.columns != PLAN_OF_CELLS) plan_matrix_reduce(p, s->windows.stage, &s->n->levels, reduce);
+    if (p->failed) return at;
+    if (s->depth > 1) plan_deal_walk(p, s->made.data[0], s->n->levels.data[s->depth - 1]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!p->leaving) plan_store(p, at, &stages[i]);
+        deal(s, stages[i], s->depth, true, &s->made);
+    }
+    if (!p->leaving) return at;
+    const plan_part *part = plan_part_of(p, stages[0]);
+    at = plan_leave_or_store(p, part, stages, n, at);
+    for (uint32_t i = s->end; i < s->rows.len; i++) plan_know_degree(p, part, row_at(s, i), at);
+    return at;
+}
+
+// Of the walk's threads those that have its own indices: what is computed from its sums stands where they are
+// known.
+static void emit_alone(sweep *s, uint32_t i, uint32_t levels, loop_body *at) {
+    loop_list walk = {0};
+    plan_nest_run(s->n, i, i + 1, at, &walk);
+    deal(s, s->rows.data[i], levels, false, &walk);
+}
+
+static bool stands_at(const sweep *s, uint32_t i, uint32_t level) {
+    uint32_t own = row_at(s, i)->nleft;
+    return (i >= s->end && own < s->depth ? s->depth : own) == level;
+}
+
+static loop_body *emit_level(sweep *s, uint32_t level, loop_body *at) {
+    if (level == s->depth && s->p->leaving) at = emit_walk(s, at);
+    for (uint32_t i = 0; i < s->first; i++)
+        if (row_at(s, i)->nleft == level) emit_alone(s, i, level, at);
+    if (level == s->depth && !s->p->leaving) at = emit_walk(s, at);
+    for (uint32_t i = s->end; i < s->rows.len && !s->p->failed; i++)
+        if (stands_at(s, i, level)) emit_alone(s, i, level, at);
+    return at;
+}
+
+static void emit_kernel(sweep *s, const row_class *rows, uint32_t number) {
+    planner *p = s->p;
+    plan_nest n = plan_nest_start(p, plan_deepest(p, &s->rows), number);
+    loop_body *at = &n.kernel->body;
+    s->n = &n;
+    plan_nest_begin(&n, &s->rows, rows);
+    for (uint32_t level = 0; level < n.depth && !p->failed; level++) {
+        at = plan_nest_open(&n, level, at);
+        if (level >= s->shared && level < s->depth) hold(s, level, n.levels.data[level]);
+        if (!p->failed) at = emit_level(s, level + 1, at);
+    }
+    if (p->failed) return;
+    plan_nest_end(&n);
+    if (s->windowed) plan_fetch(p, &s->rows, n.kernel);
+}
+
+// What came before the walk stands behind it where rows are cut, so that it is computed once a row: a walk
+// that is cut reads nothing of it (plan_joins).
+static bool cut_rows(sweep *s, row_class *parts) {
+    stage_group walk = {0};
+    for (uint32_t i = s->first; i < s->rows.len; i++) VEC_PUSH(s->p->arena, &walk, s->rows.data[i]);
+    for (uint32_t i = 0; i < s->first; i++) {
+        if (row_at(s, i)->nleft == s->depth) continue;
+        diagnostic *d = plan_refuse(
+            s->p, E0530, s->f->at,
+            "'split' along '%s' has no pass in this version: '%s' has fewer loops than the walk", s->index,
+            row_at(s, i)->name);
+        if (d) diag_help(d, "leave '%s' out of the kernel, or 'split'", row_at(s, i)->name);
+        return false;
+    }
+    return plan_cut_walk(s->p, &walk, s->end - s->first, parts);
+}
+
+// Parts of long rows leave states, which another kernel takes up: see plan_cut_rows.c.
+static void emit(planner *p, const row_class *rows, uint32_t number, void *user) {
+    sweep *s = user;
+    row_class parts = *rows;
+    bool cut = plan_part_points(p, row_at(s, s->first)) > 0;
+    s->windowed = plan_windowed(p, s->rows.data[s->first], &s->windows);
+    if (s->windowed && !s->base) s->base = 1;   // lanes of rows are outside of those of slots
+    if (cut && !cut_rows(s, &parts)) return;
+    p->leaving = cut;
+    emit_kernel(s, &parts, number);
+    p->leaving = false;
+    if (cut && !p->failed) plan_take_up(p, &s->rows, rows, number);
+    p->parts.len = 0;
+    p->window = NULL;
+}
+
+void plan_sweep(fusion *f) {
+    sweep s = {.f = f, .p = f->p, .index = schedule_value_of(f->cell, "at")->text, .points = f->map.domain};
+    if (!sort_stages(&s) || !check_walks(&s) || !check_reads(&s) || !check_loops(&s) || !check_cells(&s))
+        return;
+    for (uint32_t i = 0; i < s.edges.len; i++)
+        if (!plan_fusion_reaches(f, edge_at(&s, i))) return;
+    plan_check_kept(f->p, &f->stages);
+    for (uint32_t i = 0; i < f->stages.len; i++)
+        plan_choose_home(f->p, &f->stages, stage_of(&s, f->stages.data[i]));
+    plan_each_class(f->p, plan_deepest(f->p, &s.rows), emit, &s);
+}

@@ -1,0 +1,82 @@
+// What the default does where a kernel of it was refused: its stages are taken apart, the refused one first, so that each has numbers of
+// its own; rows of a stage that is refused by itself are dealt out as if none was long, and else its points as the naive plan does.
+//     a, b, c in a kernel, of which c is refused   →  a, b   c   →  a, b   c by a thread a point
+#include "base/planner.h"
+
+#include <string.h>
+
+// ---- Who was refused -------------------------------------------------------------------------------------
+void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other) { p->blamed = one > other ? one : other; }
+
+static uint32_t place_of(const stage_names *g, const char *name) {
+    uint32_t i = 0;
+    while (i + 1 < g->len && strcmp(g->data[i], name)) i++;
+    return i;
+}
+
+static bool has(const stage_names *all, const char *name) {
+    for (uint32_t i = 0; i < all->len; i++)
+        if (!strcmp(all->data[i], name)) return true;
+    return false;
+}
+
+void plan_note_refused(planner *p, const char *text) {
+    version_facts *f = p->facts;
+    if (f->refused) return;
+    f->refused = text;
+    f->refused_fused = p->fused_at_hand;
+    for (uint32_t i = 0; p->at_hand && i < p->at_hand->len; i++)
+        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].name);
+    f->refused_at = place_of(&f->refused_group, p->blamed ? p->blamed->name : "");
+}
+
+static void note_stored(arena *a, const loop_plan *plan, const loop_body *body, version_facts *f) {
+    for (uint32_t i = 0; i < body->len; i++) {
+        const loop_node *n = body->data[i];
+        for (uint32_t s = 0; n->kind == LOOP_STORE && s < n->nstages; s++)
+            VEC_PUSH(a, &f->refused_group, plan->op->stages.data[n->stages[s]].name);
+        note_stored(a, plan, &n->body, f);
+    }
+}
+
+void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, version_facts *f) {
+    note_stored(a, plan, &k->body, f);
+    f->refused_at = place_of(&f->refused_group, "");
+    f->refused_fused = true;
+}
+
+bool plan_refused_for_tests(planner *p) {
+    const char *of = p->machine->refused;
+    size_t n = of ? strcspn(of, ":") : 0;
+    for (uint32_t i = 0; of && p->s->automatic && i < p->at_hand->len; i++) {
+        const tensor_stage *st = &p->op->stages.data[p->at_hand->data[i]];
+        if (strncmp(st->name, of, n) || st->name[n] || (!of[n] && p->facts->retreat && has(&p->facts->retreat->simple, st->name))) continue;
+        plan_refuse(p, E0530, st->at, "'%s' is refused for a test", st->name);
+        return true;
+    }
+    return false;
+}
+
+// ---- What is left to try ---------------------------------------------------------------------------------
+static bool add(arena *a, stage_names *to, const char *name) {
+    if (has(to, name)) return false;
+    VEC_PUSH(a, to, name);
+    return true;
+}
+
+static bool add_simple(arena *a, plan_retreat *r, const char *name, const char *why) {
+    bool added = add(a, &r->simple, name);
+    if (added) VEC_PUSH(a, &r->why, why);
+    return added;
+}
+
+bool plan_retreats(arena *a, plan_retreat *r, const version_facts *f) {
+    const stage_names *g = &f->refused_group;
+    bool more = false;
+    if (f->refused_fused && !r->unfused) return r->unfused = true;
+    if (g->len > 1 && add(a, &r->apart, g->data[f->refused_at ? f->refused_at : 1])) return true;
+    for (uint32_t i = 1; i < g->len; i++) more |= add(a, &r->apart, g->data[i]);
+    for (uint32_t i = 0; i < g->len && !more; i++) more = add(a, &r->even, g->data[i]);
+    for (uint32_t i = 0; i < g->len && !more; i++) more = add_simple(a, r, g->data[i], f->refused);
+    return more;
+}

@@ -1,0 +1,175 @@
+// Reductions found on the run (`online`): the walk that finds one takes the sums which need it along. What they
+// hold of a maximum is taken times exp(m - m') whenever a larger one comes (Milakov and Gimelshein 2018; attention:
+// Rabe and Staats 2021, Dao et al. 2022); what a sum is to them is a factor of theirs, which waits until all is
+// known (tensor/online_terms.c). So a softmax and what it weighs take one walk of a row's edges, and nothing that an
+// edge has is stored.
+//     a.max[v] = max {e} s[e]    a.sum[v] = sum {e} exp(s[e] - a.max[v])
+//     a[e] = exp(s[e] - a.max[dst[e]]) / a.sum[dst[e]]    y[v] = sum {e} a[e] * x[src[e]]
+//  →  y.reduced[v] = sum {e} exp(s[e] - a.max[v]) * x[src[e]]    y[v] = y.reduced[v] / a.sum[v]
+#include "base/planner.h"
+
+#include <string.h>
+
+static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
+
+static schedule_cell *online_cell(const planner *p, uint32_t stage) {
+    const char *name = stage_of(p, stage)->name;
+    return schedule_find(p->s, name, SCHEDULE_ONLINE, name);
+}
+
+static bool is_max(const planner *p, const tensor_stage *st) {
+    return st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
+}
+
+static bool has_name(const char *const *names, uint32_t n, const char *name) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(names[i], name)) return true;
+    return false;
+}
+
+bool plan_is_online(const planner *p, uint32_t stage) { return has_name(p->online.data, p->online.len, stage_of(p, stage)->name); }
+
+// ---- The walk --------------------------------------------------------------------------------------------
+static const char *walked_index(const schedule_cell *fuse) {
+    const schedule_value *at = fuse ? schedule_value_of(fuse, "at") : NULL;
+    return at ? at->text : NULL;
+}
+
+bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage) {
+    const tensor_stage *st = stage_of(p, stage);
+    const char *index = walked_index(fuse);
+    return index && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 && plan_fuses(p, fuse, stage) &&
+           plan_index_named(index, p->op->vars.data[st->bound[0]].name);
+}
+
+static bool of_edges(const planner *p, const schedule_cell *fuse, uint32_t stage) {
+    const tensor_stage *st = stage_of(p, stage);
+    const char *index = walked_index(fuse);
+    return index && st->nleft && plan_index_named(index, p->op->vars.data[st->left[0]].name);
+}
+
+// What is known after the walk: its reductions, but maxima found on the run, and what rows make of those.
+bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage) {
+    if (plan_walks_at(p, fuse, stage)) return !plan_is_online(p, stage);
+    const tensor_stage *st = stage_of(p, stage);
+    if (st->reducer != TENSOR_NO_REDUCER || of_edges(p, fuse, stage) || !plan_fuses(p, fuse, stage)) return false;
+    for (uint32_t i = 0; i < stage; i++)
+        if (plan_reads_stage(p, stage, i) && (plan_walks_at(p, fuse, i) || plan_final_after(p, fuse, i))) return true;
+    return false;
+}
+
+static bool is_found(const planner *p, uint32_t stage) {
+    const schedule_cell *fuse = online_cell(p, stage) ? plan_fuse_cell(p, stage) : NULL;
+    return fuse && plan_walks_at(p, fuse, stage);
+}
+
+static bool finds_online(const planner *p, const schedule_cell *fuse) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++)
+        if (plan_walks_at(p, fuse, i) && online_cell(p, i)) return true;
+    return false;
+}
+
+// What an edge takes from reductions of the walk is computed where it is read, so that it can be taken apart.
+bool plan_online_inlines(const planner *p, uint32_t stage) {
+    const schedule_cell *fuse = plan_fuse_cell(p, stage);
+    if (!of_edges(p, fuse, stage) || !finds_online(p, fuse)) return false;
+    for (uint32_t i = 0; i < stage; i++)
+        if (plan_reads_stage(p, stage, i) && (plan_walks_at(p, fuse, i) || plan_final_after(p, fuse, i))) return true;
+    return false;
+}
+
+// ---- Legality --------------------------------------------------------------------------------------------
+static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
+    const tensor_stage *st = stage_of(p, stage), *m = stage_of(p, maximum);
+    const schedule_cell *c = online_cell(p, maximum);
+    tensor_val v = m->targets[0].val;
+    bool sum = plan_adds(p, st) && !st->nelse, all = !st->nfilters && !m->nfilters;
+    bool always = sum && loop_always_rescales(p->arena, p->op, st->body[0], v);
+    for (uint32_t i = 0; i < p->chosen.len; i++) always |= !strcmp(p->chosen.data[i], st->name);
+    if (sum && all && always && loop_rescales(p->arena, p->op, st->body[0], v)) return true;
+    diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be found on the run: '%s' cannot follow it",
+                                m->name, st->name);
+    if (d)
+        diag_note(d, st->at,
+                  !all ? "only some of the edges that '%s' is found of, or that are summed, belong to it"
+                  : sum ? "what it sums is no multiple of exp(x - %s), 0 where that is -inf"
+                      : "it is no sum, or has an `else`, so nothing can be taken times exp(%s)",
+                  m->name);
+    if (d) diag_help(d, "leave 'online' out, and fuse at '%s'", plan_index_text(p, m->left[0]));
+    return false;
+}
+
+static bool check_found(planner *p, uint32_t stage) {
+    const tensor_stage *st = stage_of(p, stage);
+    schedule_cell *c = online_cell(p, stage);
+    if (!is_found(p, stage)) {
+        diagnostic *d = plan_refuse(p, E0550, c->at,
+                                    "'%s' is found on the run only of a walk that takes along what needs it",
+                                    st->name);
+        if (d)
+            diag_help(d, "fuse them at the index that is walked: `fuse %s, … at %s`", c->subject,
+                      st->nbound ? plan_index_text(p, st->bound[0]) : "e");
+        return false;
+    }
+    if (!is_max(p, st) || loop_is_maximum(p->op, st)) return true;
+    diagnostic *d = plan_refuse(p, E0550, c->at, "'%s' cannot be found on the run", st->name);
+    if (d) diag_note(d, st->at, "it is rounded when it is stored, or has an `else`");
+    if (d) diag_help(d, "leave 'online' out");
+    return false;
+}
+
+static void find_online(planner *p) {
+    for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
+        schedule_cell *c = online_cell(p, i);
+        if (!c || stage_of(p, i)->reducer == TENSOR_NO_REDUCER || !check_found(p, i)) continue;
+        c->consumed = true;
+        if (!is_max(p, stage_of(p, i))) continue;
+        VEC_PUSH(p->arena, &p->online, stage_of(p, i)->name);
+        if (schedule_value_of(c, "behind")) VEC_PUSH(p->arena, &p->behind, stage_of(p, i)->name);
+    }
+}
+
+static void check_maxima(planner *p) {
+    for (uint32_t m = 0; m < p->op->stages.len; m++) {
+        const schedule_cell *fuse = plan_is_online(p, m) ? plan_fuse_cell(p, m) : NULL;
+        for (uint32_t i = 0; fuse && i < p->op->stages.len && !p->failed; i++)
+            if (i != m && plan_walks_at(p, fuse, i) && plan_reads_stage(p, i, m)) {
+                check_reader(p, m, i);
+                VEC_PUSH(p->plan->arena, &p->plan->relative, stage_of(p, i)->name);
+            }
+    }
+}
+
+void plan_online(planner *p) {
+    find_online(p);
+    for (uint32_t i = p->op->stages.len; i-- > 0 && !p->failed;) {
+        const schedule_cell *fuse = plan_fuse_cell(p, i);
+        if (fuse && plan_walks_at(p, fuse, i) && finds_online(p, fuse)) plan_take_apart(p, fuse, i);
+    }
+    check_maxima(p);
+}
+
+// ---- In loops --------------------------------------------------------------------------------------------
+static bool follows(const planner *p, uint32_t stage, uint32_t maximum) {
+    return plan_is_online(p, maximum) && stage != maximum && plan_reads_stage(p, stage, maximum);
+}
+
+void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce) {
+    loop_maximum *all = ARENA_ARRAY(p->arena, loop_maximum, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        bool followed = false;
+        for (uint32_t k = 0; k < n; k++) followed |= follows(p, stages[k], stages[i]);
+        if (followed) all[reduce->nmaxima++] = (loop_maximum){.stage = stages[i], .behind = has_name(p->behind.data, p->behind.len, stage_of(p, stages[i])->name)};
+    }
+    reduce->maxima = all;
+}
+
+void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute) {
+    loop_maximum *all = ARENA_ARRAY(p->arena, loop_maximum, p->parts.len + 1);
+    for (uint32_t i = 0; i < p->parts.len; i++) {
+        const plan_part *part = &p->parts.data[i];
+        if (follows(p, stage, part->stage))
+            all[contribute->nmaxima++] = (loop_maximum){.stage = part->stage, .slot = part->states[0]};
+    }
+    contribute->maxima = all;
+}

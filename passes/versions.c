@@ -1,0 +1,469 @@
+// Versions: a program that takes the first way whose guards hold: the file's schedules, the default ones
+// where none of those fits all data, and at last the naive plan.
+#include "base/planner.h"
+
+#include <string.h>
+
+typedef struct {
+    arena *arena;
+    diag_set *ds;
+    const tensor_op *op;
+    const machine *machine;
+    const pass_options *options;
+    program *p;
+    VEC(program_version) versions;
+    loop_plans *plans;
+    schedule_list *made;
+    const char *refused;   // the default, if it was
+    plan_retreat told;     // stages by a thread a point, of all versions
+} versioning;
+
+static const char *unique(const versioning *w, const char *name) {
+    const char *made = name;
+    for (uint32_t n = 2, i = 0; i < w->versions.len; i++)
+        if (!strcmp(w->versions.data[i].name, made)) {
+            made = arena_printf(w->arena, "%s %u", name, n++);
+            i = UINT32_MAX;
+        }
+    return made;
+}
+
+// false: refused.
+static bool add(versioning *w, schedule *s, version_facts *facts) {
+    facts->index_bits = w->options->index_bits;
+    facts->narrow = true;
+    facts->nondeterministic = w->options->nondeterministic;
+    facts->after = &w->options->after;
+    loop_plan *plan = plan_build(w->arena, w->ds, w->op, s, w->machine, facts);
+    if (!plan) {
+        w->refused = facts->refused;
+        return false;
+    }
+    span at = s->at;
+    const loop_kernel *in = NULL;
+    const char *refusal = lower_refusal(w->arena, plan, &at, &in);
+    if (refusal && !s->automatic) {
+        diagnostic *d = diag(w->ds, E0977, at, "%s", refusal);
+        diag_note(d, s->at, "by schedule '%s'", s->name);
+        diag_help(
+            d,
+            "threads combine where all of them come: leave out the `groups` or `lanes` along what is reduced "
+            "inside, or those along the rows");
+    }
+    if (refusal) {
+        w->refused = facts->refused = refusal;
+        plan_refused_kernel(w->arena, plan, in, facts);
+        return false;
+    }
+    program_version v = {.name = unique(w, s->name), .guards = {0}};
+    for (uint32_t i = 0; i < facts->guards.len; i++) VEC_PUSH(w->arena, &v.guards, facts->guards.data[i]);
+    lower_plan(w->arena, plan, w->p, &v, &(lower_options){w->machine, w->options->index_bits, facts->narrow, false});
+    VEC_PUSH(w->arena, &w->versions, v);
+    if (w->plans) VEC_PUSH(w->arena, w->plans, plan);
+    if (w->made) VEC_PUSH(w->arena, w->made, s);
+    return true;
+}
+
+// ---- Schedules of the file -------------------------------------------------------------------------------
+static void take_conditions(versioning *w, const schedule *s, version_facts *facts) {
+    for (uint32_t i = 0; i < s->when.len; i++) {
+        const schedule_condition *c = &s->when.data[i];
+        program_guard g = {.kind = GUARD_HOLDS, .holds = c->holds, .text = c->text};
+        if (c->kind == SCHEDULE_ALIGNED)
+            g = (program_guard){.kind = GUARD_ALIGNED, .param = c->val, .value = c->bytes};
+        VEC_PUSH(w->arena, &facts->guards, g);
+    }
+}
+
+static bool has_cell(const schedule *s, schedule_verb verb, const schedule_cell *like) {
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        bool same = c->verb == verb && c->subject && like->subject && !strcmp(c->subject, like->subject);
+        if (same && (!c->stage || !like->stage ? c->stage == like->stage : !strcmp(c->stage, like->stage)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_vectors(const schedule *s) {
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        if (c->verb == SCHEDULE_VECTOR && !c->empty) return true;
+        const schedule_value *use = schedule_value_of(c, "use");
+        for (uint32_t k = 0; use && use->schedules && k < use->nnames; k++)
+            if (has_vectors(use->schedules[k])) return true;
+    }
+    return false;
+}
+
+static schedule *twin_of(versioning *w, const schedule *s, bool once);
+
+// A cell whose classes of rows have schedules of their own.
+static schedule_cell scalar_cell(versioning *w, schedule_cell c, bool once) {
+    schedule_value *values = ARENA_ARRAY(w->arena, schedule_value, c.nvalues + 1);
+    for (uint32_t v = 0; v < c.nvalues; v++) {
+        values[v] = c.values[v];
+        if (!values[v].schedules) continue;
+        const schedule **twins = ARENA_ARRAY(w->arena, const schedule *, values[v].nnames);
+        for (uint32_t k = 0; k < values[v].nnames; k++) twins[k] = twin_of(w, c.values[v].schedules[k], once);
+        values[v].schedules = twins;
+    }
+    c.values = values;
+    return c;
+}
+
+// Vectors that may begin anywhere suit data of any strides, too: they are read and stored by elements. NULL: some vector is for
+// multiples of it alone.
+static schedule *strided_twin(versioning *w, const schedule *s) {
+    schedule *t = ARENA_NEW(w->arena, schedule);
+    if (w->machine->aligned) return NULL;
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        if (c->verb == SCHEDULE_VECTOR && !c->empty && !has_cell(s, SCHEDULE_PAD, c)) return NULL;
+    }
+    *t = *s;
+    t->name = arena_printf(w->arena, "%s strided", s->name);
+    t->automatic = true;
+    return t;
+}
+
+// Whether data that lies otherwise wants a version of its own.
+static bool packs(const version_facts *f) {
+    if (f->together) return true;
+    for (uint32_t i = 0; i < f->guards.len; i++)
+        if (f->guards.data[i].kind == GUARD_PITCH) return true;
+    return false;
+}
+
+// What one warp multiplies as the operation of several does.
+static const char *operand_of_one(simt_mma several) {
+    for (simt_mma k = 0; k < SIMT_MMA_COUNT; k++) {
+        bool same = simt_mma_table(k)->element == simt_mma_table(several)->element && simt_mma_splits(k) == simt_mma_splits(several);
+        if (same && simt_mma_table(k)->warps == 1) return simt_mma_table(k)->operand;
+    }
+    ICE("no operation of one warp is as '%s'", simt_mma_table(several)->text);
+}
+
+// Operations of four warps take whole matrices by vectors; those of one, whatever there is.
+static schedule_cell one_warp(versioning *w, schedule_cell c) {
+    const schedule_value *shape = schedule_value_of(&c, "shape"), *operand = schedule_value_of(&c, NULL);
+    simt_mma k = 0;
+    if (c.verb != SCHEDULE_MMA || c.empty) return c;
+    while (k < SIMT_MMA_COUNT && (strcmp(simt_mma_table(k)->operand, operand->text) || (shape && strcmp(simt_mma_table(k)->shape, shape->text)))) k++;
+    if (k == SIMT_MMA_COUNT || simt_mma_table(k)->warps == 1) return c;
+    schedule_value *others = ARENA_ARRAY(w->arena, schedule_value, c.nvalues);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c.nvalues; i++) {
+        if (&c.values[i] == shape) continue;
+        others[n] = c.values[i];
+        if (&c.values[i] == operand) others[n].text = operand_of_one(k);
+        n++;
+    }
+    c.values = others;
+    c.nvalues = n;
+    return c;
+}
+
+// What one walk has at once stays so: a vector of it is as many registers.
+static schedule_cell registers_for(versioning *w, const schedule *s, schedule_cell vector) {
+    schedule_value *values = ARENA_ARRAY(w->arena, schedule_value, 1);
+    *values = vector.values[0];
+    for (uint32_t i = 0; i < s->cells.len; i++) {
+        const schedule_cell *c = &s->cells.data[i];
+        bool same = c->verb == SCHEDULE_REGISTERS && !c->empty && c->subject && !strcmp(c->subject, vector.subject) &&
+                    (!c->stage || !vector.stage ? c->stage == vector.stage : !strcmp(c->stage, vector.stage));
+        if (same) values->number *= c->values[0].number;
+    }
+    vector.verb = SCHEDULE_REGISTERS;
+    vector.nvalues = 1;
+    vector.values = values;
+    return vector;
+}
+
+// Stages are fused at what one of them reduces.
+static bool is_walk(const tensor_op *op, const schedule_cell *c) {
+    const char *at = c->verb == SCHEDULE_FUSE && !c->empty ? schedule_value_of(c, "at")->text : NULL;
+    for (uint32_t i = 0; at && i < op->stages.len; i++) {
+        const tensor_stage *st = &op->stages.data[i];
+        size_t n = strlen(at);
+        for (uint32_t k = 0; k < st->nbound && !strcmp(st->name, c->subject); k++) {
+            const char *name = op->vars.data[st->bound[k]].name;
+            if (!strncmp(name, at, n) && (!name[n] || name[n] == '\'')) return true;
+        }
+    }
+    return false;
+}
+
+static bool walks_once(const tensor_op *op, const schedule *s) {
+    for (uint32_t i = 0; i < s->cells.len; i++)
+        if (is_walk(op, &s->cells.data[i])) return true;
+    return false;
+}
+
+// once: it, or the one it deals out a class of, has one walk.
+static schedule *twin_of(versioning *w, const schedule *s, bool once) {
+    schedule *t = ARENA_NEW(w->arena, schedule);
+    *t = *s;
+    t->name = arena_printf(w->arena, "%s scalar", s->name);
+    t->automatic = true;
+    t->cells.data = NULL;
+    t->cells.len = t->cells.cap = 0;
+    for (uint32_t i = 0; i < s->cells.len && once; i++) {
+        schedule_cell c = s->cells.data[i];
+        bool none = c.verb == SCHEDULE_VECTOR && c.empty && !has_cell(s, SCHEDULE_REGISTERS, &c);
+        if (c.verb == SCHEDULE_VECTOR && !c.empty) schedule_fill(w->arena, t, registers_for(w, s, c));
+        c.verb = SCHEDULE_REGISTERS;
+        if (none) schedule_fill(w->arena, t, c);   // what the stage around it holds it has not, either
+    }
+    for (uint32_t i = 0; i < s->cells.len; i++)
+        if (once && s->cells.data[i].verb == SCHEDULE_REGISTERS &&
+            has_cell(t, SCHEDULE_REGISTERS, &s->cells.data[i]))
+            continue;
+        else if (s->cells.data[i].verb == SCHEDULE_MMA) VEC_PUSH(w->arena, &t->cells, one_warp(w, s->cells.data[i]));
+        else if (s->cells.data[i].verb != SCHEDULE_VECTOR && s->cells.data[i].verb != SCHEDULE_WHOLE)
+            VEC_PUSH(w->arena, &t->cells, scalar_cell(w, s->cells.data[i], once));
+    return t;
+}
+
+// The same without vectors, for data that is not aligned, and of any strides; rows go in rounds there, which
+// is a fraction of the code of those that are written out for each size.
+static schedule *scalar_twin(versioning *w, const schedule *s) { return twin_of(w, s, walks_once(w->op, s)); }
+
+// A version for data that lies otherwise than one that was added takes for granted, where there may be such data: scalar, or with vectors.
+static void add_twin(versioning *w, const schedule *s, const version_facts *of, bool scalar, version_facts *plain) {
+    schedule *strided = strided_twin(w, s);
+    if (strided ? packs(of) : scalar) add(w, strided ? strided : scalar_twin(w, s), plain);
+}
+
+static bool of_reach(const program_guard *g) {
+    const size_token *limit = g->holds.len > 1 ? &g->holds.data[g->holds.len - 2] : NULL;
+    return limit && limit->kind == SZ_CONST && limit->value == PASS_NARROW_OFFSETS;
+}
+
+// Does it hold of some data or devices alone? "max(dst) * 4 <= 768". Alignment is not meant, which the scalar
+// twin does without, nor is the reach of 31-bit offsets, which the default asks for too.
+static bool depends_on_data(const program_guard *g) {
+    if (of_reach(g)) return false;
+    for (uint32_t i = 0; i < g->holds.len; i++) {
+        size_token_kind k = g->holds.data[i].kind;
+        if (k >= SZ_MAX_PREIMAGE) return true;
+    }
+    return false;
+}
+
+static bool fits_all(const versioning *w, const schedule *s) {
+    const program_version *last = &w->versions.data[w->versions.len - 1];
+    for (uint32_t i = 0; i < last->guards.len; i++)
+        if (depends_on_data(&last->guards.data[i])) return false;
+    return !s->when.len;
+}
+
+// Where the default's cells are others for few rows, or for many, a version for those comes first.
+static bool add_sized(versioning *w, const schedule *given) {
+    static const plan_rows sizes[] = {ROWS_SOME_POINTS, ROWS_OUTER_FEW, ROWS_OUTER_MANY};
+    bool good = true;
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++) {
+        version_facts facts = {.index_bits = w->options->index_bits};
+        schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, sizes[i], &facts);
+        if (!s) continue;
+        take_conditions(w, s, &facts);
+        good = add(w, s, &facts);
+    }
+    return good;
+}
+
+// Kernels that the schedule says nothing of have versions for long rows, as without one.
+static void add_skewed(versioning *w, const schedule *given) {
+    version_facts facts = {.index_bits = w->options->index_bits};
+    schedule *s = w->machine->gpu ? plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_SKEWED, &facts) : NULL;
+    if (!s) return;
+    take_conditions(w, s, &facts);
+    add(w, s, &facts);
+}
+
+static bool add_schedule(versioning *w, const schedule *given, bool *always) {
+    if (!add_sized(w, given)) return false;
+    add_skewed(w, given);
+    version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
+    schedule *s = plan_complete(w->arena, w->ds, w->op, given, w->machine, ROWS_EVEN, &facts);
+    take_conditions(w, s, &facts);
+    take_conditions(w, s, &plain);
+    if (!add(w, s, &facts)) return false;
+    *always |= fits_all(w, s);
+    add_twin(w, s, &facts, has_vectors(s) || packs(&facts), &plain);
+    return true;
+}
+
+enum { MOST_TILED = 3 };   // maps that points may lie in the order of, a version each
+
+// ---- Without one -----------------------------------------------------------------------------------------
+// Versions for any data are not done without: a kernel of theirs that is refused is made otherwise.
+static bool is_needed(plan_rows rows) { return rows == ROWS_EVEN || rows == ROWS_SKEWED; }
+
+static void note_simple(versioning *w, const plan_retreat *r) {
+    for (uint32_t i = 0; i < r->simple.len; i++) {
+        bool told = false;
+        for (uint32_t k = 0; k < w->told.simple.len; k++) told |= !strcmp(w->told.simple.data[k], r->simple.data[i]);
+        if (told) continue;
+        VEC_PUSH(w->arena, &w->told.simple, r->simple.data[i]);
+        VEC_PUSH(w->arena, &w->told.why, r->why.data[i]);
+    }
+}
+
+// What was refused is, or may be, a sum by matrix operations.
+static bool of_matrices(const schedule *s, const version_facts *f) {
+    bool of = !f->refused_group.len;
+    for (uint32_t i = 0; i < f->refused_group.len; i++)
+        for (uint32_t k = 0; k < s->cells.len; k++)
+            of |= s->cells.data[k].verb == SCHEDULE_MMA && schedule_covers(s->cells.data[k].stage, f->refused_group.data[i]);
+    return of && f->matrices;
+}
+
+// facts: of what was added.
+static schedule *add_rows(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed,
+                          version_facts *facts) {
+    plan_retreat retreat = {0};
+    bool matrices = true, groups = true, again;
+    do {
+        *facts = (version_facts){
+            .index_bits = w->options->index_bits, .no_matrices = !matrices, .no_groups = !groups, .retreat = &retreat};
+        schedule *s = plan_default(w->arena, w->ds, w->op, w->machine, facts, c, rows, supposed);
+        if (!s) return NULL;
+        take_conditions(w, s, facts);
+        if (add(w, s, facts)) {
+            note_simple(w, &retreat);
+            facts->retreat = NULL;   // the next one begins anew
+            return s;
+        }
+        again = is_needed(rows) ? of_matrices(s, facts) : facts->matrices;
+        if (again) matrices = facts->groups, groups = false;
+        else again = is_needed(rows) && plan_retreats(w->arena, &retreat, facts);
+    } while (again);
+    return NULL;
+}
+
+static bool add_made(versioning *w, const plan_class *c, plan_rows rows, plan_supposed *supposed) {
+    version_facts facts;
+    return add_rows(w, c, rows, supposed, &facts) != NULL;
+}
+
+static void add_tiled(versioning *w, const plan_class *c) {
+    plan_supposed supposed;
+    for (uint32_t k = 0; k < MOST_TILED && add_made(w, c, (plan_rows)(ROWS_TILED + k), &supposed);) k++;
+}
+
+// Sums of rows that need each other in one walk: of any data, so that no other version is needed.
+static schedule *add_walked(versioning *w, const plan_class *c, version_facts *facts) {
+    plan_supposed supposed;
+    bool few = add_made(w, c, ROWS_WALKED_AT_ONCE, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_WINDOWS_LONG, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_WINDOWS, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_EVEN_KEPT, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_EVEN, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_SHORT_KEPT, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_SHORT, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_FEWER_KEPT, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_FEWER, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_THIN_KEPT, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_THIN, &supposed);
+    if (few) add_made(w, c, ROWS_WALKED_FEW_KEPT, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_FEW, &supposed);
+    few = few && add_made(w, c, ROWS_WALKED_SOME, &supposed);
+    if (few && !supposed.extents) add_made(w, c, ROWS_WALKED_KEPT, &supposed);
+    return few && !supposed.extents ? add_rows(w, c, ROWS_WALKED, &supposed, facts) : NULL;
+}
+
+static void add_at_once(versioning *w, const plan_class *c) {
+    plan_supposed supposed;
+    add_made(w, c, ROWS_GROUP_AT_ONCE, &supposed);
+    add_made(w, c, ROWS_ALL_AT_ONCE, &supposed);
+}
+
+// Versions cost time: of the likeliest extents alone there is one for even rows.
+static void add_default(versioning *w) {
+    const plan_class *c;
+    for (uint32_t i = 0; (c = plan_class_at(w->machine, i)); i++) {
+        version_facts facts = {.index_bits = w->options->index_bits}, plain = {.any_strides = true};
+        plan_supposed supposed = {0}, other;
+        schedule *s = !i && w->machine->gpu ? add_walked(w, c, &facts) : NULL;
+        if (s) {
+            add(w, scalar_twin(w, s), &plain);
+            return;
+        }
+        facts = (version_facts){.index_bits = w->options->index_bits};
+        s = plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_EVEN, &supposed);
+        for (plan_rows rows = ROWS_OUTER_FEW; rows <= ROWS_OUTER && !i && w->machine->gpu; rows++)
+            add_made(w, c, rows, &other);
+        if (!i && w->machine->gpu) add_tiled(w, c);
+        for (plan_rows rows = ROWS_SHORTEST; rows <= ROWS_THIN && !i && w->machine->gpu; rows++)
+            add_made(w, c, rows, &other);
+        if (!i && supposed.rows && w->machine->gpu) add_made(w, c, ROWS_FUSED_AT_ONCE, &other);
+        bool fused = !i && w->machine->gpu && add_made(w, c, ROWS_FUSED, &other);
+        if (!fused && !i && supposed.rows && w->machine->gpu) add_at_once(w, c);
+        for (plan_rows rows = ROWS_FEW_POINTS;
+             rows <= ROWS_MANY_POINTS && !i && !supposed.rows && w->machine->gpu; rows++)
+            add_made(w, c, rows, &other);
+        if (!fused && (!i || !supposed.rows) && !(s = add_rows(w, c, ROWS_EVEN, &other, &facts))) return;
+        if (supposed.rows) {
+            plan_default(w->arena, w->ds, w->op, w->machine, &facts, c, ROWS_SKEWED, &other);
+            bool cut = other.cut && w->machine->gpu && !i;
+            if (cut) add_made(w, c, ROWS_FEWER, &other);
+            if (cut) add_made(w, c, ROWS_FEW, &other);
+            if (cut) add_made(w, c, ROWS_BRIEF, &other);
+            if (!(s = add_rows(w, c, ROWS_SKEWED, &other, &facts))) return;
+        }
+        if (supposed.extents && (w->machine->aligned || plan_class_at(w->machine, i + 1))) continue;
+        add_twin(w, s, &facts, has_vectors(s) || facts.together, &plain);   // extents are known: only how arrays lie is left to chance
+        return;
+    }
+}
+
+static span stage_at(const versioning *w, const char *name) {
+    const tensor_stage *st = &w->op->stages.data[w->op->stages.len - 1];
+    for (uint32_t i = 0; i < w->op->stages.len; i++)
+        if (!strcmp(w->op->stages.data[i].name, name)) st = &w->op->stages.data[i];
+    return st->at;
+}
+
+static void warn_naive(const versioning *w, const char *stage, const char *why) {
+    diagnostic *d = stage ? diag(w->ds, W0502, stage_at(w, stage), "'%s' of '%s' is computed as by the naive plan: the default does not fit it",
+                                 stage, w->op->name)
+                          : diag(w->ds, W0502, stage_at(w, ""), "'%s' is compiled by the naive plan alone: the default does not fit",
+                                 w->op->name);
+    diag_help(d, "%s", why);
+    diag_help(d, "a schedule of its own may deal it out in another way");
+}
+
+schedule *pass_completed(arena *a, diag_set *ds, const tensor_op *op, const schedule *s, const char *machine,
+                         const pass_options *o) {
+    version_facts facts = {.index_bits = o->index_bits};
+    return plan_complete(a, ds, op, s, machine_with(a, machine, o), ROWS_EVEN, &facts);
+}
+
+program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *const *schedules, uint32_t n,
+                        const char *machine, const pass_options *o, loop_plans *plans, schedule_list *made) {
+    versioning w = {.arena = a,
+                    .ds = ds,
+                    .op = op,
+                    .machine = machine_with(a, machine, o),
+                    .options = o,
+                    .plans = plans,
+                    .made = made};
+    uint32_t errors = diag_raised(ds);
+    w.p = pass_naive(a, ds, op, o);
+    if (!w.p) return NULL;
+    bool always = false, good = true;
+    for (uint32_t i = 0; i < n; i++) good &= add_schedule(&w, schedules[i], &always);
+    if (!good) return NULL;
+    if (!always) add_default(&w);
+    if (!always && !w.versions.len && w.refused) warn_naive(&w, NULL, w.refused);
+    for (uint32_t i = 0; i < w.told.simple.len; i++) warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
+    pass_done(&o->after, "lower", NULL, NULL, w.p);
+    VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
+    w.p->versions.data = w.versions.data;
+    w.p->versions.len = w.versions.len;
+    w.p->versions.cap = w.versions.cap;
+    const char *fault = simt_verify(a, w.p->module);
+    if (fault) ICE("%s: a scheduled plan made simt IR that does not verify: %s", op->name, fault);
+    return diag_raised(ds) == errors ? w.p : NULL;
+}
