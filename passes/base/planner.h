@@ -5,7 +5,7 @@
 // the schedule's cells, axes/pad.c rounds extents up, axes/flat.c takes indices as one, axes/tiles.c gives
 // blocks tiles of a map, kernels/window.c gives warps windows of rows, axes/walk.c walks what a reduction reduces,
 // axes/held.c says what lanes hold for it, axes/prepared.c names prepared arrays, nests/parts.c, axes/cut_rows.c
-// and axes/runs.c cut reductions across blocks, loop/guard.c what a version takes for granted.
+// and axes/runs.c cut reductions across blocks, base/guard.c what a version takes for granted.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 
@@ -295,7 +295,7 @@ void plan_digits(planner *p, const index_cut *c, loop_node *n);   // units are g
 bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inner, uint32_t ninner,
                 loop_place place, uint32_t total);
 
-// ---- Rows copied for rounds (copies/fetch.c) ---------------------------------------------------------------
+// ---- Rows copied for rounds (finish/fetch.c) ---------------------------------------------------------------
 bool plan_fetches(const planner *p, const stage_group *g);   // a stage has `pipeline`
 // The loop whose points are those of v, NULL: there is none; value: what v is there, by the loop's index.
 loop_node *plan_loop_behind(planner *p, const loop_kernel *k, tensor_var v, tensor_expr *value);
@@ -304,7 +304,7 @@ bool plan_fetch_alike(planner *p, const schedule_cell *pipeline, const loop_kern
 bool plan_fetch_shape(planner *p, tensor_val v, const schedule_cell *keep);   // rows of floats, of a known size
 void plan_fetch_into(planner *p, const tensor_stage *st, const schedule_cell *pipeline, const loop_kernel *k, loop_node *n,
                      const loop_fetch *fetched, uint32_t count);   // where there is room
-void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *pipeline, const loop_kernel *k);   // of a walk of windows (copies/fetch_slots.c)
+void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *pipeline, const loop_kernel *k);   // of a walk of windows (finish/fetch_slots.c)
 void plan_fetch(planner *p, const stage_group *g, loop_kernel *k);   // when its loops are made
 
 // ---- Padding (axes/pad.c) --------------------------------------------------------------------------------
@@ -450,7 +450,7 @@ void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node
 loop_body *plan_whole_open(plan_nest *n, loop_body *at);
 void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n);
 void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: refuses those that could not ask one another
-// What the schedule says of the launch of a kernel whose loops are made (copies/cache.c, loop/persistent.c).
+// What the schedule says of the launch of a kernel whose loops are made (finish/cache.c, finish/persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 void plan_persistent(planner *p, loop_kernel *k);
 void plan_approximate(planner *p);   // likewise (loop/approximate.c)
@@ -583,7 +583,7 @@ tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key,
                            int64_t plus);                                  // offsets[key + plus]
 tensor_space plan_space(planner *p, const char *name, tensor_expr size);   // of that size; made at first use
 
-// ---- Guards (loop/guard.c) -------------------------------------------------------------------------------
+// ---- Guards (base/guard.c) -------------------------------------------------------------------------------
 void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes);   // rows of a matrix that are copied so many bytes at once
 void plan_row_guards(planner *p, tensor_val val, uint32_t from);   // that its axes from one on lie one behind the other
 bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,

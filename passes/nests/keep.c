@@ -74,7 +74,7 @@ bool plan_keeps_shared(planner *p, const stage_group *g) {
         schedule_cell *c = input_cell(p, g, v);
         if (!c) continue;
         if (place_of(c) == KEPT_REGISTERS) refuse_options(p, c);   // axes/held.c takes it
-        else if (plan_fetches(p, g)) refuse_options(p, c);         // copies/fetch.c does
+        else if (plan_fetches(p, g)) refuse_options(p, c);         // finish/fetch.c does
         else shared |= take(p, c) == KEPT_SHARED;
     }
     return shared;
