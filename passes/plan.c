@@ -42,19 +42,6 @@ const machine *machine_with(arena *a, const char *name, const pass_options *o) {
     return m;
 }
 
-diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {
-    p->failed = true;
-    va_list args;
-    va_start(args, format);
-    const char *text = arena_vprintf(p->arena, format, args);
-    va_end(args);
-    if (p->s->automatic) {
-        plan_note_refused(p, text);
-        return NULL;
-    }
-    return diag(p->ds, code, at, "%s", text);
-}
-
 static void flush(planner *p, stage_group *g) {
     p->at_hand = g;
     if (g->len && !p->failed && !plan_refused_for_tests(p)) plan_kernel(p, g);
@@ -150,40 +137,6 @@ static void kernels_done(const planner *p) {
         if (makes_loops) pass_done(p->facts->after, pass_at(i)->name, NULL, p->plan, NULL);
         makes_loops = makes_loops || !strcmp(pass_at(i)->name, "loops");
     }
-}
-
-static bool has_name(const planner *p, const tensor_stage *st, uint32_t n, const char *name) {
-    for (uint32_t i = 0; i < n; i++)
-        if (!strcmp(p->op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name, name)) return true;
-    return false;
-}
-
-// y[e] = … sum{e : dst[e] == src[e]} …, as a function that is called makes it: cells about the one index would hold for the other.
-static void name_apart(planner *p) {
-    for (uint32_t s = 0; s < p->op->stages.len; s++) {
-        const tensor_stage *st = &p->op->stages.data[s];
-        for (uint32_t b = 0; b < st->nbound; b++) {
-            tensor_var_info *v = &p->op->vars.data[st->bound[b]];
-            const char *name = v->name;
-            for (uint32_t k = 2; has_name(p, st, st->nleft + b, v->name); k++) v->name = arena_printf(p->arena, "%s_%u", name, k);
-        }
-    }
-}
-
-planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
-                 version_facts *facts) {
-    loop_plan *plan = loop_plan_new(a, op);
-    planner p = {.arena = a,
-                 .ds = ds,
-                 .plan = plan,
-                 .op = plan->op,
-                 .s = s,
-                 .machine = m,
-                 .facts = facts,
-                 .nspaces = op->spaces.len};
-    plan->any_strides = facts->any_strides;
-    if (s->names_apart) name_apart(&p);
-    return p;
 }
 
 bool plan_equations(planner *p, bool whole) {

@@ -6,28 +6,10 @@
 #include <string.h>
 
 // ---- Who was refused -------------------------------------------------------------------------------------
-void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other) { p->blamed = one > other ? one : other; }
-
-static uint32_t place_of(const stage_names *g, const char *name) {
-    uint32_t i = 0;
-    while (i + 1 < g->len && strcmp(g->data[i], name)) i++;
-    return i;
-}
-
 static bool has(const stage_names *all, const char *name) {
     for (uint32_t i = 0; i < all->len; i++)
         if (!strcmp(all->data[i], name)) return true;
     return false;
-}
-
-void plan_note_refused(planner *p, const char *text) {
-    version_facts *f = p->facts;
-    if (f->refused) return;
-    f->refused = text;
-    f->refused_fused = p->fused_at_hand;
-    for (uint32_t i = 0; p->at_hand && i < p->at_hand->len; i++)
-        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].name);
-    f->refused_at = place_of(&f->refused_group, p->blamed ? p->blamed->name : "");
 }
 
 static void note_stored(arena *a, const loop_plan *plan, const loop_body *body, version_facts *f) {
@@ -41,7 +23,7 @@ static void note_stored(arena *a, const loop_plan *plan, const loop_body *body, 
 
 void plan_refused_kernel(arena *a, const loop_plan *plan, const loop_kernel *k, version_facts *f) {
     note_stored(a, plan, &k->body, f);
-    f->refused_at = place_of(&f->refused_group, "");
+    f->refused_at = plan_name_place(&f->refused_group, "");
     f->refused_fused = true;
 }
 

@@ -233,25 +233,3 @@ bool plan_units(loop_node *const *outer, uint32_t nouter, loop_node *const *inne
         }
     return top % bottom == 0;
 }
-
-// ---- Along which memory runs ----------------------------------------------------------------------------
-typedef struct {
-    const planner *p;
-    tensor_var last, other;
-    int64_t n;   // accesses that end on `last` and mention the other
-} endings;
-
-static bool ends(void *user, const tensor_node *load) {
-    endings *x = user;
-    const tensor_node *last = load->nargs ? tensor_node_at(x->p->op, load->args[load->nargs - 1]) : NULL;
-    bool mentions = false;
-    for (uint32_t i = 0; i + 1 < load->nargs; i++) mentions |= plan_mentions(x->p, load->args[i], x->other);
-    x->n += mentions && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == x->last;
-    return true;
-}
-
-int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other) {
-    endings x = {p, last, other, 0};
-    plan_loads(p, st, ends, &x);
-    return x.n;
-}

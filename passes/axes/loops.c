@@ -18,17 +18,6 @@ typedef struct {
     tensor_var *after;
 } nesting;
 
-bool plan_index_is(const planner *p, const char *word, tensor_var v) {
-    const char *name = p->op->vars.data[v].name;
-    size_t n = strlen(word);
-    return !strncmp(word, name, n) && (!name[n] || name[n] == '\'');
-}
-
-const char *plan_index_text(const planner *p, tensor_var v) {
-    const char *name = p->op->vars.data[v].name;
-    return arena_strndup(p->arena, name, strcspn(name, "'"));
-}
-
 static const char *name_of(const nesting *n, tensor_var v) { return plan_index_text(n->p, v); }
 
 static bool is_left(const nesting *n, tensor_var v) {

@@ -210,8 +210,6 @@ static void launch_together(planner *p, const schedule_cell *bucket, uint32_t fi
     for (uint32_t i = first + 1; i < end; i++) kernel_at(p, i)->start = LOOP_START_TOGETHER;
 }
 
-schedule *plan_whole_schedule(const planner *p) { return p->whole ? p->whole : p->s; }
-
 void plan_each_class(planner *p, const tensor_stage *deepest, plan_emit *emit, void *user) {
     const uint32_t first = p->plan->steps.len;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, deepest->nleft + 1);

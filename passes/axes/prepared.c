@@ -5,99 +5,12 @@
 
 #include <string.h>
 
-tensor_space plan_space(planner *p, const char *name, tensor_expr size) {
-    for (tensor_space s = 0; s < p->op->spaces.len; s++)
-        if (!strcmp(p->op->spaces.data[s].name, name)) return s;
-    const tensor_node *n = tensor_node_at(p->op, size);
-    tensor_space_info s = {.name = name, .kind = SPACE_EXPR, .expr = size};
-    if (n->op == TENSOR_CONST_OP)
-        s = (tensor_space_info){.name = name, .kind = SPACE_CONST, .size = n->imm.i};
-    return tensor_add_space(p->op, s);
-}
-
-static const char *builder_text(prepared_builder b) {
-    static const char *const text[] = {
-#define X(name, text) text,
-        PREPARED_BUILDERS(X)
-#undef X
-    };
-    return text[b];
-}
-
-static tensor_val prepare_blocks(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent, int64_t slots,
-                                 tensor_space into, tensor_space axis) {
-    textbuf name = textbuf_new(p->arena);
-    textbuf_puts(&name, builder_text(b));
-    for (uint32_t i = 0; i < n; i++) textbuf_printf(&name, ".%s", p->op->vals.data[args[i]].name);
-    if (extent) textbuf_printf(&name, ".%lld", (long long)extent);
-    if (slots) textbuf_printf(&name, ".%lld", (long long)slots);
-    for (uint32_t i = 0; i < p->plan->prepared.len; i++)
-        if (!strcmp(p->op->vals.data[p->plan->prepared.data[i].val].name, name.data))
-            return p->plan->prepared.data[i].val;
-    tensor_space *axes = ARENA_NEW(p->arena, tensor_space);
-    *axes = axis;
-    tensor_val *copy = ARENA_ARRAY(p->arena, tensor_val, n);
-    memcpy(copy, args, n * sizeof *args);
-    tensor_val v = loop_add_val(p->plan,
-                                (tensor_val_info){.name = name.data,
-                                                  .role = VAL_PREPARED,
-                                                  .builder = b,
-                                                  .nkeys = n,
-                                                  .keys = copy,
-                                                  .type = DT_INDEX,
-                                                  .into = into,
-                                                  .sorted_by = TENSOR_NO_VAL,
-                                                  .inplace = TENSOR_NO_VAL,
-                                                  .rank = 1,
-                                                  .axes = axes},
-                                (loop_value){.home = LOOP_MEMORY, .of = TENSOR_NO_VAL});
-    VEC_PUSH(p->arena, &p->plan->prepared,
-             ((loop_prepared){.val = v, .builder = b, .nargs = n, .args = copy, .extent = extent, .slots = slots}));
-    return v;
-}
-
-static tensor_val prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent,
-                          tensor_space into, tensor_space axis) {
-    return prepare_blocks(p, b, args, n, extent, 0, into, axis);
-}
-
-tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
-                        tensor_space axis) {
-    return prepare(p, b, args, n, 0, into, axis);
-}
-
 tensor_val plan_degrees_from(planner *p, tensor_val map, int64_t least) {
     const tensor_val_info m = p->op->vals.data[map];
-    return prepare(p, PREPARED_DEGREES_FROM, &map, 1, least, m.axes[0], m.into);
+    return plan_prepare_by(p, PREPARED_DEGREES_FROM, &map, 1, least, m.axes[0], m.into);
 }
 
 // ---- Maps ------------------------------------------------------------------------------------------------
-static const tensor_stage *plain_stage(const planner *p, tensor_val v) {
-    const tensor_stage *found = NULL;
-    for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *st = &p->op->stages.data[i];
-        for (uint32_t t = 0; t < st->ntargets; t++) {
-            if (st->targets[t].val != v) continue;
-            if (found || st->reducer != TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nleft != 1)
-                return NULL;
-            found = st;
-        }
-    }
-    return found;
-}
-
-// Declared, or a guard of the version.
-static bool said_sorted(const planner *p, tensor_val v) {
-    const tensor_val_info *i = &p->op->vals.data[v];
-    bool sorted = i->facts & FACT_SORTED && i->sorted_by == TENSOR_NO_VAL;
-    for (uint32_t k = 0; k < p->facts->guards.len && !sorted; k++) {
-        const program_guard *g = &p->facts->guards.data[k];
-        sorted = g->kind == GUARD_HOLDS && g->holds.len == 1 && g->holds.data[0].kind == SZ_SORTED &&
-                 g->holds.data[0].value == (int64_t)v;
-    }
-    return i->role == VAL_MAP && sorted && !(i->facts & FACT_PARTIAL);
-}
-
 bool plan_is_total(const planner *p, tensor_val v) {
     const tensor_val_info *i = &p->op->vals.data[v];
     bool all = !(i->facts & FACT_PARTIAL);
@@ -108,29 +21,6 @@ bool plan_is_total(const planner *p, tensor_val v) {
             all = all && plan_is_total(p, q->args[k]);
     }
     return all;
-}
-
-bool plan_map_of(planner *p, tensor_val v, plan_map *out) {
-    const tensor_val_info i = p->op->vals.data[v];
-    if (i.rank != 1 || i.type != DT_INDEX || i.facts & FACT_PREFIX) return false;
-    *out = (plan_map){v, said_sorted(p, v), i.axes[0], i.into};
-    if (i.role == VAL_MAP || i.role == VAL_CLASSES) return true;
-    const tensor_stage *st = i.role == VAL_STAGE ? plain_stage(p, v) : NULL;
-    return st && plan_map_of_key(p, st->body[0], st->left[0], out);
-}
-
-bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out) {
-    const tensor_node x = *tensor_node_at(p->op, key);
-    if (x.op != TENSOR_LOAD_OP || x.nargs != 1) return false;
-    const tensor_node *arg = tensor_node_at(p->op, x.args[0]);
-    plan_map outer, inner;
-    if (!plan_map_of(p, (tensor_val)x.imm.i, &outer)) return false;
-    if (arg->op == TENSOR_VAR_OP && (tensor_var)arg->imm.i == var) return *out = outer, true;
-    if (!plan_map_of_key(p, x.args[0], var, &inner)) return false;
-    tensor_val args[] = {inner.map, outer.map};
-    tensor_val v = plan_prepare(p, PREPARED_COMPOSE, args, 2, outer.into, inner.domain);
-    *out = (plan_map){v, false, inner.domain, outer.into};
-    return true;
 }
 
 bool plan_prepare_classes(planner *p) {
@@ -150,16 +40,6 @@ bool plan_prepare_classes(planner *p) {
 }
 
 // ---- Offsets and orders ----------------------------------------------------------------------------------
-static tensor_space ends_of(planner *p, tensor_space s) {
-    tensor_expr size = tensor_binary(p->op, TENSOR_ADD_OP, tensor_size(p->op, s, NO_SPAN),
-                                     tensor_int(p->op, 1), NO_SPAN);
-    return plan_space(p, arena_printf(p->arena, "%s.ends", p->op->spaces.data[s].name), size);
-}
-
-tensor_val plan_offsets(planner *p, const plan_map *m) {
-    return plan_prepare(p, PREPARED_OFFSETS, &m->map, 1, m->domain, ends_of(p, m->into));
-}
-
 tensor_val plan_row_ends(planner *p, prepared_builder b, tensor_val map, tensor_val order) {
     const tensor_val_info m = p->op->vals.data[map];
     return plan_prepare(p, b, (tensor_val[]){map, order}, 2, m.axes[0], m.into);
@@ -169,8 +49,8 @@ tensor_val plan_tiles(planner *p, prepared_builder b, const plan_map *m, int64_t
     const char *name = arena_printf(p->arena, "%s.tiles%lld", p->op->vals.data[m->map].name, (long long)n);
     tensor_space tiles = plan_space(p, name, loop_most_tiles(p->op, m->domain, m->into, n));
     plan_narrow_product(p, &tiles, 1);
-    return b == PREPARED_TILE_BEGINS ? prepare(p, b, &m->map, 1, n, tiles, ends_of(p, m->into))
-                                     : prepare(p, b, &m->map, 1, n, m->into, tiles);
+    return b == PREPARED_TILE_BEGINS ? plan_prepare_by(p, b, &m->map, 1, n, tiles, plan_ends_of(p, m->into))
+                                     : plan_prepare_by(p, b, &m->map, 1, n, m->into, tiles);
 }
 
 tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, tensor_val order, int64_t n) {
@@ -184,44 +64,28 @@ tensor_val plan_row_parts(planner *p, prepared_builder b, const plan_map *m, ten
                                          (long long)n);
         tensor_expr one = tensor_int(p->op, 1),
                     more = tensor_binary(p->op, TENSOR_ADD_OP, loop_cut_rows(p->op, m->map, n), one, NO_SPAN);
-        return prepare(p, b, args, nargs, n, parts, plan_space(p, heads, more));
+        return plan_prepare_by(p, b, args, nargs, n, parts, plan_space(p, heads, more));
     }
-    return prepare(p, b, args, nargs, n, b == PREPARED_PART_ROWS ? m->into : m->domain, parts);
-}
-
-tensor_val plan_window_places(planner *p, tensor_val map, tensor_val other, int64_t extent, tensor_val *of_entries) {
-    const tensor_val_info i = p->op->vals.data[map];
-    tensor_val args[] = {map, other};
-    const char *name = arena_printf(p->arena, "%s.places%lld", i.name, (long long)extent);
-    tensor_space places = plan_space(p, name, loop_places(p->op, i.into, extent));
-    plan_narrow_product(p, &places, 1);
-    tensor_val made = prepare(p, PREPARED_WINDOW_PLACES, args, 2, extent, places, i.into);
-    args[1] = made;
-    *of_entries = prepare(p, PREPARED_COMPOSE, args, 2, 0, places, i.axes[0]);
-    return made;
-}
-
-tensor_val plan_window_starts(planner *p, tensor_val places, int64_t extent, tensor_space windows) {
-    return prepare(p, PREPARED_WINDOW_STARTS, &places, 1, extent, p->op->vals.data[places].axes[0], ends_of(p, windows));
+    return plan_prepare_by(p, b, args, nargs, n, b == PREPARED_PART_ROWS ? m->into : m->domain, parts);
 }
 
 tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other,
                               int64_t extent, int64_t said, tensor_space windows) {
     const tensor_val_info i = p->op->vals.data[map];
     tensor_val args[] = {map, other};
-    if (b == PREPARED_WINDOW_COLUMNS) return prepare(p, b, args, 2, 0, i.into, p->op->vals.data[other].into);
+    if (b == PREPARED_WINDOW_COLUMNS) return plan_prepare_by(p, b, args, 2, 0, i.into, p->op->vals.data[other].into);
     const char *entries = said ? arena_printf(p->arena, "%s.by%lld", i.name, (long long)said) : i.name;
     int64_t bits = prepared_slots(extent, said);
     tensor_expr most = loop_most_slots(p->op, map, extent, bits), n = tensor_int(p->op, extent), block = tensor_int(p->op, bits),
                 blocks_of = tensor_binary(p->op, TENSOR_QUOT_OP, most, block, NO_SPAN);
     tensor_space slots = plan_space(p, arena_printf(p->arena, "%s.slots%lld", entries, (long long)extent),
                                     most);
-    if (b == PREPARED_WINDOW_SLOTS) return prepare_blocks(p, b, args, 2, extent, said, slots, i.axes[0]);
+    if (b == PREPARED_WINDOW_SLOTS) return plan_prepare_blocks(p, b, args, 2, extent, said, slots, i.axes[0]);
     if (b == PREPARED_WINDOW_BEGINS) {
         tensor_space blocks = plan_space(p,
                                          arena_printf(p->arena, "%s.blocks%lld", entries, (long long)extent),
                                          blocks_of);
-        return prepare_blocks(p, b, args, 2, extent, said, blocks, ends_of(p, windows));
+        return plan_prepare_blocks(p, b, args, 2, extent, said, blocks, plan_ends_of(p, windows));
     }
     if (b == PREPARED_WINDOW_MASKS) {
         tensor_space masks = plan_space(p, arena_printf(p->arena, "masks%lld", (long long)bits),
@@ -229,26 +93,14 @@ tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, te
                      rows = plan_space(p, arena_printf(p->arena, "%s.rows%lld", entries, (long long)extent),
                                        tensor_binary(p->op, TENSOR_MUL_OP, blocks_of, n, NO_SPAN));
         plan_narrow_product(p, &rows, 1);
-        return prepare_blocks(p, b, args, 2, extent, said, masks, rows);
+        return plan_prepare_blocks(p, b, args, 2, extent, said, masks, rows);
     }
     tensor_space cells = plan_space(p, arena_printf(p->arena, "%s.cells%lld", entries, (long long)extent),
                                     tensor_binary(p->op, TENSOR_MUL_OP, most, n, NO_SPAN));
     plan_narrow_product(p, &cells, 1);
-    return prepare_blocks(p, b, args, 2, extent, said, i.axes[0], cells);
+    return plan_prepare_blocks(p, b, args, 2, extent, said, i.axes[0], cells);
 }
 
 tensor_val plan_order(planner *p, const plan_map *m) {
     return plan_prepare(p, PREPARED_ORDER, &m->map, 1, m->domain, m->domain);
-}
-
-tensor_expr plan_wide(planner *p, tensor_expr index) {
-    return tensor_cvt(p->op, TENSOR_TYPE(I64), index, NO_SPAN);
-}
-
-tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key, int64_t plus) {
-    tensor_expr at = plan_wide(p, key);
-    if (plus) at = tensor_binary(p->op, TENSOR_ADD_OP, at, tensor_int(p->op, plus), NO_SPAN);
-    tensor_space axis = p->op->vals.data[offsets].axes[0];
-    at = tensor_index(p->op, axis, at, NO_SPAN);
-    return tensor_load(p->op, offsets, &at, 1, NO_SPAN);
 }

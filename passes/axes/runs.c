@@ -10,43 +10,6 @@
 //       reduce y { contribute y (…last[…])  for b … { contribute y (…first[b]) } }  store y } }
 #include "base/planner.h"
 
-// ---- Which -----------------------------------------------------------------------------------------------
-static bool is_left(const planner *p, const tensor_stage *st, tensor_expr e, tensor_var *out) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    for (uint32_t i = 0; n->op == TENSOR_VAR_OP && i < st->nleft; i++)
-        if ((tensor_var)n->imm.i == st->left[i] && !plan_is_step(p, st, st->left[i]))
-            return *out = st->left[i], true;
-    return false;
-}
-
-// The key that takes the points to rows; a sorted one where there are several.
-static bool key_of_runs(planner *p, const tensor_stage *st, tensor_var v, plan_part *part) {
-    bool found = false;
-    for (uint32_t k = 0; k < st->nkeys && !(found && part->map.sorted); k++) {
-        plan_map m;
-        tensor_var row;
-        if (tensor_node_at(p->op, st->keys[k].lhs)->op == TENSOR_VAR_OP) continue;
-        if (!is_left(p, st, st->keys[k].rhs, &row) || !plan_map_of_key(p, st->keys[k].lhs, v, &m)) continue;
-        if (found && !m.sorted) continue;
-        part->key = k;
-        part->map = m;
-        part->row = row;
-        found = true;
-    }
-    return found;
-}
-
-static const schedule_cell *block_of(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name);
-}
-
-bool plan_carries(planner *p, const tensor_stage *st) {
-    plan_part part;
-    for (uint32_t b = 0; b < st->nbound && st->reducer != TENSOR_NO_REDUCER; b++)
-        if (block_of(p, st, st->bound[b]) && key_of_runs(p, st, st->bound[b], &part)) return true;
-    return false;
-}
-
 // ---- Participants ----------------------------------------------------------------------------------------
 static bool check_rows(planner *p, const tensor_stage *st, const schedule_cell *block,
                        const row_class *rows) {
@@ -67,14 +30,14 @@ static tensor_var row_bound(planner *p, const plan_part *part, const char *which
 }
 
 bool plan_runs(planner *p, const tensor_stage *st, plan_part *part, const row_class *rows) {
-    const schedule_cell *block = block_of(p, st, part->var);
+    const schedule_cell *block = plan_block_of(p, st, part->var);
     index_cut c = plan_cut(p, st, part->var, true);
     loop_node whole = {0};
     c.unroll = 0;
     plan_digits(p, &c, &whole);   // whether its parts make up a block
     plan_matrix_alone(p, st, "where blocks own positions: `split` cuts rows");
     if (p->failed || !check_rows(p, st, block, rows)) return false;
-    key_of_runs(p, st, part->var, part);
+    plan_run_key(p, st, part->var, part);
     part->kind = PART_RUNS;
     part->groups = c.groups ? c.groups : 1;
     part->points = c.block / part->groups;
@@ -117,7 +80,7 @@ index_cut plan_deal_rows(planner *p, const plan_part *part, index_cut c, bool bl
         if (c.cell[k]) return c;
     c.groups = part->rows;
     c.block = blocks ? part->rows * p->machine->block_points : 0;
-    c.cell[SCHEDULE_BLOCK] = block_of(p, c.stage, part->var);
+    c.cell[SCHEDULE_BLOCK] = plan_block_of(p, c.stage, part->var);
     return c;
 }
 

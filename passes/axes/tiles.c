@@ -10,10 +10,6 @@
 
 #include <string.h>
 
-const schedule_value *plan_tiled(const schedule_cell *block) {
-    return block ? schedule_value_of(block, "by") : NULL;
-}
-
 bool plan_same_tiles(const schedule_cell *a, const schedule_cell *b) {
     static const char *const numbers[] = {"group", "tiles", "round"};
     const schedule_value *x = plan_tiled(a), *y = plan_tiled(b);

@@ -23,51 +23,6 @@ typedef struct plan_cells {
     bool again;   // entry by entry, where what was summed is not finite
 } cells;
 
-static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
-static const char *var_name(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
-
-// ---- Which stages ----------------------------------------------------------------------------------------
-static const schedule_cell *walk_of(const planner *p, uint32_t stage) {
-    const schedule_cell *fuse = plan_fuse_cell(p, stage);
-    if (!fuse) fuse = plan_again_in(p, stage_of(p, stage)->name);
-    return fuse && schedule_value_of(fuse, "at") ? fuse : NULL;
-}
-
-// What its entries sum is a product, though nothing of the walk is.
-static bool sums_beside(const planner *p, const schedule_cell *walk, uint32_t stage, plan_matrix *m) {
-    const tensor_stage *st = stage_of(p, stage);
-    tensor_var row = 0;
-    schedule_cell *window = plan_walks_at(p, walk, stage) ? plan_window_cell(p, st, &row) : NULL;
-    for (uint32_t i = 0; window && i < p->op->stages.len; i++) {
-        const schedule_cell *other = walk_of(p, i);
-        if (!other || !plan_same_statement(other, walk) || !plan_matrix_of(p, stage_of(p, i), m) || !m->cells) continue;
-        *m = (plan_matrix){.cell = m->cell, .window = window, .kind = m->kind, .rows = row, .columns = PLAN_OF_CELLS,
-                           .depth = st->bound[0], .stage = st};
-        return true;
-    }
-    return false;
-}
-
-bool plan_windowed(const planner *p, uint32_t stage, plan_matrix *m) {
-    const schedule_cell *walk = stage < p->op->stages.len ? walk_of(p, stage) : NULL;
-    for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
-        if (plan_walks_at(p, walk, i) && plan_matrix_of(p, stage_of(p, i), m) && m->window) return true;
-    for (uint32_t i = 0; walk && i < p->op->stages.len; i++)
-        if (sums_beside(p, walk, i, m)) return true;
-    return false;
-}
-
-// Whoever walks the entries, stands at one, or at a row of theirs.
-matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, plan_matrix *m) {
-    if (!plan_windowed(p, stage, m)) return MATRIX_NONE;
-    const tensor_stage *st = stage_of(p, stage);
-    const schedule_cell *walk = walk_of(p, stage);
-    bool first = st->nleft && st->left[0] == v, walks = plan_walks_at(p, walk, stage);
-    if (walks && v == st->bound[0]) return MATRIX_DEPTH;
-    if (!first) return MATRIX_NONE;
-    return walks || !plan_index_named(schedule_value_of(walk, "at")->text, var_name(p, v)) ? MATRIX_ROWS : MATRIX_DEPTH;
-}
-
 // ---- Tables ----------------------------------------------------------------------------------------------
 static tensor_expr at(planner *p, tensor_var v) { return tensor_var_expr(p->op, v, NO_SPAN); }
 
@@ -113,9 +68,9 @@ static bool stage_reads_entry(const planner *p, const cells *c, const tensor_sta
 
 static bool any_reads_entry(const planner *p, const cells *c, const uint32_t *stages, uint32_t n, const plan_inside *inside) {
     for (uint32_t i = 0; i < n; i++)
-        if (stage_reads_entry(p, c, stage_of(p, stages[i]), stage_of(p, stages[i])->bound[0])) return true;
+        if (stage_reads_entry(p, c, plan_stage(p, stages[i]), plan_stage(p, stages[i])->bound[0])) return true;
     for (uint32_t i = 0; inside && i < inside->points->len; i++) {
-        const tensor_stage *st = stage_of(p, inside->points->data[i]);
+        const tensor_stage *st = plan_stage(p, inside->points->data[i]);
         if (stage_reads_entry(p, c, st, st->left[0])) return true;
     }
     return false;
@@ -139,11 +94,6 @@ static cells prepare(planner *p, const plan_matrix *m, const uint32_t *stages, u
 typedef struct {
     tensor_expr number, slot;
 } block;
-
-tensor_var plan_window_slot(const loop_node *reduce) {
-    const loop_node *n = reduce->body.data[0], *inside = n->body.data[0];
-    return inside->kind == LOOP_FOR ? inside->var : n->var;
-}
 
 // The cell of the row and slot at hand: the entry there, and whether there is one. Without entries each cell is an
 // entry of its own, of which nothing is read.
@@ -176,7 +126,7 @@ static loop_node *node(planner *p, loop_node_kind kind, span from, loop_body *to
 }
 
 static void contribute(planner *p, const uint32_t *stage, loop_body *to) {
-    const tensor_stage *st = stage_of(p, *stage);
+    const tensor_stage *st = plan_stage(p, *stage);
     for (uint32_t f = 0; f < st->nfilters; f++) {
         loop_node *n = node(p, LOOP_IF, st->at, to);
         n->value = st->filters[f];
@@ -207,7 +157,7 @@ static void slot_digits(const plan_matrix *m, int64_t at_once, int64_t block, bo
 
 // Rows that slots read come to shared memory while others are at work.
 static bool fetches(const planner *p, const plan_matrix *m) {
-    return schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, var_name(p, m->depth)) != NULL;
+    return schedule_find(p->s, m->stage->name, SCHEDULE_PIPELINE, plan_var_name(p, m->depth)) != NULL;
 }
 
 // Blocks of slots, several of which are written out where the schedule takes more slots at a time.
@@ -215,7 +165,7 @@ static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *
     int64_t at_once = schedule_number(c->m->window, "count") / prepared_slots(p->window->rows, p->window->slots);
     loop_node *n = node(p, LOOP_FOR, from, to);
     tensor_expr window = at(p, p->window->number);
-    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", var_name(p, c->m->depth)),
+    n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", plan_var_name(p, c->m->depth)),
                             p->op->vals.data[c->begins].into);
     n->lo = plan_offset_at(p, c->begins, window, 0);
     n->hi = plan_offset_at(p, c->begins, window, 1);
@@ -226,13 +176,13 @@ static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *
 static bool has_products(const planner *p, const plan_inside *inside) {
     plan_matrix m;
     for (uint32_t i = 0; inside && i < inside->points->len; i++)
-        if (plan_matrix_of(p, stage_of(p, inside->points->data[i]), &m)) return true;
+        if (plan_matrix_of(p, plan_stage(p, inside->points->data[i]), &m)) return true;
     return false;
 }
 
 static loop_node *slots_loop(planner *p, cells *c, bool columns, loop_body *to) {
     loop_node *walk = node(p, LOOP_FOR, c->m->stage->at, to);
-    walk->var = c->slot = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", var_name(p, c->m->depth)),
+    walk->var = c->slot = tensor_add_var(p->op, arena_printf(p->arena, "%s.slot", plan_var_name(p, c->m->depth)),
                                          p->op->vals.data[c->columns].axes[0]);
     slot_digits(c->m, schedule_number(c->m->window, "count"), prepared_slots(p->window->rows, p->window->slots), columns, walk);
     return walk;
@@ -263,7 +213,7 @@ static loop_node *open_rounds(planner *p, cells *c, bool columns, loop_body *to,
 // Each stage has a variable of its own for the entry at hand.
 static void name_entries(planner *p, const uint32_t *stages, uint32_t n, tensor_var entry, loop_body *to) {
     for (uint32_t i = 0; i < n; i++) {
-        const tensor_stage *st = stage_of(p, stages[i]);
+        const tensor_stage *st = plan_stage(p, stages[i]);
         if (st->bound[0] != entry) plan_let(p, to, st->bound[0], at(p, entry), st->at);
     }
 }
@@ -310,7 +260,7 @@ static bool order_factors(planner *p, tensor_stage *st) {
 }
 
 static void sum_again(planner *p, const uint32_t *stage, loop_node *reduce) {
-    const tensor_stage *st = stage_of(p, *stage);
+    const tensor_stage *st = plan_stage(p, *stage);
     loop_body *to = &reduce->body;
     for (uint32_t i = 0; i < st->nbound; i++) {
         loop_node *n = node(p, LOOP_FOR, st->at, to);
@@ -338,7 +288,7 @@ static bool check_warps(planner *p, const plan_matrix *m) {
 bool plan_window_product(planner *p, const uint32_t *stage, loop_body *to, loop_list *own) {
     const cells *c = p->cells;
     if (!c) return false;
-    const tensor_stage *st = stage_of(p, *stage);
+    const tensor_stage *st = plan_stage(p, *stage);
     plan_matrix m;
     bool alike = plan_matrix_of(p, st, &m) && check_warps(p, &m);
     if (p->failed) return true;
@@ -383,7 +333,7 @@ static loop_node *walk_entries(planner *p, const uint32_t *stages, uint32_t n, c
     walk->lo = plan_offset_at(p, offsets, at(p, c->m->rows), 0);
     walk->hi = plan_offset_at(p, offsets, at(p, c->m->rows), 1);
     walk->var = map->sorted ? entry
-                            : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", var_name(p, entry)), map->domain);
+                            : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", plan_var_name(p, entry)), map->domain);
     if (!map->sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, map), at(p, walk->var)), from);
     name_entries(p, stages, n, entry, &walk->body);
     if (inside) inside->emit(inside->user, &walk->body);
@@ -432,7 +382,7 @@ static bool check_accumulators(planner *p, const plan_matrix *m, const plan_matr
 static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m) {
     uint32_t level = m->columns == PLAN_OF_CELLS ? UINT32_MAX : plan_place(p, m->stage, m->columns);
     for (uint32_t i = 0; i < n; i++) {
-        const tensor_stage *st = stage_of(p, stages[i]);
+        const tensor_stage *st = plan_stage(p, stages[i]);
         plan_matrix o;
         bool product = plan_matrix_of(p, st, &o);
         if (product ? o.kind == m->kind && o.window && plan_place(p, st, o.columns) == level &&
@@ -455,7 +405,7 @@ static bool check_alike(planner *p, const uint32_t *stages, uint32_t n, const pl
 // A cell without an edge has no place of its own to store anything.
 static bool check_stored(planner *p, const plan_matrix *m, const plan_inside *inside) {
     for (uint32_t i = 0; inside && i < inside->points->len; i++) {
-        const tensor_stage *st = stage_of(p, inside->points->data[i]);
+        const tensor_stage *st = plan_stage(p, inside->points->data[i]);
         if (p->plan->values.data[st->targets[0].val].home == LOOP_REGISTERS) continue;
         diagnostic *d = plan_refuse(p, E0530, m->window->at,
                                     "'window' of a walk that stores '%s' for each edge has no pass in this version", st->name);
@@ -470,7 +420,7 @@ static bool check_stored(planner *p, const plan_matrix *m, const plan_inside *in
 static void tell_near(planner *p, const uint32_t *stages, uint32_t n, simt_mma kind) {
     if (simt_mma_splits(kind)) return;
     p->plan->near = p->plan->narrow = true;
-    for (uint32_t i = 0; i < n; i++) VEC_PUSH(p->plan->arena, &p->plan->relative, stage_of(p, stages[i])->name);
+    for (uint32_t i = 0; i < n; i++) VEC_PUSH(p->plan->arena, &p->plan->relative, plan_stage(p, stages[i])->name);
 }
 
 void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan_matrix *m, loop_node *reduce,
@@ -493,7 +443,7 @@ void plan_window_walk(planner *p, const uint32_t *stages, uint32_t n, const plan
     plan_let(p, &walk->body, m->depth, here.entry, from);
     name_entries(p, stages, n, m->depth, &walk->body);
     p->cells = &c;
-    for (uint32_t i = 0; i < n; i++) plan_window_column(p, stage_of(p, stages[i])->bound[0], &walk->body);
+    for (uint32_t i = 0; i < n; i++) plan_window_column(p, plan_stage(p, stages[i])->bound[0], &walk->body);
     if (inside) inside->emit(inside->user, &walk->body);
     loop_node *is = node(p, LOOP_IF, from, &walk->body);
     is->value = here.some;

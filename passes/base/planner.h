@@ -443,7 +443,6 @@ void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads ar
 void plan_deal_steps(planner *p, const index_cut *c, loop_node *n);
 void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart);   // of which an edge's stages stand without the loop
 void plan_dealt_steps(planner *p);
-void plan_let(planner *p, loop_body *to, tensor_var v, tensor_expr value, span at);
 // The loop of a left index that lies inside a reduced one, in the loops of `around` (axes/loops.c).
 void plan_write_out(planner *p, tensor_var v, const loop_list *around, loop_node *n);
 // Rows that are taken whole (kernels/whole.c): where the deepest stages of the nest stand; the loops that walk their rows.
@@ -592,8 +591,6 @@ void plan_packed_guards(planner *p);   // when the loops are there
 void plan_beside_guards(planner *p);   // likewise
 void plan_whole_guards(planner *p);    // likewise
 void plan_narrow_guards(planner *p);
-void plan_narrow_product(planner *p, const tensor_space *axes,
-                         uint32_t n);   // positions of a product fit too
 void plan_holds(planner *p, size_expr e, const char *text);
 void plan_narrow_product(planner *p, const tensor_space *axes,
                          uint32_t n);   // positions of a product fit too
@@ -607,5 +604,31 @@ span plan_statement_at(const planner *p, const tensor_stage *st,
 void plan_unused(planner *p);   // reports statements, of the classes of buckets too, that no pass consumed
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+// ---- What all rooms ask (base/) ----------------------------------------------------------------------------
+static inline const tensor_stage *plan_stage(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
+static inline const char *plan_var_name(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
+// The i-th index of a stage: left ones first, then those that it reduces.
+static inline tensor_var plan_var_at(const tensor_stage *st, uint32_t i) { return i < st->nleft ? st->left[i] : st->bound[i - st->nleft]; }
+uint32_t plan_name_place(const stage_names *g, const char *name);   // the last, where it is none of them
+bool plan_has_name(const char *const *names, uint32_t n, const char *name);
+tensor_val plan_prepare_by(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent,
+                           tensor_space into, tensor_space axis);   // extent: what the builder takes besides; 0: nothing
+tensor_val plan_prepare_blocks(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent, int64_t slots,
+                               tensor_space into, tensor_space axis);   // slots: of a block; 0: by default
+tensor_space plan_ends_of(planner *p, tensor_space s);   // of one more point
+// The statements that cut what a stage reduces, the index that is cut, and the number of a part (nests/parts.c).
+schedule_cell *plan_split_cell(const planner *p, const tensor_stage *st, tensor_var v);
+schedule_cell *plan_part_cell(const planner *p, const tensor_stage *st, tensor_var v);
+schedule_cell *plan_combine_cell(const planner *p, const tensor_stage *st, tensor_var v);
+tensor_var plan_part_variable(const planner *p, const tensor_stage *st);
+tensor_var plan_part_position(planner *p, const plan_part *part, tensor_space parts);
+bool plan_run_key(planner *p, const tensor_stage *st, tensor_var v, plan_part *part);   // the key by which v is sorted
+const schedule_cell *plan_block_of(const planner *p, const tensor_stage *st, tensor_var v);
+// `keep` of a value of the stage.
+schedule_cell *plan_kept_cell(const planner *p, const tensor_stage *st, tensor_val v);
+kept_place plan_kept_place(const schedule_cell *c);
+kept_place plan_take_kept(planner *p, schedule_cell *c);   // and its options, of which those without a pass are refused
+void plan_kept_options(planner *p, const schedule_cell *c);
 
 #endif

@@ -5,10 +5,6 @@
 //     kernel
 #include "base/planner.h"
 
-bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v) {
-    return st->loop != TENSOR_NO_LOOP && p->op->loops.data[st->loop].step == v;
-}
-
 uint32_t plan_left(const planner *p, const tensor_stage *st, tensor_var *vars) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < st->nleft; i++)

@@ -5,25 +5,6 @@
 
 #include <string.h>
 
-static tensor_var var_at(const tensor_stage *st, uint32_t i) {
-    return i < st->nleft ? st->left[i] : st->bound[i - st->nleft];
-}
-
-schedule_cell *plan_statement(const planner *p, const tensor_stage *st, schedule_verb verb,
-                              schedule_cell *after) {
-    for (uint32_t i = st->nleft + st->nbound; i-- > 0;) {   // what is reduced first
-        schedule_cell *c = schedule_find(p->s, st->name, verb, p->op->vars.data[var_at(st, i)].name);
-        if (c && !after) return c;
-        if (c == after) after = NULL;
-    }
-    return NULL;
-}
-
-span plan_statement_at(const planner *p, const tensor_stage *st, schedule_verb verb) {
-    const schedule_cell *c = plan_statement(p, st, verb, NULL);
-    return c ? c->at : p->s->at;
-}
-
 // ---- Why -------------------------------------------------------------------------------------------------
 typedef struct {
     uint32_t stages, inlined, with_index, outermost, left;   // that the statement covers
@@ -32,7 +13,7 @@ typedef struct {
 
 static bool has_index(const planner *p, const tensor_stage *st, const char *subject) {
     for (uint32_t i = 0; i < st->nleft + st->nbound; i++)
-        if (plan_index_is(p, subject, var_at(st, i))) return true;
+        if (plan_index_is(p, subject, plan_var_at(st, i))) return true;
     return false;
 }
 

@@ -40,11 +40,6 @@ bool plan_fusion_map(fusion *f, tensor_space domain) {
     return f->mapped && f->map.domain == domain;
 }
 
-bool plan_index_named(const char *index, const char *var) {
-    size_t n = strlen(index);
-    return !strncmp(index, var, n) && (!var[n] || var[n] == '\'');
-}
-
 static bool find_rows(fusion *f) {
     const char *index = f->cell ? schedule_value_of(f->cell, "at")->text : NULL;
     const tensor_stage *last = plan_deepest(f->p, &f->stages);

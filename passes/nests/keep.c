@@ -14,42 +14,9 @@ enum {
 };
 
 // ---- What the schedule says ------------------------------------------------------------------------------
-static kept_place place_of(const schedule_cell *c) {
-    const schedule_value *v = schedule_value_of(c, NULL);
-    if (!strcmp(v->text, "shared")) return KEPT_SHARED;
-    return !strcmp(v->text, "registers") ? KEPT_REGISTERS : KEPT_GLOBAL;
-}
-
-static void refuse_options(planner *p, const schedule_cell *c) {
-    for (uint32_t i = 0; i < c->nvalues && !c->consumed; i++) {
-        const char *option = c->values[i].keyword;
-        if (!option || !strcmp(option, "stages")) continue;
-        diagnostic *d = plan_refuse(p, E0530, c->at, "'%s' of 'keep' has no pass in this version", option);
-        if (d) diag_help(d, "leave it out, or compile with --no-schedule");
-    }
-}
-
-static kept_place take(planner *p, schedule_cell *c) {
-    if (!c) return KEPT_ANYWHERE;
-    refuse_options(p, c);
-    c->consumed = true;
-    return place_of(c);
-}
-
-static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_val v) {
-    schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_KEEP, st->name);
-    return c ? c : schedule_find(p->s, st->name, SCHEDULE_KEEP, p->op->vals.data[v].name);
-}
-
-kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v) {
-    for (uint32_t t = 0; t < st->ntargets; t++)
-        if (st->targets[t].val == v) return take(p, cell_of(p, st, v));
-    return KEPT_ANYWHERE;
-}
-
 bool plan_kept_apart(planner *p, const tensor_stage *st) {
-    const schedule_cell *c = cell_of(p, st, st->targets[0].val);
-    return c && place_of(c) != KEPT_REGISTERS && !strcmp(c->subject, st->name);
+    const schedule_cell *c = plan_kept_cell(p, st, st->targets[0].val);
+    return c && plan_kept_place(c) != KEPT_REGISTERS && !strcmp(c->subject, st->name);
 }
 
 static schedule_cell *input_cell(const planner *p, const stage_group *g, tensor_val v) {
@@ -73,9 +40,9 @@ bool plan_keeps_shared(planner *p, const stage_group *g) {
     for (tensor_val v = 0; v < p->op->nparams; v++) {
         schedule_cell *c = input_cell(p, g, v);
         if (!c) continue;
-        if (place_of(c) == KEPT_REGISTERS) refuse_options(p, c);   // axes/held.c takes it
-        else if (plan_fetches(p, g)) refuse_options(p, c);         // finish/fetch.c does
-        else shared |= take(p, c) == KEPT_SHARED;
+        if (plan_kept_place(c) == KEPT_REGISTERS) plan_kept_options(p, c);   // axes/held.c takes it
+        else if (plan_fetches(p, g)) plan_kept_options(p, c);         // finish/fetch.c does
+        else shared |= plan_take_kept(p, c) == KEPT_SHARED;
     }
     return shared;
 }
@@ -93,7 +60,7 @@ static const tensor_stage *reader_outside(const planner *p, const stage_group *g
 static void not_there(planner *p, const tensor_stage *st, tensor_val v, const stage_group *g,
                       const char *place) {
     const tensor_stage *reader = reader_outside(p, g, v);
-    diagnostic *d = plan_refuse(p, E0551, cell_of(p, st, v)->at, "'%s' cannot be kept in %s",
+    diagnostic *d = plan_refuse(p, E0551, plan_kept_cell(p, st, v)->at, "'%s' cannot be kept in %s",
                                 p->op->vals.data[v].name, place);
     if (!d) return;
     if (reader)
@@ -116,36 +83,6 @@ void plan_check_kept(planner *p, const stage_group *g) {
                 not_there(p, st, v, g, "registers");
         }
     }
-}
-
-// ---- Bounds ----------------------------------------------------------------------------------------------
-static int64_t smaller(int64_t a, int64_t b) { return !a || (b && b < a) ? b : a; }
-
-// max(map) <= k, in a precondition; 0: nothing says so.
-static int64_t bound_in(const planner *p, tensor_expr e, tensor_val map) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (n->op == TENSOR_AND_OP) return smaller(bound_in(p, n->args[0], map), bound_in(p, n->args[1], map));
-    if (n->op != TENSOR_LE_OP && n->op != TENSOR_LT_OP) return 0;
-    const tensor_node *x = tensor_node_at(p->op, n->args[0]), *k = tensor_node_at(p->op, n->args[1]);
-    bool largest = x->op == TENSOR_PREIMAGE_OP && x->imm2 == 0 && (tensor_val)x->imm.i == map;
-    return largest && k->op == TENSOR_CONST_OP ? k->imm.i - (n->op == TENSOR_LT_OP) : 0;
-}
-
-static int64_t bound_when(const size_expr *e, tensor_val map) {
-    if (e->len != 3 || e->data[0].kind != SZ_MAX_PREIMAGE || (tensor_val)e->data[0].value != map ||
-        e->data[1].kind != SZ_CONST)
-        return 0;
-    return e->data[2].kind == SZ_LE ? e->data[1].value : e->data[2].kind == SZ_LT ? e->data[1].value - 1 : 0;
-}
-
-int64_t plan_largest_row(const planner *p, tensor_val map) {
-    int64_t most = 0;
-    for (uint32_t i = 0; i < p->op->requires.len; i++)
-        most = smaller(most, bound_in(p, p->op->requires.data[i].holds, map));
-    for (uint32_t i = 0; i < p->s->when.len; i++)
-        if (p->s->when.data[i].kind == SCHEDULE_HOLDS)
-            most = smaller(most, bound_when(&p->s->when.data[i].holds, map));
-    return most;
 }
 
 // ---- Homes -----------------------------------------------------------------------------------------------
@@ -194,7 +131,7 @@ static int64_t bytes_of(const fusion *f, const kept_value *x, const char **open)
 
 static void refuse_shared(fusion *f, const kept_value *x, const char *open) {
     const tensor_val v = x->of == TENSOR_NO_VAL ? x->target->val : x->of;
-    const schedule_cell *c = x->of == TENSOR_NO_VAL ? cell_of(f->p, x->stage, v)
+    const schedule_cell *c = x->of == TENSOR_NO_VAL ? plan_kept_cell(f->p, x->stage, v)
                                                     : input_cell(f->p, &f->stages, v);
     const char *name = f->p->op->vals.data[v].name;
     diagnostic *d = NULL;
@@ -428,6 +365,6 @@ static void add_input(fusion *f, tensor_val v, const schedule_cell *c) {
 void plan_keep_inputs(fusion *f) {
     for (tensor_val v = f->p->op->nparams; v-- > 0;) {   // each comes first
         schedule_cell *c = input_cell(f->p, &f->stages, v);
-        if (c && place_of(c) != KEPT_REGISTERS && take(f->p, c) == KEPT_SHARED) add_input(f, v, c);
+        if (c && plan_kept_place(c) != KEPT_REGISTERS && plan_take_kept(f->p, c) == KEPT_SHARED) add_input(f, v, c);
     }
 }

@@ -236,13 +236,6 @@ loop_body *plan_nest_open(plan_nest *n, uint32_t level, loop_body *to) {
     return &node->body;
 }
 
-void plan_store(planner *p, loop_body *to, const uint32_t *stage) {
-    loop_node *n = loop_node_new(p->plan, LOOP_STORE, p->op->stages.data[*stage].at);
-    n->nstages = 1;
-    n->stages = stage;
-    loop_append(p->plan, to, n);
-}
-
 void plan_bound_vectors(planner *p, const tensor_stage *st) {
     for (uint32_t b = 0; b < st->nbound; b++) {
         index_cut c = plan_cut(p, st, st->bound[b], true);

@@ -11,96 +11,6 @@
 
 #include <string.h>
 
-// ---- What is asked ---------------------------------------------------------------------------------------
-static schedule_cell *split_cell(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_SPLIT, p->op->vars.data[v].name);
-}
-
-static schedule_cell *part_cell(const planner *p, const tensor_stage *st, tensor_var v) {
-    schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_BLOCK, p->op->vars.data[v].name);
-    return c ? c : split_cell(p, st, v);
-}
-
-int64_t plan_part_points(const planner *p, const tensor_stage *st) {
-    for (uint32_t b = 0; b < st->nbound && st->reducer != TENSOR_NO_REDUCER; b++) {
-        const schedule_cell *c = part_cell(p, st, st->bound[b]);
-        if (c) return schedule_number(c, NULL);
-    }
-    return 0;
-}
-
-static tensor_var part_variable(const planner *p, const tensor_stage *st) {
-    uint32_t b = 0;
-    while (!part_cell(p, st, st->bound[b])) b++;
-    return st->bound[b];
-}
-
-const plan_part *plan_part_of(const planner *p, uint32_t stage) {
-    for (uint32_t i = 0; i < p->parts.len; i++)
-        if (p->parts.data[i].stage == stage) return &p->parts.data[i];
-    return NULL;
-}
-
-static schedule_cell *combine_cell(const planner *p, const tensor_stage *st, tensor_var v) {
-    return schedule_find(p->s, st->name, SCHEDULE_COMBINE, p->op->vars.data[v].name);
-}
-
-bool plan_atomic(const planner *p, const tensor_stage *st) {
-    if (!plan_part_points(p, st)) return false;
-    const schedule_cell *c = combine_cell(p, st, part_variable(p, st));
-    return c && !strcmp(c->values[0].text, "atomic");
-}
-
-// A fused kernel owns its rows as a whole.
-void plan_check_part(planner *p, const tensor_stage *st, tensor_var v, bool walked) {
-    const schedule_cell *c = part_cell(p, st, v);
-    if (!c || walked) return;
-    bool split = c->verb == SCHEDULE_SPLIT;
-    diagnostic *d = plan_refuse(
-        p, E0530, c->at,
-        "'%s' along '%s' has no pass in this version: '%s' reduces it %s, or in a fused kernel",
-        schedule_verb_text(c->verb), plan_index_text(p, v), st->name,
-        split ? "without rows" : "by a key that is no index of its rows");
-    if (d)
-        diag_help(d, split ? "'block' takes parts of all its points"
-                           : "deal it out to groups and lanes of one block");
-}
-
-// Between lanes by shuffles, groups through shared memory, blocks by states in memory: the plan does so in
-// any case.
-void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c, bool runs) {
-    const char *name = plan_index_text(p, c->var);
-    schedule_cell *cell = combine_cell(p, st, c->var);
-    if (!cell) return;
-    cell->consumed = true;
-    const char *way = cell->values[0].text;
-    if (runs && strcmp(way, "staged") && strcmp(way, "atomic")) {
-        diagnostic *d = plan_refuse(
-            p, E0540, cell->at, "'%s' is how %s of one row meet, and those of '%s' walk rows of their own",
-            way, strcmp(way, "shuffle") ? "groups" : "lanes", name);
-        if (d) diag_help(d, "rows that are cut meet 'staged'");
-        return;
-    }
-    const struct {
-        const char *way, *between, *by;
-        bool there;
-    } ways[] = {{"shuffle", "lanes", "lanes", c->lanes > 1},
-                {"shared", "groups", "groups", c->groups > 1},
-                {"staged", "blocks", "block", c->block > 0 || split_cell(p, st, c->var)},
-                {"atomic", "blocks", "block", c->block > 0 || split_cell(p, st, c->var)}};
-    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (strcmp(way, ways[i].way)) continue;
-        if (ways[i].there) return;
-        diagnostic *d = plan_refuse(p, E0540, cell->at,
-                                    "'%s' is how %s meet, and '%s' is not dealt out to any", way,
-                                    ways[i].between, name);
-        if (d) diag_help(d, "deal it out with '%s', or leave 'combine' out", ways[i].by);
-        return;
-    }
-    diagnostic *d = plan_refuse(p, E0530, cell->at, "combining by '%s' has no pass in this version", way);
-    if (d) diag_help(d, "'combine %s staged' meets between blocks, and gives the same bits every time", name);
-}
-
 // ---- States that say whether they hold anything ----------------------------------------------------------
 static tensor_expr component(planner *p, tensor_opcode side, tensor_type t, uint32_t i) {
     return tensor_node_new(p->op, (tensor_node){.op = (uint16_t)side, .type = t, .imm.i = i});
@@ -203,13 +113,6 @@ static const tensor_expr *state_slots(planner *p, const tensor_stage *st, const 
     return slots;
 }
 
-static tensor_space parts_of(planner *p, tensor_space points, int64_t n) {
-    tensor_expr up = tensor_binary(p->op, TENSOR_ADD_OP, tensor_size(p->op, points, NO_SPAN),
-                                   tensor_int(p->op, n - 1), NO_SPAN);
-    return plan_space(p, arena_printf(p->arena, "%s.by%lld", p->op->spaces.data[points].name, (long long)n),
-                      tensor_binary(p->op, TENSOR_QUOT_OP, up, tensor_int(p->op, n), NO_SPAN));
-}
-
 // A reduction whose points a map sorts is cut by the map that is its key.
 static bool whole_ranges(planner *p, const tensor_stage *st, const schedule_cell *cell) {
     if (!plan_tiled(cell)) return true;
@@ -223,14 +126,14 @@ static bool whole_ranges(planner *p, const tensor_stage *st, const schedule_cell
 }
 
 static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
-    const schedule_cell *cell = part_cell(p, st, v);
+    const schedule_cell *cell = plan_part_cell(p, st, v);
     if (!whole_ranges(p, st, cell)) return false;
     const tensor_reducer *r = &p->op->reducers.data[st->reducer];
     diagnostic *d = NULL;
     tensor_var *left = ARENA_ARRAY(p->arena, tensor_var, st->nleft + 1);
     for (uint32_t b = 0; b < st->nbound && !p->failed; b++) {
-        if (st->bound[b] == v || !part_cell(p, st, st->bound[b])) continue;
-        d = plan_refuse(p, E0530, part_cell(p, st, st->bound[b])->at,
+        if (st->bound[b] == v || !plan_part_cell(p, st, st->bound[b])) continue;
+        d = plan_refuse(p, E0530, plan_part_cell(p, st, st->bound[b])->at,
                         "blocks along two indices that '%s' reduces have no pass in this version", st->name);
         if (d) diag_help(d, "leave '%s' to the threads of a block", p->op->vars.data[st->bound[b]].name);
     }
@@ -248,7 +151,7 @@ static bool may_be_cut(planner *p, const tensor_stage *st, tensor_var v) {
 
 // Whether parts may be combined as they come.
 static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *part, const row_class *rows) {
-    const schedule_cell *cell = combine_cell(p, st, part->var);
+    const schedule_cell *cell = plan_combine_cell(p, st, part->var);
     const char *fault = loop_atomic_fault(p->op, st), *name = plan_index_text(p, part->var);
     diagnostic *d = NULL;
     if (fault) d = plan_refuse(p, E0555, cell->at, "'%s' cannot be combined in memory: %s", st->name, fault);
@@ -268,24 +171,6 @@ static bool may_be_atomic(planner *p, const tensor_stage *st, const plan_part *p
     return !p->failed;
 }
 
-static tensor_var part_position(planner *p, const plan_part *part, tensor_space parts) {
-    return tensor_add_var(
-        p->op, arena_printf(p->arena, "%s.part'%u", p->op->vars.data[part->var].name, p->op->vars.len),
-        parts);
-}
-
-void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end) {
-    tensor_space parts = parts_of(p, points, n);
-    part->part = part_position(p, part, parts);
-    tensor_expr at = plan_wide(p, tensor_var_expr(p->op, part->part, NO_SPAN));
-    part->lo = tensor_binary(p->op, TENSOR_MUL_OP, at, tensor_int(p->op, n), NO_SPAN);
-    part->hi = tensor_binary(p->op, TENSOR_MIN_OP,
-                             tensor_binary(p->op, TENSOR_ADD_OP, part->lo, tensor_int(p->op, n), NO_SPAN),
-                             end, NO_SPAN);
-    part->first = tensor_int(p->op, 0);
-    part->end = tensor_size(p->op, parts, NO_SPAN);
-}
-
 // A range of all points.
 static void part_range(planner *p, plan_part *part, int64_t n) {
     tensor_space points = p->op->vars.data[part->var].space;
@@ -298,7 +183,7 @@ static bool map_of_rows(planner *p, const tensor_stage *st, tensor_var row, plan
         const tensor_node *rhs = tensor_node_at(p->op, st->keys[k].rhs);
         if (tensor_node_at(p->op, st->keys[k].lhs)->op == TENSOR_VAR_OP)
             return false;   // it leads to one point
-        if (!plan_map_of_key(p, st->keys[k].lhs, part_variable(p, st), m)) continue;
+        if (!plan_map_of_key(p, st->keys[k].lhs, plan_part_variable(p, st), m)) continue;
         return rhs->op == TENSOR_VAR_OP && (tensor_var)rhs->imm.i == row;
     }
     return false;
@@ -310,7 +195,7 @@ static bool outermost_rows(planner *p, const tensor_stage *st, const schedule_ce
     uint32_t n = 0;
     while (n < nleft && !map_of_rows(p, st, left[n], m)) n++;
     if (!n && nleft) return true;
-    if (n == nleft) return plan_check_part(p, st, part_variable(p, st), false), false;
+    if (n == nleft) return plan_check_part(p, st, plan_part_variable(p, st), false), false;
     const char *name = p->op->vars.data[left[n]].name;
     diagnostic *d = plan_refuse(
         p, E0530, split->at,
@@ -327,7 +212,7 @@ static void part_tile(planner *p, plan_part *part, tensor_var row, const plan_ma
     tensor_val begins = plan_tiles(p, PREPARED_TILE_BEGINS, m, n);
     tensor_expr v = tensor_var_expr(p->op, row, NO_SPAN);
     rows->order = plan_tiles(p, PREPARED_TILE_VALUES, m, n);
-    part->part = part_position(p, part, p->op->vals.data[rows->order].axes[0]);
+    part->part = plan_part_position(p, part, p->op->vals.data[rows->order].axes[0]);
     part->kind = PART_TILE;
     part->first = plan_offset_at(p, begins, v, 0);
     part->end = plan_offset_at(p, begins, v, 1);
@@ -371,8 +256,8 @@ static void refuse_class(planner *p, const schedule_cell *split, const row_class
 static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t sums, plan_part *part, row_class *rows) {
     const tensor_stage *st = &p->op->stages.data[first];
     int64_t n = plan_part_points(p, st);
-    *part = (plan_part){.var = part_variable(p, st)};
-    schedule_cell *split = split_cell(p, st, part->var);
+    *part = (plan_part){.var = plan_part_variable(p, st)};
+    schedule_cell *split = plan_split_cell(p, st, part->var);
     if (!split && plan_carries(p, st)) return plan_runs(p, st, part, rows);
     if (!split) return part_range(p, part, n), true;
     plan_map m;
@@ -394,8 +279,8 @@ static bool part_new(planner *p, const stage_group *g, uint32_t first, uint32_t 
 static bool add_states(planner *p, const stage_group *run, plan_part part) {
     for (uint32_t i = 0; i < run->len; i++) {
         tensor_stage *st = &p->op->stages.data[run->data[i]];
-        if (!may_be_cut(p, st, part_variable(p, st))) return false;
-        schedule_cell *cell = part_cell(p, st, part_variable(p, st));
+        if (!may_be_cut(p, st, plan_part_variable(p, st))) return false;
+        schedule_cell *cell = plan_part_cell(p, st, plan_part_variable(p, st));
         cell->consumed = true;
         part.stage = run->data[i];
         if (part.atomic) {
@@ -479,9 +364,9 @@ static bool refuse_unlike(planner *p, const stage_group *run) {
     const tensor_stage *first = &p->op->stages.data[run->data[0]];
     for (uint32_t i = 1; i < run->len; i++) {
         const tensor_stage *st = &p->op->stages.data[run->data[i]];
-        const schedule_cell *other = plan_part_points(p, st) ? part_cell(p, st, part_variable(p, st)) : NULL;
+        const schedule_cell *other = plan_part_points(p, st) ? plan_part_cell(p, st, plan_part_variable(p, st)) : NULL;
         if (plan_part_points(p, st) == plan_part_points(p, first)) continue;
-        const schedule_cell *own = part_cell(p, first, part_variable(p, first));
+        const schedule_cell *own = plan_part_cell(p, first, plan_part_variable(p, first));
         diagnostic *d = plan_refuse(p, E0541, own->at, "'split %s' is not the same for '%s' and '%s', which share one walk",
                                     own->subject, first->name, st->name);
         if (d && other) diag_note(d, other->at, "for '%s' it is said here", st->name);
@@ -505,7 +390,7 @@ bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *r
     if (refuse_unlike(p, &run)) return false;
     const char *name = plan_index_text(p, part->var);
     diagnostic *d = plan_refuse(
-        p, E0530, split_cell(p, st, part->var)->at,
+        p, E0530, plan_split_cell(p, st, part->var)->at,
         "'split' along '%s' has no pass in this version: the kernel has other sums, or "
         "what leads to its rows is no parameter",
         name);
@@ -513,22 +398,4 @@ bool plan_cut_walk(planner *p, const stage_group *g, uint32_t sums, row_class *r
         diag_help(d, "fuse the sums over '%s' and what is computed from them alone, or leave 'split' out",
                   name);
     return false;
-}
-
-loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part) {
-    loop_node *n = loop_node_new(p->plan, kind, p->op->stages.data[part->stage].at);
-    uint32_t *stage = ARENA_NEW(p->arena, uint32_t);
-    *stage = part->stage;
-    n->nstages = 1;
-    n->stages = stage;
-    n->nstates = part->nstates;
-    n->states = part->states;
-    return n;
-}
-
-// A carry has stored what it knows.
-void plan_leave_state(planner *p, loop_body *to, uint32_t stage) {
-    const plan_part *part = plan_part_of(p, stage);
-    loop_node_kind kind = part->atomic ? LOOP_COMBINE : LOOP_STORE_STATE;
-    if (part->kind != PART_RUNS) loop_append(p->plan, to, plan_states(p, kind, part));
 }

@@ -299,12 +299,6 @@ bool plan_counted(const planner *p, const char *stage) {
     return false;
 }
 
-bool plan_finishes(const planner *p, const char *stage) {
-    for (uint32_t i = 0; i < p->finished.len; i++)
-        if (!strcmp(p->finished.data[i], stage)) return true;
-    return false;
-}
-
 // ---- Which -----------------------------------------------------------------------------------------------
 // `else` that says what is stored anyway where there is nothing.
 static void drop_else(planner *p, tensor_stage *st) {

@@ -10,24 +10,14 @@
 
 #include <string.h>
 
-static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
-
 static schedule_cell *online_cell(const planner *p, uint32_t stage) {
-    const char *name = stage_of(p, stage)->name;
+    const char *name = plan_stage(p, stage)->name;
     return schedule_find(p->s, name, SCHEDULE_ONLINE, name);
 }
 
 static bool is_max(const planner *p, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
 }
-
-static bool has_name(const char *const *names, uint32_t n, const char *name) {
-    for (uint32_t i = 0; i < n; i++)
-        if (!strcmp(names[i], name)) return true;
-    return false;
-}
-
-bool plan_is_online(const planner *p, uint32_t stage) { return has_name(p->online.data, p->online.len, stage_of(p, stage)->name); }
 
 // ---- The walk --------------------------------------------------------------------------------------------
 static const char *walked_index(const schedule_cell *fuse) {
@@ -36,14 +26,14 @@ static const char *walked_index(const schedule_cell *fuse) {
 }
 
 bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage) {
-    const tensor_stage *st = stage_of(p, stage);
+    const tensor_stage *st = plan_stage(p, stage);
     const char *index = walked_index(fuse);
     return index && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 && plan_fuses(p, fuse, stage) &&
            plan_index_named(index, p->op->vars.data[st->bound[0]].name);
 }
 
 static bool of_edges(const planner *p, const schedule_cell *fuse, uint32_t stage) {
-    const tensor_stage *st = stage_of(p, stage);
+    const tensor_stage *st = plan_stage(p, stage);
     const char *index = walked_index(fuse);
     return index && st->nleft && plan_index_named(index, p->op->vars.data[st->left[0]].name);
 }
@@ -51,7 +41,7 @@ static bool of_edges(const planner *p, const schedule_cell *fuse, uint32_t stage
 // What is known after the walk: its reductions, but maxima found on the run, and what rows make of those.
 bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage) {
     if (plan_walks_at(p, fuse, stage)) return !plan_is_online(p, stage);
-    const tensor_stage *st = stage_of(p, stage);
+    const tensor_stage *st = plan_stage(p, stage);
     if (st->reducer != TENSOR_NO_REDUCER || of_edges(p, fuse, stage) || !plan_fuses(p, fuse, stage)) return false;
     for (uint32_t i = 0; i < stage; i++)
         if (plan_reads_stage(p, stage, i) && (plan_walks_at(p, fuse, i) || plan_final_after(p, fuse, i))) return true;
@@ -80,7 +70,7 @@ bool plan_online_inlines(const planner *p, uint32_t stage) {
 
 // ---- Legality --------------------------------------------------------------------------------------------
 static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
-    const tensor_stage *st = stage_of(p, stage), *m = stage_of(p, maximum);
+    const tensor_stage *st = plan_stage(p, stage), *m = plan_stage(p, maximum);
     const schedule_cell *c = online_cell(p, maximum);
     tensor_val v = m->targets[0].val;
     bool sum = plan_adds(p, st) && !st->nelse, all = !st->nfilters && !m->nfilters;
@@ -100,7 +90,7 @@ static bool check_reader(planner *p, uint32_t maximum, uint32_t stage) {
 }
 
 static bool check_found(planner *p, uint32_t stage) {
-    const tensor_stage *st = stage_of(p, stage);
+    const tensor_stage *st = plan_stage(p, stage);
     schedule_cell *c = online_cell(p, stage);
     if (!is_found(p, stage)) {
         diagnostic *d = plan_refuse(p, E0550, c->at,
@@ -121,11 +111,11 @@ static bool check_found(planner *p, uint32_t stage) {
 static void find_online(planner *p) {
     for (uint32_t i = 0; i < p->op->stages.len && !p->failed; i++) {
         schedule_cell *c = online_cell(p, i);
-        if (!c || stage_of(p, i)->reducer == TENSOR_NO_REDUCER || !check_found(p, i)) continue;
+        if (!c || plan_stage(p, i)->reducer == TENSOR_NO_REDUCER || !check_found(p, i)) continue;
         c->consumed = true;
-        if (!is_max(p, stage_of(p, i))) continue;
-        VEC_PUSH(p->arena, &p->online, stage_of(p, i)->name);
-        if (schedule_value_of(c, "behind")) VEC_PUSH(p->arena, &p->behind, stage_of(p, i)->name);
+        if (!is_max(p, plan_stage(p, i))) continue;
+        VEC_PUSH(p->arena, &p->online, plan_stage(p, i)->name);
+        if (schedule_value_of(c, "behind")) VEC_PUSH(p->arena, &p->behind, plan_stage(p, i)->name);
     }
 }
 
@@ -135,7 +125,7 @@ static void check_maxima(planner *p) {
         for (uint32_t i = 0; fuse && i < p->op->stages.len && !p->failed; i++)
             if (i != m && plan_walks_at(p, fuse, i) && plan_reads_stage(p, i, m)) {
                 check_reader(p, m, i);
-                VEC_PUSH(p->plan->arena, &p->plan->relative, stage_of(p, i)->name);
+                VEC_PUSH(p->plan->arena, &p->plan->relative, plan_stage(p, i)->name);
             }
     }
 }
@@ -159,7 +149,7 @@ void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *
     for (uint32_t i = 0; i < n; i++) {
         bool followed = false;
         for (uint32_t k = 0; k < n; k++) followed |= follows(p, stages[k], stages[i]);
-        if (followed) all[reduce->nmaxima++] = (loop_maximum){.stage = stages[i], .behind = has_name(p->behind.data, p->behind.len, stage_of(p, stages[i])->name)};
+        if (followed) all[reduce->nmaxima++] = (loop_maximum){.stage = stages[i], .behind = plan_has_name(p->behind.data, p->behind.len, plan_stage(p, stages[i])->name)};
     }
     reduce->maxima = all;
 }

@@ -7,49 +7,7 @@
 typedef struct {
     planner *p;
     tensor_val val, own;
-    bool found;
 } replacing;
-
-static bool reads(void *user, const tensor_node *load) {
-    replacing *r = user;
-    r->found |= (tensor_val)load->imm.i == r->val;
-    return true;
-}
-
-bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v) {
-    replacing r = {NULL, v, 0, false};
-    plan_loads(p, st, reads, &r);
-    return r.found;
-}
-
-bool plan_read_by(const planner *p, uint32_t stage, tensor_val v) {
-    return plan_reads_val(p, &p->op->stages.data[stage], v);
-}
-
-static bool fills(const planner *p, uint32_t stage, tensor_val v) {
-    const tensor_stage *st = &p->op->stages.data[stage];
-    for (uint32_t t = 0; t < st->ntargets; t++)
-        if (st->targets[t].val == v) return true;
-    return false;
-}
-
-// Or filled in part: the parts meet in memory.
-bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v) {
-    for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        bool here = false;
-        for (uint32_t k = 0; k < g->len; k++) here |= g->data[k] == i;
-        if (!here && !plan_inlined(p, i) && (plan_read_by(p, i, v) || fills(p, i, v))) return true;
-    }
-    for (uint32_t i = 0; i < p->op->vals.len; i++)
-        for (uint32_t k = 0; k < p->op->vals.data[i].nkeys; k++)
-            if (p->op->vals.data[i].keys[k] == v) return true;
-    return false;
-}
-
-// A value of a round of a recurrence may be the next round's, too.
-bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st, tensor_val v) {
-    return p->op->vals.data[v].role == VAL_STAGE && st->loop == TENSOR_NO_LOOP && !plan_read_outside(p, g, v);
-}
 
 // What a load of v gives, from the value before it was rounded.
 static tensor_expr as_stored(void *user, tensor_expr load) {
@@ -159,7 +117,7 @@ static void privatise(planner *p, stage_group *g, uint32_t at, uint32_t target) 
     for (uint32_t i = 0; i < st.ntargets; i++) targets[i] = st.targets[i];
     targets[target].val = own;
     p->op->stages.data[g->data[at]].targets = targets;
-    replacing r = {p, v, own, false};
+    replacing r = {p, v, own};
     for (uint32_t i = at + 1; i < g->len; i++) plan_replace_loads(p, g->data[i], as_stored, &r);
     plan_insert_stage(p, g, g->data[at] + 1, copy);
 }

@@ -210,9 +210,3 @@ void plan_recompute(planner *p) {
     for (uint32_t i = p->op->stages.len; i-- > 0 && !p->failed;)
         if (!plan_inlined(p, i) && plan_may_recompute(p, &p->op->stages.data[i])) compute_again(p, i);
 }
-
-const schedule_cell *plan_again_in(const planner *p, const char *stage) {
-    for (uint32_t i = 0; i < p->again.len; i++)
-        if (!strcmp(p->again.data[i].stage, stage)) return p->again.data[i].walk;
-    return NULL;
-}

@@ -291,12 +291,6 @@ static bool inlines(planner *p, const tensor_stage *st) {
     return cost <= INLINE_COST / 2 || !read_again(p, st);
 }
 
-bool plan_inlined(const planner *p, uint32_t stage) {
-    const tensor_stage *st = &p->op->stages.data[stage];
-    const loop_value *w = &p->plan->values.data[st->targets[0].val];
-    return w->home == LOOP_INLINE && w->stage == stage;
-}
-
 // ---- The whole -------------------------------------------------------------------------------------------
 static const tensor_expr *rewrite_list(planner *p, const tensor_expr *e, uint32_t n, const tensor_expr *vars,
                                        const tensor_stage *keys) {
@@ -402,51 +396,4 @@ void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *
     st.filters = replaced(p, st.filters, st.nfilters, by, user);
     st.orelse = replaced(p, st.orelse, st.nelse, by, user);
     p->op->stages.data[stage] = st;
-}
-
-// ---- Looking at expressions ------------------------------------------------------------------------------
-static bool mentions(const planner *p, tensor_expr e, tensor_var v, uint8_t *seen) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v) return true;
-    if (seen[e]) return false;
-    seen[e] = 1;
-    for (uint32_t i = 0; i < n->nargs; i++)
-        if (mentions(p, n->args[i], v, seen)) return true;
-    return false;
-}
-
-// Questions are asked by the thousand: what they mark goes at their end, not with the arena.
-static uint8_t *none_seen(const planner *p) {
-    uint8_t *seen = xmalloc(p->op->exprs.len + 1);
-    return memset(seen, 0, p->op->exprs.len + 1);
-}
-
-bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) {
-    uint8_t *seen = none_seen(p);
-    bool does = mentions(p, e, v, seen);
-    free(seen);
-    return does;
-}
-
-static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user, uint8_t *seen) {
-    const tensor_node *n = tensor_node_at(p->op, e);
-    if (seen[e]) return true;
-    seen[e] = 1;
-    if (n->op == TENSOR_LOAD_OP && !visit(user, n)) return false;
-    for (uint32_t i = 0; i < n->nargs; i++)
-        if (!loads_in(p, n->args[i], visit, user, seen)) return false;
-    return true;
-}
-
-bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user) {
-    uint8_t *seen = none_seen(p);
-    bool all = true;
-    for (uint32_t i = 0; i < st->nbody; i++) all = all && loads_in(p, st->body[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nfilters; i++) all = all && loads_in(p, st->filters[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nelse; i++) all = all && loads_in(p, st->orelse[i], visit, user, seen);
-    for (uint32_t i = 0; i < st->nkeys; i++)
-        all = all && loads_in(p, st->keys[i].lhs, visit, user, seen) &&
-              loads_in(p, st->keys[i].rhs, visit, user, seen);
-    free(seen);
-    return all;
 }

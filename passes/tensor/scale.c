@@ -367,12 +367,3 @@ bool plan_divides(const planner *p, uint32_t stage) {
     const char *name = arena_printf(p->arena, "%s.unscaled", p->op->stages.data[stage].name);
     return !strcmp(p->op->stages.data[stage + 1].name, name);
 }
-
-uint32_t plan_every(const planner *p, const tensor_stage *st) {
-    for (uint32_t i = 0; i < p->scaled.len; i++)
-        if (!strcmp(p->scaled.data[i], st->name)) {
-            const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_ACCUMULATE, NULL);
-            return c ? (uint32_t)schedule_number(c, "every") : 0;
-        }
-    return 0;
-}

@@ -1,0 +1,154 @@
+// What stages read: loads of a value, mentions of an index, and what becomes of a stage that others read.
+#include "base/planner.h"
+
+#include <stdlib.h>
+
+#include <string.h>
+
+bool plan_inlined(const planner *p, uint32_t stage) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    const loop_value *w = &p->plan->values.data[st->targets[0].val];
+    return w->home == LOOP_INLINE && w->stage == stage;
+}
+
+static bool mentions(const planner *p, tensor_expr e, tensor_var v, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v) return true;
+    if (seen[e]) return false;
+    seen[e] = 1;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (mentions(p, n->args[i], v, seen)) return true;
+    return false;
+}
+
+// Questions are asked by the thousand: what they mark goes at their end, not with the arena.
+static uint8_t *none_seen(const planner *p) {
+    uint8_t *seen = xmalloc(p->op->exprs.len + 1);
+    return memset(seen, 0, p->op->exprs.len + 1);
+}
+
+bool plan_mentions(const planner *p, tensor_expr e, tensor_var v) {
+    uint8_t *seen = none_seen(p);
+    bool does = mentions(p, e, v, seen);
+    free(seen);
+    return does;
+}
+
+static bool loads_in(const planner *p, tensor_expr e, plan_visit *visit, void *user, uint8_t *seen) {
+    const tensor_node *n = tensor_node_at(p->op, e);
+    if (seen[e]) return true;
+    seen[e] = 1;
+    if (n->op == TENSOR_LOAD_OP && !visit(user, n)) return false;
+    for (uint32_t i = 0; i < n->nargs; i++)
+        if (!loads_in(p, n->args[i], visit, user, seen)) return false;
+    return true;
+}
+
+bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user) {
+    uint8_t *seen = none_seen(p);
+    bool all = true;
+    for (uint32_t i = 0; i < st->nbody; i++) all = all && loads_in(p, st->body[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nfilters; i++) all = all && loads_in(p, st->filters[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nelse; i++) all = all && loads_in(p, st->orelse[i], visit, user, seen);
+    for (uint32_t i = 0; i < st->nkeys; i++)
+        all = all && loads_in(p, st->keys[i].lhs, visit, user, seen) &&
+              loads_in(p, st->keys[i].rhs, visit, user, seen);
+    free(seen);
+    return all;
+}
+
+typedef struct {
+    tensor_val val;
+    bool found;
+} search;
+
+static bool reads(void *user, const tensor_node *load) {
+    search *s = user;
+    s->found |= (tensor_val)load->imm.i == s->val;
+    return true;
+}
+
+bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v) {
+    search s = {v, false};
+    plan_loads(p, st, reads, &s);
+    return s.found;
+}
+
+bool plan_read_by(const planner *p, uint32_t stage, tensor_val v) {
+    return plan_reads_val(p, &p->op->stages.data[stage], v);
+}
+
+static bool fills(const planner *p, uint32_t stage, tensor_val v) {
+    const tensor_stage *st = &p->op->stages.data[stage];
+    for (uint32_t t = 0; t < st->ntargets; t++)
+        if (st->targets[t].val == v) return true;
+    return false;
+}
+
+// Or filled in part: the parts meet in memory.
+bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) {
+        bool here = false;
+        for (uint32_t k = 0; k < g->len; k++) here |= g->data[k] == i;
+        if (!here && !plan_inlined(p, i) && (plan_read_by(p, i, v) || fills(p, i, v))) return true;
+    }
+    for (uint32_t i = 0; i < p->op->vals.len; i++)
+        for (uint32_t k = 0; k < p->op->vals.data[i].nkeys; k++)
+            if (p->op->vals.data[i].keys[k] == v) return true;
+    return false;
+}
+
+// A value of a round of a recurrence may be the next round's, too.
+bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st, tensor_val v) {
+    return p->op->vals.data[v].role == VAL_STAGE && st->loop == TENSOR_NO_LOOP && !plan_read_outside(p, g, v);
+}
+
+typedef struct {
+    const planner *p;
+    tensor_var last, other;
+    int64_t n;   // accesses that end on `last` and mention the other
+} endings;
+
+static bool ends(void *user, const tensor_node *load) {
+    endings *x = user;
+    const tensor_node *last = load->nargs ? tensor_node_at(x->p->op, load->args[load->nargs - 1]) : NULL;
+    bool mentions = false;
+    for (uint32_t i = 0; i + 1 < load->nargs; i++) mentions |= plan_mentions(x->p, load->args[i], x->other);
+    x->n += mentions && last->op == TENSOR_VAR_OP && (tensor_var)last->imm.i == x->last;
+    return true;
+}
+
+int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other) {
+    endings x = {p, last, other, 0};
+    plan_loads(p, st, ends, &x);
+    return x.n;
+}
+
+uint32_t plan_every(const planner *p, const tensor_stage *st) {
+    for (uint32_t i = 0; i < p->scaled.len; i++)
+        if (!strcmp(p->scaled.data[i], st->name)) {
+            const schedule_cell *c = schedule_find(p->s, st->name, SCHEDULE_ACCUMULATE, NULL);
+            return c ? (uint32_t)schedule_number(c, "every") : 0;
+        }
+    return 0;
+}
+
+bool plan_finishes(const planner *p, const char *stage) {
+    for (uint32_t i = 0; i < p->finished.len; i++)
+        if (!strcmp(p->finished.data[i], stage)) return true;
+    return false;
+}
+
+bool plan_has_name(const char *const *names, uint32_t n, const char *name) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(names[i], name)) return true;
+    return false;
+}
+
+bool plan_is_online(const planner *p, uint32_t stage) { return plan_has_name(p->online.data, p->online.len, plan_stage(p, stage)->name); }
+
+const schedule_cell *plan_again_in(const planner *p, const char *stage) {
+    for (uint32_t i = 0; i < p->again.len; i++)
+        if (!strcmp(p->again.data[i].stage, stage)) return p->again.data[i].walk;
+    return NULL;
+}

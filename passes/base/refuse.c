@@ -1,0 +1,69 @@
+// A planner for a schedule, and what it refuses: the diagnostic, and the stage that is to blame.
+#include "base/planner.h"
+
+#include <string.h>
+
+diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {
+    p->failed = true;
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(p->arena, format, args);
+    va_end(args);
+    if (p->s->automatic) {
+        plan_note_refused(p, text);
+        return NULL;
+    }
+    return diag(p->ds, code, at, "%s", text);
+}
+
+static bool has_name(const planner *p, const tensor_stage *st, uint32_t n, const char *name) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(p->op->vars.data[i < st->nleft ? st->left[i] : st->bound[i - st->nleft]].name, name)) return true;
+    return false;
+}
+
+// y[e] = … sum{e : dst[e] == src[e]} …, as a function that is called makes it: cells about the one index would hold for the other.
+static void name_apart(planner *p) {
+    for (uint32_t s = 0; s < p->op->stages.len; s++) {
+        const tensor_stage *st = &p->op->stages.data[s];
+        for (uint32_t b = 0; b < st->nbound; b++) {
+            tensor_var_info *v = &p->op->vars.data[st->bound[b]];
+            const char *name = v->name;
+            for (uint32_t k = 2; has_name(p, st, st->nleft + b, v->name); k++) v->name = arena_printf(p->arena, "%s_%u", name, k);
+        }
+    }
+}
+
+planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
+                 version_facts *facts) {
+    loop_plan *plan = loop_plan_new(a, op);
+    planner p = {.arena = a,
+                 .ds = ds,
+                 .plan = plan,
+                 .op = plan->op,
+                 .s = s,
+                 .machine = m,
+                 .facts = facts,
+                 .nspaces = op->spaces.len};
+    plan->any_strides = facts->any_strides;
+    if (s->names_apart) name_apart(&p);
+    return p;
+}
+
+void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other) { p->blamed = one > other ? one : other; }
+
+uint32_t plan_name_place(const stage_names *g, const char *name) {
+    uint32_t i = 0;
+    while (i + 1 < g->len && strcmp(g->data[i], name)) i++;
+    return i;
+}
+
+void plan_note_refused(planner *p, const char *text) {
+    version_facts *f = p->facts;
+    if (f->refused) return;
+    f->refused = text;
+    f->refused_fused = p->fused_at_hand;
+    for (uint32_t i = 0; p->at_hand && i < p->at_hand->len; i++)
+        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].name);
+    f->refused_at = plan_name_place(&f->refused_group, p->blamed ? p->blamed->name : "");
+}
