@@ -2,6 +2,11 @@
 // contractions of which it says no more than `mma`, and blocks for the outermost index of those it does. Of spmm, an empty schedule gets all that the default says of y, and
 // `groups v 4;` gets `y: block v 4`.
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "axes/axes.h"
+#include "nests/nests.h"
+#include "planning.h"
 
 static const schedule_verb dealing[] = {
     SCHEDULE_BLOCK,   SCHEDULE_SPLIT,  SCHEDULE_GROUPS,    SCHEDULE_TILE,   SCHEDULE_LANES,

@@ -2,7 +2,7 @@
 #ifndef GNNC_PLAN_ILLEGAL_H
 #define GNNC_PLAN_ILLEGAL_H
 
-#include "base/planner.h"
+#include "planning.h"
 
 // A plan, legal or not: *fault says why it does not verify, or stays. NULL: a statement was refused.
 loop_plan *plan_try(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts,

@@ -1,46 +1,15 @@
 // A loop plan from an op and a schedule: which stages make a kernel, and the kernels in their order.
 #include "illegal.h"
-#include "loop/launch.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+#include "axes/axes.h"
+#include "nests/nests.h"
+#include "loop/loop.h"
+#include "planning.h"
 
 #include <stdarg.h>
 #include <string.h>
-
-static const machine machines[] = {
-#define MACHINE(name, gpu, lanes, max_threads, max_registers, shared_bytes, group_shared_bytes,              \
-                vector_bytes, register_bytes, aligned, points, block_points, block_threads)                                           \
-    {name,                                                                                                   \
-     gpu,                                                                                                    \
-     lanes,                                                                                                  \
-     max_threads,                                                                                            \
-     max_registers,                                                                                          \
-     shared_bytes,                                                                                           \
-     group_shared_bytes,                                                                                     \
-     vector_bytes,                                                                                           \
-     register_bytes,                                                                                         \
-     aligned,                                                                                                \
-     points,                                                                                                 \
-     block_points,                                                                                           \
-     block_threads,                                                                                          \
-     0,                                                                                                      \
-     false,                                                                                                  \
-     NULL},
-#include "default/machine.def"
-};
-
-const machine *machine_find(const char *name) {
-    for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++)
-        if (!strcmp(machines[i].name, name)) return &machines[i];
-    return NULL;
-}
-
-const machine *machine_with(arena *a, const char *name, const pass_options *o) {
-    machine *m = ARENA_NEW(a, machine);
-    *m = *machine_find(name);
-    if (m->gpu && o->block_threads) m->block_threads = o->block_threads;
-    if (m->gpu) m->sm = o->sm, m->own = o->own;
-    m->refused = o->refused;
-    return m;
-}
 
 static void flush(planner *p, stage_group *g) {
     p->at_hand = g;

@@ -1,7 +1,8 @@
 // What the default does where a kernel of it was refused: its stages are taken apart, the refused one first, so that each has numbers of
 // its own; rows of a stage that is refused by itself are dealt out as if none was long, and else its points as the naive plan does.
 //     a, b, c in a kernel, of which c is refused   →  a, b   c   →  a, b   c by a thread a point
-#include "base/planner.h"
+#include "planning.h"
+#include "base/base.h"
 
 #include <string.h>
 

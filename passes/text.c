@@ -1,6 +1,7 @@
 // Loop plans that were read from text, as a program: versions guarded as the text says and where vectors take something for
 // granted, then the naive plan.
-#include "base/planner.h"
+#include "planning.h"
+#include "base/base.h"
 
 typedef struct {
     tensor_var var;   // stands for the position of a loop with vectors

@@ -1,6 +1,6 @@
 // Versions: a program that takes the first way whose guards hold: the file's schedules, the default ones
 // where none of those fits all data, and at last the naive plan.
-#include "base/planner.h"
+#include "planning.h"
 
 #include <string.h>
 

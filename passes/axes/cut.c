@@ -1,7 +1,9 @@
 // How an index is dealt out: its cells as the digits of a loop, innermost first:
 //     block 64, groups 4, registers 2, lanes 8, vector 4  →  [vector 4, register 2, lane 8, serial … , group
 //     4, block]
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

@@ -11,7 +11,9 @@
 //     for v.cut in 0 .. at_least(dst, 65) [block] { let v = part_rows[part_heads[v.cut]]
 //       reduce y { for e.part in part_heads[v.cut] .. part_heads[v.cut + 1] { contribute y (…[e.part]) } }
 //       store y }
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 bool plan_begins_at_0(const planner *p, const row_class *rows) {
     const tensor_node *begin = rows->lo ? tensor_node_at(p->op, rows->lo) : NULL;

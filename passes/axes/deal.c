@@ -2,7 +2,9 @@
 // all of them agree on.
 //     lanes f 32 … groups v 4  →  kernel … threads 128 lanes 32 { for v … [group 4, …] { for f … [lane 32, …]
 //     {
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 typedef plan_nest nest;
 typedef plan_dealing dealing;

@@ -2,7 +2,9 @@
 // once hold all four states, and would each compute and mask four times what follows. Dealt, a lane goes on
 // with one of them; the butterfly that combines the lanes halves the states as it goes, so it has fewer
 // shuffles, too.
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 struct dealt_loop {
     loop_node *loop;

@@ -3,7 +3,9 @@
 //     for v in 0 .. size(V) [lane 32, group 8, block] { for h in 0 .. size(H) [serial] { … } }
 //  →  for v.h in 0 .. size(V.H) [lane 32, group 8, block] { let h = mod(v.h, size(H))  let v = quot(v.h,
 //  size(H)) … }
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

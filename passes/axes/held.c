@@ -2,7 +2,8 @@
 // What is read of them at the index, and otherwise where all lanes of the walk are, is loaded for a tile at
 // once.
 //     tile e 32;  keep src registers;  →  for e in … [serial 32, serial] hold (src[e]) lanes 32 { … }
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -5,7 +5,9 @@
 // A reduced index goes outside a left one where that one's points are all held at once, by blocks, threads
 // and registers: what was serial of it is written out, and each point has an accumulator while the other is
 // walked.
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

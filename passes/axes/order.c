@@ -3,7 +3,9 @@
 //     order v by degree(dst, v) desc            →  for p in 0 .. size(V) { let v = order_desc.degrees.dst[p]
 //     … } bucket v by degree(dst, v) at 32 use A, B  →  the kernel twice: p in at_least(dst, 32) .. size(V)
 //     by A, from 0 by B
-#include "loop/launch.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "axes/axes.h"
 
 #include <string.h>
 

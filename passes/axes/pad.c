@@ -3,7 +3,8 @@
 // plan's own hold it, results and sums do not (HalfGNN pads odd feature lengths so that pairs are loaded and
 // stored at once).
 //     pad f 8   →  for f in 0 .. size(F) pad 8 [vector 8, …]   and   padded h[1, 8]
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
 
 static schedule_cell *cell_of(const planner *p, const tensor_stage *st, tensor_var v) {
     return schedule_find(p->s, st->name, SCHEDULE_PAD, p->op->vars.data[v].name);

@@ -1,7 +1,8 @@
 // Arrays the runtime prepares for a plan, as values of its op: offsets.dst, order.dst, compose.dst.type. A
 // key is walked by them where its map is known when the plan is made: a parameter, a composition of
 // parameters, classes of tuples.
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
 
 #include <string.h>
 

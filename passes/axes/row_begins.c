@@ -6,7 +6,8 @@
 //         given offsets.dst[v] = row_begins.dst.order_desc.degrees.dst[p]
 //         given offsets.dst[v + 1] = row_ends.dst.order_desc.degrees.dst[p]
 //         … for e in offsets.dst[v] .. offsets.dst[v + 1] { … }
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
 
 typedef VEC(tensor_val) val_list;
 typedef struct {

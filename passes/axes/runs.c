@@ -8,7 +8,10 @@
 //       carry y by dst[e] first (…first[b]) last (…last[b]) { for e in b * 64 .. … } }
 //     for v … { if (empty, or first[v] / 64 < last[v] / 64) {
 //       reduce y { contribute y (…last[…])  for b … { contribute y (…first[b]) } }  store y } }
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 // ---- Participants ----------------------------------------------------------------------------------------
 static bool check_rows(planner *p, const tensor_stage *st, const schedule_cell *block,

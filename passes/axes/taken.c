@@ -1,6 +1,9 @@
 // The kernel that takes up what parts of a reduction left: how its results, and the parts, are dealt out.
 //     for f … { reduce y { for b in 0 .. size(N.by4096) … { contribute y (y.N.by4096.0[b, f]) } }  store y }
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 bool plan_takes_up(const planner *p, const tensor_stage *st) {
     return !p->leaving && plan_part_of(p, (uint32_t)(st - p->op->stages.data));

@@ -6,7 +6,9 @@
 //                              … [serial 32, whole] { given type[e] = e.type … w[type[e], k, q] …
 //     block e 32 by type tiles 8  →  for e.tile in … [group 8, block] { …
 // The largest values first are those of another map: their numbers in the order of their sizes, descending.
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 

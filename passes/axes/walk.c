@@ -1,7 +1,9 @@
 // The loops of a reduction. Each bound variable is walked by a key where one says which points remain: the
 // preimage of a prepared map as a range of its offsets, or a single point; else its whole space. Other keys
 // and filters are tests.
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 typedef struct {
     planner *p;

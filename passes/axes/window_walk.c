@@ -9,7 +9,9 @@
 //           without f { reduce s by m16n8k16.f16 (v, e.slot, d) { … }  store s }
 //           if … { contribute m  contribute y } } }
 //       again { for e in offsets.dst[v] .. offsets.dst[v + 1] { without f { … }  contribute y } } }
-#include "base/planner.h"
+#include "axes/axes.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // What a version takes for granted and the launcher checks: vectors fall on their alignment, arrays that are
 // walked step by step are packed, offsets fit 31 bits, there is a point to walk.
-#include "base/planner.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Where the schedule keeps a value, and the longest row that a map can have.
-#include "base/planner.h"
+#include "base/base.h"
 
 #include <string.h>
 

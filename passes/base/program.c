@@ -1,5 +1,6 @@
 // Of a program, what every version of it shares: spaces, parameters, preconditions; and sizes in postfix.
 #include "plan.h"
+#include "base/base.h"
 
 static size_token_kind size_token_of(tensor_opcode op) {
     switch (op) {

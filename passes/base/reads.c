@@ -1,5 +1,5 @@
 // What stages read: loads of a value, mentions of an index, and what becomes of a stage that others read.
-#include "base/planner.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 
@@ -151,4 +151,15 @@ const schedule_cell *plan_again_in(const planner *p, const char *stage) {
     for (uint32_t i = 0; i < p->again.len; i++)
         if (!strcmp(p->again.data[i].stage, stage)) return p->again.data[i].walk;
     return NULL;
+}
+
+// What maps lead from or into is walked by rows; other axes are dense.
+bool plan_dense(const planner *p, tensor_var v) {
+    tensor_space s = p->op->vars.data[v].space;
+    for (tensor_val x = 0; x < p->op->vals.len; x++) {
+        const tensor_val_info *i = &p->op->vals.data[x];
+        if (i->type == DT_INDEX && i->role != VAL_PREPARED && (i->into == s || (i->rank && i->axes[0] == s)))
+            return false;
+    }
+    return true;
 }

@@ -1,5 +1,5 @@
 // A planner for a schedule, and what it refuses: the diagnostic, and the stage that is to blame.
-#include "base/planner.h"
+#include "base/base.h"
 
 #include <string.h>
 

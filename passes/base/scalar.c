@@ -1,5 +1,6 @@
 // See scalar.h.
 #include "base/scalar.h"
+#include "base/base.h"
 
 // ---- What must not be evaluated where its condition fails ------------------------------------------------
 static uint8_t none_facts(const tensor_op *op, const uint8_t *of, const tensor_node *x) {

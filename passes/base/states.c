@@ -1,5 +1,5 @@
 // Parts of reductions: which part of a stage is made, where its state is left, and the store of a result.
-#include "base/planner.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // What the schedule says: its words for indices, and the statement that deals one out.
-#include "base/planner.h"
+#include "base/base.h"
 
 #include <string.h>
 

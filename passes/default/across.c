@@ -4,6 +4,8 @@
 //     dt[h] = sum {e, d} g[dst[e], h, d] * x[src[e], h, d]
 //  →  block e 256  groups e 8  vector d 4  lanes d 4  lanes h 4  lanes e 2
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 
@@ -27,7 +29,7 @@ static bool reduces_across(const planner *p, const tensor_stage *st, const tenso
     if (default_sums_matrices(p, st, left, n)) return true;
     if (extent && extent <= PART_POINTS) return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!default_dense(p, left[i]) || (!default_extent(p, left[i]) && default_dense(p, st->bound[0])))
+        if (!plan_dense(p, left[i]) || (!default_extent(p, left[i]) && plan_dense(p, st->bound[0])))
             return false;
     return true;
 }
@@ -106,7 +108,7 @@ static bool leaves_few(const across *a) {
     if (st->reducer == TENSOR_NO_REDUCER || st->nkeys) return false;
     tensor_var points = st->bound[0];
     int64_t extent = default_extent(p, points);
-    const bool dense = default_dense(p, points);
+    const bool dense = plan_dense(p, points);
     if (extent && extent <= PART_POINTS) return false;
     for (uint32_t i = 0; i < a->n; i++)
         if (!default_few(p, a->left[i], points) || (dense && !default_extent(p, a->left[i]))) return false;
@@ -182,7 +184,7 @@ static int64_t fill_reduced(const across *a, int64_t lanes) {
         if (st->bound[i] == along) fill_along(a, along, &lanes, &room);
     for (uint32_t i = st->nbound; i-- > 1;) {
         room = 1;
-        if (st->bound[i] != along && default_dense(a->m->p, st->bound[i])) fill_axis(a, st->bound[i], &lanes, &room);
+        if (st->bound[i] != along && plan_dense(a->m->p, st->bound[i])) fill_axis(a, st->bound[i], &lanes, &room);
     }
     return lanes;
 }
@@ -253,7 +255,7 @@ bool default_across(making *m, const stage_group *g) {
 // points, what may be of any extent comes before what is known to be small.
 enum { POINTS, ANY_EXTENT, KNOWN_EXTENT, ORDERS };
 static uint32_t order_of(const planner *p, tensor_var v, bool rows) {
-    return !default_dense(p, v) ? POINTS : rows || default_extent(p, v) ? KNOWN_EXTENT : ANY_EXTENT;
+    return !plan_dense(p, v) ? POINTS : rows || default_extent(p, v) ? KNOWN_EXTENT : ANY_EXTENT;
 }
 
 static bool points_first(const planner *p, tensor_var *vars, uint32_t n, bool rows) {
@@ -283,7 +285,7 @@ static void fill_order(making *m, const tensor_stage *st, const tensor_var *vars
 
 // Those that a key leads to, or that are not few; of: the reduction, NULL: what is computed from one.
 static bool is_row(const planner *p, const tensor_stage *of, tensor_var v) {
-    bool row = of ? !default_few(p, v, of->bound[0]) : !default_dense(p, v);
+    bool row = of ? !default_few(p, v, of->bound[0]) : !plan_dense(p, v);
     for (uint32_t k = 0; of && k < of->nkeys; k++) {
         const tensor_node *to = tensor_node_at(p->op, of->keys[k].rhs);
         row |= to->op == TENSOR_VAR_OP && (tensor_var)to->imm.i == v;
@@ -314,10 +316,10 @@ static bool order(making *m, tensor_stage *st) {
     uint32_t n = plan_left(p, st, vars);
     const bool free = p->op->reducers.data[st->reducer].commutative;
     bool rows = false;
-    for (uint32_t i = 0; i < n; i++) rows |= !default_dense(p, vars[i]);
+    for (uint32_t i = 0; i < n; i++) rows |= !plan_dense(p, vars[i]);
     for (uint32_t i = 0; i < st->nbound; i++) vars[n + i] = st->bound[i];
     if (alike_named(p, vars, n + st->nbound)) return false;
-    bool inside = free && points_first(p, vars + n, st->nbound, rows), outside = !default_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
+    bool inside = free && points_first(p, vars + n, st->nbound, rows), outside = !plan_dense(p, st->bound[0]) && rows_first(p, st, vars, n);
     if (!inside && !outside) return false;
     fill_order(m, st, vars, n + st->nbound);
     st->bound = vars + n;

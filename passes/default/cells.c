@@ -1,6 +1,8 @@
 // Cells of the default schedule among each other: what a stage's are where the schedule at hand is the
 // default's, and what a stage inside another one does not inherit.
 #include "default/default.h"
+#include "base/base.h"
+#include "axes/axes.h"
 
 #include <string.h>
 

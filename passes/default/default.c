@@ -2,6 +2,10 @@
 // a few facts: which stages share a kernel, and whether rows are long, few or many. Extents not known when
 // compiling are met by a version a class of extents.
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+#include "loop/loop.h"
 
 enum {
     ROOMY = 8,        // of a row that a warp has: with more an assembler would spill to leave room for others

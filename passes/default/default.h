@@ -110,7 +110,6 @@ void default_nones(making *m);                        // what a stage inside ano
 index_cut default_cut_of(making *m, const tensor_stage *st, tensor_var v, bool bound);   // as the schedule that is made has it
 int64_t default_heavy_groups(const planner *p);       // of a block that has one long row
 int64_t default_groups(const planner *p);             // of a block: rows it owns
-bool default_dense(const planner *p, tensor_var v);   // no map leads from or into its space
 int64_t default_extent(const planner *p, tensor_var v);   // 0: not known
 bool default_one_by_one(const planner *p,
                         const tensor_stage *st);   // no reduction, or of terms in their order

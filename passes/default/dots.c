@@ -2,6 +2,8 @@
 // fewest to spare.
 //     s.sum[e, h] = sum {d} …  s.sum.2[e, h] = sum {j} …    →  lanes h 2, registers h 2; lanes d 2; lanes j 2
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 static const schedule_verb shared[] = {SCHEDULE_LANES, SCHEDULE_REGISTERS};
 enum { SHARED = sizeof shared / sizeof *shared };

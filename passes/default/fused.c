@@ -5,6 +5,8 @@
 // What entries take from the reductions of their rows follows in the same kernel, where no row is long:
 //     a[e, h] = softmax(s[e, h] by dst)   →  fuse a.max, a.sum, a at v
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

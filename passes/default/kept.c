@@ -5,6 +5,8 @@
 //     s[e, h] = sum{d} q[dst[e], h, d] * g[e, h, d]
 //     dx[u, h, d] = sum{e : src[e] == u} s[e, h] * y[dst[e], h, d]   →   s is stored
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 enum {
     DEARER = 2,    // what an edge's features have to be of its scores: those are written, too

@@ -1,6 +1,9 @@
 // How long the steps of a walk are, by what its sums and scores compute for one edge and all numbers that a thread holds of its row; and those of a kernel.
 //     y[v, f] = sum{e : dst[e] == v} sin(a[f] * r[e]) * x[src[e], f], of four features  →  4 * (86 + 1 + 1 + 1)
 #include "default/walks.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // has of it.
 //     sum y[v, d, h] of s[e, h]  →  loops v, h, d
 #include "default/walks.h"
+#include "base/base.h"
 
 static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
 

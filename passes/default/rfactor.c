@@ -2,6 +2,8 @@
 // other sums of rows do, become sums of what rows give.
 //     datt[h] = sum {e} ds[e, h]   →  rfactor datt by src, where a sum of rows by src reads ds, too
 #include "default/default.h"
+#include "base/base.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 // The default schedule's classes of rows: a row of many entries gets a block of its own, others share one;
 // one of a few has some lanes alone. And what a version supposes of extents and rows.
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

@@ -2,6 +2,9 @@
 // heads) goes to lanes and vectors, what is reduced to the lanes left over, rows to groups and blocks. Stages
 // that share the loops of the kernel are dealt out alike.
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "axes/axes.h"
 
 // Measured on an H200 over skewed, dense and batched graphs (bench/RECORD.md).
 enum {
@@ -24,17 +27,6 @@ enum {
 int64_t default_extent(const planner *p, tensor_var v) {
     const tensor_space_info *s = &p->op->spaces.data[p->op->vars.data[v].space];
     return s->kind == SPACE_CONST ? s->size : 0;
-}
-
-// What maps lead from or into is walked by rows; other axes are dense.
-bool default_dense(const planner *p, tensor_var v) {
-    tensor_space s = p->op->vars.data[v].space;
-    for (tensor_val x = 0; x < p->op->vals.len; x++) {
-        const tensor_val_info *i = &p->op->vals.data[x];
-        if (i->type == DT_INDEX && i->role != VAL_PREPARED && (i->into == s || (i->rank && i->axes[0] == s)))
-            return false;
-    }
-    return true;
 }
 
 // Fewer than the points of `of`: dense, or what maps lead to from those alone, as to classes of nodes.
@@ -194,7 +186,7 @@ bool default_one_by_one(const planner *p, const tensor_stage *st) {
 
 bool default_reduces_dense(const planner *p, const tensor_stage *st) {
     if (default_one_by_one(p, st) || st->nbound != 1) return false;
-    return default_dense(p, st->bound[0]) || (st->nleft && default_few(p, st->bound[0], st->left[0]));
+    return plan_dense(p, st->bound[0]) || (st->nleft && default_few(p, st->bound[0], st->left[0]));
 }
 
 // Is v the last index of something the stage loads?
@@ -225,7 +217,7 @@ bool default_sums_columns(const planner *p, const tensor_stage *st, const tensor
 
 // Sums of matrices over the points of a graph, such as the gradient of a layer's weights.
 bool default_sums_matrices(const planner *p, const tensor_stage *st, const tensor_var *left, uint32_t n) {
-    return n > 1 && sums_all(p, st, left, n) && !default_dense(p, st->bound[0]);
+    return n > 1 && sums_all(p, st, left, n) && !plan_dense(p, st->bound[0]);
 }
 
 // The innermost left-hand axis that lanes and vectors run along. Where a dense axis is reduced and the
@@ -325,7 +317,7 @@ static int64_t fill_short(making *m, const tensor_stage *st, int64_t lanes) {
 // A dense axis that each entry of a row reduces, along which memory runs: lanes take it as they take features.
 static int64_t fill_inside(making *m, const tensor_stage *st, int64_t lanes, bool *vectors) {
     for (uint32_t i = st->nbound; i-- > 1;) {
-        if (!default_dense(m->p, st->bound[i]) || !loaded_along(m->p, st, st->bound[i])) continue;
+        if (!plan_dense(m->p, st->bound[i]) || !loaded_along(m->p, st, st->bound[i])) continue;
         axis_share s = default_share_axis(m, st, st->bound[i], lanes);
         if (*vectors) s.vector = s.registers = 1;
         default_fill_share(m, st, st->bound[i], s);
@@ -342,7 +334,7 @@ int64_t default_stage(making *m, const tensor_stage *st, bool deepest, bool spar
     uint32_t n = plan_left(p, st, left);
     bool vectors = false, features = default_lanes_along(m, st, left, n, deepest),
          reduces = !default_one_by_one(p, st);
-    bool rows = st->reducer != TENSOR_NO_REDUCER && !default_dense(p, st->bound[0]);
+    bool rows = st->reducer != TENSOR_NO_REDUCER && !plan_dense(p, st->bound[0]);
     bool dots = default_reduces_dense(p, st) && !features;
     dot_share dot = dots ? fill_dot(m, st, left, n, DOT_LANES, HEADS) : (dot_share){0};
     int64_t lanes = dots ? WARP / (dot.lanes * dot.heads) : fill_heads(m, st, left, n, features, WARP);

@@ -1,6 +1,9 @@
 // How many steps the default schedule writes out: rounds of a row's loop, and points that a block's threads
 // have under way at once.
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "axes/axes.h"
 
 #include <string.h>
 

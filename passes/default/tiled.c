@@ -2,6 +2,8 @@
 // dense axis, as the dot products of edges do. A group of lanes owns a tile of one row, whose features it
 // loads once (FASTEN's tiles, for rows of a graph), and its lanes go on with a point each.
 #include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 // Measured on an H200 over batched and skewed graphs (bench/RECORD.md).
 enum {

@@ -4,6 +4,9 @@
 //     s[e, h] = sum{d} …   a[e, h] = softmax(s[e, h] by dst)   y[v, h, d] = sum{e : dst[e] == v} a[e, h] * …
 //     →  inline s.sum, …;  fuse a.max, a.sum, y at e;  online a.max, a.sum
 #include "default/walks.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 

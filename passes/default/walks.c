@@ -2,6 +2,9 @@
 // edge. Scores are stages of edges that only walks read, other scores, and results of edges, which a walk
 // stores that finds no sum they need; late is what rows make of the sums: results, and what edges read.
 #include "default/walks.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 
@@ -52,7 +55,7 @@ static tensor_val map_of(const walks *w, uint32_t i) {
         return TENSOR_NO_VAL;
     tensor_val map = default_row_map(w->p, &g);
     bool fits = map != TENSOR_NO_VAL && w->p->op->vals.data[map].role == VAL_MAP && !(w->p->op->vals.data[map].facts & FACT_PARTIAL);
-    for (uint32_t k = 1; k < st->nleft; k++) fits = fits && default_dense(w->p, st->left[k]);
+    for (uint32_t k = 1; k < st->nleft; k++) fits = fits && plan_dense(w->p, st->left[k]);
     return fits ? map : TENSOR_NO_VAL;
 }
 

@@ -1,6 +1,9 @@
 // Whether the sums of a walk are products that windows have (default/windows.c): of what a second map of the edges says, by cells, and
 // scores that are dot products of rows and of that, all of one type.
 #include "default/windows.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 enum { MOST_ALONE = 16 };   // of sums that are no products
 

@@ -3,6 +3,8 @@
 // sums are of what a second map says, in 16 bits, and whose scores are dot products of rows and of that.
 //     y: { window v 16 by src 16;  groups v 2;  vector d 8;  registers d 4;  mma e f16; }  s.sum: mma d f16
 #include "default/windows.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 #include <string.h>
 

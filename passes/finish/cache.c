@@ -1,7 +1,8 @@
 // How the values a kernel reads and writes are to be cached: `cache x reuse` is a word of the kernel's
 // launch.
 //     cache w stream;  cache x reuse;  →  kernel spmm threads 128 lanes 32 cache x reuse, w stream { … }
-#include "base/planner.h"
+#include "finish/finish.h"
+#include "base/base.h"
 
 #include <string.h>
 

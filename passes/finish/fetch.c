@@ -3,7 +3,11 @@
 //     keep x shared … pipeline e 3     →  for e … [lane 8 unit 4, register 2, serial 8, whole] fetch 3 x[e]
 //     pitch 96 keep x, w shared … pipeline k 3  →  for k … [register 8, lane 4, serial]
 //                                           fetch 3 x[e, k] beside e pitch 32, w[k, q] beside q pitch 72
-#include "base/planner.h"
+#include "finish/finish.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+#include "axes/axes.h"
 
 #include <string.h>
 

@@ -3,7 +3,9 @@
 //     y: { window v 64 by src 16;  groups v 4;  mma e f16;  pipeline e 3;  keep x shared; }  s.sum: keep k shared
 //  →  for e.slot in … [register 2, lane 4, register 2, serial]
 //       fetch 3 k[window_columns[e.slot], h] pitch 160 skew 8 every 2, x[window_columns[e.slot], h] pitch 160 …
-#include "base/planner.h"
+#include "finish/finish.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

@@ -4,7 +4,8 @@
 // And how many threads share a multiprocessor's registers:
 //     occupancy 1024;  →  kernel s threads 256 lanes 32 occupancy 1024 { … }
 //     occupancy 1024 fit;  →  kernel s threads 256 lanes 32 occupancy 1024 fit { … }: or for fewer
-#include "base/planner.h"
+#include "finish/finish.h"
+#include "base/base.h"
 #include "simt.h"
 
 static bool dealt_to_blocks(const loop_body *body) {

@@ -1,7 +1,8 @@
 // Which stages a statement fuses, and their order: those of one statement stand next to each other, what they
 // need before them and what needs them after.
 //     fuse a, d at v   →  a b c d becomes b a d c where d reads b and c reads a
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 #include <string.h>
 

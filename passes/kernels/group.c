@@ -3,7 +3,8 @@
 // knows.
 //     a.max[v, h] = max …    a.sum[v, h] = sum … a.max[v, h] …    y[v, h, d] = sum … a.sum[v, h] …   →  one
 //     kernel
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 uint32_t plan_left(const planner *p, const tensor_stage *st, tensor_var *vars) {
     uint32_t n = 0;

@@ -1,5 +1,6 @@
 // How long expressions are: about as many instructions as an assembler makes of them.
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 #include <string.h>
 

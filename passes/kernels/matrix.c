@@ -5,7 +5,8 @@
 //     mma k f16   →  y[n, q] = sum.mma {k} (mul(x[n, k], w[k, q]))
 //                    for n … [lane 8 unit 4, register 2, …] { for q … [register 2, lane 4, …] {
 //                      reduce y by m16n8k16.f16 (n, q, k) { for k … [register 2, lane 4, register 2, …] { …
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 #include <string.h>
 

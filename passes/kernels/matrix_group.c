@@ -1,6 +1,7 @@
 // Contractions by operations of four warps, which have the second factor in shared memory (lower/matrix/group.c, lower/matrix/panels.c): what they ask of
 // the loops around them, and of the block.
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 static bool refuse(planner *p, const schedule_cell *c, const char *help, const char *words) {
     diagnostic *d = plan_refuse(p, E0572, c->at, "%s", words);

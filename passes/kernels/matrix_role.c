@@ -2,7 +2,8 @@
 // kernel point by point.
 //     a.sum[v, f] = sum.mma {k} (x[v, k] * w[k, f])   a[v, f] = relu(a.sum[v, f])   d[v, f] = … a[v, f] …
 //     →  v: rows of a.sum, a and d; f: columns of each; k: the depth
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 #include <string.h>
 

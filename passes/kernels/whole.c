@@ -3,7 +3,8 @@
 // registers.
 //     reduce a.max { for e … }  reduce a.sum { for e … }  for e … { store a }
 //     →  within 32, 64 of the row { … }
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 #include <string.h>
 

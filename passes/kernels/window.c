@@ -12,7 +12,8 @@
 //             given src[e] = window_columns[e.slot]
 //             if window_entries[…] >= 0 { contribute y } } }
 //         again { for e in offsets.dst[v] .. offsets.dst[v + 1] { contribute y } } }
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // Places of a map's values, and of its entries, in windows of rows.
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
 
 tensor_val plan_window_places(planner *p, tensor_val map, tensor_val other, int64_t extent, tensor_val *of_entries) {
     const tensor_val_info i = p->op->vals.data[map];

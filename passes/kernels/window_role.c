@@ -1,5 +1,19 @@
 // Sums in walks of windows: which is one, and the role that an index plays in it.
-#include "base/planner.h"
+#include "kernels/kernels.h"
+#include "base/base.h"
+
+// ---- The walk --------------------------------------------------------------------------------------------
+const char *plan_walked_index(const schedule_cell *fuse) {
+    const schedule_value *at = fuse ? schedule_value_of(fuse, "at") : NULL;
+    return at ? at->text : NULL;
+}
+
+bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage) {
+    const tensor_stage *st = plan_stage(p, stage);
+    const char *index = plan_walked_index(fuse);
+    return index && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 && plan_fuses(p, fuse, stage) &&
+           plan_index_named(index, p->op->vars.data[st->bound[0]].name);
+}
 
 static const schedule_cell *walk_of(const planner *p, uint32_t stage) {
     const schedule_cell *fuse = plan_fuse_cell(p, stage);

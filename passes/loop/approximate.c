@@ -2,7 +2,9 @@
 // eighteen (lower/maximum.c). The check allows for what they are off. Factors by which sums are rescaled are not among them: a sum may
 // have many of these, and so what all of them are off.
 //     approximate;  →  kernel y threads 128 lanes 32 approximate { … }
-#include "loop/launch.h"
+#include "base/base.h"
+#include "tensor/tensor.h"
+#include "loop/loop.h"
 
 // Each expression once, as what shares others may be a tree of any size.
 static void find_exponentials(const planner *p, tensor_expr e, plan_having *has) {

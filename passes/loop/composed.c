@@ -2,7 +2,8 @@
 // read side by side, and one load less stands before the rows they lead to.
 //     for e.at in offsets.src[u] … { let e = order.src[e.at]  … x[dst[e], f] … }
 //  →  for e.at in offsets.src[u] … { let e = order.src[e.at]  given dst[e] = compose.order.src.dst[e.at]  … x[dst[e], f] … }
-#include "base/planner.h"
+#include "loop/loop.h"
+#include "base/base.h"
 
 typedef struct {
     planner *p;

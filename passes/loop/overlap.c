@@ -2,7 +2,9 @@
 // where they may run at the same time they wait at their end, else before they touch what those write: the
 // launch overlaps, and little else.
 //     overlap;  →  kernel y_1 … { … }  kernel y_2 … early wait last { … }  kernel y_3 … early wait first { … }
-#include "loop/launch.h"
+#include "base/base.h"
+#include "loop/loop.h"
+#include "axes/axes.h"
 
 typedef struct {
     planner *p;

@@ -1,7 +1,9 @@
 // Statements that nothing was left to: a schedule is executed whole or refused, so each is told, with what
 // made it idle.
 //     inline s;  s: lanes e 32;   →  's: lanes e' has nothing to do here: 's' is computed where it is read
-#include "base/planner.h"
+#include "loop/loop.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

@@ -2,7 +2,9 @@
 // where the results are in registers, so nothing is kept in shared memory and no barrier is met.
 //     phase { for v … { reduce a.sum … } }  phase { for v … { for e in the row … store a } }
 //     →  phase { for v … { reduce a.sum …  for e in the row … { given dst[e] = v  store a } } }
-#include "base/planner.h"
+#include "nests/nests.h"
+#include "base/base.h"
+#include "axes/axes.h"
 
 static const tensor_stage *stage_of(const fusion *f, uint32_t i) { return &f->p->op->stages.data[i]; }
 

@@ -3,7 +3,11 @@
 // computes another reads in shared memory, or where the block wrote it.
 //     fuse s, a, y at v   →  for v.block … { phase { for e in the edges of the block … s }
 //                                            phase { for v … { a.max  a.sum  for d … y } } }
-#include "base/planner.h"
+#include "nests/nests.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+#include "axes/axes.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
 // bound: of what a map takes to a row, a precondition or condition says it, else the version guards what
 // fits.
 //     keep s shared   →  shared s : f32[512 from offsets.dst[first row of the block], 8]
-#include "base/planner.h"
+#include "nests/nests.h"
+#include "base/base.h"
+#include "tensor/tensor.h"
+#include "axes/axes.h"
+#include "finish/finish.h"
 
 #include <string.h>
 

@@ -1,7 +1,12 @@
 // A kernel: the loops of its deepest stage, the others' bodies where their own loops end.
 //     a.max[v, h], y[v, h, d]  →  for v … { for h … { reduce a.max { … } store a.max  for d … { reduce y { …
 //     } store y } } }
-#include "base/planner.h"
+#include "nests/nests.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+#include "axes/axes.h"
+#include "finish/finish.h"
 
 #include <string.h>
 

@@ -7,7 +7,11 @@
 //     for f … { reduce y { for b … { contribute y (y.N.by4096.0[b, f]) } }  store y }
 // Where rows are cut (split e 64), parts are tiles of rows, by a prepared table. Parts in which nothing was
 // contributed are told by a last component of the state, where that makes a difference.
-#include "base/planner.h"
+#include "nests/nests.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "axes/axes.h"
+#include "finish/finish.h"
 
 #include <string.h>
 

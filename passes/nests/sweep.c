@@ -4,7 +4,12 @@
 //     fuse s, y at e   →  for v { for f [lane 32, whole] {
 //                             reduce y { for e … { without f { reduce s { … }  store s }  contribute y } }
 //                             store y } }
-#include "base/planner.h"
+#include "nests/nests.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
+#include "axes/axes.h"
+#include "finish/finish.h"
 
 #include <string.h>
 

@@ -6,7 +6,9 @@
 //     y.finished: y[v, f] = select(eq(n, 0), 0, div(y.reduced[v, f], n))
 // where n is offsets.dst[v + 1] - offsets.dst[v], or degrees.dst[v]. Of a walk of a whole space n is its
 // size. Only integers are counted so: a float that is added up rounds.
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

@@ -6,7 +6,9 @@
 //     a.max[v] = max {e} s[e]    a.sum[v] = sum {e} exp(s[e] - a.max[v])
 //     a[e] = exp(s[e] - a.max[dst[e]]) / a.sum[dst[e]]    y[v] = sum {e} a[e] * x[src[e]]
 //  →  y.reduced[v] = sum {e} exp(s[e] - a.max[v]) * x[src[e]]    y[v] = y.reduced[v] / a.sum[v]
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 
@@ -19,22 +21,9 @@ static bool is_max(const planner *p, const tensor_stage *st) {
     return st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
 }
 
-// ---- The walk --------------------------------------------------------------------------------------------
-static const char *walked_index(const schedule_cell *fuse) {
-    const schedule_value *at = fuse ? schedule_value_of(fuse, "at") : NULL;
-    return at ? at->text : NULL;
-}
-
-bool plan_walks_at(const planner *p, const schedule_cell *fuse, uint32_t stage) {
-    const tensor_stage *st = plan_stage(p, stage);
-    const char *index = walked_index(fuse);
-    return index && st->reducer != TENSOR_NO_REDUCER && st->nbound == 1 && plan_fuses(p, fuse, stage) &&
-           plan_index_named(index, p->op->vars.data[st->bound[0]].name);
-}
-
 static bool of_edges(const planner *p, const schedule_cell *fuse, uint32_t stage) {
     const tensor_stage *st = plan_stage(p, stage);
-    const char *index = walked_index(fuse);
+    const char *index = plan_walked_index(fuse);
     return index && st->nleft && plan_index_named(index, p->op->vars.data[st->left[0]].name);
 }
 

@@ -3,7 +3,9 @@
 //     dq[v] = sum {e} (da[e] + d[v]) * k[src[e]]
 //  →  dq.reduced[v] = sum {e} da[e] * k[src[e]]    dq.reduced.2[v] = sum {e} k[src[e]]
 //     dq[v] = dq.reduced[v] + d[v] * dq.reduced.2[v]
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 

@@ -5,7 +5,8 @@
 // And those that a schedule has cells multiplied by, so that f16 holds what is small; what is too large for it is infinite, and such sums are
 // found again from numbers as they are (lower/again.c).
 //     dq: mma e f16 scale 16  →  … (f16(ds[e] * 16) * k[src[e], d])    finish (left.0 * (c * 0.0625))
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,8 @@
 // otherwise. The stage gets a value of its own that lives in registers; a copy of it goes to memory.
 //     lse[v, h] = …   p[v, h] = … lse[v, h] …   →  lse.own[v, h] = …   lse[v, h] = lse.own[v, h]   p[v, h] =
 //     … lse.own[v, h] …
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
 
 typedef struct {
     planner *p;

@@ -2,7 +2,9 @@
 // belongs to each, and nothing of it is stored. One of a row that a walk reads by its edges is computed at each of those.
 //     fuse dq at e;  fuse dk at e;  inline s.sum   →  s.sum in the walk of dq, s.sum.again in that of dk
 //     dk[u] = sum {e : src[e] == u} … t[dst[e]]    →  t.again[e] = …, as t is at dst[e]
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

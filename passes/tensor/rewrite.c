@@ -3,7 +3,9 @@
 //     s[e, h] = l[dst[e], h] + r[src[e], h]          a.max[v, h] = max {e : dst[e] == v} s[e, h]
 //  →                                                 a.max[v, h] = max {e : dst[e] == v} l[v, h] + r[src[e],
 //  h]
-#include "default/default.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
+#include "tensor/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -233,7 +235,7 @@ static bool sums_all_points(const planner *p, tensor_val v) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         const tensor_stage *st = &p->op->stages.data[i];
         if (st->targets[0].val == v && st->reducer != TENSOR_NO_REDUCER && !st->nkeys && st->nbound)
-            return !default_dense(p, st->bound[0]);
+            return !plan_dense(p, st->bound[0]);
     }
     return false;
 }

@@ -3,7 +3,8 @@
 // row, and the stage sums those over the rows.
 //     datt[h] = sum {e} ds[e, h]
 //  →  datt.rows[v, h] = sum {e : dst[e] == v} ds[e, h]    datt[h] = sum {v} datt.rows[v, h]
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -7,7 +7,8 @@
 //     y.unscaled: y[v, f] = div(y.scaled[v, f], c[v])
 //     for e.level … { level y { for e in … { contribute y } } }
 // Where the factor is 0, infinite or no number, nothing can be divided by it, and it is 1.
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <string.h>

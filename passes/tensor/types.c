@@ -4,7 +4,9 @@
 //     y: compute f16;      →  y[v, f] = … (cvt(f32, mul(cvt(f16, w[e]), cvt(f16, x[src[e], f]))))
 //     y: accumulate f16;   →  y[v, f] = sum.f16 … with reducer sum.f16(f32) -> (f32) commutative {
 //                               state (f16)  …  combine (add(left.0, right.0))  finish (cvt(f32, left.0)) }
-#include "base/planner.h"
+#include "tensor/tensor.h"
+#include "base/base.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 

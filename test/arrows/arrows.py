@@ -13,18 +13,49 @@ MAY_USE = {
     "runtime": {"runtime"},
     "driver": {"driver", "frontend", "ir", "passes", "codegen", "runtime"},
 }
+# Rooms of passes/, bottom first: those that each may use beside itself. What stands in none of them may use all.
+ROOMS = {
+    "base": set(),
+    "facts": set(),
+    "naive": {"base"},
+    "kernels": {"base"},
+    "tensor": {"base", "kernels"},
+    "axes": {"base", "kernels", "tensor"},
+    "finish": {"base", "kernels", "tensor", "axes"},
+    "nests": {"base", "kernels", "tensor", "axes", "finish"},
+    "loop": {"base", "kernels", "tensor", "axes"},
+    "lower": {"base"},
+    "default": {"base", "kernels", "tensor", "axes", "loop"},
+}
+PUBLIC = {"passes.h", "plan.h"}   # headers of passes/ that stand in no room, and that each room may use
 INCLUDE_DIRS = ["", "ir", "frontend", "runtime", "passes"]
 ONLY_IN = {"llvm-c/": {"codegen"}, "zip.h": {"runtime"}}   # libraries that stay in their folder
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
 def resolve(root, source, name):
-    """The folder of the file that is included, or None for one that is generated."""
+    """The path of the file that is included, or None for one that is generated."""
     for place in [os.path.dirname(source)] + [os.path.join(root, d) for d in INCLUDE_DIRS]:
         path = os.path.normpath(os.path.join(place, name))
         if os.path.exists(path):
-            return os.path.relpath(path, root).split(os.sep)[0]
+            return os.path.relpath(path, root)
     return None
+
+
+def room(path):
+    """Of passes/; None: the file stands in none."""
+    parts = path.split(os.sep)
+    return parts[1] if parts[0] == "passes" and len(parts) > 2 else None
+
+
+def against_rooms(source, target):
+    """Why a file of a room may not include the target; None: it may."""
+    here, there = room(source), room(target)
+    if not here or not target.startswith("passes" + os.sep) or here == there:
+        return None
+    if there is None:
+        return None if os.path.basename(target) in PUBLIC else "passes/%s/ may use %s of passes/ alone" % (here, " and ".join(sorted(PUBLIC)))
+    return None if there in ROOMS.get(here, set()) else "passes/%s/ may not use passes/%s/" % (here, there)
 
 
 def faults(root):
@@ -35,10 +66,14 @@ def faults(root):
                     continue
                 path = os.path.join(place, name)
                 for kind, included in INCLUDE.findall(open(path, errors="replace").read()):
-                    target = resolve(root, path, included) if kind == '"' else None
+                    file = resolve(root, path, included) if kind == '"' else None
+                    target = file and file.split(os.sep)[0]
                     shown = "%s includes %s" % (os.path.relpath(path, root), included)
                     if target and target not in MAY_USE[folder]:
                         yield "%s: %s/ may not use %s/" % (shown, folder, target)
+                    why = file and against_rooms(os.path.relpath(path, root), file)
+                    if why:
+                        yield "%s: %s" % (shown, why)
                     for prefix, places in ONLY_IN.items():
                         if included.startswith(prefix) and folder not in places:
                             yield "%s: only for %s/" % (shown, "/, ".join(sorted(places)))

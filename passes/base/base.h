@@ -1,0 +1,120 @@
+// What every room asks: refusals, what stages read, words of the schedule, prepared arrays, parts, guards.
+#ifndef GNNC_PLAN_BASE_H
+#define GNNC_PLAN_BASE_H
+
+#include "base/planner.h"
+
+typedef bool plan_visit(void *user, const tensor_node *load);
+
+// ---- refuse.c -------------------------------------------------------------------------------------------
+void plan_note_refused(planner *p, const char *text);
+void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other);   // the later one
+planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts);
+diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+uint32_t plan_name_place(const stage_names *g, const char *name);   // the last, where it is none of them
+
+// ---- reads.c --------------------------------------------------------------------------------------------
+bool plan_dense(const planner *p, tensor_var v);   // no map leads from or into its space
+uint32_t plan_every(const planner *p, const tensor_stage *st);   // terms that the factor is applied to at once; 0: there is none
+bool plan_finishes(const planner *p, const char *stage);   // a reduction that was taken apart
+bool plan_mentions(const planner *p, tensor_expr e, tensor_var v);
+bool plan_inlined(const planner *p, uint32_t stage);
+// Calls visit for every load in what a stage evaluates; stops and gives false where visit does.
+bool plan_loads(const planner *p, const tensor_stage *st, plan_visit *visit, void *user);
+const schedule_cell *plan_again_in(const planner *p, const char *stage);   // the walk's; NULL: it is none
+bool plan_is_online(const planner *p, uint32_t stage);   // a maximum
+bool plan_read_outside(const planner *p, const stage_group *g, tensor_val v);
+bool plan_stays_inside(const planner *p, const stage_group *g, const tensor_stage *st, tensor_val v);   // nobody outside the kernel reads it
+bool plan_read_by(const planner *p, uint32_t stage, tensor_val v);
+bool plan_reads_val(const planner *p, const tensor_stage *st, tensor_val v);
+// Loads of the stage that end on an index and mention the other: memory runs along it.
+int64_t plan_ends_on(const planner *p, const tensor_stage *st, tensor_var last, tensor_var other);
+bool plan_has_name(const char *const *names, uint32_t n, const char *name);
+
+// ---- words.c --------------------------------------------------------------------------------------------
+bool plan_index_is(const planner *p, const char *word,
+                   tensor_var v);   // or one that lowering made of it: e, e', e'2
+const char *plan_index_text(const planner *p, tensor_var v);   // as the source calls it, for messages
+bool plan_is_step(const planner *p, const tensor_stage *st, tensor_var v);
+schedule *plan_whole_schedule(const planner *p);   // that says what is fused: that of a class does not
+const schedule_value *
+plan_tiled(const schedule_cell *block);   // the map by which it deals out tiles; NULL: it does not
+bool plan_index_named(const char *index, const char *var);   // or one that lowering made of it
+// The statement with that verb that deals out an index of the stage, what it reduces first; the next one after `after`.
+schedule_cell *plan_statement(const planner *p, const tensor_stage *st, schedule_verb verb,
+                              schedule_cell *after);
+span plan_statement_at(const planner *p, const tensor_stage *st,
+                       schedule_verb verb);   // the schedule's where there is none
+
+static inline int64_t plan_or_one(int64_t n) { return n ? n : 1; }   // of what no statement says there is one
+static inline const tensor_stage *plan_stage(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
+static inline const char *plan_var_name(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
+// The i-th index of a stage: left ones first, then those that it reduces.
+static inline tensor_var plan_var_at(const tensor_stage *st, uint32_t i) { return i < st->nleft ? st->left[i] : st->bound[i - st->nleft]; }
+
+// ---- states.c -------------------------------------------------------------------------------------------
+void plan_store(planner *p, loop_body *to, const uint32_t *stage);
+int64_t plan_part_points(const planner *p, const tensor_stage *st);   // 0: it is not cut
+const plan_part *plan_part_of(const planner *p, uint32_t stage);
+void plan_leave_state(planner *p, loop_body *to, uint32_t stage);
+void plan_check_combine(planner *p, const tensor_stage *st, const index_cut *c,
+                        bool runs);   // they walk runs
+void plan_check_part(planner *p, const tensor_stage *st, tensor_var v,
+                     bool walked);   // refuses parts of what is not walked so
+// A range of n points, up to the end: its variable and bounds.
+void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end);
+loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
+// Runs of sorted keys (axes/runs.c).
+bool plan_carries(planner *p, const tensor_stage *st);   // is it cut along what a key takes to its rows?
+bool plan_atomic(const planner *p,
+                 const tensor_stage *st);   // parts of it are combined in memory as they come
+// The statements that cut what a stage reduces, the index that is cut, and the number of a part (nests/parts.c).
+schedule_cell *plan_split_cell(const planner *p, const tensor_stage *st, tensor_var v);
+schedule_cell *plan_part_cell(const planner *p, const tensor_stage *st, tensor_var v);
+schedule_cell *plan_combine_cell(const planner *p, const tensor_stage *st, tensor_var v);
+tensor_var plan_part_variable(const planner *p, const tensor_stage *st);
+tensor_var plan_part_position(planner *p, const plan_part *part, tensor_space parts);
+bool plan_run_key(planner *p, const tensor_stage *st, tensor_var v, plan_part *part);   // the key by which v is sorted
+const schedule_cell *plan_block_of(const planner *p, const tensor_stage *st, tensor_var v);
+
+// ---- kept.c ---------------------------------------------------------------------------------------------
+kept_place plan_kept(planner *p, const tensor_stage *st, tensor_val v);
+int64_t plan_largest_row(const planner *p, tensor_val map);   // by preconditions and conditions; 0: none says it
+// `keep` of a value of the stage.
+schedule_cell *plan_kept_cell(const planner *p, const tensor_stage *st, tensor_val v);
+kept_place plan_kept_place(const schedule_cell *c);
+kept_place plan_take_kept(planner *p, schedule_cell *c);   // and its options, of which those without a pass are refused
+void plan_kept_options(planner *p, const schedule_cell *c);
+
+// ---- prepare.c ------------------------------------------------------------------------------------------
+bool plan_map_of(planner *p, tensor_val v, plan_map *out);   // known when the plan is made
+bool plan_map_of_key(planner *p, tensor_expr key, tensor_var var, plan_map *out);
+tensor_val plan_prepare(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, tensor_space into,
+                        tensor_space axis);
+tensor_val plan_window_starts(planner *p, tensor_val places, int64_t extent, tensor_space windows);
+tensor_val plan_offsets(planner *p, const plan_map *m);
+tensor_expr plan_wide(planner *p, tensor_expr index);   // as i64
+tensor_expr plan_offset_at(planner *p, tensor_val offsets, tensor_expr key,
+                           int64_t plus);                                  // offsets[key + plus]
+tensor_space plan_space(planner *p, const char *name, tensor_expr size);   // of that size; made at first use
+tensor_val plan_prepare_by(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent,
+                           tensor_space into, tensor_space axis);   // extent: what the builder takes besides; 0: nothing
+tensor_val plan_prepare_blocks(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent, int64_t slots,
+                               tensor_space into, tensor_space axis);   // slots: of a block; 0: by default
+tensor_space plan_ends_of(planner *p, tensor_space s);   // of one more point
+
+// ---- guard.c --------------------------------------------------------------------------------------------
+void plan_copy_guards(planner *p, tensor_val val, uint32_t bytes);   // rows of a matrix that are copied so many bytes at once
+void plan_row_guards(planner *p, tensor_val val, uint32_t from);   // that its axes from one on lie one behind the other
+bool plan_vector_guards(planner *p, const tensor_stage *st, tensor_var v, uint32_t width,
+                        bool padded);   // to a multiple of it; false: it cannot be
+void plan_packed_guards(planner *p);   // when the loops are there
+void plan_beside_guards(planner *p);   // likewise
+void plan_whole_guards(planner *p);    // likewise
+void plan_narrow_guards(planner *p);
+void plan_holds(planner *p, size_expr e, const char *text);
+void plan_narrow_product(planner *p, const tensor_space *axes,
+                         uint32_t n);   // positions of a product fit too
+
+#endif

@@ -1,0 +1,73 @@
+// Passes from tensor IR to tensor IR, before there are kernels, and what stages need of values of their own.
+#ifndef GNNC_PLAN_TENSOR_H
+#define GNNC_PLAN_TENSOR_H
+
+#include "base/planner.h"
+
+typedef tensor_expr plan_replacement(void *user,
+                                     tensor_expr load);   // for a load, whose indices are replaced already
+
+// ---- rfactor.c ------------------------------------------------------------------------------------------
+void plan_rfactor(planner *p);
+// NULL: it may be reduced row by row.
+const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_val map);
+
+// ---- types.c --------------------------------------------------------------------------------------------
+void plan_types(planner *p);   // of arithmetic and of accumulators
+
+// ---- scale.c --------------------------------------------------------------------------------------------
+// The factor of a sum, over the stage's left variables (tensor/scale.c); what it needs may be put before the stage. typed: in
+// the type of the sum's terms.
+bool plan_factor(planner *p, uint32_t *stage, const schedule_cell *c, tensor_expr *factor);
+void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c, tensor_expr typed);
+bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by its factor
+
+// ---- counts.c -------------------------------------------------------------------------------------------
+void plan_drop_else(planner *p);   // `else` that says what a reduction of nothing gives
+void plan_counts(planner *p, bool alone);   // alone: of stages that count and do nothing else
+void plan_matrix_counts(planner *p);        // of those that tensor cores should sum, before they have their types
+const char *plan_name_inside(const planner *p, const char *stage, const char *what);   // STAGE.WHAT, unlike all others
+bool plan_counted(const planner *p, const char *stage);
+
+// ---- rewrite.c ------------------------------------------------------------------------------------------
+// Stages that are computed where they are read vanish into their readers' expressions; inside a reduction the
+// bound side of a key is replaced by its free side, which it equals there: a.max[dst[e], h] under dst[e] == v
+// is a.max[v, h].
+void plan_rewrite(planner *p);
+const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
+                                   const tensor_expr *vars);   // 0: itself
+tensor_expr plan_inline_loads(planner *p, tensor_expr e);
+tensor_stage plan_inlined_stage(planner *p, uint32_t stage);   // its body with what is computed there
+void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
+bool plan_named(const planner *p, const char *stage);   // by a statement of the schedule
+
+// ---- recompute.c ----------------------------------------------------------------------------------------
+bool plan_may_recompute(const planner *p, const tensor_stage *st);   // a statement says so, and nobody else gets it
+void plan_recompute(planner *p);
+
+// ---- online.c -------------------------------------------------------------------------------------------
+bool plan_online_inlines(const planner *p, uint32_t stage);   // of an edge, it reads what its walk sums up
+void plan_online(planner *p);   // factors that are final after the walk stand outside of its sums
+bool plan_final_after(const planner *p, const schedule_cell *fuse, uint32_t stage);   // known after that
+void plan_run_maxima(planner *p, const uint32_t *stages, uint32_t n, loop_node *reduce);   // of the stages, those that others follow
+void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute);   // what states of parts hold differences from
+
+// ---- online_terms.c -------------------------------------------------------------------------------------
+void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage);   // a sum of it (tensor/online_terms.c)
+
+// ---- private.c ------------------------------------------------------------------------------------------
+// Values that a kernel both stores and reads get a home in registers beside the one in memory (tensor/private.c).
+void plan_private(planner *p, stage_group *g);
+const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);   // new ones, and what stands for those of `of` then
+// A stage without a reduction that stores a value, over the left variables of another, at that one's target; with variables of its own.
+tensor_stage plan_of_points(planner *p, const tensor_stage *of, uint32_t target, const char *name, tensor_expr value);
+// The value of a stage to come, in memory; of narrow numbers as f32.
+tensor_val plan_stage_val(planner *p, const char *name, tensor_type t, const tensor_space *axes, uint32_t rank, span at);
+void plan_put_stage(planner *p, uint32_t at, tensor_stage st);   // before there are kernels; later ones move up
+void plan_insert_stage(planner *p, stage_group *g, uint32_t at, tensor_stage st);
+
+// ---- outside.c ------------------------------------------------------------------------------------------
+void plan_outside(planner *p);   // numbers that all terms of a sum in windows have stand outside of it (tensor/outside.c)
+bool plan_number(const planner *p, tensor_expr e, double *x);   // of literals and constant extents; false: it is none, or depends on more
+
+#endif

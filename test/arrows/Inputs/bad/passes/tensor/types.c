@@ -1,0 +1,2 @@
+#include "axes/axes.h"
+#include "plan_text.h"
