@@ -3,7 +3,11 @@
 // along the last axis, or the one before, where all of the last one is a vector.
 //     columns[slot] for slot … [register 4, lane 4, whole]  →  ld i32x4 columns + 4 * lane …
 //     x[src[e], h, d] for h … [register 2, lane 4, whole], d … [vector 4]  →  ld f16x8 x + 8 * lane …
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
 
 enum { MOST_BYTES = 16 };   // of an access
 

@@ -1,6 +1,8 @@
 // What a reduction by matrix operations finds once more, where what it added up is not finite.
-#include "lower/lower.h"
 
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
 #include <math.h>
 
 typedef VEC(reduction *) reduction_list;

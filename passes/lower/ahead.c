@@ -2,7 +2,10 @@
 // steps, then what lies at them. An assembler that saves registers leaves loads where it finds them, and each
 // step would wait for its own.
 //     i = src[e], y += x[i], j = src[e + 1], y += x[j]  →  i = src[e], j = src[e + 1], x[i], x[j], y += …
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
 
 enum { AHEAD_WORDS = 128 };   // of 32 bits, that a thread may hold for it: half of its registers
 

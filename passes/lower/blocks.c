@@ -4,7 +4,9 @@
 //     for e in lo … hi { s = s + x }
 //  →  if hi - lo > 4096 { for each block { t = 0; for e in block { t = t + x }; s = s + t } }
 //     else { for e in lo … hi { s = s + x } }
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/loops.h"
 
 enum { BLOCK_BITS = 12 };   // rounds
 

@@ -1,7 +1,11 @@
 // Bodies: lets, what is given, conditions, and which node is lowered where.
-#include "lower/lower.h"
 
 // ---- Lets and conditions ---------------------------------------------------------------------------------
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+
 static void lower_let(kernel *k, simt_builder *b, const loop_node *n) {
     k->var[n->var] = (binding){.kind = BOUND_LET, .value = n->value};
     axis_set s = lw_written_out(k, lw_depends(k, n->value));

@@ -8,10 +8,14 @@
 //       if (open && dst[e] != key) { if (before) head[b] = state else y[key] = state; state = identity }
 //       before = dst[e] == key && (open ? before : lo > 0); key = dst[e]; open = true; combine
 //     if (open) { if (before) head[b] = state else if (dst[hi] == key) tail[b] = state else y[key] = state }
-#include "lower/lower.h"
 
 // ---- Keys ------------------------------------------------------------------------------------------------
 // The key at another position: the loop's variable is given, and what its body lets be of it.
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+
 static simt_value key_at(kernel *k, simt_builder *b, const reduction *r, simt_value at) {
     const loop_body *body = &r->walk->body;
     memo_cell *memo = k->memo;

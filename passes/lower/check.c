@@ -1,6 +1,6 @@
 // What loop IR allows and lowering does not do yet, told before it is tried.
-#include "lower/lower.h"
 
+#include "lower/lower.h"
 #include <string.h>
 
 enum { IN_WARP = 1, IN_BLOCK = 2 };   // differs between threads of a warp; of a block

@@ -2,9 +2,12 @@
 // of those lanes. The butterfly that combines the lanes sends, at its first levels, half of the states one
 // way and half the other, so that each level halves them; its pairs and their order are those of one state a
 // time, and so are the bits.
-#include "lower/lower.h"
 
 // ---- Between lanes ---------------------------------------------------------------------------------------
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+
 static const lower_axis *reducing_axis(const kernel *k, axis_set bound) {
     for (uint32_t i = 0; i < LOWER_MAX_AXES; i++)
         if (bound & AXIS(i) && k->axis[i].place == LOOP_LANE_PLACE && k->axis[i].extent > 1)

@@ -8,7 +8,10 @@
 //           store z
 //           contribute m
 //           contribute y
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
 
 bool lw_deals_walk(const kernel *k) { return k->dealt && k->dealt->node->deal_to.extent; }
 

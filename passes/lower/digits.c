@@ -1,11 +1,14 @@
 // Which digits of the loops in scope a value depends on, and walks over the instances of those that are
 // written out.
-#include "lower/lower.h"
 
 // ---- Numbers ---------------------------------------------------------------------------------------------
 // Axes are numbered so that a later one is faster: outer loops first, in a loop the rest first, its innermost
 // digit last. Loops that are never in scope together share numbers, but for those inside one reduction: its
 // states are indexed by all of them.
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+
 static bool rest_written_out(const loop_node *n) {
     return n->rest == LOOP_UNROLL_PLACE || (n->rest == LOOP_SERIAL_PLACE && n->unroll > 1);
 }

@@ -2,7 +2,8 @@
 // (Granlund and Montgomery 1994; program.h).
 //     quot(cvt(i64, p), size(H))  →  mulhi(2 p, magic) >> shift, 0 where H is 0
 // And by numbers that rounds of a loop begin at multiples of: once for all positions of a round.
-#include "lower/lower.h"
+#include "lower/values.h"
+#include "lower/loops.h"
 #include "base/scalar.h"
 
 // Never negative where it is used; in narrow mode below 2^31.

@@ -1,7 +1,8 @@
 // Launches that overlap: a kernel says when the next one may start, and waits for the one before: at its end,
 // or, where one of its chain may still write what it reads, ahead of what could see that.
 //     kernel y_cut … early wait first { … }  →  %row = ld i32 %a invariant   grid.wait   %part = ld f32 %b
-#include "lower/lower.h"
+
+#include "lower/loops.h"
 
 const loop_kernel *lw_launch_at(const lowering *l, uint32_t step) {
     bool launch = step < l->plan->steps.len && l->plan->steps.data[step].kind == LOOP_LAUNCH;

@@ -2,8 +2,9 @@
 // alone; for others stands a number, of which a contribution is made that leaves the state as it is, if there
 // is such a number: then nothing has to be chosen.
 //     max(m, s[min(p, last)]) if p < hi  →  m = max(m, p < hi ? s[p] : -inf)
-#include "lower/lower.h"
 
+#include "lower/values.h"
+#include "lower/sums.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,11 @@
 // Scalar expressions of tensor IR at one instance, for all lanes of the vector at once or for the one that is
 // fixed. A choice becomes a select, or a branch where the arm not taken could read at no index; where lanes
 // would take different branches, each is computed by itself. Scalars meet vectors by being splat.
-#include "lower/lower.h"
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
 #include "base/scalar.h"
 
 #include <math.h>

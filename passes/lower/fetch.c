@@ -6,7 +6,11 @@
 //  →  copy round 0; end; copy round 1; end
 //     for i = 0 to rounds { wait 1; barrier; if i + 2 < rounds { copy round i + 2 }; end; … buffer i % 3 … }
 // A ring of several stages, as CUTLASS's multistage kernels and Triton's have it.
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
 
 static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
 

@@ -1,6 +1,9 @@
 // What a round has fetched (lower/fetch.c) is read from shared memory where an expression loads it.
 //     fetch 3 x[e] pitch 136 { … x[e, f] … }  →  ld.shared buffer + row * 136 + f
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/loops.h"
 
 uint32_t lw_fetched_element_bytes(const kernel *k, const loop_fetch *f) {
     return simt_element_bits(lw_memory_element(k, k->l->op->vals.data[f->val].type)) / 8;

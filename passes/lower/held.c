@@ -4,7 +4,10 @@
 //     for e in lo .. hi [serial 32, serial] hold (src[e]) lanes 32 { … x[src[e], f] … }
 //  →  for base = lo to hi step 32 { held = src[min(base + lane, hi - 1)]
 //       for i = 0 to min(32, hi - base) { … x[shfl(held, i), f] … } }
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/loops.h"
 
 static simt_value i32(simt_builder *b, int64_t x) { return simt_build_int(b, SIMT_T(I32), x); }
 

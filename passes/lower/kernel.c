@@ -2,8 +2,9 @@
 // its thread's lane and group, its launch.
 //     for v in 0 .. size(V) [group 4, block] { for f in 0 .. size(F) [lane 32, block] { … } }
 //  →  blocks = ceil(V / 4) * ceil(F / 32); v's block = ctaid / ceil(F / 32), f's = ctaid % ceil(F / 32)
-#include "lower/lower.h"
 
+#include "lower/values.h"
+#include "lower/loops.h"
 #include <string.h>
 
 // ---- Parameters ------------------------------------------------------------------------------------------

@@ -1,8 +1,13 @@
 // Loops. What a loop carries are the states of the reductions around it that its body updates. Positions past
 // the end are moved onto the last one and masked, so that warps stay together.
-#include "lower/lower.h"
 
 // ---- What a body does ------------------------------------------------------------------------------------
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
+
 slot_list lw_slots(kernel *k, const loop_body *body) {
     slot_list out = {0};
     for (uint32_t i = 0; i < k->reductions.len; i++) {

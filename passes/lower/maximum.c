@@ -2,8 +2,9 @@
 // most 0, so their exponential needs no care of large results. Where the maximum is -inf so is the other, and
 // the difference from 0 has the same exponential.
 //     m == -inf ? 0 : exp(s[e] - m)  →  exp(s[e] - (m == -inf ? 0 : m)), of which all but s[e] is the row's
-#include "lower/lower.h"
 
+#include "lower/values.h"
+#include "lower/sums.h"
 #include <math.h>
 
 // ---- What is at most 0 -----------------------------------------------------------------------------------

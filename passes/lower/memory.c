@@ -1,7 +1,8 @@
 // Where values lie and how they are read and written: parameters by their strides, maps, prepared arrays and
 // temporaries packed in row-major order, tiles in shared memory. Along a unit-stride axis a vector is one
 // access, else one an element.
-#include "lower/lower.h"
+#include "lower/values.h"
+#include "lower/loops.h"
 #include <string.h>
 
 simt_element lw_memory_element(const kernel *k, ir_dtype t) {

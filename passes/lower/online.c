@@ -1,9 +1,12 @@
 // Maxima found on the run: while one is, it reads as the largest so far, and sums that take differences from it
 // are taken times exp(m - m') when m' is larger. Where threads or copies have maxima of their own, so do their
 // sums, until all take that of all. States that were stored have that of their part.
-#include "lower/lower.h"
 
 // ---- Which -----------------------------------------------------------------------------------------------
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+
 static tensor_val value_of(const kernel *k, uint32_t stage) {
     return k->l->op->stages.data[stage].targets[0].val;
 }

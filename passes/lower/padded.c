@@ -2,7 +2,9 @@
 // padding holds no more vectors than it needs, of which the last ends early.
 //     for f in 0 .. size(F) pad 64 [vector 16, register 4, serial]
 //  →  for f in 0 .. F - F % 64 step 64 { 4 vectors }   if 0 < F % 64 <= 16 { 1 that ends early }   if 16 < F % 64 <= 32 { 2 } …
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/loops.h"
 
 static bool is_padding(const kernel *k) {   // of some loop in scope
     for (uint32_t i = 0; i < k->masks.len; i++)

@@ -1,6 +1,8 @@
 // Where threads meet: what the nodes of a kernel read and write, barriers between phases that share memory,
 // and how long a tile stands for what it is one of.
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/loops.h"
 
 static void find_reads(shared_use *u, tensor_expr e) {
     if (!e || u->seen[e]) return;

@@ -2,8 +2,11 @@
 // what a loop walks is combined into them in order. Afterwards the copies of bound digits are combined, then
 // vector lanes, then lanes by shuffles, then groups through shared memory, always in the same order, and
 // every thread knows the state.
-#include "lower/lower.h"
 
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
 #include <math.h>
 
 // ---- Opening ---------------------------------------------------------------------------------------------

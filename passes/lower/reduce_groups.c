@@ -2,7 +2,11 @@
 // of it in shared memory at once, and takes what the others left, in their order, so that every group ends with the same bits.
 //     reduce s by m16n8k16.f16 (v, e.slot, d) { for d … [register 8, lane 4, register 2, group 4] { contribute s } }
 //  →  c = mma …  st s + thread, c  barrier  c = ld s + 0 + ld s + 32 + …
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
 
 enum { WORD = 4, WORDS = 4 };   // bytes of a number; numbers of an access
 

@@ -1,6 +1,9 @@
 // A reduction's parts that threads hold, combined: those of lanes by shuffles, in a butterfly, those of groups
 // through shared memory, always in the same order, so that every thread ends with the same bits.
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
 
 enum {
     WAITING = 255,   // numbers that all parts of a combination have together: a thread has no more registers

@@ -4,8 +4,10 @@
 //     for e.slot … fetch 3 x[columns[e.slot]] { if bit(masks[quot(e.slot, 16)], …) { … } }
 //  →  m = masks[lo / 16], i = columns[lo + 32 + …]
 //     for … carry m, i { next = masks[…], columns[…]  …  copy x[i]  yield next }
-#include "lower/lower.h"
 
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/loops.h"
 #include <string.h>
 
 struct read_ahead {

@@ -1,7 +1,9 @@
 // Where a loop walks what a sorted map takes to one row, the map is that row at each of its positions: what
 // is read of the row is then the same in every round, and is read once.
 //     for e in offsets.dst[v] .. offsets.dst[v + 1] { … q[dst[e], f] … }  →  … q[v, f] …
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/loops.h"
 
 static const tensor_node *node_at(const kernel *k, tensor_expr e) { return tensor_node_at(k->l->op, e); }
 

@@ -2,7 +2,9 @@
 // and goes through a body for which it is known, or a multiple. What is computed, and in which order, is the same in all of them.
 //     for f in 0 .. size(F) pad 64 [vector 16, register 4, serial] { … }
 //  →  if F == 64 { … } else if F == 32 { … } else if F % 64 == 0 { … } else if F == 16 { … } else { … }
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/loops.h"
 
 enum {
     MOST_SPACES = 4,   // of one kernel: of more, each body would be rare

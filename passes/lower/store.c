@@ -1,6 +1,10 @@
 // Stores: a stage's value goes where its plan says it lives; one thread of those that know it writes it,
 // where its position is not past an end.
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
 
 simt_value lw_both(simt_builder *b, simt_value x, simt_value y) {
     return !x ? y : !y ? x : simt_build_binary(b, SIMT_AND, x, y);

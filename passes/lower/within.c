@@ -4,7 +4,9 @@
 // does.
 //     within 32, 64 of lo .. hi { … }  →  if all fit 32 { … } if all fit 64, not 32 { … } if not all fit { …
 //     }
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/loops.h"
 
 static simt_value for_some_lane(kernel *k, simt_builder *b, simt_value c) {
     simt_type t = SIMT_T(PRED);

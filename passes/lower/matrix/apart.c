@@ -4,8 +4,11 @@
 //     fetch 2 k[…] panels                                        # of f32
 //  →  copy.wait; barrier; x = ld k, …; m = max |x|; m = shfl.bfly …; a = f16(x by); r = f16((x by - a) 2^11); st k, a; st k + plane, r; st k + …, 1 / by
 // Sums of three products of half as many digits: Markidis et al., "NVIDIA Tensor Core Programmability, Performance & Precision", 2018.
-#include "lower/matrix/matrix.h"
 
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
+#include "lower/matrix/matrix.h"
 #include <math.h>
 
 enum { EIGHT = 8, FOUR = 4, WORD = 4, TURN = 8 };

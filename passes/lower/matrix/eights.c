@@ -2,7 +2,11 @@
 // them: an access of a lane would have four bytes. Four lanes change places, so that each has an eight of its own, 16 bytes:
 // of eight c the lane l has word l, and of words 0 to 3 of the eight l what lanes 0 to 3 had. That is its own inverse.
 //     y[v, d] for d … [register 2, lane 4, register 4, …]  →  w = shfl.bfly …  st f16x8 y + …, w
-#include "lower/lower.h"
+
+#include "lower/values.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
 
 enum { PAIR = 2, LANES = 4, WORDS = LOOP_EIGHT / PAIR };
 

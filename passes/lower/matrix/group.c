@@ -2,6 +2,10 @@
 // each, in the first round of the loop over the rows, on which it does not depend. Each has its own rows.
 //     reduce y by m64k16.f16 (n, q, k) { for k … { contribute y } }
 //  →  if first { barrier; w = ld …; st s + …, w; fence.mma; barrier }  a = ld …  d, … = mma.group s, a, …
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/loops.h"
 #include "lower/matrix/matrix.h"
 
 enum { WORD = 4 };

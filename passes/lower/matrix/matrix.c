@@ -3,8 +3,12 @@
 // other lanes hold, for which the loop over columns has positions of its own. A step past the end of the
 // depth is a product of zeros.
 //     reduce y by m16n8k16.f16 (n, q, k) { for k … { contribute y } }  →  a = ld …  b = ld …  c = mma a, b, c
-#include "lower/matrix/matrix.h"
 
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/sums.h"
+#include "lower/loops.h"
+#include "lower/matrix/matrix.h"
 #include <math.h>
 
 // ---- Loops -----------------------------------------------------------------------------------------------

@@ -68,4 +68,23 @@ bool lm_is_zero(const simt_func *f, simt_value v);   // C is zeros where all of 
 // Likewise, of rows that a round has fetched in panels (lower/matrix/panels.c); false: it has not.
 bool lm_panels(kernel *k, simt_builder *b, const reduction *r, const pieces *p, axis_set steps, axis_set sums);
 
+typedef struct {
+    const loop_node *loop;
+    axis_set axes;        // of its innermost digits, but for that of lanes
+    uint32_t n, digits;   // how many eights they count
+} lower_eights;
+
+// ---- apart.c --------------------------------------------------------------------------------------------
+void lw_take_rows_apart(kernel *k, simt_builder *b, const fetched_rows *f);   // f32 that was copied into panels
+
+// ---- matrix.c -------------------------------------------------------------------------------------------
+void lw_bind_columns(kernel *k, simt_builder *b, const loop_node *n, const round_of *r, simt_value last);
+axis_set lw_depth_axes(kernel *k, const loop_node *reduce);   // of its pieces along what is reduced
+void lw_contribute_product(kernel *k, simt_builder *b, const reduction *r);
+
+// ---- eights.c -------------------------------------------------------------------------------------------
+bool lw_in_eights(kernel *k, tensor_val v, const tensor_expr *index, uint32_t rank, lower_eights *r);
+simt_value lw_load_eights(kernel *k, simt_builder *b, tensor_expr load);   // where whole warps are, at the instance at hand; 0: it is not so
+void lw_store_eights(kernel *k, simt_builder *b, uint32_t stage, axis_set left, const lower_eights *r);
+
 #endif

@@ -3,6 +3,9 @@
 //     fetch 3 k[…] panels, x[…] panels { reduce s by m64k16.f16 (v, slot, d) …  reduce y by m64k16.f16 (v, d, slot) … }
 //  →  copy.wait; fence.mma; barrier;  s, … = mma.rows k, q, …  y, … = mma.rows.trans x, s, …, y, …
 // Rows of f32 were taken apart there (lower/matrix/apart.c), and so is here what registers have.
+
+#include "lower/values.h"
+#include "lower/copies.h"
 #include "lower/matrix/matrix.h"
 
 typedef struct {

@@ -6,6 +6,10 @@
 //  →  ldmatrix.trans f16x8 shared + bytes of the lane
 // Past an end are zeros, or what nobody asks for: a row of A past the last one reaches that row of the product
 // alone. Rows that lie in memory whole end anywhere in what is between them.
+
+#include "lower/values.h"
+#include "lower/copies.h"
+#include "lower/loops.h"
 #include "lower/matrix/matrix.h"
 
 enum { SIDE = 8 };   // of a matrix
