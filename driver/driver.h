@@ -53,6 +53,7 @@ typedef struct output {
 typedef struct phase_time {
     const char *name;
     int64_t ns, began;   // began 0: not running
+    uint32_t times;      // of a pass: that it ran
 } phase_time;
 
 typedef struct {
@@ -76,7 +77,9 @@ typedef struct driver {
     VEC(const char *) dependencies;   // files read
     VEC(loaded_text) loaded;          // --load-simt, --load-ptx
     const char *loaded_arch;          // that a PTX text is for; NULL: none is loaded
-    VEC(phase_time) phases;
+    VEC(phase_time) phases, passes;
+    int64_t pass_began;   // when the pass before was done
+    const char *seen;     // what there was after it, where something is printed; NULL: nothing yet
 } driver;
 
 // ---- Options (options.c, response.c, settings.c) ---------------------------------------------------------

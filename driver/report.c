@@ -22,7 +22,7 @@ void phase(driver *d, const char *name) {
         if (name && !strcmp(p->name, name)) named = p;
     }
     if (named) named->began = time;
-    else if (name) VEC_PUSH(d->arena, &d->phases, ((phase_time){name, 0, time}));
+    else if (name) VEC_PUSH(d->arena, &d->phases, ((phase_time){name, 0, time, 0}));
 }
 
 void phase_report(driver *d, FILE *out) {
@@ -34,17 +34,22 @@ void phase_report(driver *d, FILE *out) {
         fprintf(out, "%10.3f ms  %s\n", (double)p->ns / 1e6, p->name);
     }
     fprintf(out, "%10.3f ms  total\n", (double)total / 1e6);
+    for (uint32_t i = 0; i < d->passes.len; i++) {
+        const phase_time *p = &d->passes.data[i];
+        fprintf(out, "%10.3f ms  pass %s, %u times\n", (double)p->ns / 1e6, p->name, p->times);
+    }
 }
 
 // ---- Passes ----------------------------------------------------------------------------------------------
 
 // The frontend's lowering comes before those of passes.def.
-static const pass_info normalising = {"normalise", "syntax tree to tensor IR in normal form"};
+static const pass_info normalising = {"normalise", "syntax -> tensor", "equations in normal form"};
 
 static const pass_info *step_at(uint32_t i) { return i ? pass_at(i - 1) : &normalising; }
 
 void list_passes(FILE *out) {
-    for (uint32_t i = 0; step_at(i); i++) fprintf(out, "%-9s  %s\n", step_at(i)->name, step_at(i)->summary);
+    for (uint32_t i = 0; step_at(i); i++) 
+        fprintf(out, "%-13s  %-16s  %s\n", step_at(i)->name, step_at(i)->kind, step_at(i)->summary);
 }
 
 void check_pass_names(driver *d) {
@@ -68,20 +73,51 @@ static bool is_wanted(const driver *d, const char *pass) {
     return wanted;
 }
 
-static void seen(void *user, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p) {
-    driver *d = user;
-    if (!is_wanted(d, pass)) return;
+static textbuf text_of(driver *d, const pass_state *s) {
     textbuf text = textbuf_new(d->arena);
-    textbuf_printf(&text, "// %s after %s\n", p ? p->module->name : plan ? plan->op->name : op->name, pass);
-    if (p) program_print(&text, p);
-    if (p) simt_print(&text, p->module);
-    else if (plan) loop_print(&text, plan);
-    else tensor_print(&text, op);
-    fwrite(text.data, 1, text.len, stderr);
+    if (s->program) program_print(&text, s->program);
+    if (s->program) simt_print(&text, s->program->module);
+    else if (s->plan) loop_print(&text, s->plan);
+    else tensor_print(&text, s->op);
+    if (s->prepared) textbuf_printf(&text, "// %u prepared arrays\n", s->prepared);
+    if (s->guards) textbuf_printf(&text, "// %u conditions of the version\n", s->guards);
+    return text;
 }
 
-pass_observer print_after(driver *d) { return (pass_observer){seen, d}; }
+// Since the pass before it; programs are made of more than that.
+static void count_time(driver *d, const char *pass) {
+    int64_t time = now();
+    phase_time *of = NULL;
+    for (uint32_t i = 0; i < d->passes.len; i++)
+        if (!strcmp(d->passes.data[i].name, pass)) of = &d->passes.data[i];
+    if (!of) {
+        VEC_PUSH(d->arena, &d->passes, ((phase_time){.name = pass}));
+        of = &d->passes.data[d->passes.len - 1];
+    }
+    of->ns += time - d->pass_began;
+    of->times++;
+}
+
+// Each pass is told of, so that one which changed nothing can be told from others.
+static void seen(void *user, const char *pass, const pass_state *s) {
+    driver *d = user;
+    if (pass && !s->program && d->pass_began) count_time(d, pass);
+    d->pass_began = now();
+    if (!d->values[OPT_PRINT_AFTER].len) return;
+    textbuf text = text_of(d, s);
+    bool same = d->seen && !strcmp(d->seen, text.data);
+    d->seen = text.data;
+    if (!pass || !is_wanted(d, pass)) return;
+    const char *name = s->program ? s->program->module->name : s->plan ? s->plan->op->name : s->op->name;
+    fprintf(stderr, "// %s after %s%s\n", name, pass, same ? ": unchanged" : "");
+    if (!same) fwrite(text.data, 1, text.len, stderr);
+}
+
+pass_observer print_after(driver *d) {
+    pass_verify verify = option_given(d, OPT_VERIFY) ? PASS_VERIFY_EACH : PASS_VERIFY;
+    return (pass_observer){seen, d, option_on(d, OPT_VERIFY, true) ? verify : PASS_VERIFY_NOTHING};
+}
 
 void print_op_after(driver *d, const char *pass, const tensor_op *op) {
-    if (op) seen(d, pass, op, NULL, NULL);
+    if (op) seen(d, pass, &(pass_state){.op = op});
 }

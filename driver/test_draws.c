@@ -44,7 +44,7 @@ test_counts test_counts_new(arena *a) {
     for (uint32_t i = 0; i < TEST_OTHER_COUNT; i++) count_of(a, &all, "also", others[i]);
     const schedule_statement *row;
     for (uint32_t i = 0; (row = schedule_statement_at(i)); i++)
-        if (*row->pass) count_of(a, &all, "statement", row->verb);
+        if (*row->by) count_of(a, &all, "statement", row->verb);
     return all;
 }
 

@@ -55,7 +55,7 @@ static const schedule_statement *row_of(const char *verb) {
 
 bool test_verb_usable(const test_maker *m, const char *verb) {
     const schedule_statement *row = row_of(verb);
-    return row && *row->pass && has_meaning(m, row->needs);
+    return row && *row->by && has_meaning(m, row->needs);
 }
 
 static bool word_usable(const test_maker *m, const char *text) {

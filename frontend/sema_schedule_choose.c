@@ -39,7 +39,7 @@ static bool refuse(frontend_unit *u, uint32_t op, const char *target, const sche
 
 // Copies for rounds are those of matrix operations.
 static bool has_pass(const schedule *s, const schedule_cell *c) {
-    bool pass = *schedule_statement_at(c->verb)->pass, product = c->verb != SCHEDULE_PIPELINE;
+    bool pass = *schedule_statement_at(c->verb)->by, product = c->verb != SCHEDULE_PIPELINE;
     for (uint32_t i = 0; i < s->cells.len; i++)
         product |= s->cells.data[i].verb == SCHEDULE_MMA;
     return pass && product;

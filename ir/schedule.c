@@ -5,8 +5,8 @@
 
 // ---- The table -------------------------------------------------------------------------------------------
 static const schedule_statement statements[] = {
-#define STATEMENT(id, verb, form, excludes, needs, pass, summary)                                            \
-    [SCHEDULE_##id] = {verb, form, excludes, needs, pass, summary},
+#define STATEMENT(id, verb, form, excludes, needs, by, summary)                                            \
+    [SCHEDULE_##id] = {verb, form, excludes, needs, by, summary},
 #include "schedule.def"
 };
 

@@ -12,13 +12,13 @@
 #include "tensor.h"
 
 typedef enum {
-#define STATEMENT(id, verb, form, excludes, needs, pass, summary) SCHEDULE_##id,
+#define STATEMENT(id, verb, form, excludes, needs, by, summary) SCHEDULE_##id,
 #include "schedule.def"
     SCHEDULE_VERB_COUNT
 } schedule_verb;
 const char *schedule_verb_text(schedule_verb v);
 typedef struct {                 // a row of schedule.def
-    const char *verb, *form, *excludes, *needs, *pass, *summary;
+    const char *verb, *form, *excludes, *needs, *by, *summary;
 } schedule_statement;
 const schedule_statement *schedule_statement_at(uint32_t i);   // by verb; NULL past the last
 

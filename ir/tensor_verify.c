@@ -503,3 +503,4 @@ const char *tensor_fault(arena *a, const tensor_op *op, bool of_plan) {
 }
 
 const char *tensor_verify(arena *a, const tensor_op *op) { return tensor_fault(a, op, false); }
+const char *tensor_verify_of_plan(arena *a, const tensor_op *op) { return tensor_fault(a, op, true); }

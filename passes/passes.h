@@ -9,16 +9,27 @@
 #include "schedule.h"
 
 typedef struct {
-    const char *name, *summary;
+    const char *name, *kind, *summary;   // kind: from which IR to which
 } pass_info;
 const pass_info *pass_at(uint32_t i);   // NULL past the last
 
-// Told after each pass what there is then: --print-after. The op of tensor IR, the loop plan or the program; others NULL.
 typedef struct loop_plan loop_plan;
 typedef struct loop_text loop_text;
-typedef struct {
-    void (*seen)(void *user, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);   // NULL: nobody
+typedef struct {   // what there is after a pass: one of these, others NULL
+    const tensor_op *op;
+    const loop_plan *plan;
+    const program *program;
+    uint32_t prepared, guards;   // arrays that the version prepares, conditions that it asks for, as far as they are known
+} pass_state;
+typedef enum {
+    PASS_VERIFY_NOTHING,
+    PASS_VERIFY,        // tensor IR after each pass
+    PASS_VERIFY_EACH    // and loop IR
+} pass_verify;
+typedef struct {   // --print-after, --time-report: told after each pass; and before the first one of a version, with pass NULL
+    void (*seen)(void *user, const char *pass, const pass_state *s);   // NULL: nobody
     void *user;
+    pass_verify verify;
 } pass_observer;
 
 typedef struct {
@@ -35,7 +46,7 @@ typedef struct {
 // must not wrap either.
 #define PASS_NARROW_OFFSETS (INT64_C(2147483647) - (INT64_C(1) << 20))
 
-void pass_done(const pass_observer *o, const char *pass, const tensor_op *op, const loop_plan *plan, const program *p);
+void pass_done(const pass_observer *o, const char *pass, const pass_state *s);
 
 // The naive plan, kept for ever as --no-schedule: every stage is a kernel with one thread a point of its
 // targets; a reduction is serial in index order over the points its keys leave. Right for every op on every

@@ -39,7 +39,7 @@ static uint32_t fused(planner *p, const schedule_cell *c, uint32_t first) {
     return last + (p->inserted - before);
 }
 
-static void add_kernels(planner *p) {
+void plan_kernels(planner *p) {
     plan_fuse_order(p);
     uint32_t loop = TENSOR_NO_LOOP;
     stage_group group = {0};
@@ -84,7 +84,7 @@ static void forget(planner *p, uint32_t stage) {
 }
 
 // A reduction that only a stage reads which nobody reads, and is computed nowhere, stays in registers: its kernel would store nothing.
-static void drop_idle(planner *p) {
+void plan_drop_idle(planner *p) {
     uint32_t kept = 0;
     bool *before = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1), *after = ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1);
     for (uint32_t i = 0; i < p->plan->steps.len; i++) {
@@ -98,64 +98,8 @@ static void drop_idle(planner *p) {
         if (before[s] && !after[s]) forget(p, s);
 }
 
-// Kernels go one by one through the passes between rewriting and lowering: what those leave is the plan.
-static void kernels_done(const planner *p) {
-    bool makes_loops = false;
-    for (uint32_t i = 0; pass_at(i); i++) {
-        if (!strcmp(pass_at(i)->name, "lower")) return;
-        if (makes_loops) pass_done(p->facts->after, pass_at(i)->name, NULL, p->plan, NULL);
-        makes_loops = makes_loops || !strcmp(pass_at(i)->name, "loops");
-    }
-}
-
-bool plan_equations(planner *p, bool whole) {
-    const pass_observer *after = p->facts->after;
-    plan_drop_else(p);
-    plan_rfactor(p);
-    if (p->failed) return false;
-    pass_done(after, "rfactor", p->op, NULL, NULL);
-    if (whole) plan_matrix_counts(p);
-    plan_types(p);
-    if (p->failed) return false;
-    pass_done(after, "types", p->op, NULL, NULL);
-    if (!plan_prepare_classes(p)) return false;
-    plan_counts(p, !whole);
-    pass_done(after, "counts", p->op, NULL, NULL);
-    plan_rewrite(p);
-    if (p->failed) return false;
-    plan_matrix_check(p);
-    if (p->failed) return false;
-    plan_outside(p);
-    pass_done(after, "rewrite", p->op, NULL, NULL);
-    plan_recompute(p);
-    if (!p->failed) plan_online(p);
-    if (p->failed) return false;
-    pass_done(after, "online", p->op, NULL, NULL);
-    plan_loops(p);
-    if (p->failed) return false;
-    pass_done(after, "loops", p->op, NULL, NULL);
-    return true;
-}
-
 static bool plan_make(planner *p) {
-    schedule *s = p->s;
-    const machine *m = p->machine;
-    version_facts *facts = p->facts;
-    if (!plan_equations(p, true)) return false;
-    add_kernels(p);
-    if (!p->failed) drop_idle(p);
-    if (!p->failed) plan_composed(p);
-    if (!p->failed) plan_row_begins(p);
-    if (!p->failed) plan_pads(p);
-    if (!p->failed) plan_approximate(p);
-    if (!p->failed) plan_overlap(p);
-    if (!p->failed && m->gpu && !facts->any_strides) plan_packed_guards(p);
-    if (!p->failed && m->gpu && !facts->any_strides) plan_beside_guards(p);
-    if (!p->failed) plan_whole_guards(p);
-    if (!p->failed && facts->narrow) plan_narrow_guards(p);
-    uint32_t errors = diag_raised(p->ds);
-    if (!p->failed && !s->automatic) plan_unused(p);
-    return !p->failed && diag_raised(p->ds) == errors;
+    return plan_equations(p, true) && plan_run(p, PASS_PLAN) && plan_run(p, PASS_LOOPS) && plan_run(p, PASS_CHECK);
 }
 
 loop_plan *plan_try(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m,
@@ -176,6 +120,5 @@ loop_plan *plan_build(arena *a, diag_set *ds, const tensor_op *op, schedule *s, 
         ICE("%s: schedule '%s' made loop IR that does not verify: %s", op->name, s->name, fault);
     if (fault && s->automatic) return facts->refused = fault, NULL;
     if (fault) return plan_report_illegal(&p, op, &asked, fault), NULL;
-    kernels_done(&p);
     return p.plan;
 }

@@ -100,7 +100,7 @@ static bool find_guards(planner *p) {
         guard_body(p, &step->kernel->body, &vars);
     }
     plan_whole_guards(p);
-    if (p->facts->narrow) plan_narrow_guards(p);
+    plan_narrow_guards(p);
     return true;
 }
 
@@ -131,6 +131,6 @@ program *pass_loop(arena *a, diag_set *ds, const loop_text *text, const char *ma
         VEC_PUSH(a, &p->versions, v);
     }
     VEC_PUSH(a, &p->versions, naive);
-    pass_done(&o->after, "lower", NULL, NULL, p);
+    pass_done(&o->after, "lower", &(pass_state){.program = p});
     return p;
 }

@@ -458,7 +458,7 @@ program *pass_scheduled(arena *a, diag_set *ds, const tensor_op *op, schedule *c
     if (!always) add_default(&w);
     if (!always && !w.versions.len && w.refused) warn_naive(&w, NULL, w.refused);
     for (uint32_t i = 0; i < w.told.simple.len; i++) warn_naive(&w, w.told.simple.data[i], w.told.why.data[i]);
-    pass_done(&o->after, "lower", NULL, NULL, w.p);
+    pass_done(&o->after, "lower", &(pass_state){.program = w.p});
     VEC_PUSH(a, &w.versions, w.p->versions.data[0]);
     w.p->versions.data = w.versions.data;
     w.p->versions.len = w.versions.len;

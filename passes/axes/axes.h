@@ -132,6 +132,6 @@ tensor_val plan_row_ends(planner *p, prepared_builder b, tensor_val map, tensor_
 // Of windows of `extent` rows (0: it is not said): of a map and another one, or the slots that are made of it.
 tensor_val plan_window_values(planner *p, prepared_builder b, tensor_val map, tensor_val other, int64_t extent, int64_t slots, tensor_space windows);
 tensor_val plan_order(planner *p, const plan_map *m);
-bool plan_prepare_classes(planner *p);
+void plan_prepare_classes(planner *p);   // fails where a map of one is not known when the plan is made
 
 #endif

@@ -24,20 +24,20 @@ bool plan_is_total(const planner *p, tensor_val v) {
     return all;
 }
 
-bool plan_prepare_classes(planner *p) {
+void plan_prepare_classes(planner *p) {
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         const tensor_val_info i = p->op->vals.data[v];
         if (i.role != VAL_CLASSES) continue;
         tensor_val *args = ARENA_ARRAY(p->arena, tensor_val, i.nkeys);
         for (uint32_t k = 0; k < i.nkeys; k++) {
             plan_map m;
-            if (!plan_map_of(p, i.keys[k], &m)) return false;
+            p->failed |= !plan_map_of(p, i.keys[k], &m);
+            if (p->failed) return;
             args[k] = m.map;
         }
         VEC_PUSH(p->arena, &p->plan->prepared,
                  ((loop_prepared){.val = v, .builder = PREPARED_CLASSES, .nargs = i.nkeys, .args = args}));
     }
-    return true;
 }
 
 // ---- Offsets and orders ----------------------------------------------------------------------------------

@@ -145,6 +145,7 @@ static bool pack_load(void *user, const tensor_node *load) {
 }
 
 void plan_packed_guards(planner *p) {
+    if (!p->machine->gpu || p->facts->any_strides) return;
     bool *steps = ARENA_ARRAY(p->arena, bool, p->op->vars.len + 1);
     packing c = {p, steps};
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
@@ -243,6 +244,7 @@ static bool load_beside(void *user, const tensor_node *load) {
 }
 
 void plan_beside_guards(planner *p) {
+    if (!p->machine->gpu || p->facts->any_strides) return;
     beside c = {.p = p};
     p->plan->together = true;
     for (uint32_t i = 0; i < p->plan->steps.len; i++)
@@ -278,6 +280,7 @@ void plan_narrow_product(planner *p, const tensor_space *axes, uint32_t n) {
 }
 
 void plan_narrow_guards(planner *p) {
+    if (!p->facts->narrow) return;
     for (tensor_val v = 0; v < p->op->vals.len; v++) {
         const tensor_val_info i = p->op->vals.data[v];
         bool given = v < p->op->nparams && i.role != VAL_SCALAR && i.rank && !(i.facts & FACT_PREFIX);

@@ -73,6 +73,7 @@ typedef struct {
     uint32_t nspaces;              // of the op as it came; later ones are the plan's own
     uint32_t inserted;             // stages added before those still to come
     bool failed;                   // a refusal was reported
+    bool alone;                    // equations are for the default alone, to see which stages share a kernel: reductions are not taken apart
     const stage_group *at_hand;    // stages of the kernel that is made; NULL: none is
     bool fused_at_hand;            // a statement fuses them
     const tensor_stage *blamed;    // of those, whose numbers do not go with another one's; NULL: the last

@@ -252,7 +252,8 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     s->op = tensor_op_copy(a, op);
     planner p = plan_new(a, ds, op, none, mach, facts);
     plan_drop_else(&p);
-    plan_counts(&p, true);
+    p.alone = true;
+    plan_counts(&p);
     plan_rewrite(&p);
     p.s = s;
     default_apart(a, facts->retreat, s);

@@ -83,14 +83,23 @@ static const char *why_not_whole(void *user, const schedule_cell *c) {
     return reason ? reason : "each class of the bucket is dealt out by its own schedule";
 }
 
+static bool deals_out(schedule_verb v) {
+    static const bool does[SCHEDULE_VERB_COUNT] = {
+        [SCHEDULE_BLOCK] = true, [SCHEDULE_GROUPS] = true, [SCHEDULE_LANES] = true, [SCHEDULE_REGISTERS] = true, [SCHEDULE_VECTOR] = true,
+        [SCHEDULE_TILE] = true, [SCHEDULE_UNROLL] = true, [SCHEDULE_WINDOW] = true, [SCHEDULE_MMA] = true};
+    return does[v];
+}
+
 static const char *why_not_in_class(void *user, const schedule_cell *c) {
     const char *reason = why(user, c);
-    if (!strcmp(schedule_statement_at(c->verb)->pass, "cut") || keeps_registers(c)) return reason;
+    if (deals_out(c->verb) || keeps_registers(c)) return reason;
     return "the schedule of a class deals out its rows; which stages make a kernel, and their order, is said by the one with the bucket";
 }
 
 void plan_unused(planner *p) {
     schedule *whole = p->s;
+    uint32_t errors = diag_raised(p->ds);
+    if (whole->automatic) return;
     bool buckets = false;
     for (uint32_t i = 0; i < whole->cells.len; i++) {
         const schedule_cell *c = &whole->cells.data[i];
@@ -104,4 +113,5 @@ void plan_unused(planner *p) {
     }
     p->s = whole;
     schedule_unconsumed(p->ds, p->arena, p->s, buckets ? why_not_whole : why, p);
+    p->failed |= diag_raised(p->ds) != errors;
 }

@@ -69,6 +69,6 @@ program *pass_naive(arena *a, diag_set *ds, const tensor_op *op, const pass_opti
     }
     const char *fault = simt_verify(a, p->module);
     if (fault) ICE("%s: the naive plan made simt IR that does not verify: %s", op->name, fault);
-    pass_done(&o->after, "naive", NULL, NULL, p);
+    pass_done(&o->after, "naive", &(pass_state){.program = p});
     return p;
 }

@@ -423,14 +423,15 @@ static void move_finished(planner *p) {
         if (plan_finishes(p, p->op->stages.data[i].name)) move_behind(p, i);
 }
 
-void plan_counts(planner *p, bool alone) {
-    for (uint32_t i = 0; i < p->op->stages.len; i++) count_points(p, i, alone);
+void plan_counts(planner *p) {
+    for (uint32_t i = 0; i < p->op->stages.len; i++) count_points(p, i, p->alone);
     move_finished(p);
 }
 
 // Matrices are added up, means are not: where a schedule asks for them, counts leave the sum before it has
 // its types.
 void plan_matrix_counts(planner *p) {
+    if (p->alone) return;
     for (uint32_t i = 0; i < p->op->stages.len; i++)
         if (plan_asks_matrix(p, &p->op->stages.data[i])) count_points(p, i, false);
     move_finished(p);

@@ -357,6 +357,7 @@ void plan_rewrite(planner *p) {
             p->plan->values.data[st->targets[0].val] = (loop_value){
                 .home = LOOP_INLINE, .stage = i, .of = TENSOR_NO_VAL};
     }
+    if (!p->failed) plan_matrix_check(p);
 }
 
 // ---- Rewriting on request --------------------------------------------------------------------------------

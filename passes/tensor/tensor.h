@@ -24,7 +24,7 @@ bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by i
 
 // ---- counts.c -------------------------------------------------------------------------------------------
 void plan_drop_else(planner *p);   // `else` that says what a reduction of nothing gives
-void plan_counts(planner *p, bool alone);   // alone: of stages that count and do nothing else
+void plan_counts(planner *p);   // with p->alone, of stages that count and do nothing else
 void plan_matrix_counts(planner *p);        // of those that tensor cores should sum, before they have their types
 const char *plan_name_inside(const planner *p, const char *stage, const char *what);   // STAGE.WHAT, unlike all others
 bool plan_counted(const planner *p, const char *stage);

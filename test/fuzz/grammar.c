@@ -191,9 +191,9 @@ static const struct {
 #include "schedule.def"
 };
 static const struct {
-    const char *verb, *form, *pass;
+    const char *verb, *form, *by;
 } statements[] = {
-#define STATEMENT(id, verb, form, excludes, needs, pass, summary) {verb, form, pass},
+#define STATEMENT(id, verb, form, excludes, needs, by, summary) {verb, form, by},
 #include "schedule.def"
 };
 
@@ -261,7 +261,7 @@ static void form(generator *g, const char *p) {
 
 static void statement(generator *g) {
     uint32_t i = pick(g, COUNT(statements));
-    if (!*statements[i].pass && pick(g, 8)) i = pick(g, 8);   // most of them executed
+    if (!*statements[i].by && pick(g, 8)) i = pick(g, 8);   // most of them executed
     textbuf_puts(&g->out, "    ");
     if (pick(g, 3) == 1) textbuf_printf(&g->out, "%s: ", WORD_OF(g, stages));
     textbuf_puts(&g->out, statements[i].verb);

@@ -1,7 +1,7 @@
 // Facts against brute force: small plans over small graphs, both by chance; every fact claimed of a chance
 // expression is checked at every point that the plan reaches. A plan that breaks the rules (an index out of
 // range) is thrown away.
-#include "facts_internal.h"
+#include "facts/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
