@@ -1,6 +1,6 @@
 // An input file, from text to verified IR, op by op.
 #include "driver.h"
-#include "gradient.h"
+#include "autodiff/gradient.h"
 #include "loop.h"
 
 #include <stdlib.h>

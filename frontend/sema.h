@@ -7,9 +7,9 @@
 #ifndef GNNC_SEMA_H
 #define GNNC_SEMA_H
 
+#include "autodiff/gradient.h"
 #include "foreign.h"
 #include "frontend.h"
-#include "gradient.h"
 
 typedef struct {               // a file imports another, by their paths
     const char *from, *to;

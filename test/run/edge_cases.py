@@ -135,7 +135,7 @@ def run(command):
 
 def ops_of(gnnc, path):
     done = run([gnnc, path, "-D", "S=3", "-Wno-unused-option", "--emit=tensor", "-o", "-"])
-    return [Op(name, text) for name, text in re.findall(r"^op (\w+)(.*?)^\}", done.stdout, re.M | re.S) if not re.search(r"_grad(_|$)", name)]  # test/gradient has those
+    return [Op(name, text) for name, text in re.findall(r"^op (\w+)(.*?)^\}", done.stdout, re.M | re.S) if not re.search(r"_grad(_|$)", name)]  # test/autodiff has those
 
 
 def write_graphs(folder):

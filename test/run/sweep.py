@@ -106,7 +106,7 @@ def all_pairs(rng):
 
 
 def gradient(op):
-    """Those have tests of their own: test/gradient."""
+    """Those have tests of their own: test/autodiff."""
     return re.search(r"_grad(_|$)", op)
 
 

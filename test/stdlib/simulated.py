@@ -77,7 +77,7 @@ def run(command):
 
 def ops_of(gnnc, path):
     done = run([gnnc, path, "-D", "S=3", "-Wno-unused-option", "--emit=tensor", "-o", "-"])
-    return [re.sub(r"_f32$", "", op) for op in re.findall(r"^op (\w+)", done.stdout, re.M) if not re.search(r"_grad(_|$)", op)]  # test/gradient has those
+    return [re.sub(r"_f32$", "", op) for op in re.findall(r"^op (\w+)", done.stdout, re.M) if not re.search(r"_grad(_|$)", op)]  # test/autodiff has those
 
 
 def plain(op):

@@ -1,1 +1,2 @@
 #include "passes/passes.h"
+#include "autodiff/gradient.h"
