@@ -2,6 +2,7 @@
 // type at hand, where they must have numbers, too (check_inputs.c). An element that is not finite is told apart, so that it hides no
 // other. What an op saves for its gradient is evaluated by their twins, which must give the same gradient.
 #include "check_gradient.h"
+#include "testing/widen.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // what the evaluator says must both follow: neither is taken for right.
 #include "run.h"
 
-#include "metamorphic.h"
+#include "testing/metamorphic.h"
 
 #include <math.h>
 #include <string.h>

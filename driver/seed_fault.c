@@ -1,8 +1,8 @@
 // --seed-fault: a fault in what is run, of its kernels or of the program around them.
 #include "driver.h"
 
-#include "program_fault.h"
-#include "simt_fault.h"
+#include "testing/program_fault.h"
+#include "testing/simt_fault.h"
 
 #include <stdlib.h>
 #include <string.h>

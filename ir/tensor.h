@@ -234,8 +234,6 @@ bool tensor_holds(const tensor_op *op, const tensor_stage *s, uint32_t target, i
 void tensor_narrow(tensor_op *op);
 // Normal form N3 of every reduction. Its terms come in another order where that is allowed.
 void tensor_normalise(tensor_op *op);
-// Every float becomes f64, and what rounds one keeps it. The op is for evaluation alone.
-void tensor_widen(tensor_op *op);
 
 // ---- Text and verification -------------------------------------------------------------------------------
 void tensor_print(textbuf *out, const tensor_op *op);

@@ -1,2 +1,3 @@
 #include "passes/passes.h"
 #include "autodiff/gradient.h"
+#include "testing/faults.h"

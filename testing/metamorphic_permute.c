@@ -2,7 +2,6 @@
 // what number one has: then the numbers may be dealt out anew. A sorted map into such a space ties the
 // numbers of its own points to theirs: those are sorted again. Points of two spaces that a prefix makes one
 // get the same new numbers.
-#include "eval.h"
 #include "metamorphic_internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // In which inputs a result is homogeneous, and of which degree: y(t x) = t^d y(x) for t > 0. A degree is
 // found for each expression from those of its arguments, and for values written in a loop by going round
 // until nothing changes. Scaling by an even power of two rounds nothing but what leaves the range of a type.
-#include "eval.h"
+#include "eval_number.h"
 #include "metamorphic_internal.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // Metamorphic relations: which an op has, and that each of them notices a wrong evaluator. A wrong evaluator
 // of an op is played by the right one of another op.
-#include "tensor_harness.h"
+#include "../ir/tensor_harness.h"
 
-#include "metamorphic.h"
+#include "testing/metamorphic.h"
 
 enum { EDGES = 7, SOURCES = 4, ROWS = 3, WIDTH = 2 };
 

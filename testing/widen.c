@@ -1,6 +1,6 @@
 // An op whose every float is f64 and that rounds none: what finite differences need, as a step of an input must
 // not be lost, and as the evaluator does not know what is near a singularity by the bounds of a narrower type.
-#include "tensor_internal.h"
+#include "widen.h"
 
 static void widen_type(tensor_type *t) {
     if (tensor_type_is_float(*t)) t->type = DT_F64;

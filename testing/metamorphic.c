@@ -1,5 +1,5 @@
 // The list of an op's relations, what is changed by one, and the comparison of results before and after.
-#include "eval.h"
+#include "eval_number.h"
 #include "metamorphic_internal.h"
 
 #include <string.h>
