@@ -5,7 +5,6 @@
 // added to that of each step once.
 //     y[v] = sum {p} z[p, v]  →  z.1[v] = f(z.0[v])   z[1, v] = z.1[v]   …   y[v] = sum {p} z[p, v]
 #include "gradient_internal.h"
-#include "tensor_internal.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #define GNNC_BIND_H
 
 #include "driver.h"
+#include "tensor_eval.h"
 #include "runtime/gnnrt_io.h"
 
 // ---- The graph -------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #define GNNC_EVAL_H
 
 #include "eval_number.h"
+#include "tensor_eval.h"
 #include "tensor_internal.h"
 
 enum { EVAL_MAX_POINTS = 1 << 28 };   // of one value that is kept here whole, or of what is sorted or counted

@@ -6,58 +6,10 @@
 #ifndef GNNC_PROGRAM_H
 #define GNNC_PROGRAM_H
 
+#include "dtype.h"
+#include "prepared.h"
 #include "simt.h"
-
-typedef enum {
-#define DTYPE(name, text, bytes) DT_##name,
-#include "types.def"
-#undef DTYPE
-    DT_COUNT
-} ir_dtype;
-const char *ir_dtype_text(ir_dtype t);
-uint32_t ir_dtype_bytes(ir_dtype t);   // 0 for an index
-static inline bool ir_dtype_is_float(ir_dtype t) { return t <= DT_F16; }
-double ir_dtype_round(ir_dtype to, double x);          // to the nearest float of that type, ties to even
-double ir_tf32_round(double x);                        // to 11 significant bits in the range of f32, ties to even
-bool ir_dtype_holds(ir_dtype wide, ir_dtype narrow);   // floats: one has every number of the other
-
-// ---- Sizes -----------------------------------------------------------------------------------------------
-// An integer expression in postfix, evaluated by the runtime when sizes are known, with overflow checks. Text form:
-// tokens between spaces, `E D * 256 ceildiv`.
-#define SIZE_TOKENS(X)                                                                                      \
-    X(CONST, "") X(SPACE, "") /* value: the constant, the index of a space */                               \
-    X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") /* floor */ X(MOD, "%") X(CEILDIV, "ceildiv")           \
-    X(MIN, "min") X(MAX, "max") X(EQ, "==") X(NE, "!=") X(LT, "<") X(LE, "<=") X(GT, ">") X(GE, ">=")       \
-    X(AND, "&&") X(OR, "||") X(NOT, "!")                                                                    \
-    X(MAX_PREIMAGE, "max") /* value: param; the largest preimage of a map; text: max(dst) */                \
-    X(MIN_PREIMAGE, "min") X(AVG_PREIMAGE, "avg") /* floor of the mean */                                   \
-    X(SYMMETRIC, "symmetric") /* value: param, value2: param; (src, dst) holds each pair both ways */       \
-    X(SORTED, "sorted") /* value: param; no value of the map is below the one before it, or none */          \
-    X(STD_PREIMAGE, "std")    /* value: param; floor of the standard deviation of its preimages' sizes */   \
-    X(QUANTILE_PREIMAGE, "quantile") /* value: param, value2: q in thousandths; text: quantile(dst,900) */  \
-    X(AT_LEAST, "at_least") /* value: param, value2: k; how many preimages have k or more entries */        \
-    X(CUT_PARTS, "cut_parts") /* value: param, value2: n > 0; parts of n entries that preimages with more have */ \
-    X(FILL, "fill") /* value: param, value2: n; thousandths of rows in use, preimages cut in tiles of n */  \
-    X(DENSITY, "density") /* value: param, value2: param + 2^32 n; thousandths of cells in use, in windows of n rows */ \
-    X(DEVICE, "") /* value: device_fact; text: device(sms) */
-typedef enum {
-#define X(name, text) SZ_##name,
-    SIZE_TOKENS(X)
-#undef X
-    SZ_COUNT
-} size_token_kind;
-#define DEVICE_NUMBERS(X) X(SMS, "sms") X(SHARED_BYTES, "shared_bytes") X(L2_BYTES, "l2_bytes") X(CORES, "cores")
-typedef enum {
-#define X(name, text) DEVICE_##name,
-    DEVICE_NUMBERS(X)
-#undef X
-    DEVICE_NUMBER_COUNT
-} device_fact;   // of a GPU; SMS, SHARED_BYTES (of a block, asked for), L2_BYTES are 0 on the host, CORES on a GPU
-typedef struct {
-    size_token_kind kind;
-    int64_t value, value2;
-} size_token;
-typedef VEC(size_token) size_expr;
+#include "size.h"
 
 // ---- What the caller hands over --------------------------------------------------------------------------
 typedef enum { SPACE_FREE, SPACE_CONST, SPACE_EXPR, SPACE_COUNT_OF } space_kind;
@@ -95,78 +47,7 @@ typedef struct {
     span at;
 } program_require;      // a precondition (where, prefix): checked when the plan is made
 
-// ---- What is prepared once per graph ---------------------------------------------------------------------
-// Arrays of the index width. `none` entries are kept out of offsets and come last in orders.
-#define PREPARED_BUILDERS(X)                                                                                \
-    X(OFFSETS, "offsets") /* of map m: E -> V: V + 1 entries; where class v begins in the order of m */     \
-    X(ORDER, "order")     /* of map m: E entries; positions of m sorted by value, stable */                 \
-    X(COMPOSE, "compose") /* of m: E -> V, n: V -> W: E entries, n[m[e]], none where either is none */      \
-    X(DEGREES, "degrees") /* of map m: E -> V: V entries; the size of each preimage */                      \
-    X(DEGREES_FROM, "degrees_from") /* of map m, extent T: as degrees, but at least T, or the largest of them where it is less */ \
-    X(ORDER_DESC, "order_desc") /* of map m: as order, largest value first, stable */                       \
-    X(ROW_BEGINS, "row_begins") /* of map m: E -> V, order o of V: V entries; where each class begins in the order of m, \
-                                   classes in the order o */                                                \
-    X(ROW_ENDS, "row_ends")     /* likewise: where it ends */                                               \
-    X(TILES, "tiles")     /* of map m, extent T: where each tile begins in the order of m, and where the     \
-                             last ends; a tile has at most T entries, all of one value; also counts tiles */ \
-    X(TILE_BEGINS, "tile_begins") /* of map m, extent T: V + 1 entries: the number of the first of those of v */ \
-    X(TILE_VALUES, "tile_values") /* of map m, extent T: for each of them its value; then, where V > 0, the last  \
-                                     value up to E / T + V entries, which no map has more tiles than */           \
-    X(PART_ROWS, "part_rows") /* of map m, order o of V (the order of numbers without one), extent T: of each part of rows \
-                                 its row. First the parts, of T entries and a last of fewer, of rows with more than T, \
-                                 then the other rows, a part each, empty or not; both in the order o */       \
-    X(PART_BEGINS, "part_begins") /* likewise: where each part begins in the order of m */                  \
-    X(PART_ENDS, "part_ends") /* likewise: where it ends */                                                 \
-    X(PART_HEADS, "part_heads") /* likewise: the first part of each row that has more than T entries, and how many parts \
-                                   they have */                                                             \
-    X(WINDOW_PLACES, "window_places") /* of maps m: E -> V, s: E -> U, extent T: of each value of m its place, T to a window:   \
-                                         in order, but that a window of T / 2 or more ends where all values of s of entries   \
-                                         before are smaller than those behind, while n + n / 4 windows suffice, n those of T */ \
-    X(WINDOW_STARTS, "window_starts") /* of the places, extent T: the value that each window begins with, V where none is \
-                                         left, and V behind them */                                         \
-    X(WINDOW_SLOTS, "window_slots") /* of maps m: E -> V, s: E -> U, extent T: of each entry the slot it has in a window of T \
-                                       values of m, in which entries with one value of s share a slot, but for those with  \
-                                       one value of m, of which the k-th takes the k-th slot of that value. Slots are       \
-                                       numbered by window, then by their first entry, those of a window from a multiple of    \
-                                       B on: as is said, or the less of T and 16; none where either is none */                       \
-    X(WINDOW_BEGINS, "window_begins") /* of m and the slots of it, extent T: the first block of B slots of each window, and \
-                                         how many blocks there are */                                       \
-    X(WINDOW_COLUMNS, "window_columns") /* of s and the slots: the value of s of each slot, where it has no entry of the \
-                                           one before */                                                    \
-    X(WINDOW_ENTRIES, "window_entries") /* of m and the slots, extent T: T * B cells a block, for each value of its window \
-                                           the entry that each of its slots has there, or none */           \
-    X(WINDOW_MASKS, "window_masks") /* of m and the slots, extent T: T numbers of B bits a block, one for each value of its \
-                                       window: bit i is set where its i-th slot has an entry there */       \
-    X(CLASSES, "classes") /* of m1 … mk over E: E entries; the number of (m1[e] … mk[e]) among the distinct  \
-                             tuples in lexicographic order; none where one is none; also counts them */
-typedef enum {
-#define X(name, text) PREPARED_##name,
-    PREPARED_BUILDERS(X)
-#undef X
-    PREPARED_BUILDER_COUNT
-} prepared_builder;
-static inline bool prepared_row_ends(prepared_builder b) { return b == PREPARED_ROW_BEGINS || b == PREPARED_ROW_ENDS; }
-static inline bool prepared_parts(prepared_builder b) {
-    return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS || b == PREPARED_PART_HEADS;
-}
-static inline bool prepared_slotted(prepared_builder b) {   // of the slots of windows, its second argument
-    return b == PREPARED_WINDOW_BEGINS || b == PREPARED_WINDOW_COLUMNS || b == PREPARED_WINDOW_ENTRIES ||
-           b == PREPARED_WINDOW_MASKS;
-}
-enum { PREPARED_MOST_SLOTS = 32 };   // of a block: bits of a mask, of which the 32nd is the sign of an index of 32
-static inline int64_t prepared_slots(int64_t extent, int64_t slots) {   // of a block of windows of so many rows; 0: nothing is said
-    return slots ? slots : extent < 16 ? extent : 16;
-}
-static inline bool prepared_blocks(prepared_builder b) {   // of slots: it may say how many
-    return b == PREPARED_WINDOW_SLOTS || (prepared_slotted(b) && b != PREPARED_WINDOW_COLUMNS);
-}
-static inline bool prepared_value(prepared_builder b) {   // it says the same in whatever order points are visited
-    return b == PREPARED_OFFSETS || b == PREPARED_DEGREES || b == PREPARED_COMPOSE;
-}
-static inline bool prepared_tiles(prepared_builder b) {   // it has an extent
-    return b == PREPARED_TILES || b == PREPARED_TILE_BEGINS || b == PREPARED_TILE_VALUES || prepared_parts(b) ||
-           b == PREPARED_WINDOW_PLACES || b == PREPARED_WINDOW_STARTS || prepared_blocks(b) || b == PREPARED_DEGREES_FROM;
-}
+// ---- What is prepared once per graph (prepared.h) --------------------------------------------------------
 typedef struct {
     bool prepared;    // args: another prepared map (compose, classes); else a parameter
     uint32_t index;

@@ -7,7 +7,6 @@
 enum { SIMT_MAX_DEPTH = 200 };   // of nested regions, in text and in what the verifier accepts
 
 // ---- simt_module.c ---------------------------------------------------------------------------------------
-simt_region simt_region_new(simt_func *f);
 simt_value simt_region_param(simt_func *f, simt_region r, simt_type t);
 // An instruction that stands in no region yet. Arguments are copied, results made.
 simt_instr simt_instr_new(simt_func *f, simt_op op, const simt_value *args, uint32_t nargs,

@@ -20,13 +20,4 @@ tensor_expr tensor_fold(tensor_op *op, const tensor_node *n);
 // Name of the builtin reducer of a kind; NULL for REDUCE_USER.
 const char *tensor_reduce_name(tensor_reduce_kind kind);
 
-// The forms of a target's index.
-typedef enum { TENSOR_AT_VAR, TENSOR_AT_CONST, TENSOR_AT_STEP, TENSOR_AT_OTHER } tensor_at_kind;
-typedef struct {
-    tensor_at_kind kind;
-    tensor_var var;      // VAR, STEP
-    int64_t offset;      // CONST: the literal; STEP: added to the step
-} tensor_at;
-tensor_at tensor_target_at(const tensor_op *op, tensor_expr index);
-
 #endif

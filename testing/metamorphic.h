@@ -16,7 +16,7 @@
 #ifndef GNNC_METAMORPHIC_H
 #define GNNC_METAMORPHIC_H
 
-#include "tensor.h"
+#include "tensor_eval.h"
 
 typedef enum { META_NODES, META_EDGES, META_FEATURES, META_SCALED, META_SPLIT, META_KINDS } meta_kind;
 const char *meta_kind_text(meta_kind k);   // "nodes"

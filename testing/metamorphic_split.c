@@ -2,7 +2,6 @@
 // the row is dealt out to the two. Of each expression it is found whether it is the same at either new row as
 // at the old one (COPY), or adds up to it over a variable of V (from ADDS on), as a sum of what is mapped to
 // a row does; a number of the points of V, a comparison of two of them, or a count of them is neither.
-#include "tensor_internal.h"
 #include "metamorphic_internal.h"
 
 // Of an expression ADDS + u adds up over variable u, of a value ADDS + k along axis k. ANY: 0, which does

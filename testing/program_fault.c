@@ -1,3 +1,4 @@
+// The sites of each kind of fault in a program, and what is done to one.
 #include "program_fault.h"
 
 #include <string.h>

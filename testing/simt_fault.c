@@ -1,6 +1,5 @@
+// The sites of each kind of fault in a module, and what is done to one.
 #include "simt_fault.h"
-
-#include "simt_internal.h"
 
 #include <string.h>
 

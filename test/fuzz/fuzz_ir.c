@@ -4,6 +4,7 @@
 #include "loop.h"
 #include "simt.h"
 #include "tensor.h"
+#include "tensor_eval.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "frontend.h"
 #include "passes/passes.h"
 #include "simt.h"
+#include "tensor_eval.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define TENSOR_HARNESS_H
 
 #include "tensor.h"
+#include "tensor_eval.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "codegen/sim.h"
 #include "frontend/frontend.h"
 #include "passes/passes.h"
+#include "tensor_eval.h"
 
 #include <gnnrt.h>
 #include <stdio.h>

@@ -1,0 +1,140 @@
+// Nodes of loop IR, and how a loop is dealt out.
+#ifndef GNNC_LOOP_NODE_H
+#define GNNC_LOOP_NODE_H
+
+#include "tensor.h"
+
+// ---- Layouts ---------------------------------------------------------------------------------------------
+// A loop visits lo … hi. Its position is written in mixed radix, innermost digit first; a digit names who takes its
+// values. What the digits do not cover is the rest: the outermost digit, of unknown extent, taken by steps of their
+// product (`serial`) or by blocks (`block`); `whole` says the digits cover hi - lo. A position at or past hi is masked:
+// nothing is contributed or stored there.
+#define LOOP_PLACES(X)                                                                                      \
+    X(VECTOR, "vector")     /* elements of one vector access; innermost digit alone */                      \
+    X(REGISTER, "register") /* copies a thread holds, written out */                                        \
+    X(LANE, "lane")         /* lanes of a group: threads that may shuffle */                                \
+    X(GROUP, "group")       /* groups of a block */                                                         \
+    X(SERIAL, "serial")     /* one after the other */                                                       \
+    X(UNROLL, "unroll")     /* serial, written out */                                                       \
+    X(BLOCK, "block")       /* blocks of the grid; a rest alone */                                          \
+    X(WHOLE, "whole")       /* a rest alone: there is none */
+typedef enum {
+#define X(name, text) LOOP_##name##_PLACE,
+    LOOP_PLACES(X)
+#undef X
+    LOOP_PLACE_COUNT
+} loop_place;
+const char *loop_place_text(loop_place p);
+
+typedef struct {
+    loop_place place;
+    uint32_t extent;
+    uint32_t unit;   // LANE, GROUP: the digit is (number / unit) % extent of the thread's lane or group number
+} loop_digit;
+enum { LOOP_MAX_DIGITS = 8 };
+
+// ---- Nodes -----------------------------------------------------------------------------------------------
+typedef enum {
+    LOOP_FOR,          // var lo hi digits rest; body
+    LOOP_LET,          // var := value, for the nodes after it in the same body
+    LOOP_GIVEN,        // key is value, in the nodes after it in the same body: what its loops have made sure of
+    LOOP_IF,           // value: bool; body
+    LOOP_PHASE,        // body; phases of one body meet at barriers where one reads what another writes in shared memory
+    LOOP_REDUCE,       // stages; body walks their bound variables; after it their states are known at the left variables
+    LOOP_CONTRIBUTE,   // stages[0], inside its REDUCE: lift its body and combine; with states: combine those instead
+    LOOP_STORE,        // stages[0]: its targets. A reduction's state, finished, or its else; otherwise its body
+    LOOP_CLEAR,        // stages[0]: its targets get what it has where nothing is contributed, for COMBINE
+    LOOP_COMBINE,      // stages[0]: its state is combined with its cleared targets in memory, whoever else does so at a time
+    LOOP_STORE_STATE,  // stages[0]: its raw state into the vals of `states` at index: what another kernel combines
+    LOOP_CARRY,        // stages; walks sorted keys: see below
+    LOOP_WITHOUT,      // var; body: the loop around that binds var does not count there, so its threads are free
+    LOOP_WITHIN,       // sizes lo hi; body: where no lane of the warp has more than so many positions lo … hi, its loops of such
+                       // ranges are taken whole; the least size that does counts
+    LOOP_LEVEL,        // stages, inside their REDUCE: what body contributes, times the first factor of their bodies
+    LOOP_AGAIN,        // body, at the end of a REDUCE by matrix operations: reduces anew what is not finite
+    LOOP_NODE_COUNT
+} loop_node_kind;
+
+// A reduction by matrix operations of a warp, whose pieces its loops deal out as simt_mma_at has them: see LOOP.md.
+#define LOOP_NO_ROWS ((tensor_var)UINT32_MAX)   // what stands on the left is the same for all rows
+typedef struct {
+    simt_mma kind;
+    tensor_var rows, columns, depth;   // of the loops over what stands on the left, on the right, and is reduced
+    uint32_t accumulators;             // that products which follow one another along the depth take in turn
+} loop_matrix;
+#define LOOP_MOST_ACCUMULATORS 4
+
+// What a block has of an input in shared memory in a round of a loop: rows, one for each point of the round, or of another loop; or a tile, of the
+// points of the round and of those that the block has at once of another loop, on two axes, of which one is the last.
+#define LOOP_NO_BESIDE ((tensor_var)UINT32_MAX)
+typedef struct {
+    tensor_val val;
+    const tensor_expr *index;   // of each axis; of rows, of two axes, the first one's alone
+    uint32_t nindex;
+    tensor_var beside;          // of the other loop; LOOP_NO_BESIDE: rows
+    bool own;                   // rows of the points that the block has of that loop around, there in all rounds; they come last
+    uint32_t pitch;             // elements from one row to the next; of panels 0
+    uint32_t skew, every;       // and so many more from each so many of them to the next; 0: none
+    bool panels;                // rows lie in panels, as operations of four warps have them (simt_mma_row_at), and nothing else reads them there
+} loop_fetch;
+
+// A maximum that is found while sums of the same walk take exponentials of differences from it (loop_online.c).
+typedef struct {
+    uint32_t stage;     // into op->stages
+    tensor_expr slot;   // CONTRIBUTE: a LOAD of what was the maximum for the states
+    bool behind;        // sums follow it once it is larger by more than 8 than what they are relative to, where the kernel is approximate
+} loop_maximum;
+
+typedef struct loop_node loop_node;
+typedef VEC(loop_node *) loop_body;
+struct loop_node {
+    loop_node_kind kind;
+    span at;              // of the statement or stage it comes from
+    loop_body body;
+    // FOR, LET, WITHOUT
+    tensor_var var;
+    tensor_expr lo, hi;   // i64 or index
+    loop_digit digits[LOOP_MAX_DIGITS];
+    uint32_t ndigits;
+    loop_place rest;      // SERIAL, UNROLL (extent is constant), BLOCK or WHOLE
+    uint32_t unroll;      // rest SERIAL: rounds written out at a time; 0, 1: none
+    bool within;          // rest SERIAL, masked: its range is that of the WITHIN around
+    bool masked;          // unroll > 1: also where fewer are left, a mask each; else those are taken one at a time
+    bool dealt;           // what is left to do after the reductions inside: lanes that reduce take a written out step each
+    loop_digit deal_to;   // dealt, of a walk whose steps need none of a loop around: that loop's lanes; extent 0: it is none
+    tensor_var deal_of;   // that loop's
+    uint32_t step;        // rest BLOCK, without digits: a block is at one position in so many; 0, 1: each
+    uint32_t pad;         // hi is the size of var's space, rounded up to a multiple: what lies past the size repeats the last
+                          // position; 0: it ends where the space does
+    uint32_t nheld;
+    const tensor_expr *held;    // FOR: loads at var that lanes hold for a round of the rest, each an entry of it
+    uint32_t held_by;           // so many lanes, neighbours in their warp
+    uint32_t nfetched;
+    const loop_fetch *fetched;  // FOR: what lies in shared memory in a round of its outermost serial digit or rest
+    uint32_t buffers;           // rounds whose rows are there or on their way
+    uint32_t nreread;
+    const tensor_val *reread;   // FOR: inputs of which what all rounds read alike is read again by each, which no thread has room for
+    // WITHIN
+    uint32_t nsizes;
+    const uint32_t *sizes;   // growing
+    bool alone;              // no range is longer than the greatest
+    // LET, GIVEN, IF
+    tensor_expr value;
+    // REDUCE, CONTRIBUTE, STORE, STORE_STATE, CARRY
+    uint32_t nstages;
+    const uint32_t *stages;     // into op->stages
+    const loop_matrix *matrix;  // REDUCE: by matrix operations; NULL: by itself
+    // REDUCE: those of its stages whose maximum is known so far only, where its other stages read it; CONTRIBUTE with states: what
+    // those hold differences from
+    uint32_t nmaxima;
+    const loop_maximum *maxima;
+    // CONTRIBUTE, STORE_STATE: the states, loads or vals. CARRY: of the slot `first`; none: what is cut is combined in memory
+    uint32_t nstates;
+    const tensor_expr *states;  // LOAD expressions: what is read, or where is written
+    tensor_expr valid;          // CONTRIBUTE with states: bool, whether there is one; 0: always
+    // CARRY: see LOOP.md
+    tensor_expr key;            // of the position at hand: index; GIVEN: a load of an index
+    const tensor_expr *last;    // LOADs of a slot by participant, as `states`: runs cut at its end; those at its begin
+};
+
+#endif

@@ -1,0 +1,186 @@
+// An op in tensor IR: handles, types, expressions, spaces, values, reducers, stages. tensor.h says what it means.
+#ifndef GNNC_TENSOR_OP_H
+#define GNNC_TENSOR_OP_H
+
+#include "program.h"
+
+// ---- Handles ---------------------------------------------------------------------------------------------
+typedef uint32_t tensor_space;   // into op->spaces
+typedef uint32_t tensor_val;     // into op->vals
+typedef uint32_t tensor_var;     // into op->vars
+typedef uint32_t tensor_expr;    // into op->exprs; 0: none
+#define TENSOR_NO_SPACE UINT32_MAX
+#define TENSOR_NO_VAL UINT32_MAX
+
+// ---- Types -----------------------------------------------------------------------------------------------
+// Expressions have one of F64, F32, I64, BOOL and INDEX (with its space), and, where a schedule asks for it, BF16 and F16, in
+// which there is arithmetic but no maths. Values in memory may be narrower: a load widens (bf16, f16 -> f32; i32 -> i64),
+// storing a declared result rounds. Stages hold an expression type, so that nothing is rounded, or one of 16 bits that
+// has all that they store.
+typedef struct {
+    ir_dtype type;
+    tensor_space space;   // DT_INDEX: where it lies, none (-1) included; else TENSOR_NO_SPACE
+} tensor_type;
+#define TENSOR_TYPE(t) ((tensor_type){DT_##t, TENSOR_NO_SPACE})
+static inline bool tensor_type_equal(tensor_type a, tensor_type b) { return a.type == b.type && a.space == b.space; }
+static inline bool tensor_type_is_narrow(tensor_type t) { return t.type == DT_F16 || t.type == DT_BF16; }
+static inline bool tensor_type_is_float(tensor_type t) { return ir_dtype_is_float(t.type); }
+tensor_type tensor_type_of_storage(ir_dtype storage, tensor_space space);   // what a load of it gives
+
+// ---- Expressions -----------------------------------------------------------------------------------------
+typedef enum { TENSOR_LEAF, TENSOR_ARITH, TENSOR_COMPARE, TENSOR_LOGIC, TENSOR_MATHS, TENSOR_OTHER } tensor_op_kind;
+typedef enum {
+#define TENSOR_OP(op, text, args, kind) TENSOR_##op##_OP,
+#include "tensor.def"
+#undef TENSOR_OP
+    TENSOR_OP_COUNT
+} tensor_opcode;   // TENSOR_ADD_OP …: suffixed so as not to meet the kinds
+typedef struct {
+    const char *text;
+    int8_t args;
+    uint8_t kind;
+} tensor_op_info;
+const tensor_op_info *tensor_op_table(tensor_opcode op);
+
+typedef struct {
+    uint16_t op;              // tensor_opcode
+    uint16_t nargs;
+    tensor_type type;
+    const tensor_expr *args;
+    union {
+        int64_t i;
+        double f;
+    } imm;
+    int64_t imm2;
+    span at;
+} tensor_node;
+
+// rand(seed, i1, …, ik), on 64-bit words that wrap: h = mix(seed + G); h = mix((h ^ ij) + G) for each j; the result is
+// (h >> 40) * 2^-24. G = 0x9e3779b97f4a7c15; mix(z): z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27;
+// z *= 0x94d049bb133111eb; z ^= z >> 31 (splitmix64, Steele et al. 2014).
+
+// ---- Spaces, values, variables ---------------------------------------------------------------------------
+typedef struct {
+    const char *name;      // unique
+    space_kind kind;       // FREE, CONST, EXPR, COUNT_OF (classes)
+    int64_t size;          // CONST
+    tensor_expr expr;      // EXPR: i64 over SIZE and CONST
+    tensor_val classes;    // COUNT_OF
+    span at;
+} tensor_space_info;
+
+typedef enum {
+    VAL_MAP,       // parameter: an index array (facts PREFIX: none, never loaded: see INDEX)
+    VAL_TENSOR,    // parameter in memory
+    VAL_SCALAR,    // parameter by value
+    VAL_RESULT,    // written by stages; of storage type
+    VAL_STAGE,     // written by stages; of expression type
+    VAL_CLASSES,   // a map from its domain to the number of the tuple (keys[0](e) … keys[k](e)) among the distinct ones in
+                   // lexicographic order; none where a key is none
+    VAL_PREPARED   // an array of indices the runtime prepares, such as offsets.dst; in the op of a loop plan alone
+} tensor_role;
+typedef struct {
+    const char *name;
+    tensor_role role;
+    ir_dtype type;               // storage type; DT_INDEX for maps and index-valued stages and results
+    tensor_space into;           // DT_INDEX
+    uint32_t facts;              // FACT_… of program.h
+    uint32_t align;              // bytes; 0: of the element
+    tensor_val sorted_by;        // FACT_SORTED within each preimage of that map; else TENSOR_NO_VAL
+    tensor_val inplace;          // results: parameter whose memory it may share; else TENSOR_NO_VAL
+    uint32_t rank;
+    const tensor_space *axes;
+    uint32_t nkeys;              // CLASSES, PREPARED
+    const tensor_val *keys;      // CLASSES: maps or index-valued stages over axes[0]; PREPARED: what it is made of
+    prepared_builder builder;    // PREPARED
+    span at;
+} tensor_val_info;
+
+typedef struct {
+    const char *name;
+    tensor_space space;
+} tensor_var_info;
+
+// ---- Reducers (monoids) ----------------------------------------------------------------------------------
+// combine and finish see LEFT (and RIGHT), lift sees ARG; identity is constant. Pieces are combined in index order unless
+// commutative. kind lets bounds and later rewrites know the common ones; the expressions are complete for every kind.
+typedef enum { REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY, REDUCE_ALL, REDUCE_USER } tensor_reduce_kind;
+typedef struct {
+    const char *name;
+    tensor_reduce_kind kind;
+    bool commutative;
+    uint32_t roundings;   // that a combination may err by, as tensor cores do; 0: one
+    uint32_t nargs, nstate, nresults;
+    const tensor_type *arg_types, *state_types, *result_types;
+    const tensor_expr *identity, *lift, *combine, *finish;   // nstate, nstate, nstate, nresults
+    // What a user says of the adjoint of each argument of one point, 0: none; NULL: nothing is said. It sees ARG, LEFT, the state of
+    // the whole, and RIGHT, its results and then their adjoints. No part of the text: gradients are derived before there is one.
+    const tensor_expr *grad;
+    span at;
+} tensor_reducer;
+
+// ---- Stages ----------------------------------------------------------------------------------------------
+typedef struct {
+    tensor_val val;
+    uint32_t rank;
+    const tensor_expr *index;   // per axis: VAR of a left variable, INDEX of a CONST, or INDEX of ADD(CVT VAR step, CONST)
+} tensor_target;
+typedef struct {
+    tensor_expr lhs;   // index(S), over bound variables alone
+    tensor_expr rhs;   // index(S), over left variables and other bound variables; none matches nothing
+} tensor_key;
+#define TENSOR_NO_REDUCER UINT32_MAX
+#define TENSOR_NO_LOOP UINT32_MAX
+typedef struct {
+    const char *name;            // path: "s", "a.max", "y.sum.2"
+    uint32_t ntargets;
+    const tensor_target *targets;
+    uint32_t nleft;
+    const tensor_var *left;      // left-hand variables in order of first appearance (a loop's step may be among them)
+    uint32_t reducer;            // into op->reducers or TENSOR_NO_REDUCER
+    uint32_t nbody;
+    const tensor_expr *body;     // reducer: its arguments; else one per target
+    // reductions only:
+    uint32_t nbound;
+    const tensor_var *bound;     // in binder order: the order of combination is lexicographic in it
+    uint32_t nkeys;
+    const tensor_key *keys;
+    uint32_t nfilters;
+    const tensor_expr *filters;  // bool, in order; a later one is evaluated only where the earlier hold
+    uint32_t nelse;
+    const tensor_expr *orelse;   // 0 or one per target, over left variables: the value where nothing was combined
+    enum { TIES_FIRST, TIES_SPLIT, TIES_ALL } ties;   // for gradients
+    uint32_t loop;               // into op->loops, or TENSOR_NO_LOOP
+    span at;
+} tensor_stage;
+
+// A recurrence: its stages, consecutive in op->stages, run in order for step = 0, 1, … size(space) - 1. A stage inside whose
+// targets do not mention the step is overwritten each round.
+typedef struct {
+    tensor_var step;
+    tensor_space space;
+} tensor_loop;
+
+typedef struct {
+    const char *text;      // as written
+    tensor_expr holds;     // bool, over SIZE, CONST, PREIMAGE, SYMMETRIC and arithmetic on i64 (DIV not allowed)
+    span at;
+} tensor_require;
+
+typedef struct {
+    arena *arena;
+    const char *name;      // "gat_f32"
+    const char *source;    // path of the .gnn file, or ""
+    VEC(tensor_space_info) spaces;
+    VEC(tensor_val_info) vals;       // parameters and results in the op's order come first, then stages and classes
+    uint32_t nparams;                // maps, tensors, scalars and results: the caller's part of vals
+    VEC(tensor_var_info) vars;
+    VEC(tensor_node) exprs;          // [0] unused; arguments before users
+    VEC(tensor_reducer) reducers;
+    VEC(tensor_stage) stages;        // in order of execution
+    VEC(tensor_loop) loops;
+    VEC(tensor_require) requires;
+    span at;
+} tensor_op;
+
+#endif
