@@ -53,13 +53,14 @@ static inline const eval_precision *eval_precision_in(const evaluator *ev, ir_dt
 // eval_store, but that a number beyond the type stays one in real arithmetic.
 eval_value eval_stored(const evaluator *ev, ir_dtype to, eval_value x);
 
+// Faults and slots (eval_slot.c).
 SUP_PRINTF(2, 3) void eval_fault(evaluator *ev, const char *format, ...);
-int64_t eval_size(evaluator *ev, tensor_space s);                  // 0 after a fault
-eval_slot *eval_slot_of(evaluator *ev, tensor_val v);              // with its shape; NULL after a fault
 eval_value eval_slot_get(const eval_slot *s, int64_t at);
 // Of an element that is written: where to put it. In a sample of which all are expected, that is known.
 int64_t eval_slot_keep(evaluator *ev, eval_slot *s, int64_t at, int64_t known);
 void eval_slot_expect(evaluator *ev, eval_slot *s, int64_t n);   // so many of a sample
+int64_t eval_slot_asked(const eval_slot *s, int64_t at);   // where an element is that was asked for; -1: it was not
+void eval_slot_fill(evaluator *ev, eval_slot *s);   // what stages write: room for it
 void eval_count_step(evaluator *ev);
 
 // ---- Programs --------------------------------------------------------------------------------------------
@@ -114,14 +115,18 @@ static inline void eval_move(eval_program *p, uint32_t level) { p->moved[level] 
 eval_value eval_node_value(eval_program *p, uint32_t node);
 double eval_reach(const tensor_node *n);                              // eval_node.reach
 eval_value eval_ranged(eval_program *p, const eval_node *n, eval_value x);   // x, and whether it left its type
-int64_t *eval_preimage_sizes(evaluator *ev, tensor_val map);          // of each class; NULL: there is nothing to count
-void eval_prepared(evaluator *ev, tensor_val v);                      // fills its slot (eval_prepared.c)
-eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE, SYMMETRIC
 
+// Values before a stage reads them (eval_values.c).
+int64_t eval_size(evaluator *ev, tensor_space s);                  // 0 after a fault
+eval_slot *eval_slot_of(evaluator *ev, tensor_val v);              // with its shape; NULL after a fault
+eval_value eval_statistic(evaluator *ev, const eval_node *n);        // PREIMAGE, SYMMETRIC
+void eval_run_stages(evaluator *ev, uint32_t n);   // what has not run of the first n, loops as a whole
+int64_t eval_closed(evaluator *ev, const char *what, tensor_expr e);   // of an integer without variables
+
+// Stages (eval_stage.c).
 void eval_stage(evaluator *ev, const tensor_stage *s);
 // Where results are sampled, stages that only others read compute what these read, when they do.
 void eval_defer(evaluator *ev, const tensor_stage *s);
 void eval_demand(evaluator *ev, const eval_slot *slot, int64_t at);   // element `at`, which is there then
-int64_t eval_slot_asked(const eval_slot *s, int64_t at);   // where that element is; -1: it was not asked for
 
 #endif

@@ -1,5 +1,5 @@
-// The numbers of the evaluator: a float with a bound on the error of any correct implementation, an integer that is certain or not,
-// and their arithmetic.
+// The numbers of the evaluator: a float with a bound on the error of any correct implementation, an integer
+// that is certain or not, and their arithmetic.
 #ifndef GNNC_EVAL_NUMBER_H
 #define GNNC_EVAL_NUMBER_H
 

@@ -1,10 +1,6 @@
 // The rules of loop IR (LOOP.md): scopes, layouts, states and stores, followed in the order of the text.
 #include "loop_verify.h"
 
-const char *loop_wrong(loop_verifier *v, const char *words) {
-    return arena_printf(v->arena, "%s: %s", v->what, words);
-}
-
 static const tensor_stage *stage_of(const loop_verifier *v, const loop_node *n) {
     return &v->op->stages.data[n->stages[0]];
 }
@@ -126,21 +122,6 @@ static const char *check_one_block(loop_verifier *v, const tensor_expr *index, u
 }
 
 // ---- States ----------------------------------------------------------------------------------------------
-
-const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want) {
-    const tensor_node *n = slot && slot < v->op->exprs.len ? tensor_node_at(v->op, slot) : NULL;
-    if (!n || n->op != TENSOR_LOAD_OP) return WRONG(v, "a state is kept in an element of a value");
-    tensor_val val = (tensor_val)n->imm.i;
-    const tensor_val_info *info = &v->op->vals.data[val];
-    if (info->role != VAL_STAGE || v->plan->values.data[val].home != LOOP_MEMORY)
-        return WRONG(v, "'%s' is no stage's value in memory, so it keeps no states", info->name);
-    bool narrow = tensor_type_is_narrow(want) && info->type == want.type;   // its load is wider
-    if (!narrow && !tensor_type_equal(n->type, want))
-        return WRONG(v, "a state of type %s is kept in '%s' of type %s",
-                     tensor_type_text(v->arena, v->op, want), info->name,
-                     tensor_type_text(v->arena, v->op, n->type));
-    return NULL;
-}
 
 static const char *check_slots(loop_verifier *v, const loop_node *n, const tensor_stage *s) {
     const tensor_reducer *r = &v->op->reducers.data[s->reducer];

@@ -66,7 +66,9 @@ typedef struct {
     tensor_expr from;          // a test around: the outermost variable is at least that; 0: there is none
 } loop_verifier;
 
-const char *loop_wrong(loop_verifier *v, const char *words);
+static inline const char *loop_wrong(loop_verifier *v, const char *words) {
+    return arena_printf(v->arena, "%s: %s", v->what, words);
+}
 #define WRONG(v, ...) loop_wrong((v), arena_printf((v)->arena, __VA_ARGS__))
 #define TRY(x)                                                                                               \
     do {                                                                                                     \
@@ -89,6 +91,7 @@ const char *loop_share(loop_verifier *v, tensor_val val);   // shared memory is 
 bool loop_depends(loop_verifier *v, tensor_expr e, tensor_var x);   // through lets and bounds
 bool loop_constant(const tensor_op *op, tensor_expr e,
                    int64_t *out);                      // where sizes of constant spaces tell it
+const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);   // where a state is kept
 bool loop_of_sizes(loop_verifier *v, tensor_expr e);   // nothing else is in it
 
 // The layout of a loop (loop_verify_digits.c), which stands at the end of v->path.
@@ -119,7 +122,6 @@ bool loop_reads_running(loop_verifier *v, const tensor_node *load, const char **
 const char *loop_check_follows(loop_verifier *v, const loop_node *n, const loop_node *reduce);
 const char *loop_check_maxima_again(loop_verifier *v, const loop_node *n, const loop_node *again);
 const char *loop_check_relative(loop_verifier *v, const loop_node *n);
-const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want);   // a state's
 
 // Stores beside loops that are dealt out to blocks (loop_verify_blocks.c).
 const char *loop_check_blocks(loop_verifier *v, const loop_body *body);

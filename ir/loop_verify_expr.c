@@ -219,3 +219,20 @@ const char *loop_check_factor(loop_verifier *v, const tensor_stage *s) {
                          v->op->vars.data[s->bound[i]].name);
     return NULL;
 }
+
+// ---- States ----------------------------------------------------------------------------------------------
+
+const char *loop_check_slot(loop_verifier *v, tensor_expr slot, tensor_type want) {
+    const tensor_node *n = slot && slot < v->op->exprs.len ? tensor_node_at(v->op, slot) : NULL;
+    if (!n || n->op != TENSOR_LOAD_OP) return WRONG(v, "a state is kept in an element of a value");
+    tensor_val val = (tensor_val)n->imm.i;
+    const tensor_val_info *info = &v->op->vals.data[val];
+    if (info->role != VAL_STAGE || v->plan->values.data[val].home != LOOP_MEMORY)
+        return WRONG(v, "'%s' is no stage's value in memory, so it keeps no states", info->name);
+    bool narrow = tensor_type_is_narrow(want) && info->type == want.type;   // its load is wider
+    if (!narrow && !tensor_type_equal(n->type, want))
+        return WRONG(v, "a state of type %s is kept in '%s' of type %s",
+                     tensor_type_text(v->arena, v->op, want), info->name,
+                     tensor_type_text(v->arena, v->op, n->type));
+    return NULL;
+}
