@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on an include that goes against the arrows of the architecture. Usage: arrows.py ROOT"""
+"""Fails on an include that goes against the arrows of the architecture, or takes another folder's internal header.
+Usage: arrows.py ROOT"""
 import os
 import re
 import sys
@@ -73,6 +74,8 @@ def faults(root):
                     shown = "%s includes %s" % (os.path.relpath(path, root), included)
                     if target and target not in MAY_USE[folder]:
                         yield "%s: %s/ may not use %s/" % (shown, folder, target)
+                    elif target and target != folder and included.endswith("internal.h"):
+                        yield "%s: only for %s/" % (shown, target)
                     why = file and against_rooms(os.path.relpath(path, root), file)
                     if why:
                         yield "%s: %s" % (shown, why)
