@@ -37,8 +37,8 @@ def main():
     for verb, executed in re.findall(r'^STATEMENT\(\w+, "(\w+)", (?:"[^"]*", ){3}"([\w/]*)"', read(root, "ir/schedule.def"), re.M):
         if executed and not any(glob.glob(os.path.join(root, "test", folder, verb + ".*")) for folder in ("schedule", "passes")):
             missing.append("statement " + verb)
-        if "/" in executed and not os.path.exists(os.path.join(root, "passes", executed + ".c")):
-            missing.append("passes/%s.c, which executes '%s': there is no such file" % (executed, verb))
+        if executed and not any(os.path.exists(os.path.join(root, folder, executed + ".c")) for folder in ("passes", "")):
+            missing.append("%s.c, which executes '%s': there is no such file" % (executed, verb))
     for thing in missing:
         print("no test names " + thing)
     return 1 if missing else 0
