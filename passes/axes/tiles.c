@@ -116,8 +116,6 @@ static tensor_var position(planner *p, tensor_var row, const char *what, tensor_
     return tensor_add_var(p->op, arena_printf(p->arena, "%s.%s", p->op->vars.data[row].name, what), s);
 }
 
-static tensor_expr at(planner *p, tensor_var v) { return tensor_var_expr(p->op, v, NO_SPAN); }
-
 static void make_table(planner *p, plan_tile *t, tensor_var row, row_class *out) {
     plan_map tiled = t->map;
     t->by_size = TENSOR_NO_VAL;
@@ -127,8 +125,8 @@ static void make_table(planner *p, plan_tile *t, tensor_var row, row_class *out)
     t->number = position(p, row, "tile", p->op->vals.data[t->values].axes[0]);
     t->value = position(p, row, plan_tiled(t->cell)->text, t->map.into);
     t->rank = t->by_size == TENSOR_NO_VAL ? t->value : position(p, row, "rank", t->map.into);
-    plan_tile_range(p, &t->map, t->points, at(p, t->number), plan_offset_at(p, begins, at(p, t->rank), 0),
-                    at(p, t->value), &out->lo, &out->hi);
+    plan_tile_range(p, &t->map, t->points, plan_at(p, t->number), plan_offset_at(p, begins, plan_at(p, t->rank), 0),
+                    plan_at(p, t->value), &out->lo, &out->hi);
 }
 
 bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_cell *order, row_class *out) {
@@ -151,7 +149,7 @@ bool plan_tile_rows(planner *p, tensor_var row, schedule_cell *block, schedule_c
 
 // ---- Loops -----------------------------------------------------------------------------------------------
 static void let_load(planner *p, loop_body *to, tensor_var v, tensor_val of, tensor_var index, span from) {
-    tensor_expr i = at(p, index);
+    tensor_expr i = plan_at(p, index);
     plan_let(p, to, v, tensor_load(p->op, of, &i, 1, NO_SPAN), from);
 }
 
@@ -173,13 +171,13 @@ loop_node *plan_open_tiles(planner *p, const plan_tile *t, loop_body *to) {
 
 // What a stage in memory says is read where it was stored, as any value is.
 void plan_given(planner *p, const plan_tile *t, tensor_var v, loop_body *to) {
-    tensor_expr index = at(p, v), load = tensor_load(p->op, t->named, &index, 1, NO_SPAN),
+    tensor_expr index = plan_at(p, v), load = tensor_load(p->op, t->named, &index, 1, NO_SPAN),
                 key = plan_inline_loads(p, load);
     bool stored = key == load && p->op->vals.data[t->named].role == VAL_STAGE;
     if (stored || tensor_node_at(p->op, key)->op != TENSOR_LOAD_OP) return;
     loop_node *n = loop_node_new(p->plan, LOOP_GIVEN, t->cell->at);
     n->key = key;
-    n->value = at(p, t->value);
+    n->value = plan_at(p, t->value);
     loop_append(p->plan, to, n);
 }
 

@@ -26,16 +26,6 @@ typedef struct plan_cells {
 } cells;
 
 // ---- Tables ----------------------------------------------------------------------------------------------
-static tensor_expr at(planner *p, tensor_var v) { return tensor_var_expr(p->op, v, NO_SPAN); }
-
-static tensor_expr plus(planner *p, tensor_expr x, tensor_expr y) {
-    return tensor_binary(p->op, TENSOR_ADD_OP, x, y, NO_SPAN);
-}
-
-static tensor_expr times(planner *p, tensor_expr x, int64_t n) {
-    return tensor_binary(p->op, TENSOR_MUL_OP, x, tensor_int(p->op, n), NO_SPAN);
-}
-
 static tensor_expr load(planner *p, tensor_val of, tensor_expr index) {
     return tensor_load(p->op, of, &index, 1, NO_SPAN);
 }
@@ -108,9 +98,9 @@ static cell cell_of(planner *p, const cells *c, const block *at_hand) {
     tensor_op *op = p->op;
     tensor_space axis = op->vals.data[c->entries].axes[0], space = op->vars.data[c->m->depth].space;
     tensor_expr number = at_hand->number,
-                in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, at(p, c->m->rows)), p->window->first, NO_SPAN),
-                row = plus(p, times(p, number, rows), in_window), in_block = at_hand->slot;
-    number = plus(p, times(p, row, slots), in_block);
+                in_window = tensor_binary(op, TENSOR_SUB_OP, plan_wide(p, plan_at(p, c->m->rows)), p->window->first, NO_SPAN),
+                row = plan_plus(p, plan_times(p, number, rows), in_window), in_block = at_hand->slot;
+    number = plan_plus(p, plan_times(p, row, slots), in_block);
     if (c->masks) {
         tensor_expr mask = plan_wide(p, load(p, c->entries, tensor_index(op, axis, row, NO_SPAN)));
         return (cell){tensor_index(op, space, number, NO_SPAN), tensor_binary(op, TENSOR_BIT_OP, mask, in_block, NO_SPAN)};
@@ -166,7 +156,7 @@ static bool fetches(const planner *p, const plan_matrix *m) {
 static loop_node *open_blocks(planner *p, const cells *c, span from, loop_body *to) {
     int64_t at_once = schedule_number(c->m->window, "count") / prepared_slots(p->window->rows, p->window->slots);
     loop_node *n = node(p, LOOP_FOR, from, to);
-    tensor_expr window = at(p, p->window->number);
+    tensor_expr window = plan_at(p, p->window->number);
     n->var = tensor_add_var(p->op, arena_printf(p->arena, "%s.block", plan_var_name(p, c->m->depth)),
                             p->op->vals.data[c->begins].into);
     n->lo = plan_offset_at(p, c->begins, window, 0);
@@ -193,10 +183,10 @@ static loop_node *slots_loop(planner *p, cells *c, bool columns, loop_body *to) 
 static loop_node *open_slots(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
     loop_node *blocks = open_blocks(p, c, c->m->stage->at, to), *walk = slots_loop(p, c, columns, &blocks->body);
     int64_t slots = prepared_slots(p->window->rows, p->window->slots);
-    tensor_expr number = plan_wide(p, at(p, blocks->var));
-    walk->lo = times(p, number, slots);
-    walk->hi = times(p, plus(p, number, tensor_int(p->op, 1)), slots);
-    *at_hand = (block){number, tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, at(p, c->slot)), walk->lo, NO_SPAN)};
+    tensor_expr number = plan_wide(p, plan_at(p, blocks->var));
+    walk->lo = plan_times(p, number, slots);
+    walk->hi = plan_times(p, plan_plus(p, number, tensor_int(p->op, 1)), slots);
+    *at_hand = (block){number, tensor_binary(p->op, TENSOR_SUB_OP, plan_wide(p, plan_at(p, c->slot)), walk->lo, NO_SPAN)};
     return walk;
 }
 
@@ -204,9 +194,9 @@ static loop_node *open_slots(planner *p, cells *c, bool columns, loop_body *to, 
 static loop_node *open_rounds(planner *p, cells *c, bool columns, loop_body *to, block *at_hand) {
     loop_node *walk = slots_loop(p, c, columns, to);
     int64_t slots = prepared_slots(p->window->rows, p->window->slots);
-    tensor_expr window = at(p, p->window->number), by = tensor_int(p->op, slots), slot = plan_wide(p, at(p, c->slot));
-    walk->lo = times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 0)), slots);
-    walk->hi = times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 1)), slots);
+    tensor_expr window = plan_at(p, p->window->number), by = tensor_int(p->op, slots), slot = plan_wide(p, plan_at(p, c->slot));
+    walk->lo = plan_times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 0)), slots);
+    walk->hi = plan_times(p, plan_wide(p, plan_offset_at(p, c->begins, window, 1)), slots);
     walk->rest = LOOP_SERIAL_PLACE;
     *at_hand = (block){tensor_binary(p->op, TENSOR_QUOT_OP, slot, by, NO_SPAN), tensor_binary(p->op, TENSOR_MOD_OP, slot, by, NO_SPAN)};
     return walk;
@@ -216,7 +206,7 @@ static loop_node *open_rounds(planner *p, cells *c, bool columns, loop_body *to,
 static void name_entries(planner *p, const uint32_t *stages, uint32_t n, tensor_var entry, loop_body *to) {
     for (uint32_t i = 0; i < n; i++) {
         const tensor_stage *st = plan_stage(p, stages[i]);
-        if (st->bound[0] != entry) plan_let(p, to, st->bound[0], at(p, entry), st->at);
+        if (st->bound[0] != entry) plan_let(p, to, st->bound[0], plan_at(p, entry), st->at);
     }
 }
 
@@ -224,8 +214,8 @@ void plan_window_column(planner *p, tensor_var entry, loop_body *to) {
     const cells *c = p->cells;
     if (!c || c->again) return;
     loop_node *given = node(p, LOOP_GIVEN, c->m->window->at, to);
-    given->key = load(p, c->source, at(p, entry));
-    given->value = load(p, c->columns, at(p, c->slot));
+    given->key = load(p, c->source, plan_at(p, entry));
+    given->value = load(p, c->columns, plan_at(p, c->slot));
 }
 
 // ---- What an entry sums ----------------------------------------------------------------------------------
@@ -332,11 +322,11 @@ static loop_node *walk_entries(planner *p, const uint32_t *stages, uint32_t n, c
     const span from = c->m->stage->at;
     loop_node *walk = node(p, LOOP_FOR, from, to);
     tensor_val offsets = plan_offsets(p, map);
-    walk->lo = plan_offset_at(p, offsets, at(p, c->m->rows), 0);
-    walk->hi = plan_offset_at(p, offsets, at(p, c->m->rows), 1);
+    walk->lo = plan_offset_at(p, offsets, plan_at(p, c->m->rows), 0);
+    walk->hi = plan_offset_at(p, offsets, plan_at(p, c->m->rows), 1);
     walk->var = map->sorted ? entry
                             : tensor_add_var(p->op, arena_printf(p->arena, "%s.at", plan_var_name(p, entry)), map->domain);
-    if (!map->sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, map), at(p, walk->var)), from);
+    if (!map->sorted) plan_let(p, &walk->body, entry, load(p, plan_order(p, map), plan_at(p, walk->var)), from);
     name_entries(p, stages, n, entry, &walk->body);
     if (inside) inside->emit(inside->user, &walk->body);
     return walk;

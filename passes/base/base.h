@@ -48,6 +48,12 @@ span plan_statement_at(const planner *p, const tensor_stage *st,
                        schedule_verb verb);   // the schedule's where there is none
 
 static inline int64_t plan_or_one(int64_t n) { return n ? n : 1; }   // of what no statement says there is one
+// Expressions of the plan's own.
+static inline tensor_expr plan_at(planner *p, tensor_var v) { return tensor_var_expr(p->op, v, NO_SPAN); }
+static inline tensor_expr plan_plus(planner *p, tensor_expr x, tensor_expr y) { return tensor_binary(p->op, TENSOR_ADD_OP, x, y, NO_SPAN); }
+static inline tensor_expr plan_times(planner *p, tensor_expr x, int64_t n) {
+    return tensor_binary(p->op, TENSOR_MUL_OP, x, tensor_int(p->op, n), NO_SPAN);
+}
 static inline const tensor_stage *plan_stage(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
 static inline const char *plan_var_name(const planner *p, tensor_var v) { return p->op->vars.data[v].name; }
 // The i-th index of a stage: left ones first, then those that it reduces.

@@ -8,8 +8,6 @@
 static const schedule_verb shared[] = {SCHEDULE_LANES, SCHEDULE_REGISTERS};
 enum { SHARED = sizeof shared / sizeof *shared };
 
-static const tensor_stage *stage_of(const making *m, uint32_t i) { return &m->p->op->stages.data[i]; }
-
 static const tensor_var *left_of(const making *m, const tensor_stage *st, uint32_t *n) {
     tensor_var *left = ARENA_ARRAY(m->p->arena, tensor_var, st->nleft + 1);
     *n = plan_left(m->p, st, left);
@@ -50,13 +48,13 @@ void default_agree_on_heads(making *m, const stage_group *g, uint32_t depth) {
     const tensor_stage *first = NULL;
     int64_t most = 0;
     for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = stage_of(m, g->data[i]);
+        const tensor_stage *st = plan_stage(m->p, g->data[i]);
         if (!is_dot(m, st, depth)) continue;
         int64_t lanes = plan_or_one(default_cut_of(m, st, st->bound[0], true).lanes);
         if (lanes > most) most = lanes, first = st;
     }
     for (uint32_t i = 0; i < g->len; i++) {
-        const tensor_stage *st = stage_of(m, g->data[i]);
+        const tensor_stage *st = plan_stage(m->p, g->data[i]);
         if (st == first || !is_dot(m, st, depth) || same_heads(m, first, st)) continue;
         default_dot_share(m, st, most, true);
         copy_heads(m, first, st);

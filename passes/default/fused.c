@@ -25,10 +25,8 @@ typedef struct {
     bool *kept;   // per stage: would be inlined, and is dear
 } chain;
 
-static const tensor_stage *stage_of(const chain *c, uint32_t i) { return &c->m->p->op->stages.data[i]; }
-
 static bool over(const chain *c, uint32_t i, tensor_space s) {
-    const tensor_stage *st = stage_of(c, i);
+    const tensor_stage *st = plan_stage(c->m->p, i);
     return st->loop == TENSOR_NO_LOOP && st->nleft && c->m->p->op->vars.data[st->left[0]].space == s;
 }
 
@@ -63,7 +61,7 @@ static bool begin(chain *c, uint32_t row_stage) {
 static bool has_scores(const chain *c) {
     const planner *p = c->m->p;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(c, i);
+        const tensor_stage *st = plan_stage(c->m->p, i);
         if (c->kept[i]) return true;
         if (!in_edges(c, i) || p->op->vals.data[st->targets[0].val].role != VAL_STAGE) continue;
         for (uint32_t r = 0; r < p->op->stages.len; r++)
@@ -77,14 +75,14 @@ static bool is_dear(const chain *c, uint32_t i) {
     planner *p = c->m->p;
     const planner given = {.arena = p->arena,
                            .op = (tensor_op *)(uintptr_t)c->m->s->op};   // nothing is inlined there
-    const tensor_stage *st = stage_of(c, i);
+    const tensor_stage *st = plan_stage(c->m->p, i);
     uint8_t *seen = arena_alloc(p->arena, p->op->exprs.len + 1);
     memset(seen, 0, p->op->exprs.len + 1);
     if (!plan_inlined(p, i) || !over(c, i, c->edges) ||
         plan_operations(p, st->body[0], seen) < DEAR)
         return false;
     for (uint32_t r = 0; r < p->op->stages.len; r++)
-        if (in_rows(c, r) && stage_of(c, r)->nleft > st->nleft && plan_read_by(&given, r, st->targets[0].val))
+        if (in_rows(c, r) && plan_stage(c->m->p, r)->nleft > st->nleft && plan_read_by(&given, r, st->targets[0].val))
             return true;
     return false;
 }
@@ -95,7 +93,7 @@ static int64_t bytes_of(const chain *c) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < op->stages.len; i++) {
         if (!in_edges(c, i)) continue;
-        const tensor_val_info *v = &op->vals.data[stage_of(c, i)->targets[0].val];
+        const tensor_val_info *v = &op->vals.data[plan_stage(c->m->p, i)->targets[0].val];
         int64_t bytes = ir_dtype_bytes(v->type);
         for (uint32_t a = 1; a < v->rank; a++) {
             const tensor_space_info *s = &op->spaces.data[v->axes[a]];
@@ -128,7 +126,7 @@ static void fill_list(chain *c, schedule_verb verb, const char *const *names, ui
 
 static void fill_stage(chain *c, uint32_t i, uint32_t depth) {
     making *m = c->m;
-    const tensor_stage *st = stage_of(c, i);
+    const tensor_stage *st = plan_stage(c->m->p, i);
     bool edges = in_edges(c, i);
     int64_t rows = m->groups;   // more rounds of them would wait for one another at each barrier
     if (edges) m->groups = 0;
@@ -145,15 +143,15 @@ static void fill_chain(chain *c) {
                **kept = ARENA_ARRAY(p->arena, const char *, n);
     const char *at = NULL;
     for (uint32_t i = 0; i < n; i++)
-        if (in_rows(c, i) && stage_of(c, i)->nleft >= depth) {
-            depth = stage_of(c, i)->nleft;
-            at = p->op->vars.data[stage_of(c, i)->left[0]].name;
+        if (in_rows(c, i) && plan_stage(c->m->p, i)->nleft >= depth) {
+            depth = plan_stage(c->m->p, i)->nleft;
+            at = p->op->vars.data[plan_stage(c->m->p, i)->left[0]].name;
         }
     for (uint32_t i = 0; i < n; i++) {
         if (!in_edges(c, i) && !in_rows(c, i)) continue;
         c->m->fused[i] = true;
-        fused[nfused++] = stage_of(c, i)->name;
-        if (in_edges(c, i)) kept[nkept++] = stage_of(c, i)->name;
+        fused[nfused++] = plan_stage(c->m->p, i)->name;
+        if (in_edges(c, i)) kept[nkept++] = plan_stage(c->m->p, i)->name;
         fill_stage(c, i, depth);
     }
     fill_list(c, SCHEDULE_FUSE, fused, nfused,
@@ -165,8 +163,8 @@ static void fill_chain(chain *c) {
 static bool follows(const chain *c, uint32_t i) {
     if (!in_edges(c, i)) return false;
     for (uint32_t r = 0; r < c->m->p->op->stages.len; r++)
-        for (uint32_t t = 0; in_rows(c, r) && t < stage_of(c, r)->ntargets; t++)
-            if (plan_read_by(c->m->p, i, stage_of(c, r)->targets[t].val)) return true;
+        for (uint32_t t = 0; in_rows(c, r) && t < plan_stage(c->m->p, r)->ntargets; t++)
+            if (plan_read_by(c->m->p, i, plan_stage(c->m->p, r)->targets[t].val)) return true;
     return false;
 }
 
@@ -174,7 +172,7 @@ static bool follows(const chain *c, uint32_t i) {
 static void deal_like(chain *c, uint32_t i, uint32_t row) {
     static const schedule_verb verbs[] = {SCHEDULE_LANES,  SCHEDULE_VECTOR, SCHEDULE_REGISTERS,
                                           SCHEDULE_UNROLL, SCHEDULE_WHOLE,  SCHEDULE_GROUPS};
-    const tensor_stage *st = stage_of(c, i), *like = stage_of(c, row);
+    const tensor_stage *st = plan_stage(c->m->p, i), *like = plan_stage(c->m->p, row);
     const planner *p = c->m->p;
     for (uint32_t k = 0; k < st->nleft; k++)
         for (uint32_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
@@ -204,10 +202,10 @@ static bool find_followed(chain *c, followed *f) {
     for (uint32_t i = 0; i < n; i++) {
         if (plan_inlined(p, i)) continue;
         if (in_rows(c, i) && !entries) VEC_PUSH(p->arena, &f->rows, f->last = i);
-        else if (f->rows.len && follows(c, i) && stage_of(c, i)->nleft == stage_of(c, f->last)->nleft)
+        else if (f->rows.len && follows(c, i) && plan_stage(c->m->p, i)->nleft == plan_stage(c->m->p, f->last)->nleft)
             entries = true;
         else if (f->rows.len) return false;
-        if (f->rows.len) f->fused[f->nfused++] = stage_of(c, i)->name;
+        if (f->rows.len) f->fused[f->nfused++] = plan_stage(c->m->p, i)->name;
     }
     return entries;
 }
@@ -235,10 +233,10 @@ static int64_t fill_whole(chain *c, const tensor_stage *st, tensor_var v, int64_
 static int64_t deal_followed(const followed *f, const int64_t *steps) {
     chain *c = f->c;
     int64_t whole = 0;
-    const tensor_stage *last = stage_of(c, f->last);
+    const tensor_stage *last = plan_stage(c->m->p, f->last);
     int64_t held = default_held(c->m, last), threads = walkers(c, last);
     for (uint32_t i = 0; i < f->rows.len && steps; i++) {
-        const tensor_stage *st = stage_of(c, f->rows.data[i]);
+        const tensor_stage *st = plan_stage(c->m->p, f->rows.data[i]);
         whole = fill_whole(c, st, st->bound[0], threads, held, steps);
     }
     for (uint32_t i = f->last + 1; i < c->m->p->op->stages.len; i++)
@@ -253,7 +251,7 @@ static void fuse_followed(followed *f) {
     VEC_PUSH(m->p->arena, &m->walked, f->c->map);
     fill_list(f->c, SCHEDULE_FUSE, f->fused, f->nfused,
               (schedule_value){.keyword = "at",
-                               .text = m->p->op->vars.data[stage_of(f->c, f->last)->left[0]].name,
+                               .text = m->p->op->vars.data[plan_stage(f->c->m->p, f->last)->left[0]].name,
                                .var = UINT32_MAX});
 }
 

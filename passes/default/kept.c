@@ -21,11 +21,10 @@ typedef struct {
     char *read;        // per reader and writer: asked for once
 } edges;
 
-static const tensor_stage *stage_of(const edges *x, uint32_t i) { return &x->p->op->stages.data[i]; }
 static uint32_t count(const edges *x) { return x->p->op->stages.len; }
 static const tensor_val_info *val_at(const edges *x, tensor_val v) { return &x->p->op->vals.data[v]; }
 static tensor_space first_space(const edges *x, uint32_t i) {
-    const tensor_stage *st = stage_of(x, i);
+    const tensor_stage *st = plan_stage(x->p, i);
     return st->nleft ? x->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
 static bool reads(const edges *x, uint32_t reader, uint32_t writer) {
@@ -51,7 +50,7 @@ static bool is_walked(const edges *x, tensor_space s) {
 }
 
 static bool is_of_edges(const edges *x, uint32_t i) {
-    const tensor_stage *st = stage_of(x, i);
+    const tensor_stage *st = plan_stage(x->p, i);
     return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && x->map[i] == TENSOR_NO_VAL &&
            is_walked(x, first_space(x, i)) &&
            (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(x->p, st) && !st->nkeys));
@@ -59,7 +58,7 @@ static bool is_of_edges(const edges *x, uint32_t i) {
 
 // ---- Read by others --------------------------------------------------------------------------------------
 static bool has_reduction(const edges *x, uint32_t i) {
-    if (stage_of(x, i)->reducer != TENSOR_NO_REDUCER) return true;
+    if (plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
     for (uint32_t k = 0; k < i; k++)
         if (x->score[k] && reads(x, i, k) && has_reduction(x, k)) return true;
     return false;
@@ -80,7 +79,7 @@ static bool has_all_left(void *user, const tensor_node *load) {
 
 // A product with a matrix, of which a row is no more than what edges have.
 static bool multiplies(const edges *x, uint32_t i) {
-    const tensor_stage *st = stage_of(x, i);
+    const tensor_stage *st = plan_stage(x->p, i);
     factors f = {x, st};
     if (st->reducer != TENSOR_NO_REDUCER && !plan_loads(x->p, st, has_all_left, &f)) {
         int64_t all = default_extent(x->p, st->bound[0]);
@@ -94,7 +93,7 @@ static bool multiplies(const edges *x, uint32_t i) {
 
 static bool read_by_others(const edges *x, uint32_t score) {
     for (uint32_t i = 0; i < count(x); i++) {
-        bool plain_result = is_of_edges(x, i) && stage_of(x, i)->reducer == TENSOR_NO_REDUCER;
+        bool plain_result = is_of_edges(x, i) && plan_stage(x->p, i)->reducer == TENSOR_NO_REDUCER;
         if (!x->score[i] && x->map[i] == TENSOR_NO_VAL && !plain_result && reads(x, i, score)) return true;
     }
     return false;
@@ -115,7 +114,7 @@ static int64_t elements(const edges *x, const tensor_space *axes, uint32_t n) {
 static bool reads_features(const edges *x, uint32_t i, tensor_val features) {
     if (plan_read_by(x->p, i, features)) return true;
     for (uint32_t k = 0; k < i; k++)
-        if (x->score[k] && stage_of(x, k)->reducer == TENSOR_NO_REDUCER && reads(x, i, k) &&
+        if (x->score[k] && plan_stage(x->p, k)->reducer == TENSOR_NO_REDUCER && reads(x, i, k) &&
             reads_features(x, k, features))
             return true;
     return false;
@@ -145,7 +144,7 @@ static bool read_without(const edges *x, uint32_t score, tensor_val features) {
 }
 
 static bool is_dear(const edges *x, uint32_t i) {
-    const tensor_stage *st = stage_of(x, i);
+    const tensor_stage *st = plan_stage(x->p, i);
     const tensor_val_info *own = val_at(x, st->targets[0].val);
     int64_t kept = elements(x, own->axes, own->rank);
     for (tensor_val v = 0; v < x->p->op->nparams && st->reducer != TENSOR_NO_REDUCER && kept; v++) {
@@ -161,7 +160,7 @@ static bool is_dear(const edges *x, uint32_t i) {
 // ---- Spared ----------------------------------------------------------------------------------------------
 // It reduces at an edge, or reads a score that does, but for this one.
 static bool reduces_without(const edges *x, uint32_t i, uint32_t score) {
-    if (x->score[i] && stage_of(x, i)->reducer != TENSOR_NO_REDUCER) return true;
+    if (x->score[i] && plan_stage(x->p, i)->reducer != TENSOR_NO_REDUCER) return true;
     for (uint32_t k = 0; k < count(x); k++)
         if (k != score && k != i && x->score[k] && reads(x, i, k) && reduces_without(x, k, score)) return true;
     return false;
@@ -212,14 +211,14 @@ static bool see_gathered(void *user, const tensor_node *load) {
 static void gather(const edges *x, uint32_t i, uint32_t without, gathered *g) {
     if (g->seen[i]) return;
     g->seen[i] = true;
-    plan_loads(x->p, stage_of(x, i), see_gathered, g);
+    plan_loads(x->p, plan_stage(x->p, i), see_gathered, g);
     for (uint32_t k = 0; k < count(x); k++)
         if (k != without && k != i && x->score[k] && reads(x, i, k)) gather(x, k, without, g);
 }
 
 // Sums by the map read fewer rows without it: what they would only compute again takes no longer than to store it and read it.
 static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
-    const uint32_t n = x->p->op->nparams, levels = stage_of(x, score)->nleft;
+    const uint32_t n = x->p->op->nparams, levels = plan_stage(x->p, score)->nleft;
     gathered all = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1), ARENA_ARRAY(x->p->arena, bool, count(x) + 1)},
              rest = {map, levels, x->p, ARENA_ARRAY(x->p->arena, bool, n + 1), ARENA_ARRAY(x->p->arena, bool, count(x) + 1)};
     bool fewer = false;
@@ -230,7 +229,7 @@ static bool saves_rows(const edges *x, tensor_val map, uint32_t score) {
 }
 
 static bool spares_walk(const edges *x, uint32_t score) {
-    const tensor_val_info *own = val_at(x, stage_of(x, score)->targets[0].val);
+    const tensor_val_info *own = val_at(x, plan_stage(x->p, score)->targets[0].val);
     int64_t kept = elements(x, own->axes, own->rank);
     if (!kept || kept > MOST_SPARED || !has_reduction(x, score) || needs_walk(x, score)) return false;
     for (uint32_t i = 0; i < count(x); i++) {
@@ -253,11 +252,11 @@ stage_names default_kept(planner *p, bool *spares) {
     edges x = {p, ARENA_ARRAY(p->arena, tensor_val, n + 1), ARENA_ARRAY(p->arena, bool, n + 1), ARENA_ARRAY(p->arena, char, n * n + 1)};
     for (uint32_t i = 0; i < n; i++) x.map[i] = default_walked_by(p, i);
     for (uint32_t i = 0; i < n; i++)
-        x.score[i] = is_of_edges(&x, i) && val_at(&x, stage_of(&x, i)->targets[0].val)->role == VAL_STAGE;
+        x.score[i] = is_of_edges(&x, i) && val_at(&x, plan_stage(x.p, i)->targets[0].val)->role == VAL_STAGE;
     uint32_t also = spares ? spared(&x) : UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
         bool own = x.score[i] && !multiplies(&x, i) && ((has_reduction(&x, i) && read_by_others(&x, i)) || is_dear(&x, i));
-        if (own || i == also) VEC_PUSH(p->arena, &names, stage_of(&x, i)->name);
+        if (own || i == also) VEC_PUSH(p->arena, &names, plan_stage(x.p, i)->name);
         if (!own && i == also) *spares = true;
     }
     return names;

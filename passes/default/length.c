@@ -15,8 +15,6 @@ typedef struct {
     VEC(tensor_expr) bodies;
 } counting;
 
-static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
-
 static void name_alike(counting *c, tensor_var from, tensor_var to) {
     const tensor_op *op = c->own.op;
     if (op->vars.data[from].space == op->vars.data[to].space) c->vars[from] = tensor_var_expr(c->own.op, to, NO_SPAN);
@@ -45,9 +43,9 @@ int64_t default_walk_length(const walks *w, const walk *of, const tensor_stage *
     counting c = {.w = w, .own = *w->p, .deepest = deepest};
     c.own.op = tensor_op_copy(w->p->arena, w->p->op);
     c.vars = ARENA_ARRAY(w->p->arena, tensor_expr, w->p->op->vars.len + 1);
-    for (uint32_t i = 0; i < of->sums.len; i++) add_sum(&c, stage_of(w, of->sums.data[i]));
+    for (uint32_t i = 0; i < of->sums.len; i++) add_sum(&c, plan_stage(w->p, of->sums.data[i]));
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && default_finds(w, of, i)) add_score(&c, stage_of(w, i));
+        if (w->scores[i] && default_finds(w, of, i)) add_score(&c, plan_stage(w->p, i));
     uint8_t *seen = arena_alloc(w->p->arena, c.own.op->exprs.len + 1);
     memset(seen, 0, c.own.op->exprs.len + 1);
     const tensor_var inner = deepest->nleft > 1 ? deepest->left[deepest->nleft - 1] : UINT32_MAX;
@@ -81,7 +79,7 @@ static bool count_words(void *user, const tensor_node *load) {
 int64_t default_inside_words(const walks *w, const walk *of, const tensor_stage *deepest, int64_t held) {
     int64_t words = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(w, i);
+        const tensor_stage *st = plan_stage(w->p, i);
         if (!w->scores[i] || st->nleft != deepest->nleft || !st->nbound || !default_finds(w, of, i)) continue;
         axis_share s = default_share_axis(w->m, st, st->bound[0], 1);
         inside x = {w->p, st->left[0], st->bound[0], st->left[st->nleft - 1], s.vector * s.registers, held, 0};

@@ -4,13 +4,11 @@
 #include "default/walks.h"
 #include "base/base.h"
 
-static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
-
 uint32_t default_deepest_read(const walks *w, uint32_t stage) {
     uint32_t deepest = UINT32_MAX;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
         if ((w->scores[i] || w->stored[i]) && default_reads(w, stage, i) &&
-            (deepest == UINT32_MAX || stage_of(w, i)->nleft > stage_of(w, deepest)->nleft))
+            (deepest == UINT32_MAX || plan_stage(w->p, i)->nleft > plan_stage(w->p, deepest)->nleft))
             deepest = i;
     return deepest;
 }
@@ -25,7 +23,7 @@ static uint32_t place_of(const walks *w, const tensor_var *left, uint32_t from, 
 void default_nest(walks *w, uint32_t stage) {
     tensor_stage *st = &w->p->op->stages.data[stage];
     uint32_t read = default_deepest_read(w, stage);
-    const tensor_stage *score = read == UINT32_MAX ? NULL : stage_of(w, read);
+    const tensor_stage *score = read == UINT32_MAX ? NULL : plan_stage(w->p, read);
     tensor_var *left = ARENA_ARRAY(w->p->arena, tensor_var, st->nleft + 1);
     bool moved = false;
     for (uint32_t i = 0; i < st->nleft; i++) left[i] = st->left[i];

@@ -15,15 +15,13 @@ typedef struct {
     uint8_t *seen;   // per stage
 } looking;
 
-static const tensor_stage *stage_of(const planner *p, uint32_t i) { return &p->op->stages.data[i]; }
-
 // ---- What it reads ---------------------------------------------------------------------------------------
 static bool follow_points(void *user, const tensor_node *load) {
     looking *l = user;
     const tensor_val_info *v = &l->p->op->vals.data[load->imm.i];
     if (v->role != VAL_STAGE || !v->rank || v->axes[0] != l->space) return true;
     for (uint32_t i = 0; i < l->p->op->stages.len && !l->found; i++) {
-        const tensor_stage *st = stage_of(l->p, i);
+        const tensor_stage *st = plan_stage(l->p, i);
         if (st->targets[0].val != (tensor_val)load->imm.i || l->seen[i]) continue;
         l->seen[i] = 1;
         l->found |= st->reducer != TENSOR_NO_REDUCER;
@@ -35,17 +33,17 @@ static bool follow_points(void *user, const tensor_node *load) {
 // What is reduced for each point, such as a dot product, at once or through what points make of it.
 static bool reads_points(planner *p, uint32_t stage, tensor_space space) {
     looking l = {.p = p, .space = space, .seen = ARENA_ARRAY(p->arena, uint8_t, p->op->stages.len + 1)};
-    plan_loads(p, stage_of(p, stage), follow_points, &l);
+    plan_loads(p, plan_stage(p, stage), follow_points, &l);
     return l.found;
 }
 
 static bool follow(void *user, const tensor_node *load) {
     looking *l = user;
     for (uint32_t i = 0; i < l->p->op->stages.len && !l->found; i++) {
-        if (stage_of(l->p, i)->targets[0].val != (tensor_val)load->imm.i || l->seen[i]) continue;
+        if (plan_stage(l->p, i)->targets[0].val != (tensor_val)load->imm.i || l->seen[i]) continue;
         l->seen[i] = 1;
         l->found |= default_walked_by(l->p, i) == l->map;
-        if (!l->found) plan_loads(l->p, stage_of(l->p, i), follow, l);
+        if (!l->found) plan_loads(l->p, plan_stage(l->p, i), follow, l);
     }
     return !l->found;
 }
@@ -53,7 +51,7 @@ static bool follow(void *user, const tensor_node *load) {
 // Sums of the map's rows, by whatever stands between.
 static bool needs_rows(planner *p, uint32_t stage, tensor_val map) {
     looking l = {.p = p, .map = map, .seen = ARENA_ARRAY(p->arena, uint8_t, p->op->stages.len + 1)};
-    plan_loads(p, stage_of(p, stage), follow, &l);
+    plan_loads(p, plan_stage(p, stage), follow, &l);
     return l.found;
 }
 
@@ -61,9 +59,9 @@ static bool needs_rows(planner *p, uint32_t stage, tensor_val map) {
 // All sums of rows that read what is reduced for points have loops that begin with its own, or the other way
 // round: lanes that share what is reduced are those that the others leave.
 static bool has_loops(planner *p, uint32_t stage, tensor_space points) {
-    const tensor_stage *st = stage_of(p, stage);
+    const tensor_stage *st = plan_stage(p, stage);
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *sum = stage_of(p, i);
+        const tensor_stage *sum = plan_stage(p, i);
         tensor_val map = default_walked_by(p, i);
         if (map == TENSOR_NO_VAL || p->op->vals.data[map].axes[0] != points || !reads_points(p, i, points))
             continue;
@@ -79,7 +77,7 @@ static tensor_val map_for(planner *p, uint32_t stage) {
     tensor_val last = TENSOR_NO_VAL;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
         tensor_val map = default_walked_by(p, i);
-        if (map == TENSOR_NO_VAL || plan_why_no_rows(p, stage_of(p, stage), map)) continue;
+        if (map == TENSOR_NO_VAL || plan_why_no_rows(p, plan_stage(p, stage), map)) continue;
         tensor_space points = p->op->vals.data[map].axes[0];
         if (!reads_points(p, stage, points) || !reads_points(p, i, points) || !has_loops(p, stage, points))
             continue;
@@ -101,7 +99,7 @@ static void fill(planner *p, schedule *s, const char *stage, tensor_val map) {
 
 tensor_op *default_rfactor(planner *p, schedule *s) {
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(p, i);
+        const tensor_stage *st = plan_stage(p, i);
         bool sum = st->reducer != TENSOR_NO_REDUCER && p->op->reducers.data[st->reducer].kind == REDUCE_SUM;
         tensor_val map = sum ? map_for(p, i) : TENSOR_NO_VAL;
         if (map != TENSOR_NO_VAL) fill(p, s, st->name, map);

@@ -22,7 +22,6 @@ enum {
     NARROW_ROOM = 512      // of few rows, whose numbers of 16 bits take more registers as they are widened
 };
 
-static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
 static tensor_space first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
@@ -48,7 +47,7 @@ static int64_t power_from(int64_t n) {
 static int64_t bytes_along(const walks *w, const walk *of, uint32_t level) {
     int64_t most = 1;
     for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *st = stage_of(w, of->sums.data[i]);
+        const tensor_stage *st = plan_stage(w->p, of->sums.data[i]);
         if (st->nleft <= level) continue;
         int64_t own = default_bytes_along(w->m, st, st->left[level]),
                 stored = ir_dtype_bytes(w->p->op->vals.data[st->targets[0].val].type);
@@ -62,7 +61,7 @@ static int64_t bytes_along(const walks *w, const walk *of, uint32_t level) {
 static uint32_t score_depth(const walks *w) {
     uint32_t most = 1;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->scores[i] || w->stored[i]) && stage_of(w, i)->nleft > most) most = stage_of(w, i)->nleft;
+        if ((w->scores[i] || w->stored[i]) && plan_stage(w->p, i)->nleft > most) most = plan_stage(w->p, i)->nleft;
     return most;
 }
 
@@ -88,7 +87,7 @@ static bool halve_held(const walks *w, row_shares *s) {
 static bool share_rows(const walks *w, const walk *of, row_shares *s) {
     *s = (row_shares){.lanes = 1, .held = 1};
     for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *st = stage_of(w, of->sums.data[i]);
+        const tensor_stage *st = plan_stage(w->p, of->sums.data[i]);
         if (!s->deepest || st->nleft >= s->deepest->nleft) s->deepest = st;
     }
     s->depth = s->deepest->nleft;
@@ -134,16 +133,16 @@ static bool fill_fuse(walks *w, const walk *of) {
     uint32_t n = 0;
     const char **names = ARENA_ARRAY(w->p->arena, const char *,
                                      of->sums.len + of->early.len + of->late.len + of->edges.len + 1);
-    const char *at = base_name(w, stage_of(w, of->sums.data[0])->bound[0]);
+    const char *at = base_name(w, plan_stage(w->p, of->sums.data[0])->bound[0]);
     for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *st = stage_of(w, of->sums.data[i]);
+        const tensor_stage *st = plan_stage(w->p, of->sums.data[i]);
         if (strcmp(at, base_name(w, st->bound[0]))) return false;
         names[n++] = st->name;
     }
-    for (uint32_t i = 0; i < of->early.len && !default_again_at_edges(w); i++) names[n++] = stage_of(w, of->early.data[i])->name;
-    for (uint32_t i = 0; i < of->late.len; i++) names[n++] = stage_of(w, of->late.data[i])->name;
+    for (uint32_t i = 0; i < of->early.len && !default_again_at_edges(w); i++) names[n++] = plan_stage(w->p, of->early.data[i])->name;
+    for (uint32_t i = 0; i < of->late.len; i++) names[n++] = plan_stage(w->p, of->late.data[i])->name;
     for (uint32_t i = 0; i < of->edges.len; i++) {
-        const tensor_stage *st = stage_of(w, of->edges.data[i]);
+        const tensor_stage *st = plan_stage(w->p, of->edges.data[i]);
         if (strcmp(at, base_name(w, st->left[0]))) return false;
         names[n++] = st->name;
     }
@@ -170,7 +169,7 @@ static void fill_online(walks *w, const walk *of) {
         bool read = false;
         for (uint32_t k = 0; k < of->sums.len; k++) read |= k != i && default_reads(w, of->sums.data[k], sum);
         for (uint32_t k = 0; k < of->late.len; k++) read |= default_reads(w, of->late.data[k], sum);
-        if (read) fill_plain(w, SCHEDULE_ONLINE, stage_of(w, sum)->name, follows_behind(w, stage_of(w, sum)) ? "behind" : NULL);
+        if (read) fill_plain(w, SCHEDULE_ONLINE, plan_stage(w->p, sum)->name, follows_behind(w, plan_stage(w->p, sum)) ? "behind" : NULL);
     }
 }
 
@@ -234,12 +233,12 @@ static bool see_array(void *user, const tensor_node *load) {
 
 static gathering arrays_of(const walks *w, const walk *of, const row_shares *s) {
     gathering g = {w, of, s, ARENA_ARRAY(w->p->arena, bool, w->p->op->vals.len + 1), false, 0, 0};
-    for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, stage_of(w, of->sums.data[i]), see_array, &g);
+    for (uint32_t i = 0; i < of->sums.len; i++) plan_loads(w->p, plan_stage(w->p, of->sums.data[i]), see_array, &g);
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && (!w->m->spares || default_finds(w, of, i))) plan_loads(w->p, stage_of(w, i), see_array, &g);
+        if (w->scores[i] && (!w->m->spares || default_finds(w, of, i))) plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
     g.again = true;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (is_again(w, i) && !is_early(of, i)) plan_loads(w->p, stage_of(w, i), see_array, &g);
+        if (is_again(w, i) && !is_early(of, i)) plan_loads(w->p, plan_stage(w->p, i), see_array, &g);
     return g;
 }
 
@@ -250,7 +249,7 @@ static int64_t held_of(const walks *w, const walk *of, const row_shares *s) {
 
 static bool reduces_scores(const walks *w) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER) return true;
+        if (w->scores[i] && plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER) return true;
     return false;
 }
 
@@ -270,7 +269,7 @@ static int64_t steps_of(const walks *w, const walk *of, const row_shares *s) {
 // An edge has one row for it, and it sums one.
 static bool is_light(const walks *w, const walk *of, const row_shares *s) {
     uint32_t deep = 0;
-    for (uint32_t i = 0; i < of->sums.len; i++) deep += stage_of(w, of->sums.data[i])->nleft == s->depth;
+    for (uint32_t i = 0; i < of->sums.len; i++) deep += plan_stage(w->p, of->sums.data[i])->nleft == s->depth;
     return deep <= 1 && arrays_of(w, of, s).gathered <= 1;
 }
 
@@ -314,7 +313,7 @@ static void fill_steps(const walks *w, const walk *of, const tensor_stage *st, t
     int64_t lanes = s->level[s->depth - 1].lanes;
     bool has_shares = !w->m->spares || default_reduces_at_edges(w, of), deep = false;   // else those lanes have parts of scores alone
     for (uint32_t i = 0; i < of->sums.len && s->depth > 1; i++)
-        deep |= stage_of(w, of->sums.data[i])->nleft == s->depth;
+        deep |= plan_stage(w->p, of->sums.data[i])->nleft == s->depth;
     schedule_value *v = ARENA_ARRAY(w->p->arena, schedule_value, 3);
     if (steps < 2) return;
     v[0] = (schedule_value){.number = steps, .var = UINT32_MAX};
@@ -361,7 +360,7 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
     int64_t steps = steps_of(w, of, s);
     stage_group all = stages_of(w, of);
     for (uint32_t i = 0; i < all.len; i++) {
-        const tensor_stage *st = stage_of(w, all.data[i]);
+        const tensor_stage *st = plan_stage(w->p, all.data[i]);
         fill_levels(w, s, st);
         default_fill(m, st->name, SCHEDULE_BLOCK, st->left[0], d->rows, NULL);
         default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->rows, NULL);
@@ -376,7 +375,7 @@ static void fill_dealt(walks *w, const walk *of, const row_shares *s, const row_
         if (d->part) default_fill(m, st->name, SCHEDULE_SPLIT, st->bound[0], d->part, NULL);
     }
     for (uint32_t i = 0; i < of->edges.len; i++) {
-        const tensor_stage *st = stage_of(w, of->edges.data[i]);
+        const tensor_stage *st = plan_stage(w->p, of->edges.data[i]);
         fill_levels(w, s, st);
         default_fill(m, st->name, SCHEDULE_GROUPS, st->left[0], d->sharers, NULL);
         default_fill(m, st->name, SCHEDULE_LANES, st->left[0], d->spare, NULL);
@@ -419,8 +418,8 @@ static const schedule *class_of(walks *w, const walk *of, const row_shares *s, c
     *m->s = (schedule){.name = arena_printf(m->p->arena, "%s_%s", deepest->name, name), .op = whole->op, .automatic = true};
     fill_dealt(w, of, s, d);
     for (uint32_t i = 0; i < m->p->op->stages.len; i++)
-        if ((computes(w, of, i) || is_again(w, i)) && stage_of(w, i)->reducer != TENSOR_NO_REDUCER)
-            fill_score_share(w, stage_of(w, i), s, steps_of(w, of, s));
+        if ((computes(w, of, i) || is_again(w, i)) && plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER)
+            fill_score_share(w, plan_stage(w->p, i), s, steps_of(w, of, s));
     fill_class_room(w, of, s, deepest);
     default_nones(m);
     const schedule *made = m->s;
@@ -468,7 +467,7 @@ static void fill_rows(walks *w, const walk *of, const row_shares *s) {
 // What a score reduces has the lanes that its walks use for what it has not; those of the first one.
 // false: walks of windows and others read it, for which it is dealt out otherwise.
 static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
-    const tensor_stage *st = stage_of(w, score);
+    const tensor_stage *st = plan_stage(w->p, score);
     const walk *windows = NULL, *other = NULL;
     if (w->scores[score]) fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
     if (st->reducer == TENSOR_NO_REDUCER || has_classes(w)) return true;
@@ -484,7 +483,7 @@ static bool fill_score(walks *w, uint32_t score, const row_shares *s) {
 
 // What edges make of scores is where it is read, whatever it costs then.
 static bool is_made_of_scores(const walks *w, uint32_t i) {
-    const tensor_stage *st = stage_of(w, i);
+    const tensor_stage *st = plan_stage(w->p, i);
     return plan_inlined(w->p, i) && !w->scores[i] && !w->stored[i] &&
            default_is_walked(w, first_space(w, st)) && default_reads_score(w, i);
 }
@@ -492,7 +491,7 @@ static bool is_made_of_scores(const walks *w, uint32_t i) {
 // A walk in fewer loops deals out those it has as the deepest one does, whose scores have the other lanes.
 static bool shares_as(const walks *w, const walk *of, const row_shares *deepest) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *st = stage_of(w, of->sums.data[i]);
+        const tensor_stage *st = plan_stage(w->p, of->sums.data[i]);
         if (st->nleft > deepest->depth) return false;
         for (uint32_t k = 1; k < st->nleft; k++)
             if (w->p->op->vars.data[st->left[k]].space != w->p->op->vars.data[deepest->deepest->left[k]].space)
@@ -503,7 +502,7 @@ static bool shares_as(const walks *w, const walk *of, const row_shares *deepest)
 
 // Read by other walks, too: computed by each, at its edges.
 static void fill_again(walks *w, uint32_t early) {
-    const tensor_stage *st = stage_of(w, early);
+    const tensor_stage *st = plan_stage(w->p, early);
     fill_plain(w, SCHEDULE_INLINE, st->name, NULL);
     if (st->reducer == TENSOR_NO_REDUCER)
         w->p->plan->values.data[st->targets[0].val] = (loop_value){.home = LOOP_INLINE, .stage = early, .of = TENSOR_NO_VAL};
@@ -589,7 +588,7 @@ bool default_walk(making *m) {
         if (default_walk_is_worth(&w, of) && !fill_walk(&w, of, &deepest)) return false;
     }
     for (uint32_t i = 0; filled && i < n; i++) {
-        if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, stage_of(&w, i)->name, NULL);
+        if (is_made_of_scores(&w, i)) fill_plain(&w, SCHEDULE_INLINE, plan_stage(w.p, i)->name, NULL);
         if ((w.scores[i] || w.stored[i]) && !fill_score(&w, i, &deepest)) return false;
         m->fused[i] |= w.scores[i];
     }

@@ -10,7 +10,6 @@
 
 enum { MOST_HEADS = 16 };
 
-static const tensor_stage *stage_of(const walks *w, uint32_t i) { return &w->p->op->stages.data[i]; }
 static tensor_space first_space(const walks *w, const tensor_stage *st) {
     return st->nleft ? w->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
@@ -49,7 +48,7 @@ static bool sums_outer(const walks *w, const tensor_stage *st) {
 static tensor_val map_of(const walks *w, uint32_t i) {
     stage_group g = {0};
     VEC_PUSH(w->p->arena, &g, i);
-    const tensor_stage *st = stage_of(w, i);
+    const tensor_stage *st = plan_stage(w->p, i);
     if (st->reducer == TENSOR_NO_REDUCER || st->loop != TENSOR_NO_LOOP || st->nkeys != 1 ||
         st->ntargets != 1 || st->nfilters || st->nelse || sums_outer(w, st))
         return TENSOR_NO_VAL;
@@ -68,7 +67,7 @@ bool default_is_walked(const walks *w, tensor_space s) {
 }
 
 static bool is_score(const walks *w, uint32_t i) {
-    const tensor_stage *st = stage_of(w, i);
+    const tensor_stage *st = plan_stage(w->p, i);
     return !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
            default_is_walked(w, first_space(w, st)) && w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE &&
            (st->reducer == TENSOR_NO_REDUCER || (default_reduces_dense(w->p, st) && !st->nkeys));
@@ -76,7 +75,7 @@ static bool is_score(const walks *w, uint32_t i) {
 
 // Nobody else reads it.
 static bool is_edge_result(const walks *w, uint32_t i) {
-    const tensor_stage *st = stage_of(w, i);
+    const tensor_stage *st = plan_stage(w->p, i);
     bool result = !plan_inlined(w->p, i) && st->loop == TENSOR_NO_LOOP && st->nleft && st->ntargets == 1 &&
                   st->reducer == TENSOR_NO_REDUCER && default_is_walked(w, first_space(w, st)) &&
                   w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
@@ -87,7 +86,7 @@ static bool is_edge_result(const walks *w, uint32_t i) {
 
 static bool is_kept(const walks *w, uint32_t stage) {
     for (uint32_t i = 0; i < w->m->kept.len; i++)
-        if (!strcmp(w->m->kept.data[i], stage_of(w, stage)->name)) return true;
+        if (!strcmp(w->m->kept.data[i], plan_stage(w->p, stage)->name)) return true;
     return false;
 }
 
@@ -110,8 +109,8 @@ static bool find_scores(walks *w) {
     for (uint32_t i = w->p->op->stages.len; i-- > 0;)
         if (w->scores[i] && !read_by_walks(w, i)) return false;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)   // from here on they are where they are read
-        if (w->scores[i] && stage_of(w, i)->reducer == TENSOR_NO_REDUCER)
-            w->p->plan->values.data[stage_of(w, i)->targets[0].val] = (loop_value){
+        if (w->scores[i] && plan_stage(w->p, i)->reducer == TENSOR_NO_REDUCER)
+            w->p->plan->values.data[plan_stage(w->p, i)->targets[0].val] = (loop_value){
                 .home = LOOP_INLINE, .stage = i, .of = TENSOR_NO_VAL};
     return true;
 }
@@ -127,7 +126,7 @@ typedef struct {
 
 static uint32_t writer_of(const walks *w, tensor_val v) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (stage_of(w, i)->targets[0].val == v) return i;
+        if (plan_stage(w->p, i)->targets[0].val == v) return i;
     return UINT32_MAX;
 }
 
@@ -154,9 +153,9 @@ static void follow(reach *r, uint32_t stage);
 
 // What the row at hand makes of the walk's sums.
 static bool is_late(const reach *r, const tensor_node *load, uint32_t writer) {
-    const tensor_stage *st = stage_of(r->w, writer);
+    const tensor_stage *st = plan_stage(r->w->p, writer);
     return st->reducer == TENSOR_NO_REDUCER && first_space(r->w, st) == r->w->p->op->vals.data[r->of->map].into &&
-           load->nargs && leads_to_row(r->w, r->of, stage_of(r->w, r->reader), load->args[0]);
+           load->nargs && leads_to_row(r->w, r->of, plan_stage(r->w->p, r->reader), load->args[0]);
 }
 
 static bool see(void *user, const tensor_node *load) {
@@ -165,7 +164,7 @@ static bool see(void *user, const tensor_node *load) {
     if (writer == UINT32_MAX) return true;
     if (in_walk(r->of, writer)) {
         r->any = true;
-        r->own = r->own && load->nargs && leads_to_row(r->w, r->of, stage_of(r->w, r->reader), load->args[0]);
+        r->own = r->own && load->nargs && leads_to_row(r->w, r->of, plan_stage(r->w->p, r->reader), load->args[0]);
         return true;
     }
     bool score = r->w->scores[writer] || plan_inlined(r->w->p, writer) || is_late(r, load, writer);
@@ -178,7 +177,7 @@ static bool see(void *user, const tensor_node *load) {
 static void follow(reach *r, uint32_t stage) {
     uint32_t outer = r->reader;
     r->reader = stage;
-    plan_loads(r->w->p, stage_of(r->w, stage), see, r);
+    plan_loads(r->w->p, plan_stage(r->w->p, stage), see, r);
     r->reader = outer;
 }
 
@@ -195,7 +194,7 @@ static bool reads_final(const walks *w, const walk *of, tensor_expr e) {
     const tensor_node *n = tensor_node_at(w->p->op, e);
     uint32_t writer = n->op == TENSOR_LOAD_OP ? writer_of(w, (tensor_val)n->imm.i) : UINT32_MAX;
     if (writer != UINT32_MAX && !w->scores[writer]) {
-        const tensor_stage *st = stage_of(w, writer);
+        const tensor_stage *st = plan_stage(w->p, writer);
         bool found = st->reducer != TENSOR_NO_REDUCER && w->p->op->reducers.data[st->reducer].kind == REDUCE_MAX;
         reach r = {w, of, writer, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
         follow(&r, writer);
@@ -220,23 +219,23 @@ static bool is_one_term(const walks *w, const walk *of, const tensor_stage *st, 
 // A row has more of it than its scores have: the terms are those of a matrix operation, which rounds them.
 static bool has_columns(const walks *w, uint32_t stage) {
     uint32_t read = default_deepest_read(w, stage);
-    return read == UINT32_MAX || stage_of(w, stage)->nleft > stage_of(w, read)->nleft;
+    return read == UINT32_MAX || plan_stage(w->p, stage)->nleft > plan_stage(w->p, read)->nleft;
 }
 
 // What it needs of the walk's sums can be had while they are found.
 static bool may_join(const walks *w, const walk *of, uint32_t stage) {
-    const tensor_stage *st = stage_of(w, stage);
+    const tensor_stage *st = plan_stage(w->p, stage);
     const planner *p = w->p;
     reach r = {w, of, stage, true, false, ARENA_ARRAY(p->arena, bool, p->op->stages.len + 1)};
-    if (!plan_same_keys(p, stage_of(w, of->sums.data[0]), st)) return false;
+    if (!plan_same_keys(p, plan_stage(w->p, of->sums.data[0]), st)) return false;
     for (uint32_t i = 0; i < of->sums.len; i++)
-        if (!same_loops(w, stage_of(w, of->sums.data[i]), st)) return false;
+        if (!same_loops(w, plan_stage(w->p, of->sums.data[i]), st)) return false;
     follow(&r, stage);
     if (r.any && (!r.own || p->op->reducers.data[st->reducer].kind != REDUCE_SUM)) return false;
     tensor_expr body = plan_inline_loads(w->p, st->body[0]);
     if (default_is_windows(w->m->rows) && has_columns(w, stage) && !is_one_term(w, of, st, body)) return false;
     for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *sum = stage_of(w, of->sums.data[i]);
+        const tensor_stage *sum = plan_stage(w->p, of->sums.data[i]);
         tensor_val v = sum->targets[0].val;
         if (!loop_load_of(p->arena, p->op, body, v)) continue;
         tensor_reduce_kind kind = p->op->reducers.data[sum->reducer].kind;
@@ -251,7 +250,7 @@ static bool may_join(const walks *w, const walk *of, uint32_t stage) {
 bool default_reads(const walks *w, uint32_t reader, uint32_t writer) {
     const tensor_stage st = plan_inlined_stage(w->p, reader);
     bool any = false;
-    for (uint32_t i = 0; i < st.nbody; i++) any |= loop_load_of(w->p->arena, w->p->op, st.body[i], stage_of(w, writer)->targets[0].val) != 0;
+    for (uint32_t i = 0; i < st.nbody; i++) any |= loop_load_of(w->p->arena, w->p->op, st.body[i], plan_stage(w->p, writer)->targets[0].val) != 0;
     return any;
 }
 
@@ -335,7 +334,7 @@ static void read_rows(row_read *r, uint32_t reader) {
 static bool reads_early(const walks *w, uint32_t stage, const walk *of, bool elsewhere) {
     row_read r = {.w = w, .of = of};
     for (uint32_t i = 0; i < of->early.len && !default_again_at_edges(w); i++) {
-        r.val = stage_of(w, of->early.data[i])->targets[0].val;
+        r.val = plan_stage(w->p, of->early.data[i])->targets[0].val;
         read_rows(&r, stage);
     }
     return r.other || (r.own && !elsewhere);
@@ -344,7 +343,7 @@ static bool reads_early(const walks *w, uint32_t stage, const walk *of, bool els
 // ---- Results of edges ------------------------------------------------------------------------------------
 // Its loops are the walk's, and it needs no sum of it.
 static bool may_store(const walks *w, const walk *of, uint32_t stage) {
-    const tensor_stage *st = stage_of(w, stage), *deepest = plan_deepest(w->p, &of->sums);
+    const tensor_stage *st = plan_stage(w->p, stage), *deepest = plan_deepest(w->p, &of->sums);
     if (w->p->op->vals.data[of->map].axes[0] != first_space(w, st) || st->nleft > deepest->nleft)
         return false;
     for (uint32_t k = 1; k < st->nleft; k++)
@@ -364,7 +363,7 @@ bool default_finds(const walks *w, const walk *of, uint32_t score) {
 // It reduces at its edges, whatever is stored.
 bool default_reduces_at_edges(const walks *w, const walk *of) {
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (w->scores[i] && stage_of(w, i)->reducer != TENSOR_NO_REDUCER && default_finds(w, of, i)) return true;
+        if (w->scores[i] && plan_stage(w->p, i)->reducer != TENSOR_NO_REDUCER && default_finds(w, of, i)) return true;
     return false;
 }
 
@@ -404,7 +403,7 @@ static bool is_stored(const walks *w, uint32_t stage) {
 bool default_walk_is_worth(const walks *w, const walk *of) {
     bool others = false;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(w, i);
+        const tensor_stage *st = plan_stage(w->p, i);
         if (w->scores[i] || w->walk_of[i] || plan_inlined(w->p, i) || is_stored(w, i)) continue;
         others |= (st->nkeys || default_is_walked(w, first_space(w, st))) && reads_sum(w, of, i);
     }
@@ -424,14 +423,14 @@ static bool comes_after(const walks *w, const walk *of, const walk *other) {
 static bool read_by_edges(const walks *w, tensor_val v) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if (default_is_walked(w, first_space(w, stage_of(w, i))) && plan_read_by(&given, i, v)) return true;
+        if (default_is_walked(w, first_space(w, plan_stage(w->p, i))) && plan_read_by(&given, i, v)) return true;
     return false;
 }
 
 // In loops of some sum of the walk.
 static bool has_loops_of(const walks *w, const walk *of, const tensor_stage *st) {
     for (uint32_t i = 0; i < of->sums.len; i++) {
-        const tensor_stage *sum = stage_of(w, of->sums.data[i]);
+        const tensor_stage *sum = plan_stage(w->p, of->sums.data[i]);
         uint32_t k = 0;
         while (k < st->nleft && k < sum->nleft && w->p->op->vars.data[st->left[k]].space == w->p->op->vars.data[sum->left[k]].space)
             k++;
@@ -447,7 +446,7 @@ static bool sees_param(void *user, const tensor_node *load) {
 }
 
 static bool is_of_rows(const walks *w, const walk *of, uint32_t stage) {
-    const tensor_stage *st = stage_of(w, stage);
+    const tensor_stage *st = plan_stage(w->p, stage);
     return st->loop == TENSOR_NO_LOOP && st->ntargets == 1 && !st->nkeys && !st->nfilters && !st->nelse && !w->walk_of[stage] &&
            w->p->op->vals.data[st->targets[0].val].role == VAL_STAGE && first_space(w, st) == w->p->op->vals.data[of->map].into &&
            !default_is_walked(w, first_space(w, st)) && !plan_inlined(w->p, stage) && has_loops_of(w, of, st);
@@ -455,7 +454,7 @@ static bool is_of_rows(const walks *w, const walk *of, uint32_t stage) {
 
 // At the row that is walked alone: what sums of the walk read, or what rows make of it.
 static bool read_by_walk(const walks *w, const walk *of, uint32_t stage) {
-    row_read r = {.w = w, .of = of, .val = stage_of(w, stage)->targets[0].val};
+    row_read r = {.w = w, .of = of, .val = plan_stage(w->p, stage)->targets[0].val};
     for (uint32_t i = 0; i < of->sums.len; i++) read_rows(&r, of->sums.data[i]);
     for (uint32_t k = 0; k < w->p->op->stages.len && !r.other; k++)
         if (w->scores[k] && !plan_inlined(w->p, k)) read_rows(&r, k);
@@ -497,7 +496,7 @@ static void find_early(walks *w) {
     for (uint32_t i = 0; i < w->p->op->stages.len && (whole || windows); i++)
         for (uint32_t k = 0; k < w->walks.len; k++) {
             walk *of = &w->walks.data[k];
-            const tensor_stage *st = stage_of(w, i);
+            const tensor_stage *st = plan_stage(w->p, i);
             if (!default_walk_is_worth(w, of) || !is_of_rows(w, of, i) || !read_by_walk(w, of, i)) continue;
             if (w->independent || (windows && !has_several(w, st))) continue;
             bool sum = st->reducer != TENSOR_NO_REDUCER;
@@ -525,7 +524,7 @@ static uint32_t last_read(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     uint32_t last = 0;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->walk_of[i] || (i < stage && l->last[i])) && plan_read_by(&given, stage, stage_of(w, i)->targets[0].val))
+        if ((w->walk_of[i] || (i < stage && l->last[i])) && plan_read_by(&given, stage, plan_stage(w->p, i)->targets[0].val))
             last = later(w, last, w->walk_of[i] ? w->walk_of[i] : l->last[i]);
     return last;
 }
@@ -536,7 +535,7 @@ static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, u
     const walk *of = &w->walks.data[last - 1];
     for (uint32_t i = 0; i < w->p->op->stages.len; i++) {
         if (i == stage || w->walk_of[i] == last || l->last[i] == last) continue;
-        if (!plan_read_by(&given, stage, stage_of(w, i)->targets[0].val)) continue;
+        if (!plan_read_by(&given, stage, plan_stage(w->p, i)->targets[0].val)) continue;
         reach r = {w, of, i, true, false, ARENA_ARRAY(w->p->arena, bool, w->p->op->stages.len + 1)};
         follow(&r, i);
         if (r.any || reads_early(w, i, of, true)) return false;
@@ -545,7 +544,7 @@ static bool has_all_at_hand(const walks *w, const lateness *l, uint32_t stage, u
 }
 
 static bool is_plain_of_rows(const walks *w, const walk *of, uint32_t stage) {
-    const tensor_stage *st = stage_of(w, stage);
+    const tensor_stage *st = plan_stage(w->p, stage);
     return st->reducer == TENSOR_NO_REDUCER && st->loop == TENSOR_NO_LOOP && st->ntargets == 1 &&
            first_space(w, st) == w->p->op->vals.data[of->map].into && !default_is_walked(w, first_space(w, st));
 }
@@ -553,7 +552,7 @@ static bool is_plain_of_rows(const walks *w, const walk *of, uint32_t stage) {
 static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
     const planner given = {.arena = w->p->arena, .op = (tensor_op *)(uintptr_t)w->given};
     for (uint32_t i = stage + 1; i < w->p->op->stages.len; i++)
-        if (l->joins[i] && l->last[i] == l->last[stage] && plan_read_by(&given, i, stage_of(w, stage)->targets[0].val))
+        if (l->joins[i] && l->last[i] == l->last[stage] && plan_read_by(&given, i, plan_stage(w->p, stage)->targets[0].val))
             return true;
     return false;
 }
@@ -562,8 +561,8 @@ static bool read_by_joined(const walks *w, const lateness *l, uint32_t stage) {
 static bool is_cheap_row(const walks *w, uint32_t stage) {
     uint32_t deepest = 1;
     for (uint32_t i = 0; i < w->p->op->stages.len; i++)
-        if ((w->scores[i] || w->stored[i]) && stage_of(w, i)->nleft > deepest) deepest = stage_of(w, i)->nleft;
-    return plan_inlined(w->p, stage) && stage_of(w, stage)->nleft > deepest;
+        if ((w->scores[i] || w->stored[i]) && plan_stage(w->p, i)->nleft > deepest) deepest = plan_stage(w->p, i)->nleft;
+    return plan_inlined(w->p, stage) && plan_stage(w->p, stage)->nleft > deepest;
 }
 
 // A result, or what edges read, as each would make it again; and what those are made of.
@@ -575,7 +574,7 @@ static void find_late(walks *w) {
         if (last && is_plain_of_rows(w, &w->walks.data[last - 1], i) && has_all_at_hand(w, &l, i, last)) l.last[i] = last;
     }
     for (uint32_t i = n; i-- > 0;) {
-        const tensor_stage *st = stage_of(w, i);
+        const tensor_stage *st = plan_stage(w->p, i);
         if (!l.last[i]) continue;
         bool result = w->p->op->vals.data[st->targets[0].val].role == VAL_RESULT;
         if (result) l.joins[i] = has_loops_of(w, &w->walks.data[l.last[i] - 1], st);

@@ -258,18 +258,8 @@ bool plan_window_roles(const planner *p, const tensor_stage *st, plan_matrix *m)
 }
 
 // ---- Rows ------------------------------------------------------------------------------------------------
-static tensor_expr at(planner *p, tensor_var v) { return tensor_var_expr(p->op, v, NO_SPAN); }
-
-static tensor_expr plus(planner *p, tensor_expr x, tensor_expr y) {
-    return tensor_binary(p->op, TENSOR_ADD_OP, x, y, NO_SPAN);
-}
-
-static tensor_expr times(planner *p, tensor_expr x, int64_t n) {
-    return tensor_binary(p->op, TENSOR_MUL_OP, x, tensor_int(p->op, n), NO_SPAN);
-}
-
 static tensor_expr start_of(planner *p, tensor_val starts, tensor_var window, int64_t plus) {
-    return plan_wide(p, plan_offset_at(p, starts, at(p, window), plus));
+    return plan_wide(p, plan_offset_at(p, starts, plan_at(p, window), plus));
 }
 
 // A warp's own window is cut alike for all; one that several share ends where a graph of a batch does.
@@ -301,10 +291,10 @@ void plan_window_rows(planner *p, tensor_var row, const plan_matrix *m, row_clas
     w->number = tensor_add_var(p->op, arena_printf(p->arena, "%s.window", p->op->vars.data[row].name),
                                windows);
     tensor_val starts = early ? plan_window_starts(p, of_rows, w->rows, windows) : TENSOR_NO_VAL;
-    out->lo = early ? start_of(p, starts, w->number, 0) : times(p, plan_wide(p, at(p, w->number)), w->rows);
+    out->lo = early ? start_of(p, starts, w->number, 0) : plan_times(p, plan_wide(p, plan_at(p, w->number)), w->rows);
     out->hi = early ? start_of(p, starts, w->number, 1)
                     : tensor_binary(p->op, TENSOR_MIN_OP, tensor_size(p->op, rows, NO_SPAN),
-                                    plus(p, out->lo, tensor_int(p->op, w->rows)), NO_SPAN);
+                                    plan_plus(p, out->lo, tensor_int(p->op, w->rows)), NO_SPAN);
     w->first = out->lo;
     out->place = ROWS_OF_WINDOW;
     out->window = w;

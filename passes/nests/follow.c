@@ -6,8 +6,6 @@
 #include "base/base.h"
 #include "axes/axes.h"
 
-static const tensor_stage *stage_of(const fusion *f, uint32_t i) { return &f->p->op->stages.data[i]; }
-
 static bool is_var(const planner *p, tensor_expr e, tensor_var v) {
     const tensor_node *n = tensor_node_at(p->op, e);
     return n->op == TENSOR_VAR_OP && (tensor_var)n->imm.i == v;
@@ -53,10 +51,10 @@ static bool own_threads(fusion *f, const tensor_stage *row, const tensor_stage *
 }
 
 bool plan_follows(fusion *f, const plan_phase *ph, uint32_t stage) {
-    const tensor_stage *st = stage_of(f, stage), *row = NULL;
+    const tensor_stage *st = plan_stage(f->p, stage), *row = NULL;
     if (ph->edges || ph->tile || !f->mapped || !ph->group.len || st->reducer != TENSOR_NO_REDUCER) return false;
     for (uint32_t i = 0; i < ph->group.len; i++) {
-        const tensor_stage *w = stage_of(f, ph->group.data[i]);
+        const tensor_stage *w = plan_stage(f->p, ph->group.data[i]);
         reading r = {f, w, st};
         if (w->loop != st->loop || w->nleft != st->nleft || plan_is_step(f->p, st, st->left[0])) return false;
         if (!plan_loads(f->p, st, at_own_point, &r)) return false;
@@ -66,7 +64,7 @@ bool plan_follows(fusion *f, const plan_phase *ph, uint32_t stage) {
 }
 
 bool plan_follower(const fusion *f, uint32_t stage) {
-    const tensor_stage *st = stage_of(f, stage);
+    const tensor_stage *st = plan_stage(f->p, stage);
     return st->nleft && f->p->op->vars.data[st->left[0]].space != f->rows;
 }
 

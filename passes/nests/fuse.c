@@ -12,8 +12,6 @@
 #include <string.h>
 
 // ---- Rows and edges --------------------------------------------------------------------------------------
-static const tensor_stage *stage_of(const fusion *f, uint32_t i) { return &f->p->op->stages.data[i]; }
-
 static tensor_space first_space(const fusion *f, const tensor_stage *st) {
     return st->nleft ? f->p->op->vars.data[st->left[0]].space : TENSOR_NO_SPACE;
 }
@@ -39,8 +37,8 @@ static bool walked_map(const fusion *f, const tensor_stage *st, tensor_space dom
 bool plan_fusion_map(fusion *f, tensor_space domain) {
     tensor_var by;
     for (uint32_t i = 0; i < f->stages.len && !f->mapped; i++)
-        if (first_space(f, stage_of(f, f->stages.data[i])) == f->rows)
-            f->mapped = walked_map(f, stage_of(f, f->stages.data[i]), domain, &f->map, &by);
+        if (first_space(f, plan_stage(f->p, f->stages.data[i])) == f->rows)
+            f->mapped = walked_map(f, plan_stage(f->p, f->stages.data[i]), domain, &f->map, &by);
     return f->mapped && f->map.domain == domain;
 }
 
@@ -49,7 +47,7 @@ static bool find_rows(fusion *f) {
     const tensor_stage *last = plan_deepest(f->p, &f->stages);
     f->rows = first_space(f, last);
     for (uint32_t i = 0; index && i < f->stages.len; i++) {
-        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        const tensor_stage *st = plan_stage(f->p, f->stages.data[i]);
         f->rows = first_space(f, st);
         for (f->level = 0; f->level < st->nleft; f->level++)
             if (plan_index_named(index, f->p->op->vars.data[st->left[f->level]].name)) return true;
@@ -81,7 +79,7 @@ static void not_its_rows(fusion *f, const tensor_stage *st) {
 
 static bool classify(fusion *f) {
     for (uint32_t i = 0; i < f->stages.len; i++) {
-        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        const tensor_stage *st = plan_stage(f->p, f->stages.data[i]);
         tensor_space s = first_space(f, st);
         if (s == f->rows || (s != TENSOR_NO_SPACE && plan_fusion_map(f, s))) continue;
         if (f->cell) not_its_rows(f, st);
@@ -137,7 +135,7 @@ static bool load_owned(void *user, const tensor_node *load) {
 static bool check_reads(fusion *f) {
     for (uint32_t i = 0; i < f->stages.len; i++)
         for (uint32_t k = 0; k < f->stages.len; k++) {
-            check c = {f, stage_of(f, f->stages.data[i]), stage_of(f, f->stages.data[k])};
+            check c = {f, plan_stage(f->p, f->stages.data[i]), plan_stage(f->p, f->stages.data[k])};
             if (i == k || plan_loads(f->p, c.reader, load_owned, &c)) continue;
             diagnostic *d = plan_refuse(f->p, E0550, f->at,
                                         "'%s' reads of '%s' what other blocks of the kernel compute",
@@ -169,7 +167,7 @@ bool plan_fusion_reaches(fusion *f, const tensor_stage *st) {
 
 static bool check_total(fusion *f) {
     for (uint32_t i = 0; f->mapped && i < f->stages.len; i++) {
-        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        const tensor_stage *st = plan_stage(f->p, f->stages.data[i]);
         if (over_edges(f, st) && !plan_fusion_reaches(f, st)) return false;
     }
     return true;
@@ -186,7 +184,7 @@ static bool same_cuts(fusion *f, const tensor_stage *a, const tensor_stage *b) {
 // Whether it has to meet what it reads of the phase at a barrier.
 static bool kept_apart(fusion *f, const plan_phase *ph, uint32_t stage) {
     for (uint32_t i = 0; i < ph->group.len; i++) {
-        const tensor_stage *w = stage_of(f, ph->group.data[i]);
+        const tensor_stage *w = plan_stage(f->p, ph->group.data[i]);
         if (plan_kept_apart(f->p, w) && plan_reads_stage(f->p, stage, ph->group.data[i])) return true;
     }
     return false;
@@ -197,21 +195,21 @@ static bool is_tile(const fusion *f, const tensor_stage *st) {
 }
 
 static bool joins(fusion *f, const plan_phase *ph, uint32_t stage) {
-    const tensor_stage *st = stage_of(f, stage);
+    const tensor_stage *st = plan_stage(f->p, stage);
     if (ph->tile != is_tile(f, st)) return false;
     if (over_edges(f, st) && !kept_apart(f, ph, stage) && plan_follows(f, ph, stage)) return true;
     if (!ph->edges && plan_follower(f, ph->group.data[ph->group.len - 1])) return false;
     if (ph->edges != over_edges(f, st) || kept_apart(f, ph, stage) || !plan_joins(f->p, &ph->group, stage))
         return false;
     for (uint32_t i = 0; i < ph->group.len; i++)
-        if (!same_cuts(f, stage_of(f, ph->group.data[i]), st)) return false;
+        if (!same_cuts(f, plan_stage(f->p, ph->group.data[i]), st)) return false;
     return true;
 }
 
 static void make_phases(fusion *f) {
     for (uint32_t i = 0; i < f->stages.len; i++) {
         plan_phase *last = f->phases.len ? &f->phases.data[f->phases.len - 1] : NULL;
-        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        const tensor_stage *st = plan_stage(f->p, f->stages.data[i]);
         if (!last || !joins(f, last, f->stages.data[i])) {
             VEC_PUSH(f->p->arena, &f->phases,
                      ((plan_phase){.edges = over_edges(f, st), .tile = is_tile(f, st)}));
@@ -223,10 +221,10 @@ static void make_phases(fusion *f) {
 
 // Loops are shared down to the row in any case, further down within one phase alone.
 static bool check_level(fusion *f) {
-    const tensor_stage *first = stage_of(f, f->stages.data[0]);
+    const tensor_stage *first = plan_stage(f->p, f->stages.data[0]);
     bool shared = !f->level || f->phases.len == 1;
     for (uint32_t i = 0; i < f->stages.len; i++)
-        shared = shared && stage_of(f, f->stages.data[i])->nleft > f->level;
+        shared = shared && plan_stage(f->p, f->stages.data[i])->nleft > f->level;
     if (shared) return true;
     diagnostic *d = plan_refuse(f->p, E0550, f->at, "the fused stages do not share a loop over '%s'",
                                 schedule_value_of(f->cell, "at")->text);
@@ -242,7 +240,7 @@ static bool find_points(fusion *f) {
     const schedule_cell *said = NULL;
     f->points = 1;
     for (uint32_t i = 0; i < f->stages.len; i++) {
-        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        const tensor_stage *st = plan_stage(f->p, f->stages.data[i]);
         if (over_edges(f, st)) continue;
         index_cut c = row_cut(f, st);
         if (!said && (c.block || plan_parts_of(&c) > f->points))
@@ -258,7 +256,7 @@ static bool find_points(fusion *f) {
         if (c.block) said = c.cell[SCHEDULE_BLOCK];
     }
     for (uint32_t i = 0; i < f->stages.len; i++) {
-        const tensor_stage *st = stage_of(f, f->stages.data[i]);
+        const tensor_stage *st = plan_stage(f->p, f->stages.data[i]);
         index_cut c = {0};
         if (!over_edges(f, st)) c = row_cut(f, st);
         if (f->points % plan_parts_of(&c) == 0) continue;
@@ -277,7 +275,7 @@ static bool find_points(fusion *f) {
 static const tensor_stage *last_of_rows(const fusion *f) {
     stage_group rows = {0};
     for (uint32_t i = 0; i < f->stages.len; i++)
-        if (!over_edges(f, stage_of(f, f->stages.data[i]))) VEC_PUSH(f->p->arena, &rows, f->stages.data[i]);
+        if (!over_edges(f, plan_stage(f->p, f->stages.data[i]))) VEC_PUSH(f->p->arena, &rows, f->stages.data[i]);
     if (rows.len) return plan_deepest(f->p, &rows);
     ICE("'%s': no fused stage has rows", f->p->op->name);
 }
@@ -362,7 +360,7 @@ static bool by_rows(fusion *f, const tensor_stage *st, index_cut *rows) {
     index_cut own = row_cut(f, st);
     if (own.groups) return false;
     for (uint32_t i = 0; i < f->stages.len; i++) {
-        const tensor_stage *o = stage_of(f, f->stages.data[i]);
+        const tensor_stage *o = plan_stage(f->p, f->stages.data[i]);
         if (over_edges(f, o)) continue;
         *rows = row_cut(f, o);
         if (rows->groups > 1) return true;
@@ -473,7 +471,7 @@ static void settle_values(fusion *f) {
     p->live.len = 0;
     for (uint32_t i = 0; i < f->phases.len; i++)
         for (uint32_t k = 0; k < f->phases.data[i].group.len; k++)
-            plan_choose_home(p, &f->phases.data[i].group, stage_of(f, f->phases.data[i].group.data[k]));
+            plan_choose_home(p, &f->phases.data[i].group, plan_stage(f->p, f->phases.data[i].group.data[k]));
     p->s = mine;
 }
 

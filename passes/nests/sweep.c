@@ -28,9 +28,8 @@ typedef struct {
     loop_list made;            // loops of the walk
 } sweep;
 
-static const tensor_stage *stage_of(const sweep *s, uint32_t i) { return &s->p->op->stages.data[i]; }
-static const tensor_stage *edge_at(const sweep *s, uint32_t i) { return stage_of(s, s->edges.data[i]); }
-static const tensor_stage *row_at(const sweep *s, uint32_t i) { return stage_of(s, s->rows.data[i]); }
+static const tensor_stage *edge_at(const sweep *s, uint32_t i) { return plan_stage(s->p, s->edges.data[i]); }
+static const tensor_stage *row_at(const sweep *s, uint32_t i) { return plan_stage(s->p, s->rows.data[i]); }
 static const char *var_name(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].name; }
 static tensor_space space_of(const sweep *s, tensor_var v) { return s->p->op->vars.data[v].space; }
 
@@ -83,7 +82,7 @@ static const char *row_name(const sweep *s) { return plan_index_text(s->p, row_a
 // Of a row's stages: whether it reads what is final after the walk alone.
 static bool reads_swept(const sweep *s, uint32_t stage, const stage_group *late) {
     for (uint32_t i = 0; i < s->f->stages.len; i++)
-        if (sweeps(s, stage_of(s, s->f->stages.data[i])) &&
+        if (sweeps(s, plan_stage(s->p, s->f->stages.data[i])) &&
             plan_reads_stage(s->p, stage, s->f->stages.data[i]))
             return true;
     for (uint32_t i = 0; i < late->len; i++)
@@ -94,7 +93,7 @@ static bool reads_swept(const sweep *s, uint32_t stage, const stage_group *late)
 static void add_by_depth(sweep *s, stage_group *to, uint32_t stage) {
     uint32_t i = to->len;
     VEC_PUSH(s->p->arena, to, stage);
-    for (; i > 0 && stage_of(s, to->data[i - 1])->nleft > stage_of(s, stage)->nleft; i--)
+    for (; i > 0 && plan_stage(s->p, to->data[i - 1])->nleft > plan_stage(s->p, stage)->nleft; i--)
         to->data[i] = to->data[i - 1];
     to->data[i] = stage;
 }
@@ -103,7 +102,7 @@ static bool sort_stages(sweep *s) {
     stage_group walk = {0}, late = {0};
     for (uint32_t i = 0; i < s->f->stages.len; i++) {
         uint32_t stage = s->f->stages.data[i];
-        const tensor_stage *st = stage_of(s, stage);
+        const tensor_stage *st = plan_stage(s->p, stage);
         bool row = st->nleft && space_of(s, st->left[0]) == s->f->rows && st->loop == TENSOR_NO_LOOP;
         if (sweeps(s, st)) add_by_depth(s, &walk, stage);
         else if (of_edges(s, st)) VEC_PUSH(s->p->arena, &s->edges, stage);
@@ -184,7 +183,7 @@ static bool is_after(const sweep *s, uint32_t stage) {
 }
 
 static bool check_pair(sweep *s, uint32_t writer, uint32_t reader) {
-    const tensor_stage *w = stage_of(s, writer), *r = stage_of(s, reader);
+    const tensor_stage *w = plan_stage(s->p, writer), *r = plan_stage(s->p, reader);
     bool from_edge = of_edges(s, w), to_edge = of_edges(s, r), to_walk = sweeps(s, r);
     bool running = to_walk && plan_is_online(s->p, writer), after = is_after(s, writer);
     if ((sweeps(s, w) || after) && !running && (to_edge || to_walk) && plan_reads_stage(s->p, reader, writer)) {
@@ -234,7 +233,7 @@ static bool check_joins(sweep *s) {
     stage_group sorted = {0}, joined = {0};
     for (uint32_t i = 0; i < s->rows.len; i++) add_by_depth(s, &sorted, s->rows.data[i]);
     for (uint32_t i = 0; i < sorted.len; i++) {
-        const tensor_stage *st = stage_of(s, sorted.data[i]);
+        const tensor_stage *st = plan_stage(s->p, sorted.data[i]);
         if (i && !plan_joins(s->p, &joined, sorted.data[i])) {
             diagnostic *d = cannot(s, st);
             if (d) diag_note(d, st->at, "its loops do not begin with those of the stages before it");
@@ -259,9 +258,9 @@ static bool check_loops(sweep *s) {
             if (!plan_reads_stage(s->p, s->f->stages.data[k], s->edges.data[i])) continue;
             diagnostic *d = cannot(s, st);
             if (d)
-                diag_note(d, stage_of(s, s->f->stages.data[k])->at,
+                diag_note(d, plan_stage(s->p, s->f->stages.data[k])->at,
                           "'%s' reads it, and has no loop of its own over '%s'",
-                          stage_of(s, s->f->stages.data[k])->name, plan_index_text(s->p, st->left[n]));
+                          plan_stage(s->p, s->f->stages.data[k])->name, plan_index_text(s->p, st->left[n]));
             if (d) diag_help(d, "fuse at '%s', where all of a row is known", row_name(s));
             return false;
         }
@@ -272,7 +271,7 @@ static bool check_loops(sweep *s) {
 
 static bool check_cells(sweep *s) {
     for (uint32_t i = 0; i < s->f->stages.len; i++) {
-        const tensor_stage *st = stage_of(s, s->f->stages.data[i]);
+        const tensor_stage *st = plan_stage(s->p, s->f->stages.data[i]);
         if (!of_edges(s, st) && !sweeps(s, st)) continue;
         bool edge = of_edges(s, st);
         index_cut c = plan_cut(s->p, st, edge ? st->left[0] : st->bound[0], !edge);
@@ -383,7 +382,7 @@ static void bind(sweep *s, const tensor_stage *st, uint32_t depth, loop_body *at
 
 static void emit_edge(sweep *s, const uint32_t *stage, loop_body *at) {
     planner *p = s->p;
-    const tensor_stage *st = stage_of(s, *stage);
+    const tensor_stage *st = plan_stage(s->p, *stage);
     uint32_t depth = depth_of(s, st);
     loop_list own = {0};
     at = leave_out(s, st, depth, at);
@@ -576,6 +575,6 @@ void plan_sweep(fusion *f) {
         if (!plan_fusion_reaches(f, edge_at(&s, i))) return;
     plan_check_kept(f->p, &f->stages);
     for (uint32_t i = 0; i < f->stages.len; i++)
-        plan_choose_home(f->p, &f->stages, stage_of(&s, f->stages.data[i]));
+        plan_choose_home(f->p, &f->stages, plan_stage(s.p, f->stages.data[i]));
     plan_each_class(f->p, plan_deepest(f->p, &s.rows), emit, &s);
 }

@@ -30,8 +30,6 @@ typedef struct {
     bool failed;
 } taking;
 
-static const tensor_stage *stage_of(const taking *t, uint32_t i) { return &t->p->op->stages.data[i]; }
-
 // ---- What is known when ----------------------------------------------------------------------------------
 typedef struct {
     const taking *t;
@@ -42,7 +40,7 @@ static bool visit(void *user, const tensor_node *load) {
     reading *r = user;
     const planner *p = r->t->p;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(r->t, i);
+        const tensor_stage *st = plan_stage(r->t->p, i);
         bool is = false;
         for (uint32_t k = 0; k < st->ntargets; k++) is |= st->targets[k].val == (tensor_val)load->imm.i;
         if (!is || i == r->t->stage) continue;
@@ -61,7 +59,7 @@ static reading read_in(const taking *t, tensor_expr e) {
 }
 
 static bool of_row(const taking *t, tensor_expr e) {
-    return !plan_mentions(t->p, e, stage_of(t, t->stage)->bound[0]);
+    return !plan_mentions(t->p, e, plan_stage(t->p, t->stage)->bound[0]);
 }
 
 // ---- Terms -----------------------------------------------------------------------------------------------
@@ -285,7 +283,7 @@ static row_terms merged(taking *t, const row_terms *all) {
         while (k < out.len && out.data[k].factor != x.factor) k++;
         if (k == out.len) add(t, &out, x.factor, x.own);
         else {
-            tensor_expr one = number(t, stage_of(t, t->stage)->body[0], 1), *own = &out.data[k].own;
+            tensor_expr one = number(t, plan_stage(t->p, t->stage)->body[0], 1), *own = &out.data[k].own;
             *own = tensor_binary(t->p->op, TENSOR_ADD_OP, *own ? *own : one, x.own ? x.own : one, NO_SPAN);
         }
     }
@@ -298,7 +296,7 @@ static tensor_expr at_nothing(const taking *t, tensor_expr e);
 static tensor_expr load_at_nothing(const taking *t, tensor_expr e, const tensor_node *n) {
     const planner *p = t->p;
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        const tensor_stage *st = stage_of(t, i);
+        const tensor_stage *st = plan_stage(t->p, i);
         if (st->ntargets != 1 || st->targets[0].val != (tensor_val)n->imm.i) continue;
         if (plan_final_after(p, t->fuse, i) && st->reducer == TENSOR_NO_REDUCER) return at_nothing(t, st->body[0]);
         if (!plan_walks_at(p, t->fuse, i)) continue;
@@ -433,7 +431,7 @@ static tensor_expr value_of(const taking *t, const tensor_stage *of, const split
 
 static void put_stages(taking *t, const split_terms *all) {
     planner *p = t->p;
-    const tensor_stage was = *stage_of(t, t->stage);
+    const tensor_stage was = *plan_stage(t->p, t->stage);
     const tensor_type type = tensor_typeof(p->op, was.body[0]);
     tensor_expr *sums = ARENA_ARRAY(p->arena, tensor_expr, all->terms.len + 1);
     uint32_t at = t->stage;
@@ -443,7 +441,7 @@ static void put_stages(taking *t, const split_terms *all) {
         tensor_expr body = times(t, all->terms.data[i].own, all->common);
         if (!body) body = number(t, was.body[0], 1);
         sums[i] = reduce(p, at, &was, was.nleft, was.reducer, tensor_cvt(p->op, type, body, NO_SPAN), "reduced");
-        if (any) VEC_PUSH(p->arena, &p->chosen, stage_of(t, at)->name);
+        if (any) VEC_PUSH(p->arena, &p->chosen, plan_stage(t->p, at)->name);
         at++;
     }
     p->op->stages.data[at] = plan_of_points(p, &was, 0, was.name, value_of(t, &was, all, sums, any));
@@ -458,7 +456,7 @@ static weighing weighs(const taking *t, tensor_expr e) {
     const planner *p = t->p;
     weighing w = {0};
     for (uint32_t i = 0; i < p->op->stages.len; i++) {
-        tensor_val v = stage_of(t, i)->targets[0].val;
+        tensor_val v = plan_stage(t->p, i)->targets[0].val;
         if (!plan_is_online(p, i) || !plan_walks_at(p, t->fuse, i)) continue;
         if (!loop_load_of(p->arena, p->op, e, v)) continue;
         w.any = true;
@@ -471,7 +469,7 @@ static weighing weighs(const taking *t, tensor_expr e) {
 // not, so those of exponentials alone are taken apart, and differences.
 void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage) {
     taking t = {.p = p, .fuse = fuse, .stage = stage};
-    const tensor_stage *st = stage_of(&t, stage);
+    const tensor_stage *st = plan_stage(t.p, stage);
     if (st->nelse || st->ntargets != 1 || !plan_adds(p, st)) return;
     const tensor_expr body = st->body[0];
     bool final = read_in(&t, body).final;
