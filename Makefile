@@ -3,6 +3,7 @@
 # make test     fuzzes for SECONDS=60 on WORKERS=2 processors, then runs every test; the last line is "N passed, N failed"
 # make sweep    every op of the library over all pairs of graphs, sizes, types and layouts; table in build/sweep.txt
 # make seeded   faults put into generated code on purpose: how many the simulator and the definition notice (some minutes)
+# make golden   writes test/golden/stdlib.txt anew: hashes of the texts that the compiler makes of the library
 # make asan     the same tests with AddressSanitizer and UndefinedBehaviorSanitizer
 # make fuzz     fuzzes for SECONDS=300 in all on WORKERS=1 processors, with clang's libFuzzer; FUZZ=parse,ir takes those
 # make nightly  what is too long for each merge, by a fresh seed: SECONDS=3600 of fuzzing, CASES=10000, SEED=, PARTS=malformed,fuzz
@@ -12,7 +13,7 @@ BUILD ?= build
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 export PATH := $(CURDIR)/$(BUILD)/bin:$(PATH)
 
-.PHONY: all setup demo test sweep seeded asan fuzz nightly clean
+.PHONY: all setup demo test sweep seeded golden asan fuzz nightly clean
 all: setup
 	@test -f $(BUILD)/build.ninja || cmake -G Ninja -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release
 	@ninja -C $(BUILD)
@@ -41,6 +42,9 @@ seeded: all
 	@echo "Faults in what is computed:"; s=0; \
 	$(PYTHON) test/fuzz/seeded.py $(BUILD)/bin/gnnc run test/fuzz/miscompiles.txt --least 60 || s=1; \
 	echo "Races:"; $(PYTHON) test/fuzz/seeded.py $(BUILD)/bin/gnnc run test/fuzz/races.txt --races || s=1; exit $$s
+
+golden: all
+	@$(PYTHON) test/golden/golden.py $(BUILD)/bin/gnnc --write --jobs=2
 
 asan: setup
 	@test -f $(BUILD)/asan/build.ninja || \
