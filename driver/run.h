@@ -237,7 +237,6 @@ struct run_estimate {
 bool run_estimate_open(run_session *r);   // nothing, like the next ones, unless it is asked for; false: diagnostics tell why
 void run_estimate_bandwidth(run_session *r, double measured);   // of the GPU that is here
 bool run_estimate_op(run_op *o, run_row *row);
-void run_estimate_print(run_session *r, const run_row *row);
 void run_estimate_free(run_op *o);
 void run_estimate_close(run_session *r);
 

@@ -263,6 +263,8 @@ static bool is_due(const run_op *o) {
     return r->estimator && !o->changed && o->level + 1 == r->nlevels && !(r->estimator->own && o->turn);
 }
 
+static void run_estimate_print(run_session *r, const run_row *row);
+
 bool run_estimate_op(run_op *o, run_row *row) {
     if (!is_due(o)) return true;
     if (!load(o)) return false;
@@ -315,7 +317,7 @@ static void print_launched(arena *a, const run_estimate *e, FILE *out) {
                     out);
 }
 
-void run_estimate_print(run_session *r, const run_row *row) {
+static void run_estimate_print(run_session *r, const run_row *row) {
     const run_estimate *e = row->estimate;
     arena *a = r->d->arena;
     fprintf(r->notes, "%s on %s (%s, %u multiprocessors", row->name, e->device, e->arch->name, e->sms);

@@ -230,7 +230,6 @@ tensor_type part_type_of(const lowering *L, const char *value, tensor_type first
 void part_note(lowering *L, tensor_val val, tensor_type t);   // another part of val has type t
 
 // sema_infer.c
-inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);
 // Repeats until no index learns its space.
 void infer_fix(lowering *L, const scope *s, const ast_expr *const *exprs, uint32_t n);
 bool infer_index_known(lowering *L, index_info *i);   // reports an index whose space stays unknown
@@ -350,7 +349,6 @@ void equations_finish(lowering *L);   // every result and element defined, nothi
 void call_lower(lowering *L, equations *q, const ast_equation *eq);
 
 // sema_unit.c
-void sema_declare_items(sema *s, const ast_file *file, bool main);
 const ast_item *sema_op_body(const sema *s, const ast_item *item);   // that an alias names; NULL: there is none
 // An op in some form, for the names in it: what nothing binds is bound to something that fits. NULL: it has faults, which
 // are not reported here.
@@ -358,7 +356,6 @@ tensor_op *sema_lower_quietly(const sema *s, const ast_item *item);
 void sema_normalise(const sema *s, tensor_op *op);   // sema_normal.c: after gradients are derived
 
 // sema_schedule.c
-void schedule_check(sema *s, const ast_item *schedule);
 bool schedules_check(sema *s);   // all of them, once; false: faults were reported
 
 #endif

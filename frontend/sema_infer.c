@@ -18,6 +18,8 @@ static void learn_each_other(lowering *L, inferred a, inferred b, span at) {
     if (b.index && a.space != TENSOR_NO_SPACE) learn(L, b.index, a.space, at);
 }
 
+static inferred infer_expr(lowering *L, const scope *s, const ast_expr *e);
+
 static inferred infer_closure(lowering *L, closure *c) {
     // What an argument tells the indices in it does not depend on where it is used, so once a round is
     // enough; but what it is itself does matter to each use.
@@ -157,7 +159,7 @@ static inferred infer_kind(lowering *L, const scope *s, const ast_expr *e) {
     return nothing;
 }
 
-inferred infer_expr(lowering *L, const scope *s, const ast_expr *e) {
+static inferred infer_expr(lowering *L, const scope *s, const ast_expr *e) {
     if (L->depth == MAX_DEPTH) return nothing;   // lowering reports it
     L->depth++;
     inferred i = infer_kind(L, s, e);

@@ -20,7 +20,7 @@ bool schedule_path_is(const ast_path *p, const char *text) {
     return true;
 }
 
-span schedule_path_span(const ast_path *p) {
+static span schedule_path_span(const ast_path *p) {
     span at = p->name.at;
     for (; p; p = p->next) at = span_join(at, p->name.at);
     return at;
@@ -74,7 +74,8 @@ static schedule_op *op_new(sema *s, const ast_item *item, const char *path) {
     return o;
 }
 
-schedule_op *schedule_op_find(sema *s, const ast_item *item) {
+// Reports what does not exist.
+static schedule_op *schedule_op_find(sema *s, const ast_item *item) {
     const char *path = schedule_path_text(s, item->path);
     for (uint32_t i = 0; i < s->schedule_ops.len; i++)
         if (s->schedule_ops.data[i]->path == path) return s->schedule_ops.data[i];
@@ -317,7 +318,7 @@ bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item) {
     return true;
 }
 
-void schedule_check(sema *s, const ast_item *item) {
+static void schedule_check(sema *s, const ast_item *item) {
     schedule_checker c;
     if (!schedule_collect(&c, s, item)) return;
     report_unknown_names(&c);

@@ -119,8 +119,6 @@ typedef struct schedule_checker {
 // ---- Items (sema_schedule.c) ----------------------------------------------------------------------------
 const char *schedule_path_text(sema *s, const ast_path *p);   // interned
 bool schedule_path_is(const ast_path *p, const char *text);
-span schedule_path_span(const ast_path *p);
-schedule_op *schedule_op_find(sema *s, const ast_item *schedule);   // reports what does not exist
 const ast_item *schedule_named(const sema *s, const char *op_path, const char *name);
 // Its cells, with those of the schedules it starts from, all checked. false: there is no such op.
 bool schedule_collect(schedule_checker *c, sema *s, const ast_item *item);
@@ -142,8 +140,6 @@ bool schedule_stage_known(schedule_checker *c, const char *path, span at);
 const char *schedule_rows_of(const schedule_checker *c, const char *path);
 tensor_space schedule_rows_called(const tensor_op *op, const tensor_stage *st, const char *name);
 bool schedule_index_known(schedule_checker *c, const char *name, span at, bool reduced);
-bool schedule_index_lies_in(const schedule_checker *c, const char *name,
-                            tensor_space s);   // under the prefixes at hand
 bool schedule_reduces(const schedule_checker *c, const tensor_stage *st,
                       const char *name);   // over that index
 bool schedule_index_space(const schedule_checker *c, const char *stage, const char *name,
@@ -234,7 +230,6 @@ typedef struct {
 void schedule_key_lower(schedule_resolver *r, const schedule_key_place *k, const ast_subject *x, schedule *s,
                         schedule_value *v);
 const ast_subject *schedule_first_choice(const schedule_checker *c, const ast_subject *x);   // lets replaced
-span schedule_verb_span(const ast_statement *st);                                            // after tune
 
 // ---- What is left open (sema_schedule_open.c) --------------------------------------------------------------
 const char *schedule_open_text(const schedule_checker *c, const ast_subject *x);   // as written; NULL: nothing is
@@ -242,7 +237,6 @@ bool schedule_optional(const ast_statement *st);                                
 void schedule_open_lets(const schedule_checker *c, schedule *s);                   // that such texts name
 
 // ---- Targets (sema_schedule_target.c) -------------------------------------------------------------------
-bool schedule_target_name(const char *name, uint32_t *sm, bool *exact);   // host: sm 0
 void schedule_targets_check(schedule_checker *c);
 // What the statement at hand needs is noted, and told once it is known to fill a cell.
 void schedule_need_add(schedule_checker *c, const char *needs, span at, const char *text);

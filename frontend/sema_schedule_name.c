@@ -131,7 +131,7 @@ bool schedule_index_space(const schedule_checker *c, const char *stage, const ch
     return false;
 }
 
-bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s) {
+static bool schedule_index_lies_in(const schedule_checker *c, const char *name, tensor_space s) {
     if (unknowable(c)) return true;
     for (uint32_t i = 0; i < c->prefixes->len; i++)
         if (found(&(index_search){.c = c, .path = c->prefixes->data[i].path, .name = name, .space = s}))

@@ -13,7 +13,7 @@ typedef struct {
     VEC(schedule_value) values;
 } resolving;
 
-span schedule_verb_span(const ast_statement *st) {
+static span schedule_verb_span(const ast_statement *st) {
     bool tuned = !strcmp(st->verb.text, "tune") && st->words;
     return tuned ? st->words->subjects->at : st->verb.at;
 }

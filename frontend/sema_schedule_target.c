@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool schedule_target_name(const char *name, uint32_t *sm, bool *exact) {
+static bool schedule_target_name(const char *name, uint32_t *sm, bool *exact) {
     *sm = 0;
     *exact = true;
     if (!strcmp(name, "host")) return true;

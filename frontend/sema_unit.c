@@ -34,6 +34,8 @@ static bool loaded(const sema *s, const char *path) {
     return false;
 }
 
+static void declare_items(sema *s, const ast_file *file);
+
 static void load_text(loading *l, const char *path, const char *text, size_t length, bool main);
 
 static const char *beside(arena *a, const char *importer, const char *name) {
@@ -111,7 +113,7 @@ static void load_text(loading *l, const char *path, const char *text, size_t len
         for (const ast_item *i = file->items; i; i = i->next)
             if (i->kind == AST_IMPORT) load_import(l, i, path);
     l->depth--;
-    sema_declare_items(s, file, main);
+    declare_items(s, file);
 }
 
 // ---- Items ----------------------------------------------------------------------------------------------
@@ -151,8 +153,7 @@ static void declare_named(sema *s, item_list *list, const ast_item *item) {
     VEC_PUSH(s->arena, list, item);
 }
 
-void sema_declare_items(sema *s, const ast_file *file, bool main) {
-    (void)main;
+static void declare_items(sema *s, const ast_file *file) {
     for (const ast_item *i = file->items; i; i = i->next) switch (i->kind) {
         case AST_IMPORT: break;
         case AST_OP:

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-double eval_maths_ulps(tensor_opcode op, bool is_f64) {
+static double eval_maths_ulps(tensor_opcode op, bool is_f64) {
     static const struct {
         const char *name;
         double f32, f64;

@@ -54,7 +54,6 @@ eval_value eval_settle(const eval_precision *p, double r, double prop, double ul
 static inline bool eval_fits(const eval_precision *p, double r, double error) {
     return p->type != DT_F64 ? ir_dtype_round(p->type, r) == r : error == 0;
 }
-double eval_maths_ulps(tensor_opcode op, bool is_f64);
 
 eval_value eval_store(ir_dtype to, eval_value x);                  // what memory holds after storing x
 eval_value eval_tf32(eval_value x);

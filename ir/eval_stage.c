@@ -350,7 +350,8 @@ static uint64_t hash_of(uint64_t x) {
     return z ^ z >> 31;
 }
 
-void eval_run_at(stage_run *r, uint64_t point) {
+// The point is one of all points of the left-hand variables, of which the last goes fastest.
+static void eval_run_at(stage_run *r, uint64_t point) {
     for (uint32_t k = r->nleft; k-- > 0; point /= (uint64_t)r->left[k].size)
         assign(r, &r->left[k], (int64_t)(point % (uint64_t)r->left[k].size));
     at_point(r);

@@ -51,7 +51,6 @@ int64_t eval_sample_size(const eval_sample *x);   // points taken
 void eval_sample_run(stage_run *r, const eval_sample *x, uint64_t run);
 
 void eval_run_prepare(stage_run *r);                // its programs
-void eval_run_at(stage_run *r, uint64_t point);     // of all points of the left-hand variables, the last one fastest
 bool eval_in_threads(stage_run *r, uint64_t one_in);   // by all cores; false: it is not worth it, or cannot be
 
 #endif

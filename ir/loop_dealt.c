@@ -31,7 +31,8 @@ static void find_threads(const loop_body *body, reducers *r) {
     }
 }
 
-bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out) {
+// The one digit of threads that walks what is reduced, where it is of lanes and a power of two; false: it is none of these.
+static bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out) {
     reducers r = {0};
     if (reduce->matrix) return false;   // its lanes are the operation's
     find_threads(&reduce->body, &r);

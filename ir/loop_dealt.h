@@ -6,8 +6,6 @@
 
 uint32_t loop_steps_written_out(const loop_node *n);   // 1: none
 bool loop_reduces(const loop_body *body);              // a REDUCE stands in it
-// The one digit of threads that walks what is reduced, where it is of lanes and a power of two; false: it is none of these.
-bool loop_reducing_lanes(const loop_node *reduce, loop_digit *out);
 // Whether the steps of a loop may be dealt; *lanes: those that reduce.
 typedef enum {
     LOOP_DEALT_WELL,

@@ -87,7 +87,6 @@ struct simt_module {
 
 simt_module *simt_module_new(arena *a, const char *name);
 simt_func *simt_kernel_new(simt_module *m, const char *name, uint32_t block);
-simt_func *simt_func_new(simt_module *m, const char *name, const simt_type *results, uint32_t nresults);
 simt_func *simt_func_find(const simt_module *m, const char *name);
 simt_value simt_param(simt_func *f, const char *name, simt_type type, uint32_t flags);
 #define SIMT_PTR SIMT_T(PTR_GLOBAL)

@@ -56,12 +56,6 @@ simt_func *simt_kernel_new(simt_module *m, const char *name, uint32_t block) {
     return f;
 }
 
-simt_func *simt_func_new(simt_module *m, const char *name, const simt_type *results, uint32_t nresults) {
-    simt_func *f = simt_func_add(m, name, false);
-    for (uint32_t k = 0; k < nresults; k++) VEC_PUSH(m->arena, &f->results, results[k]);
-    return f;
-}
-
 simt_func *simt_func_find(const simt_module *m, const char *name) {
     for (uint32_t k = 0; k < m->funcs.len; k++)
         if (!strcmp(m->funcs.data[k]->name, name)) return m->funcs.data[k];

@@ -12,7 +12,8 @@ static void set_fault(simt_verifier *v, const char *where, const char *format, v
                             where, arena_vprintf(v->arena, format, ap));
 }
 
-void simt_verify_fault(simt_verifier *v, const char *format, ...) {
+static void simt_verify_fault(simt_verifier *v, const char *format, ...) SUP_PRINTF(2, 3);
+static void simt_verify_fault(simt_verifier *v, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     set_fault(v, "", format, ap);

@@ -17,8 +17,7 @@ typedef struct {
     uint32_t depth;
 } simt_verifier;
 
-// Each keeps only the first fault. The second names the instruction.
-void simt_verify_fault(simt_verifier *v, const char *format, ...) SUP_PRINTF(2, 3);
+// Keeps only the first fault, and names the instruction.
 void simt_verify_fault_at(simt_verifier *v, simt_instr i, const char *format, ...) SUP_PRINTF(3, 4);
 
 // ---- simt_verify_op.c: one instruction -------------------------------------------------------------------

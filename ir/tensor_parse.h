@@ -70,7 +70,6 @@ tensor_expr tensor_parse_expr(parser *p);
 void tensor_parse_lets(parser *p);
 tensor_expr tensor_parse_value(parser *p);                  // lets and an expression
 expr_list tensor_parse_tuple(parser *p);                    // ( expr, … )
-tensor_expr tensor_parse_node(parser *p, tensor_node n);    // checked; 0 after a fault
 
 void tensor_parse_equation(parser *p, uint32_t loop);
 void tensor_parse_reducer(parser *p);

@@ -6,7 +6,7 @@
 
 enum { MAX_NESTING = 200, MAX_ARGS = 1000 };
 
-tensor_expr tensor_parse_node(parser *p, tensor_node n) {
+static tensor_expr tensor_parse_node(parser *p, tensor_node n) {
     if (p->failed) return 0;
     int8_t want = tensor_op_table((tensor_opcode)n.op)->args;
     if (want < 0 || n.nargs == (uint32_t)want) n.type = tensor_result_type(p->op, &n);

@@ -88,7 +88,7 @@ static void name_all(printer *p) {
 }
 
 // The variables of one stage get names unlike one another and unlike the step of its loop.
-void tensor_print_name_variables(printer *p, const tensor_stage *s) {
+static void tensor_print_name_variables(printer *p, const tensor_stage *s) {
     name_set set = tensor_print_constants(p->scratch);
     tensor_var step = s->loop == TENSOR_NO_LOOP ? UINT32_MAX : p->op->loops.data[s->loop].step;
     if (step != UINT32_MAX) name_add(&set, p->vars[step]);

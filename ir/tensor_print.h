@@ -34,6 +34,5 @@ name_set tensor_print_constants(arena *a);                  // words that stand 
 const char *tensor_print_fit(arena *a, const char *name);   // as the text can hold it
 const char *tensor_print_unique(name_set *set,
                                 const char *name);   // fit, unlike those of the set, to which it is added
-void tensor_print_name_variables(printer *p, const tensor_stage *s);   // unlike one another
 
 #endif

@@ -11,9 +11,6 @@ static inline uint64_t meta_random(uint64_t seed, uint64_t at) {   // splitmix64
     return z ^ z >> 31;
 }
 
-uint8_t *
-meta_reached(arena *a,
-             const tensor_op *op);   // per expression: a stage, a reducer of one or a precondition has it
 
 // Each fills in what the op says of the relation: why_not, or result and the rest.
 void meta_permuted(arena *a, const tensor_op *op, meta_relation *r);

@@ -25,7 +25,8 @@ static void reach_stage(const tensor_op *op, uint8_t *seen, const tensor_stage *
     reach(seen, r->finish, r->nresults);
 }
 
-uint8_t *meta_reached(arena *a, const tensor_op *op) {
+// Per expression: whether a stage, a reducer of one or a precondition has it.
+static uint8_t *meta_reached(arena *a, const tensor_op *op) {
     uint8_t *seen = ARENA_ARRAY(a, uint8_t, op->exprs.len + 1);
     for (uint32_t i = 0; i < op->stages.len; i++) reach_stage(op, seen, &op->stages.data[i]);
     for (tensor_expr e = op->exprs.len; e-- > 1;)

@@ -3,15 +3,12 @@
 
 #include <string.h>
 
-static const struct {
-    const char *text, *what;
-} table[] = {
-#define X(id, what) {#id, what},
+static const char *const texts[] = {
+#define X(id, what) #id,
     PROGRAM_FAULTS(X)
 #undef X
 };
-const char *program_fault_text(program_fault k) { return table[k].text; }
-const char *program_fault_what(program_fault k) { return table[k].what; }
+const char *program_fault_text(program_fault k) { return texts[k]; }
 
 // What a fault is done to: a temporary, or of a version a guard, or a step, or an argument of it.
 typedef struct {

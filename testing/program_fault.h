@@ -26,7 +26,6 @@ typedef enum {
     PROGRAM_FAULT_COUNT
 } program_fault;
 const char *program_fault_text(program_fault k);   // "temp_room"
-const char *program_fault_what(program_fault k);
 uint32_t program_fault_sites(program *p, program_fault k);
 bool program_fault_apply(program *p, program_fault k, uint32_t site);   // false: there are fewer sites
 

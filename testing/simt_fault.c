@@ -3,15 +3,12 @@
 
 #include <string.h>
 
-static const struct {
-    const char *text, *what;
-} table[] = {
-#define X(id, what) {#id, what},
+static const char *const texts[] = {
+#define X(id, what) #id,
     SIMT_FAULTS(X)
 #undef X
 };
-const char *simt_fault_text(simt_fault k) { return table[k].text; }
-const char *simt_fault_what(simt_fault k) { return table[k].what; }
+const char *simt_fault_text(simt_fault k) { return texts[k]; }
 
 // ---- Where -----------------------------------------------------------------------------------------------
 static bool is_float(simt_type t) {

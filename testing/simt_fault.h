@@ -56,7 +56,6 @@ typedef enum {
     SIMT_FAULT_COUNT
 } simt_fault;
 const char *simt_fault_text(simt_fault k);   // "row_long"
-const char *simt_fault_what(simt_fault k);
 uint32_t simt_fault_sites(const simt_module *m, simt_fault k);
 bool simt_fault_apply(simt_module *m, simt_fault k, uint32_t site);   // false: there are fewer sites
 

@@ -70,7 +70,6 @@ textbuf textbuf_new(arena *a);
 void textbuf_puts(textbuf *b, const char *s);
 void textbuf_putn(textbuf *b, const char *s, size_t n);
 void textbuf_printf(textbuf *b, const char *format, ...) SUP_PRINTF(2, 3);
-void textbuf_vprintf(textbuf *b, const char *format, va_list ap);
 // Shortest decimal that reads back as the same double; inf, -inf and nan by name.
 void textbuf_double(textbuf *b, double x);
 void textbuf_json_string(textbuf *b, const char *s, size_t n);   // quoted and escaped

@@ -31,7 +31,7 @@ void textbuf_putn(textbuf *b, const char *s, size_t n) {
 
 void textbuf_puts(textbuf *b, const char *s) { textbuf_putn(b, s, strlen(s)); }
 
-void textbuf_vprintf(textbuf *b, const char *format, va_list ap) {
+static void textbuf_vprintf(textbuf *b, const char *format, va_list ap) {
     va_list again;
     va_copy(again, ap);
     textbuf_reserve(b, 64);
