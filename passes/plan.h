@@ -30,7 +30,6 @@ typedef struct {
     bool own;                  // it is sm_90a, not later, and has what that has alone
     const char *refused;       // as pass_options has it
 } machine;
-const machine *machine_find(const char *name);
 const machine *machine_with(arena *a, const char *name, const pass_options *o);   // as the options have it
 
 typedef VEC(const char *) stage_names;

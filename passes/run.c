@@ -1,5 +1,5 @@
-// The passes by name (passes.def), and what runs them: one after the other until one refuses. After each the observer is told what there
-// is, and equations are verified.
+// The passes by name (passes.def), and what runs them: one after the other until one refuses. After each the
+// observer is told what there is, and equations are verified.
 #include "base/base.h"
 #include "kernels/kernels.h"
 #include "tensor/tensor.h"

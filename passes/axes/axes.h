@@ -1,4 +1,5 @@
-// How an index becomes a loop: digits, order, classes, tiles, parts of rows, and the walks of what is reduced.
+// How an index becomes a loop: digits, order, classes, tiles, parts of rows, and the walks of what is
+// reduced.
 #ifndef GNNC_PLAN_AXES_H
 #define GNNC_PLAN_AXES_H
 
@@ -76,7 +77,8 @@ void plan_hold(planner *p, const held_readers *by, const index_cut *c, tensor_ex
 void plan_held_lanes(planner *p, const loop_kernel *k);   // when its threads are dealt out
 
 // ---- dealt.c --------------------------------------------------------------------------------------------
-// Steps that are dealt to the lanes that reduce inside (axes/dealt.c): noted where the loop is made, checked in its kernel.
+// Steps that are dealt to the lanes that reduce inside (axes/dealt.c): noted where the loop is made, checked
+// in its kernel.
 void plan_deal_steps(planner *p, const index_cut *c, loop_node *n);
 void plan_deal_walk(planner *p, const loop_node *walk, const loop_node *apart);   // of which an edge's stages stand without the loop
 void plan_dealt_steps(planner *p);
@@ -85,7 +87,8 @@ void plan_dealt_steps(planner *p);
 void plan_row_begins(planner *p);   // likewise (axes/row_begins.c)
 
 // ---- flat.c ---------------------------------------------------------------------------------------------
-// Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost (axes/flat.c).
+// Where the loop opened last ends a list of `flat`, its loops become one; gives the body of the innermost
+// (axes/flat.c).
 loop_body *plan_flatten(planner *p, const stage_group *g, loop_list *levels, uint32_t level, loop_body *at);
 
 // ---- taken.c --------------------------------------------------------------------------------------------

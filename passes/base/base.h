@@ -7,7 +7,6 @@
 typedef bool plan_visit(void *user, const tensor_node *load);
 
 // ---- refuse.c -------------------------------------------------------------------------------------------
-void plan_note_refused(planner *p, const char *text);
 void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other);   // the later one
 planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const machine *m, version_facts *facts);
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...)
@@ -75,7 +74,8 @@ loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
 bool plan_carries(planner *p, const tensor_stage *st);   // is it cut along what a key takes to its rows?
 bool plan_atomic(const planner *p,
                  const tensor_stage *st);   // parts of it are combined in memory as they come
-// The statements that cut what a stage reduces, the index that is cut, and the number of a part (nests/parts.c).
+// The statements that cut what a stage reduces, the index that is cut, and the number of a part
+// (nests/parts.c).
 schedule_cell *plan_split_cell(const planner *p, const tensor_stage *st, tensor_var v);
 schedule_cell *plan_part_cell(const planner *p, const tensor_stage *st, tensor_var v);
 schedule_cell *plan_combine_cell(const planner *p, const tensor_stage *st, tensor_var v);

@@ -1,5 +1,5 @@
-// What the planner keeps while it makes a loop plan from tensor IR and a schedule: parts of reductions, matrix operations, windows,
-// tiles, classes of rows, kernels in the making, fused stages.
+// What the planner keeps while it makes a loop plan from tensor IR and a schedule: parts of reductions,
+// matrix operations, windows, tiles, classes of rows, kernels in the making, fused stages.
 #ifndef GNNC_PLANNER_H
 #define GNNC_PLANNER_H
 

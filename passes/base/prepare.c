@@ -1,4 +1,5 @@
-// Prepared arrays: maps that are known when the plan is made, offsets of their rows, and new ones by a builder.
+// Prepared arrays: maps that are known when the plan is made, offsets of their rows, and new ones by a
+// builder.
 #include "base/base.h"
 
 #include <string.h>

@@ -3,6 +3,22 @@
 
 #include <string.h>
 
+uint32_t plan_name_place(const stage_names *g, const char *name) {
+    uint32_t i = 0;
+    while (i + 1 < g->len && strcmp(g->data[i], name)) i++;
+    return i;
+}
+
+static void plan_note_refused(planner *p, const char *text) {
+    version_facts *f = p->facts;
+    if (f->refused) return;
+    f->refused = text;
+    f->refused_fused = p->fused_at_hand;
+    for (uint32_t i = 0; p->at_hand && i < p->at_hand->len; i++)
+        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].name);
+    f->refused_at = plan_name_place(&f->refused_group, p->blamed ? p->blamed->name : "");
+}
+
 diagnostic *plan_refuse(planner *p, diag_code code, span at, const char *format, ...) {
     p->failed = true;
     va_list args;
@@ -52,18 +68,3 @@ planner plan_new(arena *a, diag_set *ds, const tensor_op *op, schedule *s, const
 
 void plan_blame(planner *p, const tensor_stage *one, const tensor_stage *other) { p->blamed = one > other ? one : other; }
 
-uint32_t plan_name_place(const stage_names *g, const char *name) {
-    uint32_t i = 0;
-    while (i + 1 < g->len && strcmp(g->data[i], name)) i++;
-    return i;
-}
-
-void plan_note_refused(planner *p, const char *text) {
-    version_facts *f = p->facts;
-    if (f->refused) return;
-    f->refused = text;
-    f->refused_fused = p->fused_at_hand;
-    for (uint32_t i = 0; p->at_hand && i < p->at_hand->len; i++)
-        VEC_PUSH(p->arena, &f->refused_group, p->op->stages.data[p->at_hand->data[i]].name);
-    f->refused_at = plan_name_place(&f->refused_group, p->blamed ? p->blamed->name : "");
-}

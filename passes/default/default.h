@@ -132,7 +132,6 @@ bool default_contracts(const making *m, const stage_group *g);   // default_matr
 // A kernel of a contraction on tensor cores, as `mma` says or of numbers of 16 bits; false: it is none, and nothing is filled.
 bool default_matrix(making *m, const stage_group *g);
 
-
 // Contractions (default/matrix.c).
 typedef struct {
     const tensor_stage *sum;
@@ -191,8 +190,8 @@ bool default_across(making *m, const stage_group *g);   // false: it is no such 
 // The op with sums over all points that walks of rows take along, as the schedule says then
 // (default/rfactor.c).
 tensor_op *default_rfactor(planner *p, schedule *s);
-// Scores of edges that walks store, of the op as it came (default/kept.c). spares: where not NULL, those too that spare another walk all
-// that it reduces at an edge; whether there are any.
+// Scores of edges that walks store, of the op as it came (default/kept.c). spares: where not NULL, those too
+// that spare another walk all that it reduces at an edge; whether there are any.
 stage_names default_kept(planner *p, bool *spares);
 // The map by which a stage sums rows of all its points; TENSOR_NO_VAL: none.
 tensor_val default_walked_by(const planner *p, uint32_t stage);
@@ -252,7 +251,8 @@ void default_guard_kept(making *m);                  // it takes little room
 // What it reduces, by so many lanes; all: by no fewer.
 void default_dot_share(making *m, const tensor_stage *st, int64_t lanes, bool all);
 // Of a stage whose points reduce a dense axis: its cells but those of the points.
-// What the default is where it was refused (default/retreat.c): stages that begin kernels; a kernel that is made otherwise, false: it is none such.
+// What the default is where it was refused (default/retreat.c): stages that begin kernels; a kernel that is
+// made otherwise, false: it is none such.
 void default_apart(arena *a, const plan_retreat *r, schedule *s);
 bool default_retreats(making *m, const stage_group *g);
 bool default_is_dot(const planner *p, const stage_group *g);   // one such stage, and what is computed from it

@@ -25,7 +25,7 @@ static const machine machines[] = {
 #include "default/machine.def"
 };
 
-const machine *machine_find(const char *name) {
+static const machine *machine_find(const char *name) {
     for (uint32_t i = 0; i < sizeof machines / sizeof *machines; i++)
         if (!strcmp(machines[i].name, name)) return &machines[i];
     return NULL;

@@ -1,5 +1,5 @@
-// Whether the sums of a walk are products that windows have (default/windows.c): of what a second map of the edges says, by cells, and
-// scores that are dot products of rows and of that, all of one type.
+// Whether the sums of a walk are products that windows have (default/windows.c): of what a second map of the
+// edges says, by cells, and scores that are dot products of rows and of that, all of one type.
 #include "default/windows.h"
 #include "base/base.h"
 #include "kernels/kernels.h"
@@ -23,7 +23,7 @@ static bool see_source(windows *x, tensor_val map) {
     return x->source == map;
 }
 
-ir_dtype default_window_type(const planner *p, tensor_expr e) {
+static ir_dtype default_window_type(const planner *p, tensor_expr e) {
     ir_dtype t = default_narrow_type(p->op, e);
     return t == DT_COUNT && tensor_node_at(p->op, e)->op == TENSOR_LOAD_OP && tensor_typeof(p->op, e).type == DT_F32 ? DT_F32 : t;
 }

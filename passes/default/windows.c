@@ -1,6 +1,7 @@
-// Walks of windows by default (axes/window_walk.c): where sixteen rows share most of their columns, tensor cores take
-// them together, and what a cell has no edge for costs less than what each edge alone would. Of walks whose deepest
-// sums are of what a second map says, in 16 bits, and whose scores are dot products of rows and of that.
+// Walks of windows by default (axes/window_walk.c): where sixteen rows share most of their columns, tensor
+// cores take them together, and what a cell has no edge for costs less than what each edge alone would. Of
+// walks whose deepest sums are of what a second map says, in 16 bits, and whose scores are dot products of
+// rows and of that.
 //     y: { window v 16 by src 16;  groups v 2;  vector d 8;  registers d 4;  mma e f16; }  s.sum: mma d f16
 #include "default/windows.h"
 #include "kernels/kernels.h"

@@ -1,4 +1,5 @@
-// A walk of windows by default: what of it is products (default/window_sums.c), and how it is scheduled (default/windows.c).
+// A walk of windows by default: what of it is products (default/window_sums.c), and how it is scheduled
+// (default/windows.c).
 #ifndef GNNC_PASSES_PLAN_DEFAULT_WINDOWS_H
 #define GNNC_PASSES_PLAN_DEFAULT_WINDOWS_H
 
@@ -22,7 +23,6 @@ static inline const tensor_stage *window_stage(const walks *w, uint32_t i) { ret
 // Whether all that the walk sums, and its scores, is such as windows have; finds source, type, depth, columns, products, scores, dots and bounded.
 bool default_window_sums(windows *x);
 bool default_window_dot(windows *x, const tensor_stage *st);   // a score that is such a product; finds source, type, dots
-ir_dtype default_window_type(const planner *p, tensor_expr factor);   // 16 bits, or f32 that nothing was narrower before; DT_COUNT: another
 // A load of an input, at the map or at what a row is, that ends on the index.
 bool default_window_rows(const windows *x, tensor_expr factor, tensor_var along, bool *row, tensor_val *map);
 bool default_window_is_score(const windows *x, uint32_t stage);   // one that reduces, which the walk's sums read

@@ -171,7 +171,7 @@ const scope *scope_of(facts *f, const loop_node *at) {
     return s;
 }
 
-const scope *scope_of_loop(facts *f, const loop_node *at, tensor_var var) {
+static const scope *scope_of_loop(facts *f, const loop_node *at, tensor_var var) {
     for (const scope *s = scope_of(f, at); s->node; s = s->outer)
         if (s->node->kind == LOOP_FOR && s->node->var == var) return s;
     ICE("no loop over '%s' is around", f->op->vars.data[var].name);

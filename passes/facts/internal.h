@@ -1,6 +1,6 @@
-// Inside the facts: facts/facts.c scopes and questions, facts/form.c values as linear forms, facts/keys.c maps and
-// what is prepared for them, facts/bound.c bounds, facts/along.c motion and divisors, facts/print.c their
-// text.
+// Inside the facts: facts/facts.c scopes and questions, facts/form.c values as linear forms, facts/keys.c
+// maps and what is prepared for them, facts/bound.c bounds, facts/along.c motion and divisors, facts/print.c
+// their text.
 #ifndef GNNC_FACTS_INTERNAL_H
 #define GNNC_FACTS_INTERNAL_H
 
@@ -76,7 +76,6 @@ struct facts {
 // facts/facts.c
 void **table_at(arena *a, table *t, table_key key);
 const scope *scope_of(facts *f, const loop_node *at);
-const scope *scope_of_loop(facts *f, const loop_node *at, tensor_var var);
 
 // facts/form.c
 form form_const(int64_t x);

@@ -1,4 +1,5 @@
-// What the loops of one kernel get when they are made: copies for rounds, cache hints, blocks that walk the work.
+// What the loops of one kernel get when they are made: copies for rounds, cache hints, blocks that walk the
+// work.
 #ifndef GNNC_PLAN_FINISH_H
 #define GNNC_PLAN_FINISH_H
 
@@ -19,7 +20,8 @@ void plan_fetch(planner *p, const stage_group *g, loop_kernel *k);   // when its
 void plan_fetch_slots(planner *p, const plan_matrix *m, schedule_cell *pipeline, const loop_kernel *k);   // of a walk of windows (finish/fetch_slots.c)
 
 // ---- cache.c --------------------------------------------------------------------------------------------
-// What the schedule says of the launch of a kernel whose loops are made (finish/cache.c, finish/persistent.c).
+// What the schedule says of the launch of a kernel whose loops are made (finish/cache.c,
+// finish/persistent.c).
 void plan_cache(planner *p, loop_kernel *k);
 
 // ---- persistent.c ---------------------------------------------------------------------------------------

@@ -78,7 +78,8 @@ matrix_role plan_window_role(const planner *p, uint32_t stage, tensor_var v, pla
 tensor_var plan_window_slot(const loop_node *reduce);   // of a reduction whose walk is of windows
 
 // ---- whole.c --------------------------------------------------------------------------------------------
-// Rows that are taken whole (kernels/whole.c): where the deepest stages of the nest stand; the loops that walk their rows.
+// Rows that are taken whole (kernels/whole.c): where the deepest stages of the nest stand; the loops that
+// walk their rows.
 loop_body *plan_whole_open(plan_nest *n, loop_body *at);
 void plan_whole_loop(planner *p, const tensor_stage *st, tensor_var v, bool part, loop_node *n);
 void plan_whole_lanes(const plan_nest *n, uint32_t lanes);   // of the kernel: refuses those that could not ask one another

@@ -1,5 +1,5 @@
-// Contractions by operations of four warps, which have the second factor in shared memory (lower/matrix/group.c, lower/matrix/panels.c): what they ask of
-// the loops around them, and of the block.
+// Contractions by operations of four warps, which have the second factor in shared memory
+// (lower/matrix/group.c, lower/matrix/panels.c): what they ask of the loops around them, and of the block.
 #include "kernels/kernels.h"
 #include "base/base.h"
 

@@ -31,7 +31,7 @@ static bool spreads(const loop_body *body) {   // over threads, what is combined
     return false;
 }
 
-bool lw_meets(const kernel *k, const loop_body *body) {
+static bool lw_meets(const kernel *k, const loop_body *body) {
     for (uint32_t i = 0; lw_threads(k) && i < body->len; i++) {
         const loop_node *n = body->data[i];
         if (n->kind == LOOP_PHASE || n->nheld || n->nfetched || n->deal_to.extent ||

@@ -53,7 +53,6 @@ simt_value lw_masks(kernel *k, simt_builder *b, uint32_t from);   // all loops i
 simt_value lw_digit(kernel *k, simt_builder *b, const lower_axis *a);   // this thread's; i32
 simt_value lw_thread_position(kernel *k, simt_builder *b, const loop_node *n,
                               simt_value base);   // base + what its digits add
-bool lw_meets(const kernel *k, const loop_body *body);   // something in it must be reached by whole warps
 // The position of the copy at hand, of those that stand at base; past the end it is the last one, and not inside.
 simt_value lw_copy_position(kernel *k, simt_builder *b, axis_set copies, simt_value base, const round_of *r,
                             simt_value last, simt_value *step, simt_value *inside);

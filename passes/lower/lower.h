@@ -1,4 +1,5 @@
-// A kernel that is lowered from loop IR to SIMT IR, and what it holds on the way: reductions, values in registers, copies, rounds.
+// A kernel that is lowered from loop IR to SIMT IR, and what it holds on the way: reductions, values in
+// registers, copies, rounds.
 #ifndef GNNC_LOWER_H
 #define GNNC_LOWER_H
 

@@ -244,7 +244,8 @@ simt_value lw_enter_cell(kernel *k, simt_builder *b, const reduction *r) {
     return c;
 }
 
-// A maximum takes -inf for what an empty cell has: its exponential does, too (lower/maximum.c), and one choice is both.
+// A maximum takes -inf for what an empty cell has: its exponential does, too (lower/maximum.c), and one
+// choice is both.
 static simt_value least_elsewhere(simt_builder *b, const reduction *r, simt_value x, simt_value inside) {
     simt_type t = simt_typeof(b->func, x);
     if (r->r->kind != REDUCE_MAX || r->level || t.element != SIMT_F32 || t.lanes != 1) return x;

@@ -1,5 +1,5 @@
-// What lowering knows of a place in a kernel: digits of the loops in scope, positions, what variables are bound to, values by
-// instance.
+// What lowering knows of a place in a kernel: digits of the loops in scope, positions, what variables are
+// bound to, values by instance.
 //
 // A value is known once for each of the *instances* it differs in: the digits of loops in scope that are
 // written out (register, unroll). Digits of threads (lane, group) make it differ between threads. One vector

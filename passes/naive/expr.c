@@ -6,6 +6,8 @@
 // ---- Values known in the region at hand -----------------------------------------------------------------
 uint32_t memo_mark(const kernel *k) { return k->log.len; }
 
+static simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load);
+
 void memo_undo(kernel *k, uint32_t mark) {
     while (k->log.len > mark) k->memo[k->log.data[--k->log.len]] = 0;
 }
@@ -234,7 +236,7 @@ void reducer_lower(kernel *k, simt_builder *b, const tensor_expr *e, uint32_t n,
 }
 
 // The stage's body with its variables at the load's indices, memoised for this load alone.
-simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load) {
+static simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load) {
     simt_value *memo = k->memo, *var = k->var, index[8];
     for (uint32_t i = 0; i < load->nargs; i++) index[i] = expr_lower(k, b, load->args[i]);
     uint32_t mark = k->log.len;

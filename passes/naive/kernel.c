@@ -139,7 +139,7 @@ static simt_value product(kernel *k, simt_builder *b, const tensor_space *spaces
     return x;
 }
 
-uint32_t naive_block(const pass_options *o) {
+static uint32_t naive_block(const pass_options *o) {
     enum { USUAL = 256 };
     return o->block_threads ? o->block_threads : USUAL;
 }

@@ -1,12 +1,11 @@
-// Inside the naive plan: naive/naive.c makes the program, naive/maps.c what must be prepared, naive/kernel.c a
-// kernel and its parameters, naive/memory.c addresses, loads and stores, naive/inline.c stages that are no
+// Inside the naive plan: naive/naive.c makes the program, naive/maps.c what must be prepared, naive/kernel.c
+// a kernel and its parameters, naive/memory.c addresses, loads and stores, naive/inline.c stages that are no
 // kernels, naive/group.c stages that share one, naive/expr.c scalar expressions, naive/reduce.c reductions.
 #ifndef GNNC_NAIVE_H
 #define GNNC_NAIVE_H
 
 #include "plan.h"
 
-uint32_t naive_block(const pass_options *o);   // points a block owns; threads of a block on a GPU
 
 typedef struct {
     arena *arena;
@@ -76,7 +75,6 @@ simt_value prepared_load(kernel *k, simt_builder *b, uint32_t prepared, simt_val
 // ---- Expressions (naive/expr.c) -------------------------------------------------------------------------
 simt_value expr_lower(kernel *k, simt_builder *b, tensor_expr e);
 simt_value expr_lower_key(kernel *k, simt_builder *b, tensor_expr e);
-simt_value expr_lower_inlined(kernel *k, simt_builder *b, const tensor_stage *st, const tensor_node *load);
 uint32_t memo_mark(const kernel *k);
 void memo_undo(kernel *k, uint32_t mark);
 // A reducer's expressions over arguments or states; memoised for this use alone.

@@ -1,6 +1,6 @@
 // Stages fused at an index: one kernel whose blocks own rows of it, and the points that a map takes to those
-// rows. Stages whose loops agree share them (kernels/group.c); the others follow in phases, and what one phase
-// computes another reads in shared memory, or where the block wrote it.
+// rows. Stages whose loops agree share them (kernels/group.c); the others follow in phases, and what one
+// phase computes another reads in shared memory, or where the block wrote it.
 //     fuse s, a, y at v   →  for v.block … { phase { for e in the edges of the block … s }
 //                                            phase { for v … { a.max  a.sum  for d … y } } }
 #include "nests/nests.h"

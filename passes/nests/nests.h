@@ -1,4 +1,5 @@
-// The loops of a kernel as a whole: one nest, fused phases, walks of edges, stages that follow, parts and their kernels.
+// The loops of a kernel as a whole: one nest, fused phases, walks of edges, stages that follow, parts and
+// their kernels.
 #ifndef GNNC_PLAN_NESTS_H
 #define GNNC_PLAN_NESTS_H
 

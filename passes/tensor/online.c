@@ -1,8 +1,8 @@
 // Reductions found on the run (`online`): the walk that finds one takes the sums which need it along. What they
 // hold of a maximum is taken times exp(m - m') whenever a larger one comes (Milakov and Gimelshein 2018; attention:
 // Rabe and Staats 2021, Dao et al. 2022); what a sum is to them is a factor of theirs, which waits until all is
-// known (tensor/online_terms.c). So a softmax and what it weighs take one walk of a row's edges, and nothing that an
-// edge has is stored.
+// known (tensor/online_terms.c). So a softmax and what it weighs take one walk of a row's edges, and nothing
+// that an edge has is stored.
 //     a.max[v] = max {e} s[e]    a.sum[v] = sum {e} exp(s[e] - a.max[v])
 //     a[e] = exp(s[e] - a.max[dst[e]]) / a.sum[dst[e]]    y[v] = sum {e} a[e] * x[src[e]]
 //  →  y.reduced[v] = sum {e} exp(s[e] - a.max[v]) * x[src[e]]    y[v] = y.reduced[v] / a.sum[v]

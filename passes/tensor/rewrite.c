@@ -83,7 +83,7 @@ static bool covers(const char *path, const char *stage) {
 
 // By its own name: what is said of the result of a called op, y, names not what that computes on the way,
 // y.s; and a matrix operation is of the sum inside an equation, which is stored or not as it would be.
-bool plan_named(const planner *p, const char *stage) {
+static bool plan_named(const planner *p, const char *stage) {
     for (uint32_t i = 0; i < p->s->cells.len; i++) {
         const schedule_cell *c = &p->s->cells.data[i];
         if (c->empty || c->verb == SCHEDULE_INLINE || c->verb == SCHEDULE_MMA) continue;

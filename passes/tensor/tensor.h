@@ -16,8 +16,8 @@ const char *plan_why_no_rows(const planner *p, const tensor_stage *st, tensor_va
 void plan_types(planner *p);   // of arithmetic and of accumulators
 
 // ---- scale.c --------------------------------------------------------------------------------------------
-// The factor of a sum, over the stage's left variables (tensor/scale.c); what it needs may be put before the stage. typed: in
-// the type of the sum's terms.
+// The factor of a sum, over the stage's left variables (tensor/scale.c); what it needs may be put before the
+// stage. typed: in the type of the sum's terms.
 bool plan_factor(planner *p, uint32_t *stage, const schedule_cell *c, tensor_expr *factor);
 void plan_scale(planner *p, uint32_t stage, const schedule_cell *cell, tensor_expr c, tensor_expr typed);
 bool plan_divides(const planner *p, uint32_t stage);   // the one after it, by its factor
@@ -39,7 +39,6 @@ const tensor_expr *plan_substitute(planner *p, const tensor_expr *e, uint32_t n,
 tensor_expr plan_inline_loads(planner *p, tensor_expr e);
 tensor_stage plan_inlined_stage(planner *p, uint32_t stage);   // its body with what is computed there
 void plan_replace_loads(planner *p, uint32_t stage, plan_replacement *by, void *user);
-bool plan_named(const planner *p, const char *stage);   // by a statement of the schedule
 
 // ---- recompute.c ----------------------------------------------------------------------------------------
 bool plan_may_recompute(const planner *p, const tensor_stage *st);   // a statement says so, and nobody else gets it
@@ -56,7 +55,8 @@ void plan_part_maxima(planner *p, uint32_t stage, loop_node *contribute);   // w
 void plan_take_apart(planner *p, const schedule_cell *fuse, uint32_t stage);   // a sum of it (tensor/online_terms.c)
 
 // ---- private.c ------------------------------------------------------------------------------------------
-// Values that a kernel both stores and reads get a home in registers beside the one in memory (tensor/private.c).
+// Values that a kernel both stores and reads get a home in registers beside the one in memory
+// (tensor/private.c).
 void plan_private(planner *p, stage_group *g);
 const tensor_var *plan_own_vars(planner *p, const tensor_var *of, uint32_t n, tensor_expr *vars);   // new ones, and what stands for those of `of` then
 // A stage without a reduction that stores a value, over the left variables of another, at that one's target; with variables of its own.

@@ -48,7 +48,7 @@ simt_value lm_absolute(simt_builder *b, simt_value largest, simt_value x) {
 }
 
 // ---- Where they lie --------------------------------------------------------------------------------------
-uint32_t lm_plane_bytes(const fetched_rows *f) { return f->tile.elements * (uint32_t)sizeof(uint16_t); }
+static uint32_t lm_plane_bytes(const fetched_rows *f) { return f->tile.elements * (uint32_t)sizeof(uint16_t); }
 
 simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane, uint32_t more) {
     return simt_build_addr(b, lw_shared(k, b, f->at), f->buffer, 1, (int64_t)plane * lm_plane_bytes(f) + more);

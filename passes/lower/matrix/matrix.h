@@ -1,4 +1,5 @@
-// What the lowerings of matrix operations share: lower/matrix/matrix.c, of a warp; lower/matrix/group.c, of four; lower/matrix/pieces.c, operands in shared memory.
+// What the lowerings of matrix operations share: lower/matrix/matrix.c, of a warp; lower/matrix/group.c, of
+// four; lower/matrix/pieces.c, operands in shared memory.
 #ifndef GNNC_LOWER_MATRIX_H
 #define GNNC_LOWER_MATRIX_H
 
@@ -37,14 +38,16 @@ outside lm_enter(kernel *k, simt_builder *b, tensor_var v, binding as);
 outside lm_enter_columns(kernel *k, simt_builder *b, const pieces *p);
 void lm_leave(kernel *k, outside o);
 
-// Operands that lie in shared memory as the operation has them (lower/matrix/pieces.c); NULL: they do not. axes: of the instances that are asked for.
+// Operands that lie in shared memory as the operation has them (lower/matrix/pieces.c); NULL: they do not.
+// axes: of the instances that are asked for.
 typedef struct lm_pieces lm_pieces;
 lm_pieces *lm_pieces_of(kernel *k, simt_builder *b, const reduction *r, const pieces *p, simt_mma_operand o, tensor_expr e,
                         axis_set axes);
 uint32_t lm_pair(const lm_pieces *x);   // the axis that two instances at once are along, an even one and the next; LOWER_NO_AXIS: one at a time
 simt_value lm_load_pieces(kernel *k, simt_builder *b, const lm_pieces *x);   // of the instance at hand, or those two
 
-// Numbers of f32 taken apart in two of f16 each (lower/matrix/apart.c): times a power of two, which is undone afterwards.
+// Numbers of f32 taken apart in two of f16 each (lower/matrix/apart.c): times a power of two, which is undone
+// afterwards.
 enum { LM_REST = 1 << 11 };   // so much larger are rests
 typedef struct {
     simt_value by, back;
@@ -53,7 +56,6 @@ lm_factor lm_factor_of(simt_builder *b, simt_value largest);   // of numbers who
 simt_value lm_absolute(simt_builder *b, simt_value largest, simt_value x);   // the larger one; largest 0: there is none yet
 simt_value lm_largest(simt_builder *b, simt_value x, uint32_t lanes);   // of neighbouring lanes
 simt_value lm_take_apart(simt_builder *b, simt_value x, simt_value by, simt_value *rest);
-uint32_t lm_plane_bytes(const fetched_rows *f);
 simt_value lm_plane(kernel *k, simt_builder *b, const fetched_rows *f, uint32_t plane, uint32_t more);   // where it begins, and as many bytes further
 // Of rows that follow one another, from row + more.
 simt_value lm_row_factors(kernel *k, simt_builder *b, const fetched_rows *f, simt_value row, uint32_t more, uint32_t lanes);
