@@ -121,19 +121,9 @@ static void require_row(textbuf *out, const program *p, const program_require *r
     textbuf_puts(out, "}");
 }
 
-static const char *builder_text(prepared_builder b) {
-    switch (b) {
-#define X(name, text) case PREPARED_##name: return text;
-        PREPARED_BUILDERS(X)
-#undef X
-    case PREPARED_BUILDER_COUNT: break;
-    }
-    ICE("a builder that does not exist");
-}
-
 static void prepared_row(textbuf *out, const program *p, const program_prepared *x) {
     first(out, "name", x->name);
-    member(out, "builder", builder_text(x->builder));
+    member(out, "builder", prepared_builder_text(x->builder));
     key(out, "args");
     for (uint32_t k = 0; k < x->nargs; k++) {
         textbuf_puts(out, k ? ", " : "[");

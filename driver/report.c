@@ -48,7 +48,7 @@ static const pass_info normalising = {"normalise", "syntax -> tensor", "equation
 static const pass_info *step_at(uint32_t i) { return i ? pass_at(i - 1) : &normalising; }
 
 void list_passes(FILE *out) {
-    for (uint32_t i = 0; step_at(i); i++) 
+    for (uint32_t i = 0; step_at(i); i++)
         fprintf(out, "%-13s  %-16s  %s\n", step_at(i)->name, step_at(i)->kind, step_at(i)->summary);
 }
 
@@ -119,5 +119,6 @@ pass_observer print_after(driver *d) {
 }
 
 void print_op_after(driver *d, const char *pass, const tensor_op *op) {
+    d->pass_began = 0;   // what came before is no part of it
     if (op) seen(d, pass, &(pass_state){.op = op});
 }

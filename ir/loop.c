@@ -13,15 +13,6 @@ const char *loop_place_text(loop_place p) {
     return text[p];
 }
 
-const char *loop_builder_text(prepared_builder b) {
-    static const char *const text[] = {
-#define X(name, text) text,
-        PREPARED_BUILDERS(X)
-#undef X
-    };
-    return text[b];
-}
-
 const loop_node_form *loop_node_table(loop_node_kind k) {
     static const loop_node_form table[] = {
         [LOOP_FOR] = {"for", true, false, true},

@@ -23,7 +23,6 @@ program loop_names_in_sizes(arena *a, const tensor_op *op, const char *const *sp
 void loop_own_variables(
     tensor_op *op);   // no two stages have a variable in common, but the step of their recurrence
 
-const char *loop_builder_text(prepared_builder b);
 
 typedef struct {
     const char *text;

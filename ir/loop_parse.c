@@ -75,7 +75,7 @@ tensor_val loop_parse_val(plan_parser *p) {
 static prepared_builder read_builder(plan_parser *p) {
     token name = tensor_lex_name(&p->text, "a builder");
     for (int b = 0; b < PREPARED_BUILDER_COUNT; b++)
-        if (!strcmp(name.text, loop_builder_text((prepared_builder)b))) return (prepared_builder)b;
+        if (!strcmp(name.text, prepared_builder_text((prepared_builder)b))) return (prepared_builder)b;
     tensor_parse_fail(&p->text, E0972, name.at, "there is no builder '%s'", name.text);
     return PREPARED_OFFSETS;
 }

@@ -246,7 +246,7 @@ static void print_positions(plan_printer *p) {
 }
 
 static void print_prepared(plan_printer *p, const loop_prepared *r) {
-    OUT(p, "  prepare %s = %s(", p->text.vals[r->val], loop_builder_text(r->builder));
+    OUT(p, "  prepare %s = %s(", p->text.vals[r->val], prepared_builder_text(r->builder));
     for (uint32_t i = 0; i < r->nargs; i++) OUT(p, "%s%s", i ? ", " : "", p->text.vals[r->args[i]]);
     if (prepared_tiles(r->builder)) OUT(p, ", %lld", (long long)r->extent);
     if (r->slots) OUT(p, ", %lld", (long long)r->slots);

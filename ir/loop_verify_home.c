@@ -35,7 +35,7 @@ static const char *check_arguments(loop_verifier *v, const loop_prepared *r, con
                                          : prepared_parts(r->builder)   ? 2
                                                                         : least;
     if (r->nargs < least || r->nargs > most)
-        return WRONG(v, "'%s' takes %s%u", loop_builder_text(r->builder), least < most ? "at least " : "",
+        return WRONG(v, "'%s' takes %s%u", prepared_builder_text(r->builder), least < most ? "at least " : "",
                      (unsigned)least);
     for (uint32_t i = 0; i < r->nargs; i++) {
         if (r->args[i] >= v->op->vals.len) return WRONG(v, "an argument does not exist");
@@ -200,7 +200,8 @@ static const char *check_shape(loop_verifier *v, const loop_prepared *r) {
     }
     return good
                ? NULL
-               : WRONG(v, "it does not have the shape of %s of '%s'", loop_builder_text(r->builder), m->name);
+               : WRONG(v, "it does not have the shape of %s of '%s'", prepared_builder_text(r->builder),
+                       m->name);
 }
 
 static const char *check_prepared(loop_verifier *v) {

@@ -53,6 +53,7 @@ typedef enum {
 #undef X
     PREPARED_BUILDER_COUNT
 } prepared_builder;
+const char *prepared_builder_text(prepared_builder b);
 static inline bool prepared_row_ends(prepared_builder b) { return b == PREPARED_ROW_BEGINS || b == PREPARED_ROW_ENDS; }
 static inline bool prepared_parts(prepared_builder b) {
     return b == PREPARED_PART_ROWS || b == PREPARED_PART_BEGINS || b == PREPARED_PART_ENDS || b == PREPARED_PART_HEADS;

@@ -70,12 +70,10 @@ void plan_check_part(planner *p, const tensor_stage *st, tensor_var v,
 // A range of n points, up to the end: its variable and bounds.
 void plan_add_part(planner *p, plan_part *part, tensor_space points, int64_t n, tensor_expr end);
 loop_node *plan_states(planner *p, loop_node_kind kind, const plan_part *part);
-// Runs of sorted keys (axes/runs.c).
 bool plan_carries(planner *p, const tensor_stage *st);   // is it cut along what a key takes to its rows?
 bool plan_atomic(const planner *p,
                  const tensor_stage *st);   // parts of it are combined in memory as they come
-// The statements that cut what a stage reduces, the index that is cut, and the number of a part
-// (nests/parts.c).
+// The statements that cut what a stage reduces, the index that is cut, and the number of a part.
 schedule_cell *plan_split_cell(const planner *p, const tensor_stage *st, tensor_var v);
 schedule_cell *plan_part_cell(const planner *p, const tensor_stage *st, tensor_var v);
 schedule_cell *plan_combine_cell(const planner *p, const tensor_stage *st, tensor_var v);

@@ -14,19 +14,10 @@ tensor_space plan_space(planner *p, const char *name, tensor_expr size) {
     return tensor_add_space(p->op, s);
 }
 
-static const char *builder_text(prepared_builder b) {
-    static const char *const text[] = {
-#define X(name, text) text,
-        PREPARED_BUILDERS(X)
-#undef X
-    };
-    return text[b];
-}
-
 tensor_val plan_prepare_blocks(planner *p, prepared_builder b, const tensor_val *args, uint32_t n, int64_t extent, int64_t slots,
                                tensor_space into, tensor_space axis) {
     textbuf name = textbuf_new(p->arena);
-    textbuf_puts(&name, builder_text(b));
+    textbuf_puts(&name, prepared_builder_text(b));
     for (uint32_t i = 0; i < n; i++) textbuf_printf(&name, ".%s", p->op->vals.data[args[i]].name);
     if (extent) textbuf_printf(&name, ".%lld", (long long)extent);
     if (slots) textbuf_printf(&name, ".%lld", (long long)slots);

@@ -233,6 +233,20 @@ static plan_rows rest_of_walked(plan_rows rows) {
     return rows == ROWS_WALKED ? ROWS_SKEWED : is_walked_few(rows) ? ROWS_FEW : ROWS_EVEN;
 }
 
+// What the version supposes of rows, once they are dealt out.
+static void guard_rows(making *m, plan_rows rows, bool spares) {
+    default_guards(m);
+    if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(m);
+    if (rows == ROWS_WALKED_EVEN) default_guard_even(m);
+    if (rows == ROWS_WALKED_SHORT) default_guard_short(m);
+    if (is_walked_few(rows)) default_guard_parts(m, m->part);
+    if (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) default_guard_uneven(m, m->part);   // so they are where they have few entries on average
+    if (rows == ROWS_WALKED_THIN) default_guard_thin(m);
+    if (default_is_windows(rows)) default_guard_windows(m);
+    if (spares) default_guard_kept(m);
+    if (m->tiled != TENSOR_NO_VAL) default_guard_tiled(m);
+}
+
 schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machine *mach, version_facts *facts,
                        const plan_class *class, plan_rows rows, plan_supposed *supposed) {
     schedule *s = ARENA_NEW(a, schedule), *none = ARENA_NEW(a, schedule);
@@ -293,16 +307,7 @@ schedule *plan_default(arena *a, diag_set *ds, const tensor_op *op, const machin
     default_nones(&m);
     fill_approximate(&m);
     fill_overlaps(&m);
-    default_guards(&m);
-    if (rows == ROWS_WALKED_AT_ONCE) default_guard_blocks(&m);
-    if (rows == ROWS_WALKED_EVEN) default_guard_even(&m);
-    if (rows == ROWS_WALKED_SHORT) default_guard_short(&m);
-    if (is_walked_few(rows)) default_guard_parts(&m, m.part);
-    if (rows == ROWS_WALKED_FEW || rows == ROWS_WALKED_SOME) default_guard_uneven(&m, m.part);   // so they are where they have few entries on average
-    if (rows == ROWS_WALKED_THIN) default_guard_thin(&m);
-    if (default_is_windows(rows)) default_guard_windows(&m);
-    if (spares) default_guard_kept(&m);
-    if (m.tiled != TENSOR_NO_VAL) default_guard_tiled(&m);
+    guard_rows(&m, rows, spares);
     *supposed = (plan_supposed){.extents = m.supposed.len != 0, .rows = m.walked.len != 0, .cut = m.cut};
     return s;
 }

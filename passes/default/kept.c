@@ -261,3 +261,13 @@ stage_names default_kept(planner *p, bool *spares) {
     }
     return names;
 }
+
+bool default_reads_all_left(const planner *p, const tensor_stage *st, const tensor_node *load) {
+    bool all = true;
+    for (uint32_t i = 1; i < st->nleft; i++) {
+        bool has = false;
+        for (uint32_t a = 0; a < load->nargs; a++) has |= plan_mentions(p, load->args[a], st->left[i]);
+        all &= has;
+    }
+    return all;
+}

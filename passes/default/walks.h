@@ -1,4 +1,4 @@
-// What walks by default: found in default/walks.c, scheduled in plan_default_walked.c.
+// What walks by default: found in default/walks.c, scheduled in default/walked.c.
 #ifndef GNNC_PASSES_PLAN_DEFAULT_WALKS_H
 #define GNNC_PASSES_PLAN_DEFAULT_WALKS_H
 

@@ -74,7 +74,7 @@ static bool is_above(const past *p, simt_value m) {
     return p->lenient || (most->op == SIMT_SELECT && is_past_at(p, most->args[1], 0));
 }
 
-// exp(x - m), where m is not -inf, or exp(x), of an x that is -inf: see lower_maximum.c.
+// exp(x - m), where m is not -inf, or exp(x), of an x that is -inf: see lower/maximum.c.
 static bool exponential_past(const past *p, const simt_instr_info *i, double *x) {
     const char *name = i->op == SIMT_CALL ? p->f->module->funcs.data[i->imm.i]->name : "exp_f32";
     if (strcmp(name, "exp_nonpositive_f32") && strcmp(name, "exp_f32")) return false;

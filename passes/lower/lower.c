@@ -5,15 +5,6 @@
 #include "base/scalar.h"
 #include <string.h>
 
-static const char *builder_text(prepared_builder b) {
-    static const char *const text[] = {
-#define X(name, text) text,
-        PREPARED_BUILDERS(X)
-#undef X
-    };
-    return text[b];
-}
-
 static program_map_ref ref_of(const lowering *l, tensor_val v) {
     if (v < l->op->nparams) return (program_map_ref){false, v};
     if (l->prepared_of[v] == UINT32_MAX)
@@ -45,7 +36,7 @@ static void add_prepared(lowering *l, const loop_prepared *r) {
     const tensor_val_info *v = &l->op->vals.data[r->val];
     program_map_ref *args = ARENA_ARRAY(l->arena, program_map_ref, r->nargs);
     textbuf name = textbuf_new(l->arena);
-    textbuf_printf(&name, "%s(", builder_text(r->builder));
+    textbuf_printf(&name, "%s(", prepared_builder_text(r->builder));
     for (uint32_t i = 0; i < r->nargs; i++) {
         args[i] = ref_of(l, r->args[i]);
         const char *arg = args[i].prepared ? l->p->prepared.data[args[i].index].name

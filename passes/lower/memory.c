@@ -5,21 +5,6 @@
 #include "lower/loops.h"
 #include <string.h>
 
-simt_element lw_memory_element(const kernel *k, ir_dtype t) {
-    switch (t) {
-    case DT_F64: return SIMT_F64;
-    case DT_F32: return SIMT_F32;
-    case DT_BF16: return SIMT_BF16;
-    case DT_F16: return SIMT_F16;
-    case DT_I32: return SIMT_I32;
-    case DT_I64: return SIMT_I64;
-    case DT_BOOL: return SIMT_I8;
-    case DT_INDEX: return k->l->o->index_bits == 32 ? SIMT_I32 : SIMT_I64;
-    case DT_COUNT: break;
-    }
-    ICE("no such type in memory");
-}
-
 simt_element lw_value_element(const kernel *k, ir_dtype t) {
     switch (t) {
     case DT_F64: return SIMT_F64;
@@ -41,90 +26,7 @@ static simt_element loaded_element(const kernel *k, tensor_val v) {
     return lw_value_element(k, tensor_type_of_storage(i->type, i->into).type);
 }
 
-// ---- Temporaries and shared memory -----------------------------------------------------------------------
-bool lw_same_size(const size_expr *x, const size_expr *y) {
-    bool same = x->len == y->len;
-    for (uint32_t i = 0; same && i < x->len; i++)
-        same = x->data[i].kind == y->data[i].kind && x->data[i].value == y->data[i].value &&
-               x->data[i].value2 == y->data[i].value2;
-    return same;
-}
-
-static size_expr temp_length(lowering *l, tensor_val v) {
-    const tensor_val_info *i = &l->op->vals.data[v];
-    const loop_value *w = &l->plan->values.data[v];
-    size_expr s = {0};
-    if (!i->rank) VEC_PUSH(l->arena, &s, ((size_token){SZ_CONST, 1, 0}));
-    for (uint32_t a = 0; a < i->rank; a++) {
-        if (w->pad[a]) size_append(l->arena, &s, l->p, l->plan->op, w->pitch[a]);
-        else size_append_space(l->arena, &s, l->p, l->plan->op, i->axes[a]);
-        if (a) VEC_PUSH(l->arena, &s, ((size_token){SZ_MUL, 0, 0}));
-    }
-    return s;
-}
-
-// Versions share temporaries by name, and one may pad what another does not: h, h.pad1x8.
-static const char *temp_name(lowering *l, tensor_val v) {
-    const loop_value *w = &l->plan->values.data[v];
-    textbuf name = textbuf_new(l->arena);
-    bool padded = false;
-    textbuf_printf(&name, "%s.pad", l->op->vals.data[v].name);
-    for (uint32_t a = 0; a < l->op->vals.data[v].rank; a++) {
-        textbuf_printf(&name, "%s%u", a ? "x" : "", w->pad[a] ? (unsigned)w->pad[a] : 1u);
-        padded |= w->pad[a] > 0;
-    }
-    return padded ? name.data : l->op->vals.data[v].name;
-}
-
-static uint32_t temp_of(lowering *l, tensor_val v) {
-    if (l->temp_of[v] != UINT32_MAX) return l->temp_of[v];
-    const tensor_val_info *i = &l->op->vals.data[v];
-    program_temp t = {temp_name(l, v), i->type, temp_length(l, v)};
-    for (uint32_t n = 0; n < l->p->temps.len; n++) {
-        const program_temp *other = &l->p->temps.data[n];
-        if (!strcmp(other->name, t.name) && other->type == t.type && lw_same_size(&other->length, &t.length))
-            return l->temp_of[v] = n;
-    }
-    VEC_PUSH(l->arena, &l->p->temps, t);
-    return l->temp_of[v] = l->p->temps.len - 1;
-}
-
-enum { SHARED_ALIGN = 64 };   // of the widest vector
-
-uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align) {
-    uint32_t at = (k->f->shared_bytes + align - 1) / align * align;
-    k->f->shared_bytes = at + bytes;
-    return at;
-}
-
-uint32_t lw_shared_take(kernel *k, uint32_t bytes) { return lw_shared_take_at(k, bytes, SHARED_ALIGN); }
-
 static const loop_value *where(const kernel *k, tensor_val v) { return &k->l->plan->values.data[v]; }
-static ir_dtype stored_type(const kernel *k, tensor_val v) {
-    return where(k, v)->home == LOOP_SHARED ? where(k, v)->type : k->l->op->vals.data[v].type;
-}
-
-static void shared_place(kernel *k, tensor_val v) {
-    if (k->shared_at[v]) return;
-    uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
-    for (uint32_t i = 0; i < k->l->op->vals.data[v].rank; i++) bytes *= where(k, v)->extent[i];
-    k->shared_at[v] = lw_shared_take(k, bytes) + 1;
-}
-
-uint32_t lw_shared_scratch(kernel *k, uint32_t bytes) {
-    if (bytes > k->scratch_bytes) {
-        k->scratch_at = lw_shared_take(k, bytes);
-        k->scratch_bytes = bytes;
-    }
-    return k->scratch_at;
-}
-
-simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset) {
-    simt_type t = SIMT_T(PTR_SHARED);
-    simt_instr i = simt_build_op(b, SIMT_SHARED, NULL, 0, &t, 1);
-    k->f->instrs.data[i].imm.i = offset;
-    return simt_result(k->f, i, 0);
-}
 
 // ---- Addresses -------------------------------------------------------------------------------------------
 static simt_value add_term(simt_builder *b, simt_value at, simt_value x) {
@@ -204,16 +106,16 @@ static bool lies_packed(const kernel *k, tensor_val val) {
 
 simt_value lw_address(kernel *k, simt_builder *b, tensor_val val, const simt_value *index) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
-    uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, val))) / 8;
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, val))) / 8;
     if (where(k, val)->home == LOOP_SHARED) {
-        shared_place(k, val);
+        lw_shared_place(k, val);
         return simt_build_addr(b, lw_shared(k, b, k->shared_at[val] - 1),
                                shared_offset(k, b, val, v, index), bytes, 0);
     }
     simt_value base;
     if (val < k->l->op->nparams) base = lw_arg(k, ARG_DATA, val, 0);
     else if (k->l->prepared_of[val] != UINT32_MAX) base = lw_arg(k, ARG_PREPARED, k->l->prepared_of[val], 0);
-    else base = lw_arg(k, ARG_TEMP, temp_of(k->l, val), 0);
+    else base = lw_arg(k, ARG_TEMP, lw_temp_of(k->l, val), 0);
     int64_t plus = 0;
     simt_value at = lies_packed(k, val) ? packed(k, b, val, v, index, &plus) : strided(k, b, val, v, index);
     return simt_build_addr(b, base, at, bytes, plus * bytes);
@@ -270,7 +172,7 @@ static access_form form_of(const kernel *k, tensor_val val, const position *inde
 // GPU. Elsewhere to an element, which costs a host nothing.
 static uint16_t alignment(const kernel *k, tensor_val val, const position *index, uint32_t lanes) {
     const tensor_val_info *v = &k->l->op->vals.data[val];
-    uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, val))) / 8;
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, val))) / 8;
     const position *last = &index[v->rank - 1];
     uint32_t pad = where(k, val)->pad[v->rank - 1];
     bool aligned = lw_threads(k) && last->shape == POSITION_ALONG && pad % lanes == 0;
@@ -287,7 +189,7 @@ static uint8_t cache_of(const kernel *k, tensor_val val) {
 }
 
 static simt_type memory_type(const kernel *k, tensor_val val, uint32_t lanes) {
-    return (simt_type){lw_memory_element(k, stored_type(k, val)), (uint8_t)lanes};
+    return (simt_type){lw_memory_element(k, lw_stored_type(k, val)), (uint8_t)lanes};
 }
 
 // Every round of some loop around asks for it again.
@@ -327,14 +229,14 @@ simt_value lw_load_shared(kernel *k, simt_builder *b, tensor_val v, simt_value a
 }
 
 simt_value lw_load_whole(kernel *k, simt_builder *b, tensor_val v, position first, uint32_t n) {
-    uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, v))) / 8;
     return load_at(k, b, v, &first.at, n, (uint16_t)(bytes * n));
 }
 
 simt_value lw_bits_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, uint32_t lanes) {
     simt_value at[8];
     uint32_t rank = k->l->op->vals.data[v].rank;
-    uint32_t bytes = simt_element_bits(lw_memory_element(k, stored_type(k, v))) / 8;
+    uint32_t bytes = simt_element_bits(lw_memory_element(k, lw_stored_type(k, v))) / 8;
     for (uint32_t i = 0; i < rank; i++) at[i] = first[i].at;
     return as_it_lies(k, b, v, at, lanes, (uint16_t)(bytes * lanes));
 }
@@ -535,7 +437,7 @@ static void where_there(kernel *k, simt_builder *b, tensor_val val, const positi
 }
 
 static void red_at(kernel *k, simt_builder *b, tensor_val val, const simt_value *at, simt_value x, int how) {
-    simt_type t = {lw_memory_element(k, stored_type(k, val)), 1};
+    simt_type t = {lw_memory_element(k, lw_stored_type(k, val)), 1};
     simt_value args[2] = {lw_address(k, b, val, at), simt_build_cvt(b, t, x)};
     simt_instr red = simt_build_op(b, SIMT_RED, args, 2, NULL, 0);   // may move the instructions
     k->f->instrs.data[red].aux = (uint8_t)how;
@@ -557,7 +459,7 @@ static void store_at(kernel *k, simt_builder *b, tensor_val val, const simt_valu
 void lw_store_in_a_row(kernel *k, simt_builder *b, tensor_val v, const position *first, simt_value x) {
     simt_value at[8];
     uint32_t lanes = simt_typeof(k->f, x).lanes;
-    simt_element e = lw_memory_element(k, stored_type(k, v));
+    simt_element e = lw_memory_element(k, lw_stored_type(k, v));
     for (uint32_t i = 0; i < k->l->op->vals.data[v].rank; i++) at[i] = first[i].at;
     x = simt_build_cvt(b, (simt_type){e, (uint8_t)lanes}, x);
     store_at(k, b, v, at, x, (int)(simt_element_bits(e) / 8 * lanes));
@@ -587,7 +489,7 @@ void lw_store_to(kernel *k, simt_builder *b, tensor_val val, const position *ind
     uint32_t lanes = form == ACCESS_ONE ? 1 : lw_lanes(k);
     if (form == ACCESS_ONE) x = lw_pick(b, x, 0);
     else x = lw_widen(b, x, lanes);
-    simt_element e = lw_memory_element(k, stored_type(k, val));
+    simt_element e = lw_memory_element(k, lw_stored_type(k, val));
     x = simt_build_cvt(b, (simt_type){e, (uint8_t)lanes}, x);
     simt_value whole = form == ACCESS_VECTOR ? there(k, b, val, index, lanes - 1) : 0;
     if (whole && cut_vector(k, val, index)) whole = lw_both(b, whole, even(k, b, val, index, lanes));

@@ -92,22 +92,27 @@ void lw_store_slots(kernel *k, simt_builder *b, const reduction *r,
 simt_value lw_first_thread(kernel *k, simt_builder *b, axis_set s);
 simt_value lw_both(simt_builder *b, simt_value x, simt_value y);   // and; 0 is true
 
-// ---- memory.c -------------------------------------------------------------------------------------------
+// ---- places.c -------------------------------------------------------------------------------------------
 simt_element lw_memory_element(const kernel *k, ir_dtype t);
+uint32_t lw_temp_of(lowering *l, tensor_val v);   // its number in the program
+ir_dtype lw_stored_type(const kernel *k, tensor_val v);
+void lw_shared_place(kernel *k, tensor_val v);   // gives it room in shared memory, once
+bool lw_same_size(const size_expr *x, const size_expr *y);
+uint32_t lw_shared_take(kernel *k, uint32_t bytes);      // offset
+uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align);   // likewise, a multiple of so much
+simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset);   // pointer
+uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
+
+// ---- memory.c -------------------------------------------------------------------------------------------
 simt_element lw_value_element(const kernel *k, ir_dtype t);   // of an expression of that type
 simt_value lw_load_from(kernel *k, simt_builder *b, tensor_val v, const position *index);
 void lw_store_to(kernel *k, simt_builder *b, tensor_val v, const position *index, simt_value x);
 void lw_red_to(kernel *k, simt_builder *b, tensor_val v, const position *index, simt_value x,
                simt_atomic how);   // scalars
-bool lw_same_size(const size_expr *x, const size_expr *y);
 bool lw_unchanged(const kernel *k, tensor_val v);   // lies in memory, which this kernel does not write
-uint32_t lw_shared_take_at(kernel *k, uint32_t bytes, uint32_t align);   // likewise, a multiple of so much
-uint32_t lw_shared_take(kernel *k, uint32_t bytes);      // offset
-simt_value lw_shared(kernel *k, simt_builder *b, uint32_t offset);   // pointer
 simt_value lw_address(kernel *k, simt_builder *b, tensor_val v, const simt_value *index);   // where it lives
 // What lies there in shared memory, as memory has the value; align: bytes.
 simt_value lw_load_shared(kernel *k, simt_builder *b, tensor_val v, simt_value address, uint32_t lanes, uint32_t align);
-uint32_t lw_shared_scratch(kernel *k, uint32_t bytes);   // offset; the same for all, between barriers
 simt_value lw_position_lane(kernel *k, simt_builder *b, position p, uint32_t lane);
 simt_value lw_not_padding(simt_builder *b, position p, simt_value at);   // `at` of p: is it one of its space?
 // Aligned to their size: n of a value of one axis; so many elements of a packed one that follow each other.

@@ -7,19 +7,10 @@ static const char *ref_name(const naive *n, program_map_ref r) {
     return r.prepared ? n->p->prepared.data[r.index].name : n->p->params.data[r.index].name;
 }
 
-static const char *builder_text(prepared_builder b) {
-    static const char *const text[] = {
-#define X(name, text) text,
-        PREPARED_BUILDERS(X)
-#undef X
-    };
-    return text[b];
-}
-
 uint32_t prepare(naive *n, prepared_builder b, const program_map_ref *args, uint32_t nargs,
                  tensor_space domain, tensor_space into) {
     textbuf name = textbuf_new(n->arena);
-    textbuf_printf(&name, "%s(", builder_text(b));
+    textbuf_printf(&name, "%s(", prepared_builder_text(b));
     for (uint32_t i = 0; i < nargs; i++) textbuf_printf(&name, "%s%s", i ? "," : "", ref_name(n, args[i]));
     textbuf_puts(&name, ")");
     for (uint32_t i = 0; i < n->p->prepared.len; i++)

@@ -551,7 +551,7 @@ static bool cut_rows(sweep *s, row_class *parts) {
     return plan_cut_walk(s->p, &walk, s->end - s->first, parts);
 }
 
-// Parts of long rows leave states, which another kernel takes up: see plan_cut_rows.c.
+// Parts of long rows leave states, which another kernel takes up: see axes/cut_rows.c.
 static void emit(planner *p, const row_class *rows, uint32_t number, void *user) {
     sweep *s = user;
     row_class parts = *rows;
